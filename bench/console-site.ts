@@ -11,6 +11,7 @@ import { openWeb } from "../src/cli/web.ts";
 import { openUsers } from "../src/console/web/users.ts";
 import { pull } from "../src/engine/pull.ts";
 import { openLog } from "../src/log.ts";
+import { sumAnew } from "../src/store/sums.ts";
 import { storeFile } from "../src/store/rights.ts";
 import { FILLING } from "./console-filling.ts";
 import { NAME, PASSWORD } from "./console.ts";
@@ -73,6 +74,7 @@ function fill(count: number): void {
   const before = database.prepare("select max(record) from record").pluck().get() as number;
   database.transaction(() => {
     for (const sql of FILLING) database.prepare(sql).run({ count, before, at: Date.now() });
+    sumAnew(database);
   })();
   database.close();
 }

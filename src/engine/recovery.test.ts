@@ -6,6 +6,7 @@ import type { Change } from "../core/contract.ts";
 import { storeOffice } from "../report/store-office.ts";
 import { highWater } from "../store/high-water.ts";
 import { migrations } from "../store/migrations.ts";
+import { addFunctions } from "../store/sums.ts";
 import { markFile } from "../store/rights.ts";
 import { openStore } from "../store/store.ts";
 import {
@@ -236,6 +237,7 @@ test("a process that ends in the first second of the first run, after reads only
 test("a process that ends between its first commit and the first mark leaves no restored store", () => {
   const folder = tempFolder();
   const database = new Database(":memory:");
+  addFunctions(database);
   for (const sql of migrations) database.exec(sql);
   const sent = highWater(database, folder);
   database.exec(`

@@ -31,13 +31,14 @@ export async function keepTidy(engine: Engine, keep: Keep, signal: AbortSignal):
   }
 }
 
-/** One pass over the store. */
+/** One pass over the store: first every row is looked at (ADR 0085). @throws StorageError when one is damaged */
 export async function tidy(
   { store, clock, note }: Engine,
   { replacedMs, differencesMs }: Keep,
   signal: AbortSignal,
 ): Promise<Gone> {
   const gone = { requests: 0, bytes: 0, differences: 0 };
+  await store.examine(signal, () => clock.pause(GLANCE_MS, signal));
   const { retention } = store;
   const now = clock.now().wallMs;
   const end = replacedMs === null ? 0 : retention.lastRequest();

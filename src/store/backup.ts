@@ -20,6 +20,7 @@ import { type Bound, BOUND, type Owner, refuseOther } from "./binding.ts";
 import { markRestored } from "./high-water.ts";
 import { appending } from "./chain.ts";
 import { migrations } from "./migrations.ts";
+import { addFunctions, examining } from "./sums.ts";
 import { handOver, makeFolder, storeFile } from "./rights.ts";
 
 /** What a copy was made of: its newest audit entry lies between the two. */
@@ -91,6 +92,7 @@ export function examineCopy(file: string, before: string): ExaminedCopy {
   try {
     const database = new Database(file, { fileMustExist: true, timeout: 0 });
     try {
+      addFunctions(database);
       database.pragma("locking_mode = exclusive");
       database.pragma("journal_mode = delete");
       return examined(database, file, fail);
@@ -98,6 +100,8 @@ export function examineCopy(file: string, before: string): ExaminedCopy {
       database.close();
     }
   } catch (error) {
+    if (error instanceof StorageError)
+      throw error.message.startsWith(before) ? error : fail(error.message, error);
     if (!(error instanceof Database.SqliteError)) throw error;
     throw fail(`${error.message} (${error.code})`, error);
   }
@@ -116,6 +120,8 @@ function examined(
     throw fail(`it is damaged: ${damage.map((row) => row.integrity_check).join("; ")}`);
   if ((database.pragma("foreign_key_check") as unknown[]).length > 0)
     throw fail("rows are missing in it that others refer to");
+  // One of an earlier schema has no sums yet.
+  if (schema === migrations.length) for (const _ of examining(database));
   const one = (sql: string): unknown => database.prepare(sql).pluck().get();
   const bound = boundOf(database);
   const untilMs = one("select at_ms from audit order by audit desc limit 1") as number | undefined;

@@ -102,14 +102,13 @@ export function newestEntry(database: Database.Database): () => Noted | null {
 }
 
 /**
- * Looks at every entry, in steps: `between` runs after each, so that a daemon goes on meanwhile. Whoever chains a changed
- * audit anew, or cuts off its end, is found out by an entry that was `noted` earlier.
+ * Looks at every entry, in steps. Whoever chains a changed audit anew, or cuts off its end, is found out by an entry that was
+ * `noted` earlier.
  */
-export async function checkChain(
+export function* checkedChain(
   database: Database.Database,
   noted: Noted | null,
-  between: () => Promise<void>,
-): Promise<Checked> {
+): Generator<void, Checked> {
   const rows = database.prepare<[number, number], Row>(ROW);
   let last: Row | null = null;
   let entries = 0;
@@ -128,11 +127,25 @@ export async function checkChain(
         };
       last = row;
     }
-    await between();
+    yield;
   }
   const isCut = noted !== null && noted.entry > (last?.audit ?? 0);
   const broken = isCut ? ({ entry: (last?.audit ?? 0) + 1, how: "missing" } as const) : null;
   return { entries, head: headOf(last), broken };
+}
+
+/** The same; `between` runs after each step, so that a daemon goes on meanwhile. */
+export async function checkChain(
+  database: Database.Database,
+  noted: Noted | null,
+  between: () => Promise<void>,
+): Promise<Checked> {
+  const steps = checkedChain(database, noted);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await between();
+  }
 }
 
 const isLinked = (before: Row | null, row: Row): boolean =>

@@ -1,6 +1,7 @@
 /** Fields of records that people corrected (ADR 0054). The record itself stays as it was received. */
 import type Database from "better-sqlite3";
 import type { FieldCorrection } from "../core/correction.ts";
+import { resumming } from "./sums.ts";
 import { storedId } from "./ids.ts";
 
 export interface Correction extends FieldCorrection {
@@ -50,6 +51,8 @@ export function corrections(database: Database.Database) {
     "update correction set revision = ? where record = ? and ended_ms is null",
   );
   const revise = database.prepare("update record set revision = ? where record = ?");
+  const resum = resumming(database, "record");
+  const resumDelivery = resumming(database, "delivery");
   const reviseDelivery = database.prepare("update delivery set revision = ? where delivery = ?");
 
   return {
@@ -68,7 +71,9 @@ export function corrections(database: Database.Database) {
       if (one.value !== (one.was ?? "")) add.run(one);
       carry.run(one.revision, one.record);
       revise.run(one.revision, one.record);
+      resum.run(one.record);
       reviseDelivery.run(one.revision, delivery);
+      resumDelivery.run(delivery);
     },
     /** A newer version has come. In a transaction. */
     end(record: number, atMs: number): void {

@@ -20,6 +20,7 @@ import { StorageError, StoreInUse } from "../core/errors.ts";
 import { chainUnchained } from "./chain.ts";
 import { migrations } from "./migrations.ts";
 import { INCREMENTAL } from "./retention.ts";
+import { addFunctions } from "./sums.ts";
 import { handOver, makeFolder, thisUser } from "./rights.ts";
 
 const OLDEST_SQLITE = "3.51.3";
@@ -36,6 +37,7 @@ export function openDatabase(path: string): Database.Database {
     if (!existed) makeFile(path);
     const database = new Database(path, { timeout: 2_000 });
     try {
+      addFunctions(database);
       configure(database, path);
       migrate(database, path, existed);
       makeShrinkable(database);

@@ -6,6 +6,7 @@ import { corrected } from "../core/correction.ts";
 import { causes } from "./causes.ts";
 import { type Correction, corrections } from "./corrections.ts";
 import { shownId } from "./ids.ts";
+import { sumIn, wholeIn } from "./sums.ts";
 import { moving } from "./moves.ts";
 
 export interface PendingDelivery {
@@ -78,7 +79,7 @@ export function deliveries(database: Database.Database) {
   const fields = corrections(database);
   const pending = database.prepare<[number, number, number], PendingRow>(
     `select delivery.delivery, record.record, record.id, record.revision, record.version, record.origin,
-            record.fault, record.text, delivery.lot,
+            record.fault, ${wholeIn("record")} as text, delivery.lot,
             exists (select 1 from correction where correction.record = record.record and ended_ms is null) as corrected
      from delivery indexed by delivery_pending join record using (record)
      where delivery.flow = ? and delivery.state = 'pending' and delivery.delivery > ?
@@ -87,11 +88,13 @@ export function deliveries(database: Database.Database) {
   const freeze = moving(database, {
     from: ["pending"],
     to: "frozen",
-    set: "request = ?, number = ?, amount = ?, gallons = ?, content = ?",
+    set: `request = ?, number = ?, amount = ?, gallons = ?, content = ?,
+      sum = ${sumIn("delivery", { amount: "?", gallons: "?", content: "?" })}`,
     where: "delivery = ?",
   });
-  const end = endings(database, "note = ?");
-  const endNumbered = endings(database, "note = ?, number = ?");
+  const noted = `note = ?, sum = ${sumIn("delivery", { note: "?" })}`;
+  const end = endings(database, noted);
+  const endNumbered = endings(database, `${noted}, number = ?`);
   const quarantine = moving(database, {
     from: ["pending", "frozen"],
     to: "quarantined",
@@ -110,7 +113,7 @@ export function deliveries(database: Database.Database) {
     where: "delivery = ?",
   });
   const carried = database.prepare<[number], Carried & { id: Buffer | string }>(
-    `select delivery, record.id, delivery.revision, coalesce(number, '') as number, delivery.content, amount, lot
+    `select delivery, record.id, ${wholeIn("delivery")} as revision, coalesce(number, '') as number, delivery.content, amount, lot
      from delivery join record using (record) where delivery = ?`,
   );
 
@@ -137,7 +140,8 @@ export function deliveries(database: Database.Database) {
 
     freeze(delivery: number, request: number, mapped: Mapped): void {
       const { number, amount, gallons, content } = mapped;
-      changed(freeze.run(request, number, amount, gallons, content, delivery), delivery);
+      const figures = [amount, gallons, content];
+      changed(freeze.run(request, number, ...figures, ...figures, delivery), delivery);
     },
 
     /**
@@ -147,8 +151,8 @@ export function deliveries(database: Database.Database) {
     end(delivery: number, state: Ended, note: string, number: string | null = null): void {
       const result =
         number === null
-          ? end[state].run(note, delivery)
-          : endNumbered[state].run(note, number, delivery);
+          ? end[state].run(note, note, delivery)
+          : endNumbered[state].run(note, note, number, delivery);
       changed(result, delivery);
       why.drop(delivery);
     },

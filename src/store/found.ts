@@ -1,5 +1,6 @@
 /** Documents as people search for them, and what people did. Read only but for the table of what is searched. */
 import type Database from "better-sqlite3";
+import { wholeIn } from "./sums.ts";
 import { shownId, storedId } from "./ids.ts";
 
 /** A record with its newest delivery. */
@@ -80,7 +81,7 @@ export const found = (database: Database.Database) => ({
 
 function searching(database: Database.Database) {
   const row = database.prepare<[number], Stored<FoundRow>>(
-    `select r.record, flow.name as flow, r.id, r.text, d.delivery, d.state, d.number, d.received_ms as receivedMs,
+    `select r.record, flow.name as flow, r.id, ${wholeIn("record", "r")} as text, d.delivery, d.state, d.number, d.received_ms as receivedMs,
        d.note, cause, q.code
      from record r join flow on flow.flow = r.flow
        join delivery d on d.delivery = (select max(delivery) from delivery where record = r.record)
@@ -110,7 +111,8 @@ function searching(database: Database.Database) {
   const end = database.prepare<[], number>("select delivery from search_end").pluck();
   const last = database.prepare<[], number | null>("select max(delivery) from delivery").pluck();
   const next = database.prepare<[number, number], Unsearched>(
-    `select delivery, record, flow.name as flow, received_ms as receivedMs, text
+    `select delivery, record, flow.name as flow, received_ms as receivedMs,
+       ${wholeIn("record")} as text
      from delivery join record using (record) join flow on flow.flow = record.flow
      where delivery > ? order by delivery limit ?`,
   );

@@ -11,6 +11,7 @@ import { storedId } from "./ids.ts";
 import { moving } from "./moves.ts";
 import { newcomers } from "./newcomers.ts";
 import { rhythms } from "./rhythms.ts";
+import { sumOf, wholeIn } from "./sums.ts";
 
 export interface Taken {
   /** Deliveries created. */
@@ -37,14 +38,14 @@ export function intake(database: Database.Database) {
     "select record, version, revision, content from record where flow = ? and id = ?",
   );
   const told = database.prepare<[number], { fault: string | null; text: string }>(
-    "select fault, text from record where record = ?",
+    `select fault, ${wholeIn("record")} as text from record where record = ?`,
   );
   const addRecord = database.prepare(
-    `insert into record (flow, id, version, revision, content, origin, fault, text)
-     values (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into record (flow, id, version, revision, content, origin, fault, text, sum)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const replaceRecord = database.prepare(
-    `update record set version = ?, revision = ?, content = ?, origin = ?, fault = ?, text = ?
+    `update record set version = ?, revision = ?, content = ?, origin = ?, fault = ?, text = ?, sum = ?
      where record = ?`,
   );
   const supersede = moving(database, {
@@ -81,26 +82,20 @@ export function intake(database: Database.Database) {
     // Only now, for it costs: the same value may come written otherwise.
     if (known?.version === change.version && isSame(known.record, fault, change.text)) return false;
     const origin = change.origin ?? null;
+    const { version, text } = change;
+    const sum = sumOf([flow, id, version, revision, content, origin, fault, text]);
     if (known === undefined) {
-      const added = addRecord.run(
-        flow,
-        id,
-        change.version,
-        revision,
-        content,
-        origin,
-        fault,
-        change.text,
-      );
-      fresh.record(added.lastInsertRowid, change.version);
+      const row = [flow, id, version, revision, content, origin, fault, text, sum] as const;
+      const added = addRecord.run(row);
+      fresh.record(added.lastInsertRowid, version);
       see(Number(added.lastInsertRowid));
       return true;
     }
     // What moves now may have come with this page, and deliveries are in the order of arrival.
     fresh.save(flow, atMs);
-    replaceRecord.run(change.version, revision, content, origin, fault, change.text, known.record);
+    replaceRecord.run(version, revision, content, origin, fault, text, sum, known.record);
     supersede.run(known.record);
-    addDelivery.run(flow, known.record, revision, atMs, change.version, origin);
+    addDelivery.run(flow, known.record, revision, atMs, version, origin);
     fresh.delivery();
     return true;
   }

@@ -1,5 +1,6 @@
 /** Platform id ↔ ERP id of the same thing, written in the transaction that records the delivery. */
 import type Database from "better-sqlite3";
+import { sumOf, wholeIn } from "./sums.ts";
 import { type Kind, kinds } from "../core/kinds.ts";
 
 export type Side = "platform" | "erp";
@@ -31,7 +32,7 @@ const among = (kinds: readonly string[]): string =>
   `kind in (${kinds.map((kind) => `'${kind}'`).join(", ")})`;
 
 export function links(database: Database.Database) {
-  const columns = `kind, platform_id as platformId, erp_id as erpId, born, number, content, amount,
+  const columns = `kind, platform_id as platformId, ${wholeIn("link")} as erpId, born, number, content, amount,
     linked_ms as linkedMs`;
   const byPlatform = database.prepare<[string, string], Link>(
     `select ${columns} from link where kind = ? and platform_id = ?`,
@@ -39,12 +40,12 @@ export function links(database: Database.Database) {
   const byErp = database.prepare<[string, string], Link>(
     `select ${columns} from link where kind = ? and erp_id = ?`,
   );
-  const insert = `insert into link (kind, platform_id, erp_id, born, number, content, amount, linked_ms)
-     values (?, ?, ?, ?, ?, ?, ?, ?)`;
+  const insert = `insert into link (kind, platform_id, erp_id, born, number, content, amount, linked_ms, sum)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   const add = database.prepare(`${insert} on conflict do nothing`);
   const save = database.prepare(
     `${insert} on conflict (kind, platform_id) do update set erp_id = excluded.erp_id, number = excluded.number,
-       content = excluded.content, amount = excluded.amount, linked_ms = excluded.linked_ms
+       content = excluded.content, amount = excluded.amount, linked_ms = excluded.linked_ms, sum = excluded.sum
      where link.born = excluded.born and not exists (select 1 from link l where l.kind = excluded.kind
        and l.erp_id = excluded.erp_id and l.platform_id <> excluded.platform_id)
      on conflict (kind, erp_id) do nothing`,
@@ -89,7 +90,8 @@ export function links(database: Database.Database) {
     /** The newest counterpart counts; but what was born on the other side is never taken from it. */
     save(link: Link, atMs: number): void {
       const { kind, platformId, erpId, born, number, content, amount } = link;
-      const row = [kind, platformId, erpId, born, number, content, amount, atMs];
+      const sum = sumOf([kind, platformId, born, number, content, amount, atMs, erpId]);
+      const row = [kind, platformId, erpId, born, number, content, amount, atMs, sum];
       if (add.run(row).changes === 1) return;
       free.run({ kind, platformId, erpId, born });
       save.run(row);

@@ -3,6 +3,7 @@
  * The shape follows what was measured (bench/pull): rowid tables, ids of platform records as 16 bytes, no index that
  * an insert pays for and no question needs.
  */
+import { withSums } from "./sums.ts";
 import { legalMoves } from "../core/request-state.ts";
 import { notebooksOfEndpoints } from "./notebooks.ts";
 import { oneSpellingOfKinds } from "./migration-kinds.ts";
@@ -446,4 +447,5 @@ export const migrations: readonly string[] = [
   drop table disagreement;
   alter table disagreement_of_lists rename to disagreement;
   `,
+  withSums,
 ];

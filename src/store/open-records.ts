@@ -1,5 +1,6 @@
 /** Records whose deliveries are not decided, or were decided without a delivery. Read only. */
 import type Database from "better-sqlite3";
+import { wholeIn } from "./sums.ts";
 import { corrected } from "../core/correction.ts";
 import { corrections } from "./corrections.ts";
 import { storedId } from "./ids.ts";
@@ -7,7 +8,7 @@ import { storedId } from "./ids.ts";
 export function openRecords(database: Database.Database) {
   const fields = corrections(database);
   const waiting = database.prepare<[number], { record: number; text: string }>(
-    `select record, record.text from delivery join record using (record)
+    `select record, ${wholeIn("record")} as text from delivery join record using (record)
      where delivery.flow = ? and delivery.state in ('pending', 'quarantined')`,
   );
   const newest = database.prepare<

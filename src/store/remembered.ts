@@ -2,7 +2,7 @@
 import type Database from "better-sqlite3";
 import type { Remembered } from "../core/contract.ts";
 import { shownId } from "./ids.ts";
-import { expectWhole } from "./requests.ts";
+import { expectBody } from "./sums.ts";
 
 interface ItemRow {
   readonly request: number;
@@ -32,13 +32,13 @@ export function remembered(database: Database.Database) {
   return {
     /**
      * Requests of an operation, oldest first, each document in the newest that delivered it.
-     * @throws Error when frozen bytes are damaged
+     * @throws StorageError when frozen bytes are damaged
      */
     *of(operation: string): Generator<Remembered> {
       for (const [request, own] of Map.groupBy(items.all(operation), (row) => row.request)) {
         const row = bytes.get(request);
         if (row === undefined || row.body_gone_ms !== null) continue;
-        expectWhole(row);
+        expectBody(row);
         yield {
           target: row.target,
           body: row.body,

@@ -6,6 +6,7 @@ import type { Kind } from "../core/kinds.ts";
 import { freshRequest, isFinal, type RequestState } from "../core/request-state.ts";
 import type { Carried } from "./deliveries.ts";
 import { shownId } from "./ids.ts";
+import { expectBody, resumming, sumIn, sumOf, wholeIn } from "./sums.ts";
 
 export interface NewRequest extends Frozen {
   readonly flow: number;
@@ -45,7 +46,7 @@ const SENT = "sent_ms = coalesce(max(sent_ms, ?), sent_ms, ?)";
 /** Those that are open, without reading all that ever were; with `live = 1`. */
 export const OPEN = "request indexed by request_lane";
 const ROW = `request, flow, operation, kind, number, revision, lane, key, target, body, body_sha256, body_gone_ms,
-  machine`;
+  ${wholeIn("request")} as machine`;
 
 /**
  * `leaving` is told, inside the transaction, when bytes are about to leave. What runs for every document is bound by
@@ -54,8 +55,8 @@ const ROW = `request, flow, operation, kind, number, revision, lane, key, target
 export function requests(database: Database.Database, leaving: (atMs: number) => void) {
   const add = database.prepare(
     `insert into request (flow, operation, kind, number, revision, lane, key, target, body, body_sha256,
-       state, live, machine, created_ms, updated_ms, sent_ms)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?)`,
+       state, live, machine, created_ms, updated_ms, sent_ms, sum)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)`,
   );
   const open = database.prepare<[number], Row>(
     `select ${ROW} from ${OPEN} where flow = ? and live = 1 order by request`,
@@ -82,15 +83,17 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     .pluck();
   const moving = (also: string) =>
     database.prepare(
-      `update request set state = ?, machine = ?, updated_ms = ?, ${SENT} ${also}
+      `update request set state = ?, machine = ?, updated_ms = ?, ${SENT},
+         sum = ${sumIn("request", { machine: "?" })} ${also}
        where request = ? and state = ?`,
     );
   const move = moving("");
   const settle = moving(", live = null");
   const rename = database.prepare("update request set key = ? where request = ?");
+  const resum = resumming(database, "request");
   // Bound as `+?`, for a plain `?` has SQLite plan such a statement anew for every value.
   const carried = database.prepare<[number], Carried & { id: Buffer | string }>(
-    `select delivery, record.id, delivery.revision, number, delivery.content, amount, lot
+    `select delivery, record.id, ${wholeIn("delivery")} as revision, number, delivery.content, amount, lot
      from delivery join record using (record)
      where request = +? and delivery.content is not null order by delivery`,
   );
@@ -99,9 +102,12 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     add(request: NewRequest, atMs: number): number {
       const { flow, operation, kind, number, revision, lane, key, target, body } = request;
       const { machine } = request;
-      const frozen = [key, target, body, sha256(body), machine.state, packed(machine)] as const;
+      const digest = sha256(body);
+      const state = packed(machine);
+      const named = [flow, operation, kind, number, revision, lane, key, target] as const;
+      const sum = sumOf([...named, digest, state]);
       const sentMs = machine.lastSend?.wallMs ?? null;
-      const row = [flow, operation, kind, number, revision, lane, ...frozen, atMs, atMs, sentMs];
+      const row = [...named, body, digest, machine.state, state, atMs, atMs, sentMs, sum];
       return Number(add.run(row).lastInsertRowid);
     },
 
@@ -139,12 +145,16 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     /** @throws Error when another hand moved it meanwhile: exactly one row must change. */
     move(request: StoredRequest, next: RequestState, key: string, atMs: number): StoredRequest {
       const sent = next.lastSend?.wallMs ?? null;
-      const row = [next.state, packed(next), atMs, sent, sent];
+      const state = packed(next);
+      const row = [next.state, state, atMs, sent, sent, state];
       const statement = isFinal(next.state) ? settle : move;
       const result = statement.run(...row, request.request, request.machine.state);
       if (result.changes !== 1)
         throw new Error(`request ${request.request} is no longer ${request.machine.state}`);
-      if (key !== request.key) rename.run(key, request.request);
+      if (key !== request.key) {
+        rename.run(key, request.request);
+        resum.run(request.request);
+      }
       if (next.state === "sending") leaving(atMs);
       return { ...request, machine: next, key };
     },
@@ -156,16 +166,8 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
   };
 }
 
-/** @throws Error when the frozen bytes are not the ones that were frozen: SQLite pages carry no checksum. */
-export function expectWhole(
-  row: Pick<Row, "request" | "body" | "body_sha256" | "body_gone_ms">,
-): void {
-  if (row.body_gone_ms === null && sha256(row.body) !== row.body_sha256)
-    throw new Error(`the frozen bytes of request ${row.request} are damaged; restore a backup`);
-}
-
 function read(row: Row): StoredRequest {
-  expectWhole(row);
+  expectBody(row);
   return { ...row, machine: unpacked(row.machine) };
 }
 

@@ -1,5 +1,6 @@
 /** Records as they are stored, with what was last sent of them: for whoever tries a mapping. Read only. */
 import type Database from "better-sqlite3";
+import { wholeIn } from "./sums.ts";
 import { shownId, storedId } from "./ids.ts";
 
 /** A record at its newest version. */
@@ -47,7 +48,7 @@ interface Row {
 const DELIVERIES_EACH = 20;
 
 export function samples(database: Database.Database) {
-  const columns = `delivery.delivery, record.record, record.id, record.version, record.origin, record.text,
+  const columns = `delivery.delivery, record.record, record.id, record.version, record.origin, ${wholeIn("record")} as text,
     record.revision, delivery.state, request, delivery.content, delivery.revision = record.revision as newest`;
   const latest = database.prepare<[number], Row>(
     `select ${columns} from delivery join record using (record)

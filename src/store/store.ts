@@ -34,6 +34,7 @@ import { found } from "./found.ts";
 import { preparedLate } from "./statements.ts";
 import { sequences } from "./sequences.ts";
 import { samples } from "./samples.ts";
+import { examining } from "./sums.ts";
 import { storeFile } from "./rights.ts";
 import { sweeps } from "./sweeps.ts";
 import { underWay } from "./under-way.ts";
@@ -68,6 +69,11 @@ export interface Store extends ReturnType<typeof rooms> {
   sentUntil(): string | null;
   /** A person has seen to it: from here on this store is the one that sends. */
   acknowledge(atMs: number): void;
+  /**
+   * Looks at every row that has a checksum, and at the audit's chain, in steps, until the signal; `between` runs after each.
+   * @throws StorageError that names what is damaged
+   */
+  examine(signal: AbortSignal, between: () => Promise<void>): Promise<void>;
   /** A copy of it as it is now, while work goes on (ADR 0049). @throws StorageError */
   copy(atMs: number): Promise<Copied>;
   close(): void;
@@ -119,6 +125,16 @@ export function openStore(folder: string): Store {
       database.pragma("shrink_memory");
     },
     told: (error) => told(path, error),
+    examine: async (signal, between) => {
+      try {
+        for (const _ of examining(database)) {
+          if (signal.aborted) return;
+          await between();
+        }
+      } catch (error) {
+        throw told(path, error);
+      }
+    },
     copy: (atMs) =>
       copyStore(database, folder, atMs).catch((error: unknown) => {
         throw told(path, error);

@@ -1,5 +1,6 @@
 /** Documents that are at their receiver, where a person has to do the rest (src/engine/unfinished.ts). */
 import type Database from "better-sqlite3";
+import { resumming } from "./sums.ts";
 import type { Fault } from "../core/fault.ts";
 import { causes } from "./causes.ts";
 import { shownId } from "./ids.ts";
@@ -36,6 +37,7 @@ export function unfinished(database: Database.Database) {
          order by d.delivery desc limit 1)
      where delivery = ? and content is null`,
   );
+  const resum = resumming(database, "delivery");
   const sibling = database
     .prepare<[number], number>(
       `select 1 from delivery d join delivery e on e.number = d.number and e.record = d.record
@@ -51,6 +53,7 @@ export function unfinished(database: Database.Database) {
     endOf(delivery: number): "delivered" | "skipped" {
       if (sibling.get(delivery) !== undefined) return "skipped";
       figures.run(delivery);
+      resum.run(delivery);
       return "delivered";
     },
     /** A delivered one, whose link stays. When a newer version waits already, that one is judged. Inside a transaction. */

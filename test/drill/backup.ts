@@ -6,6 +6,7 @@ import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
+import { sumAnew } from "../../src/store/sums.ts";
 import { remoteOffice } from "../../src/console/remote.ts";
 import type { Random } from "../../src/sandbox/scenes/random.ts";
 import type { Books } from "./books.ts";
@@ -41,6 +42,7 @@ export function forgetSends(site: Site): void {
        '$.unresolved', null, '$.firstSentWallMs', null, '$.notBefore', null, '$.preflighted', json('true'))
      where state in ('sending', 'unknown')`,
   );
+  sumAnew(database);
   database.close();
 }
 
