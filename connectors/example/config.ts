@@ -20,7 +20,7 @@ export const ExampleConfig = z.strictObject({
     .min(0)
     .default(26 * 3_600_000)
     .describe(
-      "How long an invoice that is paid on the platform waits for its payments, ms; then the rest is settled as one. " +
+      "How long an invoice that is paid on the platform waits for its payments, ms; then it is settled as one. " +
         "0: at once.",
     ),
   deadlineMs: deadlineMs(30_000, "", 100),

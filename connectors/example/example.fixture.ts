@@ -98,6 +98,7 @@ export const paymentDocument = (
   invoiceId: null,
   amount: d("100.00"),
   date: TODAY,
+  reference: "4711",
   description: "ACH 4711",
   ...more,
 });

@@ -31,6 +31,7 @@ export class CompanyFile {
     Account: new Set(["Checking"]),
     SalesTaxCode: new Set(["Non", "Tax"]),
     PaymentMethod: null,
+    Class: null,
     StandardTerms: new Set(["Net 30"]),
   };
   /** Items of which a stock is kept. */

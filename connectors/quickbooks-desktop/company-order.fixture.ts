@@ -25,7 +25,7 @@ const ORDER: Readonly<Record<string, string>> = {
   ReceivePaymentAdd:
     "CustomerRef* ARAccountRef TxnDate RefNumber:20 TotalAmount ExchangeRate PaymentMethodRef Memo:4095 DepositToAccountRef CreditCardTxnInfo ExternalGUID AppliedToTxnAdd+",
   BillPaymentCheckAdd:
-    "PayeeEntityRef* APAccountRef TxnDate BankAccountRef* RefNumber:11* Memo:4095 ExchangeRate ExternalGUID AppliedToTxnAdd+",
+    "PayeeEntityRef* APAccountRef TxnDate BankAccountRef* IsToBePrinted RefNumber:11 Memo:4095 ExchangeRate ExternalGUID AppliedToTxnAdd+",
   InvoiceQueryRq:
     "TxnID+ RefNumber+ RefNumberCaseSensitive+ MaxReturned ModifiedDateRangeFilter TxnDateRangeFilter EntityFilter AccountFilter RefNumberFilter CurrencyFilter PaidStatus IncludeLineItems IncludeLinkedTxns IncludeRetElement:50+ OwnerID+",
   CustomerQueryRq: LIST_QUERY,

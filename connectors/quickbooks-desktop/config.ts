@@ -70,6 +70,15 @@ const Settings = z.strictObject({
     159,
     "The account that customers' payments go to; left out: Undeposited Funds, or as QuickBooks is set.",
   ).optional(),
+  receivableAccount: full(
+    159,
+    "The A/R account of invoices; left out: QuickBooks' own.",
+  ).optional(),
+  payableAccount: full(159, "The A/P account of bills; left out: QuickBooks' own.").optional(),
+  class: full(
+    159,
+    "The class of invoices and of lines of bills, where class tracking is on; left out: none.",
+  ).optional(),
   paymentMethod: full(31, "The payment method of customers' payments; left out: none.").optional(),
   terms: z
     .strictObject({

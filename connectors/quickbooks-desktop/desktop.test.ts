@@ -15,15 +15,27 @@ import { deliver, never, refusalOf } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { Endpoint, Sink, Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
+import { bookSink } from "../../src/books/driver.ts";
+import type { InvoiceDocument, PaymentDocument } from "../../src/books/documents.ts";
+import {
+  billDocument,
+  invoiceDocument,
+  itemOf,
+  paymentDocument,
+} from "../example/example.fixture.ts";
+import { CompanyFile } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { openSite, PASSWORD, rowsOf, settings, USER } from "./desktop.fixture.ts";
 import { hresultOf } from "./hresults.ts";
-import { quickbooksDesktop } from "./index.ts";
+import { booksOf, quickbooksDesktop } from "./index.ts";
 import { qwcOf } from "./qwc.ts";
 import { callIn } from "./soap.ts";
+import { asking } from "./wire.ts";
 import { document } from "./write.ts";
 import { XmlFault } from "./xml.ts";
+
+const send = (sink: Sink, document: InvoiceDocument | PaymentDocument) =>
+  deliver(sink, [itemOf(document)]);
 
 const OPENSSL = "/usr/bin/openssl";
 
@@ -169,6 +181,45 @@ test("a list whose iterator is lost with its session is read from its beginning,
     if (pages++ === 0) file.sessionOver();
   }
   expect([told.size, pages]).toEqual([150, 3]);
+});
+
+test("a payment has the payer's number, and the accounts and the class that the site names are on every document", async () => {
+  const file = new CompanyFile();
+  file.enter("Customer", { Name: "CUST-1" });
+  file.enter("Vendor", { Name: "VEND-1" });
+  const wire = asking(({ xml }) => Promise.resolve(file.answer(xml)));
+  const named = { receivableAccount: "A/R Fuel", payableAccount: "A/P Fuel", class: "Fuel" };
+  const config = DesktopConfig.parse(settings(8447, named));
+  const own = (side: "customer" | "vendor") => booksOf(wire, config, surroundingsIn("."), side);
+  const invoice = await send(bookSink(own("customer"), "invoice"), invoiceDocument("FL-1"));
+  const party = { code: "VEND-1", name: "Sabine Lights", companyId: "company-2" };
+  const bill = await send(bookSink(own("vendor"), "bill"), billDocument("R-1", { party }));
+  const payments = bookSink(own("customer"), "payment");
+  const pay = (id: string, on: string | null | undefined, more: Partial<PaymentDocument>) =>
+    send(payments, paymentDocument(id, on ?? "", more));
+  const long = { type: "in", reference: "091000019 0004711" } as const;
+  for (const answer of [
+    await pay("pay-1", invoice.ids?.[0], { reference: " 4711 " }),
+    await pay("pay-2", bill.ids?.[0], { type: "in", reference: "1042" }),
+    await pay("pay-3", bill.ids?.[0], long),
+    // Found by what it pays.
+    await pay("pay-1", invoice.ids?.[0], { reference: " 4711 " }),
+  ])
+    expect(answer).toMatchObject({ outcome: "done" });
+  expect(file.rows("Invoice")).toMatchObject([
+    { fields: { ARAccountRef: "A/R Fuel", ClassRef: "Fuel" } },
+  ]);
+  expect(file.rows("Bill")).toMatchObject([
+    { fields: { APAccountRef: "A/P Fuel" }, lines: [{ ClassRef: "Fuel" }, { ClassRef: "Fuel" }] },
+  ]);
+  expect(file.rows("ReceivePayment").map(({ fields }) => fields["RefNumber"])).toEqual(["4711"]);
+  const checks = file.rows("BillPaymentCheck").map(({ fields }) => fields["RefNumber"] ?? "none");
+  expect(checks).toEqual(["1042", "none"]);
+  // A clerk moved it to another invoice: its day is looked through, and it is not made again.
+  const [moved] = file.rows("ReceivePayment");
+  if (moved !== undefined) moved.applied = [];
+  await pay("pay-1", invoice.ids?.[0], { reference: "4711" });
+  expect(file.rows("ReceivePayment")).toHaveLength(1);
 });
 
 test("nothing is written that QuickBooks would change, and text goes by numbers", () => {

@@ -13,7 +13,7 @@ export async function examineDesktop(
   needs: Needs,
   signal: AbortSignal,
 ): Promise<readonly Examination[]> {
-  const { company, accounts, items, taxCodes, paymentMethods, terms } = told;
+  const { company, accounts, items, taxCodes, paymentMethods, terms, classes } = told;
   const on = [
     company.salesTax === true ? "sales tax on" : null,
     company.multiCurrency === true ? "multicurrency on" : null,
@@ -34,6 +34,9 @@ export async function examineDesktop(
     ...named("sales tax code", config.taxCode, taxCodes),
     ...named("account", config.bankAccount, accounts),
     ...named("account", config.depositAccount, accounts),
+    ...named("account", config.receivableAccount, accounts),
+    ...named("account", config.payableAccount, accounts),
+    ...named("class", config.class, classes),
     ...named("payment method", config.paymentMethod, paymentMethods),
     ...named("terms", config.terms.customer, terms),
     ...named("terms", config.terms.vendor, terms),

@@ -26,9 +26,11 @@ type Kind = "invoice" | "bill";
 type Asked = Pick<Wire, "read" | "write">;
 
 const ORDER_MOST = 25;
+type Written = "chargeItem" | "taxCode" | "receivableAccount" | "payableAccount" | "class";
+
 export function invoiceAdapter<K extends Kind>(
   wire: Asked,
-  config: Pick<DesktopConfig, "chargeItem" | "taxCode">,
+  config: Pick<DesktopConfig, Written>,
   currency: string,
   kind: K,
 ): BookAdapter<K, Row> {
@@ -152,10 +154,17 @@ function expectedOf(
 }
 
 function addOf(
-  { chargeItem, taxCode }: Pick<DesktopConfig, "chargeItem" | "taxCode">,
+  {
+    chargeItem,
+    taxCode,
+    receivableAccount,
+    payableAccount,
+    class: className,
+  }: Pick<DesktopConfig, Written>,
   kind: Kind,
   wanted: Wanted<Kind>,
 ): Request {
+  const ClassRef = named(className);
   const { document, mark, number, party, payer } = wanted;
   const payerRow = payer?.native as Element | undefined;
   const ListID = payerRow === undefined ? null : textOf(payerRow, "ListID");
@@ -173,24 +182,40 @@ function addOf(
     Quantity: quantity,
     [kind === "invoice" ? "Rate" : "Cost"]: rate,
     Amount: amount,
-    ...(kind === "invoice" && taxCode !== undefined
-      ? { SalesTaxCodeRef: { FullName: taxCode } }
-      : {}),
+    ...(kind === "invoice" ? { SalesTaxCodeRef: named(taxCode) } : { ClassRef }),
   }));
   if (kind === "bill")
     return {
       name: "BillAdd",
-      values: { BillAdd: { VendorRef: who, ...head, ItemLineAdd: lines } },
+      values: {
+        BillAdd: {
+          VendorRef: who,
+          APAccountRef: named(payableAccount),
+          ...head,
+          ItemLineAdd: lines,
+        },
+      },
     };
   const PONumber = heldText(document.description, ORDER_MOST);
   const unsent = { IsToBePrinted: false, IsToBeEmailed: false };
   return {
     name: "InvoiceAdd",
     values: {
-      InvoiceAdd: { CustomerRef: who, ...head, PONumber, ...unsent, InvoiceLineAdd: lines },
+      InvoiceAdd: {
+        CustomerRef: who,
+        ClassRef,
+        ARAccountRef: named(receivableAccount),
+        ...head,
+        PONumber,
+        ...unsent,
+        InvoiceLineAdd: lines,
+      },
     },
   };
 }
+
+const named = (name: string | undefined): Values | null =>
+  name === undefined ? null : { FullName: name };
 
 /** Guarded by the edit sequence: a record that somebody changed meanwhile is refused (3200). */
 function modOf(kind: Kind, { expected }: Wanted, row: Element): Request {

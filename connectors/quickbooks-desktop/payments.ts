@@ -15,7 +15,7 @@ import { amountOf, below, dayIn, needed, type Reply, refOf, textOf } from "./rea
 import { desktopMemo, guidOf, heldText, markedBy, only, type Row } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import type { Request, Values } from "./write.ts";
-import { documentNumber, REF_NUMBER_MOST, shortNumber } from "../quickbooks/numbers.ts";
+import { documentNumber, REF_NUMBER_MOST } from "../quickbooks/numbers.ts";
 import type { Element } from "./xml.ts";
 
 type Asked = Pick<Wire, "read" | "write">;
@@ -97,17 +97,30 @@ export function paymentAdapter(
         const words = { ...facts.words, reference: heldText(one.description, TEXT_MOST) };
         return { ...facts, words };
       }),
-    locate: (wanted, { signal }) =>
-      ask(
-        (direction) => {
-          const numbers = wanted
-            .filter(({ document }) => directionOf(document) === direction)
-            .map(({ mark }) => shortNumber(mark));
-          return numbers.length === 0 ? null : { RefNumberCaseSensitive: numbers };
-        },
-        signal,
-        wanted,
-      ),
+    async locate(wanted, { signal }) {
+      const found = new Map<string, Standing<Element>>();
+      const look = async (values: (direction: Direction) => Values | null): Promise<void> => {
+        for (const one of await ask(values, signal, wanted)) found.set(one.id ?? "", one);
+      };
+      const isOf = (direction: Direction) => (one: Wanted<"payment">) =>
+        directionOf(one.document) === direction;
+      const linked = await linkedTo(wire, wanted, signal);
+      await look((direction) => {
+        const bound = wanted.filter(isOf(direction)).flatMap(({ binding }) => binding ?? []);
+        const TxnID = [...new Set([...bound, ...linked[direction]])];
+        return TxnID.length === 0 ? null : { TxnID };
+      });
+      // A clerk may have moved it to another invoice, or given it another number: its day is looked through before one is made.
+      const marks = new Set([...found.values()].map(({ mark }) => mark));
+      const absent = wanted.filter(({ mark }) => !marks.has(mark));
+      for (const day of new Set(absent.map(({ document }) => document.date)))
+        await look((direction) =>
+          absent.filter(isOf(direction)).some(({ document }) => document.date === day)
+            ? { TxnDateRangeFilter: { FromTxnDate: day, ToTxnDate: day } }
+            : null,
+        );
+      return [...found.values()];
+    },
     async create([wanted], { signal }) {
       if (wanted === undefined) return [];
       const { rets } = await wire.write(addOf(config, wanted), signal);
@@ -145,15 +158,46 @@ export function paymentAdapter(
   };
 }
 
-const linkedIn = (replies: readonly Reply[]): string[] => [
-  ...new Set(
-    replies.flatMap(({ rets }) =>
-      rets.flatMap((row) => below(row, "LinkedTxn").map((one) => needed(one, "TxnID"))),
-    ),
-  ),
-];
+/** @param type what they are; left out: anything */
+const linkedIn = (replies: readonly Reply[], type?: string): string[] => {
+  const links = replies.flatMap(({ rets }) => rets.flatMap((row) => below(row, "LinkedTxn")));
+  const own = links.filter((one) => type === undefined || textOf(one, "TxnType") === type);
+  return [...new Set(own.map((one) => needed(one, "TxnID")))];
+};
 
-/** Its number is made of its mark: QuickBooks is asked by it. What people look for is in the memo. */
+/** Payments that are linked with the documents that these pay, in one exchange. @throws BookError */
+async function linkedTo(
+  wire: Asked,
+  wanted: readonly Wanted<"payment">[],
+  signal: AbortSignal,
+): Promise<Readonly<Record<Direction, readonly string[]>>> {
+  const asked = DIRECTIONS.flatMap((direction) => {
+    const these = wanted.filter(({ document }) => directionOf(document) === direction);
+    const TxnID = [...new Set(these.map(({ document }) => document.invoice))];
+    const values = { TxnID, IncludeLinkedTxns: true };
+    return TxnID.length === 0
+      ? []
+      : [{ direction, request: { name: PAID_BY[direction].of, values } }];
+  });
+  const replies = await wire.read(
+    asked.map(({ request }) => request),
+    signal,
+  );
+  const of = (direction: Direction): string[] =>
+    linkedIn(
+      replies.filter((_, at) => asked[at]?.direction === direction),
+      PAID_BY[direction].type,
+    );
+  return { invoice: of("invoice"), bill: of("bill") };
+}
+
+/** The payer's own number, where QuickBooks holds it whole: a number that is cut is another check's. */
+const numberIn = (reference: string | null | undefined, most: number): string | null => {
+  const number = heldText(reference ?? null, most + 1);
+  return number === null || number.length > most ? null : number;
+};
+
+/** Its number is the payer's: the check's. It is found again by what it pays, its day, and its mark in the memo. */
 function addOf(
   {
     bankAccount,
@@ -162,11 +206,13 @@ function addOf(
   }: Pick<DesktopConfig, "bankAccount" | "depositAccount" | "paymentMethod">,
   { document, mark, on }: Wanted<"payment">,
 ): Request {
-  const { number, description, amount, date, invoice } = document;
+  const { number, description, amount, date, invoice, type } = document;
+  const most = type === "out" ? REF_NUMBER_MOST.receivePayment : REF_NUMBER_MOST.billPayment;
+  const RefNumber = numberIn(document.reference, most);
   const row = (on?.native as Row | undefined)?.row;
   const head = {
     TxnDate: date,
-    RefNumber: shortNumber(mark),
+    RefNumber,
     Memo: desktopMemo({ number, mark, text: description.slice(0, TEXT_MOST) }),
     ExternalGUID: guidOf(mark),
   };
@@ -175,13 +221,18 @@ function addOf(
     const { id, name: full } = row === undefined ? { id: null, name: null } : refOf(row, name);
     return id === null ? { FullName: full } : { ListID: id };
   };
-  if (document.type === "in")
+  // Both sides of what is owed are on one account.
+  const owed = (name: string): Values | null =>
+    row === undefined || refOf(row, name).id === null ? null : reference(name);
+  if (type === "in")
     return {
       name: "BillPaymentCheckAdd",
       values: {
         BillPaymentCheckAdd: {
           PayeeEntityRef: reference("VendorRef"),
+          APAccountRef: owed("APAccountRef"),
           BankAccountRef: { FullName: bankAccount },
+          IsToBePrinted: RefNumber === null ? false : null,
           ...head,
           ...applied,
         },
@@ -192,6 +243,7 @@ function addOf(
     values: {
       ReceivePaymentAdd: {
         CustomerRef: reference("CustomerRef"),
+        ARAccountRef: owed("ARAccountRef"),
         ...head,
         TotalAmount: amount,
         PaymentMethodRef: named(paymentMethod),

@@ -206,7 +206,14 @@ test("doctor never says that a list is well that QuickBooks did not tell", async
     multiCurrency: null,
     closingDate: null,
   };
-  const lists = { accounts: null, items: null, taxCodes: null, paymentMethods: null, terms: null };
+  const lists = {
+    accounts: null,
+    items: null,
+    taxCodes: null,
+    paymentMethods: null,
+    terms: null,
+    classes: null,
+  };
   const told = { at: SENT, company, ...lists };
   const config = DesktopConfig.parse(settings(8447));
   const examined = await examineDesktop(config, told, NEEDS, never);

@@ -56,6 +56,7 @@ const billLine = group(
   one("Quantity", number),
   one("Cost", number),
   one("Amount", amount),
+  one("ClassRef", ref(ACCOUNT)),
 );
 
 const applied = many("AppliedToTxnAdd", group(must("TxnID", id), one("PaymentAmount", amount)));
@@ -102,6 +103,7 @@ export const requests: Readonly<Record<string, readonly Field[]>> = {
   CustomerQuery: listQuery,
   VendorQuery: listQuery,
   AccountQuery: listQuery,
+  ClassQuery: listQuery,
   ItemQuery: listQuery,
   SalesTaxCodeQuery: listQuery,
   PaymentMethodQuery: listQuery,
@@ -142,6 +144,7 @@ export const requests: Readonly<Record<string, readonly Field[]>> = {
       "InvoiceAdd",
       group(
         must("CustomerRef", ref(FULL_NAME)),
+        one("ClassRef", ref(ACCOUNT)),
         one("ARAccountRef", ref(ACCOUNT)),
         one("TxnDate", day),
         one("RefNumber", text(11)),
@@ -209,7 +212,9 @@ export const requests: Readonly<Record<string, readonly Field[]>> = {
         one("APAccountRef", ref(ACCOUNT)),
         one("TxnDate", day),
         must("BankAccountRef", ref(ACCOUNT)),
-        must("RefNumber", text(11)),
+        // One of the two.
+        one("IsToBePrinted", yes),
+        one("RefNumber", text(11)),
         one("Memo", text(MEMO)),
         one("ExternalGUID", guid),
         applied,

@@ -26,6 +26,7 @@ const Told = z.object({
   taxCodes: names,
   paymentMethods: names,
   terms: names.default(null),
+  classes: names.default(null),
 });
 export type Told = z.infer<typeof Told>;
 
@@ -53,6 +54,7 @@ export async function tell(
     taxCodes: await namesOf(wire, "SalesTaxCodeQuery", signal),
     paymentMethods: await namesOf(wire, "PaymentMethodQuery", signal),
     terms: await namesOf(wire, "StandardTermsQuery", signal),
+    classes: await namesOf(wire, "ClassQuery", signal),
   };
   notebook.set(NAME, JSON.stringify(told));
 }

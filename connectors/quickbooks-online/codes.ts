@@ -13,6 +13,8 @@ export interface NamedRow {
 
 export const ITEM: CodeKind = { what: "item", called: "name" };
 export const ACCOUNT: CodeKind = { what: "account", called: "number or name" };
+export const CLASS: CodeKind = { what: "class", called: "name" };
+export const LOCATION: CodeKind = { what: "location", called: "name" };
 
 export interface Names {
   readonly codes: Codes<CodeKind, NamedRow>;
@@ -22,6 +24,8 @@ export interface Names {
   codeOf(kind: CodeKind, id: string, otherwise: string | null): string;
 }
 
+const NamedEntity = ItemRow.pick({ Id: true, Name: true });
+
 const never = new AbortController().signal;
 
 export function openNames(wire: Wire, { now }: Pick<Surroundings, "now">): Names {
@@ -30,7 +34,10 @@ export function openNames(wire: Wire, { now }: Pick<Surroundings, "now">): Names
     books: "QuickBooks",
     now,
     rowsOf: async (kind, wanted, most) => {
-      const rows = kind === ITEM ? await items(wire, wanted) : await accounts(wire, wanted);
+      const rows =
+        kind === ACCOUNT
+          ? await accounts(wire, wanted)
+          : await byName(wire, ENTITIES.get(kind) ?? "Item", wanted);
       for (const { code, id } of rows) named.set(`${kind.what} ${id}`, code);
       return most === null ? rows : rows.slice(0, most);
     },
@@ -43,8 +50,18 @@ export function openNames(wire: Wire, { now }: Pick<Surroundings, "now">): Names
   };
 }
 
-async function items(wire: Wire, names: readonly string[]): Promise<NamedRow[]> {
-  const rows = await having(wire, "Item", ItemRow, { Name: names }, never);
+const ENTITIES = new Map([
+  [ITEM, "Item"],
+  [CLASS, "Class"],
+  [LOCATION, "Department"],
+] as const);
+
+async function byName(
+  wire: Wire,
+  entity: "Item" | "Class" | "Department",
+  names: readonly string[],
+): Promise<NamedRow[]> {
+  const rows = await having(wire, entity, NamedEntity, { Name: names }, never);
   return rows.flatMap(({ Id, Name }) => wantedAs(names, Name).map((code) => ({ code, id: Id })));
 }
 

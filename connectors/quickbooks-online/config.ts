@@ -49,6 +49,8 @@ const Settings = z.strictObject({
     .strictObject({
       expense: name("Bill lines that name no product and no other account: number or name."),
       paymentsMade: name("The bank or credit card account that bills are paid from."),
+      receivable: name("The A/R account of invoices; left out: QuickBooks' own.").optional(),
+      payable: name("The A/P account of bills; left out: QuickBooks' own.").optional(),
       paymentsReceived: name(
         "Where customers' payments are deposited; left out: Undeposited Funds.",
       ).optional(),
@@ -65,6 +67,12 @@ const Settings = z.strictObject({
       "Taxes of documents are lines of items. not-taxable: every line is marked NON, so that QuickBooks (automated " +
         "sales tax too) adds none; off: the company does not use sales tax, and lines carry no mark.",
     ),
+  class: name(
+    "The class of every line of invoices and bills, where class tracking is on; left out: none.",
+  ).optional(),
+  location: name(
+    "The location (department) of invoices and bills, where location tracking is on; left out: none.",
+  ).optional(),
   taxItems: z
     .array(z.string().min(1))
     .default([])

@@ -105,33 +105,46 @@ export interface Writing extends Pick<
   readonly party: string;
   readonly itemId: (name: string) => string;
   readonly accountId: (code: string) => string;
+  /** Ids of what the configuration names for all documents. Left out: QuickBooks' own, or none. */
+  readonly all?: Partial<Record<"receivable" | "payable" | "class" | "location", string>>;
 }
 
 /** What is posted to make it. Members stand in the order of Intuit's schema. @throws Refused */
 export function bodyOf(kind: DocumentKind, writing: Writing, document: InvoiceDocument): object {
-  const { currency, multicurrency, party } = writing;
+  const { currency, multicurrency, party, all = {} } = writing;
+  const refOf = (name: string, value: string | undefined): object =>
+    value === undefined ? {} : { [name]: { value } };
   const common = {
     DocNumber: numberOf(document),
     TxnDate: document.invoiceDate,
+    ...refOf("DepartmentRef", all.location),
     ...(multicurrency === "home" ? { CurrencyRef: { value: currency } } : {}),
     PrivateNote: noteOf(document),
     Line: lineBodies(kind, writing, linesOf(kind, writing, document)),
   };
-  if (kind === "bill") return { ...common, VendorRef: { value: party }, DueDate: dueOf(document) };
+  if (kind === "bill")
+    return {
+      ...common,
+      VendorRef: { value: party },
+      ...refOf("APAccountRef", all.payable),
+      DueDate: dueOf(document),
+    };
   return {
     ...common,
     CustomerRef: { value: party },
     ...customerMemo(document),
     DueDate: dueOf(document),
+    ...refOf("ARAccountRef", all.receivable),
   };
 }
 
 /** Lines as they are posted; an invoice's carry the mark of sales tax. */
 export function lineBodies(
   kind: DocumentKind,
-  { salesTax, itemId, accountId }: Pick<Writing, "salesTax" | "itemId" | "accountId">,
+  { salesTax, itemId, accountId, all }: Pick<Writing, "salesTax" | "itemId" | "accountId" | "all">,
   lines: readonly BookLine[],
 ): object[] {
+  const ClassRef = all?.class === undefined ? {} : { ClassRef: { value: all.class } };
   const taxCode =
     kind === "invoice" && salesTax === "not-taxable" ? { TaxCodeRef: { value: "NON" } } : {};
   return lines.map(({ item, account, text, quantity, rate, amount }) => ({
@@ -140,12 +153,16 @@ export function lineBodies(
     ...(item === null
       ? {
           DetailType: "AccountBasedExpenseLineDetail",
-          AccountBasedExpenseLineDetail: { AccountRef: { value: accountId(account ?? "") } },
+          AccountBasedExpenseLineDetail: {
+            ...ClassRef,
+            AccountRef: { value: accountId(account ?? "") },
+          },
         }
       : {
           DetailType: DETAIL[kind],
           [DETAIL[kind]]: {
             ItemRef: { value: itemId(item) },
+            ...ClassRef,
             ...(quantity === null ? {} : { UnitPrice: rate, Qty: quantity }),
             ...taxCode,
           },

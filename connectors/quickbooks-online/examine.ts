@@ -10,7 +10,7 @@ import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { CodeKind } from "../../src/books/codes.ts";
-import { ACCOUNT, ITEM } from "./codes.ts";
+import { ACCOUNT, CLASS, ITEM, LOCATION } from "./codes.ts";
 import { errors, QUICKBOOKS } from "./errors.ts";
 import { type Online, unfit } from "./online.ts";
 import { CompanyRow, type PreferencesRow } from "./rows.ts";
@@ -76,7 +76,7 @@ function authorisation({
 function looks(online: Online, signal: AbortSignal): Check[] {
   const { config, names, wire, surroundings } = online;
   const { charge } = config.items;
-  const { expense, paymentsMade, paymentsReceived } = config.accounts;
+  const { expense, paymentsMade, paymentsReceived, receivable, payable } = config.accounts;
   const named = (kind: CodeKind, code: string): Check =>
     exists(`${kind.what} ${code}`, () => names.codes.expected(kind, code));
   const preferring = (what: string, look: (row: PreferencesRow) => Fault | null): Check => [
@@ -104,7 +104,11 @@ function looks(online: Online, signal: AbortSignal): Check[] {
     ...config.taxItems.map((item) => named(ITEM, item)),
     named(ACCOUNT, expense),
     named(ACCOUNT, paymentsMade),
-    ...(paymentsReceived === undefined ? [] : [named(ACCOUNT, paymentsReceived)]),
+    ...[paymentsReceived, receivable, payable].flatMap((code) =>
+      code === undefined ? [] : [named(ACCOUNT, code)],
+    ),
+    ...(config.class === undefined ? [] : [named(CLASS, config.class)]),
+    ...(config.location === undefined ? [] : [named(LOCATION, config.location)]),
   ];
 }
 

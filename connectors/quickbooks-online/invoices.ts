@@ -3,7 +3,7 @@ import type { BookAdapter, Call, Standing } from "../../src/books/adapter.ts";
 import { orRefused } from "../../src/books/facts.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { ACCOUNT, ITEM } from "./codes.ts";
+import { ACCOUNT, CLASS, ITEM, LOCATION } from "./codes.ts";
 import {
   amendment,
   bodyOf,
@@ -14,6 +14,7 @@ import {
   numberOf,
   partyIdIn,
   standingOf,
+  type Writing,
 } from "./documents.ts";
 import { expectFit, type Online } from "./online.ts";
 import { inCurrency, partyIdOf } from "./parties.ts";
@@ -49,6 +50,7 @@ export function documentAdapter<K extends DocumentKind>(
         const { currency } = online.surroundings;
         const facts = expectedOf(kind, online.config, currency, document);
         await idsOf(online, kind, document);
+        await forAll(online);
         return facts;
       });
     },
@@ -73,6 +75,7 @@ export function documentAdapter<K extends DocumentKind>(
         wanted.map(async ({ document, payer }) => {
           inCurrency(online, payer);
           const ids = await idsOf(online, kind, document);
+          const all = await forAll(online);
           const make = bodyOf(
             kind,
             {
@@ -81,6 +84,7 @@ export function documentAdapter<K extends DocumentKind>(
               party: partyIdOf(payer),
               itemId: (name) => ids.get(`item ${name}`) ?? "",
               accountId: (code) => ids.get(`account ${code}`) ?? "",
+              all,
             },
             document,
           );
@@ -114,6 +118,21 @@ export function documentAdapter<K extends DocumentKind>(
         yield { standings: await told(rows, signal), position };
     },
   };
+}
+
+/** Ids of what the configuration names for every document. @throws Refused, BookError */
+async function forAll({ config, names }: Online): Promise<NonNullable<Writing["all"]>> {
+  const { receivable, payable } = config.accounts;
+  const named = [
+    ["receivable", ACCOUNT, receivable],
+    ["payable", ACCOUNT, payable],
+    ["class", CLASS, config.class],
+    ["location", LOCATION, config.location],
+  ] as const;
+  const ids: NonNullable<Writing["all"]> = {};
+  for (const [name, kind, code] of named)
+    if (code !== undefined) Object.assign(ids, { [name]: await names.id(kind, code) });
+  return ids;
 }
 
 /** All that their lines name, in few calls; what is not there is told to whoever names it. */

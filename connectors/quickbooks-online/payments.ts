@@ -70,6 +70,8 @@ export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRo
             ENTITIES[side],
             paymentBody(online.config, await payingOf(online, on), document),
             call,
+            // Checks of two banks may have one number.
+            { twice: true },
           );
           return `${ENTITIES[side]} ${id}`;
         }),
@@ -123,6 +125,12 @@ const textOf = ({ id, description }: PaymentDocument): string => {
     .trim();
 };
 
+/** The payer's own number, where QuickBooks holds it whole: a number that is cut is another check's. */
+const numberIn = (reference: string | null): string | null => {
+  const number = oneLine(reference ?? "");
+  return number === "" || number.length > DOC_NUMBER_MOST ? null : number;
+};
+
 export interface Paying {
   /** Ids. */
   readonly party: string;
@@ -137,9 +145,12 @@ export function paymentBody(
   { party, document, account }: Paying,
   payment: PaymentDocument,
 ): object {
-  const { date, amount, type, description } = payment;
+  const { date, amount, type } = payment;
+  const number = numberIn(payment.reference);
   const TxnType = type === "out" ? "Invoice" : "Bill";
   const common = {
+    // Of what we pay: the number of the check.
+    ...(type === "in" && number !== null ? { DocNumber: number } : {}),
     TxnDate: date,
     PrivateNote: `${payingMark(payment.id)} ${textOf(payment)}`.trim(),
     Line: [{ Amount: amount, LinkedTxn: [{ TxnId: document, TxnType }] }],
@@ -149,7 +160,7 @@ export function paymentBody(
       ...common,
       CustomerRef: { value: party },
       ...(account === null ? {} : { DepositToAccountRef: { value: account } }),
-      PaymentRefNum: cut(oneLine(description), DOC_NUMBER_MOST),
+      ...(number === null ? {} : { PaymentRefNum: number }),
       TotalAmt: amount,
     };
   const isCheck = billPayments === "check";

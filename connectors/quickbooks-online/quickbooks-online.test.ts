@@ -47,7 +47,15 @@ test("config/quickbooks-online.yaml has a section of this connector, with every 
   const left = Object.keys(QuickbooksOnlineConfig.shape).filter(
     (name) => section[name] === undefined,
   );
-  expect(left).toEqual(["prices", "deadlineMs", "settleMs", "url", "tokenUrl"]);
+  expect(left).toEqual([
+    "class",
+    "location",
+    "prices",
+    "deadlineMs",
+    "settleMs",
+    "url",
+    "tokenUrl",
+  ]);
 });
 
 describe("an invoice", () => {
@@ -230,8 +238,61 @@ test("payments of both directions settle what they pay; a rest that nobody paid 
   const made = itemOf(paymentDocument("pay-2", bill.ids?.[0] ?? "", { type: "in" }));
   expect(await deliver(sinks["payments"] as Sink, made)).toMatchObject({ outcome: "done" });
   expect(await deliver(sinks["payments"] as Sink, made)).toMatchObject({ outcome: "done" });
+  expect(company.rows("Payment")).toMatchObject([{ PaymentRefNum: "4711" }, {}]);
   expect(company.rows("BillPayment")).toMatchObject([
-    { PayType: "Check", CheckPayment: { BankAccountRef: { value: "5" } }, TotalAmt: d("100.00") },
+    {
+      DocNumber: "4711",
+      PayType: "Check",
+      CheckPayment: { BankAccountRef: { value: "5" } },
+      TotalAmt: d("100.00"),
+    },
+  ]);
+});
+
+test("the accounts, the class and the location that the site names are on every document; one that is missing is named", async () => {
+  const company = await openCompany();
+  const named = {
+    accounts: {
+      expense: "5000",
+      paymentsMade: "1010",
+      receivable: "A/R Fuel",
+      payable: "A/P Fuel",
+    },
+    class: "Fuel",
+    location: "Lubbock",
+  };
+  const ids = Object.fromEntries(
+    [
+      ["Account", "A/R Fuel"],
+      ["Account", "A/P Fuel"],
+      ["Class", "Fuel"],
+    ].map(([table = "", Name = ""]) => [Name, company.enter(table, { Name }).Id]),
+  );
+  const { sinks, readAgain } = opened(settings(company, named));
+  const invoices = sinks["invoices"] as Sink;
+  expect(await deliver(invoices, item)).toMatchObject({
+    outcome: "refused",
+    fault: { message: expect.stringContaining("location Lubbock") },
+  });
+  const { Id } = company.enter("Department", { Name: "Lubbock" });
+  readAgain?.();
+  expect(await deliver(invoices, item)).toMatchObject({ outcome: "done" });
+  const detail = { ClassRef: { value: ids["Fuel"] } };
+  expect(company.rows("Invoice")).toMatchObject([
+    {
+      ARAccountRef: { value: ids["A/R Fuel"] },
+      DepartmentRef: { value: Id },
+      Line: [{ SalesItemLineDetail: detail }, { SalesItemLineDetail: detail }],
+    },
+  ]);
+  const bill = await deliver(sinks["bills"] as Sink, itemOf(billDocument("R-1")));
+  expect(bill).toMatchObject({ outcome: "done" });
+  expect(company.rows("Bill")).toMatchObject([
+    {
+      APAccountRef: { value: ids["A/P Fuel"] },
+      DepartmentRef: { value: Id },
+      Line: [{ ItemBasedExpenseLineDetail: detail }, { AccountBasedExpenseLineDetail: detail }],
+    },
   ]);
 });
 

@@ -192,6 +192,7 @@ export const paymentDocument = (more: Partial<PaymentDocument>): PaymentDocument
   invoiceId: null,
   amount: d("20129.33"),
   date: TODAY,
+  reference: "4711",
   description: "ACH 4711",
   ...more,
 });

@@ -76,6 +76,7 @@ function paymentOf(
     invoiceId: payment.invoiceId,
     amount,
     date: references.dayOf(payment.paidAt),
+    reference: payment.reference?.trim() || null,
     description: joined(
       payment.method.trim() || "payment",
       payment.reference,

@@ -70,6 +70,8 @@ export const PaymentDocument = z.object({
   invoiceId: textOrNone.default(null),
   amount: decimal,
   date: day,
+  /** The number of the check or transfer, as the payer gave it: what a bank statement is matched by. None: it has none. */
+  reference: textOrNone.default(null),
   description: text,
 });
 

@@ -140,6 +140,7 @@ export async function settlementOf(
     invoiceId: mark,
     amount,
     date: invoice.paidDate ?? "",
+    reference: null,
     description: until === null ? what : `${what} because no payment of it came within ${after}`,
   };
   const carried = { document: payment, counterpart: null, until: null };

@@ -52,6 +52,6 @@ export const expectEvery = duration(
 
 /** ms. */
 export const settleAfter = duration(
-  "Where a flow brings payments: how long an invoice that is paid on the platform waits for them before the rest is " +
-    "settled as one (longer than the interval at which payments are read; 0s is at once)",
+  "Where a flow brings payments: how long an invoice that is paid on the platform waits for them before it is " +
+    "settled as one, where none came (longer than the interval at which payments are read; 0s is at once)",
 ).prefault("26h");

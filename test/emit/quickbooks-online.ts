@@ -215,5 +215,6 @@ const payments = (type: "in" | "out"): fc.Arbitrary<PaymentDocument> =>
     invoiceId: optional(fc.uuid()),
     amount: decimal(99_999, 2),
     date: day,
+    reference: optional(text(30)),
     description: text(1500),
   });
