@@ -40,6 +40,11 @@ export interface Paid {
   readonly applied: ReadonlyMap<string, { readonly money: Decimal; readonly discount: Decimal }>;
 }
 
+const isOf =
+  (direction: Direction) =>
+  (one: Wanted<"payment">): boolean =>
+    directionOf(one.document) === direction;
+
 /** Payments by their ids. @throws BookError */
 export async function paymentsBy(
   wire: Asked,
@@ -102,8 +107,6 @@ export function paymentAdapter(
       const look = async (values: (direction: Direction) => Values | null): Promise<void> => {
         for (const one of await ask(values, signal, wanted)) found.set(one.id ?? "", one);
       };
-      const isOf = (direction: Direction) => (one: Wanted<"payment">) =>
-        directionOf(one.document) === direction;
       const linked = await linkedTo(wire, wanted, signal);
       await look((direction) => {
         const bound = wanted.filter(isOf(direction)).flatMap(({ binding }) => binding ?? []);

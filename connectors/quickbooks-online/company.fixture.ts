@@ -43,6 +43,8 @@ export class Company {
     TaxPrefs: { UsingSalesTax: true },
     CurrencyPrefs: { MultiCurrencyEnabled: false, HomeCurrency: { value: "USD" } },
   };
+  /** Intuit's automated sales tax adds this to each invoice, whatever its lines say. */
+  addsTax = Decimal.zero;
   /** Numbers that documents of other kinds have. */
   readonly numbersOfOthers = new Set<string>();
   /** How far its clock is ahead of ours. */
@@ -384,7 +386,9 @@ export class Company {
 
   #addUp(table: string, row: Record_): void {
     if (!/^(?:Invoice|Bill|Estimate|PurchaseOrder)$/.test(table)) return;
-    const TotalAmt = totalOf((row["Line"] ?? []) as Body[]);
+    const tax = table === "Invoice" ? this.addsTax : Decimal.zero;
+    const TotalAmt = totalOf((row["Line"] ?? []) as Body[]).plus(tax);
+    if (tax.sign > 0) row["TxnTaxDetail"] = { TotalTax: tax };
     const isPosted = table === "Invoice" || table === "Bill";
     Object.assign(row, { TotalAmt, ...(isPosted ? { Balance: TotalAmt } : {}) });
   }

@@ -1,7 +1,8 @@
 /** Invoices and bills: a document as QuickBooks would keep it, the body that says so, and a record as a standing. Pure. */
 import type { Standing } from "../../src/books/adapter.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
-import type { Decimal } from "../../src/core/decimal.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { Fault } from "../../src/core/fault.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import { itemLines } from "../quickbooks/lines.ts";
 import { memoIn, memoOf, MEMO_MOST } from "../quickbooks/memos.ts";
@@ -109,11 +110,12 @@ export interface Writing extends Pick<
   readonly all?: Partial<Record<"receivable" | "payable" | "class" | "location", string>>;
 }
 
+const refOf = (name: string, value: string | undefined): object =>
+  value === undefined ? {} : { [name]: { value } };
+
 /** What is posted to make it. Members stand in the order of Intuit's schema. @throws Refused */
 export function bodyOf(kind: DocumentKind, writing: Writing, document: InvoiceDocument): object {
   const { currency, multicurrency, party, all = {} } = writing;
-  const refOf = (name: string, value: string | undefined): object =>
-    value === undefined ? {} : { [name]: { value } };
   const common = {
     DocNumber: numberOf(document),
     TxnDate: document.invoiceDate,
@@ -228,9 +230,28 @@ export function standingOf(
     disputed: false,
     payments: payments.flatMap((one) => paymentsOn(kind, row.Id, one)),
     facts: factsOf(kind, currency, names, row),
+    ...(kind === "invoice" && memo !== null && !isOver ? taxAdded(row) : {}),
     paid: isSettled && !isOver ? (days.at(-1) ?? row.TxnDate) : null,
     version: row.SyncToken,
     native: row,
+  };
+}
+
+/** Every tax of ours is a line: what stands here Intuit's automated sales tax has added. */
+function taxAdded({ TotalAmt, TxnTaxDetail, DocNumber }: DocumentRow): {
+  readonly refusal?: Fault;
+} {
+  const tax = TxnTaxDetail?.TotalTax ?? Decimal.zero;
+  if (tax.sign === 0) return {};
+  const [there, sent] = [TotalAmt.fixed(2), TotalAmt.minus(tax).fixed(2)];
+  return {
+    refusal: {
+      code: "sales-tax-added",
+      message: `${there} in QuickBooks and ${sent} on the platform: Intuit's sales tax added ${tax.fixed(2)} to invoice ${DocNumber ?? ""}`,
+      next: "In QuickBooks: make the invoice's lines not taxable, or the customer exempt, so that the tax is 0.00; then retry. To accept the amount, resolve it with --receiver-id and --amount.",
+      field: "total",
+      amount: there,
+    },
   };
 }
 

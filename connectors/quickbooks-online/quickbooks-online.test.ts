@@ -194,6 +194,21 @@ describe("an invoice", () => {
     }
   });
 
+  test("that Intuit's sales tax recomputed says so with both totals", async () => {
+    const company = await openCompany();
+    company.addsTax = d("1644.56");
+    const sink = sinkOf(company, "invoices");
+    const message =
+      "21578.64 in QuickBooks and 19934.08 on the platform: Intuit's sales tax added 1644.56 to invoice FL-1";
+    const told = { outcome: "unknown", detail: expect.stringContaining(message) };
+    expect(await deliver(sink, item)).toMatchObject(told);
+    expect(await find(sink, item)).toMatchObject({
+      found: "different",
+      fault: { code: "sales-tax-added", message, amount: "21578.64" },
+    });
+    expect(company.rows("Invoice")).toHaveLength(1);
+  });
+
   test("goes at once after a release: preferences that a person has put right are read again", async () => {
     const company = await openCompany();
     const endpoint = opened(settings(company));

@@ -42,13 +42,15 @@ export function quarantine(program: Command): void {
   configured(
     addCommand(parent, "resolve <selector>", `settled by hand: ${SELECTOR}`, async (given) => {
       const [selector = ""] = given.args;
-      const { note = "", by = thisPerson(), receiverId } = given.options;
-      const decision = { by, note, ...(receiverId === undefined ? {} : { receiverId }) };
+      const { note = "", by = thisPerson(), receiverId, amount } = given.options;
+      const there = receiverId === undefined ? {} : { receiverId };
+      const decision = { by, note, ...there, ...(amount === undefined ? {} : { amount }) };
       const data = await ask(given.file, (office) => office.resolve(selector, decision));
       return { data, text: `${counted(data.resolved, "delivery", "deliveries")} closed.` };
     })
       .requiredOption("--note <text>", "how it was settled; it is kept")
       .option("--receiver-id <id>", "where it was found at the receiver: both sides are linked")
+      .option("--amount <amount>", "what it comes to there, where that is another amount")
       .option("--by <name>", "who settled it (default: this user)"),
   );
   handling(parent);

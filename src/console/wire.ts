@@ -64,7 +64,10 @@ export const questions = {
   quarantine: z.tuple([]),
   quarantineShow: z.tuple([text, z.int().min(1).optional(), z.int().min(0).optional()]),
   retry: z.tuple([text, z.boolean().optional(), person.optional()]),
-  resolve: z.tuple([text, z.strictObject({ by: text, note: text, receiverId: text.optional() })]),
+  resolve: z.tuple([
+    text,
+    z.strictObject({ by: text, note: text, receiverId: text.optional(), amount: text.optional() }),
+  ]),
   assign: z.tuple([text, z.strictObject({ by: text, note: text, to: text.nullable() })]),
   remark: z.tuple([text, z.strictObject({ by: text, note: text })]),
   edit: z.tuple([text, z.strictObject({ field: text, value: z.string().max(1000) }), person]),

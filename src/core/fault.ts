@@ -16,4 +16,9 @@ export interface Fault {
   readonly lookup?: { readonly table: string; readonly key: string };
   /** The receiver's ids of what may be the same document: a person who retries says that none is. Left out: none. */
   readonly candidates?: readonly string[];
+  /**
+   * What the receiver made of it comes to, as digits, where that is another amount than was sent; the message has it, too. A
+   * person who links the two names it. Left out: the amount is not what is wrong.
+   */
+  readonly amount?: string;
 }

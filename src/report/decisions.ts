@@ -2,6 +2,7 @@
 import { linkBoth } from "../engine/arrived.ts";
 import { tellWaiting } from "../engine/awaited.ts";
 import { moved } from "../engine/deliver.ts";
+import { Decimal } from "../core/decimal.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import type { Entry } from "../store/journal.ts";
 import { otherId } from "../store/links.ts";
@@ -88,6 +89,7 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
       "Name one delivery by its number in the list, and its id at the receiver.",
     );
   for (const { flow, row } of chosen) {
+    if (receiverId !== undefined && OTHER_AMOUNT.has(row.code)) expectAmount(row, decision);
     const undecided = settleRequest(
       engine,
       flow,
@@ -107,6 +109,21 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
       tellWaiting(engine, flow, row.recordId, { closed: by(decision) }, at);
     } else link(engine, flow, row, receiverId);
   }
+}
+
+/** Faults whose document comes to another amount at the receiver than was sent ({@link Fault.amount}). */
+const OTHER_AMOUNT: ReadonlySet<string> = new Set(["sales-tax-added"]);
+
+/** Nobody links two amounts by the way. @throws OfficeError unless the person names the one that the cause names */
+function expectAmount(row: QuarantinedRow, { amount = "" }: Decision): void {
+  const named = amount.replace(/^\$/, "").replaceAll(",", "");
+  const told = row.cause.match(/\d+\.\d{2}\b/g) ?? [];
+  if (Decimal.is(named) && told[0] !== undefined && Decimal.of(named).equals(Decimal.of(told[0])))
+    return;
+  throw new OfficeError(
+    `${row.number ?? row.recordId} comes to another amount there: ${row.cause}.`,
+    `To accept that amount name it: --amount ${told[0] ?? "AMOUNT"}. Else correct it there, then retry.`,
+  );
 }
 
 /** True when a request of unknown outcome carried it. */
@@ -153,4 +170,5 @@ function note(
   engine.store.journal.audit(engine.clock.now().wallMs, entry);
 }
 
-const by = ({ by, note }: Decision): string => `${by}: ${note}`;
+const by = ({ by, note, amount }: Decision): string =>
+  `${by}: ${note}${amount === undefined ? "" : ` (at ${amount})`}`;

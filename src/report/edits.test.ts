@@ -199,3 +199,34 @@ test("a person may say that what settles an invoice counts as money, and never h
   expect(whyNotCorrected({ field, value: "credit note #34 of 846.91" }, [])).toBeNull();
   expect(whyNotCorrected({ field: "paidByOthers", value: "846.91" }, [])).not.toBeNull();
 });
+
+test("a document that comes to another amount there is linked only by a person who names that amount", async () => {
+  const fault = {
+    code: "sales-tax-added",
+    message: "21578.64 in QuickBooks and 19934.08 on the platform: sales tax added 1644.56",
+    next: "Make it not taxable, then retry.",
+    amount: "21578.64",
+  };
+  const sink = receiver({
+    find: async () => ({ found: "different", detail: fault.message, fault }),
+  });
+  sink.script.push(() => ({
+    answer: { outcome: "unknown", detail: fault.message },
+    execute: true,
+  }));
+  const { office, read, waiting, store } = await setup(sink, [bill("INV-1", "19934.08")]);
+  await read();
+  await read();
+  const [delivery] = await waiting();
+  expect(delivery).toMatchObject({ code: "sales-tax-added" });
+  const accept = (amount?: string) =>
+    office.resolve(delivery?.delivery ?? "", {
+      ...ANN,
+      receiverId: "145",
+      ...(amount === undefined ? {} : { amount }),
+    });
+  await expect(accept()).rejects.toThrow(OfficeError);
+  await expect(accept("19934.08")).rejects.toThrow(/another amount/);
+  await accept("$21,578.64");
+  expect(store.links.find("invoice", "erp", "INV-1")).not.toBeNull();
+});

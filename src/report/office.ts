@@ -103,6 +103,8 @@ export type Selector = string;
 export interface Decision extends Person {
   /** The receiver's id of the document, when the person found it there: both sides are linked. */
   readonly receiverId?: string;
+  /** What it comes to there, where that is another amount than was sent: the person accepts it. */
+  readonly amount?: string;
 }
 
 /** The process that works on the store. */
