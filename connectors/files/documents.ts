@@ -3,6 +3,7 @@
  * the shipped one of each has every field. Platform ids stay beside ERP codes, so that either can be matched.
  */
 import { z } from "zod";
+import { faultOfDay, namedDay } from "../../src/core/calendar.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { sortableInstant } from "../../src/core/keys.ts";
 import type { CellType } from "./cells.ts";
@@ -17,12 +18,22 @@ const instant = z
   .string()
   .refine((value) => sortableInstant(value) !== null, "not an ISO 8601 date-time with a zone");
 
-/** An instant, or none, of which the file shows the calendar day in the company's time zone. */
+/** An instant, or none, of which the file shows the calendar day in the company's time zone: when something happened. */
 const day = instant.nullable();
+/** A day that people named (due, requested, delivered), or none: an instant whose midnight is that day (`namedDay`). */
+const dayNamed = z
+  .string()
+  .refine(
+    (value) => sortableInstant(value) !== null || faultOfDay(value) === null,
+    "not an ISO 8601 date-time with a zone",
+  )
+  .overwrite(namedDay)
+  .nullable();
 
 const TYPES = new Map<z.ZodType, CellType>([
   [decimal, "decimal"],
   [day, "day"],
+  [dayNamed, "day"],
   [instant, "instant"],
 ]);
 
@@ -54,8 +65,8 @@ export const OrderDocument = z.object({
   locationId: textOrNone,
   carrierId: textOrNone,
   loadingNumber: textOrNone,
-  requestedDate: day,
-  deliveryDate: day,
+  requestedDate: dayNamed,
+  deliveryDate: dayNamed,
   deliveryStart: textOrNone,
   deliveryEnd: textOrNone,
   notes: textOrNone,
@@ -79,7 +90,7 @@ export const DeliveryTicketDocument = z.object({
   supplierId: textOrNone,
   receiverId: textOrNone,
   bolNumber: textOrNone,
-  deliveryDate: day,
+  deliveryDate: dayNamed,
   driver: textOrNone,
   carrier: textOrNone,
   terminal: textOrNone,
@@ -102,7 +113,7 @@ const InvoiceLine = z.object({
   deliveryTicket: textOrNone,
   location: textOrNone,
   carrier: textOrNone,
-  deliveredDate: day,
+  deliveredDate: dayNamed,
 });
 
 const InvoiceTax = z.object({
@@ -118,7 +129,7 @@ const InvoiceTax = z.object({
 const invoiceHead = {
   orderId: textOrNone,
   invoiceDate: day,
-  dueDate: day,
+  dueDate: dayNamed,
   paidDate: day,
   poNumber: textOrNone,
   contractNumber: textOrNone,

@@ -1,5 +1,6 @@
 /** What the mappings must know of this site: options of the flow, or rows of tables where a flow does not set them. */
 import { z } from "zod";
+import { namedDay } from "../../src/core/calendar.ts";
 import { type References, skip, type Skip } from "../../src/core/contract.ts";
 import { cellOf } from "../crossref.ts";
 import { TABLES } from "./tables.ts";
@@ -63,5 +64,6 @@ export const accountsTable = ({ chargeAccount }: ChargeOptions, column: "sales" 
 export const ourCompany = (references: References, { company }: CompanyOptions): string =>
   company ?? cellOf(references, OUR_COMPANY.table, OUR_COMPANY.key, OUR_COMPANY.column);
 
+/** Of a field that names a day: due, delivered. */
 export const dayOrNone = (references: References, instant: string | null): string | null =>
-  instant === null ? null : references.dayOf(instant);
+  instant === null ? null : references.dayOf(namedDay(instant));

@@ -46,7 +46,7 @@ export function booked(
     // The platform has no invoice date: the day it was made is taken.
     invoiceDate: references.dayOf(invoice.createdAt),
     dueDate: dayOrNone(references, invoice.dueDate),
-    paidDate: dayOrNone(references, invoice.paidAt),
+    paidDate: invoice.paidAt === null ? null : references.dayOf(invoice.paidAt),
     // The platform says no more of when it became void than when it last changed.
     ...(status === "void" ? { endedDate: references.dayOf(invoice.updatedAt) } : {}),
     description:

@@ -1,6 +1,6 @@
 import { assert, constantFrom, integer, property } from "fast-check";
 import { expect, test } from "vitest";
-import { calendarOf } from "./calendar.ts";
+import { calendarOf, namedDay } from "./calendar.ts";
 
 const chicago = calendarOf("America/Chicago");
 
@@ -16,11 +16,21 @@ test.each([
   ["clocks go forward: the next", "2026-03-09T05:00:00Z", "2026-03-09"],
   ["a leap day's evening", "2028-03-01T05:59:00Z", "2028-02-29"],
   ["a date without a time stays what it says", "2026-11-30", "2026-11-30"],
-  ["so does one written as a midnight", "2026-12-01T00:00:00.000Z", "2026-12-01"],
-  ["and as a midnight there", "2026-12-01T00:00:00-06:00", "2026-12-01"],
+  ["midnight in Greenwich is an instant", "2026-12-01T00:00:00.000Z", "2026-11-30"],
+  ["so is midnight in Berlin", "2026-12-01T00:00:00+01:00", "2026-11-30"],
+  ["midnight there begins the day", "2026-12-01T00:00:00-06:00", "2026-12-01"],
   ["an instant with an offset", "2026-11-30T20:47:00-06:00", "2026-11-30"],
 ])("%s: %s", (_, instant, day) => {
   expect(chicago(instant)).toBe(day);
+});
+
+test.each([
+  ["2026-12-01T00:00:00Z", "2026-12-01"],
+  ["2026-12-01T00:00:00.000000+01:00", "2026-12-01"],
+  ["2026-12-01T00:00:01Z", "2026-11-30"],
+  ["2026-12-01T12:00:00Z", "2026-12-01"],
+])("a field that names a day takes a midnight for that day: %s is %s", (instant, day) => {
+  expect(chicago(namedDay(instant))).toBe(day);
 });
 
 test("a text that is no instant is an error, not a day", () => {

@@ -1,7 +1,7 @@
 /**
  * Which calendar day (`YYYY-MM-DD`) an instant (ISO 8601 with a zone) is in `timeZone` (IANA): an invoice made late on the
- * 31st in Chicago is the old month's, although it was the 1st in Greenwich. A date without a time, alone or as a
- * midnight, stays what it says. @throws RangeError for a text that is no instant
+ * 31st in Chicago is the old month's, although it was the 1st in Greenwich. A midnight is an instant like any other; a
+ * date without a time stays what it says. @throws RangeError for a text that is no instant
  */
 export function calendarOf(timeZone: string): (instant: string) => string {
   const format = new Intl.DateTimeFormat("en", {
@@ -18,7 +18,16 @@ export function calendarOf(timeZone: string): (instant: string) => string {
   };
 }
 
-const DATE_ONLY = /^\d{4}-\d\d-\d\d(?:[Tt ]00:00:00(?:\.0+)?(?:[Zz]|[+-]\d\d:?\d\d))?$/;
+const DATE_ONLY = /^\d{4}-\d\d-\d\d$/;
+const MIDNIGHT = /^\d{4}-\d\d-\d\d[Tt ]00:00:00(?:\.0+)?(?:[Zz]|[+-]\d\d:?\d\d)$/;
+
+/**
+ * Of a field that names a day and is written as an instant (due, requested, delivered): a midnight, in whatever zone, is
+ * the day itself, without a time (`2026-12-01`); any other instant stays as it is. Never of what tells when something
+ * happened (made, changed, paid): that is an instant, at midnight too.
+ */
+export const namedDay = (instant: string): string =>
+  MIDNIGHT.test(instant) ? instant.slice(0, 10) : instant;
 
 /** What is wrong with a day that people wrote, as the end of a sentence that begins with it; null: nothing. */
 export function faultOfDay(text: string): string | null {

@@ -1,4 +1,5 @@
 /** Watches a mapping at work: which values it read, and where from. A mapping is pure, so watching changes nothing. */
+import { namedDay } from "../core/calendar.ts";
 import type { References } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 
@@ -72,7 +73,10 @@ export function watch(): Watch {
       },
       dayOf(instant) {
         const day = given.dayOf(instant);
-        const source = reads.findLast(({ value }) => value === instant);
+        const source = reads.findLast(
+          ({ value }) =>
+            value === instant || (typeof value === "string" && namedDay(value) === instant),
+        );
         note(`day of ${source?.from ?? instant}`, day, { path: source?.path ?? "" });
         return day;
       },

@@ -6,8 +6,7 @@ const MINUTE_MS = 60_000;
  * there. On a day when clocks are set it is right from the hour on at which they are.
  */
 export function localTime(now: Date, dayOf: (instant: string) => string): string {
-  // Never at midnight itself, which a calendar may take for a day without a time.
-  const dayAt = (ms: number): string => dayOf(new Date(ms - (ms % 1000) + 1).toISOString());
+  const dayAt = (ms: number): string => dayOf(new Date(ms).toISOString());
   const today = dayAt(now.getTime());
   let before = now.getTime();
   let after = before + DAY_MS + 2 * 3_600_000;

@@ -1,4 +1,5 @@
 /** Invoices we issued and invoices we pay, as the platform shows them now (specification 2.4; part 4, Invoices). */
+import { namedDay } from "../../core/calendar.ts";
 import { Decimal } from "../../core/decimal.ts";
 import type {
   Facts,
@@ -222,8 +223,8 @@ async function holdingOf(
     ...(state === undefined ? {} : { state }),
     days: {
       date: dayOf(invoice.createdAt),
-      due: dayOrNone(dayOf, invoice.dueDate),
-      paid: dayOrNone(dayOf, invoice.paidAt),
+      due: invoice.dueDate === null ? null : dayOf(namedDay(invoice.dueDate)),
+      paid: invoice.paidAt === null ? null : dayOf(invoice.paidAt),
     },
     money: { untaxed: invoice.subtotal, tax: invoice.tax, total, open },
     words: {
@@ -253,9 +254,6 @@ const STATES: Readonly<Record<(typeof invoiceStatuses)[number], HoldingState>> =
   VOID: "ended",
 };
 
-const dayOrNone = (dayOf: Reader["dayOf"], at: string | null): string | null =>
-  at === null ? null : dayOf(at);
-
 const orderOf = (po: string | null, contract: string | null): string | null =>
   [po === null ? [] : [`PO ${po}`], contract === null ? [] : [`contract ${contract}`]]
     .flat()
@@ -271,7 +269,7 @@ function expected({ dayOf }: Reader, document: unknown): Facts {
   return {
     number: invoice.invoiceNumber,
     ...(payerCompanyId === undefined ? {} : { party: payerCompanyId }),
-    days: dueDate === undefined || dueDate === null ? {} : { due: dayOf(dueDate) },
+    days: dueDate === undefined || dueDate === null ? {} : { due: dayOf(namedDay(dueDate)) },
     money: {
       untaxed: toDecimal(invoice.subtotal),
       tax: toDecimal(invoice.tax),
