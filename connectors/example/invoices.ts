@@ -2,6 +2,7 @@
 import type { BookAdapter, Ladder, Standing, Wanted } from "../../src/books/adapter.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { invoiceFacts } from "../../src/books/facts.ts";
+import { spellingsOf } from "../../src/core/keys.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Facts } from "../../src/core/holdings.ts";
 import type { ExampleConfig } from "./config.ts";
@@ -33,7 +34,7 @@ export function invoiceAdapter<K extends Kind>(
         {
           marks: wanted.map(({ mark }) => mark),
           ids: wanted.flatMap(({ binding }) => binding ?? []),
-          numbers: wanted.flatMap(({ number }) => number ?? []),
+          numbers: wanted.flatMap(({ number }) => spellingsOf(number)),
         },
         signal,
       );

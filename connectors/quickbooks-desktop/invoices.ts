@@ -17,7 +17,16 @@ import { isPaid as isPaidIn, linesOf, openOf, totalOf } from "./lines.ts";
 import { branches, pages, WITH_LINES } from "./pages.ts";
 import { type Paid, PAID_BY, paymentsBy } from "./payments.ts";
 import { amountOf, below, dayIn, dayOf, needed, refOf, textOf } from "./read.ts";
-import { desktopMemo, guidOf, heldText, markedBy, only, type Row } from "./rows.ts";
+import {
+  desktopMemo,
+  guidOf,
+  heldText,
+  markedBy,
+  numbered,
+  ofDays,
+  only,
+  type Row,
+} from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import type { Request, Values } from "./write.ts";
 import type { Element } from "./xml.ts";
@@ -47,10 +56,7 @@ export function invoiceAdapter<K extends Kind>(
       signal,
     );
   };
-  const byNumber = (numbers: readonly string[]): Values[] =>
-    numbers.length === 0
-      ? []
-      : [{ RefNumberCaseSensitive: numbers.map((number) => documentNumber(number, number, most)) }];
+  const byNumber = (numbers: readonly string[]): Values[] => numbered(numbers, most);
   const standings = (rows: readonly Row[], wanted: readonly Wanted[] = []): Standing<Row>[] =>
     once(rows).map((row) => standingOf(currency, kind, row, wanted));
   return {
@@ -63,7 +69,15 @@ export function invoiceAdapter<K extends Kind>(
     async locate(wanted, { signal }) {
       const ids = wanted.flatMap(({ binding }) => binding ?? []);
       const numbers = wanted.map(({ number }) => number);
-      return standings(await ask([...byNumber(numbers), ...byId(ids)], signal), wanted);
+      const found = standings(await ask([...byNumber(numbers), ...byId(ids)], signal), wanted);
+      // It may have another number by now: no document is made before its day was looked through.
+      const absent = wanted.filter(({ mark }) => found.every((one) => one.mark !== mark));
+      const marks = absent.map(({ mark }) => mark);
+      const days = ofDays(absent.map(({ document }) => document.invoiceDate));
+      const others = standings(await ask(days, signal), wanted).filter(
+        ({ id, mark }) => marks.includes(mark ?? "") && found.every((one) => one.id !== id),
+      );
+      return [...found, ...others];
     },
     async create([wanted], { signal }) {
       if (wanted === undefined) return [];

@@ -16,11 +16,13 @@ import { type BookedOrder, orderAdapter as adapterOf } from "../../src/books/ord
 import type { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
+import { sameNumber } from "../../src/core/keys.ts";
+import { ascii } from "../quickbooks/text.ts";
 import { documentNumber, REF_NUMBER_MOST } from "../quickbooks/numbers.ts";
 import type { DesktopConfig } from "./config.ts";
 import { WITH_LINES } from "./pages.ts";
 import { amountOf, below, decimalOf, needed, refOf, textOf, yesOf } from "./read.ts";
-import { desktopMemo, guidOf, heldText, markedBy, only } from "./rows.ts";
+import { desktopMemo, guidOf, heldText, markedBy, numbered, ofDays, only } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import type { Values } from "./write.ts";
 import type { Element } from "./xml.ts";
@@ -62,15 +64,24 @@ export const orderAdapter = (wire: Asked, config: OrderConfig): GoodsAdapter<"or
     markedIn: "its memo",
     ladder: LADDER,
     kept: (document) => keptOf(config, document),
-    async search(side, { marks, references, numbers, ids }, signal) {
+    async search(side, { marks, references, numbers, ids, days }, signal) {
       const { table, most } = TABLES[side];
-      const numbered = references.map((one) => documentNumber(one, one, most));
-      const asked = [
-        ...(numbered.length === 0 ? [] : [{ RefNumberCaseSensitive: numbered }]),
+      const ask = async (all: readonly Values[]): Promise<Element[]> => {
+        const asked = all.map((values) => ({
+          name: `${table}Query`,
+          values: { ...values, ...WITH_LINES },
+        }));
+        const replies = await without(side, wire, () => wire.read(asked, signal), []);
+        return replies.flatMap(({ rets }) => rets);
+      };
+      const named = await ask([
+        ...numbered(references, most),
         ...(numbers.length + ids.length === 0 ? [] : [{ TxnID: [...numbers, ...ids] }]),
-      ].map((values) => ({ name: `${table}Query`, values: { ...values, ...WITH_LINES } }));
-      const replies = await without(side, wire, () => wire.read(asked, signal), []);
-      const rows = replies.flatMap(({ rets }) => rets);
+      ]);
+      const isOurs = (row: Element): boolean => marks.includes(markedBy(row, marks).mark ?? "");
+      // It may have another number by now: no order is made before its day was looked through.
+      const others = named.some(isOurs) || days.length === 0 ? [] : await ask(ofDays(days));
+      const rows = [...named, ...others.filter(isOurs)];
       const once = new Map(rows.map((row) => [needed(row, "TxnID"), row]));
       return [...once.values()].map((row) => bookedOf(side, row, marks));
     },
@@ -160,6 +171,7 @@ export function countedOf(
 }
 
 const keptOf = ({ unit }: OrderConfig, document: OrderDocument): Facts => ({
+  number: ascii(document.number),
   words: { side: document.type },
   lines: linesOf(unit, document).map(({ item, quantity, amount }) =>
     lineFacts(item, quantity, amount),
@@ -285,12 +297,17 @@ async function step(
   { wanted, standing: { native: row } }: Step<"order", Element>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { table } = TABLES[wanted.document.type];
+  const { table, most } = TABLES[wanted.document.type];
+  const isRenumbered = !sameNumber(markedBy(row, []).number ?? "", ascii(wanted.number));
+  const named = isRenumbered
+    ? { RefNumber: documentNumber(wanted.number, wanted.number, most) }
+    : {};
   const held = { TxnID: needed(row, "TxnID"), EditSequence: needed(row, "EditSequence") };
   const changes =
     to === "cancelled"
       ? { IsManuallyClosed: true, Memo: `VOID: ${textOf(row, "Memo") ?? ""}`.trim() }
       : {
+          ...named,
           Memo: memoOf(config, wanted),
           [`${table}LineMod`]: lineValues(config, wanted.document).map((line) => ({
             ...NEW_LINE,

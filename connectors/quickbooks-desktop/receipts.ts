@@ -7,10 +7,11 @@ import type { Call, GoodsAdapter, Ladder, Wanted } from "../../src/books/adapter
 import type { ShipmentDocument } from "../../src/books/documents.ts";
 import { goodsLine } from "../../src/books/goods.ts";
 import { orderIn } from "../../src/books/orders.ts";
-import { type BookedTicket, ticketAdapter } from "../../src/books/tickets.ts";
+import { type BookedTicket, ticketAdapter, ticketsOf } from "../../src/books/tickets.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Facts } from "../../src/core/holdings.ts";
+import { sameNumber } from "../../src/core/keys.ts";
 import { sameName } from "../quickbooks/names.ts";
 import { documentNumber, REF_NUMBER_MOST } from "../quickbooks/numbers.ts";
 import { ascii } from "../quickbooks/text.ts";
@@ -18,7 +19,7 @@ import type { DesktopConfig } from "./config.ts";
 import { countedOf } from "./orders.ts";
 import { WITH_LINES } from "./pages.ts";
 import { amountOf, below, dayOf, decimalOf, needed, refOf, textOf } from "./read.ts";
-import { desktopMemo, guidOf, markedBy } from "./rows.ts";
+import { desktopMemo, guidOf, markedBy, numbered, ofDays } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import type { Values } from "./write.ts";
 import type { Element } from "./xml.ts";
@@ -51,18 +52,26 @@ export function receiptAdapter(
     ladder: LADDER,
     notes: "within",
     kept: (document) => keptOf(config, document),
-    async search(numbers, signal) {
-      const asked = numbers.map((one) => documentNumber(one, one, MOST));
+    async search({ numbers, marks, days }, signal) {
+      const asked = [...numbered(numbers, MOST), ...(marks.length === 0 ? [] : ofDays(days))];
       if (asked.length === 0) return [];
-      const values = { RefNumberCaseSensitive: asked, ...WITH_LINES };
-      const [receipts, bills] = await wire.read(
-        ["ItemReceiptQuery", "BillQuery"].map((name) => ({ name, values })),
+      const replies = await wire.read(
+        asked.flatMap((values) =>
+          ["ItemReceiptQuery", "BillQuery"].map((name) => ({
+            name,
+            values: { ...values, ...WITH_LINES },
+          })),
+        ),
         signal,
       );
-      return [
-        ...(receipts?.rets ?? []).map((row) => bookedOf(row, "received")),
-        ...(bills?.rets ?? []).filter(isReceipt).map((row) => bookedOf(row, "billed")),
-      ];
+      // Of a day all are told: those that have none of these marks are others'.
+      return replies
+        .flatMap(({ rets }, at) =>
+          rets
+            .filter((row) => at % 2 === 0 || isReceipt(row))
+            .map((row) => bookedOf(row, at % 2 === 0 ? "received" : "billed")),
+        )
+        .filter((one) => marks.length === 0 || ticketsOf(one).some((mark) => marks.includes(mark)));
     },
     async create(wanted, { signal }) {
       const values = await addOf(wire, config, wanted, signal);
@@ -75,7 +84,9 @@ export function receiptAdapter(
       const { date: TxnDate } = document;
       const lines = unpricedLines(config, document).map((line) => ({ TxnLineID: "-1", ...line }));
       const Memo = memoOf({ document, mark, number });
-      await mod(row, { TxnDate, Memo, ItemLineMod: lines }, call);
+      const isRenumbered = !sameNumber(markedBy(row, []).number ?? "", ascii(number));
+      const named = isRenumbered ? { RefNumber: documentNumber(number, number, MOST) } : {};
+      await mod(row, { TxnDate, ...named, Memo, ItemLineMod: lines }, call);
     },
     async cancel(row, { signal }) {
       const values = { TxnVoidType: "ItemReceipt", TxnID: needed(row, "TxnID") };
@@ -101,6 +112,7 @@ const goesOut = ({ number }: ShipmentDocument): Refused =>
   });
 
 const keptOf = (config: ReceiptConfig, document: ShipmentDocument): Facts => ({
+  number: ascii(document.number),
   ...(document.date === null ? {} : { days: { date: document.date } }),
   words: { side: "purchase", reference: referenceIn(`${TICKET}${ascii(document.reference)}`) },
   lines: document.lines.map((line) =>

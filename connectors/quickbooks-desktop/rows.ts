@@ -2,8 +2,11 @@
 import { createHash } from "node:crypto";
 import { BookError, type PaymentOn } from "../../src/books/adapter.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
+import { spellingsOf } from "../../src/core/keys.ts";
 import { MEMO_MOST, memoIn, memoOf } from "../quickbooks/memos.ts";
+import { documentNumber } from "../quickbooks/numbers.ts";
 import { ascii, cut } from "../quickbooks/text.ts";
+import type { Values } from "./write.ts";
 import { type Element, textOf } from "./xml.ts";
 
 /** Of this connector: under it our marks become GUIDs. */
@@ -48,6 +51,18 @@ export function markedBy(row: Element, wanted: readonly string[]): Marked {
   const mark = guid === null ? null : (wanted.find((one) => guidOf(one) === guid) ?? null);
   return { mark, number, text: memo };
 }
+
+/** Queries for documents with one of these numbers, as QuickBooks keeps them and as people may have typed them. */
+export const numbered = (numbers: readonly string[], most: number): Values[] => {
+  const kept = numbers.flatMap(spellingsOf).map((number) => documentNumber(number, number, most));
+  return kept.length === 0 ? [] : [{ RefNumberCaseSensitive: [...new Set(kept)] }];
+};
+
+/** Queries for all documents of these days (`YYYY-MM-DD`). */
+export const ofDays = (days: readonly string[]): Values[] =>
+  [...new Set(days)].map((day) => ({
+    TxnDateRangeFilter: { FromTxnDate: day, ToTxnDate: day },
+  }));
 
 /** Text that QuickBooks would keep of it; null: nothing. */
 export function heldText(text: string | null, most: number): string | null {

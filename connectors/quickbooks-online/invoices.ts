@@ -3,6 +3,7 @@ import type { BookAdapter, Call, Standing } from "../../src/books/adapter.ts";
 import { orRefused } from "../../src/books/facts.ts";
 import type { InvoiceDocument } from "../../src/books/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
+import { spellingsOf } from "../../src/core/keys.ts";
 import { ACCOUNT, CLASS, ITEM, LOCATION } from "./codes.ts";
 import {
   amendment,
@@ -56,7 +57,10 @@ export function documentAdapter<K extends DocumentKind>(
     },
     async locate(wanted, { signal }) {
       const ids = wanted.flatMap(({ binding }) => (isId(binding) ? [binding] : []));
-      const numbers = wanted.map(({ document }) => numberOf(document));
+      const numbers = wanted.flatMap(({ document, binding }) => {
+        const spelt = binding === null ? spellingsOf(document.number) : [document.number];
+        return spelt.map((number) => numberOf({ ...document, number }));
+      });
       const rows = await having(wire, entity, DocumentRow, { Id: ids, DocNumber: numbers }, signal);
       const found = await told(rows, signal);
       // Somebody may have given it another number: no document is made before its day was looked through.
@@ -108,7 +112,7 @@ export function documentAdapter<K extends DocumentKind>(
           wire,
           entity,
           DocumentRow,
-          { Id: numbers.filter(isId), DocNumber: numbers },
+          { Id: numbers.filter(isId), DocNumber: numbers.flatMap(spellingsOf) },
           signal,
         ),
         signal,

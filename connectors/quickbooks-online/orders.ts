@@ -16,6 +16,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
 import { memoIn } from "../quickbooks/memos.ts";
 import { DOC_NUMBER_MOST, documentNumber } from "../quickbooks/numbers.ts";
+import { oneLine } from "../quickbooks/text.ts";
 import {
   customerMemo,
   factOf,
@@ -47,6 +48,10 @@ export function orderAdapter(online: Online): GoodsAdapter<"order", OrderRow> {
     search: (side, names, signal) => search(online, side, names, signal),
     isUnfinished: () => Promise.resolve(false),
     create: (wanted, call) => create(online, wanted, call),
+    async renumber({ document }, { Id, SyncToken }, call) {
+      const body = { sparse: true, Id, SyncToken, ...namesOf(document) };
+      await online.wire.write(ENTITIES[document.type], body, call);
+    },
     step: (to, one, call) => step(online, to, one, call),
   });
   return {
@@ -62,7 +67,7 @@ export function orderAdapter(online: Online): GoodsAdapter<"order", OrderRow> {
         const kind = KINDS[document.type];
         const lines = linesOf(kind, online.config, billed(document)).map(factOf).map(untold);
         await idsOf(online, kind, billed(document));
-        return { words: { side: document.type }, lines };
+        return { number: oneLine(document.number), words: { side: document.type }, lines };
       });
     },
   };
@@ -106,6 +111,11 @@ function billed({ lines, date, ...order }: OrderDocument): InvoiceDocument {
 /** Digits that QuickBooks keeps of a price: with more, quantity and price stand in the text. */
 const isWhole = (price: Decimal): boolean => price.round(5).equals(price);
 
+const namesOf = (document: OrderDocument): object => ({
+  DocNumber: numberOf(document),
+  PrivateNote: noteOf(document),
+});
+
 /** Of an order's line its text does not count: people write theirs. */
 const untold = ({ product, quantity, unit, unitPrice, amount }: FactLine): FactLine => ({
   product,
@@ -122,8 +132,8 @@ async function search(
   signal: AbortSignal,
 ): Promise<BookedOrder<OrderRow>[]> {
   const entity = ENTITIES[side];
-  const DocNumber = references.map((number, at) =>
-    documentNumber(number, marks[at] ?? "", DOC_NUMBER_MOST),
+  const DocNumber = references.map((number) =>
+    documentNumber(number, marks[0] ?? "", DOC_NUMBER_MOST),
   );
   const fields = { Id: [...numbers, ...ids].filter(isId), DocNumber };
   const rows = await having(wire, entity, OrderRow, fields, signal);
@@ -213,22 +223,29 @@ export function orderChange(
   { Id, SyncToken }: Pick<OrderRow, "Id" | "SyncToken">,
   writing: Omit<Writing, "party">,
   document: OrderDocument,
+  named: object = {},
 ): object {
   const head = { sparse: true, Id, SyncToken };
   if (to !== "amended") return { ...head, TxnStatus: to === "posted" ? "Accepted" : "Rejected" };
   const kind = KINDS[document.type];
-  return { ...head, Line: lineBodies(kind, writing, linesOf(kind, writing, billed(document))) };
+  return {
+    ...head,
+    ...named,
+    Line: lineBodies(kind, writing, linesOf(kind, writing, billed(document))),
+  };
 }
 
 async function step(
   online: Online,
   to: StepTo,
-  { wanted: { document }, standing }: Step<"order", OrderRow>,
+  { wanted: { document }, standing, differences }: Step<"order", OrderRow>,
   call: Call,
 ): Promise<void> {
   const kind = KINDS[document.type];
   const ids =
     to === "amended" ? await idsOf(online, kind, billed(document)) : new Map<string, string>();
-  const body = orderChange(to, standing.native, writingOf(online, ids), document);
+  const isRenumbered = differences.some(({ field }) => field === "number");
+  const named = isRenumbered ? namesOf(document) : {};
+  const body = orderChange(to, standing.native, writingOf(online, ids), document, named);
   await online.wire.write(ENTITIES[document.type], body, call);
 }

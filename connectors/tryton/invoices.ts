@@ -19,7 +19,16 @@ import { step } from "./invoice-steps.ts";
 import { expectedOf, invoiceValues, isNumbered } from "./invoice-values.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
 import { texts } from "./rows.ts";
-import { countOf, type Domain, either, ofCompany, rowsOf, scopeDomain, where } from "./search.ts";
+import {
+  countOf,
+  type Domain,
+  either,
+  inAnyCase,
+  ofCompany,
+  rowsOf,
+  scopeDomain,
+  where,
+} from "./search.ts";
 import { invoiceChanges } from "./sources/invoices.ts";
 
 type Kind = "invoice" | "bill";
@@ -43,13 +52,23 @@ export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapt
     fixedIn,
     expected: (documents) => expectedOf(books, documents),
     async search(names, signal, compared = []) {
-      const { marks = [], references = [], numbers = [], ids = [], turned = [] } = names;
-      const clause = either({
-        "comment in": marks.map(markOf),
-        "reference in": references,
-        "number in": numbers,
-        "id in": ids,
-      });
+      const {
+        marks = [],
+        references = [],
+        typed = [],
+        numbers = [],
+        ids = [],
+        turned = [],
+      } = names;
+      const clause = either(
+        {
+          "comment in": marks.map(markOf),
+          "reference in": references,
+          "number in": numbers,
+          "id in": ids,
+        },
+        ...inAnyCase("reference", typed),
+      );
       const there = { "type =": other, "comment in": turned.map(markOf), "state !=": "cancelled" };
       const sides = [[...(await ofSide()), clause], ...(turned.length === 0 ? [] : [where(there)])];
       const company = where(await ofCompany(books));

@@ -13,7 +13,7 @@ import type { Books } from "./books.ts";
 import { amountLines } from "./invoice-facts.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
 import * as row from "./rows.ts";
-import { either, ofCompany, rowsOf, where } from "./search.ts";
+import { either, inAnyCase, ofCompany, rowsOf, where } from "./search.ts";
 import { day, float } from "./values.ts";
 import { wizard } from "./wizard.ts";
 
@@ -43,6 +43,7 @@ export const orderAdapter = (books: Books): GoodsAdapter<"order", Row> =>
       const clause = either(
         { "reference in": references, "number in": numbers, "id in": ids.map(Number) },
         ...marks.map((mark) => ["comment", "like", `%${markOf(mark)}%`]),
+        ...inAnyCase("reference", references),
       );
       const domain = [...where(await ofCompany(books)), clause];
       const rows = await rowsOf(books, `${type}.${type}`, domain, ORDER, { signal });
@@ -50,6 +51,9 @@ export const orderAdapter = (books: Books): GoodsAdapter<"order", Row> =>
     },
     isUnfinished: ({ side, native }) => isExpected(books, side, native.id),
     create: (wanted) => create(books, wanted),
+    async renumber({ document: { type, number } }, { id }) {
+      await books.tryton.call(`model.${type}.${type}.write`, [[id], { reference: number }]);
+    },
     step: (to, one) => step(books, to, one),
   });
 
@@ -139,7 +143,7 @@ async function step(
       ["delete", old],
       ["create", await lineValues(books, document)],
     ];
-    await call("write", { lines });
+    await call("write", { reference: document.number, lines });
   }
   if (to !== "posted") return;
   if (OPEN.includes(state)) {

@@ -1,5 +1,6 @@
 /** Records of Tryton, as every part of this connector looks for them. */
 import type { Scope } from "../../src/core/holdings.ts";
+import { foldedNumber } from "../../src/core/keys.ts";
 import { type Fields, namesOf, type Raw, rowIn, type RowOf } from "./rows.ts";
 import { day, stamp } from "./values.ts";
 import type { Tryton } from "./wire.ts";
@@ -25,6 +26,12 @@ export function either(clauses: Clauses, ...others: readonly Domain[]): Domain {
   );
   return ["OR", ...(asked.length + others.length === 0 ? all : asked), ...others];
 }
+
+/** Clauses for a field that is one of these texts in any case, as people type it. What has a sign for "anything" is left out. */
+export const inAnyCase = (field: string, texts: readonly string[]): Domain[] =>
+  [...new Set(texts.map(foldedNumber))]
+    .filter((text) => !/[%_\\]/.test(text) && text !== "")
+    .map((text) => [field, "ilike", text]);
 
 export interface Search {
   /** At most so many. */

@@ -9,9 +9,14 @@
 import type { GoodsAdapter, Wanted } from "../../src/books/adapter.ts";
 import type { ShipmentDocument } from "../../src/books/documents.ts";
 import { goodsLine } from "../../src/books/goods.ts";
-import { platformIdIn } from "../../src/books/marks.ts";
+import { markOf, platformIdIn } from "../../src/books/marks.ts";
 import { orderIn } from "../../src/books/orders.ts";
-import { type BookedTicket, ticketAdapter, ticketsOf } from "../../src/books/tickets.ts";
+import {
+  type BookedTicket,
+  ticketAdapter,
+  type TicketNames,
+  ticketsOf,
+} from "../../src/books/tickets.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { type Books, notesOf } from "./books.ts";
@@ -20,7 +25,7 @@ import { accept } from "./invoice-steps.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
 import { buttonIn, isWarningOf } from "./release.ts";
 import * as row from "./rows.ts";
-import { ofCompany, rowOf, rowsOf, where } from "./search.ts";
+import { either, ofCompany, rowOf, rowsOf, where } from "./search.ts";
 import { day, float } from "./values.ts";
 
 /** How Tryton calls the parts of both kinds. */
@@ -83,7 +88,10 @@ const TYPES = ["out", "in"] as const;
 
 export const shipmentAdapter = (books: Books): GoodsAdapter<"shipment", BookedTicket<Row>> =>
   ticketAdapter({
-    search: (numbers, signal) => read(books, numbers, signal),
+    search: (names, signal) => read(books, names, signal),
+    async renumber({ number }, { type, id }) {
+      await books.tryton.call(`model.${KINDS[type].model}.write`, [[id], { number }]);
+    },
     async create(wanted) {
       const values = await valuesOf(books, wanted);
       await books.tryton.call(`model.${KINDS[wanted.document.type].model}.create`, [[values]]);
@@ -103,21 +111,28 @@ export async function resourceOf(
   number: string,
   ticket: string,
 ): Promise<string | null> {
-  const all = await read(books, [number]);
+  const names = { numbers: [number], marks: [ticket] };
+  const all = await read(books, names);
   return all.find((one) => ticketsOf(one).includes(ticket))?.native.resource ?? null;
 }
 
-/** Those of both types with one of these numbers, and their notes. */
+/** Those of both types with one of these numbers or marks, and their notes. */
 async function read(
   books: Books,
-  numbers: readonly string[],
+  { numbers, marks }: Pick<TicketNames, "numbers" | "marks">,
   signal?: AbortSignal,
 ): Promise<BookedTicket<Row>[]> {
   const { moveUnit } = await books.tryton.release();
-  const domain = where({ ...(await ofCompany(books)), "number in": numbers });
+  const company = where(await ofCompany(books));
+  const noted = await notedWith(books, marks, signal);
   const all: BookedTicket<Row>[] = [];
   for (const type of TYPES) {
     const { model } = KINDS[type];
+    const ids = noted.flatMap((one) =>
+      one.startsWith(`${model},`) ? Number(one.slice(model.length + 1)) : [],
+    );
+    if (numbers.length + ids.length === 0) continue;
+    const domain = [...company, either({ "number in": numbers, "id in": ids })];
     const rows = await rowsOf(books, model, domain, shipmentOf(type, moveUnit), { signal });
     const resources = rows.map(({ id }) => `${model},${id}`);
     const notes = await notesOf(books).on(resources, []);
@@ -143,6 +158,23 @@ async function read(
     }
   }
   return all;
+}
+
+/** The shipments with a note that ends with one of these marks, as notes name them. @throws TrytonError */
+async function notedWith(
+  books: Books,
+  marks: readonly string[],
+  signal?: AbortSignal,
+): Promise<string[]> {
+  if (marks.length === 0) return [];
+  const ends = marks.map((mark) => ["message", "like", `%${markOf(mark)}`]);
+  const ours = TYPES.map((type) => ["resource", "like", `${KINDS[type].model},%`]);
+  const domain = [
+    ["OR", ...ours],
+    ["OR", ...ends],
+  ];
+  const rows = await rowsOf(books, "ir.note", domain, row.texts("resource"), { signal });
+  return [...new Set(rows.map(({ resource }) => resource))];
 }
 
 /** A supplier shipment waits as a draft. */
@@ -183,6 +215,7 @@ async function rewrite(books: Books, wanted: Wanted<"shipment">, row: Row): Prom
   const all = await valuesOf(books, wanted);
   const old = row.moves.map(({ id }) => id);
   const values = {
+    number: all["number"],
     reference: all["reference"],
     effective_date: all["effective_date"],
     [moves]: [["delete", old], ...(all[moves] as unknown[])],

@@ -161,6 +161,8 @@ export interface GoodsStanding {
   readonly open?: boolean;
   /** The link of the document names it, and it has no mark. */
   readonly bound?: boolean;
+  /** Its number is written anew however far it is. Left out: only while its lines can be changed. */
+  readonly renumbers?: boolean;
   /** Why one that a person entered cannot be ours: `is invoiced by Tryton itself`. */
   readonly stranger?: string;
   /** How a person makes it no document of ours any more: `platform:0b6f… out of its comment`. */

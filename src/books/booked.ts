@@ -6,6 +6,7 @@ import type { Change } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Day, Difference, Facts } from "../core/holdings.ts";
+import { sameNumber } from "../core/keys.ts";
 import { BARE, type Ladder, type PartyAdapter, type Standing, type Wanted } from "./adapter.ts";
 import type { PaidInvoice } from "./changes.ts";
 import { isOurPayment, markIn, paidMarkIn } from "./marks.ts";
@@ -205,8 +206,10 @@ export function numberIn(
   { number, reference, facts }: Pick<BookedInvoice, "number" | "reference" | "facts">,
   wanted: readonly Pick<Wanted, "number" | "party">[],
 ): string | null {
-  if (wanted.some((one) => one.number === number)) return number;
-  const isTheirs = wanted.some((one) => one.number === reference && one.party === facts.party);
+  const isOf = (held: string | null) => (one: Pick<Wanted, "number">) =>
+    held !== null && sameNumber(one.number, held);
+  if (wanted.some(isOf(number))) return number;
+  const isTheirs = wanted.some((one) => isOf(reference)(one) && one.party === facts.party);
   return isTheirs ? reference : null;
 }
 

@@ -85,8 +85,8 @@ const fields: Readonly<Record<ComparedKind, readonly Field[]>> = {
   "bill-payment": payment,
   party: [number, state, word("name"), word("address")],
   price: [number, money("price"), word("unit"), word("currency")],
-  order: [party, word("side")],
-  shipment: [party, word("side"), day("date"), word("reference")],
+  order: [number, party, word("side")],
+  shipment: [number, party, word("side"), day("date"), word("reference")],
 };
 
 export interface Comparison {

@@ -4,8 +4,9 @@
  * is asked. Pure (ADR 0044).
  */
 import { Decimal } from "../core/decimal.ts";
+import { sameNumber } from "../core/keys.ts";
 import type { Fault } from "../core/fault.ts";
-import type { Difference, FactLine } from "../core/holdings.ts";
+import type { Difference, FactLine, Facts } from "../core/holdings.ts";
 import type { BookKind, GoodsKind, GoodsStanding, Ladder, Standing, Wanted } from "./adapter.ts";
 import { compare } from "./compare.ts";
 import type { Identified } from "./identify.ts";
@@ -76,7 +77,7 @@ export function planGoods(
   if (by === "number" && goods.stranger !== undefined)
     return differs(`${goods.called} ${goods.stranger}`);
   if (standing.party !== wanted.party) return differs(`${goods.called} ${stranger}`);
-  const differences = compare(kind, wanted.expected, standing.facts);
+  const differences = contentOf(kind, wanted, standing, wanted.expected);
   const isOpen = goods.open ?? (rung === "draft" && goods.fixed !== true);
   // What is not known to be ours is never written anew.
   if (differences.length > 0 && (by === "number" || (by === "binding" && isOpen)))
@@ -87,15 +88,30 @@ export function planGoods(
   if (isOver) return { do: "nothing", standing, until: null };
   if (rung === "cancelled") return ask("different", says.cancelledThere(goods));
   if (isAhead(wanted, standing)) return ask("different", says.takenBack([standing]));
-  if (differences.length > 0)
-    return isOpen
-      ? { do: "amended", standing, differences }
-      : ask("different", says.changed(goods));
+  if (differences.length > 0) {
+    const isRenumbered = differences.every(isNumber);
+    if (isOpen || (isRenumbered && goods.renumbers === true))
+      return { do: "amended", standing, differences };
+    return ask("different", isRenumbered ? says.renumbered(standing) : says.changed(standing));
+  }
   const isBelow = wanted.target === "posted" && rung === "draft";
   return isBelow || unfinished
     ? { do: "posted", standing }
     : { do: "nothing", standing, until: null };
 }
+
+const isNumber = ({ field }: Difference): boolean => field === "number";
+
+/** What a person entered has a number of their own. Numbers that people read as one do not differ. */
+const contentOf = (
+  kind: GoodsKind,
+  wanted: Wanted,
+  held: Standing,
+  expected: Facts,
+): Difference[] =>
+  compare(kind, expected, held.facts).filter(
+    (one) => !isNumber(one) || (held.mark === wanted.mark && !sameNumber(one.expected, one.held)),
+  );
 
 /**
  * What was delivered, beside what these books hold of it now: what people have changed there since.
@@ -116,7 +132,10 @@ export function goodsDifferences(
   const isOver = wanted.target === "cancelled";
   if (isOver === isLive(standing) || isAhead(wanted, standing))
     return [{ field: "state", expected: statusOf(wanted), held: goodsOf(standing).state }];
-  return isOver ? [] : compare(kind, wanted.expected, { ...standing.facts, party: standing.party });
+  const { facts, party } = standing;
+  return isOver
+    ? []
+    : contentOf(kind, wanted, { ...standing, facts: { ...facts, party } }, wanted.expected);
 }
 
 /** It does not count on the platform: it is looked for, and never written. */
@@ -167,7 +186,8 @@ interface Sentences {
   turned(standing: Standing): Fault;
   endedAfter(goods: GoodsStanding): Fault;
   cancelledThere(goods: GoodsStanding): Fault;
-  changed(goods: GoodsStanding): Fault;
+  changed(standing: Standing): Fault;
+  renumbered(standing: Standing): Fault;
 }
 
 const sentences = (kind: GoodsKind, books: string, wanted: Wanted): Sentences =>
@@ -197,11 +217,12 @@ const orderSentences = (books: string, wanted: Wanted): Sentences => ({
     message: `${called} was cancelled in ${books}, and on the platform it is ${statusOf(wanted)}`,
     next: `Cancel it on the platform too, or set it back to draft in ${books} and retry.`,
   }),
-  changed: ({ called, state }) => ({
+  changed: (standing) => ({
     code: "changed-after-confirmation",
-    message: `the lines of ${called} are not those of the platform's order any more, and ${books} has it ${state}`,
+    message: `the lines of ${goodsOf(standing).called} are not those of the platform's order${numbersOf(wanted, standing)} any more, and ${books} has it ${goodsOf(standing).state}`,
     next: `Correct the order in ${books} by hand, or enter the difference as another one; then resolve it here.`,
   }),
+  renumbered: (standing) => renumberedFault(books, "order", wanted, standing),
 });
 
 const SHIPMENTS = { sale: "customer shipment", purchase: "supplier shipment" } as const;
@@ -230,11 +251,29 @@ const ticketSentences = (books: string, wanted: Wanted): Sentences => ({
     message: `shipment ${wanted.number} was cancelled in ${books}, and the ticket is not void`,
     next: "Void the ticket on the platform too, or give the cancelled shipment another number; then retry.",
   }),
-  changed: ({ state }) => ({
+  changed: (standing) => ({
     code: "changed-after-delivery",
-    message: `ticket ${wanted.number} says other quantities, date or reference than its shipment in ${books}, which is ${state}`,
+    message: `ticket ${wanted.number}${numbersOf(wanted, standing)} says other quantities, date or reference than its shipment in ${books}, which is ${goodsOf(standing).state}`,
     next: `Correct the stock in ${books} by hand, then resolve it here.`,
   }),
+  renumbered: (standing) => renumberedFault(books, "ticket", wanted, standing),
+});
+
+/** Nothing where the books have it under its number. */
+const numbersOf = ({ number }: Wanted, standing: Standing): string => {
+  const held = standing.facts.number ?? null;
+  return held === null || number === null || sameNumber(held, number) ? "" : ` (booked as ${held})`;
+};
+
+const renumberedFault = (
+  books: string,
+  what: "order" | "ticket",
+  { number }: Wanted,
+  standing: Standing,
+): Fault => ({
+  code: "renumbered",
+  message: `${what} ${number} was booked as ${standing.facts.number}: it has another number on the platform now, and ${books} has it ${goodsOf(standing).state}, where its number is not changed any more`,
+  next: `Write the number ${number} into ${goodsOf(standing).called} in ${books} by hand if it matters, then resolve it here.`,
 });
 
 const takenBackFault = (

@@ -1,4 +1,5 @@
 /** Which record in the books is the one of a document. Pure. */
+import { sameNumber } from "../core/keys.ts";
 import type { Ladder, Standing, Wanted } from "./adapter.ts";
 
 /** How it was told: by our mark in it, by what its link calls it, or by its number (entered by hand). */
@@ -73,5 +74,6 @@ const isNumbered = (
 ): boolean =>
   number !== null &&
   party !== null &&
-  other.number === number &&
+  other.number !== null &&
+  sameNumber(other.number, number) &&
   (numbered === "once" || other.party === party);

@@ -5,6 +5,7 @@
 import type { Change } from "../core/contract.ts";
 import type { Refused } from "../core/errors.ts";
 import type { Facts, Scope } from "../core/holdings.ts";
+import { spellingsOf } from "../core/keys.ts";
 import type { BookAdapter, Call, Ladder, Standing, Step, StepTo, Wanted } from "./adapter.ts";
 import {
   type Beside,
@@ -30,6 +31,8 @@ export interface InvoiceNames {
   readonly marks?: readonly string[];
   /** The platform's numbers, where the books give numbers of their own. */
   readonly references?: readonly string[];
+  /** Of those the numbers that a person may have typed in any case: what has no link yet. */
+  readonly typed?: readonly string[];
   readonly numbers?: readonly string[];
   readonly ids?: readonly number[];
   /** Marks of what may stand on the other side: a sale that became a purchase. What is cancelled there does not count. */
@@ -139,12 +142,13 @@ async function locate<K extends Kind, Native extends Row>(
   const older = wanted.filter(({ mark }) => !made.has(mark));
   const known = await guard.known(marksOf(older));
   const owners = new Map([...known].map(([mark, id]) => [id, mark]));
-  const references = wanted.map(({ number }) => number);
+  const references = [...new Set(wanted.flatMap(({ number }) => spellingsOf(number)))];
   const bindings = wanted.flatMap(({ binding }) => binding ?? []);
   const isInspected = purpose === "inspection";
   const names = {
     marks: marksOf(wanted),
     references,
+    typed: isInspected ? [] : wanted.flatMap(({ binding, number }) => (binding ? [] : number)),
     numbers: [...references, ...bindings],
     ids: [...owners.keys(), ...draftsIn(bindings)],
     // What stands on the other side is told by its mark, and nothing is booked beside it, also by a store that has lost its

@@ -3,6 +3,7 @@
  * adds so that goods.ts can plan them.
  */
 import type { Facts, FactLine } from "../core/holdings.ts";
+import { spellingsOf } from "../core/keys.ts";
 import {
   BARE,
   type Call,
@@ -71,7 +72,9 @@ export interface OrderDesk<Native> {
   isUnfinished(order: BookedOrder<Native>): Promise<boolean>;
   /** Its database id. */
   create(wanted: Wanted<"order">, call: Call): Promise<string>;
-  /** It may be taken again after anything. */
+  /** Writes its number alone anew, however far it is. Left out: a step to `amended` does, while its lines can be changed. */
+  renumber?(wanted: Wanted<"order">, native: Native, call: Call): Promise<void>;
+  /** It may be taken again after anything. `amended`: its number and its lines are written anew. */
   step(to: StepTo, step: Step<"order", Native>, call: Call): Promise<void>;
 }
 
@@ -99,7 +102,10 @@ export const orderAdapter = <Native>(desk: OrderDesk<Native>): GoodsAdapter<"ord
     return ids;
   },
   async advance(to, steps, call) {
-    for (const one of steps) await desk.step(to, one, call);
+    for (const one of steps)
+      if (to === "amended" && desk.renumber && one.differences.every(isNumber))
+        await desk.renumber(one.wanted, one.standing.native, call);
+      else await desk.step(to, one, call);
   },
   async get(ids, { signal }) {
     const all: Standing<Native>[] = [];
@@ -116,7 +122,10 @@ export const orderAdapter = <Native>(desk: OrderDesk<Native>): GoodsAdapter<"ord
   },
 });
 
-const factsOf = ({ type, lines }: OrderDocument): Facts => ({
+const isNumber = ({ field }: { readonly field: string }): boolean => field === "number";
+
+const factsOf = ({ type, number, lines }: OrderDocument): Facts => ({
+  number,
   words: { side: type },
   lines: lines.map(({ product, quantity, unit, unitPrice }) =>
     goodsLine({ product, quantity, unit, unitPrice }),
@@ -138,7 +147,7 @@ async function locate<Native>(
   const called = named?.side === side && (isOwn || named.platformId === null) ? named : null;
   const names = {
     marks: [mark],
-    references: [document.number],
+    references: spellingsOf(document.number),
     days: isOwn && document.date !== null ? [document.date] : [],
     ...namesIn(called ? [called] : []),
   };
@@ -188,7 +197,7 @@ const namesIn = (names: readonly OrderName[]): Pick<OrderNames, "numbers" | "ids
 
 /** `sale 12`, `purchase #5` (a draft has no number): both sides count from 1, and a name must be of one of them. */
 function standingOf<Native>(
-  { markedIn }: Pick<OrderDesk<Native>, "markedIn">,
+  { markedIn, renumber }: Pick<OrderDesk<Native>, "markedIn" | "renumber">,
   order: BookedOrder<Native>,
   { unfinished = false, bound = false, owner = "" } = {},
 ): Standing<Native> {
@@ -206,7 +215,7 @@ function standingOf<Native>(
     party,
     rung,
     unfinished,
-    facts: { words: { side }, lines },
+    facts: { ...(reference === null ? {} : { number: reference }), words: { side }, lines },
     goods: {
       called,
       state,
@@ -214,6 +223,7 @@ function standingOf<Native>(
       bound,
       ...(stranger === undefined ? {} : { stranger }),
       ...(open === undefined ? {} : { open }),
+      renumbers: renumber !== undefined,
       unmarking: `${markOf(mark ?? owner)} out of ${markedIn}`,
     },
     native,

@@ -28,7 +28,7 @@ const ticket = (more: Partial<BookedTicket<null>> = {}): BookedTicket<null> => (
 function adapterOf(one: BookedTicket<null>) {
   const steps: string[] = [];
   const adapter = ticketAdapter<null>({
-    search: async (numbers) => (numbers.includes(one.number) ? [one] : []),
+    search: async ({ numbers }) => (numbers.includes(one.number) ? [one] : []),
     create: async () => void steps.push("create"),
     note: async (_, text) => void steps.push(`note ${text}`),
     amend: async () => void steps.push("amend"),
@@ -52,8 +52,14 @@ const wanted = (status: ShipmentDocument["status"]): Wanted<"shipment"> => ({
 });
 
 test.each([
-  ["DT-1 done platform:id-1", { number: "DT-1", brought: "DT-1 done" }],
-  ["DT 1 waiting platform:id-1", { number: "DT 1", brought: "DT 1 waiting" }],
+  [
+    "DT-1 done platform:id-1",
+    { number: "DT-1", status: "done", brought: "DT-1 done", platformId: "id-1" },
+  ],
+  [
+    "DT 1 waiting platform:id-1",
+    { number: "DT 1", status: "waiting", brought: "DT 1 waiting", platformId: "id-1" },
+  ],
   ["DT-1", null],
 ])("an id of any age is read: %s", (id, name) => {
   expect(ticketIn(id)).toEqual(name);

@@ -4,6 +4,7 @@
  */
 import { Refused } from "../core/errors.ts";
 import type { Facts, FactLine } from "../core/holdings.ts";
+import { spellingsOf } from "../core/keys.ts";
 import {
   BARE,
   type Call,
@@ -41,6 +42,15 @@ export interface BookedTicket<Native> {
   readonly native: Native;
 }
 
+/** What is looked for: everything that one of these names. */
+export interface TicketNames {
+  readonly numbers: readonly string[];
+  /** Platform's ids that notes name. */
+  readonly marks: readonly string[];
+  /** Days of those that are looked for by their mark: where books cannot be asked for marks, all of a day are read. */
+  readonly days: readonly string[];
+}
+
 /** What an ERP adds. Every method @throws Refused, a fault of the ERP; it may be called again after anything. */
 export interface TicketDesk<Native> {
   /** Left out: tickets wait as drafts. */
@@ -49,11 +59,13 @@ export interface TicketDesk<Native> {
   kept?(document: ShipmentDocument): Facts;
   /** Is its whole note written with it, in one request? Left out: it is a note of its own. */
   readonly notes?: "within";
-  /** Those of both types with one of these numbers. */
-  search(numbers: readonly string[], signal: AbortSignal): Promise<readonly BookedTicket<Native>[]>;
+  /** Those of both types. */
+  search(names: TicketNames, signal: AbortSignal): Promise<readonly BookedTicket<Native>[]>;
   create(wanted: Wanted<"shipment">, call: Call): Promise<void>;
   note(native: Native, text: string, call: Call): Promise<void>;
-  /** Writes its lines, its date and its reference anew. */
+  /** Writes its number alone anew, however far it is. Left out: only {@link amend} does. */
+  renumber?(wanted: Wanted<"shipment">, native: Native, call: Call): Promise<void>;
+  /** Writes its number, its lines, its date and its reference anew. */
   amend(wanted: Wanted<"shipment">, native: Native, call: Call): Promise<void>;
   cancel(native: Native, call: Call): Promise<void>;
   bring(native: Native, to: "waiting" | "done", call: Call): Promise<void>;
@@ -75,8 +87,10 @@ export const ticketAdapter = <Native>(
   expected: (documents) => orRefused(documents, async (one) => desk.kept?.(one) ?? factsOf(one)),
   async locate([wanted], { signal }) {
     if (wanted === undefined) return [];
-    const tickets = await desk.search([wanted.number], signal);
-    return tickets.map((ticket) => standingOf(desk, ticket, wanted));
+    const { document, mark, number } = wanted;
+    const days = document.date === null ? [] : [document.date];
+    const tickets = await searched(desk, spellingsOf(number), [mark], days, signal);
+    return tickets.map((ticket) => standingOf(desk, ticket, [], wanted));
   },
   async create(wanted, call) {
     for (const one of wanted) await desk.create(one, call);
@@ -86,10 +100,29 @@ export const ticketAdapter = <Native>(
     for (const one of steps) await step(desk, to, one, call);
   },
   async get(ids, { signal }) {
-    const numbers = ids.map((id) => ticketIn(id)?.number ?? id);
-    return (await desk.search(numbers, signal)).map((ticket) => standingOf(desk, ticket));
+    const names = ids.map((id) => ticketIn(id));
+    const numbers = names.map((name, at) => name?.number ?? ids[at] ?? "");
+    const marks = names.flatMap((name) => name?.platformId ?? []);
+    const tickets = await searched(desk, numbers, marks, [], signal);
+    return tickets.map((ticket) => standingOf(desk, ticket, ids));
   },
 });
+
+/** By their numbers, and those that have none of them by their marks: a ticket may have been given another number. */
+async function searched<Native>(
+  desk: Pick<TicketDesk<Native>, "search">,
+  numbers: readonly string[],
+  marks: readonly string[],
+  days: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly BookedTicket<Native>[]> {
+  const named = await desk.search({ numbers, marks: [], days: [] }, signal);
+  const known = new Set(named.flatMap(ticketsOf));
+  const absent = marks.filter((mark) => !known.has(mark));
+  if (absent.length === 0) return named;
+  const marked = await desk.search({ numbers: [], marks: absent, days }, signal);
+  return [...named, ...marked];
+}
 
 /** The platform's ids of tickets that its notes name. */
 export const ticketsOf = ({ notes }: Pick<BookedTicket<unknown>, "notes">): string[] =>
@@ -110,7 +143,8 @@ function expectGallons({ lines }: ShipmentDocument): void {
 const sideOf = ({ type }: Pick<ShipmentDocument, "type">): "sale" | "purchase" =>
   type === "out" ? "sale" : "purchase";
 
-const factsOf = ({ type, date, reference, lines }: ShipmentDocument): Facts => ({
+const factsOf = ({ type, number, date, reference, lines }: ShipmentDocument): Facts => ({
+  number,
   ...(date === null ? {} : { days: { date } }),
   words: { side: sideOf({ type }), reference },
   lines: lines.map(({ product, quantity, unit }) =>
@@ -125,10 +159,25 @@ const factsOf = ({ type, date, reference, lines }: ShipmentDocument): Facts => (
 const idOf = ({ number, status, id }: Pick<ShipmentDocument, "number" | "status" | "id">): string =>
   `${number} ${status} ${markOf(id)}`;
 
-/** Of such an id: `DT-1001` and `DT-1001 done`. Null: before they said more, ids were the number. */
-export function ticketIn(id: string): { readonly number: string; readonly brought: string } | null {
-  const [, brought, number] = /^((.+) (?:waiting|done|cancelled)) platform:\S+$/.exec(id) ?? [];
-  return brought === undefined || number === undefined ? null : { number, brought };
+/** What such an id says. */
+export interface TicketName {
+  readonly number: string;
+  readonly status: string;
+  /** `DT-1001 done` */
+  readonly brought: string;
+  readonly platformId: string;
+}
+
+/** Null: before they said more, ids were the number. */
+export function ticketIn(id: string): TicketName | null {
+  const [, brought, number, status, platformId] =
+    /^((.+) (waiting|done|cancelled)) platform:(\S+)$/.exec(id) ?? [];
+  return brought === undefined ||
+    number === undefined ||
+    status === undefined ||
+    platformId === undefined
+    ? null
+    : { number, status, brought, platformId };
 }
 
 /** What a ticket may have said to bring it there. Not what a person cancelled since then: that is not lost. */
@@ -142,8 +191,9 @@ const STATUSES: Readonly<
 };
 
 function standingOf<Native>(
-  desk: Pick<TicketDesk<Native>, "notes">,
+  desk: Pick<TicketDesk<Native>, "notes" | "renumber">,
   ticket: BookedTicket<Native>,
+  asked: readonly string[],
   wanted?: Wanted<"shipment">,
 ): Standing<BookedTicket<Native>> {
   const { called, number, state, stage, fixed, open, date, reference, lines } = ticket;
@@ -153,25 +203,35 @@ function standingOf<Native>(
     wanted === undefined || (isNoted(desk, wanted.document, ticket) && stage !== "entered");
   return {
     ...BARE,
-    id: wanted === undefined ? number : idOf(wanted.document),
-    aliases: STATUSES[stage].flatMap((status) => tickets.map((id) => idOf({ number, status, id }))),
+    id: wanted === undefined ? number : idOf({ ...wanted.document, number }),
+    aliases: [
+      ...STATUSES[stage].flatMap((status) => tickets.map((id) => idOf({ number, status, id }))),
+      // Under the number that it had: it is told by whose it is.
+      ...asked.filter((id) => isCalled(ticket, ticketIn(id))),
+    ],
     mark: isOurs ? wanted.mark : (tickets[0] ?? null),
     number,
     party: ticket.party,
     rung: stage === "cancelled" ? stage : stage === "done" ? "posted" : "draft",
     unfinished: !isComplete,
-    facts: { days: { date }, words: { side: sideOf(ticket), reference }, lines },
+    facts: { number, days: { date }, words: { side: sideOf(ticket), reference }, lines },
     goods: {
       called,
       state,
       told: `${number} ${state}`,
       fixed,
       ...(open === undefined ? {} : { open }),
+      renumbers: desk.renumber !== undefined,
       unmarking: `the note with ${markOf(wanted?.mark ?? "")} away`,
     },
     native: ticket,
   };
 }
+
+const isCalled = (ticket: BookedTicket<unknown>, name: TicketName | null): boolean =>
+  name !== null &&
+  ticketsOf(ticket).includes(name.platformId) &&
+  STATUSES[ticket.stage].some((status) => status === name.status);
 
 /** Of a void one, and where the note is part of the ticket, only whose it is still matters. */
 const isNoted = (
@@ -190,10 +250,12 @@ const noteOf = ({ id, note }: ShipmentDocument): string =>
 async function step<Native>(
   desk: TicketDesk<Native>,
   to: StepTo,
-  { wanted, standing: { native: ticket } }: Step<"shipment", BookedTicket<Native>>,
+  { wanted, standing: { native: ticket }, differences }: Step<"shipment", BookedTicket<Native>>,
   call: Call,
 ): Promise<void> {
   const { document } = wanted;
+  if (to === "amended" && desk.renumber && differences.every(({ field }) => field === "number"))
+    return desk.renumber(wanted, ticket.native, call);
   if (to === "amended") return desk.amend(wanted, ticket.native, call);
   if (!isNoted(desk, document, ticket)) await desk.note(ticket.native, noteOf(document), call);
   if (to !== "cancelled")

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { idempotencyKey, revisionOf, sortableInstant } from "./keys.ts";
+import {
+  foldedNumber,
+  idempotencyKey,
+  revisionOf,
+  sameNumber,
+  sortableInstant,
+  spellingsOf,
+} from "./keys.ts";
 
 const identity = {
   company: "bluebonnet",
@@ -49,4 +56,21 @@ test("a date that does not exist, or has no zone, is no instant", () => {
     "",
   ])
     expect(sortableInstant(text), text).toBeNull();
+});
+
+test.each([
+  ["DUP-1", "dup-1 ", true],
+  [" INV  2026 1", "inv 2026\u00a01", true],
+  ["Re\u0301f-1", "R\u00c9F-1", true],
+  ["INV-1", "INV1", false],
+  ["INV-01", "INV-1", false],
+  ["INV 1", "INV1", false],
+])("%j and %j are one number: %s", (one, other, same) => {
+  expect(sameNumber(one, other)).toBe(same);
+  expect(foldedNumber(one) === foldedNumber(other)).toBe(same);
+});
+
+test("a number is asked for as it is written, and as others may have written it", () => {
+  expect(spellingsOf("Dup-1 ")).toEqual(["Dup-1 ", "Dup-1", "DUP-1", "dup-1"]);
+  expect(spellingsOf("1001")).toEqual(["1001"]);
 });

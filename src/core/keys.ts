@@ -16,6 +16,23 @@ export interface Identity {
 }
 
 /**
+ * A document's number as duplicates are looked for by it: without case, outer blanks and repeated ones. Inner signs and
+ * zeros stay. People write one number in many ways; keys and what is sent keep the number's own bytes.
+ */
+export const foldedNumber = (number: string): string =>
+  number.normalize("NFC").trim().replace(/\s+/g, " ").toUpperCase();
+
+/** Are these two numbers one, as people read them? */
+export const sameNumber = (one: string, other: string): boolean =>
+  one === other || foldedNumber(one) === foldedNumber(other);
+
+/** How a number may be written elsewhere: what is asked of a receiver that compares numbers by their letters. Each once. */
+export function spellingsOf(number: string): string[] {
+  const tidy = number.normalize("NFC").trim().replace(/\s+/g, " ");
+  return [...new Set([number, tidy, tidy.toUpperCase(), tidy.toLowerCase()])];
+}
+
+/**
  * What a receiver knows a repetition of a request by: A-Z a-z 0-9 _ - only, 48 characters and the operation's. The
  * platform takes 16 to 200 of them (specification part 4, W1).
  */

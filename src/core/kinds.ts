@@ -3,6 +3,7 @@
  * hold it: a name here is changed with a migration only. A new kind of record is one line here.
  */
 import type { HoldingKind } from "./holdings.ts";
+import { foldedNumber } from "./keys.ts";
 
 /**
  * Each kind, and what its records are called among holdings. Null: both sides hold no such record that could be compared
@@ -42,3 +43,19 @@ export type Kind = keyof typeof kinds;
 
 /** What records of this kind are called among holdings; null: see {@link kinds}. */
 export const holdingKindOf = (kind: Kind): HoldingKind | null => kinds[kind];
+
+/** Documents have numbers that people write as they like; all other records have codes, which are told apart by their letters. */
+const NUMBERED: ReadonlySet<Kind> = new Set([
+  "invoice",
+  "bill",
+  "payment",
+  "bill-payment",
+  "invoice-payment",
+  "order",
+  "delivery-ticket",
+  "ticket-signature",
+]);
+
+/** By what two records of this kind have one number. */
+export const comparedNumber = (kind: Kind, number: string): string =>
+  NUMBERED.has(kind) ? foldedNumber(number) : number;

@@ -192,7 +192,7 @@ function accept(engine: Engine, flow: Flow, row: Acknowledging, atMs: number): s
   const carried = row.told === 1 ? deliveries.carried(row.delivery) : null;
   if (carried === null || row.counterpart === null) return [];
   const { recordId, number, delivery } = carried;
-  const last = disagreements.last(flow.flow, recordId, number);
+  const last = disagreements.last(flow.flow, recordId);
   const isLinked = links.find(flow.mapping.kind, flow.side, recordId) !== null;
   if (isLinked || last?.state !== "quarantined") {
     if (isLinked && !acknowledgements.wentAgain(row)) return [];
@@ -200,7 +200,7 @@ function accept(engine: Engine, flow: Flow, row: Acknowledging, atMs: number): s
       `${number} (${row.exchange}) was acknowledged after a person had decided about it or had it sent again: look whether it is there twice.`,
     ];
   }
-  incidents.end(delivery, number, "gone");
+  incidents.end(delivery, "gone");
   linked(engine, flow, carried, row.counterpart, atMs);
   const state = acknowledgements.stateOf(delivery);
   if (state === "quarantined" || state === "superseded")

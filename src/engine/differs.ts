@@ -72,14 +72,14 @@ export function arrivedByHand(engine: Engine, flow: Flow, link: Link, delivery: 
 function agree(engine: Engine, flow: Flow, { link }: Compared, finder: Finder): void {
   const { disagreements } = engine.store;
   const id = ownId(link, flow.side);
-  const last = disagreements.last(flow.flow, id, link.number);
+  const last = disagreements.last(flow.flow, id);
   const row = last === null ? null : disagreements.find(last.record, finder);
   if (row !== null) {
     disagreements.close(finder, row);
     audit(engine, flow, "agrees again", { delivery: row.delivery, detail: link.number });
   }
   // Reconciliation compares the newest version, whether the receiver took it or not.
-  const refused = disagreements.refused(flow.flow, id, link.number);
+  const refused = disagreements.refused(flow.flow, id);
   if (finder === "reconciliation" && refused !== null)
     arrivedByHand(engine, flow, link, refused.delivery);
 }
@@ -90,7 +90,7 @@ function unlessTold(
   { link, differences, fault = null }: Compared,
   finder: Finder,
 ): Fresh[] {
-  const last = store.disagreements.last(flow.flow, ownId(link, flow.side), link.number);
+  const last = store.disagreements.last(flow.flow, ownId(link, flow.side));
   if (last === null) return [];
   const { record, delivery, state } = last;
   const row = store.disagreements.find(record, finder);

@@ -1,8 +1,16 @@
 import { expect, test } from "vitest";
-import { bill, engineOn, pagesOf, receiver, type Bench } from "../../test/support/engine.ts";
+import {
+  bill,
+  engineOn,
+  pagesOf,
+  quickPolicy,
+  receiver,
+  type Bench,
+} from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { sha256 } from "../core/keys.ts";
 import type { Link } from "../store/links.ts";
+import { lost } from "./lost.ts";
 import { runFlow } from "./run.ts";
 
 const signal = new AbortController().signal;
@@ -69,4 +77,102 @@ test("what was delivered is not changed by another notation, nor in a store that
     delivered: 1,
     skipped: 2,
   });
+});
+
+test("a document whose number is changed where it comes from is told with both numbers, and goes no second time", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver();
+  const told = (number: string) => [
+    { changes: [{ ...bill(number, "40035.09"), id: "row-7" }], position: 1 },
+  ];
+  const flow = bench.flow({ sink, source: pagesOf(told("INV-1"), told("INV-1b"), told("INV-1")) });
+  const run = () => runFlow(bench.engine, flow, signal);
+  await run();
+  await run();
+  expect(bench.store.questions.quarantine()).toMatchObject([
+    {
+      code: "renumbered",
+      cause: "it was delivered as INV-1 and is INV-1b now; the receiver takes no changes",
+    },
+  ]);
+  await run();
+  expect(causes(bench)).toEqual([]);
+  expect(sink.sent).toHaveLength(1);
+});
+
+test("a receiver that takes changes is brought the new number under the link of the document", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver({ writes: "upsert" });
+  const told = (number: string) => [
+    { changes: [{ ...bill(number, "1"), id: "row-7" }], position: 1 },
+  ];
+  const flow = bench.flow({ sink, source: pagesOf(told("DT-1"), told("DT-2")) });
+  await runFlow(bench.engine, flow, signal);
+  await runFlow(bench.engine, flow, signal);
+  expect(sink.sent.map(({ body }) => JSON.parse(body)[0].number)).toEqual(["DT-1", "DT-2"]);
+  expect(bench.store.links.find("invoice", "erp", "row-7")).toMatchObject({ number: "DT-2" });
+});
+
+test("what is gone at its receiver stays a person's, whatever its number is by now", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver({ writes: "upsert" });
+  const told = (number: string) => [
+    { changes: [{ ...bill(number, "1"), id: "row-7" }], position: 1 },
+  ];
+  const flow = bench.flow({ sink, source: pagesOf(told("DT-1"), told("DT-2")) });
+  await runFlow(bench.engine, flow, signal);
+  const link = bench.store.links.find("invoice", "erp", "row-7") as Link;
+  bench.store.transaction(() => lost(bench.engine, flow, link));
+  await runFlow(bench.engine, flow, signal);
+  expect(bench.store.questions.quarantine()).toMatchObject([{ code: "gone-before" }]);
+  expect(sink.sent).toHaveLength(1);
+});
+
+test.each(["dup-1 ", " Dup-1", "DUP-1"])(
+  "two documents whose numbers people read as one go one after the other: DUP-1 and %j",
+  async (number) => {
+    const bench = engineOn(tempFolder());
+    const sink = receiver({ policy: { ...quickPolicy, settleMs: 60_000 } });
+    sink.script.push(() => ({
+      answer: { outcome: "unknown", holdMs: 60_000, detail: "500" },
+      execute: true,
+    }));
+    const changes = [
+      { ...bill("DUP-1", "1"), id: "A" },
+      { ...bill(number, "5"), id: "B" },
+    ];
+    const flow = bench.flow({ sink, source: pagesOf([{ changes, position: 1 }]) });
+    await runFlow(bench.engine, flow, signal);
+    expect(sink.sent).toHaveLength(1);
+    expect(Object.fromEntries(bench.store.deliveries.counts(flow.flow))).toEqual({
+      frozen: 1,
+      pending: 1,
+    });
+  },
+);
+
+test("a document that people read as the number of one that we wrote is for a person", async () => {
+  const bench = engineOn(tempFolder());
+  const back = receiver({ operation: "file.bill" });
+  const out = bench.flow({
+    sink: receiver(),
+    source: pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]),
+  });
+  const home = bench.flow({
+    name: "home",
+    from: "platform.bills",
+    to: "erp.bills",
+    side: "platform",
+    sink: back,
+    source: pagesOf([{ changes: [{ ...bill("inv-1 ", "1"), id: "P-9" }], position: 1 }]),
+  });
+  await runFlow(bench.engine, out, signal);
+  await runFlow(bench.engine, home, signal);
+  expect(bench.store.questions.quarantine()).toMatchObject([
+    {
+      code: "doubled",
+      cause: "inv-1  is there twice: we wrote INV-1 as id-of-INV-1, and this is P-9",
+    },
+  ]);
+  expect(back.sent).toEqual([]);
 });

@@ -4,11 +4,13 @@ import type { Fault } from "../core/fault.ts";
 import { FuelbridgeError, Refused, WaitsFor } from "../core/errors.ts";
 import { Decimal } from "../core/decimal.ts";
 import { parseExact } from "../core/json.ts";
-import { sha256 } from "../core/keys.ts";
+import { sameNumber, sha256 } from "../core/keys.ts";
+import { comparedNumber, type Kind } from "../core/kinds.ts";
 import { apart } from "../core/request.ts";
 import { freshRequest } from "../core/request-state.ts";
 import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
-import { type Link, otherId } from "../store/links.ts";
+import { type Link, otherId, ownId } from "../store/links.ts";
+import { foldedOf } from "../store/numbers.ts";
 import { expectAcknowledgements, expectOwnReference, referenceTaken } from "./acknowledged.ts";
 import { awaitedFault, tellWaiting } from "./awaited.ts";
 import { contentOf, isContentOf } from "./content.ts";
@@ -147,7 +149,7 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, round: Rou
     const turn = link === null ? turned(engine, flow, delivery, number) : null;
     if (turn !== null) return { verdict: "quarantined", number, ...turn };
     if (link === null) expectNoDouble(engine, flow, delivery, number);
-    if (link === null && store.incidents.state(delivery.record, number, "gone") === "open")
+    if (link === null && store.incidents.state(delivery.record, "gone") === "open")
       return { verdict: "quarantined", number, fault: goneBefore(endpointOf(flow.to)) };
     const again = correctedBefore(engine, flow, delivery, told);
     if (again !== null) return { verdict: "quarantined", number, ...again };
@@ -162,8 +164,7 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, round: Rou
     const isSame = link?.content === content && isRevisit(engine, delivery);
     const settledBefore =
       link === null || isSame ? null : compare(flow, link, received, figures, number);
-    const waits =
-      settledBefore?.verdict === "skipped" && isUnfinished(engine, flow, delivery, number);
+    const waits = settledBefore?.verdict === "skipped" && isUnfinished(engine, flow, delivery);
     if (waits && sink.unfinished !== undefined)
       return { verdict: "quarantined", number, fault: sink.unfinished.fault };
     const settled = settledBefore && unlessDisagreed(engine, flow, delivery, settledBefore);
@@ -180,7 +181,7 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, round: Rou
     };
     const alone = sink.freeze([item]);
     expectOwnReference(engine, sink, alone, delivery.record);
-    const mapped = kept(number, figures, content);
+    const mapped = kept(mapping.kind, number, figures, content);
     return { verdict: "ready", ready: { delivery, item, mapped, alone } };
   } catch (error) {
     const fault = error instanceof WaitsFor ? awaitedFault(engine, flow, error) : faultOf(error);
@@ -204,13 +205,8 @@ function takesOver(
 }
 
 /** What a document waits for at its receiver, its newer version waits for as well. */
-const isUnfinished = (
-  { store }: Engine,
-  { sink }: Flow,
-  { record }: PendingDelivery,
-  number: string,
-): boolean =>
-  sink.unfinished !== undefined && store.incidents.state(record, number, "unfinished") === "open";
+const isUnfinished = ({ store }: Engine, { sink }: Flow, { record }: PendingDelivery): boolean =>
+  sink.unfinished !== undefined && store.incidents.state(record, "unfinished") === "open";
 
 /** @throws Refused when we have written a document of this number to the side that this one comes from */
 function expectNoDouble(
@@ -219,12 +215,11 @@ function expectNoDouble(
   { recordId }: PendingDelivery,
   number: string,
 ): void {
-  const ours = store.links.numbered(mapping.kind, number);
-  if (ours === null || ours.born === side) return;
-  const known = side === "platform" ? ours.platformId : ours.erpId;
+  const ours = store.links.numbered(mapping.kind, number, side === "platform" ? "erp" : "platform");
+  if (ours === null) return;
   throw new Refused({
     code: "doubled",
-    message: `${number} is there twice: we wrote it as ${known}, and this is ${recordId}`,
+    message: `${number} is there twice: we wrote ${ours.number === number ? "it" : ours.number} as ${ownId(ours, side)}, and this is ${recordId}`,
     next: "Have the one that is too many removed where it is; then resolve this.",
   });
 }
@@ -252,17 +247,30 @@ function compare(
 ): Judged | null {
   const isSame = isContentOf(document, link.content);
   // Without content it was linked by a person, who has seen what is there.
-  if (isSame || (link.content === null && flow.sink.writes === "create"))
+  // A new number is a change of a known document: both are told.
+  const isRenumbered = !sameNumber(link.number, number);
+  if (isSame || (link.content === null && flow.sink.writes === "create" && !isRenumbered))
     return { verdict: "skipped", note: "nothing new for the receiver", number };
   const was = link.amount === null ? null : Decimal.of(link.amount);
+  const named = isRenumbered ? `it was delivered as ${link.number} and is ${number} now; ` : "";
   if (flow.mapping.posts && was !== null && !(amount?.equals(was) ?? false))
     return {
       verdict: "quarantined",
       number,
       fault: {
         code: "amount-changed-after-posting",
-        message: `the amount changed from ${was.plain()} to ${amount?.plain() ?? "none"} after it was delivered`,
+        message: `${named}the amount changed from ${was.plain()} to ${amount?.plain() ?? "none"} after it was delivered`,
         next: "An accountant decides: book a correction or credit note by hand, then resolve it here. It closes by itself when the amount is changed back.",
+      },
+    };
+  if (flow.sink.writes === "create" && isRenumbered)
+    return {
+      verdict: "quarantined",
+      number,
+      fault: {
+        code: "renumbered",
+        message: `${named}the receiver takes no changes`,
+        next: "Give it its old number again where it comes from, and it closes by itself; or have the number changed at the receiver by hand, then resolve it here.",
       },
     };
   if (flow.sink.writes === "create")
@@ -308,7 +316,7 @@ function freezeAll(
   const { sink, mapping } = flow;
   let made = 0;
   let left = 0;
-  for (const group of groups(ready, sink)) {
+  for (const group of groups(ready, flow)) {
     const first = group[0] as Ready;
     const items = group.map(({ item }) => item);
     const several = sink.itemsMax > 1;
@@ -316,7 +324,9 @@ function freezeAll(
       ? sha256(JSON.stringify(items.map(({ number, revision }) => [number, revision]))).slice(0, 22)
       : first.item.revision;
     const number = several ? `${flow.name}:${revision}` : first.item.number;
-    const lane = several ? sink.operation : `${sink.names ?? sink.operation} ${number}`;
+    const lane = several
+      ? sink.operation
+      : `${sink.names ?? sink.operation} ${comparedNumber(mapping.kind, number)}`;
     // A batch that waits for a person holds up no other; a document that does waits for that.
     const isTaken = referenceTaken(engine, sink, first.alone, first.delivery.record) !== null;
     if (isTaken || store.requests.isLaneLive(lane, !several)) {
@@ -354,19 +364,20 @@ function freezeAll(
 }
 
 /** In order, each lot by itself and what is of none by the share; one number once per group. */
-function* groups(ready: readonly Ready[], sink: Sink): Generator<Ready[]> {
+function* groups(ready: readonly Ready[], { sink, mapping: { kind } }: Flow): Generator<Ready[]> {
   for (const [lot, members] of Map.groupBy(ready, ({ delivery }) => delivery.lot)) {
     const most = mostOf(lot, sink);
     let group: Ready[] = [];
     let numbers = new Set<string>();
     for (const one of members) {
-      if (group.length >= most || numbers.has(one.item.number)) {
+      const number = comparedNumber(kind, one.item.number);
+      if (group.length >= most || numbers.has(number)) {
         yield group;
         group = [];
         numbers = new Set();
       }
       group.push(one);
-      numbers.add(one.item.number);
+      numbers.add(number);
     }
     if (group.length > 0) yield group;
   }
@@ -401,9 +412,10 @@ interface Issues {
   readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
 }
 
-function kept(number: string, figures: Figures, content: string): Mapped {
+function kept(kind: Kind, number: string, figures: Figures, content: string): Mapped {
   return {
     number,
+    folded: foldedOf(kind, number),
     content,
     amount: figures.amount?.plain() ?? null,
     gallons: figures.gallons?.plain() ?? null,

@@ -26,9 +26,9 @@ export function lost(
   const at = clock.now().wallMs;
   const { number } = link;
   const recordId = ownId(link, flow.side);
-  const last = store.disagreements.last(flow.flow, recordId, number);
+  const last = store.disagreements.last(flow.flow, recordId);
   if (last !== null) store.disagreements.forget(last.record);
-  const delivery = store.losses.lastDelivered(flow.flow, recordId, number);
+  const delivery = store.losses.lastDelivered(flow.flow, recordId);
   if (delivery === null) return false;
   store.links.drop(flow.mapping.kind, flow.side, recordId);
   store.losses.lose(delivery, number, fault, at);

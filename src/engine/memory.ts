@@ -36,7 +36,7 @@ export function memoryOf(
     numbered: (number) =>
       alike.flatMap((one) => told(one, store.links.numbered(one.mapping.kind, number))),
     isDismissed: (counterpart) =>
-      first !== undefined && store.incidents.isDismissed(first.delivery, first.number, counterpart),
+      first !== undefined && store.incidents.isDismissed(first.delivery, counterpart),
   };
 }
 

@@ -53,12 +53,12 @@ export function turned(
     });
   const told = (): void => {
     note("turned");
-    store.incidents.open(delivery, number, "turned");
+    store.incidents.open(delivery, "turned");
   };
-  if (store.incidents.state(record, number, "turned") !== "retried")
+  if (store.incidents.state(record, "turned") !== "retried")
     return { fault: faultOf(flow, booked, number), also: told };
   note("turned over");
-  store.incidents.end(delivery, number, "turned");
+  store.incidents.end(delivery, "turned");
   // What began in the ERP stays known as its own.
   for (const { kind, born } of links)
     if (born === "platform") store.links.drop(kind, "platform", recordId);

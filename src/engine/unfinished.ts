@@ -17,9 +17,9 @@ export function leaveUnfinished(
   const fault = "unfinished" in cause ? cause.unfinished : undefined;
   if (fault === undefined) return;
   const at = clock.now().wallMs;
-  for (const { delivery, number } of carried) {
+  for (const { delivery } of carried) {
     store.journal.audit(at, { delivery, event: "unfinished", detail: fault.message });
-    store.incidents.open(delivery, number, "unfinished");
+    store.incidents.open(delivery, "unfinished");
     store.unfinished.leave(delivery, fault, at);
   }
 }
@@ -43,9 +43,9 @@ export async function finish(engine: Engine, flow: Flow, signal: AbortSignal): P
       // Meanwhile another look may have ended it, or a person.
       const left = new Set(store.unfinished.of(flow.flow, unfinished.fault.code).map(idOf));
       const done = waiting.filter((one, at) => open[at] === false && left.has(one.delivery));
-      for (const { delivery, number, counterpart } of done) {
+      for (const { delivery, counterpart } of done) {
         store.deliveries.end(delivery, store.unfinished.endOf(delivery), counterpart);
-        store.incidents.end(delivery, number, "unfinished");
+        store.incidents.end(delivery, "unfinished");
         const entry = { flow: flow.flow, delivery, event: "finished", detail: counterpart };
         store.journal.audit(clock.now().wallMs, entry);
       }

@@ -187,10 +187,10 @@ function releasedLately({ store, clock }: Engine): boolean {
 /** The one that it was last brought there by, or the one that was refused since. */
 function askedOf({ store }: Engine, { flow, side }: Flow, link: Link): Asked {
   const id = ownId(link, side);
-  const refused = store.disagreements.refused(flow, id, link.number);
+  const refused = store.disagreements.refused(flow, id);
   if (refused !== null) return { link, request: refused.request, refused: refused.delivery };
   // Without content it was linked by a person.
-  const request = link.content === null ? null : store.losses.lastRequest(flow, id, link.number);
+  const request = link.content === null ? null : store.losses.lastRequest(flow, id);
   return { link, request, refused: null };
 }
 

@@ -1,5 +1,6 @@
 /** Records of one kind, and the groups that proof joins them into. */
 import { type Holding, type HoldingKind, identityOf, type Role } from "../core/holdings.ts";
+import { foldedNumber } from "../core/keys.ts";
 import { otherSide, type Proof, type Records, type Side } from "./case.ts";
 
 export type Alias = (side: Side, holding: Holding) => string | null;
@@ -67,7 +68,7 @@ export class Table {
       platform: grouped(nodes.platform, keyOf),
       books: grouped(nodes.books, keyOf),
     });
-    this.byNumber = by(({ number }) => number);
+    this.byNumber = by(({ number }) => (number === null ? null : comparedAs(kind, number)));
     this.byMark = by(({ holding }) => holding.mark);
   }
 
@@ -120,10 +121,16 @@ export function join(one: Node, other: Node, by: Proof): void {
 export const isMatched = ({ side, group }: Node): boolean =>
   group.nodes.some((node) => node.side !== side);
 
+/** By what two numbers of a kind are one; codes are told apart by their letters. */
+export const comparedAs = (kind: HoldingKind, number: string): string =>
+  kind === "party" || kind === "price" ? number : foldedNumber(number);
+
 /** The records that a record's mark names. */
 export function marked(table: Table, { side, holding }: Node): readonly Node[] {
   if (holding.mark === null) return [];
   const other = otherSide(side);
   const byId = table.find(other, holding.mark);
-  return byId === undefined ? (table.byNumber[other].get(holding.mark) ?? []) : [byId];
+  return byId === undefined
+    ? (table.byNumber[other].get(comparedAs(table.kind, holding.mark)) ?? [])
+    : [byId];
 }

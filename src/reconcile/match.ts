@@ -7,6 +7,7 @@ import { type Case, isLive, type Link, otherSide, type Proof, type Records } fro
 import { casesOf } from "./cases.ts";
 import {
   type Alias,
+  comparedAs,
   distinct,
   grouped,
   isMatched,
@@ -136,10 +137,12 @@ const isNotContradicted =
 function wordsOf({ number, holding }: Node): string[] {
   const isDocument = holding.kind === "invoice" || holding.kind === "bill";
   const words = [number, isDocument ? (holding.facts.words?.reference ?? null) : null];
-  return words.filter((word) => word !== null && word !== "") as string[];
+  return words.flatMap((word) =>
+    word === null || word === "" ? [] : comparedAs(holding.kind, word),
+  );
 }
 
-/** The natural key: party and number, exactly. */
+/** The natural key: party and number, as numbers are compared. */
 function joinByNumber(table: Table, names: Names): void {
   const hasParty = table.kind === "invoice" || table.kind === "bill";
   const keysOf = (node: Node): string[] => {
@@ -147,9 +150,11 @@ function joinByNumber(table: Table, names: Names): void {
     if (party === null) return [];
     const [number, reference] = [node.number, node.holding.facts.words?.reference ?? null];
     const isTheirs =
-      hasParty && reference !== null && table.byNumber[otherSide(node.side)].has(reference);
+      hasParty &&
+      reference !== null &&
+      table.byNumber[otherSide(node.side)].has(comparedAs(table.kind, reference));
     return [number, isTheirs ? reference : null].flatMap((word) =>
-      word === null || word === "" ? [] : [`${party} ${word}`],
+      word === null || word === "" ? [] : [`${party} ${comparedAs(table.kind, word)}`],
     );
   };
   const keyed = table.nodes.flatMap((node) => keysOf(node).map((key) => ({ node, key })));

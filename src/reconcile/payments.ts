@@ -2,7 +2,16 @@
 import { Decimal } from "../core/decimal.ts";
 import type { Holding } from "../core/holdings.ts";
 import { isLive } from "./case.ts";
-import { type Group, grouped, isMatched, join, marked, type Node, type Table } from "./groups.ts";
+import {
+  comparedAs,
+  type Group,
+  grouped,
+  isMatched,
+  join,
+  marked,
+  type Node,
+  type Table,
+} from "./groups.ts";
 import type { Names } from "./names.ts";
 
 /** Joins payments without partner. Equal payments pair one to one: two with one reference are two. */
@@ -69,10 +78,9 @@ function documentsOf(
     const settled = holding.mark === null ? undefined : marked(documents, node)[0];
     if (settled !== undefined) return idOf(settled.group);
     if (number === null) return null;
-    const groups = groupsOf(documents.byNumber[side].get(number) ?? []);
-    const ofParty = groupsOf(
-      (documents.byNumber[side].get(number) ?? []).filter((one) => names.partyOf(one) === party),
-    );
+    const numbered = documents.byNumber[side].get(comparedAs(documents.kind, number)) ?? [];
+    const groups = groupsOf(numbered);
+    const ofParty = groupsOf(numbered.filter((one) => names.partyOf(one) === party));
     const [group, another] = ofParty.length > 0 ? ofParty : groups;
     if (group !== undefined && another === undefined) return idOf(group);
     return `${party ?? ""} ${number} ${payments.kind}`;

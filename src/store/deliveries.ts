@@ -28,6 +28,8 @@ export interface PendingDelivery {
 /** What mapping a delivery gave: kept for control totals and for noticing that nothing changed. */
 export interface Mapped {
   readonly number: string;
+  /** As numbers of its kind are compared; null: as it is written. */
+  readonly folded: string | null;
   readonly amount: string | null;
   readonly gallons: string | null;
   /** Hash of the document. */
@@ -88,7 +90,7 @@ export function deliveries(database: Database.Database) {
   const freeze = moving(database, {
     from: ["pending"],
     to: "frozen",
-    set: `request = ?, number = ?, amount = ?, gallons = ?, content = ?,
+    set: `request = ?, number = ?, folded = ?, amount = ?, gallons = ?, content = ?,
       sum = ${sumIn("delivery", { amount: "?", gallons: "?", content: "?" })}`,
     where: "delivery = ?",
   });
@@ -139,9 +141,9 @@ export function deliveries(database: Database.Database) {
     },
 
     freeze(delivery: number, request: number, mapped: Mapped): void {
-      const { number, amount, gallons, content } = mapped;
+      const { number, folded, amount, gallons, content } = mapped;
       const figures = [amount, gallons, content];
-      changed(freeze.run(request, number, ...figures, ...figures, delivery), delivery);
+      changed(freeze.run(request, number, folded, ...figures, ...figures, delivery), delivery);
     },
 
     /**

@@ -129,8 +129,8 @@ function newest(database: Database.Database) {
     "select record, delivery, state from delivery where record = ? and state in ('pending', 'quarantined')",
   );
   // `+?`: see requests.ts.
-  const settled = database.prepare<[string, number], Last>(
-    `select record, delivery, state from delivery where number = +? and record = +?
+  const settled = database.prepare<[number], Last>(
+    `select record, delivery, state from delivery where record = +?
        and state in ('frozen', 'delivered', 'skipped', 'resolved') order by delivery desc limit 1`,
   );
   const refused = database.prepare<[number], { delivery: number; request: number }>(
@@ -148,14 +148,14 @@ function newest(database: Database.Database) {
        where record.flow = :flow order by record limit :limit`,
     )
     .pluck();
-  const lastOf = (flow: number, recordId: string, number: string): Last | null => {
+  const lastOf = (flow: number, recordId: string): Last | null => {
     const record = recordOf.get(flow, storedId(recordId));
     if (record === undefined) return null;
-    return open.get(record) ?? settled.get(number, record) ?? null;
+    return open.get(record) ?? settled.get(record) ?? null;
   };
 
   return {
-    /** Null: the record is not known, or nothing of it under this number was settled. */
+    /** Null: the record is not known, or nothing of it was settled. */
     last: lastOf,
 
     /** The ids of a flow's records that disagree, whether a person has accepted it or not. */
@@ -166,9 +166,8 @@ function newest(database: Database.Database) {
     refused(
       flow: number,
       recordId: string,
-      number: string,
     ): { readonly delivery: number; readonly request: number } | null {
-      const last = lastOf(flow, recordId, number);
+      const last = lastOf(flow, recordId);
       return last?.state === "quarantined" ? (refused.get(last.delivery) ?? null) : null;
     },
   };

@@ -1,6 +1,6 @@
 /**
- * What happened to a document and still matters for its later versions, per record and number: it is gone at its
- * receiver, its record turned into the other kind, or it is not finished at its receiver.
+ * What happened to a document and still matters for its later versions, per record, whatever its number is: it is
+ * gone at its receiver, its record turned into the other kind, or it is not finished at its receiver.
  */
 import type Database from "better-sqlite3";
 import { storedId } from "./ids.ts";
@@ -17,18 +17,17 @@ type IncidentState = "open" | "retried" | "over";
 
 export function incidents(database: Database.Database) {
   const open = database.prepare(
-    `insert into incident (record, number, incident, state)
-     select record, :number, :incident, 'open' from delivery where delivery = :delivery
+    `insert into incident (record, incident, state)
+     select record, :incident, 'open' from delivery where delivery = :delivery
      on conflict do update set state = 'open'`,
   );
   const end = database.prepare(
     `update incident set state = 'over'
-     where record = (select record from delivery where delivery = :delivery) and number = :number
-       and incident = :incident`,
+     where record = (select record from delivery where delivery = :delivery) and incident = :incident`,
   );
   const state = database
-    .prepare<[number, string, Incident], IncidentState>(
-      "select state from incident where record = ? and number = ? and incident = ?",
+    .prepare<[number, Incident], IncidentState>(
+      "select state from incident where record = ? and incident = ?",
     )
     .pluck();
   const ever = database
@@ -40,45 +39,45 @@ export function incidents(database: Database.Database) {
   const retry = database.prepare(
     `update incident set state = 'retried'
      where incident in ('gone', 'turned') and state = 'open'
-       and (record, number) = (select record, number from delivery where delivery = ?)`,
+       and record = (select record from delivery where delivery = ?)`,
   );
   const dismiss = database.prepare(
-    `insert or ignore into dismissed (record, number, counterpart)
-     select record, number, value from quarantine join delivery using (delivery), json_each(candidates)
-     where delivery = ? and number is not null`,
+    `insert or ignore into dismissed (record, counterpart)
+     select record, value from quarantine join delivery using (delivery), json_each(candidates)
+     where delivery = ?`,
   );
   const dismissed = database
-    .prepare<[number, string, string], number>(
+    .prepare<[number, string], number>(
       `select 1 from dismissed
-       where record = (select record from delivery where delivery = ?) and number = ? and counterpart = ?`,
+       where record = (select record from delivery where delivery = ?) and counterpart = ?`,
     )
     .pluck();
 
   return {
     /** It happens, perhaps again. Inside a transaction. */
-    open(delivery: number, number: string, incident: Incident): void {
-      open.run({ delivery, number, incident });
+    open(delivery: number, incident: Incident): void {
+      open.run({ delivery, incident });
     },
     /** Inside a transaction. */
-    end(delivery: number, number: string, incident: Incident): void {
-      end.run({ delivery, number, incident });
+    end(delivery: number, incident: Incident): void {
+      end.run({ delivery, incident });
     },
-    /** Null: it never happened to this number of the record. */
-    state: (record: number, number: string, incident: Incident): IncidentState | null =>
-      state.get(record, number, incident) ?? null,
-    /** Did it ever happen to any number of this record, whatever was decided since? */
+    /** Null: it never happened to the record. */
+    state: (record: number, incident: Incident): IncidentState | null =>
+      state.get(record, incident) ?? null,
+    /** Did it ever happen to this record, whatever was decided since? */
     ever: (flow: number, recordId: string, incident: Incident): boolean =>
       ever.get(incident, flow, storedId(recordId)) !== undefined,
     /**
-     * A person has a delivery in quarantine go again: what was open is retried, and the documents of the receiver that
-     * were shown as perhaps the same are not. Before the cause is dropped, inside a transaction.
+     * A person has a delivery in quarantine go again: what was open is retried, and the documents that were shown as
+     * perhaps the same are not. Before the cause is dropped, inside a transaction.
      */
     retried(delivery: number): void {
       retry.run(delivery);
       dismiss.run(delivery);
     },
-    /** Has a person said that this document of the receiver is another one? */
-    isDismissed: (delivery: number, number: string, counterpart: string): boolean =>
-      dismissed.get(delivery, number, counterpart) !== undefined,
+    /** Has a person said that this document is another one? */
+    isDismissed: (delivery: number, counterpart: string): boolean =>
+      dismissed.get(delivery, counterpart) !== undefined,
   };
 }

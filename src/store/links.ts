@@ -1,7 +1,8 @@
 /** Platform id ↔ ERP id of the same thing, written in the transaction that records the delivery. */
 import type Database from "better-sqlite3";
+import { comparedNumber, type Kind, kinds } from "../core/kinds.ts";
+import { foldedOf, IS_NUMBERED } from "./numbers.ts";
 import { sumOf, wholeIn } from "./sums.ts";
-import { type Kind, kinds } from "../core/kinds.ts";
 
 export type Side = "platform" | "erp";
 
@@ -40,12 +41,13 @@ export function links(database: Database.Database) {
   const byErp = database.prepare<[string, string], Link>(
     `select ${columns} from link where kind = ? and erp_id = ?`,
   );
-  const insert = `insert into link (kind, platform_id, erp_id, born, number, content, amount, linked_ms, sum)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  const insert = `insert into link (kind, platform_id, erp_id, born, number, folded, content, amount, linked_ms, sum)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   const add = database.prepare(`${insert} on conflict do nothing`);
   const save = database.prepare(
     `${insert} on conflict (kind, platform_id) do update set erp_id = excluded.erp_id, number = excluded.number,
-       content = excluded.content, amount = excluded.amount, linked_ms = excluded.linked_ms, sum = excluded.sum
+       folded = excluded.folded, content = excluded.content, amount = excluded.amount, linked_ms = excluded.linked_ms,
+       sum = excluded.sum
      where link.born = excluded.born and not exists (select 1 from link l where l.kind = excluded.kind
        and l.erp_id = excluded.erp_id and l.platform_id <> excluded.platform_id)
      on conflict (kind, erp_id) do nothing`,
@@ -65,8 +67,8 @@ export function links(database: Database.Database) {
     `select ${columns} from link where kind = ? and platform_id > ? and born = ? and linked_ms >= ?
      order by platform_id limit ?`,
   );
-  const byNumber = database.prepare<[string, string], Link>(
-    `select ${columns} from link where number = ? and kind = ?`,
+  const byNumber = database.prepare<[{ number: string; kind: Kind; born: Side }], Link>(
+    `select ${columns} from link where ${IS_NUMBERED} and kind = :kind and born = :born`,
   );
   const dropPlatform = database.prepare("delete from link where kind = ? and platform_id = ?");
   const dropErp = database.prepare("delete from link where kind = ? and erp_id = ?");
@@ -91,7 +93,8 @@ export function links(database: Database.Database) {
     save(link: Link, atMs: number): void {
       const { kind, platformId, erpId, born, number, content, amount } = link;
       const sum = sumOf([kind, platformId, born, number, content, amount, atMs, erpId]);
-      const row = [kind, platformId, erpId, born, number, content, amount, atMs, sum];
+      const folded = foldedOf(kind, number);
+      const row = [kind, platformId, erpId, born, number, folded, content, amount, atMs, sum];
       if (add.run(row).changes === 1) return;
       free.run({ kind, platformId, erpId, born });
       save.run(row);
@@ -114,8 +117,9 @@ export function links(database: Database.Database) {
     ): Link[] {
       return since.all(kind, platformId, born, sinceMs, limit);
     },
-    numbered(kind: Kind, number: string): Link | null {
-      return byNumber.get(number, kind) ?? null;
+    /** One of this number, as numbers are compared, that was born on this side. */
+    numbered(kind: Kind, number: string, born: Side): Link | null {
+      return byNumber.get({ kind, number: comparedNumber(kind, number), born }) ?? null;
     },
     drop(kind: Kind, side: Side, id: string): void {
       (side === "platform" ? dropPlatform : dropErp).run(kind, id);

@@ -10,20 +10,19 @@ export function losses(database: Database.Database) {
   const why = causes(database);
   const happened = incidents(database);
   const last = database
-    .prepare<[string, number, Buffer | string], number>(
+    .prepare<[number, Buffer | string], number>(
       `select delivery from delivery join record using (record)
-       where number = +? and record.flow = +? and record.id = +? and state in ('delivered', 'skipped')
+       where record.flow = +? and record.id = +? and state in ('delivered', 'skipped')
          and not exists (select 1 from delivery d where d.record = delivery.record
            and d.state in ('pending', 'quarantined'))
-         and not exists (select 1 from delivery d where d.number = delivery.number
-           and d.record = delivery.record and d.state = 'frozen')
+         and not exists (select 1 from delivery d where d.record = delivery.record and d.state = 'frozen')
        order by delivery desc limit 1`,
     )
     .pluck();
   const carrier = database
-    .prepare<[string, number, Buffer | string], number>(
+    .prepare<[number, Buffer | string], number>(
       `select request from delivery join record using (record) join request using (request)
-       where delivery.number = +? and record.flow = +? and record.id = +? and request.state = 'done'
+       where record.flow = +? and record.id = +? and request.state = 'done'
        order by delivery desc limit 1`,
     )
     .pluck();
@@ -39,19 +38,19 @@ export function losses(database: Database.Database) {
 
   return {
     /** The last delivery of a record that has none on its way; a later version may have had nothing new to say. */
-    lastDelivered(flow: number, recordId: string, number: string): number | null {
-      return last.get(number, flow, storedId(recordId)) ?? null;
+    lastDelivered(flow: number, recordId: string): number | null {
+      return last.get(flow, storedId(recordId)) ?? null;
     },
     /** The request that a record was last delivered in; null when a person linked it. */
-    lastRequest(flow: number, recordId: string, number: string): number | null {
-      return carrier.get(number, flow, storedId(recordId)) ?? null;
+    lastRequest(flow: number, recordId: string): number | null {
+      return carrier.get(flow, storedId(recordId)) ?? null;
     },
     /** A person decides. Call it inside a transaction. */
     lose(delivery: number, number: string, fault: Fault, atMs: number): void {
       lose.run(number, delivery);
       // Delivered anew, it waits anew.
       endWait.run(delivery);
-      happened.open(delivery, number, "gone");
+      happened.open(delivery, "gone");
       why.add(delivery, fault, atMs);
     },
   };

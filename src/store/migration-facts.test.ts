@@ -59,7 +59,7 @@ test("what is gone, turned and unfinished is as the audit says, with what people
     ["finished", "", 6],
   ]);
   const state = (record: number, incident: "gone" | "turned" | "unfinished") =>
-    store.incidents.state(record, `N-${record}`, incident);
+    store.incidents.state(record, incident);
   expect([1, 2, 3].map((record) => state(record, "gone"))).toEqual(["open", "retried", null]);
   expect([3, 4, 5].map((record) => state(record, "turned"))).toEqual(["open", "retried", "over"]);
   expect([1, 6].map((record) => state(record, "unfinished"))).toEqual(["open", "over"]);
@@ -105,7 +105,7 @@ test("a wait has the kind and the id of what it waits for, and a person's word a
   const { incidents } = store;
   expect(store.causes.waitingFor("bill", ["a b", "other"])).toEqual([1]);
   const told = (delivery: number) =>
-    [OTHER, FURTHER, "another"].map((id) => incidents.isDismissed(delivery, `N-${delivery}`, id));
+    [OTHER, FURTHER, "another"].map((id) => incidents.isDismissed(delivery, id));
   expect(told(2)).toEqual([true, true, false]);
   expect(told(3)).toEqual([false, false, false]);
   store.transaction(() => incidents.retried(3));

@@ -14,6 +14,7 @@ import { auditChained } from "./migration-chain.ts";
 import { consoleFacts } from "./migration-console.ts";
 import { countsByPage, countsKept } from "./migration-counts.ts";
 import { correctedFields } from "./migration-corrections.ts";
+import { documentsByTheirIds } from "./migration-documents.ts";
 import { factsInColumns, moves } from "./migration-facts.ts";
 import { comparedMoves, lighterMoves } from "./migration-moves.ts";
 import { flowsWatched } from "./migration-watch.ts";
@@ -448,4 +449,5 @@ export const migrations: readonly string[] = [
   alter table disagreement_of_lists rename to disagreement;
   `,
   withSums,
+  documentsByTheirIds,
 ];

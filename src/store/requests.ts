@@ -2,10 +2,11 @@
 import type Database from "better-sqlite3";
 import type { Frozen } from "../core/contract.ts";
 import { sha256 } from "../core/keys.ts";
-import type { Kind } from "../core/kinds.ts";
+import { comparedNumber, type Kind } from "../core/kinds.ts";
 import { freshRequest, isFinal, type RequestState } from "../core/request-state.ts";
 import type { Carried } from "./deliveries.ts";
 import { shownId } from "./ids.ts";
+import { foldedOf, IS_NUMBERED } from "./numbers.ts";
 import { expectBody, resumming, sumIn, sumOf, wholeIn } from "./sums.ts";
 
 export interface NewRequest extends Frozen {
@@ -55,8 +56,8 @@ const ROW = `request, flow, operation, kind, number, revision, lane, key, target
 export function requests(database: Database.Database, leaving: (atMs: number) => void) {
   const add = database.prepare(
     `insert into request (flow, operation, kind, number, revision, lane, key, target, body, body_sha256,
-       state, live, machine, created_ms, updated_ms, sent_ms, sum)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)`,
+       state, live, machine, created_ms, updated_ms, sent_ms, sum, folded)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)`,
   );
   const open = database.prepare<[number], Row>(
     `select ${ROW} from ${OPEN} where flow = ? and live = 1 order by request`,
@@ -72,8 +73,8 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
       "select 1 from request where lane = ? and live = 1 and (state <> 'manual' or ?)",
     )
     .pluck();
-  const liveKind = database.prepare<[string, string], Row>(
-    `select ${ROW} from request where number = ? and kind = ? and live = 1`,
+  const liveKind = database.prepare<[{ number: string; kind: Kind }], Row>(
+    `select ${ROW} from request where ${IS_NUMBERED} and kind = :kind and live = 1`,
   );
   const generations = database
     .prepare<[string, string, string], number>(
@@ -107,7 +108,8 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
       const named = [flow, operation, kind, number, revision, lane, key, target] as const;
       const sum = sumOf([...named, digest, state]);
       const sentMs = machine.lastSend?.wallMs ?? null;
-      const row = [...named, body, digest, machine.state, state, atMs, atMs, sentMs, sum];
+      const folded = foldedOf(kind, number);
+      const row = [...named, body, digest, machine.state, state, atMs, atMs, sentMs, sum, folded];
       return Number(add.run(row).lastInsertRowid);
     },
 
@@ -131,9 +133,9 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
       return liveLane.get(lane, Number(manual)) !== undefined;
     },
 
-    /** What of this kind and number is on its way, to whichever side. */
+    /** What of this kind and number, as numbers are compared, is on its way, to whichever side. */
     live(kind: Kind, number: string): StoredRequest | null {
-      const row = liveKind.get(number, kind);
+      const row = liveKind.get({ number: comparedNumber(kind, number), kind });
       return row === undefined ? null : read(row);
     },
 

@@ -1,6 +1,6 @@
 /** Documents whose requests are not final, and what waits for the same outcome (src/engine/under-way.ts). */
 import type Database from "better-sqlite3";
-import type { Kind } from "../core/kinds.ts";
+import { comparedNumber, type Kind } from "../core/kinds.ts";
 import type { State } from "../core/request-state.ts";
 import { shownId } from "./ids.ts";
 import { OPEN } from "./requests.ts";
@@ -45,10 +45,11 @@ export function underWay(database: Database.Database) {
      where request.flow = +? and request.live = 1 and kind = +? order by request.request`,
   );
   const elsewhere = database
-    .prepare<[string, string, number], number>(
+    .prepare<[{ number: string; kind: Kind; flow: number }], number>(
       `select 1 from delivery cross join request using (request)
-       where delivery.number = +? and delivery.state in ('frozen', 'quarantined')
-         and request.live = 1 and kind = +? and request.flow <> +? limit 1`,
+       where (delivery.number = :number and delivery.folded is null or delivery.folded = :number)
+         and delivery.state in ('frozen', 'quarantined')
+         and request.live = 1 and kind = +:kind and request.flow <> +:flow limit 1`,
     )
     .pluck();
   const records = database.prepare<[string], { flow: number; id: Buffer | string }>(
@@ -90,7 +91,7 @@ export function underWay(database: Database.Database) {
     },
     /** Does a request of another flow carry a document of this number, whose place no newer version has taken? */
     elsewhere(kind: Kind, number: string, flow: number): boolean {
-      return elsewhere.get(number, kind, flow) !== undefined;
+      return elsewhere.get({ number: comparedNumber(kind, number), kind, flow }) !== undefined;
     },
     /** The records that are carried by one of this kind. */
     records(kind: Kind): { flow: number; recordId: string }[] {

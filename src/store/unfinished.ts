@@ -33,14 +33,14 @@ export function unfinished(database: Database.Database) {
   // A newer version was never mapped: its figures are those of the one that went.
   const figures = database.prepare(
     `update delivery set (amount, gallons, content) = (select d.amount, d.gallons, d.content from delivery d
-         where d.number = delivery.number and d.record = delivery.record and d.content is not null
+         where d.record = delivery.record and d.content is not null
          order by d.delivery desc limit 1)
      where delivery = ? and content is null`,
   );
   const resum = resumming(database, "delivery");
   const sibling = database
     .prepare<[number], number>(
-      `select 1 from delivery d join delivery e on e.number = d.number and e.record = d.record
+      `select 1 from delivery d join delivery e on e.record = d.record
        where d.delivery = ? and e.delivery <> d.delivery and e.state = 'delivered' limit 1`,
     )
     .pluck();

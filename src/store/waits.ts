@@ -22,9 +22,9 @@ export interface WaitingOfFlow {
   readonly untilMs: number;
 }
 
-/** The newest delivery that has its number; none of the record is still to be decided or on its way. */
+/** The newest delivery that was mapped; none of the record is still to be decided or on its way. */
 const NEWEST = `wait join delivery on delivery.delivery = (
-    select max(d.delivery) from delivery d where d.number = wait.number and d.record = wait.record)
+    select max(d.delivery) from delivery d where d.number is not null and d.record = wait.record)
   where wait.flow = ? and delivery.state <> 'frozen' and not exists (
     select 1 from delivery d where d.record = wait.record and d.state in ('pending', 'quarantined'))`;
 

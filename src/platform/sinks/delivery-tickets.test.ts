@@ -73,11 +73,18 @@ describe("a new ticket", () => {
     const [id] = await made(
       { ticketNumber: "DT-000417", updatedAt: instant(400) },
       { ticketNumber: "DT-417", updatedAt: instant(1_000) },
-      { ticketNumber: "dt-000417", updatedAt: instant(1_000) },
       { ticketNumber: "DT-000417", updatedAt: instant(399) },
     );
     expect(await find(ticket())).toMatchObject({ found: "exact", ids: [id] });
     expect(await find(ticket(), instant(1_001))).toMatchObject({ found: "none" });
+  });
+
+  test("under our number as people read it is for a person", async () => {
+    const [id] = await made({ ticketNumber: "dt-000417 ", updatedAt: instant(1_000) });
+    expect(await find(ticket())).toEqual({
+      found: "different",
+      detail: `ticket DT-000417 is ${id}, under the number dt-000417 `,
+    });
   });
 
   test("is found among many, cursor after cursor", async () => {

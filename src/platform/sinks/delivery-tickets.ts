@@ -1,6 +1,7 @@
 /** Delivery tickets from the ERP, and their signatures (specification part 4, Delivery tickets). */
 import type { Outgoing, Sink } from "../../core/contract.ts";
 import { parseExact } from "../../core/json.ts";
+import { sameNumber } from "../../core/keys.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { DeliveryTicket } from "../contract/delivery-ticket.ts";
 import { ChangedTicket, SignedTicket, TicketDocument } from "../contract/documents.ts";
@@ -81,12 +82,14 @@ async function findNew(surroundings: Surroundings, request: Outgoing): Promise<F
     names: [number],
   } as const;
   for await (const ticket of listAll(surroundings, listing)) {
-    if (ticket.ticketNumber !== number) continue;
-    if (ticket.orderId === orderId) ours.add(ticket.id);
-    else other = ticket.id;
+    const { id, ticketNumber: theirs } = ticket;
+    if (!sameNumber(theirs, number)) continue;
+    if (theirs === number && ticket.orderId === orderId) ours.add(id);
+    else
+      other = theirs === number ? `${id}, of another order` : `${id}, under the number ${theirs}`;
   }
   if (ours.size === 0 && other !== null)
-    return { found: "different", detail: `ticket ${number} is ${other}, of another order` };
+    return { found: "different", detail: `ticket ${number} is ${other}` };
   return foundIn(ours, `ticket ${number}`);
 }
 

@@ -26,7 +26,7 @@ test("a draft is no silent delivery: one group says so, the link is kept, and it
   expect(await sent.settled()).toEqual({ quarantined: 2 });
   expect(store.questions.quarantine()).toMatchObject([{ ...open, count: 2 }]);
   const [row] = await control.stored("invoices", "supplier");
-  expect(store.links.numbered("invoice", "A")?.platformId).toBe(row?.["id"]);
+  expect(store.links.numbered("invoice", "A", "erp")?.platformId).toBe(row?.["id"]);
   store.transaction(() => {
     for (const chosen of select(engine, [flow], "all")) retry(engine, chosen);
   });

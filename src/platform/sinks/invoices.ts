@@ -3,6 +3,7 @@ import type { Outgoing, Sink } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import type { Fault } from "../../core/fault.ts";
 import { parseExact } from "../../core/json.ts";
+import { sameNumber } from "../../core/keys.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { CreateInvoice, ListedInvoice } from "../contract/invoice.ts";
 import { toDecimal } from "../contract/primitives.ts";
@@ -57,15 +58,15 @@ function recognise({ body }: Outgoing, record: unknown): readonly string[] | nul
 
 /**
  * By invoice number, compared with what we froze. Numbers are not said to be unique, so the amounts, the payer and
- * the lines must agree too; the same number with others is for a person. So is, once
- * ours was sent, one that agrees in all of that and has our number in other letters or signs: how a number is kept is
- * not specified.
+ * the lines must agree too; the same number with others is for a person. So is one whose number is written otherwise and
+ * is the same as people read it; and once ours was sent, one that agrees in all of that and has our number with other
+ * signs: how a number is kept is not specified.
  */
 async function find(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
   const ours = CreateInvoice.parse(parseExact(request.body));
   const number = ours.invoiceNumber;
   const wasSent = request.firstSentAt !== null;
-  const query = { role: "issuer", search: number, pageSize: "100" };
+  const query = { role: "issuer", search: searchedFor(number), pageSize: "100" };
   // A page may repeat what slid down from the one before.
   const exact = new Set<string>();
   let open: Fault | null = null;
@@ -75,7 +76,8 @@ async function find(surroundings: Surroundings, request: Outgoing): Promise<Find
     const theirs = invoice.invoiceNumber;
     const difference = differs(ours, invoice);
     if (theirs !== number) {
-      if (difference === null && wasSent && bare(theirs) === bare(number))
+      const isKept = difference === null && wasSent && bare(theirs) === bare(number);
+      if (isKept || sameNumber(theirs, number))
         other = `${invoice.id}: number ${theirs} instead of ${number}`;
     } else if (difference === null) {
       exact.add(invoice.id);
@@ -87,6 +89,14 @@ async function find(surroundings: Surroundings, request: Outgoing): Promise<Find
   const finding = foundIn(exact, `invoice ${number}`);
   return finding.found === "exact" && open !== null ? { ...finding, unfinished: open } : finding;
 }
+
+/** The platform finds a part of a number, in any case: of one with blanks its longest piece, where that says enough. */
+function searchedFor(number: string): string {
+  const pieces = number.trim().split(/\s+/);
+  const longest = pieces.toSorted((one, other) => other.length - one.length)[0] ?? number;
+  return pieces.length === 1 || longest.length >= PIECE_LEAST ? longest : number.trim();
+}
+const PIECE_LEAST = 4;
 
 /** A number without its case, white space and signs. */
 const bare = (number: string): string => number.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
