@@ -124,6 +124,7 @@ describe("the plan prices a configuration before it runs", () => {
     to: { endpoint: "erp", name: "x" },
     schedule: { everyMs: 3_600_000 },
     paused: false,
+    duplicates: "wait",
   });
   const config = (...flows: readonly FlowConfig[]) =>
     ({ file: "f", timeZone: "UTC", platform: { budget: usualBudget }, flows }) as unknown as Config;

@@ -83,7 +83,7 @@ export function invoiceChange(currency: string, row: InvoiceRow): Change | null 
   if (row.state === "draft") return null;
   const record = invoiceRecord(factsOf(currency, "invoice", row), {
     number: row.id,
-    id: String(row.seq),
+    id: row.id,
     state: row.state,
     partyCompanyId: null,
     dueDate: row.due,

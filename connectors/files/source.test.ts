@@ -196,7 +196,7 @@ describe("sets of files", () => {
     const faulty = changes.filter(({ fault }) => fault !== undefined);
     expect(faulty).toMatchObject([
       {
-        id: "INV-2026-00001",
+        id: "1",
         origin: `${LINES} line 2, column Quantity`,
         fault: { code: "bad-cell", field: "Quantity" },
       },

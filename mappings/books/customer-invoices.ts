@@ -1,7 +1,7 @@
 import { InvoiceDocument } from "../../src/books/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { Invoice } from "../../src/platform/contract/invoice.ts";
-import { payerOf } from "../canonical/invoice-body.ts";
+import { likenessOf, payerOf } from "../canonical/invoice-body.ts";
 import { partyOf } from "./codes.ts";
 import { accountsTable, ChargeOptions } from "./company.ts";
 import { booked, bookedFigures } from "./invoice-body.ts";
@@ -33,5 +33,6 @@ export const customerInvoices = defineMapping({
     ),
   figures: bookedFigures,
   bookedOn: ({ createdAt }, { dayOf }) => dayOf(createdAt),
+  likeness: (invoice, { dayOf }) => likenessOf(invoice, invoice.payerCompanyId, dayOf),
   about: ({ payerCompanyId, total }) => ({ party: payerCompanyId, amount: total }),
 });

@@ -1,7 +1,7 @@
 import { InvoiceRecord } from "../../src/books/records.ts";
 import { defineMapping, skip } from "../../src/core/contract.ts";
 import { CreateInvoice } from "../../src/platform/contract/invoice.ts";
-import { issued, issuedFigures } from "../platform/invoices.ts";
+import { issued, issuedFigures, issuedLikeness } from "../platform/invoices.ts";
 import { NOT_INVOICED } from "../leaves.ts";
 
 /** Customer invoices that were made in the books, as invoices of the platform. */
@@ -17,7 +17,6 @@ export const invoices = defineMapping({
   // product's code, and by its name where they have no text.
   leaves: {
     record: [
-      "id",
       "invoiceDate",
       "amountToPay",
       "paidDate",
@@ -41,7 +40,7 @@ export const invoices = defineMapping({
     if (invoice.platformId !== null) return skip("from the platform");
     return issued(
       {
-        key: invoice.number,
+        key: invoice.id,
         number: invoice.number,
         state: invoice.state,
         reference: invoice.reference,
@@ -59,5 +58,9 @@ export const invoices = defineMapping({
     );
   },
   figures: issuedFigures,
+  likeness: (invoice) =>
+    invoice.platformId === null
+      ? issuedLikeness({ ...invoice, party: invoice.partyCode, day: invoice.invoiceDate })
+      : null,
   about: ({ partyCode, total, currency }) => ({ party: partyCode, amount: total, currency }),
 });

@@ -16,7 +16,6 @@ export const paidInvoices = defineMapping({
   // The flow of invoices tells the rest. No notes: they might replace the invoice's own.
   leaves: {
     record: [
-      "id",
       "currency",
       "reference",
       "description",
@@ -39,8 +38,10 @@ export const paidInvoices = defineMapping({
     if (invoice.state === "paid" && invoice.paidByPlatform) return skip("paid on the platform");
     // Of those that came from the platform their own delivery tells it: see the sink's inspect.
     const paidByOthers = invoice.platformId === null ? invoice.paidByOthers : null;
-    const { number: key, state, total, amountToPay, paidDate: reconciled, clearedBy } = invoice;
-    if (state === "paid" && invoice.lines.length === 0) expectAsDelivered(invoice, references);
+    const { id, number, state, total, amountToPay, paidDate: reconciled, clearedBy } = invoice;
+    // A remittance knows an invoice by its number alone.
+    const key = (id === number ? references.numbered?.("invoice", number) : null) ?? id;
+    if (state === "paid" && invoice.lines.length === 0) expectAsDelivered(invoice, key, references);
     const paid = { key, state, total, amountToPay, reconciled, paidByOthers, clearedBy };
     return settled(paid, references);
   },
@@ -53,11 +54,12 @@ export const paidInvoices = defineMapping({
  * was delivered, or the platform would take a part for all of it. @throws Refused
  */
 function expectAsDelivered(
-  { number, currency, total }: InvoiceRecord,
+  { currency, total }: InvoiceRecord,
+  key: string,
   references: References,
 ): void {
   const { currency: ours } = references;
-  const delivered = references.amountOf?.("invoice", number) ?? null;
+  const delivered = references.amountOf?.("invoice", key) ?? null;
   const isOurs = currency === ours;
   if (isOurs && (delivered === null || delivered.equals(total))) return;
   throw new Refused({

@@ -2,6 +2,7 @@
 import { PaymentDocument } from "../../src/books/documents.ts";
 import { defineMapping, type References, type Skip } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
+import { paymentLikeness } from "../canonical/payments.ts";
 import { Payment, paymentStatuses } from "../../src/platform/contract/payment.ts";
 import { INVOICE_PAYMENT } from "../platform/paid-invoices.ts";
 import { joined, labelled } from "./codes.ts";
@@ -26,6 +27,7 @@ const common = {
   number: (payment: Payment) => payment.id,
   figures: ({ amount }: PaymentDocument) => ({ amount, gallons: null }),
   bookedOn: ({ paidAt }: Payment, { dayOf }: Pick<References, "dayOf">) => dayOf(paidAt),
+  likeness: paymentLikeness,
   about: ({ reference, amount }: Payment) => ({ name: reference, amount }),
 } as const;
 

@@ -1,6 +1,7 @@
 import { InvoiceDocument } from "../../src/books/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { Invoice } from "../../src/platform/contract/invoice.ts";
+import { likenessOf } from "../canonical/invoice-body.ts";
 import { partyOf } from "./codes.ts";
 import { accountsTable, ChargeOptions } from "./company.ts";
 import { booked, bookedFigures } from "./invoice-body.ts";
@@ -32,5 +33,6 @@ export const supplierInvoices = defineMapping({
     ),
   figures: bookedFigures,
   bookedOn: ({ createdAt }, { dayOf }) => dayOf(createdAt),
+  likeness: (invoice, { dayOf }) => likenessOf(invoice, invoice.companyId, dayOf),
   about: ({ companyId, total }) => ({ party: companyId, amount: total }),
 });

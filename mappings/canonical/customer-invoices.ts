@@ -2,7 +2,7 @@ import { CustomerInvoiceDocument } from "../../connectors/files/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { Invoice } from "../../src/platform/contract/invoice.ts";
 import { accountOf } from "./codes.ts";
-import { invoiceBody, invoiceFigures, payerOf } from "./invoice-body.ts";
+import { invoiceBody, invoiceFigures, likenessOf, payerOf } from "./invoice-body.ts";
 import { unfinished } from "./unfinished.ts";
 import { ISSUED } from "../leaves.ts";
 
@@ -30,5 +30,6 @@ export const customerInvoices = defineMapping({
     return { ...body, customer: accountOf(references, "customer", payerId), payerId };
   },
   figures: invoiceFigures,
+  likeness: (invoice, { dayOf }) => likenessOf(invoice, invoice.payerCompanyId, dayOf),
   about: ({ payerCompanyId, total }) => ({ party: payerCompanyId, amount: total }),
 });

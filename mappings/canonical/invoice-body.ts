@@ -1,6 +1,6 @@
 /** What invoices we issue and invoices we pay have in common. */
 import type { SupplierInvoiceDocument } from "../../connectors/files/documents.ts";
-import type { Figures, References } from "../../src/core/contract.ts";
+import type { Figures, Likeness, References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { type Invoice, invoiceStatuses } from "../../src/platform/contract/invoice.ts";
@@ -66,6 +66,34 @@ export const invoiceFigures = ({ total, lines }: Body): Figures => ({
     lines.map(({ item, gallons }) => (item === null ? null : gallons) ?? Decimal.zero),
   ),
 });
+
+/** What does not count yet, or no more, is like nothing. An issuer gives each number once. */
+export function likenessOf(
+  { status, poNumber, contractNumber, lineItems, total, createdAt, invoiceNumber }: Invoice,
+  party: string | null,
+  dayOf: References["dayOf"],
+): Likeness | null {
+  if (party === null || status === "DRAFT" || status === "VOID") return null;
+  const named = [poNumber, contractNumber].filter((word) => word !== null && word.trim() !== "");
+  // Two loads of one day and one order have bills of lading of their own.
+  const loads = lineItems.flatMap(({ bolNumber, deliveryTicket }) => [
+    bolNumber ?? "",
+    deliveryTicket ?? "",
+  ]);
+  const lines = lineItems.flatMap(({ description, product, gallons, amount }) => [
+    description,
+    product ?? "",
+    gallons?.plain() ?? "",
+    amount.plain(),
+  ]);
+  return {
+    party,
+    amount: total,
+    day: dayOf(createdAt),
+    reference: [...(named.length > 0 ? named.map(String) : lines), ...loads],
+    number: invoiceNumber,
+  };
+}
 
 /** @throws Refused: an invoice of ours is booked for somebody */
 export function payerOf({ payerCompanyId }: Invoice): string {

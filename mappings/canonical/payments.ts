@@ -1,6 +1,12 @@
 /** Payments that went through, for the ledger of an ERP. They wait until their invoice was delivered. */
 import { PaymentDocument } from "../../connectors/files/documents.ts";
-import { defineMapping, type References, skip, type Skip } from "../../src/core/contract.ts";
+import {
+  defineMapping,
+  type Likeness,
+  type References,
+  skip,
+  type Skip,
+} from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { Payment, paymentStatuses } from "../../src/platform/contract/payment.ts";
 import { isKnown } from "../../src/platform/contract/primitives.ts";
@@ -9,6 +15,15 @@ import { customerInvoices } from "./customer-invoices.ts";
 import { supplierInvoices } from "./supplier-invoices.ts";
 import { unknownStatus } from "./unknown-status.ts";
 import { PROCESSOR } from "../leaves.ts";
+
+/** Equal payments on one day are common: only those of one reference, on one invoice, are taken for one. */
+export function paymentLikeness(
+  { status, invoiceId, amount, paidAt, reference }: Payment,
+  { dayOf }: Pick<References, "dayOf">,
+): Likeness | null {
+  if (status !== "SUCCEEDED" || !reference?.trim()) return null;
+  return { party: invoiceId, amount, day: dayOf(paidAt), reference, number: null };
+}
 
 const common = {
   writes: "files.payments",
@@ -20,6 +35,7 @@ const common = {
   number: ({ id }: Payment) => id,
   figures: ({ amount }: PaymentDocument) => ({ amount, gallons: null }),
   bookedOn: ({ paidAt }: Payment, { dayOf }: Pick<References, "dayOf">) => dayOf(paidAt),
+  likeness: paymentLikeness,
   about: ({ reference, amount }: Payment) => ({ name: reference, amount }),
 } as const;
 

@@ -2,7 +2,7 @@ import { SupplierInvoiceDocument } from "../../connectors/files/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { Invoice } from "../../src/platform/contract/invoice.ts";
 import { accountOf } from "./codes.ts";
-import { invoiceBody, invoiceFigures } from "./invoice-body.ts";
+import { invoiceBody, invoiceFigures, likenessOf } from "./invoice-body.ts";
 import { unfinished } from "./unfinished.ts";
 import { PAYABLE } from "../leaves.ts";
 
@@ -32,5 +32,6 @@ export const supplierInvoices = defineMapping({
     };
   },
   figures: invoiceFigures,
+  likeness: (invoice, { dayOf }) => likenessOf(invoice, invoice.companyId, dayOf),
   about: ({ companyId, total }) => ({ party: companyId, amount: total }),
 });

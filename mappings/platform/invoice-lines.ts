@@ -73,9 +73,12 @@ const ONE = Decimal.of("1");
 const plain = (value: Decimal): Decimal => Decimal.of(value.plain());
 
 /** The bill of lading in the text, with its zeros; when there are two, the text must do. */
+/** The bills of lading that a line's text names. */
+export const bolsIn = (description: string): string[] =>
+  [...description.matchAll(BOL)].flatMap(([, number]) => number ?? []);
+
 function bolOf(description: string): { bolNumber?: string } {
-  const [first, second] = [...description.matchAll(BOL)];
-  const number = first?.[1];
+  const [number, second] = bolsIn(description);
   return number === undefined || second !== undefined ? {} : { bolNumber: number };
 }
 

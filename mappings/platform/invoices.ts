@@ -1,10 +1,10 @@
 /** Invoices of an ERP as invoices of the platform. Amounts are checked, never corrected. */
-import { skip, type References, type Skip } from "../../src/core/contract.ts";
+import { type Likeness, skip, type References, type Skip } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { CreateInvoice } from "../../src/platform/contract/invoice.ts";
 import { toDecimal } from "../../src/platform/contract/primitives.ts";
-import { cents, gallonsOf, lineItem, notNegative, type Line } from "./invoice-lines.ts";
+import { bolsIn, cents, gallonsOf, lineItem, notNegative, type Line } from "./invoice-lines.ts";
 import { needed, within } from "./limits.ts";
 
 const LINES_MAX = 50;
@@ -63,6 +63,32 @@ export function issued(
   };
   expectToAddUp(document);
   return { ...document, payerCompanyId: payerCompanyId() };
+}
+
+/** What is not posted is like nothing. */
+export function issuedLikeness({
+  number,
+  state,
+  party,
+  reference,
+  total,
+  day,
+  lines,
+}: Pick<ErpInvoice, "number" | "state" | "reference" | "total" | "lines"> & {
+  readonly party: string;
+  readonly day: string | null;
+}): Likeness | null {
+  if (number === null || day === null || (state !== "posted" && state !== "paid")) return null;
+  const told = (lines ?? []).flatMap(({ product, description, quantity, amount }) => [
+    product ?? "",
+    description ?? "",
+    quantity?.plain() ?? "",
+    amount?.plain() ?? "",
+  ]);
+  // Two loads of one day and one order have bills of lading of their own.
+  const loads = (lines ?? []).flatMap(({ description }) => bolsIn(description ?? ""));
+  const words = reference?.trim() ? [reference, ...loads] : told;
+  return { party, amount: total, day, reference: words, number };
 }
 
 export const issuedFigures = ({ total, lineItems }: CreateInvoice) => ({

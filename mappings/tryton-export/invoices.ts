@@ -2,7 +2,7 @@
 import { customerInvoices, type CustomerInvoice } from "../../connectors/files/layouts/invoices.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { CreateInvoice } from "../../src/platform/contract/invoice.ts";
-import { issued, issuedFigures } from "../platform/invoices.ts";
+import { issued, issuedFigures, issuedLikeness } from "../platform/invoices.ts";
 import { NOT_INVOICED } from "../leaves.ts";
 
 export const invoices = defineMapping({
@@ -21,7 +21,6 @@ export const invoices = defineMapping({
       "reconciled",
       "date",
       "editedAt",
-      "id",
       "party",
       "paymentTerm",
       "lines.id",
@@ -42,11 +41,12 @@ export const invoices = defineMapping({
   input: customerInvoices.record,
   output: CreateInvoice,
   posts: true,
-  number: (invoice) => customerInvoices.key(invoice) ?? invoice.id,
+  // Drafts have none.
+  number: (invoice) => invoice.number ?? `draft-${invoice.id}`,
   map: (invoice, references) =>
     issued(
       {
-        key: customerInvoices.key(invoice) ?? invoice.id,
+        key: invoice.id,
         number: invoice.number,
         state: invoice.state,
         reference: invoice.reference,
@@ -67,6 +67,8 @@ export const invoices = defineMapping({
       () => references.counterpart("customer", invoice.partyCode),
     ),
   figures: issuedFigures,
+  likeness: (invoice) =>
+    issuedLikeness({ ...invoice, party: invoice.partyCode, day: invoice.date }),
   about: ({ partyCode, party, total, currency }) => ({
     party: partyCode,
     partyName: party,

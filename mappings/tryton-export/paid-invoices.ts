@@ -16,7 +16,6 @@ export const paidInvoices = defineMapping({
   // The flow of invoices tells the rest. No notes: they might replace the invoice's own.
   leaves: {
     record: [
-      "id",
       "reference",
       "description",
       "comment",
@@ -36,10 +35,9 @@ export const paidInvoices = defineMapping({
   },
   input: customerInvoices.record,
   output: PaidInvoice,
-  number: (invoice) => customerInvoices.key(invoice) ?? invoice.id,
+  number: (invoice) => invoice.number ?? `draft-${invoice.id}`,
   map(invoice, references) {
-    const { state, total, amountToPay, reconciled } = invoice;
-    const key = customerInvoices.key(invoice) ?? invoice.id;
+    const { id: key, state, total, amountToPay, reconciled } = invoice;
     return settled({ key, state, total, amountToPay, reconciled }, references);
   },
   figures: () => ({ amount: null, gallons: null }),

@@ -3,7 +3,7 @@
  * stand in place of database ids; money and quantities have the digits that the books keep; days are `YYYY-MM-DD`, as
  * they stand there. What the books leave empty is null, never "".
  *
- * A change's id is the code, the number, or `list|product`: what links are kept by, and what the sinks answer with.
+ * A change's id is the code, the invoice's id, or `list|product`: what links are kept by, and what the sinks answer with.
  */
 import { z } from "zod";
 import { day, dayOrNone, decimal, decimalOrNone, text, textOrNone } from "./fields.ts";
@@ -49,10 +49,10 @@ const InvoiceTax = z.object({
   amount: decimal,
 });
 
-/** A customer invoice that has its number. Its change's id is the number. */
+/** A customer invoice that has its number. Its change's id is its `id`: its number may change. */
 export const InvoiceRecord = z.object({
   number: text,
-  /** The books' own id of it. */
+  /** The books' own id of it, which never changes; the number, where they have no other. */
   id: text,
   /** `out`; the platform takes none of the others. */
   type: text,

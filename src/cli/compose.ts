@@ -339,8 +339,10 @@ function flowOf(
   config: Config,
   store: Store,
   endpoints: ReadonlyMap<string, Endpoint>,
-  { name, mapping: named, options, from, to, schedule, silenceMs, limits, paused }: FlowConfig,
+  settings: FlowConfig,
 ): Flow {
+  const { name, mapping: named, options, from, to, schedule, paused } = settings;
+  const { silenceMs, limits, duplicates } = settings;
   const source = part(name, "source", from, endpoints.get(from.endpoint)?.sources);
   const sink = part(name, "sink", to, endpoints.get(to.endpoint)?.sinks);
   const { flow } = store.flows.open(name);
@@ -356,6 +358,7 @@ function flowOf(
     schedule: "cron" in schedule ? { ...schedule, timeZone: config.timeZone } : schedule,
     ...(silenceMs === undefined ? {} : { silenceMs }),
     ...(limits === undefined ? {} : { limits }),
+    ...(duplicates === "deliver" ? { duplicates } : {}),
     get paused() {
       return paused || store.flows.isHeld(flow);
     },

@@ -152,6 +152,7 @@ test("a good configuration comes out complete", () => {
         to: { endpoint: "erp", name: "orders" },
         schedule: { everyMs: 600_000 },
         paused: false,
+        duplicates: "wait",
       },
       {
         name: "customers",
@@ -160,6 +161,7 @@ test("a good configuration comes out complete", () => {
         to: { endpoint: "platform", name: "customers" },
         schedule: { cron: "0 6 * * 1-5" },
         paused: true,
+        duplicates: "wait",
       },
     ],
     monitoring: { port: null },

@@ -20,6 +20,8 @@ export interface FlowConfig {
   readonly silenceMs?: number;
   readonly limits?: ListLimits;
   readonly paused: boolean;
+  /** Does a document that looks like another one wait for a person? */
+  readonly duplicates: "wait" | "deliver";
   /** `pdf`: the platform's PDF is attached to each document that it books (ADR 0038); left out: nothing is. */
   readonly attach?: "pdf" | undefined;
   /** The day (`YYYY-MM-DD`) since when documents that were delivered before get theirs, too; left out: they do not. */
@@ -73,6 +75,14 @@ export const flowSchema = (mappings: readonly string[]) =>
       .boolean()
       .default(false)
       .describe("true: reads and writes nothing until it is false."),
+    duplicates: z
+      .enum(["wait", "deliver"])
+      .default("wait")
+      .describe(
+        "An invoice, bill or payment that looks like another one of its source (the same party, and the same number, or " +
+          "the same amount, day and reference, under another id): wait holds it for a person before anything is sent, " +
+          "deliver sends it like all others.",
+      ),
     silence: z
       .union([z.literal("off"), duration("When a flow that brings nothing is told")])
       .optional()

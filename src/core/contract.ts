@@ -362,6 +362,8 @@ export interface References {
   /** The same, or null. `amountOf`: the amount last delivered of it; null, and left out: none is known. */
   find(kind: Kind, id: string): string | null;
   amountOf?(kind: Kind, id: string): Decimal | null;
+  /** This side's id of the document of this number that was delivered from here; null: none was. Left out: nobody knows. */
+  numbered?(kind: Kind, number: string): string | null;
   /**
    * Was the record itself delivered once, and lost by its receiver since (restored books), or may it have been, before the
    * store was lost or set back? `find` does not know it then, and it may be there after all. Left out: no.
@@ -386,6 +388,19 @@ export interface About {
   readonly currency?: string | null;
 }
 
+/** What a copy of a document keeps, and what one that is entered twice does. Texts are compared as numbers are. */
+export interface Likeness {
+  /** Its code or id. */
+  readonly party: string;
+  readonly amount: Decimal;
+  /** `YYYY-MM-DD` */
+  readonly day: string;
+  /** What tells two documents of one party, amount and day apart; of one that has no reference, its lines. Null: nothing does. */
+  readonly reference: string | readonly string[] | null;
+  /** Where a party gives each number once; null: numbers repeat. */
+  readonly number: string | null;
+}
+
 /** One kind of change in, one kind of document out. Pure. */
 export interface Mapping<In = unknown, Out = unknown> {
   /** `tryton-export/customers`: how the configuration names it. */
@@ -403,6 +418,11 @@ export interface Mapping<In = unknown, Out = unknown> {
   figures(document: Out): Figures;
   /** The day (`YYYY-MM-DD`) that a record's document is booked on; null: it has none. Left out: nothing is booked. */
   bookedOn?(record: In, references: Pick<References, "dayOf">): string | null;
+  /**
+   * By what a second document of the same kind would be taken for the same one: such a one waits for a person. Null:
+   * nothing is like it (it is void, or a draft). Left out: nobody looks.
+   */
+  likeness?(record: In, references: Pick<References, "dayOf">): Likeness | null;
   /** For the quarantine: it is asked of records that cannot be mapped. Left out: the number says all. */
   about?(record: In): About;
   /** True for documents that are posted in books: an amount that changes after delivery is work for a person. */

@@ -14,7 +14,7 @@ export interface Fault {
   readonly awaits?: { readonly kind: Kind; readonly id: string };
   /** The row of a cross-reference table that is missing. Left out: none is. */
   readonly lookup?: { readonly table: string; readonly key: string };
-  /** The receiver's ids of what may be the same document: a person who retries says that none is. Left out: none. */
+  /** Ids of what may be the same document, at its receiver or where it comes from: a person who retries says that none is. Left out: none. */
   readonly candidates?: readonly string[];
   /**
    * What the receiver made of it comes to, as digits, where that is another amount than was sent; the message has it, too. A

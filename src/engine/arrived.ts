@@ -61,5 +61,8 @@ export function linked(
   const { kind } = flow.mapping;
   const [platformId, erpId] = flow.side === "platform" ? [recordId, other] : [other, recordId];
   links.save({ kind, platformId, erpId, born: flow.side, number, content, amount }, at);
-  for (const waiting of causes.waitingFor(kind, [recordId, other])) deliveries.reopen(waiting);
+  const byId = causes.waitingFor(kind, [recordId, other]);
+  // A remittance knows its invoice by number.
+  const byNumber = number === recordId ? [] : causes.waitingFor(kind, [number, number]);
+  for (const waiting of new Set([...byId, ...byNumber])) deliveries.reopen(waiting);
 }

@@ -14,6 +14,7 @@ import { foldedOf } from "../store/numbers.ts";
 import { expectAcknowledgements, expectOwnReference, referenceTaken } from "./acknowledged.ts";
 import { awaitedFault, tellWaiting } from "./awaited.ts";
 import { contentOf, isContentOf } from "./content.ts";
+import { copied, likenessesOf } from "./copies.ts";
 import { correctedBefore } from "./corrected.ts";
 import { moved } from "./deliver.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
@@ -34,6 +35,8 @@ interface Ready {
   readonly delivery: PendingDelivery;
   readonly item: Item;
   readonly mapped: Mapped;
+  /** By what copies of it are known (copies.ts). */
+  readonly likenesses: readonly string[];
   /** What goes out when it shares its request with no other; that it could be made is its local check. */
   readonly alone: Frozen;
 }
@@ -99,8 +102,10 @@ export function freezeNext(engine: Engine, flow: Flow, after: number): FrozenRou
       const judged = judge(engine, flow, delivery, round);
       // Before all that is ours is known, a fault may only mean that it is.
       if (!mayGo && (judged.verdict === "ready" || judged.verdict === "quarantined")) continue;
-      if (judged.verdict === "ready") ready.push(judged.ready);
-      else if (judged.verdict === "apart") apart++;
+      if (judged.verdict === "ready") {
+        ready.push(judged.ready);
+        store.likenesses.keep(delivery.record, judged.ready.likenesses);
+      } else if (judged.verdict === "apart") apart++;
       else if (judged.verdict === "quarantined") {
         store.deliveries.quarantine(delivery.delivery, judged, at);
         judged.also?.();
@@ -170,6 +175,9 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, round: Rou
     const settled = settledBefore && unlessDisagreed(engine, flow, delivery, settledBefore);
     if (settled !== null) return settled;
 
+    const likenesses = likenessesOf(engine, flow, record);
+    const copy = link === null ? copied(engine, flow, delivery, number, likenesses) : null;
+    if (copy !== null) return { verdict: "quarantined", number, fault: copy };
     const settledSince = waitsSince(engine, flow, delivery, engine.clock.now().wallMs);
     const item: Item = {
       number,
@@ -182,7 +190,7 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, round: Rou
     const alone = sink.freeze([item]);
     expectOwnReference(engine, sink, alone, delivery.record);
     const mapped = kept(mapping.kind, number, figures, content);
-    return { verdict: "ready", ready: { delivery, item, mapped, alone } };
+    return { verdict: "ready", ready: { delivery, item, mapped, alone, likenesses } };
   } catch (error) {
     const fault = error instanceof WaitsFor ? awaitedFault(engine, flow, error) : faultOf(error);
     return { verdict: "quarantined", fault, number };

@@ -2,7 +2,7 @@
 import type { References } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { referencesBy } from "../core/references.ts";
-import { otherId } from "../store/links.ts";
+import { otherId, ownId } from "../store/links.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { hasForgotten } from "./restored.ts";
 
@@ -25,7 +25,11 @@ export function referencesOf(
     return amount === null ? null : Decimal.of(amount);
   };
   const wasLost = (id: string): boolean => incidents.ever(flow, id, "gone") || hasForgotten(engine);
-  const references = { ...referencesBy(engine, find), amountOf, wasLost };
+  const numbered: References["numbered"] = (kind, number) => {
+    const link = links.numbered(kind, number, side);
+    return link === null ? null : ownId(link, side);
+  };
+  const references = { ...referencesBy(engine, find), amountOf, numbered, wasLost };
   const rows = new Map<string, ReturnType<References["row"]>>();
   return {
     ...references,

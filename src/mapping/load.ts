@@ -269,6 +269,9 @@ function guarded(
     ...(mapping.bookedOn === undefined
       ? {}
       : { bookedOn: inside((record, days) => mapping.bookedOn?.(record, days) ?? null) }),
+    ...(mapping.likeness === undefined
+      ? {}
+      : { likeness: inside((record, days) => mapping.likeness?.(record, days) ?? null) }),
     ...(mapping.about === undefined
       ? {}
       : { about: inside((record) => mapping.about?.(record) ?? {}) }),

@@ -58,6 +58,7 @@ export const mappingParts = z.strictObject({
   tables: z.union([tables, work], "must be tables with their columns, or a function").optional(),
   posts: z.boolean("must be true or false").optional(),
   bookedOn: work.optional(),
+  likeness: work.optional(),
   about: work.optional(),
   settles: z.strictObject({ kind: text, of: work }).optional(),
   leaves: leaves.optional(),

@@ -15,6 +15,7 @@ import { grouped } from "./grouped.ts";
 import { handling } from "./handling.ts";
 import { highWater } from "./high-water.ts";
 import { incidents } from "./incidents.ts";
+import { likenesses } from "./likenesses.ts";
 import { intake } from "./intake.ts";
 import { notebooks } from "./notebooks.ts";
 import { journal } from "./journal.ts";
@@ -166,6 +167,7 @@ export function rooms(
     lots: lots(database),
     losses: losses(database),
     incidents: incidents(database),
+    likenesses: likenesses(database),
     disagreements: disagreements(database),
     requests: requests(database, leaving),
     underWay: underWay(database),

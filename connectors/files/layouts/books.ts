@@ -23,14 +23,18 @@ export const prices = fromSchema(PriceRecord, types, {
     list === null || product === null ? null : `${list.trim()}|${product}`,
 });
 
+/** A row is its invoice's own id: an invoice that gets another number is the same one. */
+const key = ({ id, number }: { readonly id: string | null; readonly number: string | null }) =>
+  id ?? number;
+
 export const invoices = fromSchema(InvoiceRecord, types, {
   name: "books.invoices",
   restates: false,
-  key: ({ number }) => number,
+  key,
 });
 
 export const paidInvoices = fromSchema(InvoiceRecord, types, {
   name: "books.paidInvoices",
   restates: false,
-  key: ({ number }) => number,
+  key,
 });

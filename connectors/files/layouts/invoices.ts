@@ -58,9 +58,8 @@ const taxes = {
   manual: flag,
 };
 
-/** Drafts have no number. */
-export const key = (invoice: { number: string | null; id: string | null }): string | null =>
-  invoice.number ?? (invoice.id === null ? null : `draft-${invoice.id}`);
+/** Its own id: drafts have no number, and an invoice that gets another number is the same one. */
+export const key = ({ id }: { readonly id: string | null }): string | null => id;
 
 export const customerInvoices = records({
   name: "tryton-export/customer-invoices",

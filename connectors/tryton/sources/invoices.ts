@@ -61,10 +61,11 @@ const LIVE: readonly string[] = ["posted", "paid"];
 const isLive = ({ state }: ToldEntry): boolean => LIVE.includes(state);
 
 function changeOf(entry: Numbered): Change {
-  const { id, number, state, reconciled, platformId, toPay } = entry;
+  const { number, state, reconciled, platformId, toPay } = entry;
   const record = invoiceRecord(entry.facts, {
     number,
-    id: String(id),
+    // Tryton refuses to change the number of a posted invoice: it is what links call it.
+    id: number,
     state,
     partyCompanyId: companyIdOf(entry.party.identifiers),
     dueDate: lastOf(entry.lines_to_pay.map((line) => line.maturity_date)),

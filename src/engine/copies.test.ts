@@ -1,0 +1,163 @@
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import {
+  type Bench,
+  bill,
+  billMapping,
+  engineOn,
+  pagesOf,
+  receiver,
+} from "../../test/support/engine.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import type { Change, Mapping } from "../core/contract.ts";
+import { Decimal } from "../core/decimal.ts";
+import { retry, select } from "../report/decisions.ts";
+import { OTHERS } from "../store/likenesses.ts";
+import { storeFile } from "../store/rights.ts";
+import type { Flow } from "./engine.ts";
+import { runFlow } from "./run.ts";
+
+const signal = new AbortController().signal;
+
+interface Told {
+  readonly number: string;
+  readonly amount: Decimal;
+  readonly party?: string;
+  readonly day?: string;
+  readonly reference?: string | null;
+  readonly isVoid?: boolean;
+}
+
+const mapping = (kind: Mapping["kind"] = "invoice"): Mapping =>
+  ({
+    ...billMapping,
+    kind,
+    likeness: ({ number, amount, party = "C-1", day = "2026-11-20", reference, isVoid }: Told) =>
+      isVoid === true
+        ? null
+        : { party, amount, day, reference: reference ?? null, number: `${number}` },
+  }) as unknown as Mapping;
+
+const copy = (id: string, number: string, amount: string, more: object = {}): Change => ({
+  ...bill(number, amount, { reference: "PO 7", ...more }),
+  id,
+});
+
+/** Each read tells these. */
+function flowOf(bench: Bench, reads: readonly (readonly Change[])[], more: Partial<Flow> = {}) {
+  const sink = receiver(more.sink ?? {});
+  const source = pagesOf(...reads.map((changes) => [{ changes, position: 1 }]));
+  return { sink, flow: bench.flow({ mapping: mapping(), source, ...more, sink }) };
+}
+
+const quarantine = ({ store }: Bench) =>
+  store.questions.quarantine().map(({ code, cause }) => ({ code, cause }));
+
+test("a copied invoice waits before its first byte leaves, told with both, and goes when a person says that it is another", async () => {
+  const folder = tempFolder();
+  const bench = engineOn(folder);
+  const { sink, flow } = flowOf(bench, [
+    [copy("7", "INV-1", "40035.09")],
+    [copy("8", "INV-2", "40035.090")],
+  ]);
+  await runFlow(bench.engine, flow, signal);
+  await runFlow(bench.engine, flow, signal);
+  expect(sink.sent).toHaveLength(1);
+  expect(quarantine(bench)).toMatchObject([
+    { code: "duplicate", cause: expect.stringContaining("INV-2 (8) looks like INV-1 (7)") },
+  ]);
+
+  bench.store.transaction(() => {
+    for (const chosen of select(bench.engine, [flow], "all")) retry(bench.engine, chosen);
+  });
+  await runFlow(bench.engine, flow, signal);
+  expect(sink.sent).toHaveLength(2);
+  expect(quarantine(bench)).toEqual([]);
+});
+
+test("two copies on one page, and in one batch, are one that goes and one that waits", async () => {
+  for (const itemsMax of [1, 5]) {
+    const bench = engineOn(tempFolder());
+    const both = [copy("7", "INV-1", "5"), copy("8", "INV-2", "5"), copy("9", "INV-3", "6")];
+    const { sink, flow } = flowOf(bench, [both], { sink: receiver({ itemsMax }) });
+    await runFlow(bench.engine, flow, signal);
+    expect(
+      sink.sent.flatMap(({ body }) => JSON.parse(body) as Told[]).map((one) => one.number),
+    ).toEqual(["INV-1", "INV-3"]);
+    expect(quarantine(bench)).toMatchObject([{ code: "duplicate" }]);
+  }
+});
+
+test("after a restart the first of them is still known", async () => {
+  const folder = tempFolder();
+  const before = engineOn(folder);
+  await runFlow(before.engine, flowOf(before, [[copy("7", "INV-1", "5")]]).flow, signal);
+  before.store.close();
+  const after = engineOn(folder);
+  const { sink, flow } = flowOf(after, [[copy("8", "INV-2", "5")]]);
+  await runFlow(after.engine, flow, signal);
+  expect(sink.sent).toEqual([]);
+  expect(quarantine(after)).toMatchObject([{ code: "duplicate" }]);
+});
+
+test.each([
+  ["another party", copy("8", "INV-2", "5", { party: "C-2" })],
+  ["another amount", copy("8", "INV-2", "5.01")],
+  ["another day", copy("8", "INV-2", "5", { day: "2026-11-21" })],
+  ["another reference", copy("8", "INV-2", "5", { reference: "PO 8" })],
+  ["no reference to go by", copy("8", "INV-2", "5", { reference: null })],
+])("%s is another document", async (_, other) => {
+  const bench = engineOn(tempFolder());
+  const { sink, flow } = flowOf(bench, [[copy("7", "INV-1", "5")], [other]]);
+  await runFlow(bench.engine, flow, signal);
+  await runFlow(bench.engine, flow, signal);
+  expect(sink.sent).toHaveLength(2);
+});
+
+test.each(["dup-1 ", "Dup-1", " DUP-1"])(
+  "a party's number that is there already, read as people read it, waits whatever the amount: %j",
+  async (number) => {
+    const bench = engineOn(tempFolder());
+    const { sink, flow } = flowOf(bench, [
+      [copy("7", "DUP-1", "5")],
+      [copy("8", number, "9", { reference: "PO 9" })],
+    ]);
+    await runFlow(bench.engine, flow, signal);
+    await runFlow(bench.engine, flow, signal);
+    expect(sink.sent).toHaveLength(1);
+    expect(quarantine(bench)).toMatchObject([
+      { code: "duplicate", cause: expect.stringContaining("looks like DUP-1 (7)") },
+    ]);
+  },
+);
+
+test("what is void is like nothing, and a flow that says so sends copies too", async () => {
+  const bench = engineOn(tempFolder());
+  const voided = flowOf(
+    bench,
+    [
+      [copy("7", "INV-1", "5")],
+      [copy("7", "INV-1", "5", { isVoid: true }), copy("8", "INV-2", "5")],
+    ],
+    { sink: receiver({ writes: "upsert" }) },
+  );
+  await runFlow(bench.engine, voided.flow, signal);
+  await runFlow(bench.engine, voided.flow, signal);
+  expect(voided.sink.sent).toHaveLength(3);
+
+  const other = engineOn(tempFolder());
+  const { sink, flow } = flowOf(other, [[copy("7", "INV-1", "5"), copy("8", "INV-2", "5")]], {
+    duplicates: "deliver",
+  });
+  await runFlow(other.engine, flow, signal);
+  expect(sink.sent).toHaveLength(2);
+});
+
+test("copies are looked for by keys, never by reading a table through", () => {
+  const folder = tempFolder();
+  engineOn(folder).store.close();
+  const database = new Database(storeFile(folder), { readonly: true });
+  const plan = database.prepare(`explain query plan ${OTHERS}`).all("x", 1) as { detail: string }[];
+  expect(plan.map(({ detail }) => detail).filter((detail) => /^SCAN/.test(detail))).toEqual([]);
+  database.close();
+});
