@@ -147,7 +147,7 @@ async function anOrder({ books }: Desk) {
   };
   expect(await send(orderSink(books), sent)).toMatchObject({ outcome: "done" });
   const tables = {
-    sale_sale: { number: "1000 + at", comment: ID("comment") },
+    sale_sale: { number: "1000 + at", reference: NUMBER(sent), comment: ID("comment") },
     sale_line: { sale: "sale * 1000 + at" },
   };
   const named: Named = ({ id }, at) => `sale ${at === 0 ? 1 : 1000 + at} platform:${id}`;

@@ -198,6 +198,11 @@ export function besidesOf(
   ];
 }
 
+const isOf =
+  (held: string | null) =>
+  ({ number }: Pick<Wanted, "number">): boolean =>
+    held !== null && sameNumber(number, held);
+
 /**
  * Where we give the books' number: one that another invoice has is taken, whoever's it is; a reference that somebody typed
  * is the number of that party's only. Null: it has none of those that are wanted.
@@ -206,8 +211,6 @@ export function numberIn(
   { number, reference, facts }: Pick<BookedInvoice, "number" | "reference" | "facts">,
   wanted: readonly Pick<Wanted, "number" | "party">[],
 ): string | null {
-  const isOf = (held: string | null) => (one: Pick<Wanted, "number">) =>
-    held !== null && sameNumber(one.number, held);
   if (wanted.some(isOf(number))) return number;
   const isTheirs = wanted.some((one) => isOf(reference)(one) && one.party === facts.party);
   return isTheirs ? reference : null;

@@ -163,7 +163,7 @@ describe("looking for an invoice", () => {
       const [record] = await control.records("invoices", [kept({ invoiceNumber, total: 9 })]);
       expect(await find()).toEqual({
         found: "different",
-        detail: `invoice number INV-7 is used by ${record?.["id"]}: number ${invoiceNumber} instead of INV-7`,
+        detail: `invoice number INV-7 is used by ${String(record?.["id"])}: number ${invoiceNumber} instead of INV-7`,
       });
     },
   );
