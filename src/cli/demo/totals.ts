@@ -2,6 +2,7 @@
  * Control totals: what each side holds of what was delivered, counted on each side by itself. The platform's figures
  * come from its raw records, the ERP's from its files; the store is asked only which documents were delivered.
  */
+import type { Kind } from "../../core/kinds.ts";
 import { calendarOf } from "../../core/calendar.ts";
 import { join } from "node:path";
 import { readDelivered, type TradedDocument } from "../../../connectors/files/delivered.ts";
@@ -84,12 +85,14 @@ async function platformSide(
     const codes = ids(flow);
     return counted(connections.filter(({ erpId }) => codes.has(textOf(erpId))));
   };
-  const numbers = ids("invoices");
+  const numbersOf = (flow: string, kind: Kind): Set<string> =>
+    new Set([...ids(flow)].map((id) => store.links.find(kind, "erp", id)?.number ?? id));
+  const numbers = numbersOf("invoices", "invoice");
   const ours = invoices.filter(
     ({ companyId, invoiceNumber }) =>
       companyId === world.companyId && numbers.has(textOf(invoiceNumber)),
   );
-  const settled = ids("paid-invoices");
+  const settled = numbersOf("paid-invoices", "invoice-payment");
   const paid = invoices.filter(
     ({ companyId, invoiceNumber, status }) =>
       companyId === world.companyId && status === "PAID" && settled.has(textOf(invoiceNumber)),
