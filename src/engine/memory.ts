@@ -18,7 +18,7 @@ export function memoryOf(
     if (link === null) return [];
     const { kind } = one.mapping;
     const id = ownId(link, flow.side);
-    const request = store.losses.lastRequest(one.flow, id, link.number);
+    const request = store.losses.lastRequest(one.flow, id);
     return [
       {
         kind,
@@ -34,7 +34,11 @@ export function memoryOf(
     linked: (counterpart) =>
       alike.flatMap((one) => told(one, store.links.find(one.mapping.kind, there, counterpart))),
     numbered: (number) =>
-      alike.flatMap((one) => told(one, store.links.numbered(one.mapping.kind, number))),
+      alike.flatMap((one) => {
+        const { numbered } = store.links;
+        const { kind } = one.mapping;
+        return told(one, numbered(kind, number, flow.side) ?? numbered(kind, number, there));
+      }),
     isDismissed: (counterpart) =>
       first !== undefined && store.incidents.isDismissed(first.delivery, counterpart),
   };
