@@ -43,7 +43,7 @@ const copy = (id: string, number: string, amount: string, more: object = {}): Ch
 function flowOf(bench: Bench, reads: readonly (readonly Change[])[], more: Partial<Flow> = {}) {
   const sink = receiver(more.sink ?? {});
   const source = pagesOf(...reads.map((changes) => [{ changes, position: 1 }]));
-  return { sink, flow: bench.flow({ mapping: mapping as Mapping, source, ...more, sink }) };
+  return { sink, flow: bench.flow({ mapping, source, ...more, sink }) };
 }
 
 const quarantine = ({ store }: Bench) =>

@@ -35,9 +35,10 @@ export function memoryOf(
       alike.flatMap((one) => told(one, store.links.find(one.mapping.kind, there, counterpart))),
     numbered: (number) =>
       alike.flatMap((one) => {
-        const { numbered } = store.links;
         const { kind } = one.mapping;
-        return told(one, numbered(kind, number, flow.side) ?? numbered(kind, number, there));
+        const { links } = store;
+        const link = links.numbered(kind, number, flow.side) ?? links.numbered(kind, number, there);
+        return told(one, link);
       }),
     isDismissed: (counterpart) =>
       first !== undefined && store.incidents.isDismissed(first.delivery, counterpart),
