@@ -91,6 +91,8 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   "inactive-after-delivery": CORRECTED,
   "credit-note": together(BY_HAND, "this is a credit note; the platform takes none"),
   doubled: BY_HAND,
+  duplicate: ANY,
+  renumbered: CORRECTED,
   "left-the-list": together(
     { helps: ["correct", "resolve"] },
     "the list that it came from no longer has it; the receiver has it still",
