@@ -448,6 +448,6 @@ export const migrations: readonly string[] = [
   drop table disagreement;
   alter table disagreement_of_lists rename to disagreement;
   `,
-  withSums,
   documentsByTheirIds,
+  withSums,
 ];
