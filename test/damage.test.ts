@@ -168,7 +168,7 @@ test("a damaged record is not mapped: the process ends with exit 4, and the reco
   // What it waits for has come.
   store.transaction(() => {
     for (const { record } of [{ record: 72 }]) {
-      const row = store.disagreements.last(flow.flow, `BILL-${record - 1}`, "");
+      const row = store.disagreements.last(flow.flow, `BILL-${record - 1}`);
       if (row !== null) store.deliveries.reopen(row.delivery);
     }
   });
