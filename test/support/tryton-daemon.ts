@@ -12,6 +12,8 @@ export interface TrytonSettings {
   readonly retry?: number;
   /** Modules beyond Tryton's own, and the folder on PYTHONPATH where Python finds them. */
   readonly modules?: { readonly folder: string; readonly names: readonly string[] };
+  /** Left out: a free one. */
+  readonly port?: number;
   /** Tryton's server unchanged (tryton-server.py says what it saves otherwise). */
   readonly unchanged?: boolean;
 }
@@ -50,10 +52,10 @@ export class TrytonDaemon {
 
   static async open(folder: string, settings: TrytonSettings) {
     const { sessionTimeout = 3600, retry = 5, modules } = settings;
-    const port = await freePort();
+    const port = settings.port ?? (await freePort());
     const databases = join(folder, "db");
     const config = join(folder, "trytond.conf");
-    mkdirSync(databases);
+    mkdirSync(databases, { recursive: true });
     const lines = [
       `[web]\nlisten = 127.0.0.1:${port}\nroot =`,
       `[database]\nuri = sqlite://\npath = ${databases}\nretry = ${retry}`,
