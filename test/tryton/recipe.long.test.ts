@@ -1,4 +1,9 @@
-/** What config/tryton.yaml and config/example.yaml say at their heads, followed by the letter in a copy of the repository. */
+/**
+ * What config/tryton.yaml and config/example.yaml say at their heads, followed by the letter in a copy of the repository. A
+ * whole month goes into a real Tryton.
+ *
+ * @module-tag numbers
+ */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
