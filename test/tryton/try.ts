@@ -43,7 +43,7 @@ async function serve(): Promise<void> {
   const keys = await controlOf(() => platform.controlUrl).keys();
   secret("api-key", keys.find(({ name }) => name === "supplier")?.key ?? "");
   secret("password", SYNC.password);
-  const tryton = await TrytonDaemon.open(folder, { port: Number(ports.tryton), unchanged: true });
+  const tryton = await TrytonDaemon.open(folder, { port: Number(ports.tryton) });
   if (!existsSync(tryton.pathOf(DATABASE)))
     copyFileSync(await preparedBooks(), tryton.pathOf(DATABASE));
   await tryton.start();
