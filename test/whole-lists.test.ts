@@ -7,6 +7,7 @@ import { files } from "../connectors/files/index.ts";
 import { type Change, defineMapping, type Source } from "../src/core/contract.ts";
 import { Daemon } from "../src/engine/daemon.ts";
 import type { ListLimits } from "../src/engine/lists.ts";
+import { storedStateOf } from "../src/engine/reconcile/stored-state.ts";
 import { storeOffice } from "../src/report/store-office.ts";
 import { testClock } from "./support/clock.ts";
 import { engineOn, receiver } from "./support/engine.ts";
@@ -125,6 +126,23 @@ function site(lists: Lists, limits?: ListLimits) {
     restart: async (): Promise<void> => {
       await stop();
       running = start();
+    },
+    /** What a reconciliation knows of a record that only the platform has. */
+    known: () => {
+      const { engine } = running.bench;
+      const plans = [
+        { kind: "party", flows: engine.flows, platform: null, books: [], unasked: [] },
+      ];
+      const facts = { number: "T000100" };
+      const holding = { kind: "party", id: "p", version: null, mark: null, change: null, facts };
+      const one = {
+        kind: "party",
+        key: "platform:p",
+        platform: [holding],
+        books: [],
+        lost: "T000100",
+      };
+      return storedStateOf({ engine, plans, moved: new Set() } as never, one as never);
     },
     /** Documents that were sent since the last call. */
     sent: (): number =>
@@ -265,6 +283,22 @@ test("a list that is read page by page has both brakes and tells what is gone", 
   expect(sent()).toBe(0);
   await office().acceptList("terminals", BY);
   expect(await once()).toMatchObject({ unread: [], delivered: 5_000 });
+});
+
+test("a reconciliation concludes nothing of what a torn or an overgrown list lacks", async () => {
+  const list = listFiles();
+  const { once, known, office } = site(list);
+  list.put(codes(120));
+  await once();
+  expect(known().waits).toBeUndefined();
+  list.put(codes(2));
+  await once();
+  expect(known().waits?.for).toMatch(/lacks 118 of the 120/);
+  await office().acceptList("terminals", BY);
+  expect(known().waits).toBeUndefined();
+  list.put(codes(5_000));
+  await once();
+  expect(known().waits?.for).toMatch(/has 5000 records; the list before had 2/);
 });
 
 test("a first list, and one that grows by less than 1,000, is taken whatever it has", async () => {

@@ -1,5 +1,6 @@
 /** What the store knows of a case's records: on their way, with a person, or of no flow's concern. Never a value. */
 import { identityOf } from "../../core/holdings.ts";
+import { isHeldList } from "../../core/obstacle.ts";
 import type { WalkPosition } from "../../core/watermark.ts";
 import {
   type Case,
@@ -31,6 +32,8 @@ export function storedStateOf({ engine, plans, moved }: Known, one: Case): Store
     return {
       waits: { for: "both sides to stand still: it changed while it was read", since: null },
     };
+  const held = heldListOf(engine, plan, one);
+  if (held !== null) return { waits: { for: `a list that is believed: ${held}`, since: null } };
   const earlier = engine.store.sweeps.find(one.kind, one.key);
   const began = beganOf(engine, plan, one);
   const stored = ofDelivery(engine, plan, one, began, earlier);
@@ -38,6 +41,20 @@ export function storedStateOf({ engine, plans, moved }: Known, one: Case): Store
   return isNobodys(plan, one, began)
     ? { skip: `no flow takes a ${one.kind} from the platform` }
     : {};
+}
+
+/**
+ * A whole list of the side that lacks the record has lost too much to be believed, or has grown too much to be taken (ADR 0084):
+ * that the record is missing there says nothing. Null: no list is held.
+ */
+function heldListOf({ store }: Engine, { flows }: KindPlan, one: Case): string | null {
+  const lacking = (["platform", "books"] as const).find((side) => one[side].length === 0);
+  if (lacking === undefined) return null;
+  const held = flows
+    .filter((flow) => sideOf(flow) === lacking)
+    .flatMap(({ flow }) => store.obstacles.of(flow))
+    .find(({ fault }) => isHeldList(fault.code));
+  return held?.fault.message ?? null;
 }
 
 /** The platform's alone, and no flow reads such records from there. The books' own are judged by their parties. */
