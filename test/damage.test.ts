@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { exitCodes, StorageError } from "../src/core/errors.ts";
 import { runFlow } from "../src/engine/run.ts";
 import { examineCopy, restoreStore } from "../src/store/backup.ts";
@@ -100,13 +100,14 @@ const EACH = 5;
 
 describe("a single flipped bit", () => {
   let file = "";
-  beforeAll(async () => {
-    const folder = mkdtempSync(join(tmpdir(), "damage-"));
-    ({ file } = await filled(folder));
-    return () => rmSync(folder, { recursive: true });
-  });
+  const folder = mkdtempSync(join(tmpdir(), "damage-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const filledOnce = async (): Promise<void> => {
+    if (file === "") ({ file } = await filled(folder));
+  };
 
-  test.each(Object.entries(TEXTS))("in %s is found by backup and by restore", (_, sql) => {
+  test.each(Object.entries(TEXTS))("in %s is found by backup and by restore", async (_, sql) => {
+    await filledOnce();
     const bytes = readFileSync(file);
     const random = new Random(11);
     const texts = textsOf(file, sql).filter((text) => placesOf(bytes, text).length > 0);
@@ -142,7 +143,8 @@ describe("a single flipped bit", () => {
     expect(missed).toEqual([]);
   });
 
-  test("a whole copy passes", () => {
+  test("a whole copy passes", async () => {
+    await filledOnce();
     const copy = join(tempFolder(), "copy.sqlite");
     copyFileSync(file, copy);
     expect(examineCopy(copy, "The copy").counts.record).toBe(COUNT + 20);

@@ -72,7 +72,8 @@ function site(settings: Readonly<Record<string, unknown>>, more: object = {}) {
     await running.endpoint.close();
     running.bench.store.close();
   };
-  onTestFinished(stop);
+  // Whoever looks at the store then closes it (support/seen.ts).
+  onTestFinished(async () => running.endpoint.close());
   return {
     folder,
     office: () => running.office,

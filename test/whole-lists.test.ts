@@ -120,7 +120,8 @@ function site(lists: Lists, limits?: ListLimits) {
     await running.close();
     running.bench.store.close();
   };
-  onTestFinished(stop);
+  // Whoever looks at the store then closes it (support/seen.ts).
+  onTestFinished(async () => running.close());
   return {
     office: () => running.office,
     restart: async (): Promise<void> => {
