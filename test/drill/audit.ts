@@ -41,16 +41,21 @@ export async function audit(site: Site, books: Books): Promise<Findings> {
 
   against(
     "party",
-    [...books.customers, ...books.suppliers].map(({ code, name }) => [
-      code,
+    [
+      ...books.customers.map((one) => ({ ...one, kind: "customer" })),
+      ...books.suppliers.map((one) => ({ ...one, kind: "supplier" })),
+    ].map(({ kind, code, name }) => [
+      `${kind} ${code}`,
       { number: code, state: "open", words: { name } },
     ]),
-    companies.map(({ code, name, status }) => [
-      code,
+    companies.map(({ kind, code, name, status }) => [
+      `${kind} ${code}`,
       { number: code, state: status === "ACCEPTED" ? "open" : "ended", words: { name } },
     ]),
   );
-  const idOf = new Map(companies.map(({ code, id }) => [code, id]));
+  const idOf = new Map(
+    companies.flatMap(({ kind, code, id }) => (kind === "customer" ? [[code, id]] : [])),
+  );
   against(
     "invoice",
     books.bills.map((bill) => [bill.number, billFacts(bill, idOf)]),
@@ -77,6 +82,7 @@ export async function audit(site: Site, books: Books): Promise<Findings> {
 }
 
 interface Company {
+  readonly kind: "customer" | "supplier";
   readonly code: string;
   readonly id: string;
   readonly name: string;
@@ -94,7 +100,8 @@ async function companiesOf(platform: Platform): Promise<Company[]> {
       [from, to].includes(id),
     );
     const status = written(connection?.["status"]);
-    return [{ code, id, name: written(company["name"]), status }];
+    const kind = company["type"] === "SUPPLIER" ? "supplier" : "customer";
+    return [{ kind, code, id, name: written(company["name"]), status }];
   });
 }
 
@@ -117,7 +124,8 @@ function compareAll(
     for (const difference of differences)
       wrong.push(`${kind} ${name}: ${inWords(kind, difference, sides)}`);
     const isOff = copies.length !== 1 || differences.length > 0;
-    if (isOff && !known.has(name)) silent.push(`${kind} ${name}`);
+    if (isOff && !known.has(name.replace(/^(?:customer|supplier) /, "")))
+      silent.push(`${kind} ${name}`);
   }
   const names = new Set(expected.map(([name]) => name));
   for (const name of held.keys())
@@ -253,10 +261,7 @@ function oddStore(
       ...unequal(
         "links of parties",
         [linkedAs("customer", links), linkedAs("supplier", links)].join("\n"),
-        companies
-          .map(({ code, id }) => `${code} ${id}`)
-          .sort()
-          .join("\n"),
+        [companiesAs("customer", companies), companiesAs("supplier", companies)].join("\n"),
       ),
       ...unequal(
         "links of invoices",
@@ -290,6 +295,13 @@ const echoes = (rows: <Row>(sql: string) => Row[]): number =>
   rows<{ count: number }>(
     "select count(distinct record) as count from delivery where state = 'echo'",
   )[0]?.count ?? 0;
+
+const companiesAs = (kind: Company["kind"], companies: readonly Company[]): string =>
+  companies
+    .filter((one) => one.kind === kind)
+    .map(({ code, id }) => `${code} ${id}`)
+    .sort()
+    .join("\n");
 
 const linkedAs = (
   kind: string,

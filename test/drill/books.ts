@@ -5,6 +5,7 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Decimal } from "../../src/core/decimal.ts";
+import type { Habits } from "./readings.ts";
 import type { Random } from "../../src/sandbox/scenes/random.ts";
 
 export interface Bill {
@@ -62,13 +63,21 @@ export class Books {
   readonly #random: Random;
   readonly #folder: string;
   readonly #portions: number;
+  readonly #isShrinking: boolean;
   #exports = 0;
+  #priceLists = 0;
 
   /**
    * Of `documents`, two in twenty are customers, one a supplier, one an invoice of the platform's own, and five are
    * prices; they are exported in `portions`.
    */
-  constructor(random: Random, folder: string, documents: number, portions: number) {
+  constructor(
+    random: Random,
+    folder: string,
+    documents: number,
+    portions: number,
+    { sharedCodes, shrinkingLists }: Pick<Habits, "sharedCodes" | "shrinkingLists">,
+  ) {
     const customers = Math.max(2, Math.round(documents * 0.1));
     const suppliers = Math.max(2, Math.round(documents * 0.05));
     const sales = Math.max(2, Math.round(documents * 0.05));
@@ -76,8 +85,12 @@ export class Books {
     this.#random = random;
     this.#folder = folder;
     this.#portions = portions;
+    this.#isShrinking = shrinkingLists;
     this.customers = Array.from({ length: customers }, (_, at) => party("D", at));
-    this.suppliers = Array.from({ length: suppliers }, (_, at) => party("S", at));
+    this.suppliers = Array.from({ length: suppliers }, (_, at) => ({
+      ...party("S", at),
+      ...(sharedCodes ? { code: `D${at}` } : {}),
+    }));
     this.sales = Array.from({ length: sales }, (_, at) => sale(random, at));
     const bills = documents - customers - suppliers - sales - prices;
     // Some are for customers that are exported only later: they wait for them.
@@ -125,13 +138,13 @@ export class Books {
     this.#write(`customer-invoice-lines-${stamp}`, LINE_COLUMNS, bills.flatMap(lineRows));
     this.#write(`customer-invoices-${stamp}`, HEAD_COLUMNS, heads);
     const known = this.customers.slice(0, upTo(this.customers.length));
-    this.#write(
+    this.#writeList(
       `customers-${stamp}`,
       `${PARTY_COLUMNS},Customer Payment Term`,
       known.map(partyRow),
     );
     const vendors = this.suppliers.slice(0, upTo(this.suppliers.length));
-    this.#write(
+    this.#writeList(
       `suppliers-${stamp}`,
       `${PARTY_COLUMNS},Supplier Payment Term`,
       vendors.map(partyRow),
@@ -150,7 +163,11 @@ export class Books {
       const row = { "Lines/Sequence": line + 1, "Lines/Product/Code": productAt(at)[0] };
       return { ...(line === 0 ? list : {}), ...row, "Lines/Formula": value };
     });
-    this.#write(`price-lists-${String(random.int(0, 999_999_999))}`, PRICE_COLUMNS, rows);
+    this.#writeList(
+      `price-lists-${String(this.#priceLists++).padStart(6, "0")}`,
+      PRICE_COLUMNS,
+      rows,
+    );
   }
 
   /** What was taken is dropped again, under the names it had: after a restored backup nobody else has it. */
@@ -158,6 +175,13 @@ export class Books {
     const archive = join(this.#folder, "archive");
     for (const name of readdirSync(archive))
       renameSync(join(archive, name), join(this.#folder, name.replace(/\.[0-9a-f]{8}(?=\.)/, "")));
+  }
+
+  /** Whole; before it, now and then, one that ends behind a third of its rows. */
+  #writeList(name: string, columns: string, rows: readonly Row[]): void {
+    if (this.#isShrinking && this.#random.chance(0.3))
+      this.#write(`${name}-a`, columns, rows.slice(0, Math.ceil(rows.length / 3)));
+    this.#write(`${name}-b`, columns, rows);
   }
 
   #write(name: string, columns: string, rows: readonly Row[]): void {

@@ -13,8 +13,8 @@ const CLEARS_BY_ITSELF: ReadonlySet<string> = new Set(["waits-for", "waits-for-u
 
 /** What is released when its cause is gone; the other stops clear themselves, or must never come. */
 const RELEASABLE = "quota";
-/** Nobody can tell by machine: whether it arrived, or whether a company of the same name is the party. */
-const DECIDABLE: readonly string[] = ["needs-decision", "same-name"];
+/** Nobody can tell by machine: whether it arrived, or whether a company of the same name or code is the party. */
+const DECIDABLE: readonly string[] = ["needs-decision", "same-name", "same-code"];
 
 export class Person {
   readonly #site: Site;
@@ -113,7 +113,11 @@ async function idsOf(platform: Platform, flow: string, number: string): Promise<
       .map((one) => text(one, "id"));
   if (flow === "customers" || flow === "suppliers")
     return (await platform.records("companies"))
-      .filter((one) => (one["contact"] as Members | undefined)?.["externalId"] === number)
+      .filter(
+        (one) =>
+          (one["contact"] as Members | undefined)?.["externalId"] === number &&
+          (one["type"] === "SUPPLIER") === (flow === "suppliers"),
+      )
       .map((one) => text(one, "id"));
   return [];
 }

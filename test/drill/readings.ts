@@ -1,11 +1,21 @@
-/** What a drill can switch at the platform (docs/sandbox.md), and sets of switches in which every two meet. */
+/** What a drill can switch at the platform and in the books (docs/sandbox.md), and sets of switches in which every two meet. */
 import type { Random } from "../../src/sandbox/scenes/random.ts";
 
 type Fault = Readonly<Record<string, unknown>>;
 
+/** Of the ERP. */
+export interface Habits {
+  /** Customers and suppliers have ranges of codes of their own, which overlap. */
+  readonly sharedCodes: boolean;
+  /** Now and then a list of parties or prices ends behind its first rows; the next one is whole again. */
+  readonly shrinkingLists: boolean;
+}
+
 interface Switch {
   /** Readings that stand for the whole drill. */
   readonly readings?: Readonly<Record<string, unknown>>;
+  /** What else is so on both sides. */
+  readonly habits?: Partial<Habits>;
   /** A fault that may be armed before a daemon starts; `nth`: how often it was drawn before. */
   readonly fault?: (random: Random, nth: number) => Fault | null;
 }
@@ -45,7 +55,15 @@ export const switches: Readonly<Record<string, Switch>> = {
     }),
   },
   pageSizeMost: { readings: { pageSizeMost: 7 } },
+  sharedCodes: { habits: { sharedCodes: true } },
+  shrinkingLists: { habits: { shrinkingLists: true } },
 };
+
+export const habitsOf = (names: readonly string[]): Habits =>
+  names.reduce<Habits>((habits, name) => ({ ...habits, ...switches[name]?.habits }), {
+    sharedCodes: false,
+    shrinkingLists: false,
+  });
 
 /**
  * So few sets that any two names are, in one of them each, both in it, both not, and either of them alone. (A name

@@ -10,7 +10,7 @@ import { Books } from "./books.ts";
 import { Person } from "./person.ts";
 import { type Harm, SharedQueue } from "./queue.ts";
 import { second, type Seconds } from "./second.ts";
-import { switches } from "./readings.ts";
+import { habitsOf, switches } from "./readings.ts";
 import { saleRecord } from "./sales.ts";
 import { openSite, type Site } from "./site.ts";
 import {
@@ -100,7 +100,8 @@ export async function drill(folder: string, options: Options): Promise<Outcome> 
   try {
     await queue?.startWorker(site);
     const exports = Math.max(1, Math.min(EXPORTS_MAX, Math.floor(kills / 2)));
-    const books = new Books(random, join(site.erp, "export"), documents, exports);
+    const habits = habitsOf(names);
+    const books = new Books(random, join(site.erp, "export"), documents, exports, habits);
     const person = new Person(site);
     const seconds: Seconds = { refused: 0, tookOver: 0 };
     const chosen: Chosen = new Map(
