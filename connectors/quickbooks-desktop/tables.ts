@@ -265,6 +265,7 @@ function goods(): Record<string, readonly Field[]> {
     SalesOrderMod: content(
       "SalesOrderMod",
       ...held,
+      one("RefNumber", text(11)),
       closed,
       memo,
       many("SalesOrderLineMod", group(line, ...ordered, taxed)),
@@ -278,6 +279,7 @@ function goods(): Record<string, readonly Field[]> {
     PurchaseOrderMod: content(
       "PurchaseOrderMod",
       ...held,
+      one("RefNumber", text(11)),
       closed,
       memo,
       many("PurchaseOrderLineMod", group(line, ...ordered)),
@@ -292,6 +294,7 @@ function goods(): Record<string, readonly Field[]> {
       "ItemReceiptMod",
       ...held,
       one("TxnDate", day),
+      one("RefNumber", text(20)),
       memo,
       many("ItemLineMod", group(line, ...received)),
     ),

@@ -102,3 +102,25 @@ test("a purchase that is not confirmed is refused before anything is sent", asyn
   expect(() => sink?.freeze([draft])).toThrow(Refused);
   expect(company.asked).toEqual([]);
 });
+
+test("an order and an estimate with another number are found by their marks and given it, with and without their link", async () => {
+  const company = await openCompany();
+  company.forgets = true;
+  const sink = sinkOf(company, "orders");
+  for (const [type, table] of [
+    ["sale", "Estimate"],
+    ["purchase", "PurchaseOrder"],
+  ] as const) {
+    const made = orderDocument(`O-${type}`, { type });
+    const [id = null] = (await deliver(sink, itemOf(made))).ids ?? [];
+    for (const [number, link] of [
+      ["N-1", id],
+      ["N-2", null],
+    ] as const) {
+      expect(await deliver(sink, itemOf({ ...made, number }, link))).toMatchObject({
+        outcome: "done",
+      });
+      expect(company.rows(table)).toMatchObject([{ DocNumber: number }]);
+    }
+  }
+});

@@ -208,6 +208,26 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
     expect(await rowsOf(desk, "stock.shipment.out", "state")).toMatchObject([{ state: "done" }]);
   });
 
+  test("a ticket with another number is the same goods: its shipment is given the number, with and without its link", async () => {
+    const desk = deskIn(server);
+    for (const type of ["out", "in"] as const) {
+      const first = ticket({ type, id: `id-${type}`, number: `A-${type}` });
+      await request(desk, first).send();
+      const renumbered = request(desk, { ...first, number: `B-${type}` });
+      expect(await renumbered.find()).toMatchObject({ found: "none" });
+      const ids = [`B-${type} done platform:id-${type}`];
+      expect(await renumbered.send()).toMatchObject({ outcome: "done", ids });
+      expect(await renumbered.find()).toMatchObject({ found: "exact", ids });
+      expect(await rowsOf(desk, `stock.shipment.${type}`, "number", "state")).toMatchObject([
+        { number: `B-${type}`, state: "done" },
+      ]);
+      // What a link says that was stored before is still that shipment.
+      expect(
+        await missingOf(shipmentSink(desk.books), [`A-${type} done platform:id-${type}`]),
+      ).toEqual([]);
+    }
+  });
+
   test("another's shipment under its number is left alone, and so is another ticket's", async () => {
     const desk = deskIn(server);
     const first = ticket();

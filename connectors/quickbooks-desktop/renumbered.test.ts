@@ -1,0 +1,76 @@
+/** A document that gets another number on the platform, in the little company file: found by what it is, never made anew. */
+import { expect, test } from "vitest";
+import { bookSink } from "../../src/books/driver.ts";
+import { deliver, refusalOf } from "../../test/support/connector.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
+import { billDocument, invoiceDocument, itemOf } from "../example/example.fixture.ts";
+import { CompanyFile } from "./company-file.fixture.ts";
+import { DesktopConfig } from "./config.ts";
+import { orderDocument, settings, ticketDocument } from "./desktop.fixture.ts";
+import { booksOf } from "./index.ts";
+import { asking } from "./wire.ts";
+
+/** @param table where the party of invoices and bills is */
+function desk(table: "Customer" | "Vendor" = "Customer") {
+  const file = new CompanyFile();
+  file.enter(table, { Name: "CUST-1" });
+  file.enter("Vendor", { Name: "VEND-1" });
+  const wire = {
+    ...asking(({ xml }) => Promise.resolve(file.answer(xml))),
+    company: { product: file.product } as never,
+  };
+  const config = DesktopConfig.parse(settings(8447));
+  const of = (side: "customer" | "vendor") => booksOf(wire, config, surroundingsIn("."), side);
+  return { file, of };
+}
+
+test("a purchase order and a receipt are given the new number, with and without their link", async () => {
+  const { file, of } = desk();
+  const orders = bookSink(of("vendor"), "order");
+  const tickets = bookSink(of("vendor"), "shipment");
+  const order = orderDocument("LD-2", { type: "purchase" });
+  const ticket = ticketDocument("DT-1");
+  const [orderId = null] = (await deliver(orders, [itemOf(order)])).ids ?? [];
+  await deliver(tickets, [itemOf(ticket)]);
+  expect(await deliver(orders, [itemOf({ ...order, number: "LD-9" }, orderId)])).toMatchObject({
+    outcome: "done",
+  });
+  expect(await deliver(tickets, [itemOf({ ...ticket, number: "DT-9" })])).toMatchObject({
+    outcome: "done",
+    ids: [`DT-9 done platform:${ticket.id}`],
+  });
+  expect(file.rows("PurchaseOrder")).toMatchObject([{ fields: { RefNumber: "LD-9" } }]);
+  expect(file.rows("ItemReceipt")).toMatchObject([{ fields: { RefNumber: "DT-9" } }]);
+  // Without the link: a store that was restored.
+  await deliver(orders, [itemOf({ ...order, number: "LD-10" })]);
+  expect(file.rows("PurchaseOrder")).toMatchObject([{ fields: { RefNumber: "LD-10" } }]);
+});
+
+test.each(["invoice", "bill"] as const)(
+  "an %s with another number is told with both, and booked no second time, with and without its link",
+  async (kind) => {
+    const { file, of } = desk(kind === "invoice" ? "Customer" : "Vendor");
+    const sink = bookSink(of(kind === "invoice" ? "customer" : "vendor"), kind);
+    const made = (kind === "invoice" ? invoiceDocument : billDocument)("FL-1");
+    const [id = null] = (await deliver(sink, [itemOf(made)])).ids ?? [];
+    for (const link of [id, null]) {
+      const fault = await refusalOf(sink, itemOf({ ...made, number: "FL-9" }, link));
+      expect(fault?.message).toContain("reference: QuickBooks FL-1, platform FL-9");
+    }
+    expect(file.rows(kind === "invoice" ? "Invoice" : "Bill")).toHaveLength(1);
+  },
+);
+
+test.each(["dup-1 ", "Dup-1", " DUP-1"])(
+  "a bill of a vendor under a number that people read as one that is there is not booked: %j",
+  async (number) => {
+    const { file, of } = desk("Vendor");
+    const sink = bookSink(of("vendor"), "bill");
+    await deliver(sink, [itemOf(billDocument("DUP-1"))]);
+    const other = { ...billDocument(number), id: "id-of-another" };
+    expect(await refusalOf(sink, itemOf(other))).toMatchObject({
+      code: expect.stringMatching(/number/) as string,
+    });
+    expect(file.rows("Bill")).toHaveLength(1);
+  },
+);
