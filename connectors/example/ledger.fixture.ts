@@ -54,6 +54,8 @@ export class Ledger {
   closedBefore = "2000-01-01";
   /** How far its clock is ahead of ours. */
   clockMs = 0;
+  /** Our clock, ms since 1970. */
+  now: () => number = () => Date.now();
   /** What it waits for before it carries out a call of this path. */
   slow: { readonly path: RegExp; readonly until: Promise<void> } | null = null;
   /** The answer to the nth change from now is lost. 0: none is. */
@@ -112,28 +114,31 @@ export class Ledger {
     const path = request.url ?? "";
     this.asked.push(path);
     if (this.slow?.path.test(path) === true) await this.slow.until;
-    const isChange = !/(?:search|changed|newest|company)$/.test(path);
     const cut = this.cuts?.path.test(path) === true ? this.cuts.when : null;
     if (cut !== null) this.cuts = null;
     if (cut === "before") return void request.socket.destroy();
-    const before = isChange ? this.backup() : null;
+    const isKnown = request.headers.authorization === `Bearer ${TOKEN}`;
+    const { status, answer } = isKnown ? this.call(path, body as Body) : NOT_KNOWN;
+    const isLost = status === 200 && isChange(path) && this.loses > 0 && --this.loses === 0;
+    if (isLost || (cut === "after" && status === 200)) request.socket.destroy();
+    else response.writeHead(status).end(stringifyExact(answer));
+  }
+
+  /** What it answers to a call, and what it does. `status` as in HTTP. */
+  call(path: string, body: object): { readonly status: number; readonly answer: object } {
+    const before = isChange(path) ? this.backup() : null;
     try {
-      if (request.headers.authorization !== `Bearer ${TOKEN}`)
-        throw new Refusal(401, "bad-token", "the token is not known");
       if (this.says?.path.test(path) === true) {
         const { status, code } = this.says;
         this.says = null;
         throw new Refusal(status, code, `the ledger says ${code}`);
       }
-      const answer = this.#answer(path, body as Body);
-      const isLost = isChange && this.loses > 0 && --this.loses === 0;
-      if (isLost || cut === "after") request.socket.destroy();
-      else response.writeHead(200).end(stringifyExact(answer));
+      return { status: 200, answer: this.#answer(path, body as Body) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (before !== null) this.restore(before);
       const { status, code, message } = error;
-      response.writeHead(status).end(stringifyExact({ error: { code, message } }));
+      return { status, answer: { error: { code, message } } };
     }
   }
 
@@ -268,7 +273,7 @@ export class Ledger {
   }
 
   #stamp(row: Row): void {
-    const now = new Date(Date.now() + this.clockMs).toISOString();
+    const now = new Date(this.now() + this.clockMs).toISOString();
     Object.assign(row, {
       version: String(Number(row.version) + 1),
       stamp: `${now.slice(0, -1)}000`,
@@ -285,6 +290,13 @@ export class Ledger {
     Object.assign(row, { untaxed, tax, total, open });
   }
 }
+
+const isChange = (path: string): boolean => !/(?:search|changed|newest|company)$/.test(path);
+
+const NOT_KNOWN = {
+  status: 401,
+  answer: { error: { code: "bad-token", message: "the token is not known" } },
+} as const;
 
 interface Paid {
   readonly id: string;

@@ -1,0 +1,59 @@
+/**
+ * `npm run sim:engine -- --seeds 20000 [--from 1] [--notes]`: the whole engine over both sides as models. Exits with 1
+ * when anything was lost, doubled, wrong, silent or stuck; then it prints the first such seed, and the smallest plan that
+ * still shows it. `--from N --seeds 1 --notes` repeats one with its log.
+ */
+import { parseArgs } from "node:util";
+import { answerNames } from "./platform.ts";
+import { faults, planOf, shrunk, simulate } from "./run.ts";
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "1000" },
+    from: { type: "string", default: "1" },
+    notes: { type: "boolean", default: false },
+  },
+});
+const [from, seeds] = [Number(values.from), Number(values.seeds)];
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const kinds = ["lost", "doubled", "wrong", "silent", "stuck"] as const;
+const counts = new Map<string, number>(kinds.map((kind) => [kind, 0]));
+const hits = new Map<string, number>();
+let first: { seed: number; problem: string } | null = null;
+let [delivered, persons] = [0, 0];
+const startedMs = performance.now();
+for (let seed = from; seed < from + seeds; seed++) {
+  const verdict = await simulate(planOf(seed));
+  delivered += verdict.delivered;
+  persons += verdict.persons;
+  for (const [name, count] of verdict.hits) hits.set(name, (hits.get(name) ?? 0) + count);
+  for (const problem of verdict.problems) {
+    const kind = problem.slice(0, problem.indexOf(":"));
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    first ??= { seed, problem };
+  }
+  if (values.notes) for (const line of [...verdict.notes, ...verdict.problems]) print(line);
+}
+const seconds = (performance.now() - startedMs) / 1_000;
+print(
+  `seeds ${from} to ${from + seeds - 1} in ${seconds.toFixed(0)} s, ${(seeds / seconds).toFixed(1)} a second`,
+);
+print(kinds.map((kind) => `${kind} ${counts.get(kind)}`).join(", "));
+print(`documents on both sides ${delivered}, with a person ${persons}`);
+const expected = [...faults, ...answerNames.map((name) => `answer ${name}`)];
+const never = expected.filter((name) => !hits.has(name));
+print(
+  `kinds of faults, kill points and answers that occurred: ${expected.length - never.length} of ${expected.length}`,
+);
+if (never.length > 0) print(`never: ${never.join(", ")}`);
+if (values.notes) for (const [name, count] of [...hits].toSorted()) print(`  ${name} ${count}`);
+if (first !== null) {
+  print(`first: seed ${first.seed}: ${first.problem}`);
+  const { weather, deeds } = await shrunk(
+    planOf(first.seed),
+    first.problem.slice(0, first.problem.indexOf(":")),
+  );
+  print(`smallest plan: ${JSON.stringify({ weather, deeds })}`);
+}
+process.exitCode = first === null ? 0 : 1;
