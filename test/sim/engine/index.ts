@@ -1,19 +1,23 @@
 /**
  * `npm run sim:engine -- --seeds 20000 [--from 1] [--notes]`: the whole engine over both sides as models. Exits with 1
  * when anything was lost, doubled, wrong, silent or stuck; then it prints the first such seed, and the smallest plan that
- * still shows it. `--from N --seeds 1 --notes` repeats one with its log.
+ * still shows it. `--from N --seeds 1 --notes` repeats one with its log; `--mutant NAME` puts an old fault back (mutants.ts)
+ * and ends with its first finding.
  */
 import { parseArgs } from "node:util";
-import { answerNames } from "./platform.ts";
-import { faults, planOf, shrunk, simulate } from "./run.ts";
+import { putBack } from "./mutants.ts";
 
 const { values } = parseArgs({
   options: {
     seeds: { type: "string", default: "1000" },
     from: { type: "string", default: "1" },
     notes: { type: "boolean", default: false },
+    mutant: { type: "string" },
   },
 });
+if (values.mutant !== undefined) putBack(values.mutant);
+const { answerNames } = await import("./platform.ts");
+const { faults, planOf, shrunk, simulate } = await import("./run.ts");
 const [from, seeds] = [Number(values.from), Number(values.seeds)];
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -33,6 +37,7 @@ for (let seed = from; seed < from + seeds; seed++) {
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
     first ??= { seed, problem };
   }
+  if (first !== null && values.mutant !== undefined) break;
   if (values.notes) for (const line of [...verdict.notes, ...verdict.problems]) print(line);
 }
 const seconds = (performance.now() - startedMs) / 1_000;
@@ -50,6 +55,8 @@ if (never.length > 0) print(`never: ${never.join(", ")}`);
 if (values.notes) for (const [name, count] of [...hits].toSorted()) print(`  ${name} ${count}`);
 if (first !== null) {
   print(`first: seed ${first.seed}: ${first.problem}`);
+}
+if (first !== null && values.mutant === undefined) {
   const { weather, deeds } = await shrunk(
     planOf(first.seed),
     first.problem.slice(0, first.problem.indexOf(":")),

@@ -165,7 +165,7 @@ export function start(sides: Sides, folder: string): Running {
   flows.push(...flowsOf(sides, process, store));
   const daemon = new Daemon(engine, flows);
   const stop = new AbortController();
-  const ended = daemon.run(stop.signal);
+  const ended = daemon.run(stop.signal).catch((error: unknown) => process.orNever(error));
   return { process, engine, store, flows, daemon, notes, stop, ended };
 }
 

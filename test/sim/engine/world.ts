@@ -141,7 +141,10 @@ export class Process {
         const monoMs = world.time - this.#startedAt + 1;
         return { boot: `boot-${boot}`, monoMs, wallMs: world.wallMs };
       },
-      pause: (ms, signal) => this.sleep(ms, signal),
+      pause: async (ms, signal) => {
+        await this.at("in a pause");
+        await this.sleep(ms, signal);
+      },
       chance: () => world.random("jitter"),
     };
   }
@@ -149,6 +152,12 @@ export class Process {
   /** @throws ProcessGone */
   expectAlive(): void {
     if (this.isGone) throw new ProcessGone("the process is gone");
+  }
+
+  /** What its work ended with: nothing, where the process is gone. @throws `error` where it is not */
+  orNever(error: unknown): Promise<never> {
+    if (!this.isGone) throw error;
+    return NEVER;
   }
 
   kill(): void {
