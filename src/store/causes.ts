@@ -28,7 +28,7 @@ export function causes(database: Database.Database) {
     .pluck();
   const waitingIn = database.prepare<[number], { delivery: number; version: string | null }>(
     `select delivery, record.version
-     from quarantine join delivery using (delivery) join record using (record)
+     from quarantine cross join delivery using (delivery) cross join record using (record)
      where delivery.flow = ? and awaits_id is not null and state = 'quarantined'`,
   );
 

@@ -53,7 +53,9 @@ export function underWay(database: Database.Database) {
     )
     .pluck();
   const records = database.prepare<[string], { flow: number; id: Buffer | string }>(
-    `select record.flow, record.id from request join delivery using (request) join record using (record)
+    `select record.flow, record.id from request indexed by request_lane
+       cross join delivery on delivery.request = request.request
+       cross join record on record.record = delivery.record
      where request.live = 1 and kind = ?`,
   );
   const turns = database.prepare<[number], Turn>(

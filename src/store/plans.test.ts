@@ -1,0 +1,65 @@
+/** How the store's statements find their rows: a table that grows with the documents is read whole by none of daily work. */
+import type Database from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { join } from "node:path";
+import { tempFolder } from "../../test/support/folder.ts";
+import { openDatabase } from "./database.ts";
+import { rooms } from "./store.ts";
+
+/** Every statement that the store prepares, with its plan. */
+function plans(): { sql: string; plan: string[] }[] {
+  const folder = tempFolder();
+  const database = openDatabase(join(folder, "store.sqlite"));
+  onTestFinished(() => void database.close());
+  const told: string[] = [];
+  const prepare = (sql: string): Database.Statement => {
+    told.push(sql);
+    return database.prepare(sql);
+  };
+  const listening = Object.create(database, { prepare: { value: prepare } }) as Database.Database;
+  rooms(listening, folder, () => {});
+  return [...new Set(told)].map((sql) => ({ sql, plan: planOf(database, sql) }));
+}
+
+function planOf(database: Database.Database, sql: string): string[] {
+  const bare = sql.replaceAll(/'[^']*'/g, "''");
+  const named = Object.fromEntries(
+    [...bare.matchAll(/[:@$]([a-z]\w*)/gi)].map(([, name]) => [name, null]),
+  );
+  const anonymous = bare
+    .split("?")
+    .slice(1)
+    .map(() => null);
+  return database
+    .prepare<unknown[], { detail: string }>(`explain query plan ${sql}`)
+    .all(...anonymous, ...(Object.keys(named).length > 0 ? [named] : []))
+    .map(({ detail }) => detail);
+}
+
+/** Tables with a row for each document, or more; partial indices have none but those that are open. */
+const GROWS =
+  /^SCAN (?!request USING (COVERING )?INDEX request_lane|delivery USING INDEX delivery_open)(record|delivery|request|link|audit)\b/;
+/** From the newest row on, and no more than so many. */
+const FEW = /from (delivery|audit) order by \1 desc limit/;
+
+/** Read a table whole, and by whom: nobody does in a round of daily work. */
+const ASKED_SELDOM = [
+  // Once at each start: was anything ever sent from here?
+  /^select exists \(select 1 from link\)/,
+  // By a person, for records to try a mapping on; read until enough are found.
+  /as newest from delivery join record using \(record\)/,
+  // By a person, who compares totals.
+  /^select distinct record\.id from delivery/,
+  // By receivers that cannot be asked, for a reconciliation.
+  /^select delivery\.request, record\.id, delivery\.number/,
+];
+
+test("no statement of daily work reads a table that grows with the documents", () => {
+  const scanning = plans().filter(
+    ({ sql, plan }) =>
+      plan.some((step) => GROWS.test(step)) &&
+      !FEW.test(sql) &&
+      !ASKED_SELDOM.some((seldom) => seldom.test(sql)),
+  );
+  expect(scanning).toEqual([]);
+});
