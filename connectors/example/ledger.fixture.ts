@@ -133,7 +133,7 @@ export class Ledger {
         this.says = null;
         throw new Refusal(status, code, `the ledger says ${code}`);
       }
-      return { status: 200, answer: this.#answer(path, body as Body) };
+      return { status: 200, answer: this.#answer(path, body) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (before !== null) this.restore(before);

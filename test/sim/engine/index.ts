@@ -52,7 +52,9 @@ print(
   `kinds of faults, kill points and answers that occurred: ${expected.length - never.length} of ${expected.length}`,
 );
 if (never.length > 0) print(`never: ${never.join(", ")}`);
-if (values.notes) for (const [name, count] of [...hits].toSorted()) print(`  ${name} ${count}`);
+if (values.notes)
+  for (const [name, count] of [...hits].toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    print(`  ${name} ${count}`);
 if (first !== null) {
   print(`first: seed ${first.seed}: ${first.problem}`);
 }

@@ -57,7 +57,7 @@ export function putBack(name: string): void {
     load(asked, context, next) {
       const loaded = next(asked, context);
       if (asked !== url) return loaded;
-      const source = String(loaded.source);
+      const source = Buffer.from(loaded.source as Uint8Array).toString();
       if (source.split(mutant.from).length !== 2)
         throw new Error(`the place of the mutant "${name}" is not in ${mutant.file} exactly once`);
       return { ...loaded, source: source.replace(mutant.from, () => mutant.to) };

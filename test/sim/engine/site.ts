@@ -184,7 +184,7 @@ function flowsOf(sides: Sides, process: Process, store: Store): Flow[] {
     parts: { mapping: Mapping<never, never>; source: Source; sink: Sink },
   ): Flow => ({
     ...parts,
-    mapping: parts.mapping as unknown as Mapping,
+    mapping: parts.mapping,
     flow: store.flows.open(name).flow,
     name,
     from,
