@@ -120,7 +120,7 @@ export class World {
 }
 
 /** What a process that is gone throws where it would go on by itself. */
-export class ProcessGone extends Error {}
+class ProcessGone extends Error {}
 
 /** One life of fuelbridge between two starts. */
 export class Process {
