@@ -337,7 +337,7 @@ function freezeAll(
       : `${sink.names ?? sink.operation} ${comparedNumber(mapping.kind, number)}`;
     // A batch that waits for a person holds up no other; a document that does waits for that.
     const isTaken = referenceTaken(engine, sink, first.alone, first.delivery.record) !== null;
-    if (isTaken || store.requests.isLaneLive(lane, !several)) {
+    if (isTaken || store.requests.isLaneLive(lane, several ? null : sink.operation)) {
       left += group.length;
       continue;
     }

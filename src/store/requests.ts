@@ -69,8 +69,8 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     )
     .pluck();
   const liveLane = database
-    .prepare<[string, number], number>(
-      "select 1 from request where lane = ? and live = 1 and (state <> 'manual' or ?)",
+    .prepare<[string, string | null], number>(
+      "select 1 from request where lane = ? and live = 1 and (state <> 'manual' or operation = ?)",
     )
     .pluck();
   const liveKind = database.prepare<[{ number: string; kind: Kind }], Row>(
@@ -128,9 +128,12 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
       return openCount.get(flow) ?? 0;
     },
 
-    /** Is a request of any operation in this lane on its way? `manual`: do those count that wait for a person? */
-    isLaneLive(lane: string, manual: boolean): boolean {
-      return liveLane.get(lane, Number(manual)) !== undefined;
+    /**
+     * Is a request of any operation in this lane on its way? `manualOf`: those of this operation count that wait for a
+     * person, too: another document that only has the same name does not depend on them. Null: none of them does.
+     */
+    isLaneLive(lane: string, manualOf: string | null): boolean {
+      return liveLane.get(lane, manualOf) !== undefined;
     },
 
     /** What of this kind and number, as numbers are compared, is on its way, to whichever side. */

@@ -25,6 +25,16 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     from: '        ...request,\n        state: "unknown",\n        negativeReads: 0,\n        unanswered: request.unanswered',
     to: '        ...request,\n        state: "ready", unresolved: null,\n        negativeReads: 0,\n        unanswered: request.unanswered',
   },
+  "a request that a person has blocks its lane": {
+    file: "src/store/requests.ts",
+    from: "(state <> 'manual' or operation = ?)",
+    to: "(state <> 'manual' or coalesce(?, 1) is not null)",
+  },
+  "a party is found by its code alone": {
+    file: "src/platform/sinks/parties.ts",
+    from: 'return isSameFirm(party, other) ? "ours" : { because',
+    to: 'return isMarked ? "ours" : { because',
+  },
   "a failure counts as nothing done": {
     file: "src/platform/answers.ts",
     from: 'failed: { outcome: "unknown", holdMs: MINUTE }',

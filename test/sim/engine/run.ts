@@ -484,9 +484,14 @@ function judged(
   return { problems, delivered, persons };
 }
 
-/** A sale that does not add up, one that a clerk has booked otherwise, and what the clerk has booked. */
-function isBad({ platform, ledger }: Sides, key: string): boolean {
-  const [, id = ""] = key.split(" ");
+/**
+ * A sale that does not add up, one that a clerk has booked otherwise, and what the clerk has booked. A firm whose code
+ * another firm has in the other list: after a lost answer nothing proves which of the two a company is.
+ */
+function isBad({ platform, ledger, lists }: Sides, key: string): boolean {
+  const [flow, id = ""] = key.split(" ");
+  if (flow === "customers" || flow === "suppliers")
+    return Object.values(lists).every((list) => list.some(({ code }) => code === id));
   const isByHand = (number: unknown): boolean =>
     String(number).startsWith("FL-") &&
     ledger.rows("invoices").some((row) => row["mark"] === null && row["reference"] === number);
