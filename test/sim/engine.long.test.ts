@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { mutants } from "./engine/mutants.ts";
 
-test.each(Object.keys(mutants))("the simulation can fail, it finds: %s", numbers, (mutant) => {
+test.each(Object.keys(mutants))("the simulation can fail, it finds: %s", (mutant) => {
   const program = join(import.meta.dirname, "engine", "index.ts");
   const args = [program, "--seeds", "400", "--mutant", mutant];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
