@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { exportsFolder } from "../src/cli/demo/world.ts";
+import { exported } from "../src/cli/demo/world.ts";
 import { exitCodes } from "../src/core/errors.ts";
 import type { Report } from "../src/reconcile/report.ts";
 import type { FlowStatus, QuarantineGroup, Status, Trace } from "../src/report/office.ts";
@@ -41,7 +41,7 @@ const inStep = (): Promise<Site> => copyOf(template);
 /** As an ERP should: a whole file, moved into place. */
 function drop(site: Site, name: string, change: (text: string) => string): void {
   const path = join(site.demo, "erp", "export", name);
-  writeFileSync(`${path}.tmp`, change(readFileSync(join(exportsFolder, name), "utf8")));
+  writeFileSync(`${path}.tmp`, change(exported(name)));
   renameSync(`${path}.tmp`, path);
 }
 

@@ -91,10 +91,10 @@ export function deliveries(database: Database.Database) {
     from: ["pending"],
     to: "frozen",
     set: `request = ?, number = ?, folded = ?, amount = ?, gallons = ?, content = ?,
-      sum = ${sumIn("delivery", { amount: "?", gallons: "?", content: "?" })}`,
+      sum = ${sumIn("delivery", ["amount", "gallons", "content"])}`,
     where: "delivery = ?",
   });
-  const noted = `note = ?, sum = ${sumIn("delivery", { note: "?" })}`;
+  const noted = `note = ?, sum = ${sumIn("delivery", ["note"])}`;
   const end = endings(database, noted);
   const endNumbered = endings(database, `${noted}, number = ?`);
   const quarantine = moving(database, {

@@ -85,7 +85,7 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
   const moving = (also: string) =>
     database.prepare(
       `update request set state = ?, machine = ?, updated_ms = ?, ${SENT},
-         sum = ${sumIn("request", { machine: "?" })} ${also}
+         sum = ${sumIn("request", ["machine"])} ${also}
        where request = ? and state = ?`,
     );
   const move = moving("");

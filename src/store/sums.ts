@@ -53,9 +53,9 @@ export function addFunctions(database: Database.Database): void {
     );
 }
 
-/** The sum as SQL, inside a statement of the table. `given`: other expressions in place of columns. */
-export const sumIn = (table: Table, given: Readonly<Record<string, string>> = {}): string =>
-  `sum_of(${COLUMNS[table].map((column) => given[column] ?? column).join(", ")})`;
+/** The sum as SQL, inside a statement of the table. `bound`: columns whose new values the statement is given, in their order. */
+export const sumIn = (table: Table, bound: readonly string[] = []): string =>
+  `sum_of(${COLUMNS[table].map((column) => (bound.includes(column) ? "?" : column)).join(", ")})`;
 
 /** The last of the summed columns as SQL, of a row that is whole; `of`: what the table is called in the statement. */
 export const wholeIn = (table: Table, of: string = table): string =>

@@ -60,9 +60,14 @@ export function dropExports(folder: string): boolean {
     );
   if (existsSync(join(folder, "state"))) return false;
   mkdirSync(join(folder, "erp", "export"), { recursive: true });
-  for (const [name, source] of EXPORTS)
-    drop(folder, name, readFileSync(join(exportsFolder, source), "utf8") + known(name));
+  for (const [name] of EXPORTS) drop(folder, name, exported(name));
   return true;
+}
+
+/** What the demo's ERP has exported under this name when it begins: the whole list. */
+export function exported(name: string): string {
+  const [, source = name] = EXPORTS.find(([one]) => one === name) ?? [];
+  return readFileSync(join(exportsFolder, source), "utf8") + known(name);
 }
 
 /** Rows of parties that the platform's scenario has too, in the columns of the ERP's list: ID, Code, Name. */
