@@ -47,7 +47,8 @@ async function site() {
   const old = (at: number) => {
     const day = `2026-03-${String((at % 28) + 1).padStart(2, "0")}`;
     const at8 = `${day}T15:00:0${at % 10}Z`;
-    return issued(1, { invoiceNumber: `OLD-${at}`, createdAt: at8, updatedAt: at8 });
+    const orders = { invoiceNumber: `OLD-${at}`, poNumber: `PO ${at}` };
+    return issued(1, { ...orders, createdAt: at8, updatedAt: at8 });
   };
   await control.records("invoices", times(150, old));
   return opened;

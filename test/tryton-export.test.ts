@@ -294,7 +294,7 @@ describe("variants", () => {
     const { changes, notices } = await folder.read(picks.invoiceHeads);
     expect(recordsOf(customerInvoices, changes)).toEqual(whole.slice(0, records));
     expect(notices).toEqual([
-      `${name} line ${line} ${reason}: ${rows} rows before it are whole, the rest was not read. Export it again.`,
+      `${name} line ${line} ${reason}: ${rows} rows before it are whole and were read, the rest was not.`,
     ]);
     expect((await folder.names("failed")).length).toBe(2);
   });

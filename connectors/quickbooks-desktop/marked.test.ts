@@ -18,7 +18,7 @@ function company() {
   const sink = bookSink(books, "invoice");
   let documents = 0;
   /** An invoice of this company, which the table calls so. Its customer in QuickBooks afterwards. */
-  const booked = async (code: string, companyId = `company of ${code}`) => {
+  const booked = async (code: string, companyId = `company-of-${code.replaceAll(" ", "-")}`) => {
     const number = `FL-${++documents}`;
     const party = { code, name: code, companyId };
     const answer = await deliver(sink, [itemOf(invoiceDocument(number, { party }))]);

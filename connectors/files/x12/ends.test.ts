@@ -29,11 +29,13 @@ test("the example of docs/x12.md is a configuration, and says what its ends offe
     ...(sources["remittances"]?.folders ?? []),
   ];
   expect(folders.map(({ path }) => path)).toEqual([
+    "/srv/edi",
     "/srv/edi/out",
     "/srv/edi/out.staging",
     "/srv/edi/in",
     "/srv/edi/in/archive",
     "/srv/edi/in/failed",
+    "/srv/edi",
     "/srv/edi/in",
     "/srv/edi/in/archive",
     "/srv/edi/in/failed",
