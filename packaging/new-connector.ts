@@ -13,8 +13,6 @@ const PATTERN = "connectors/example";
 const LIST = join(connectors, "index.ts");
 const SCHEMA = "config/fuelbridge.schema.json";
 
-if (import.meta.main) main(process.argv[2] ?? "");
-
 function main(name: string): void {
   const trouble = troubleWith(name);
   if (trouble === null) return create(name);
@@ -104,3 +102,5 @@ const OPENED = "export const connectors: readonly Connector[] = [";
 const LISTED =
   /^(?<head>[^]*?)export const connectors: readonly Connector\[\] = \[(?<elements>[^\]]*)\];/;
 const IMPORTED = /^import \{ (\w+) \} from "\.\/([^/"]+)\/index\.ts";$/gm;
+
+if (import.meta.main) main(process.argv[2] ?? "");
