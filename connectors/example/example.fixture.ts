@@ -11,7 +11,7 @@ import type {
 } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { example } from "./index.ts";
-import { type Ledger, type Row, TOKEN } from "./ledger.fixture.ts";
+import { type Ledger, type Row, startLedger, TOKEN } from "./ledger.fixture.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
@@ -150,4 +150,11 @@ export function enterInvoice(ledger: Ledger, values: object = {}): Row {
     taxes: taxes.map(({ description, ...tax }) => ({ ...tax, text: description })),
     ...values,
   });
+}
+
+/** A ledger of this test's own, until the test ends. */
+export async function openLedger(): Promise<Ledger> {
+  const { ledger, close } = await startLedger();
+  onTestFinished(close);
+  return ledger;
 }

@@ -24,10 +24,11 @@ import {
   requestOf,
   SENT,
   sinkOf,
+  openLedger,
 } from "./example.fixture.ts";
 import { errors } from "./errors.ts";
 import { example } from "./index.ts";
-import { type Ledger, openLedger } from "./ledger.fixture.ts";
+import type { Ledger } from "./ledger.fixture.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
 const find = (sink: Sink, item: Item) => sink.find(requestOf(sink, [item]), never);

@@ -11,9 +11,10 @@ import {
   paymentDocument,
   settings,
   withProduct,
+  openLedger,
 } from "./example.fixture.ts";
 import { example } from "./index.ts";
-import { type Ledger, openLedger } from "./ledger.fixture.ts";
+import type { Ledger } from "./ledger.fixture.ts";
 
 /** The only invoice of every ground. */
 const INVOICE = "S-1";

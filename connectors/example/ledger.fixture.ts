@@ -4,7 +4,6 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Scope } from "../../src/core/holdings.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
@@ -355,11 +354,4 @@ export async function startLedger(): Promise<{ ledger: Ledger; close: () => void
       server.close();
     },
   };
-}
-
-/** A ledger of this test's own, until the test ends. */
-export async function openLedger(): Promise<Ledger> {
-  const { ledger, close } = await startLedger();
-  onTestFinished(close);
-  return ledger;
 }
