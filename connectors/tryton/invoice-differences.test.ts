@@ -39,10 +39,13 @@ const tax =
   (at: number, more: Partial<Tax>): Change =>
   ({ taxes }) => ({ taxes: taxes.map((one, n) => (n === at ? { ...one, ...more } : one)) });
 
+/** Another company of the platform, with a party of its own there. */
+const OTHER = { code: "CUST-2", companyId: "0a000000-0000-4000-8000-00000000c002" };
+
 /** What the platform changes after posting, and what a person is told. */
 const CHANGES: Readonly<Record<string, readonly [Change, ...(string | RegExp)[]]>> = {
   payer: [
-    ({ party }) => ({ party: { ...party, code: "CUST-2", companyId: "another" } }),
+    ({ party }) => ({ party: { ...party, ...OTHER } }),
     "payer: Tryton CUST-1, platform CUST-2",
   ],
   number: [
@@ -149,7 +152,9 @@ describe.skipIf(!trytonIsThere)("an invoice that differs", () => {
 
   test("whatever the platform changes after posting is told field by field, by a read-back too; ignored fields are not", async () => {
     const { desk, sink, document } = await deskWithOne(server, "out");
-    await desk.admin.call("model.party.party.create", [[{ name: "Another", code: "CUST-2" }]]);
+    const identifiers = [["create", [{ code: OTHER.companyId }]]];
+    const another = { name: "Another", code: OTHER.code, identifiers };
+    await desk.admin.call("model.party.party.create", [[another]]);
     const told: Record<string, unknown> = {};
     for (const [name, [change, ...lines]] of Object.entries(CHANGES)) {
       const later = { ...document, ...change(document) };
@@ -170,9 +175,15 @@ describe.skipIf(!trytonIsThere)("an invoice that differs", () => {
     const ignored = { ...document, ...line(1, { description: "X" })(document), description: "X" };
     expect(await find(lax, ignored)).toMatchObject({ found: "exact" });
     expect(await send(lax, ignored)).toMatchObject({ outcome: "done" });
-    const alsoPayer = { ...ignored, party: { ...document.party, code: "CUST-2" } };
+    const alsoPayer = { ...ignored, party: { ...document.party, ...OTHER } };
     expect(await send(lax, alsoPayer)).toMatchObject({
       fault: { message: expect.stringMatching(/:\npayer: .*CUST-2$/) as string },
+    });
+    // The code of one and the id of another prove no party (ADR 0080).
+    const unproven = { ...ignored, party: { ...document.party, code: OTHER.code } };
+    const why = `cannot be compared: CUST-2 is in Tryton the party of another company of the platform (${OTHER.companyId})`;
+    expect(await send(lax, unproven)).toMatchObject({
+      fault: { code: "differs", message: expect.stringContaining(why) as string },
     });
   });
 
