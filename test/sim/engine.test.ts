@@ -11,7 +11,7 @@ import { faults, planOf, simulate } from "./engine/run.ts";
 test("nothing is lost, doubled, wrong, silent or stuck, whatever fails and wherever the process dies", async () => {
   const hits = new Set<string>();
   let delivered = 0;
-  const count = runs(30, 600);
+  const count = runs(30, 300);
   for (let seed = 1; seed <= count; seed++) {
     const verdict = await simulate(planOf(seed));
     expect({ seed, problems: verdict.problems }).toEqual({ seed, problems: [] });
@@ -22,7 +22,7 @@ test("nothing is lost, doubled, wrong, silent or stuck, whatever fails and where
   const expected = [...faults, ...answerNames.map((name) => `answer ${name}`)];
   // In few seeds the rare ones need not occur.
   const missing = expected.filter((name) => !hits.has(name));
-  expect(missing.length, missing.join(", ")).toBeLessThanOrEqual(runs(20, 2));
+  expect(missing.length, missing.join(", ")).toBeLessThanOrEqual(runs(20, 4));
 });
 
 test("a seed is the same run each time", async () => {

@@ -183,7 +183,7 @@ export class Platform {
     const world = this.#world;
     if (world.happens("not sent")) return { kind: "not-sent", detail: "ECONNREFUSED" };
     if (world.happens("request lost")) return TORN;
-    const refusal = this.#refusal();
+    const refusal = this.#refusal(request);
     if (refusal !== null) return refusal;
     const { idempotencyKey: key = "" } = request;
     if (key === "") return this.#failure(400, "IDEMPOTENCY_KEY_REQUIRED");
@@ -245,14 +245,17 @@ export class Platform {
   }
 
   /** What is said before anything is carried out. */
-  #refusal(): Exchange | null {
+  #refusal({ method }: PlatformRequest): Exchange | null {
     const world = this.#world;
     if (world.happens("slow down"))
       return this.#failure(429, "RATE_LIMIT_EXCEEDED", { retryAfterSec: 5, kind: "burst" });
     if (world.happens("month spent"))
       return this.#failure(429, "MONTHLY_CAP_EXCEEDED", { retryAfterSec: 900, kind: "quota" });
-    for (const [fault, status, code] of REFUSALS)
+    for (const [fault, status, code] of REFUSALS) {
+      // Of what is to be deleted this says that it is gone.
+      if (status === 404 && method === "DELETE") continue;
       if (world.happens(fault)) return this.#failure(status, code);
+    }
     return null;
   }
 

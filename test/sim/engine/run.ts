@@ -214,7 +214,6 @@ const openIn = ({ flows, store }: Running): object =>
   );
 
 const isQuiet = (running: Running): boolean =>
-  running.store.journal.breakers().length === 0 &&
   running.flows.every(
     ({ flow }) =>
       running.store.requests.openCount(flow) === 0 &&
