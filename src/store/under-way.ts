@@ -73,10 +73,10 @@ export function underWay(database: Database.Database) {
   // A person who retried it, a wait that ended: from then on it waits again.
   const unmapped = database.prepare<[number, number], Unmapped>(
     `select delivery, text, sinceMs from (
-       select delivery.delivery, record, max(received_ms, coalesce(
-         (select max(at_ms) from audit where audit.delivery = delivery.delivery), 0)) as sinceMs
+       select oldest.delivery, record, max(received_ms, coalesce(
+         (select max(at_ms) from audit where audit.delivery = oldest.delivery), 0)) as sinceMs
        from (select delivery, record, received_ms from delivery indexed by delivery_pending
-             where flow = ? and state = 'pending' order by delivery limit ${OLDEST}) delivery)
+             where flow = ? and state = 'pending' order by delivery limit ${OLDEST}) oldest)
        join record using (record)
      where sinceMs <= ? order by sinceMs`,
   );
