@@ -16,7 +16,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "src/engine/pull.ts",
     from: "const at = clock.now().wallMs;\n      const taken = store.transaction(",
     to: `store.transaction(() => void store.intake.page(flow.flow, { changes: [], position: page.position }, clock.now().wallMs));
-      await clock.pause(50);
+      await clock.pause(120_000);
       const at = clock.now().wallMs;
       const taken = store.transaction(`,
   },
