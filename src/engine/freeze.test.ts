@@ -17,6 +17,11 @@ const signal = new AbortController().signal;
 const causes = ({ store }: Bench) =>
   store.questions.quarantine().map(({ cause, count }) => [cause, count]);
 
+/** One page with the record of this id, under this number. */
+const row7 = (number: string) => [
+  { changes: [{ ...bill(number, "1"), id: "row-7" }], position: 1 },
+];
+
 test("an amount that is changed back closes by itself, and a payment taken back reaches the receiver", async () => {
   const bench = engineOn(tempFolder());
   const sink = receiver({ writes: "upsert" });
@@ -103,10 +108,7 @@ test("a document whose number is changed where it comes from is told with both n
 test("a receiver that takes changes is brought the new number under the link of the document", async () => {
   const bench = engineOn(tempFolder());
   const sink = receiver({ writes: "upsert" });
-  const told = (number: string) => [
-    { changes: [{ ...bill(number, "1"), id: "row-7" }], position: 1 },
-  ];
-  const flow = bench.flow({ sink, source: pagesOf(told("DT-1"), told("DT-2")) });
+  const flow = bench.flow({ sink, source: pagesOf(row7("DT-1"), row7("DT-2")) });
   await runFlow(bench.engine, flow, signal);
   await runFlow(bench.engine, flow, signal);
   expect(sink.sent.map(({ body }) => JSON.parse(body)[0].number)).toEqual(["DT-1", "DT-2"]);
@@ -116,10 +118,7 @@ test("a receiver that takes changes is brought the new number under the link of 
 test("what is gone at its receiver stays a person's, whatever its number is by now", async () => {
   const bench = engineOn(tempFolder());
   const sink = receiver({ writes: "upsert" });
-  const told = (number: string) => [
-    { changes: [{ ...bill(number, "1"), id: "row-7" }], position: 1 },
-  ];
-  const flow = bench.flow({ sink, source: pagesOf(told("DT-1"), told("DT-2")) });
+  const flow = bench.flow({ sink, source: pagesOf(row7("DT-1"), row7("DT-2")) });
   await runFlow(bench.engine, flow, signal);
   const link = bench.store.links.find("invoice", "erp", "row-7") as Link;
   bench.store.transaction(() => lost(bench.engine, flow, link));

@@ -42,14 +42,14 @@ export function outOfStep(
   ];
 }
 
-interface OpenStop {
+export interface OpenStop {
   readonly breaker: string;
   readonly scope: string;
   readonly message: string;
   readonly next: string;
 }
 
-const stopped = ({ breaker, scope, message, next }: OpenStop): Omit<Reason, "flow"> => ({
+export const stopped = ({ breaker, scope, message, next }: OpenStop): Omit<Reason, "flow"> => ({
   code: "stopped",
   count: null,
   message: `stopped (${breaker}, ${scope}): ${message}`,

@@ -6,6 +6,7 @@ import { parseExact } from "../core/json.ts";
 import { OLDEST, type Unended } from "../store/under-way.ts";
 import type { Store } from "../store/store.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { howToGoOn, type OpenStop, stopped } from "./in-step.ts";
 import { RESTORED } from "./restored.ts";
 import { nextDue } from "./schedule.ts";
 
@@ -33,13 +34,6 @@ export interface Late {
   readonly next: string;
   /** It is told already, as a stop or a pause is; or others of the flow go out, and its turn comes. */
   readonly expected: boolean;
-}
-
-interface OpenStop {
-  readonly breaker: string;
-  readonly scope: string;
-  readonly message: string;
-  readonly next: string;
 }
 
 export interface Asking {
@@ -100,7 +94,7 @@ export function lateOf(engine: Engine, flow: Flow, asking: Asking): Late[] {
   if (isEmpty || asking.away.has(endpointOf(flow.to))) return [];
   const now = clock.now().wallMs;
   const before = now - patienceOf(engine, flow);
-  const why = whole(flow, asking);
+  const why = whole(engine, flow, asking);
   const requests = store.underWay
     .unended(flow.flow, Math.max(before, now - PUT_OFF_MS))
     .map((one) => ({ ...ofRequest(one), sinceMs: one.sinceMs, count: one.documents }))
@@ -138,24 +132,19 @@ type Reason = Pick<Late, "code" | "message" | "next" | "expected">;
 const TURN: Reason = { code: "turn", message: "", next: "", expected: false };
 
 /** What keeps all of the flow. */
-function whole(flow: Flow, { stops }: Asking): Reason | null {
+function whole(engine: Engine, flow: Flow, { stops }: Asking): Reason | null {
   if (flow.paused)
     return {
       code: "paused",
       message: "the flow is paused",
-      next: "Let it go on (fuelbridge resume), or remove paused: true from it in the configuration.",
+      next: howToGoOn(engine, flow),
       expected: true,
     };
   const scopes = [endpointOf(flow.to), flow.sink.operation];
   const stop = stops.find(({ breaker, scope }) => breaker === RESTORED || scopes.includes(scope));
   if (stop === undefined) return null;
-  const { breaker, scope, message, next } = stop;
-  return {
-    code: "stopped",
-    message: `stopped (${breaker}, ${scope}): ${message}`,
-    next,
-    expected: true,
-  };
+  const { message, next } = stopped(stop);
+  return { code: "stopped", message, next, expected: true };
 }
 
 function ofRequest({ state, said }: Unended): Reason {

@@ -2,6 +2,7 @@
 import type { Row, Table } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
 import { guidOf } from "../../connectors/quickbooks-desktop/rows.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+import { TABLES } from "../quickbooks-desktop/ledger.ts";
 import { type DesktopSite, openDesktopSite } from "../quickbooks-desktop/site.ts";
 import { NO_NUMBER, platformSide, PRODUCTS } from "./platform.ts";
 import { NOT_CARRIED, type Counterpart } from "./round.ts";
@@ -43,7 +44,7 @@ function sideOf(site: DesktopSite): Side {
     const party = books.rows(table).find(({ fields }) => fields["Name"] === name);
     if (party === undefined) throw new Error(`QuickBooks has no ${table} ${name}`);
     books.edit(table, party.id, { Name: `${name} & Sons` });
-    for (const one of DOCUMENTS.flatMap((each) => books.rows(each)))
+    for (const one of TABLES.flatMap((each) => books.rows(each)))
       for (const field of ["CustomerRef", "VendorRef", "PayeeEntityRef"])
         if (one.fields[field] === name) one.fields[field] = `${name} & Sons`;
   };
@@ -256,13 +257,3 @@ function sideOf(site: DesktopSite): Side {
     "price to platform": prices,
   };
 }
-
-const DOCUMENTS: readonly Table[] = [
-  "Invoice",
-  "Bill",
-  "ReceivePayment",
-  "BillPaymentCheck",
-  "SalesOrder",
-  "PurchaseOrder",
-  "ItemReceipt",
-];

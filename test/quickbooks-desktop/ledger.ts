@@ -30,7 +30,8 @@ export function figuresOf(books: CompanyFile, folder: string): Expected {
   return figuresIn(folder, booked, paid);
 }
 
-const TABLES = [
+/** The tables that documents are booked in. */
+export const TABLES = [
   "Invoice",
   "Bill",
   "ReceivePayment",

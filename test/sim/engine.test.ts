@@ -22,7 +22,7 @@ test("nothing is lost, doubled, wrong, silent or stuck, whatever fails and where
   const expected = [...faults, ...answerNames.map((name) => `answer ${name}`)];
   // In few seeds the rare ones need not occur.
   const missing = expected.filter((name) => !hits.has(name));
-  expect(missing.length, missing.join(", ")).toBeLessThanOrEqual(runs(20, 4));
+  expect(missing.length, missing.join(", ")).toBeLessThanOrEqual(runs(20, 0));
 });
 
 test("a seed is the same run each time", async () => {

@@ -20,7 +20,11 @@ export interface Told {
     readonly origin: string;
     readonly state: string;
   }[];
-  readonly obstacles: readonly { readonly flow: string; readonly what: string }[];
+  readonly obstacles: readonly {
+    readonly flow: string;
+    readonly what: string;
+    readonly code: string;
+  }[];
   readonly peakMb: number;
 }
 
@@ -74,7 +78,7 @@ const told: Told = {
     .all(),
   obstacles: database
     .prepare<[], Told["obstacles"][number]>(
-      "select flow.name as flow, what from obstacle join flow using (flow)",
+      "select flow.name as flow, what, code from obstacle join flow using (flow)",
     )
     .all(),
   peakMb: process.resourceUsage().maxRSS / 1024,
