@@ -156,7 +156,10 @@ test("a stop and a pause are told once: no alert beside them, and the metrics co
   });
   Object.assign(paused.flow, { paused: true });
   paused.bench.clock.advance(16 * MINUTE);
-  expect(await paused.told()).toMatchObject({ late: [{ code: "paused" }], alerts: [] });
+  expect(await paused.told()).toMatchObject({
+    late: [{ code: "paused", next: expect.stringContaining("Take paused: true from the flow") }],
+    alerts: [],
+  });
 });
 
 test("what waits for the next call of a receiver that calls us is not late; when it stays silent that is told", async () => {
