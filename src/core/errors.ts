@@ -5,7 +5,7 @@
 import type { Fault } from "./fault.ts";
 import type { Kind } from "./kinds.ts";
 
-/** Exit codes of every command: README.md says what each means. */
+/** Exit codes of every command: docs/commands.md says what each means. */
 export const exitCodes = {
   ok: 0,
   runtime: 1,
