@@ -93,9 +93,9 @@ const isTold = ({ file }: Suite): boolean =>
 /** It is a small file, and takes long in the long run. */
 const isLengthy = ({ file }: Suite): boolean =>
   [
-    "connectors/files/idoc/round-trip.long.test.ts",
-    "connectors/files/round-trip.test.ts",
-    "connectors/files/x12/round-trip.long.test.ts",
+    "src/formats/idoc/round-trip.long.test.ts",
+    "src/formats/table/round-trip.test.ts",
+    "src/formats/x12/round-trip.long.test.ts",
     "test/new-connector.long.test.ts",
   ].includes(file);
 const replacesModules = ({ text }: Suite): boolean => text.includes("vi.mock(");

@@ -4,12 +4,12 @@
  * length and character checked.
  */
 import { XMLBuilder, XMLParser } from "fast-xml-parser";
-import { idocWriter } from "../connectors/files/idoc/writer.ts";
-import type { SupplierInvoiceDocument } from "../connectors/files/documents.ts";
+import { idocWriter } from "../src/formats/idoc/writer.ts";
+import type { SupplierInvoiceDocument } from "../src/formats/documents.ts";
 import type { Item } from "../src/core/contract.ts";
 import { Decimal } from "../src/core/decimal.ts";
-import { IdocSink } from "../connectors/files/idoc/config.ts";
-import { localDrop } from "../connectors/files/local.ts";
+import { IdocSink } from "../src/formats/idoc/config.ts";
+import { localDrop } from "../connectors/files/folder/local.ts";
 import { surroundingsIn } from "../test/support/surroundings.ts";
 import { report } from "./usage.ts";
 

@@ -5,12 +5,12 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { documents } from "../connectors/files/documents.ts";
+import { documents } from "../src/formats/documents.ts";
 import { files } from "../connectors/files/index.ts";
-import { layouts } from "../connectors/files/layouts/index.ts";
-import { columnsOf, labelOf } from "../connectors/files/locate.ts";
-import { HEADS } from "../connectors/files/profile.ts";
-import { openProfile } from "../connectors/files/profile-open.ts";
+import { layouts } from "../src/formats/table/layouts/index.ts";
+import { columnsOf, labelOf } from "../src/formats/table/locate.ts";
+import { HEADS } from "../src/formats/table/profile.ts";
+import { openProfile } from "../src/formats/table/profile-open.ts";
 import { mappings } from "../mappings/index.ts";
 import { calendarOf } from "../src/core/calendar.ts";
 import type { Mapping } from "../src/core/contract.ts";

@@ -9,7 +9,7 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { formats, type PutFile, putInboxes } from "../connectors/files/bad-inbox.fixture.ts";
+import { formats, type PutFile, putInboxes } from "./files/bad-inbox.ts";
 import { usePlatform } from "./platform/support.ts";
 import type { Told } from "./support/bad-inbox-program.ts";
 import { tempFolder } from "./support/folder.ts";

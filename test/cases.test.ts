@@ -2,8 +2,8 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { documents } from "../connectors/files/documents.ts";
-import { layouts } from "../connectors/files/layouts/index.ts";
+import { documents } from "../src/formats/documents.ts";
+import { layouts } from "../src/formats/table/layouts/index.ts";
 import { tryton } from "../connectors/tryton/index.ts";
 import { mappings } from "../mappings/index.ts";
 import type { Mapping, Offers } from "../src/core/contract.ts";

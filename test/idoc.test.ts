@@ -2,8 +2,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { aleaud, sinkConfig } from "../connectors/files/idoc/idoc.fixture.ts";
-import { referenceTo } from "../connectors/files/idoc/answers.ts";
+import { aleaud, sinkConfig } from "./files/idoc.ts";
+import { referenceTo } from "../src/formats/idoc/answers.ts";
 import { files } from "../connectors/files/index.ts";
 import { mappings } from "../mappings/index.ts";
 import { calendarOf } from "../src/core/calendar.ts";

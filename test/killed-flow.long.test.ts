@@ -14,7 +14,7 @@ import { expect, test } from "vitest";
 import { push, recover, runFlow } from "../src/engine/run.ts";
 import { tempFolder } from "./support/folder.ts";
 import { type FormatName, killedFlow, NUMBERS } from "./support/killed-flow.ts";
-import { read } from "../connectors/files/x12/x12.fixture.ts";
+import { read } from "./files/x12.ts";
 
 const PROGRAM = fileURLToPath(new URL("./support/killed-flow-program.ts", import.meta.url));
 const STEPS_MAX = 200;

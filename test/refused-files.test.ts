@@ -2,10 +2,10 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { badFormats } from "../connectors/files/bad-formats.fixture.ts";
-import { FIXED_PROFILE } from "../connectors/files/bad-inbox.fixture.ts";
+import { badFormats } from "./files/bad-formats.ts";
+import { FIXED_PROFILE } from "./files/bad-inbox.ts";
 import { files } from "../connectors/files/index.ts";
-import { workbook } from "../connectors/files/workbook.fixture.ts";
+import { workbook } from "./files/workbook.ts";
 import { conditionsOf } from "../src/alerts/conditions.ts";
 import { exposed } from "../src/console/metrics.ts";
 import type { Source } from "../src/core/contract.ts";

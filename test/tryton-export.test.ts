@@ -1,22 +1,12 @@
 /** The exports of a real Tryton, read through the files source, agree with the ERP's own books. */
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { customerInvoices, type CustomerInvoice } from "../connectors/files/layouts/invoices.ts";
-import { customers, suppliers } from "../connectors/files/layouts/parties.ts";
-import { priceLists, type PriceLine } from "../connectors/files/layouts/price-lists.ts";
-import type { Layout } from "../connectors/files/layouts/table.ts";
-import {
-  dropFolder,
-  picks,
-  recordsOf,
-  type DropFolder,
-} from "../connectors/files/source.fixture.ts";
-import {
-  payments,
-  products,
-  supplierInvoices,
-  type SupplierInvoice,
-} from "../connectors/files/specimens.fixture.ts";
+import { customerInvoices, type CustomerInvoice } from "../src/formats/table/layouts/invoices.ts";
+import { customers, suppliers } from "../src/formats/table/layouts/parties.ts";
+import { priceLists, type PriceLine } from "../src/formats/table/layouts/price-lists.ts";
+import type { Layout } from "../src/formats/table/layouts/table.ts";
+import { dropFolder, picks, recordsOf, type DropFolder } from "./files/source.ts";
+import { payments, products, supplierInvoices, type SupplierInvoice } from "./files/specimens.ts";
 import { Decimal } from "../src/core/decimal.ts";
 
 const expected = JSON.parse(

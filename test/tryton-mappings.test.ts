@@ -2,7 +2,7 @@
 import { calendarOf } from "../src/core/calendar.ts";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { dropFolder, picks, type DropFolder } from "../connectors/files/source.fixture.ts";
+import { dropFolder, picks, type DropFolder } from "./files/source.ts";
 import { mappings } from "../mappings/index.ts";
 import { openTables } from "../src/config/crossref.ts";
 import type { Change, References } from "../src/core/contract.ts";

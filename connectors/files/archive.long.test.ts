@@ -4,7 +4,7 @@
  */
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
-import { archiveOf } from "./archive.fixture.ts";
+import { archiveOf } from "../../test/files/archive.ts";
 
 test("two million archived files are listed once in little memory, and not again", async () => {
   const { parties, visits } = await archiveOf(tempFolder(), 2_000_000);

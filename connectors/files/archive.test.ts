@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
-import { archiveOf } from "./archive.fixture.ts";
+import { archiveOf } from "../../test/files/archive.ts";
 
 test("of an archive of many files the newest export is found, and after that neither a reconciliation nor a new file lists it", async () => {
   const folder = tempFolder();

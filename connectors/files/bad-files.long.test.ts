@@ -11,10 +11,10 @@ import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
-import { putBadFiles } from "./bad-files.fixture.ts";
-import { expectFates, type Outcome } from "./bad-files.suite.ts";
+import { putBadFiles } from "../../test/files/bad-files.ts";
+import { expectFates, type Outcome } from "../../test/files/bad-files-suite.ts";
 
-const PROGRAM = join(import.meta.dirname, "bad-files.program.ts");
+const PROGRAM = join(import.meta.dirname, "../../test/files/bad-files-program.ts");
 
 /** As the launcher starts the daemon. */
 const read = (folder: string): Outcome & { peakMb: number } =>

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { Obstacle } from "../../src/core/contract.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
-import { putBadFiles } from "./bad-files.fixture.ts";
-import { expectFates } from "./bad-files.suite.ts";
-import { FIXED_PROFILE } from "./bad-inbox.fixture.ts";
-import { badFormats } from "./bad-formats.fixture.ts";
+import { putBadFiles } from "../../test/files/bad-files.ts";
+import { expectFates } from "../../test/files/bad-files-suite.ts";
+import { FIXED_PROFILE } from "../../test/files/bad-inbox.ts";
+import { badFormats } from "../../test/files/bad-formats.ts";
 import { FilesConfig } from "./config.ts";
-import { Sheet } from "./csv.ts";
-import type { Drop } from "./drop.ts";
+import { Sheet } from "../../src/formats/table/csv.ts";
+import type { Drop } from "./folder/port.ts";
 import { openSource } from "./source.ts";
-import { dropFolder, type DropFolder } from "./source.fixture.ts";
+import { dropFolder, type DropFolder } from "../../test/files/source.ts";
 
 let folder: DropFolder;
 beforeEach(async () => {

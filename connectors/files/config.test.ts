@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { mappings } from "../../mappings/index.ts";
 import { FilesConfig } from "./config.ts";
 import { offersOf } from "./offers.ts";
-import { picks } from "./source.fixture.ts";
+import { picks } from "../../test/files/source.ts";
 
 const issue = (source: Record<string, unknown>) =>
   FilesConfig.safeParse({ folder: "in", sources: { it: source } }).error?.issues[0]?.message;

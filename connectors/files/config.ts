@@ -1,13 +1,13 @@
 /** The `files` section of a configuration. */
 import { z } from "zod";
 import { repeated } from "../../src/core/company.ts";
-import { type DocumentName, documents } from "./documents.ts";
-import { IdocSink, IdocSource } from "./idoc/config.ts";
-import { layouts } from "./layouts/index.ts";
+import { type DocumentName, documents } from "../../src/formats/documents.ts";
+import { IdocSink, IdocSource } from "../../src/formats/idoc/config.ts";
+import { layouts } from "../../src/formats/table/layouts/index.ts";
 import { distinctEndings, origin, Pattern, target } from "./place.ts";
-import { HEADS } from "./profile.ts";
-import { SftpConfig } from "./sftp/config.ts";
-import { X12Sink, X12Source } from "./x12/ends.ts";
+import { HEADS } from "../../src/formats/table/profile.ts";
+import { SftpConfig } from "./folder/sftp-config.ts";
+import { X12Sink, X12Source } from "./x12-ends.ts";
 
 const names = layouts.map(({ name }) => name);
 

@@ -1,5 +1,5 @@
 /** What the file sink asks of a drop. Everything here throws what the drop throws (see trouble.ts). */
-import { type Drop, failure, type Over } from "./drop.ts";
+import { type Drop, failure, type Over } from "./folder/port.ts";
 
 /** Truncates what an interrupted write left, and returns once the disk has the bytes and gives them back. */
 export async function writeDurably(

@@ -16,13 +16,13 @@ import type { Endpoint, Obstacle, Outgoing, Sink } from "../../src/core/contract
 import { isThere } from "../../test/support/machine.ts";
 import { startSshd } from "../../test/support/sshd.ts";
 import { contentAt, readWhole, writeDurably } from "./disk.ts";
-import type { Drop } from "./drop.ts";
+import type { Drop } from "./folder/port.ts";
 import { files } from "./index.ts";
-import { localDrop } from "./local.ts";
-import { SftpConfig } from "./sftp/config.ts";
-import { sftpDrop } from "./sftp/drop.ts";
-import { startHostileServer } from "./sftp/server.fixture.ts";
-import { invoice, item } from "./sink.fixture.ts";
+import { localDrop } from "./folder/local.ts";
+import { SftpConfig } from "./folder/sftp-config.ts";
+import { sftpDrop } from "./folder/sftp.ts";
+import { startHostileServer } from "../../test/files/sftp-server.ts";
+import { invoice, item } from "../../test/files/sink.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 interface Place {

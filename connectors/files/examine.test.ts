@@ -15,8 +15,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
-import { examined } from "./examine.fixture.ts";
-import { localRights } from "./rights.ts";
+import { examined } from "../../test/files/examine.ts";
+import { localRights } from "./folder/rights.ts";
 
 const MADE = "archive and failed will be made with the first file";
 
@@ -67,7 +67,7 @@ test.skipIf(process.getuid?.() !== 0)(
       JSON.parse(
         execFileSync(
           process.execPath,
-          [fileURLToPath(new URL("./examine.program.ts", import.meta.url)), folder],
+          [fileURLToPath(new URL("../../test/files/examine-program.ts", import.meta.url)), folder],
           {
             uid: NOBODY,
             gid: NOBODY,

@@ -5,10 +5,10 @@
 import type { Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { FilesConfig, SinkConfig, SourceConfig } from "./config.ts";
-import { type Drop, failure, type Wanted } from "./drop.ts";
+import { type Drop, failure, type Wanted } from "./folder/port.ts";
 import { foldersOf } from "./sink.ts";
-import { isRightMissing } from "./rights.ts";
-import { troubleOf } from "./trouble.ts";
+import { isRightMissing } from "./folder/rights.ts";
+import { troubleOf } from "./folder/trouble.ts";
 
 /** One line for the server, and one for each folder of the sources and sinks that flows use. */
 export async function examineFiles(

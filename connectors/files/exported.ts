@@ -5,12 +5,15 @@ import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Facts, Holding, HoldingKind, HoldingState, Role } from "../../src/core/holdings.ts";
 import { parseExact } from "../../src/core/json.ts";
 import type { SourceConfig, TableSource } from "./config.ts";
-import { PartFault } from "./csv.ts";
-import type { Site } from "./drop.ts";
-import { customerInvoices, type CustomerInvoice } from "./layouts/invoices.ts";
-import { customers, suppliers } from "./layouts/parties.ts";
-import { type PriceLine, priceLists } from "./layouts/price-lists.ts";
-import type { Profile } from "./profile.ts";
+import { PartFault } from "../../src/formats/table/csv.ts";
+import type { Site } from "./folder/port.ts";
+import {
+  customerInvoices,
+  type CustomerInvoice,
+} from "../../src/formats/table/layouts/invoices.ts";
+import { customers, suppliers } from "../../src/formats/table/layouts/parties.ts";
+import { type PriceLine, priceLists } from "../../src/formats/table/layouts/price-lists.ts";
+import type { Profile } from "../../src/formats/table/profile.ts";
 import {
   ageOf,
   ARCHIVED,
@@ -20,11 +23,11 @@ import {
   isNamed,
   listEach,
 } from "./pickup.ts";
-import { changesOf } from "./records.ts";
-import { Blocked } from "./rights.ts";
+import { changesOf } from "../../src/formats/table/records.ts";
+import { Blocked } from "./folder/rights.ts";
 import { archiveFolders } from "./retention.ts";
 import { openSet, readSet } from "./sets.ts";
-import { encodingOf } from "./sheets.ts";
+import { encodingOf } from "../../src/formats/table/sheets.ts";
 import { profileOf } from "./reader.ts";
 import { placeOf } from "./source.ts";
 

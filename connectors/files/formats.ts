@@ -1,13 +1,13 @@
 /** The formats that files come and go in: a further one is a line in each function here, and in `config.ts`. */
 import type { SinkConfig, SourceConfig, TableSource } from "./config.ts";
-import type { Site } from "./drop.ts";
-import type { DocumentWriter, RecordReader } from "./format.ts";
-import { idocReader, idocRecords } from "./idoc/reader.ts";
-import { idocForm, idocWriter } from "./idoc/writer.ts";
+import type { Site } from "./folder/port.ts";
+import type { DocumentWriter, RecordReader } from "../../src/formats/format.ts";
+import { idocReader, idocRecords } from "../../src/formats/idoc/reader.ts";
+import { idocForm, idocWriter } from "../../src/formats/idoc/writer.ts";
 import { profileOf, type Reader, tableReader, wholeReader } from "./reader.ts";
-import { tableWriter } from "./table-writer.ts";
-import { x12Reader } from "./x12/reader.ts";
-import { x12Writer } from "./x12/writer.ts";
+import { tableWriter } from "../../src/formats/table/table-writer.ts";
+import { x12Reader } from "../../src/formats/x12/reader.ts";
+import { x12Writer } from "../../src/formats/x12/writer.ts";
 
 /** @throws InvalidProfile */
 export function writerOf(config: SinkConfig, site: Site): DocumentWriter {

@@ -18,10 +18,10 @@ import { stringifyExact } from "../../src/core/json.ts";
 import { Daemon } from "../../src/engine/daemon.ts";
 import { engineOn, pagesOf } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
-import { CustomerInvoiceDocument } from "./documents.ts";
+import { CustomerInvoiceDocument } from "../../src/formats/documents.ts";
 import { files } from "./index.ts";
-import { d, invoice, item, line } from "./sink.fixture.ts";
-import { picks } from "./source.fixture.ts";
+import { d, invoice, item, line } from "../../test/files/sink.ts";
+import { picks } from "../../test/files/source.ts";
 
 const signal = new AbortController().signal;
 const EXPORTS = join(import.meta.dirname, "../../test/data/tryton-export");

@@ -15,16 +15,21 @@ import {
   type Lacking,
   type Strength,
 } from "../../src/core/holdings.ts";
-import type { Encoding } from "./bytes.ts";
+import type { Encoding } from "../../src/formats/bytes.ts";
 import type { FilesConfig, TableSink, TableSource } from "./config.ts";
 import { readWhole } from "./disk.ts";
-import { documents } from "./documents.ts";
-import type { Drop, Site } from "./drop.ts";
+import { documents } from "../../src/formats/documents.ts";
+import type { Drop, Site } from "./folder/port.ts";
 import { type Export, exportedKind, newestExport } from "./exported.ts";
-import { writingOf } from "./table-writer.ts";
-import { unavailable } from "./trouble.ts";
-import { writeDocuments, type Writing } from "./write.ts";
-import { type InvoiceName, readWritten, tellsWhich, type Written } from "./written.ts";
+import { writingOf } from "../../src/formats/table/table-writer.ts";
+import { unavailable } from "./folder/trouble.ts";
+import { writeDocuments, type Writing } from "../../src/formats/table/write.ts";
+import {
+  type InvoiceName,
+  readWritten,
+  tellsWhich,
+  type Written,
+} from "../../src/formats/table/written.ts";
 
 const WRITTEN: Readonly<Partial<Record<HoldingKind, InvoiceName>>> = {
   invoice: "customer-invoices",

@@ -2,20 +2,20 @@
 import { resolve } from "node:path";
 import { defineConnector, type Source } from "../../src/core/contract.ts";
 import { FilesConfig, type SinkConfig, type SourceConfig } from "./config.ts";
-import { type Site, withoutLinks } from "./drop.ts";
+import { type Site, withoutLinks } from "./folder/port.ts";
 import { examineFiles } from "./examine.ts";
 import { filesHoldings } from "./holdings.ts";
-import { answersSource } from "./idoc/answers-source.ts";
+import { answersSource } from "./idoc-answers.ts";
 import { Kept } from "./kept.ts";
-import { localDrop } from "./local.ts";
+import { localDrop } from "./folder/local.ts";
 import { offersOf } from "./offers.ts";
 import { checkFolder, checkRoot } from "./pickup.ts";
-import { sftpDrop } from "./sftp/drop.ts";
+import { sftpDrop } from "./folder/sftp.ts";
 import { wholeReader } from "./reader.ts";
 import { checkSinks, type FileSink, fileSink, openSinks } from "./sink.ts";
 import { openSource, openSourceWith } from "./source.ts";
-import { x12Reader } from "./x12/reader.ts";
-import { replyWriter } from "./x12/writer.ts";
+import { x12Reader } from "../../src/formats/x12/reader.ts";
+import { replyWriter } from "../../src/formats/x12/writer.ts";
 
 export const files = defineConnector<FilesConfig>({
   name: "files",

@@ -9,7 +9,7 @@ import { onTestFinished } from "vitest";
 import type { Outgoing } from "../../src/core/contract.ts";
 import { connectorSuite, type Config, type Ground } from "../../test/connector.suite.ts";
 import { files } from "./index.ts";
-import { books, HEADER } from "./kit.fixture.ts";
+import { books, HEADER } from "../../test/files/kit.ts";
 
 connectorSuite({
   connector: files,
@@ -76,7 +76,7 @@ async function killedAt(send: {
   request: Outgoing;
   step: number;
 }): Promise<{ over: boolean; answer: null }> {
-  const program = fileURLToPath(new URL("./kit.program.ts", import.meta.url));
+  const program = fileURLToPath(new URL("../../test/files/kit-program.ts", import.meta.url));
   const child = spawn(process.execPath, [program, JSON.stringify(send)], { stdio: "inherit" });
   const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
   if (code !== 0 && signal !== "SIGKILL") throw new Error(`the program ended with ${code}`);

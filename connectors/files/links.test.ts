@@ -9,7 +9,7 @@ import { isThere } from "../../test/support/machine.ts";
 import { startSshd } from "../../test/support/sshd.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { files } from "./index.ts";
-import { invoice, item } from "./sink.fixture.ts";
+import { invoice, item } from "../../test/files/sink.ts";
 
 const { signal } = new AbortController();
 const CSV =

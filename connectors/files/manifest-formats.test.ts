@@ -3,8 +3,8 @@ import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { badFormats } from "./bad-formats.fixture.ts";
-import { dropFolder } from "./source.fixture.ts";
+import { badFormats } from "../../test/files/bad-formats.ts";
+import { dropFolder } from "../../test/files/source.ts";
 
 /** How many documents a file has: IDocs, transaction sets. */
 const documentsIn = (text: string): number => text.match(/<IDOC |~ST\*/g)?.length ?? 0;

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
-import { failure } from "./drop.ts";
-import { localDrop } from "./local.ts";
-import { config, invoice, item, request, rowsOf } from "./sink.fixture.ts";
+import { failure } from "./folder/port.ts";
+import { localDrop } from "./folder/local.ts";
+import { config, invoice, item, request, rowsOf } from "../../test/files/sink.ts";
 import { type FileSink, openSinks } from "./sink.ts";
-import { dropFolder, type DropFolder } from "./source.fixture.ts";
+import { dropFolder, type DropFolder } from "../../test/files/source.ts";
 
 const signal = new AbortController().signal;
 const HEADER =

@@ -1,8 +1,8 @@
 import { readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Drop } from "./drop.ts";
-import { dropFolder, type DropFolder, picks } from "./source.fixture.ts";
+import type { Drop } from "./folder/port.ts";
+import { dropFolder, type DropFolder, picks } from "../../test/files/source.ts";
 
 const PARTS = ["customer-invoices", "customer-invoice-lines", "customer-invoice-taxes"];
 

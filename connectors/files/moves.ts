@@ -4,9 +4,9 @@
  * wait for the others for ever or be read with parts of a later export.
  */
 import { z } from "zod";
-import type { Drop } from "./drop.ts";
+import type { Drop } from "./folder/port.ts";
 import { archivedName, type Found, moveAway, writeErrors } from "./pickup.ts";
-import { unavailable } from "./trouble.ts";
+import { unavailable } from "./folder/trouble.ts";
 
 const Refused = z.strictObject({
   file: z.string(),

@@ -1,7 +1,7 @@
 /** Names that nothing can be reached by. */
 import { writeFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { dropFolder, picks } from "./source.fixture.ts";
+import { dropFolder, picks } from "../../test/files/source.ts";
 
 test.skipIf(process.platform !== "linux")(
   "a file whose name is no UTF-8 is told, and never passed over in silence",

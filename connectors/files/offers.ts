@@ -2,12 +2,12 @@
 import { relative, resolve } from "node:path";
 import type { FolderNeed, Offer, OfferComplaint, Offers } from "../../src/core/contract.ts";
 import type { FilesConfig, SinkConfig, SourceConfig, TableSource } from "./config.ts";
-import { partsOf, type Profile } from "./profile.ts";
-import { InvalidProfile } from "./profile-file.ts";
-import { openProfile } from "./profile-open.ts";
+import { partsOf, type Profile } from "../../src/formats/table/profile.ts";
+import { InvalidProfile } from "../../src/formats/table/profile-file.ts";
+import { openProfile } from "../../src/formats/table/profile-open.ts";
 import { foldersOf } from "./sink.ts";
 import { sinkForm, sourceForm } from "./formats.ts";
-import type { X12Sink } from "./x12/ends.ts";
+import type { X12Sink } from "./x12-ends.ts";
 
 /** Folders on a server need no right on this machine. */
 export function offersOf({ folder, sftp, sources, sinks }: FilesConfig, base: string): Offers {

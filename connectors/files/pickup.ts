@@ -5,9 +5,9 @@
 import { parse } from "node:path";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { guarded } from "../../src/core/spreadsheet.ts";
-import type { Drop, Entry, OpenFile } from "./drop.ts";
-import { Blocked, isRightMissing } from "./rights.ts";
-import { troubleOf, unavailable } from "./trouble.ts";
+import type { Drop, Entry, OpenFile } from "./folder/port.ts";
+import { Blocked, isRightMissing } from "./folder/rights.ts";
+import { troubleOf, unavailable } from "./folder/trouble.ts";
 
 /** A file name, or one with a single `*` for any text. */
 export type Pattern = string;

@@ -6,7 +6,7 @@
 import type { Obstacle, Surroundings } from "../../src/core/contract.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { FilesConfig } from "./config.ts";
-import type { Drop } from "./drop.ts";
+import type { Drop } from "./folder/port.ts";
 import {
   type FileSet,
   findSets,

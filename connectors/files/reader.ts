@@ -2,17 +2,17 @@
 import { hash } from "node:crypto";
 import type { Reading, Surroundings } from "../../src/core/contract.ts";
 import { memoryScratch } from "../../src/core/scratch.ts";
-import type { Encoding } from "./bytes.ts";
+import type { Encoding } from "../../src/formats/bytes.ts";
 import type { TableSource } from "./config.ts";
-import { FileFault, PartFault } from "./csv.ts";
-import type { Bytes } from "./drop.ts";
-import type { RecordReader } from "./format.ts";
-import type { Profile } from "./profile.ts";
-import { openProfile } from "./profile-open.ts";
-import { checkDocuments } from "./manifest.ts";
-import { keepChange } from "./records.ts";
+import { FileFault, PartFault } from "../../src/formats/table/csv.ts";
+import type { Bytes } from "./folder/port.ts";
+import type { RecordReader } from "../../src/formats/format.ts";
+import type { Profile } from "../../src/formats/table/profile.ts";
+import { openProfile } from "../../src/formats/table/profile-open.ts";
+import { checkDocuments } from "../../src/formats/manifest.ts";
+import { keepChange } from "../../src/formats/table/records.ts";
 import { type Opened, type ReadResult, readSet } from "./sets.ts";
-import { encodingOf } from "./sheets.ts";
+import { encodingOf } from "../../src/formats/table/sheets.ts";
 
 export interface Reader {
   /** What they are opened as. */

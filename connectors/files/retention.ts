@@ -2,8 +2,8 @@
  * Files that were read, in one folder a day where they are deleted after a time: so that neither reading nor deleting
  * lists what is older.
  */
-import type { Entry, Site } from "./drop.ts";
-import { troubleOf } from "./trouble.ts";
+import type { Entry, Site } from "./folder/port.ts";
+import { troubleOf } from "./folder/trouble.ts";
 
 interface Archive {
   readonly drop: Site["drop"];

@@ -2,15 +2,15 @@
 import { createHash } from "node:crypto";
 import type { Reading, Surroundings } from "../../src/core/contract.ts";
 import { memoryScratch, type Scratch } from "../../src/core/scratch.ts";
-import { ChangedMeanwhile, type Encoding, survey, type Survey } from "./bytes.ts";
+import { ChangedMeanwhile, type Encoding, survey, type Survey } from "../../src/formats/bytes.ts";
 import type { TableSource } from "./config.ts";
-import type { Drop, OpenFile } from "./drop.ts";
-import type { RecordsRead } from "./format.ts";
-import type { Manifest } from "./manifest.ts";
-import type { Profile } from "./profile.ts";
+import type { Drop, OpenFile } from "./folder/port.ts";
+import type { RecordsRead } from "../../src/formats/format.ts";
+import type { Manifest } from "../../src/formats/manifest.ts";
+import type { Profile } from "../../src/formats/table/profile.ts";
 import { type FileSet, openFound } from "./pickup.ts";
-import { type Extract, type Part, readRecords } from "./records.ts";
-import { openSheet } from "./sheets.ts";
+import { type Extract, type Part, readRecords } from "../../src/formats/table/records.ts";
+import { openSheet } from "../../src/formats/table/sheets.ts";
 
 /** Files whose bytes cannot become those of other files under the same name. */
 export interface Opened {

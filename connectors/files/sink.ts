@@ -15,14 +15,14 @@ import {
   unknown,
 } from "../../src/core/outcome.ts";
 import { contentAt, writeDurably } from "./disk.ts";
-import { type Drop, failure, type Site } from "./drop.ts";
+import { type Drop, failure, type Site } from "./folder/port.ts";
 import { type Folders, makingFolders, markedSince } from "./staging.ts";
-import { answerTo, SPARED_MS, troubleOf, unavailable } from "./trouble.ts";
-import { bytesOf } from "./bytes.ts";
+import { answerTo, SPARED_MS, troubleOf, unavailable } from "./folder/trouble.ts";
+import { bytesOf } from "../../src/formats/bytes.ts";
 import type { SinkConfig } from "./config.ts";
-import type { DocumentWriter } from "./format.ts";
+import type { DocumentWriter } from "../../src/formats/format.ts";
 import { writerOf } from "./formats.ts";
-import { manifestText } from "./manifest.ts";
+import { manifestText } from "../../src/formats/manifest.ts";
 
 /** A disk tells the truth at once, so one look settles what is unknown, and the same file may always be moved again. */
 const POLICY: Policy = keyless;

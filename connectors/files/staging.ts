@@ -1,7 +1,7 @@
 /** The folders of a sink, and the mark in its staging folder that says since when it is that folder. */
-import type { Drop, Site } from "./drop.ts";
+import type { Drop, Site } from "./folder/port.ts";
 import { readWhole } from "./disk.ts";
-import { unavailable } from "./trouble.ts";
+import { unavailable } from "./folder/trouble.ts";
 
 /** Of a sink, as the drop calls them. */
 export interface Folders {

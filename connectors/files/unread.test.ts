@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import type { Obstacle } from "../../src/core/contract.ts";
-import { dropFolder, picks } from "./source.fixture.ts";
+import { dropFolder, picks } from "../../test/files/source.ts";
 
 const HEADER =
   "ID,Code,Name,Phone,Mobile,E-Mail,Addresses/Building Name,Addresses/Street,Addresses/Postal Code,Addresses/City," +
@@ -43,7 +43,7 @@ test("a file over maxBytes holds back what came after it, names it, and is read 
 });
 
 const NOBODY = 65_534;
-const PROGRAM = fileURLToPath(new URL("./rights.program.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../../test/files/rights-program.ts", import.meta.url));
 
 /** Two exports, the older one first, and a folder with rights of its own. */
 async function site(within: string, name: string, mode: number): Promise<string> {

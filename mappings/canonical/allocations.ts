@@ -1,4 +1,4 @@
-import { AllocationDocument } from "../../connectors/files/documents.ts";
+import { AllocationDocument } from "../../src/formats/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { Allocation } from "../../src/platform/contract/allocation.ts";
 import { codeOf } from "./codes.ts";

@@ -1,4 +1,4 @@
-import { ConnectionDocument } from "../../connectors/files/documents.ts";
+import { ConnectionDocument } from "../../src/formats/documents.ts";
 import { defineMapping, type References, skip } from "../../src/core/contract.ts";
 import { Connection } from "../../src/platform/contract/connection.ts";
 

@@ -1,4 +1,4 @@
-import { CustomerInvoiceDocument } from "../../connectors/files/documents.ts";
+import { CustomerInvoiceDocument } from "../../src/formats/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { Invoice } from "../../src/platform/contract/invoice.ts";
 import { accountOf } from "./codes.ts";

@@ -1,4 +1,4 @@
-import { DeliveryTicketDocument } from "../../connectors/files/documents.ts";
+import { DeliveryTicketDocument } from "../../src/formats/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";

@@ -1,5 +1,5 @@
 /** What invoices we issue and invoices we pay have in common. */
-import type { SupplierInvoiceDocument } from "../../connectors/files/documents.ts";
+import type { SupplierInvoiceDocument } from "../../src/formats/documents.ts";
 import type { Figures, Likeness, References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";

@@ -1,4 +1,4 @@
-import { LocationDocument } from "../../connectors/files/documents.ts";
+import { LocationDocument } from "../../src/formats/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { ListedLocation } from "../../src/platform/contract/location.ts";
 import { codeOf } from "./codes.ts";

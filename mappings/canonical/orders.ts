@@ -1,4 +1,4 @@
-import { OrderDocument } from "../../connectors/files/documents.ts";
+import { OrderDocument } from "../../src/formats/documents.ts";
 import { defineMapping, type References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Order, type OrderLine } from "../../src/platform/contract/order.ts";

@@ -1,5 +1,5 @@
 /** Payments that went through, for the ledger of an ERP. They wait until their invoice was delivered. */
-import { PaymentDocument } from "../../connectors/files/documents.ts";
+import { PaymentDocument } from "../../src/formats/documents.ts";
 import {
   defineMapping,
   type Likeness,

@@ -1,4 +1,4 @@
-import { RackPriceDocument } from "../../connectors/files/documents.ts";
+import { RackPriceDocument } from "../../src/formats/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { RackPrice } from "../../src/platform/contract/pricing.ts";
 import { codeOf } from "./codes.ts";

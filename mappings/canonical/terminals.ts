@@ -1,4 +1,4 @@
-import { TerminalDocument } from "../../connectors/files/documents.ts";
+import { TerminalDocument } from "../../src/formats/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { SupplierTerminal } from "../../src/platform/contract/supplier-terminal.ts";
 import { activity, counted } from "./values.ts";

@@ -1,7 +1,7 @@
 import {
   deliveryTickets as layout,
   type PlainTicketLine,
-} from "../../connectors/files/layouts/plain.ts";
+} from "../../src/formats/table/layouts/plain.ts";
 import { defineMapping, type References, skip } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";

@@ -1,4 +1,4 @@
-import { endedFreightRates as layout } from "../../connectors/files/layouts/plain.ts";
+import { endedFreightRates as layout } from "../../src/formats/table/layouts/plain.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { EndedFreightRate } from "../../src/platform/contract/documents.ts";
 

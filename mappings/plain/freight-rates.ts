@@ -1,4 +1,4 @@
-import { freightRates as layout } from "../../connectors/files/layouts/plain.ts";
+import { freightRates as layout } from "../../src/formats/table/layouts/plain.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { FreightRateDocument } from "../../src/platform/contract/documents.ts";
 import { noonOf } from "../platform/invoices.ts";

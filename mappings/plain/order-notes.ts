@@ -1,4 +1,4 @@
-import { orderNotes as layout } from "../../connectors/files/layouts/plain.ts";
+import { orderNotes as layout } from "../../src/formats/table/layouts/plain.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { NoteOnOrder } from "../../src/platform/contract/documents.ts";
 

@@ -1,4 +1,4 @@
-import { terminals as layout } from "../../connectors/files/layouts/plain.ts";
+import { terminals as layout } from "../../src/formats/table/layouts/plain.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { TerminalDocument } from "../../src/platform/contract/documents.ts";
 import { present } from "./present.ts";

@@ -1,4 +1,4 @@
-import { ticketSignatures as layout } from "../../connectors/files/layouts/plain.ts";
+import { ticketSignatures as layout } from "../../src/formats/table/layouts/plain.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { SignedTicket } from "../../src/platform/contract/documents.ts";
 import { id } from "../../src/platform/contract/primitives.ts";

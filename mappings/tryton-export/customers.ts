@@ -1,4 +1,4 @@
-import { customers as layout } from "../../connectors/files/layouts/parties.ts";
+import { customers as layout } from "../../src/formats/table/layouts/parties.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { CreateParty } from "../../src/platform/contract/party.ts";
 import { companyOf } from "../platform/parties.ts";

@@ -1,5 +1,8 @@
 /** Customer invoices that are posted in the ERP, as invoices of the platform. */
-import { customerInvoices, type CustomerInvoice } from "../../connectors/files/layouts/invoices.ts";
+import {
+  customerInvoices,
+  type CustomerInvoice,
+} from "../../src/formats/table/layouts/invoices.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { CreateInvoice } from "../../src/platform/contract/invoice.ts";
 import { issued, issuedFigures, issuedLikeness } from "../platform/invoices.ts";

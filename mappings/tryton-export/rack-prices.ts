@@ -1,5 +1,5 @@
 /** Price lists, of which each is a terminal, as rack prices. What is no plain price is refused by name. */
-import { priceLists, type PriceLine } from "../../connectors/files/layouts/price-lists.ts";
+import { priceLists, type PriceLine } from "../../src/formats/table/layouts/price-lists.ts";
 import { defineMapping, type References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";

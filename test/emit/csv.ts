@@ -1,11 +1,11 @@
 /** The tables that the files connector writes: each kind of document in each shipped profile of it. */
 import * as fc from "fast-check";
-import { bytesOf } from "../../connectors/files/bytes.ts";
-import { type DocumentName, documents } from "../../connectors/files/documents.ts";
-import { guardedAs, type Profile } from "../../connectors/files/profile.ts";
-import { openProfile, shippedProfiles } from "../../connectors/files/profile-open.ts";
-import { recordsFor } from "../../connectors/files/random.fixture.ts";
-import { writeDocuments, writeRecords } from "../../connectors/files/write.ts";
+import { bytesOf } from "../../src/formats/bytes.ts";
+import { type DocumentName, documents } from "../../src/formats/documents.ts";
+import { guardedAs, type Profile } from "../../src/formats/table/profile.ts";
+import { openProfile, shippedProfiles } from "../../src/formats/table/profile-open.ts";
+import { recordsFor } from "../files/random-records.ts";
+import { writeDocuments, writeRecords } from "../../src/formats/table/write.ts";
 import { calendarOf } from "../../src/core/calendar.ts";
 import { itemsOfCases } from "./cases.ts";
 import { type Emitted, emitted } from "./emitted.ts";

@@ -2,12 +2,12 @@
 import { hash } from "node:crypto";
 import { X12Interchange, X12Parser } from "node-x12";
 import { expect, test } from "vitest";
-import { documents } from "../../connectors/files/documents.ts";
-import { draftsIn } from "../../connectors/files/drafts.ts";
-import { guardedAs } from "../../connectors/files/profile.ts";
-import { openProfile } from "../../connectors/files/profile-open.ts";
-import { bothWays } from "../../connectors/files/round-trip.suite.ts";
-import { field, idocsIn } from "../../connectors/files/idoc/xml.ts";
+import { documents } from "../../src/formats/documents.ts";
+import { draftsIn } from "../../src/formats/table/drafts.ts";
+import { guardedAs } from "../../src/formats/table/profile.ts";
+import { openProfile } from "../../src/formats/table/profile-open.ts";
+import { bothWays } from "../files/table-round-trip.ts";
+import { field, idocsIn } from "../../src/formats/idoc/xml.ts";
 import { requests } from "../../connectors/quickbooks-desktop/tables.ts";
 import { csvFiles } from "./csv.ts";
 import { formats } from "./formats.ts";

@@ -1,6 +1,6 @@
 /** One file that a connector can write. */
-import { bytesOf } from "../../connectors/files/bytes.ts";
-import type { DocumentWriter } from "../../connectors/files/format.ts";
+import { bytesOf } from "../../src/formats/bytes.ts";
+import type { DocumentWriter } from "../../src/formats/format.ts";
 import type { Item } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
 

@@ -1,7 +1,7 @@
 /** The IDocs that the files connector writes: each message from the cases of its mapping and from random documents. */
 import * as fc from "fast-check";
-import { itemOf, sinkConfig, siteIn } from "../../connectors/files/idoc/idoc.fixture.ts";
-import { bills, orders, tickets } from "../../connectors/files/idoc/random.fixture.ts";
+import { itemOf, sinkConfig, siteIn } from "../files/idoc.ts";
+import { bills, orders, tickets } from "../files/random-idocs.ts";
 import { sinkForm, writerOf } from "../../connectors/files/formats.ts";
 import { itemsOfCases } from "./cases.ts";
 import { type Emitted, written } from "./emitted.ts";

@@ -4,12 +4,12 @@
  */
 import * as fc from "fast-check";
 import { writerOf } from "../../connectors/files/formats.ts";
-import type { DocumentWriter } from "../../connectors/files/format.ts";
-import { X12Sink } from "../../connectors/files/x12/ends.ts";
-import { damages, dialects, invoices, orders } from "../../connectors/files/x12/random.fixture.ts";
-import { agreed, itemOf, options, read } from "../../connectors/files/x12/x12.fixture.ts";
-import { replyWriter } from "../../connectors/files/x12/writer.ts";
-import { siteIn } from "../../connectors/files/idoc/idoc.fixture.ts";
+import type { DocumentWriter } from "../../src/formats/format.ts";
+import { X12Sink } from "../../connectors/files/x12-ends.ts";
+import { damages, dialects, invoices, orders } from "../files/random-x12.ts";
+import { agreed, itemOf, options, read } from "../files/x12.ts";
+import { replyWriter } from "../../src/formats/x12/writer.ts";
+import { siteIn } from "../files/idoc.ts";
 import { itemsOfCases } from "./cases.ts";
 import { type Emitted, written } from "./emitted.ts";
 

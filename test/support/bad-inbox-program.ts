@@ -1,7 +1,7 @@
 /** Reads inboxes of prices in four formats to the platform, and prints what the store says of each row, and the most memory. */
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { sourcesIn } from "../../connectors/files/bad-inbox.fixture.ts";
+import { sourcesIn } from "../files/bad-inbox.ts";
 import { files } from "../../connectors/files/index.ts";
 import { mappings } from "../../mappings/index.ts";
 import { calendarOf } from "../../src/core/calendar.ts";

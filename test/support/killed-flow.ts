@@ -5,13 +5,10 @@ import { type Mapping, defineMapping, type Sink } from "../../src/core/contract.
 import { Decimal } from "../../src/core/decimal.ts";
 import { engineOn } from "./engine.ts";
 import { surroundingsIn } from "./surroundings.ts";
-import {
-  CustomerInvoiceDocument,
-  SupplierInvoiceDocument,
-} from "../../connectors/files/documents.ts";
-import { bill, sinkConfig } from "../../connectors/files/idoc/idoc.fixture.ts";
+import { CustomerInvoiceDocument, SupplierInvoiceDocument } from "../../src/formats/documents.ts";
+import { bill, sinkConfig } from "../files/idoc.ts";
 import { files } from "../../connectors/files/index.ts";
-import { agreed, invoice } from "../../connectors/files/x12/x12.fixture.ts";
+import { agreed, invoice } from "../files/x12.ts";
 
 export const NUMBERS = ["INV-1", "INV-2"];
 

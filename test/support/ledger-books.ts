@@ -1,5 +1,5 @@
 /** Books in memory that take canonical invoices and tell what they hold: an ERP of which a test may change anything. */
-import type { CustomerInvoiceDocument } from "../../connectors/files/documents.ts";
+import type { CustomerInvoiceDocument } from "../../src/formats/documents.ts";
 import type { Endpoint, Sink } from "../../src/core/contract.ts";
 import type { Facts, Holding, HoldingKind, Scope } from "../../src/core/holdings.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";

@@ -15,7 +15,7 @@ import { engineOn } from "./engine.ts";
 import { tempFolder } from "./folder.ts";
 import { surroundingsIn } from "./surroundings.ts";
 import { files } from "../../connectors/files/index.ts";
-import { agreed } from "../../connectors/files/x12/x12.fixture.ts";
+import { agreed } from "../files/x12.ts";
 
 const x12 = agreed;
 const SETTINGS = {

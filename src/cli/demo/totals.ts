@@ -5,10 +5,10 @@
 import type { Kind } from "../../core/kinds.ts";
 import { calendarOf } from "../../core/calendar.ts";
 import { join } from "node:path";
-import { readDelivered, type TradedDocument } from "../../../connectors/files/delivered.ts";
+import { readDelivered, type TradedDocument } from "./delivered.ts";
 import type { TableSource } from "../../../connectors/files/config.ts";
 import { everyExport } from "../../../connectors/files/exported.ts";
-import { localDrop } from "../../../connectors/files/local.ts";
+import { localDrop } from "../../../connectors/files/folder/local.ts";
 import { files } from "../../../connectors/files/index.ts";
 import { rackPrices } from "../../../mappings/tryton-export/rack-prices.ts";
 import type { References } from "../../core/contract.ts";

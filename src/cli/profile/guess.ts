@@ -1,6 +1,6 @@
 /** `fuelbridge profile guess`: a proposal on standard output, so that `> my.yaml` keeps it. */
-import { guessProfile } from "../../../connectors/files/guess.ts";
-import { layouts } from "../../../connectors/files/layouts/index.ts";
+import { guessProfile } from "../../formats/table/guess.ts";
+import { layouts } from "../../formats/table/layouts/index.ts";
 import { ConfigurationError } from "../../core/errors.ts";
 import type { Answer } from "../answer.ts";
 

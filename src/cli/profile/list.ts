@@ -1,5 +1,5 @@
 /** `fuelbridge profile list`: what ships. */
-import { openProfile, shippedProfiles } from "../../../connectors/files/profile-open.ts";
+import { openProfile, shippedProfiles } from "../../formats/table/profile-open.ts";
 import type { Answer } from "../answer.ts";
 import { table } from "../table.ts";
 

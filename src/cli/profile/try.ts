@@ -1,8 +1,8 @@
 /** `fuelbridge profile try`: a file read with a profile, as text for people or as data. */
-import { PartFault } from "../../../connectors/files/csv.ts";
-import { openProfile } from "../../../connectors/files/profile-open.ts";
+import { PartFault } from "../../formats/table/csv.ts";
+import { openProfile } from "../../formats/table/profile-open.ts";
 
-import { type Trial, tryProfile, type Values } from "../../../connectors/files/try-profile.ts";
+import { type Trial, tryProfile, type Values } from "../../formats/table/try-profile.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { ConfigurationError, exitCodes } from "../../core/errors.ts";
 import type { Answer } from "../answer.ts";

@@ -1,3 +1,0 @@
-import { roundTrips } from "./round-trip.suite.ts";
-
-roundTrips(200);

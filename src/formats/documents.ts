@@ -1,0 +1,299 @@
+/**
+ * The documents that an ERP imports from files, one schema each. Where their fields stand in a file is said by a profile;
+ * the shipped one of each has every field. Platform ids stay beside ERP codes, so that either can be matched.
+ */
+import { z } from "zod";
+import { faultOfDay, namedDay } from "../core/calendar.ts";
+import { Decimal } from "../core/decimal.ts";
+import { sortableInstant } from "../core/keys.ts";
+import type { CellType } from "./table/cells.ts";
+import { fromSchema } from "./table/layouts/from-schema.ts";
+import type { Layout } from "./table/layouts/table.ts";
+
+const text = z.string();
+const textOrNone = z.string().nullable();
+const decimal = z.custom<Decimal>((value) => value instanceof Decimal, "not an exact decimal");
+const decimalOrNone = decimal.nullable();
+const instant = z
+  .string()
+  .refine((value) => sortableInstant(value) !== null, "not an ISO 8601 date-time with a zone");
+
+/** An instant, or none, of which the file shows the calendar day in the company's time zone: when something happened. */
+const day = instant.nullable();
+/** A day that people named (due, requested, delivered), or none: an instant whose midnight is that day (`namedDay`). */
+const dayNamed = z
+  .string()
+  .refine(
+    (value) => sortableInstant(value) !== null || faultOfDay(value) === null,
+    "not an ISO 8601 date-time with a zone",
+  )
+  .overwrite(namedDay)
+  .nullable();
+
+const TYPES = new Map<z.ZodType, CellType>([
+  [decimal, "decimal"],
+  [day, "day"],
+  [dayNamed, "day"],
+  [instant, "instant"],
+]);
+
+/** Every document begins with these. `version` is the platform's updatedAt: the greatest one of an id counts. */
+const head = { id: text, number: text, version: instant, status: text };
+
+const OrderLine = z.object({
+  item: text,
+  product: text,
+  productCode: textOrNone,
+  terminal: textOrNone,
+  terminalCode: textOrNone,
+  supplierId: textOrNone,
+  quantity: decimal,
+  unit: text,
+  /** US gallons: the quantity where the unit is gallons, else none. Nothing is converted. */
+  gallons: decimalOrNone,
+  rate: decimal,
+  buyPrice: decimalOrNone,
+  sellPrice: decimalOrNone,
+  lineLoadingNumber: textOrNone,
+});
+
+export const OrderDocument = z.object({
+  ...head,
+  orderType: text,
+  urgency: text,
+  companyId: text,
+  locationId: textOrNone,
+  carrierId: textOrNone,
+  loadingNumber: textOrNone,
+  requestedDate: dayNamed,
+  deliveryDate: dayNamed,
+  deliveryStart: textOrNone,
+  deliveryEnd: textOrNone,
+  notes: textOrNone,
+  lines: z.array(OrderLine),
+});
+
+const TicketLine = z.object({
+  item: text,
+  product: text,
+  spec: textOrNone,
+  grossGallons: decimalOrNone,
+  netGallons: decimalOrNone,
+  /** As on the ticket; the platform names no unit. */
+  temperature: decimalOrNone,
+  apiGravity: decimalOrNone,
+});
+
+export const DeliveryTicketDocument = z.object({
+  ...head,
+  orderId: textOrNone,
+  supplierId: textOrNone,
+  receiverId: textOrNone,
+  bolNumber: textOrNone,
+  deliveryDate: dayNamed,
+  driver: textOrNone,
+  carrier: textOrNone,
+  terminal: textOrNone,
+  destination: textOrNone,
+  lines: z.array(TicketLine),
+});
+
+const InvoiceLine = z.object({
+  /** None for a charge without a product (freight, a fee): the description says what it is. */
+  item: textOrNone,
+  product: textOrNone,
+  description: text,
+  spec: textOrNone,
+  gallons: decimalOrNone,
+  grossGallons: decimalOrNone,
+  netGallons: decimalOrNone,
+  rate: decimalOrNone,
+  amount: decimal,
+  bolNumber: textOrNone,
+  deliveryTicket: textOrNone,
+  location: textOrNone,
+  carrier: textOrNone,
+  deliveredDate: dayNamed,
+});
+
+const InvoiceTax = z.object({
+  taxCode: text,
+  taxType: text,
+  authority: textOrNone,
+  product: textOrNone,
+  gallons: decimalOrNone,
+  rate: decimalOrNone,
+  amount: decimal,
+});
+
+const invoiceHead = {
+  orderId: textOrNone,
+  invoiceDate: day,
+  dueDate: dayNamed,
+  paidDate: day,
+  poNumber: textOrNone,
+  contractNumber: textOrNone,
+  subtotal: decimal,
+  taxTotal: decimal,
+  total: decimal,
+  notes: textOrNone,
+};
+const invoiceBody = { lines: z.array(InvoiceLine), taxes: z.array(InvoiceTax) };
+
+/** An invoice we issued: `customer` is the payer's account in the ERP, `payerId` the platform's name for it. */
+export const CustomerInvoiceDocument = z.object({
+  ...head,
+  customer: text,
+  payerId: text,
+  ...invoiceHead,
+  ...invoiceBody,
+});
+
+/** An invoice we pay: `vendor` is the issuer's account in the ERP, `issuerId` the platform's name for it. */
+export const SupplierInvoiceDocument = z.object({
+  ...head,
+  vendor: text,
+  issuerId: text,
+  ...invoiceHead,
+  ...invoiceBody,
+});
+
+/** A payment that went through, of an invoice that was delivered. Its `version` is the moment it was paid. */
+export const PaymentDocument = z.object({
+  ...head,
+  /** `received`: of an invoice that we issued; `made`: of one that we pay. */
+  direction: z.enum(["received", "made"]),
+  invoiceId: text,
+  paidDate: day,
+  method: text,
+  reference: textOrNone,
+  amount: decimal,
+  surcharge: decimalOrNone,
+});
+
+const unstated = { id: text, number: text, version: instant };
+
+/** A rack price: `terminal` is the platform's name of it, `item` the ERP's code. `price` per `unit`, without tax. */
+export const RackPriceDocument = z.object({
+  ...unstated,
+  terminal: text,
+  item: text,
+  product: text,
+  price: decimal,
+  unit: text,
+  /** Instants, as the platform wrote them. */
+  effectiveAt: instant,
+  expiresAt: instant.nullable(),
+  indexSource: textOrNone,
+});
+
+const place = { city: textOrNone, state: textOrNone, zip: textOrNone, country: textOrNone };
+const position = { latitude: decimalOrNone, longitude: decimalOrNone };
+
+/** `number` is the terminal's code, `status` ACTIVE or INACTIVE. */
+export const TerminalDocument = z.object({
+  ...head,
+  name: text,
+  ...place,
+  ...position,
+  operatingHours: textOrNone,
+  /** As on the platform, which names no unit. */
+  capacity: decimalOrNone,
+});
+
+const AssetLine = z.object({
+  assetId: text,
+  name: text,
+  assetType: text,
+  item: textOrNone,
+  product: textOrNone,
+  /** In `unit`; percentages 0 to 100. */
+  capacity: decimal,
+  currentLevel: decimal,
+  unit: text,
+  fillMethod: textOrNone,
+  maxFillPercent: decimal,
+  reorderPercent: decimalOrNone,
+});
+
+/** A site; `lines` are its tanks and other assets. */
+export const LocationDocument = z.object({
+  ...head,
+  companyId: text,
+  name: text,
+  locationType: textOrNone,
+  street: textOrNone,
+  ...place,
+  gateCode: textOrNone,
+  ...position,
+  lines: z.array(AssetLine),
+});
+
+/** What a supplier grants at a terminal. Quantities as on the platform, which names no unit. */
+export const AllocationDocument = z.object({
+  ...unstated,
+  companyId: text,
+  connectionId: text,
+  supplierId: textOrNone,
+  terminal: text,
+  item: text,
+  product: text,
+  brand: textOrNone,
+  period: text,
+  dailyAllocation: decimalOrNone,
+  dailyUsed: decimal,
+  weeklyAllocation: decimalOrNone,
+  weeklyUsed: decimal,
+  monthlyAllocation: decimalOrNone,
+  monthlyUsed: decimal,
+});
+
+/** A connection that another company and we have, which did not come from the ERP. */
+export const ConnectionDocument = z.object({
+  ...head,
+  fromCompanyId: text,
+  toCompanyId: text,
+  message: textOrNone,
+  paymentTerms: textOrNone,
+  creditLimit: decimalOrNone,
+});
+
+export type OrderDocument = z.infer<typeof OrderDocument>;
+export type DeliveryTicketDocument = z.infer<typeof DeliveryTicketDocument>;
+export type CustomerInvoiceDocument = z.infer<typeof CustomerInvoiceDocument>;
+export type SupplierInvoiceDocument = z.infer<typeof SupplierInvoiceDocument>;
+export type PaymentDocument = z.infer<typeof PaymentDocument>;
+
+/** By the name that the configuration and the file names use; the operation enters every key, and never changes. */
+export const documents = {
+  orders: { schema: OrderDocument, operation: "file.order.deliver" },
+  "delivery-tickets": { schema: DeliveryTicketDocument, operation: "file.delivery-ticket.deliver" },
+  "customer-invoices": {
+    schema: CustomerInvoiceDocument,
+    operation: "file.customer-invoice.deliver",
+  },
+  "supplier-invoices": {
+    schema: SupplierInvoiceDocument,
+    operation: "file.supplier-invoice.deliver",
+  },
+  payments: { schema: PaymentDocument, operation: "file.payment.deliver" },
+  "rack-prices": { schema: RackPriceDocument, operation: "file.rack-price.deliver" },
+  terminals: { schema: TerminalDocument, operation: "file.terminal.deliver" },
+  locations: { schema: LocationDocument, operation: "file.location.deliver" },
+  allocations: { schema: AllocationDocument, operation: "file.allocation.deliver" },
+  connections: { schema: ConnectionDocument, operation: "file.connection.deliver" },
+} as const;
+
+export type DocumentName = keyof typeof documents;
+
+/** What their files are made of, by the same names. */
+export const documentLayouts = new Map<string, Layout>(
+  Object.entries(documents).map(([name, { schema }]) => [
+    name,
+    fromSchema<{ id: string }>(schema, TYPES, {
+      name: `files.${name}`,
+      restates: false,
+      key: ({ id }) => id,
+    }),
+  ]),
+);

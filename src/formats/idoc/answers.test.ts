@@ -1,0 +1,86 @@
+/** Answers of SAP as they lie in a folder: who reads them, and when they are moved. */
+import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Page, Reading } from "../../core/contract.ts";
+import { FilesConfig } from "../../../connectors/files/config.ts";
+import { answersSource } from "../../../connectors/files/idoc-answers.ts";
+import { AnswersConfig } from "./config.ts";
+import { aleaud, emptyFolder, siteIn } from "../../../test/files/idoc.ts";
+
+/** A folder of answers, and what a reading of it tells: `DOCNUM verdict`. */
+function answers({ looking = false } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "idoc-"));
+  const inbox = emptyFolder(folder, "aleaud");
+  let now = Date.now();
+  const clock = { now: () => new Date(now), looking };
+  const config = AnswersConfig.parse({ folder: "aleaud" });
+  const files = FilesConfig.parse({ folder, settleMs: 0 });
+  const start = () => answersSource(config, files, siteIn(folder, clock));
+  let source = start();
+  const waiting: string[] = [];
+  const reading: Reading = {
+    signal: new AbortController().signal,
+    known: () => null,
+    stored: () => false,
+    hindered: ({ what, fault }) => void waiting.push(`${what}: ${fault.code}`),
+  };
+  return {
+    inbox,
+    waiting,
+    restart: () => {
+      source = start();
+    },
+    minute: () => {
+      now += 61_000;
+    },
+    puts: (name: string, text: string) => writeFileSync(join(inbox, name), text),
+    lies: (inside = "") => readdirSync(join(inbox, inside)).toSorted(),
+    told: async () => {
+      const pages: Page[] = [];
+      for await (const page of source.read(null, reading)) pages.push(page);
+      return pages
+        .flatMap(({ acknowledgements = [] }) => acknowledgements)
+        .map(({ exchange, verdict }) => `${exchange.slice(-4)} ${verdict}`);
+    },
+  };
+}
+
+test("a file that is still written is left until it is whole, and one that stays broken is refused with a report", async () => {
+  const { puts, told, lies, minute, waiting } = answers();
+  puts("1.xml", aleaud("4711", "51"));
+  puts("2.xml", aleaud("4712", "53").slice(0, 400));
+  puts("3.xml", aleaud("4713", "62").slice(0, 400));
+  expect(await told()).toEqual(["4711 refused"]);
+  expect(waiting).toEqual(["2.xml: half-written", "3.xml: half-written"]);
+  puts("3.xml", aleaud("4713", "62"));
+  expect(await told()).toEqual(["4713 awaited"]);
+  minute();
+  expect(await told()).toEqual([]);
+  expect(lies()).toEqual(["archive", "failed"]);
+  expect(lies("failed")).toEqual([
+    expect.stringMatching(/^2\..*\.errors\.csv$/),
+    expect.stringMatching(/^2\..*\.xml$/),
+  ]);
+});
+
+test("a look moves nothing, whether an answer can be read or not", async () => {
+  const { puts, told, lies, minute } = answers({ looking: true });
+  puts("1.xml", aleaud("4711", "51"));
+  puts("2.xml", "<ALEAUD01><IDOC>");
+  expect(await told()).toEqual(["4711 refused"]);
+  minute();
+  expect(await told()).toEqual(["4711 refused"]);
+  expect(lies()).toEqual(["1.xml", "2.xml"]);
+});
+
+test("after a start the archive is told again, once", async () => {
+  const { puts, told, restart } = answers();
+  puts("1.xml", aleaud("4711", "51"));
+  expect(await told()).toEqual(["4711 refused"]);
+  expect(await told()).toEqual([]);
+  restart();
+  expect(await told()).toEqual(["4711 refused"]);
+  expect(await told()).toEqual([]);
+});

@@ -1,0 +1,163 @@
+/**
+ * What SAP answers to our IDocs (ALEAUD, STATUS): delivered and posted are two states. An answer is an acknowledgement of
+ * a delivery (ADR 0046) and is stored as one; what SAP could not post is in SAP all the same, so the sink's inspection
+ * tells a person of it. Of several answers to one IDoc the last one counts: somebody in SAP may have processed it again.
+ */
+import { hash } from "node:crypto";
+import type { Acknowledgement, Delivered, Reference } from "../../core/contract.ts";
+import { FileFault } from "../table/csv.ts";
+import type { Site } from "../../../connectors/files/folder/port.ts";
+import type { RecordReader, RecordsRead } from "../format.ts";
+import type { AnswersConfig } from "./config.ts";
+import { below, field, type Idoc, idocsIn, type Read, XML_BYTES_MAX } from "./xml.ts";
+
+/** What SAP will name an IDoc of ours by. */
+export const referenceTo = (docnum: string): Reference => ({
+  exchange: `idoc ${docnum}`,
+  item: "",
+});
+
+/** A file that did not change for so long is whole: before, what cannot be read of it may still be written. */
+const REST_MS = 60_000;
+
+/** Files of nothing but ALEAUD and STATUS. */
+export function answersReader({ now }: Pick<Site, "now">): RecordReader {
+  /** Files that cannot be read, and since when they are as they are. */
+  const broken = new Map<string, { readonly hash: string; readonly sinceMs: number }>();
+  return {
+    form: "idoc.answers",
+    restates: false,
+    bytesMax: XML_BYTES_MAX,
+    read(bytes, file): RecordsRead {
+      try {
+        const idocs = idocsIn(bytes, file);
+        const acknowledgements = idocs.flatMap(answersOf);
+        return { changes: [], documents: idocs.length, notices: [], acknowledgements };
+      } catch (error) {
+        if (!(error instanceof FileFault)) throw error;
+        const seen = { hash: hash("sha256", bytes, "hex"), sinceMs: now().getTime() };
+        const before = broken.get(file);
+        if (before?.hash === seen.hash && seen.sinceMs - before.sinceMs >= REST_MS) {
+          broken.delete(file);
+          throw error;
+        }
+        if (before?.hash !== seen.hash) broken.set(file, seen);
+        const fault = {
+          code: "half-written",
+          message: `It ${error.message}.`,
+          next: "It may still be written: in a minute it is refused as it is.",
+        };
+        return { changes: [], documents: 0, notices: [], left: { fault, awaited: true } };
+      }
+    },
+  };
+}
+
+/** Of one IDoc. @throws FileFault */
+export function answersOf(idoc: Idoc): Acknowledgement[] {
+  const message = field(idoc.control, "EDI_DC40", "MESTYP");
+  if (message === "ALEAUD") return aleaudIn(idoc);
+  if (message === "STATUS") return statusIn(idoc);
+  throw new FileFault(`has the message ${message ?? "none"}; answers are ALEAUD or STATUS`);
+}
+
+const PARAMETERS = ["STAPA1", "STAPA2", "STAPA3", "STAPA4"] as const;
+
+/** One E1STATE for each of our IDocs, below the E1ADHDR of their message. The IDoc's own time is all the time there is. */
+function aleaudIn({ control, records, origin }: Idoc): Acknowledgement[] {
+  const at = `${field(control, "EDI_DC40", "CREDAT") ?? ""}${field(control, "EDI_DC40", "CRETIM") ?? ""}`;
+  const headers = records.filter(({ name }) => name === "E1ADHDR");
+  const states = headers.flatMap((header) => below(header, "E1STATE"));
+  if (states.length === 0) throw new FileFault(`has no E1STATE in ${origin}`);
+  return states.map((state) => {
+    const texts = PARAMETERS.map((name) => field(state, "E1STATE", name));
+    return stated(origin, {
+      docnum: field(state, "E1STATE", "DOCNUM"),
+      status: field(state, "E1STATE", "STATUS"),
+      text: inWords(field(state, "E1STATE", "STATXT"), texts, state),
+      at,
+    });
+  });
+}
+
+function statusIn({ records, origin }: Idoc): Acknowledgement[] {
+  const states = below({ below: records }, "E1STATS");
+  if (states.length === 0) throw new FileFault(`has no E1STATS in ${origin}`);
+  return states.map((state) => {
+    const texts = PARAMETERS.map((name) => field(state, "E1STATS", name));
+    return stated(origin, {
+      docnum: field(state, "E1STATS", "DOCNUM"),
+      status: field(state, "E1STATS", "STATUS"),
+      text: inWords(field(state, "E1STATS", "STATXT"), texts, null),
+      at: `${field(state, "E1STATS", "LOGDAT") ?? ""}${field(state, "E1STATS", "LOGTIM") ?? ""}`,
+    });
+  });
+}
+
+/** Posted: nothing is left to do. */
+const POSTED = new Set(["53"]);
+/** On its way inside SAP: received, passed on, waiting. */
+const PENDING = new Set(["50", "62", "64", "66", "69"]);
+
+/** What SAP said of one IDoc of ours, each as it stands there. */
+interface Stated {
+  readonly docnum: string | null;
+  readonly status: string | null;
+  /** SAP's words, with its parameters in them. */
+  readonly text: string;
+  /** `YYYYMMDDHHMMSS` of SAP's clock. */
+  readonly at: string;
+}
+
+/** @throws FileFault for an answer to nothing, or that says nothing */
+function stated(origin: string, { docnum, status, text, at }: Stated): Acknowledgement {
+  if (docnum === null || status === null || !/^\d{2}$/.test(status))
+    throw new FileFault(`has an answer without DOCNUM or STATUS in ${origin}`);
+  const isDecided = !PENDING.has(status);
+  const verdict = POSTED.has(status) ? "accepted" : isDecided ? "refused" : "awaited";
+  const detail = `status ${status}${momentOf(at)}: ${text || "no text"}`;
+  return { ...referenceTo(docnum.padStart(16, "0")), verdict, detail, at };
+}
+
+/** Two refusals with one text are two: the time tells them apart. */
+const momentOf = (at: string): string =>
+  /^\d{14}$/.test(at)
+    ? ` of ${at.slice(0, 4)}-${at.slice(4, 6)}-${at.slice(6, 8)} ${at.slice(8, 10)}:${at.slice(10, 12)}`
+    : "";
+
+/** SAP's placeholders `&`, `&1` and `$1` with their parameters; the message's class and number as its people know it. */
+function inWords(
+  text: string | null,
+  parameters: readonly (string | null)[],
+  state: Read | null,
+): string {
+  let next = 0;
+  const words = (text ?? "").replaceAll(
+    /[&$](\d)?/g,
+    (_, place: string | undefined) =>
+      parameters[place === undefined ? next++ : Number(place) - 1] ?? "",
+  );
+  const [id, number] =
+    state === null
+      ? [null, null]
+      : [field(state, "E1STATE", "STAMID"), field(state, "E1STATE", "STAMNO")];
+  const said =
+    words.replaceAll(/\s+/g, " ").trim() || parameters.filter((one) => one !== null).join(" ");
+  return id === null ? said : `${said} (${id} ${number ?? ""})`;
+}
+
+/** How SAP has an IDoc that was delivered: in words, where a person is needed; null: no one is. */
+export function standingOf(
+  { told, deliveredAt }: Pick<Delivered, "told" | "deliveredAt">,
+  { withinHours }: Pick<AnswersConfig, "withinHours">,
+  now: Date,
+): string | null {
+  if (told?.verdict === "accepted") return null;
+  if (told?.verdict === "refused") return told.detail;
+  if (withinHours === undefined || deliveredAt === undefined) return null;
+  const hours = (now.getTime() - Date.parse(deliveredAt)) / 3_600_000;
+  if (hours < withinHours) return null;
+  return told === undefined
+    ? `no answer within ${withinHours} hours`
+    : `${told.detail}, and nothing since for ${withinHours} hours`;
+}

@@ -1,0 +1,3 @@
+import { roundTrips } from "../../../test/files/idoc-round-trip.ts";
+
+roundTrips(200);

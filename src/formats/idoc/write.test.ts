@@ -1,0 +1,194 @@
+import { expect, test } from "vitest";
+import { Decimal } from "../../core/decimal.ts";
+import { linesOf, textOfLines } from "./characters.ts";
+import {
+  bill,
+  billLine,
+  billTax,
+  compact,
+  faultOf,
+  golden,
+  itemOf,
+  openSap,
+  order,
+  outgoing,
+  sinkConfig,
+  ticket,
+} from "../../../test/files/idoc.ts";
+import { type SegmentName, segments } from "./segments.ts";
+import { SegmentWriter } from "./write.ts";
+
+test("a vendor bill is written as SAP's invoice verification reads it", () => {
+  const frozen = openSap("INVOIC").freeze([itemOf(bill())]);
+  expect(frozen.body).toBe(compact(golden("INVOIC")));
+  expect(frozen.target).toBe("to-sap/INVOIC_FUELBRIDGE_3360453450796026.xml");
+});
+
+test("an order that we sell is written with its sales area, our number and a price of two decimals", () => {
+  const frozen = openSap("ORDERS").freeze([itemOf(order())]);
+  expect(frozen.body).toBe(compact(golden("ORDERS")));
+});
+
+test("a ticket of what we receive is announced, one of what we ship is confirmed", () => {
+  const sink = openSap("DELVRY");
+  expect(sink.freeze([itemOf(ticket())]).body).toBe(compact(golden("DESADV")));
+  const shipped = sink.freeze([itemOf(ticket({ type: "out" }))]);
+  expect(shipped.body).toContain("<MESTYP>SHPCON</MESTYP>");
+  expect(shipped.body).toContain("<PARTNER_Q>WE</PARTNER_Q>");
+});
+
+test("the same document is the same file, name and number whenever it is written; another version is another one", () => {
+  const sink = openSap("INVOIC");
+  const first = sink.freeze([itemOf(bill())]);
+  expect(openSap("INVOIC").freeze([itemOf(bill())])).toEqual(first);
+  expect(sink.freeze([itemOf(bill(), "rev-b")]).target).not.toBe(first.target);
+  expect(
+    sink.freeze([itemOf(bill({ id: "0b6f7a52-4c1e-4d8a-9f5e-1c2d3e4f5a6b" }))]).target,
+  ).not.toBe(first.target);
+});
+
+/** The lengths of SAP's control record add up to what a flat file has for it. */
+test("the table of lengths is SAP's: the control record has 524 characters", () => {
+  const lengths = Object.values(segments.EDI_DC40).map(({ length }) => length);
+  expect(lengths.reduce((one, two) => one + two)).toBe(524);
+});
+
+test("a value of one character more than its field is refused with field, value and length, in every field", () => {
+  const writer = new SegmentWriter({ characters: "refuse" });
+  for (const [name, fields] of Object.entries(segments))
+    for (const [field, { length, kind, decimals }] of Object.entries(fields)) {
+      const write = (value: string | Decimal): unknown =>
+        writer.of(name as SegmentName, { [field]: value }, { label: "it" });
+      const ofLength = (digits: number): string | Decimal => {
+        if (kind !== "number") return "7".repeat(digits);
+        const point = decimals === null || decimals === 0 ? 0 : decimals + 1;
+        const whole = "7".repeat(digits - point);
+        return Decimal.of(point === 0 ? whole : `${whole}.${"7".repeat(decimals ?? 0)}`);
+      };
+      expect(write(ofLength(length))).toContain("7");
+      const { code, message } = faultOf(() => write(ofLength(length + 1)));
+      expect(code).toBe("no-room");
+      expect(message).toContain(`${name}-${field}`);
+      expect(message).toContain(`${length + 1} characters`);
+      expect(message).toContain(`room for ${length}`);
+    }
+});
+
+const LONG = "INV-2026-ACME-000017";
+
+test("an invoice number that SAP has no room for is refused, or shortened where the site says so", () => {
+  const fault = faultOf(() => openSap("INVOIC").freeze([itemOf(bill({ number: LONG }))]));
+  expect(fault).toMatchObject({ code: "no-room", field: "invoiceNumber" });
+  expect(fault.message).toBe(
+    `the invoice number "${LONG}" is 20 characters long; SAP keeps 16 (XBLNR)`,
+  );
+  expect(fault.next).toContain("numberTooLong: shorten");
+  const { body } = openSap("INVOIC", { numberTooLong: "shorten" }).freeze([
+    itemOf(bill({ number: LONG })),
+  ]);
+  expect(/<QUALF>009<\/QUALF><BELNR>([^<]+)/.exec(body)?.[1]).toMatch(/^[0-9A-F]{5}-CME-000017$/);
+});
+
+const REFUSALS: readonly [string, string, () => unknown][] = [
+  ["a paid bill", "already-paid", () => frozenBill({ status: "PAID" })],
+  ["a void bill", "not-open", () => frozenBill({ status: "VOID" })],
+  ["a disputed bill", "not-open", () => frozenBill({ status: "DISPUTED" })],
+  ["a bill without a purchase order", "no-purchase-order", () => frozenBill({ poNumber: "" })],
+  ["half a cent", "no-room", () => frozenBill(inHalves)],
+  ["lines without the subtotal", "does-not-add-up", () => frozenBill({ lines: [] })],
+  ["taxes without their total", "does-not-add-up", () => frozenBill({ taxes: [] })],
+  [
+    "a total that is another",
+    "does-not-add-up",
+    () => frozenBill({ total: Decimal.of("19737.26") }),
+  ],
+  ["a vendor's code of 18 characters", "no-room", () => frozenBill({ vendor: "V".repeat(18) })],
+  ["a code that ends with a blank", "no-room", () => frozenBill({ number: "F-1 " })],
+  ["a bell in a number", "unprintable", () => frozenBill({ number: "F-\u0007" })],
+  ["half a character in a note", "unprintable", () => frozenBill({ notes: "a \ud83d b" })],
+  ["26 tax codes", "no-room", () => frozenBill({ taxes: taxes(26) })],
+  ["a purchase", "no-purchases", () => frozenOrder({ type: "purchase" })],
+  ["a cancelled order", "not-confirmed", () => frozenOrder({ status: "cancelled" })],
+  ["a unit without a code", "unknown-unit", () => frozenOrder({ lines: [lineIn("drum")] })],
+  [
+    "a void ticket",
+    "cancelled",
+    () => openSap("DELVRY").freeze([itemOf(ticket({ status: "cancelled" }))]),
+  ],
+];
+const inHalves = {
+  subtotal: Decimal.of("0.005"),
+  taxTotal: Decimal.zero,
+  total: Decimal.of("0.005"),
+  lines: [billLine("000417", "1", "0.005", "0.005")],
+  taxes: [],
+};
+const frozenBill = (more: Parameters<typeof bill>[0]) =>
+  openSap("INVOIC").freeze([itemOf(bill(more))]);
+const frozenOrder = (more: Parameters<typeof order>[0]) =>
+  openSap("ORDERS").freeze([itemOf(order(more))]);
+const lineIn = (unit: string) => ({
+  ...(order().lines[0] as ReturnType<typeof order>["lines"][number]),
+  unit,
+});
+const taxes = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({ ...billTax("1"), taxCode: `T${at}` }));
+
+test.each(REFUSALS)("%s is refused, with what to do", (_, code, work) => {
+  const fault = faultOf(work);
+  expect(fault.code).toBe(code);
+  expect(fault.next.length).toBeGreaterThan(20);
+});
+
+test("with characters: clean, texts lose what XML has no place for, and codes are refused still", () => {
+  const sink = openSap("INVOIC", { characters: "clean", itemText: "0001" });
+  const notes = "tab\there, bell\u0007, half \ud83d, whole 🛢, <b>&\u2028end";
+  const { body } = sink.freeze([itemOf(bill({ notes }))]);
+  expect(body).toContain(
+    "<TDLINE>tab here, bell, half \ufffd, whole 🛢, &lt;b&gt;&amp; end</TDLINE>",
+  );
+  expect(faultOf(() => sink.freeze([itemOf(bill({ number: "F-\u0007" }))])).code).toBe(
+    "unprintable",
+  );
+});
+
+test("a credit has the type of a credit memo and amounts without a sign", () => {
+  const credit = bill({
+    subtotal: Decimal.of("-100.00"),
+    taxTotal: Decimal.of("0"),
+    total: Decimal.of("-100.00"),
+    lines: [billLine("000417", "-40", "2.5", "-100.00")],
+    taxes: [],
+  });
+  const { body } = openSap("INVOIC").freeze([itemOf(credit)]);
+  expect(body).toContain("<BSART>CRME</BSART>");
+  expect(body).toContain("<MENGE>40.000</MENGE>");
+  expect(body).toContain("<BETRG>100.00</BETRG>");
+  expect(body).not.toMatch(/\d-</);
+});
+
+test("only what SAP gets of a document makes another version of it", () => {
+  const concerns = (more: Parameters<typeof bill>[0], paid = "refuse"): unknown =>
+    openSap("INVOIC", { paid }).concerns?.(bill(more));
+  const open = concerns({});
+  expect(concerns({ status: "OVERDUE", version: "2026-09-14T00:00:00Z" })).toEqual(open);
+  expect(concerns({ notes: "other" })).toEqual(open);
+  expect(concerns({ status: "PAID", paidDate: "2026-09-14T00:00:00Z" })).not.toEqual(open);
+  expect(concerns({ status: "PAID", paidDate: "2026-09-14T00:00:00Z" }, "deliver")).toEqual(open);
+  expect(concerns({ vendor: "104712" })).not.toEqual(open);
+});
+
+test("an order is known by the reference that its deliveries name", async () => {
+  const sink = openSap("ORDERS");
+  const request = outgoing(sink, itemOf(order()));
+  expect(request.body).toContain("<BELNR>FL-7C9E6679742540DE944BE07FC1F90AE7</BELNR>");
+  expect(sink.writes).toBe("create");
+  expect(sinkConfig("ORDERS")).toMatchObject({ characters: "refuse" });
+});
+
+test("a long text is lines of 70 characters, from which the same text is made", () => {
+  const text = `${"word ".repeat(30).trim()}\n\n  indented  ${"x".repeat(200)}  double  blanks 🛢🛢\nend`;
+  const lines = linesOf(text, 70);
+  expect(Math.max(...lines.map(({ TDLINE }) => TDLINE.length))).toBeLessThanOrEqual(70);
+  expect(textOfLines(lines)).toBe(text);
+});

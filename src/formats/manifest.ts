@@ -1,0 +1,186 @@
+/**
+ * A manifest says what its file must come to: JSON beside the file, under the file's name with an ending more. Whoever
+ * writes the file writes it last; what does not agree with it is not read.
+ */
+import { hash } from "node:crypto";
+import { z } from "zod";
+import { Decimal } from "../core/decimal.ts";
+import { parseExact, stringifyExact } from "../core/json.ts";
+import { FileFault, Sheet, PartFault } from "./table/csv.ts";
+import type { Drop } from "../../connectors/files/folder/port.ts";
+import { ARCHIVED, type FileSet, openFound } from "../../connectors/files/pickup.ts";
+import { guardedAs, HEADS, textFormOf } from "./table/profile.ts";
+
+import { firstBytes } from "./table/sheets.ts";
+import { openTable, rowsOf, type Table } from "./table/table-reader.ts";
+import type { Writing } from "./table/write.ts";
+
+const BYTES_MAX = 65_536;
+
+const Count = z.custom<Decimal>((value) => value instanceof Decimal && value.isInteger);
+const Sum = z.union([
+  z.custom<Decimal>((value) => value instanceof Decimal),
+  z
+    .string()
+    .refine((text) => Decimal.is(text), "is no number")
+    .transform((text) => Decimal.of(text)),
+]);
+
+const Manifest = z.strictObject({
+  file: z.string().optional(),
+  bytes: Count.optional(),
+  sha256: z.string().optional(),
+  documents: Count.optional(),
+  rows: Count.optional(),
+  sums: z.record(z.string(), Sum).optional(),
+});
+
+/** What a file must come to; what is left out is not compared. */
+export interface Manifest extends z.infer<typeof Manifest> {
+  /** The manifest's own name. */
+  readonly name: string;
+}
+
+/**
+ * The manifests of a set by its parts; null: one is gone, or no longer what was listed.
+ * @throws PartFault for what is no manifest, Blocked and SourceUnavailable as {@link openFound}
+ */
+export async function manifestsOf(
+  drop: Drop,
+  folder: string,
+  { parts, manifests = new Map() }: FileSet,
+): Promise<ReadonlyMap<string, Manifest> | null> {
+  const read = new Map<string, Manifest>();
+  for (const [part, found] of manifests) {
+    const opened = await openFound(drop, folder, found);
+    if (opened === null) return null;
+    try {
+      const bytes = await firstBytes(opened, BYTES_MAX + 1);
+      const file = parts.get(part)?.name ?? "";
+      read.set(part, parsed(bytes, found.name, file));
+    } finally {
+      await opened.close();
+    }
+  }
+  return read;
+}
+
+/** @throws PartFault */
+function parsed(bytes: Buffer, name: string, file: string): Manifest {
+  const refused = (why: string): PartFault =>
+    new PartFault(file, new FileFault(`has a manifest (${name}) that ${why}`));
+  if (bytes.length > BYTES_MAX) throw refused(`is larger than ${BYTES_MAX} bytes`);
+  let json: unknown;
+  try {
+    json = parseExact(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw refused("is not JSON in UTF-8");
+  }
+  const { success, data, error } = Manifest.safeParse(json);
+  if (!success) {
+    const [issue] = error.issues;
+    const at = issue?.path.map(String).join(".") ?? "";
+    throw refused(`is not as it should be${at === "" ? "" : ` at ${at}`}: ${issue?.message ?? ""}`);
+  }
+  // A file that was put back has a hash in its name.
+  if (data.file !== undefined && data.file !== file && data.file !== file.replace(ARCHIVED, "$2"))
+    throw refused(`is of ${data.file}`);
+  return { ...data, name };
+}
+
+/** What of the bytes themselves does not agree. @throws PartFault */
+export function checkBytes(
+  { name, bytes, sha256 }: Manifest,
+  file: { readonly name: string; readonly size: number; readonly hash: string },
+): void {
+  const found: string[] = [];
+  if (bytes !== undefined && !bytes.equals(Decimal.of(String(file.size))))
+    found.push(`has ${file.size} bytes, and ${name} says ${bytes.plain()}`);
+  if (sha256 !== undefined && sha256.toLowerCase() !== file.hash)
+    found.push(`has the SHA-256 ${file.hash}, and ${name} says ${sha256}`);
+  if (found.length > 0) throw new PartFault(file.name, new FileFault(found.join("; ")));
+}
+
+/**
+ * The same of a file that is no table. It has no rows and no columns, so a manifest with any would check nothing.
+ * @throws PartFault
+ */
+export function checkDocuments(manifest: Manifest, file: string, documents: number): void {
+  const { name, rows, sums, documents: told } = manifest;
+  const there = Decimal.of(String(documents));
+  const found: string[] = [];
+  if (rows !== undefined) found.push(`is no table, and ${name} says how many rows it has`);
+  if (sums !== undefined) found.push(`is no table, and ${name} has sums of columns`);
+  if (told !== undefined && !told.equals(there))
+    found.push(`has ${documents} documents, and ${name} says ${told.plain()}`);
+  if (found.length > 0) throw new PartFault(file, new FileFault(found.join("; ")));
+}
+
+/**
+ * What the whole file came to against its manifest. `documents`: how many records it had; null: it is not of the heads.
+ * @throws FileFault that names both values of all that differs
+ */
+export function checkTotals(manifest: Manifest, table: Table, documents: number | null): void {
+  const { name, rows, sums = {} } = manifest;
+  const { tally } = table;
+  const found: string[] = [];
+  const differs = (told: Decimal | undefined, there: Decimal, what: string): void => {
+    if (told !== undefined && !told.equals(there))
+      found.push(`has ${what.replace("#", there.plain())}, and ${name} says ${told.plain()}`);
+  };
+  if (tally === null) return;
+  const { cut } = table.sheet;
+  if (cut !== null) found.push(cut.reason);
+  differs(rows, Decimal.of(String(tally.rows)), "# rows");
+  if (documents !== null) differs(manifest.documents, Decimal.of(String(documents)), "# documents");
+  let column = "";
+  for (const [label, told] of Object.entries(sums)) {
+    const before = found.length;
+    const bad = tally.unreadable.get(label);
+    const sum = tally.sums.get(label);
+    if (sum === undefined) found.push(`has no column of numbers ${label}, and ${name} has its sum`);
+    else if (bad === undefined) differs(told, sum, `the sum # in ${label}`);
+    else found.push(`cannot be summed in ${label}: line ${bad.line} ${bad.message}`);
+    if (column === "" && found.length > before) column = label;
+  }
+  if (found.length > 0) throw new FileFault(found.join("; "), 1, column);
+}
+
+/** What a manifest says of a table besides. */
+export interface Totals {
+  readonly rows: number;
+  /** By the label of a column. */
+  readonly sums: Readonly<Record<string, string>>;
+}
+
+/** The rows and sums of a text of ours. @throws FileFault for a text that is not as the profile says */
+export async function totalsIn(
+  { profile, spreadsheetSafe }: Pick<Writing, "profile" | "spreadsheetSafe">,
+  name: string,
+  body: string,
+): Promise<Totals> {
+  const own = guardedAs(profile, spreadsheetSafe);
+  const sheet = await Sheet.open(once(body), textFormOf(own));
+  const table = openTable(name, sheet, own, HEADS, { sums: null });
+  for await (const _ of rowsOf(table));
+  const { rows = 0, sums = [] } = table.tally ?? {};
+  return {
+    rows,
+    sums: Object.fromEntries([...sums].map(([label, sum]) => [label, sum.plain()])),
+  };
+}
+
+/** The manifest of a file of ours: it follows from the file alone, so that it is the same whenever it is asked for. */
+export function manifestText(
+  { name, bytes }: { readonly name: string; readonly bytes: Buffer },
+  documents: number,
+  totals: Totals | null,
+): string {
+  const sha256 = hash("sha256", bytes, "hex");
+  const told = { file: name, bytes: bytes.length, sha256, documents, ...totals };
+  return `${stringifyExact(told)}\n`;
+}
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield text;
+}

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { Decimal } from "../../core/decimal.ts";
+import { readCell, type CellType, type CellForm } from "./cells.ts";
+
+const en: CellForm = { decimal: ".", dates: ["MM/dd/yyyy", "yyyy-MM-dd"] };
+const de: CellForm = { decimal: ",", dates: ["dd.MM.yyyy", "yyyy-MM-dd"] };
+
+test.each<[CellType, CellForm, string, unknown]>([
+  ["decimal", en, "2.503190", Decimal.of("2.503190")],
+  ["decimal", en, "-0.0125", Decimal.of("-0.0125")],
+  ["decimal", de, "61697,92", Decimal.of("61697.92")],
+  ["date", en, "11/21/2026", "2026-11-21"],
+  ["date", en, "2026-11-21", "2026-11-21"],
+  ["date", de, "21.11.2026", "2026-11-21"],
+  ["stamp", en, "11/21/2026 05:27:37 AM", "2026-11-21T05:27:37Z"],
+  ["stamp", en, "11/21/2026 12:00:01 AM", "2026-11-21T00:00:01Z"],
+  ["stamp", en, "11/21/2026 12:00:01 PM", "2026-11-21T12:00:01Z"],
+  ["stamp", en, "2026-11-21 05:27:55.392492", "2026-11-21T05:27:55.392492Z"],
+  ["stamp", de, "21.11.2026 17:27:55", "2026-11-21T17:27:55Z"],
+  ["text", en, "000417", "000417"],
+  ["text", en, "10E205", "10E205"],
+  ["text", en, " two  spaces ", " two  spaces "],
+  ["text", en, "Suite\r\n182", "Suite\n182"],
+  ["flag", en, "1", true],
+  ["flag", en, "0", false],
+  ["decimal", en, "", null],
+])("a %s of %o reads %j", (type, locale, cell, value) => {
+  expect(readCell(type, cell, locale)).toEqual(value);
+});
+
+test.each<[CellType, CellForm, string, string]>([
+  ["decimal", en, "1,234.56", '"1,234.56" is not a plain number with a decimal point'],
+  ["decimal", en, "1,234", '"1,234" is not a plain number with a decimal point'],
+  ["decimal", de, "1.234", '"1.234" is not a plain number with a decimal comma'],
+  ["decimal", en, "4.47E+06", "is not a plain number"],
+  ["decimal", en, "$12.50", "is not a plain number"],
+  ["decimal", en, "(12.00)", "is not a plain number"],
+  ["decimal", en, " 12", "is not a plain number"],
+  ["decimal", en, "١٢", "is not a plain number"],
+  ["decimal", en, "1".repeat(41), "is not a plain number"],
+  ["date", en, "02/30/2026", '"02/30/2026" is not a day of the calendar'],
+  ["date", en, "21.11.2026", "is not a date (mm/dd/yyyy or yyyy-mm-dd)"],
+  ["date", de, "11/21/2026", "is not a date (dd.mm.yyyy or yyyy-mm-dd)"],
+  ["date", en, "46347", "is not a date"],
+  ["date", en, "0001-01-01", "is not a day of the calendar"],
+  ["stamp", en, "11/21/2026", "is not a date with a time"],
+  ["stamp", en, "11/21/2026 13:00:00 PM", "is not a time of the day"],
+  ["stamp", en, "2026-11-21 24:00:00", "is not a time of the day"],
+  ["flag", en, "yes", '"yes" is neither 1 nor 0'],
+  ["text", en, "a\u0000b", "holds the control character U+0000"],
+  ["text", en, "a\u0081b", "holds the control character U+0081"],
+  ["text", en, "a\ufffdb", "holds the control character U+FFFD"],
+  ["text", en, "x".repeat(4001), "is 4001 characters long; 4000 are read"],
+])("a %s of %o refuses %j", (type, locale, cell, reason) => {
+  expect(() => readCell(type, cell, locale)).toThrow(reason);
+});

@@ -1,0 +1,288 @@
+/** The files of one export into changes: typed records, each with the line a person finds it in. */
+import type { Change } from "../../core/contract.ts";
+import { Decimal } from "../../core/decimal.ts";
+import type { Fault } from "../../core/fault.ts";
+import { parseExact, stringifyExact } from "../../core/json.ts";
+import type { Scratch } from "../../core/scratch.ts";
+import { type Cut, FileFault, PartFault, type Sheet } from "./csv.ts";
+import type { Layout } from "./layouts/table.ts";
+import { checkTotals, type Manifest } from "../manifest.ts";
+import { HEADS, type Profile } from "./profile.ts";
+import {
+  openTable,
+  raggedness,
+  readEntry,
+  type Entry,
+  type Problem,
+  type Table,
+  type TableOptions,
+} from "./table-reader.ts";
+import { type Draft, draftsOf, type Join } from "./drafts.ts";
+
+const ID_MAX = 200;
+
+export interface Part {
+  readonly file: string;
+  readonly sheet: Sheet;
+  /** What it must come to; left out: it has no manifest. */
+  readonly manifest?: Manifest | undefined;
+}
+
+/** What is said of an export besides its changes. */
+export interface Extract {
+  readonly notices: readonly string[];
+  /** Where the first file stops in the middle of a row, and how many rows before it are whole. */
+  readonly cut: (Cut & { readonly file: string; readonly wholeRows: number }) | null;
+  /** How many rows the profile leaves out. */
+  readonly leftOut: number;
+  /** Records whose key cannot be read: nobody knows which they are. */
+  readonly nameless: number;
+}
+
+/**
+ * Reads all of an export and puts its changes into `scratch` (see {@link changesOf}): which of them stand, and whether
+ * any may be delivered, is known at the end of the files only. `refused` takes each cell and row that cannot be read.
+ * @throws PartFault when one of the files is not what the profile says
+ */
+export async function readRecords(
+  profile: Profile,
+  parts: ReadonlyMap<string, Part>,
+  options: TableOptions & { readonly refused?: (id: string, problem: Problem) => void },
+  scratch: Scratch,
+): Promise<Extract> {
+  const { layout } = profile;
+  const heads = parts.get(HEADS);
+  if (heads === undefined) throw new TypeError(`${layout.name} is read without its heads`);
+  const table = open(heads, profile, HEADS, options);
+  const joins: Join[] = [];
+  for (const { name, part } of profile.lists)
+    if (part !== null) joins.push(await join(profile, name, part, parts, options, scratch));
+  let count = 0;
+  let nameless = 0;
+  await within(table.file, async () => {
+    for await (const drafts of draftsOf(table, joins))
+      for (const draft of drafts) {
+        count++;
+        const made = change(layout, table.file, draft);
+        if (made.fault !== undefined && layout.key(draft.values) === null) nameless++;
+        for (const problem of draft.problems) options.refused?.(made.id, problem);
+        keep(scratch, made, isScattered(profile));
+      }
+    if (heads.manifest !== undefined) checkTotals(heads.manifest, table, count);
+  });
+  const { cut, wholeRows } = table.sheet;
+  return {
+    notices: joins.flatMap(({ orphans }) => orphans(table.file)),
+    cut: cut && { ...cut, file: table.file, wholeRows },
+    leftOut: table.counted.leftOut,
+    nameless,
+  };
+}
+
+/** Rows of a record are neighbours: where it comes again, its rows were torn apart, however alike they are. */
+const isScattered = ({ record }: Profile): boolean =>
+  typeof record === "object" && "same" in record;
+
+/** What {@link readRecords} has put there, in the order of the file: as {@link Scratch.page} gives it. */
+export const changesOf = (scratch: Scratch, ...page: Parameters<Scratch["page"]>): Change[] =>
+  scratch.page(...page).map(({ key, text }) => unpackedChange(key, text));
+
+function open(
+  { file, sheet, manifest }: Part,
+  profile: Profile,
+  part: string,
+  options: TableOptions,
+): Table {
+  const sums = manifest === undefined ? {} : { sums: Object.keys(manifest.sums ?? {}) };
+  try {
+    return openTable(file, sheet, profile, part, { ...options, ...sums });
+  } catch (error) {
+    throw named(file, error);
+  }
+}
+
+async function within<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw named(file, error);
+  }
+}
+
+const named = (file: string, error: unknown): unknown =>
+  error instanceof FileFault ? new PartFault(file, error) : error;
+
+/** Joined rows may stand in any order. A cut file might lack rows of any record, so nothing of the set is read. */
+async function join(
+  profile: Profile,
+  name: string,
+  partName: string,
+  parts: ReadonlyMap<string, Part>,
+  options: TableOptions,
+  scratch: Scratch,
+): Promise<Join> {
+  const list = profile.lists.find((one) => one.name === name);
+  const part = parts.get(partName);
+  if (part === undefined || list === undefined)
+    return { name, take: () => null, orphans: () => [] };
+  const table = open(part, profile, partName, options);
+  await within(part.file, async () => {
+    for await (const rows of table.sheet.rows())
+      for (const row of rows) {
+        const entry = readEntry(table, table.head, row);
+        if (entry === null) continue;
+        table.tally?.take(row.line, row.cells);
+        const ragged = raggedness(table, row);
+        const problems = ragged === null ? entry.problems : [ragged];
+        scratch.add(name, keyText(entry.values[list.by]), packed({ ...entry, problems }));
+      }
+    const { cut, wholeRows } = table.sheet;
+    if (cut !== null)
+      throw new FileFault(`${cut.reason}; ${wholeRows} rows before that are whole`, cut.line);
+    if (part.manifest !== undefined) checkTotals(part.manifest, table, null);
+  });
+  return {
+    name,
+    take: (values) => scratch.take(name, keyText(values?.[list.on])).map(unpacked),
+    orphans(heads) {
+      const { count, first } = scratch.left(name);
+      if (first === null) return [];
+      return [
+        `${part.file}: ${count} rows (the first in line ${unpacked(first).line}) belong to no record of ${heads}; ` +
+          "they were left out. Export both files together.",
+      ];
+    },
+  };
+}
+
+/** Keys are texts; an empty cell is null, never an empty text. */
+const keyText = (key: unknown): string => (typeof key === "string" ? key : "");
+
+/** Values have exact numbers, the rest has plain ones; a line end stands in neither. */
+const packed = ({ line, problems, values }: Entry): string =>
+  `${JSON.stringify({ line, problems })}\n${stringifyExact(values)}`;
+
+function unpacked(text: string): Entry {
+  const [plain = "", exact = ""] = text.split("\n");
+  const { line, problems } = JSON.parse(plain) as Pick<Entry, "line" | "problems">;
+  return { line, problems, values: parseExact(exact) as Entry["values"] };
+}
+
+/**
+ * A record that cannot be read has another text than one that can, so that a correction is always a change; its place
+ * in the file is no part of it, so that it does not come up again when it moves.
+ */
+function change(layout: Layout, file: string, draft: Draft): Change {
+  const place = `${file} line ${draft.line}`;
+  const key = layout.key(draft.values);
+  const [problem] = draft.problems;
+  if (problem === undefined && key !== null && key.length <= ID_MAX)
+    return { id: key, version: null, text: textOf(draft.values), origin: place };
+  const problems = draft.problems.map(({ message }) => message);
+  const text = stringifyExact({ rows: draft.raw, problems });
+  const id = key === null || key.length > ID_MAX ? place : key;
+  if (problem === undefined)
+    return { id, version: null, text, origin: place, fault: keyFault(key ?? "") };
+  const column = problem.column === "" ? "" : `, column ${problem.column}`;
+  const origin = `${problem.file} line ${problem.line}${column}`;
+  return { id, version: null, text, origin, fault: cellFault(problem) };
+}
+
+/** What {@link stringifyExact} gives for the values of a record, in half of its time. */
+const textOf = (values: Draft["values"]): string => withValue("", values);
+
+/** By appending alone: each text in between would be one more to make and to clear away. */
+function withValue(before: string, value: unknown): string {
+  if (value === null) return `${before}null`;
+  if (value instanceof Decimal) return before + value.text;
+  if (typeof value === "string" && PLAIN.test(value)) return `${before}"${value}"`;
+  if (typeof value !== "object") return before + JSON.stringify(value);
+  let text = before;
+  if (Array.isArray(value)) {
+    text += "[";
+    for (let at = 0; at < value.length; at++)
+      text = withValue(at === 0 ? text : `${text},`, value[at]);
+    return `${text}]`;
+  }
+  const members = value as Readonly<Record<string, unknown>>;
+  let isFirst = true;
+  for (const name in members) {
+    const { first, later } = labelOf(name);
+    text = withValue(text + (isFirst ? first : later), members[name]);
+    isFirst = false;
+  }
+  return isFirst ? `${text}{}` : `${text}}`;
+}
+
+/** Text that JSON writes as it is. */
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
+interface Label {
+  readonly first: string;
+  readonly later: string;
+}
+
+const labels = new Map<string, Label>();
+
+/** Names of fields are those of the layouts: there are some hundred. */
+function labelOf(name: string): Label {
+  const known = labels.get(name);
+  if (known !== undefined) return known;
+  const label = { first: `{"${name}":`, later: `,"${name}":` };
+  labels.set(name, label);
+  return label;
+}
+
+const NEXT = "Correct it in the ERP and export again; a corrected file is read like any other.";
+
+function cellFault({ column, message }: Problem): Fault {
+  const fault = { code: column === "" ? "bad-row" : "bad-cell", message: `${message}.` };
+  return { ...fault, next: NEXT, ...(column === "" ? {} : { field: column }) };
+}
+
+const keyFault = (key: string): Fault => ({
+  code: "bad-key",
+  message: `The key is ${key.length} characters long; 1 to ${ID_MAX} are possible.`,
+  next: NEXT,
+});
+
+/** The same for a change that no table has. */
+export const keepChange = (scratch: Scratch, change: Change): void => keep(scratch, change, false);
+
+/** One change for an id. Two records with one id and different content are a fault: neither is more right. */
+function keep(scratch: Scratch, change: Change, scattered: boolean): void {
+  const found = scratch.put(change.id, packedChange(change));
+  if (found === null) return;
+  const other = unpackedChange(change.id, found);
+  if (scattered || other.text !== change.text)
+    scratch.replace(change.id, packedChange(twice(other, change)));
+}
+
+/** Its key is its id. The first line says how long its place is, and has its fault: a line end stands in neither. */
+const packedChange = ({ origin = "", fault, text }: Change): string =>
+  `${origin.length} ${fault === undefined ? "" : JSON.stringify(fault)}\n${origin}${text}`;
+
+function unpackedChange(id: string, packed: string): Change {
+  const space = packed.indexOf(" ");
+  const end = packed.indexOf("\n", space);
+  const place = end + 1 + Number(packed.slice(0, space));
+  const origin = packed.slice(end + 1, place);
+  const fault = packed.slice(space + 1, end);
+  return {
+    id,
+    version: null,
+    text: packed.slice(place),
+    ...(origin === "" ? {} : { origin }),
+    ...(fault === "" ? {} : { fault: JSON.parse(fault) as Fault }),
+  };
+}
+
+const twice = (first: Change, second: Change): Change => ({
+  ...first,
+  text: stringifyExact({ twice: [first.text, second.text] }),
+  fault: first.fault ?? {
+    code: "key-twice",
+    message: `${first.id} stands twice with different content (${first.origin} and ${second.origin}).`,
+    next: "Find out in the ERP which of the two is right, rename or remove the other, and export again.",
+  },
+});

@@ -1,0 +1,278 @@
+/**
+ * Records as the text of files, as a profile says: the one way in which this connector writes tables. Nothing is changed
+ * silently: what a file has no room for is refused, with its field.
+ */
+import { Decimal } from "../../core/decimal.ts";
+import { Refused } from "../../core/errors.ts";
+import { sortableInstant } from "../../core/keys.ts";
+import { foreignTo } from "../bytes.ts";
+import { type CellForm, type CellType, Unprintable, writeCell } from "./cells.ts";
+import { type DocumentName, documents } from "../documents.ts";
+import { columnsOf, headersOf, labelOf } from "./locate.ts";
+import { type Column, guardedAs, HEADS, type List, type Profile } from "./profile.ts";
+
+export interface Writing {
+  readonly profile: Profile;
+  /** Puts an apostrophe before text that a spreadsheet would run as a formula. */
+  readonly spreadsheetSafe: boolean;
+  /** The calendar day of an instant, see `calendarOf`. */
+  readonly dayOf: (instant: string) => string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The text of one file of documents.
+ * @throws Refused when a value has no place in the file: a character that no reader can be trusted with, a text that is
+ * too long
+ */
+export function writeDocuments(
+  name: DocumentName,
+  list: readonly unknown[],
+  { profile, spreadsheetSafe, dayOf }: Writing,
+): string {
+  const records = list.map((unchecked): Fields => {
+    const document: Fields = documents[name].schema.parse(unchecked);
+    const { version } = document;
+    return typeof version === "string" ? { ...document, version: utc(version) } : document;
+  });
+  return writeRecords(guardedAs(profile, spreadsheetSafe), records, HEADS, dayOf);
+}
+
+/** UTC with six or nine fraction digits: texts of one form, of which the greatest is the latest. */
+const utc = (instant: string): string => sortableInstant(instant)?.replace(/000Z$/, "Z") ?? instant;
+
+/** The text of one part of an export. `dayOf`: see {@link Writing}. @throws Refused */
+export function writeRecords(
+  profile: Profile,
+  records: readonly Fields[],
+  part = HEADS,
+  dayOf: (instant: string) => string = (day) => day,
+): string {
+  const writer = new Writer(profile, part, dayOf);
+  const rows = records.flatMap((record) => writer.rowsOf(record));
+  const end = profile.lineEnd === "crlf" ? "\r\n" : "\n";
+  return [...writer.header(), ...rows].map((line) => `${line}${end}`).join("");
+}
+
+/** A cell to be written, and whether it is text. */
+interface Written {
+  readonly column: Column;
+  readonly text: string | null;
+  readonly isText: boolean;
+}
+
+class Writer {
+  readonly #profile: Profile;
+  readonly #part: string;
+  readonly #dayOf: (instant: string) => string;
+  readonly #language: string;
+  readonly #form: CellForm;
+  readonly #delimiter: string;
+  /** By the label, or of each kind of row by its own place. */
+  readonly #labels: readonly string[];
+
+  constructor(profile: Profile, part: string, dayOf: (instant: string) => string) {
+    this.#profile = profile;
+    this.#part = part;
+    this.#dayOf = dayOf;
+    const [language = ""] = Object.keys(profile.languages);
+    const { decimal = ".", dates = [] } = profile.languages[language] ?? {};
+    this.#language = language;
+    this.#form = { decimal, dates, ...profile.form };
+    this.#delimiter = profile.delimiter === "auto" ? "," : profile.delimiter;
+    const labels = columnsOf(profile, part).flatMap((column) => labelOf(column, language) ?? []);
+    const first = profile.order.filter((label) => labels.includes(label));
+    this.#labels = [...new Set([...first, ...labels])];
+  }
+
+  header(): string[] {
+    const { header, record } = this.#profile;
+    if (header === 0 || this.#profile.file === "fixed") return [];
+    if (header !== "tags")
+      return [
+        ...Array<string>(header - 1).fill(""),
+        this.#labels.map((label) => this.#quoted(label, false)).join(this.#delimiter),
+      ];
+    const lines = [...headersOf(this.#profile, this.#language)].map(([tag, labels]) =>
+      [`!${tag}`, ...labels].join(this.#delimiter),
+    );
+    const closing = typeof record === "object" && "tag" in record ? record.closing : undefined;
+    return closing === undefined ? lines : [...lines, `!${closing}`];
+  }
+
+  /** The rows of a record, as the profile says which rows it is. */
+  rowsOf(record: Fields): string[] {
+    const { record: mode, head, lists } = this.#profile;
+    if (this.#part !== HEADS) return this.#joinedRows(record);
+    const own = lists.filter(({ part }) => part === null);
+    const heads = (): Written[] => this.#cells(head, record, "");
+    if (typeof mode === "object" && "tag" in mode)
+      return [
+        this.#row(mode.tag, heads()),
+        ...own.flatMap((list) => this.#listRows(list, record, [])),
+        ...(mode.closing === undefined ? [] : [this.#row(mode.closing, [])]),
+      ];
+    if (typeof mode === "object" && "same" in mode) {
+      const rows = own.flatMap((list) => this.#listRows(list, record, heads()));
+      return rows.length > 0 ? rows : [this.#row(null, heads())];
+    }
+    const most = Math.max(1, ...own.map(({ name }) => elementsOf(record, name).length));
+    return Array.from({ length: most }, (_, at) =>
+      this.#row(null, [
+        ...(at === 0 ? heads() : []),
+        ...own.flatMap((list) => this.#element(list, record, at)),
+      ]),
+    );
+  }
+
+  #listRows(list: List, record: Fields, before: readonly Written[]): string[] {
+    return elementsOf(record, list.name).map((element, at) =>
+      this.#row(tagOf(list, element), [
+        ...before,
+        ...this.#cells(list.repeats, record, ""),
+        ...this.#counted(list, at),
+        ...this.#element(list, record, at),
+      ]),
+    );
+  }
+
+  #joinedRows(record: Fields): string[] {
+    const list = this.#profile.lists.find(({ part }) => part === this.#part);
+    if (list === undefined) return [];
+    return elementsOf(record, list.name).map((_, at) =>
+      this.#row(null, this.#element(list, record, at)),
+    );
+  }
+
+  #element(list: List, record: Fields, at: number): Written[] {
+    const element = elementsOf(record, list.name)[at];
+    return element === undefined ? [] : this.#cells(list.columns, element, `${list.name}[${at}].`);
+  }
+
+  #counted({ counts }: List, at: number): Written[] {
+    return counts === null ? [] : [this.#cell(counts, Decimal.of(String(at + 1)), "decimal", "")];
+  }
+
+  #cells(columns: readonly Column[], values: Fields, at: string): Written[] {
+    return columns
+      .filter(({ labels, index, slice }) => labels !== null || index !== null || slice !== null)
+      .map((column) => {
+        const { name, field, constant } = column;
+        if (constant !== null) return { column, text: constant, isText: true };
+        const type = field?.type ?? "text";
+        const value = values[name];
+        const shown = type === "day" && typeof value === "string" ? this.#dayOf(value) : value;
+        return this.#cell(column, shown, type, `${at}${name}`);
+      });
+  }
+
+  #cell(column: Column, value: unknown, type: CellType, field: string): Written {
+    try {
+      const text = writeCell(type, value, { ...this.#form, ...column.form });
+      if (text !== null) this.#checkRoom(text, column);
+      return { column, text, isText: type !== "decimal" };
+    } catch (error) {
+      throw refusal(error, field);
+    }
+  }
+
+  /** @throws RangeError as the end of a sentence */
+  #checkRoom(text: string, { most }: Column): void {
+    const { file, quotes, encoding } = this.#profile;
+    const foreign = foreignTo(text, encoding);
+    if (foreign !== null)
+      throw new Unprintable(`has the character "${foreign}", which is not in ${encoding}`);
+    const length = text.isWellFormed() ? Array.from(text).length : text.length;
+    if (most !== null && length > most)
+      throw new RangeError(`is ${length} characters long; the file has room for ${most}`);
+    if (file === "fixed" && text.trim() !== text)
+      throw new RangeError("begins or ends with a blank, which fixed width cannot keep");
+    const bars = file === "fixed" ? ["\n", "\r"] : ["\n", "\r", this.#delimiter];
+    if (file !== "fixed" && quotes !== "none") return;
+    const bar = bars.find((one) => text.includes(one));
+    if (bar !== undefined)
+      throw new RangeError(
+        `has ${bar === this.#delimiter ? "the delimiter" : "a line break"} in it, and the file has no quotes`,
+      );
+  }
+
+  /** A line of the file. `tag`: what kind of row it is. */
+  #row(tag: string | null, cells: readonly Written[]): string {
+    const { tag: tagColumn, header, file } = this.#profile;
+    const all: readonly Written[] =
+      tag !== null && tagColumn !== null
+        ? [{ column: tagColumn, text: tag, isText: true }, ...cells]
+        : cells;
+    if (file === "fixed") return fixedLine(all);
+    if (header === "tags")
+      return [tag ?? "", ...all.map(({ text, isText }) => this.#quoted(text, isText))].join(
+        this.#delimiter,
+      );
+    const places = new Map(
+      all.map((one) => [labelOf(one.column, this.#language) ?? one.column.index, one]),
+    );
+    const keys = header === 0 ? Array.from({ length: this.#width() }, (_, at) => at) : this.#labels;
+    return keys
+      .map((key) => places.get(key))
+      .map((one) => this.#quoted(one?.text ?? null, one?.isText === true))
+      .join(this.#delimiter);
+  }
+
+  #width(): number {
+    return Math.max(...columnsOf(this.#profile, this.#part).map(({ index }) => index ?? -1)) + 1;
+  }
+
+  #quoted(text: string | null, isText: boolean): string {
+    if (text === null) return "";
+    const { quotes } = this.#profile;
+    if (quotes === "none") return text;
+    const isNeeded = text.includes(this.#delimiter) || /["\r\n]/.test(text);
+    return isNeeded || (quotes === "text" && isText) ? `"${text.replaceAll('"', '""')}"` : text;
+  }
+}
+
+const elementsOf = (record: Fields, name: string): readonly Fields[] =>
+  (record[name] ?? []) as readonly Fields[];
+
+/** Of several tags, the first whose field has a value. */
+const tagOf = ({ tags }: List, element: Fields): string | null =>
+  [...(tags ?? [])].find(([, field]) => field === "" || !isNone(element[field]))?.[0] ?? null;
+
+const isNone = (value: unknown): boolean => value === null || value === undefined || value === "";
+
+/** Text to the left, numbers to the right; what has its decimals implied is filled up with zeros. */
+function fixedLine(cells: readonly Written[]): string {
+  const line: string[] = [];
+  for (const { column, text, isText } of cells) {
+    const { slice, form } = column;
+    if (slice === null || text === null) continue;
+    const characters = Array.from(text);
+    const missing = slice.length - characters.length;
+    const minus = form.implied !== undefined && text.startsWith("-") ? 1 : 0;
+    const filled = isText
+      ? characters
+      : form.implied === undefined
+        ? [...Array<string>(missing).fill(" "), ...characters]
+        : [
+            ...characters.slice(0, minus),
+            ...Array<string>(missing).fill("0"),
+            ...characters.slice(minus),
+          ];
+    for (const [at, character] of filled.entries()) line[slice.from + at] = character;
+  }
+  return Array.from(line, (character) => character ?? " ").join("");
+}
+
+function refusal(error: unknown, field: string): unknown {
+  if (!(error instanceof RangeError)) return error;
+  const isUnprintable = error instanceof Unprintable;
+  return new Refused({
+    code: isUnprintable ? "unprintable" : "no-room",
+    message: `${field} ${error.message}`,
+    next: isUnprintable
+      ? "Correct the text on the platform; the corrected version is delivered by itself."
+      : "Correct it on the platform, or give it room in the profile; then retry it.",
+    field,
+  });
+}

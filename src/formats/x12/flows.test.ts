@@ -1,0 +1,278 @@
+/** X12 in flows: over the platform's sandbox, with the store, files and a partner that is the test. */
+import { expect, test } from "vitest";
+import { runFlow } from "../../engine/run.ts";
+import { retry, select } from "../../report/decisions.ts";
+import { never, usePlatform } from "../../../test/platform/support.ts";
+import { partnerOn } from "../../../test/support/x12-partner.ts";
+import { envelope, golden810, golden820, golden832 } from "../../../test/files/x12.ts";
+
+const platform = usePlatform();
+const { control } = platform;
+const opened = () => partnerOn(platform);
+
+const INVOICE = {
+  invoiceNumber: "INV2026000118ACME",
+  payerCompanyId: "0942f541-2340-4858-9502-8b0979809fca",
+  status: "OUTSTANDING",
+  subtotal: 18760.91,
+  tax: 1951.51,
+  total: 20712.42,
+  dueDate: "2026-11-28T00:00:00Z",
+  createdAt: "2026-11-18T15:00:00Z",
+  updatedAt: "2026-11-18T16:00:00Z",
+  lineItems: [
+    {
+      description: "ULSD NO 2",
+      product: "ULSD-CLR",
+      gallons: 7998,
+      rate: 2.3457,
+      amount: 18760.91,
+    },
+  ],
+  taxLines: [{ taxType: "Federal excise", amount: 1951.51 }],
+};
+
+const ORDER = {
+  status: "CONFIRMED",
+  orderType: "BUY",
+  loadingNumber: "LN-88121",
+  createdAt: "2026-11-18T15:00:00Z",
+  updatedAt: "2026-11-18T16:00:00Z",
+  lines: [
+    {
+      product: "ULSD-CLR",
+      quantity: 8000,
+      gallons: 8000,
+      unit: "gal",
+      unitCode: "gal",
+      rate: 2.3457,
+    },
+  ],
+};
+
+/** The platform takes no negative line: the one of the golden 810 is left out. */
+const positive810 = golden810
+  .filter((segment) => !/^IT1.2|Credit/.test(segment))
+  .map((segment) => segment.replace("TDS*2023352", "TDS*2071242").replace("CTT*2", "CTT*1"));
+
+const saying = (control: number, group: number, ...verdict: readonly string[]): string =>
+  envelope({
+    functionalId: "FA",
+    control: String(control),
+    sets: [["997", `AK1*IN*${group}`, "AK2*810*0001", ...verdict, "AK9*R*1*1*0"]],
+  });
+const rejected = ["AK3*BIG*2**8", "AK4*2*76*7*INV2026000118ACME", "AK5*R*5"];
+
+test("an invoice goes out as 810; a 997 that rejects it lands with a person, and a retry has a new number", async () => {
+  await control.records("invoices", [INVOICE]);
+  const { engine, flows, got, puts, causes, cause, notes } = await opened();
+  await runFlow(engine, flows.invoices, never);
+  expect(got("customer-invoices")).toEqual([expect.stringContaining("*000000001*0*T*>~GS*IN*")]);
+  expect(got("customer-invoices")[0]).toContain("BIG*20261118*INV2026000118ACME~");
+  expect(got("customer-invoices")[0]).toContain("TDS*2071242~TXI*FT*1951.51~CTT*1~");
+
+  puts("997-1.edi", saying(501, 1, ...rejected));
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual(["invoices: refused-later"]);
+  expect(cause()).toContain(
+    'R rejected; segment 2, BIG02 has a code that is not known (7): "INV2026000118ACME"; segments are in error (5)',
+  );
+  for (const one of select(engine, [flows.invoices], "all")) retry(engine, one);
+  await runFlow(engine, flows.invoices, never);
+  expect(
+    got("customer-invoices").map((text) => /GS\*IN(?:\*[^*]*){4}\*(\d+)/.exec(text)?.[1]),
+  ).toEqual(["1", "2"]);
+  const accepting = (control: number, group: number): string =>
+    saying(control, group, "AK5*A").replace("AK9*R*1*1*0", "AK9*A*1*1*1");
+  puts("997-2.edi", accepting(502, 2));
+  await runFlow(engine, flows.invoices, never);
+  expect({ causes: causes(), notes }).toMatchObject({ causes: [], notes: [] });
+  // The first one counts there after all, so the partner has it twice: somebody must know.
+  puts("997-3.edi", accepting(503, 1));
+  await runFlow(engine, flows.invoices, never);
+  expect(notes).toEqual(["notice"]);
+});
+
+test("a 997 that does not come in time lands with a person, and closes it when it comes late", async () => {
+  await control.records("invoices", [INVOICE]);
+  const { engine, flows, puts, causes, hour } = await opened();
+  await runFlow(engine, flows.invoices, never);
+  hour(23);
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual([]);
+  hour(1);
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual(["invoices: not-acknowledged"]);
+  // A group that is rejected (AK9 R) is rejected with its sets, whatever is said of each.
+  puts("997-0.edi", saying(500, 1, "AK5*A"));
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual(["invoices: refused-later"]);
+  puts("997-1.edi", saying(501, 1, "AK5*A").replace("AK9*R*1*1*0", "AK9*A*1*1*1"));
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual([]);
+  expect(engine.store.deliveries.counts(flows.invoices.flow)).toEqual(new Map([["delivered", 1]]));
+});
+
+test("where acknowledgements cannot be read, invoices go out all the same, and it is told", async () => {
+  await control.records("invoices", [INVOICE]);
+  const { engine, flows, got, loses } = await opened();
+  loses();
+  const { trouble } = await runFlow(engine, flows.invoices, never);
+  expect(trouble).toMatchObject({ code: "unavailable", message: expect.stringContaining("/in ") });
+  expect(got("customer-invoices")).toHaveLength(1);
+});
+
+test("an 820 marks the invoice that went out as 810 as paid, and the partner gets no second 810", async () => {
+  await control.records("invoices", [INVOICE]);
+  const { engine, flows, got, puts, causes } = await opened();
+  await runFlow(engine, flows.invoices, never);
+  puts("820-1.edi", envelope({ functionalId: "RA", sets: [golden820] }));
+  await runFlow(engine, flows.paid, never);
+  const records = await control.stored("invoices", "supplier");
+  expect(records).toMatchObject([{ status: "PAID" }]);
+  expect(records[0]?.["paidAt"]).toContain("2026-11-28");
+  await runFlow(engine, flows.invoices, never);
+  expect(got("customer-invoices")).toHaveLength(1);
+  expect(causes()).toEqual([]);
+});
+
+test.each([
+  ["calls the whole another sum", golden820.map((one) => one.replaceAll("20712.42", "100"))],
+  ["is in another currency", golden820.map((one) => one.replace("CUR*PR*USD", "CUR*PR*CAD"))],
+])("an 820 that %s than our invoice marks nothing as paid", async (_, set) => {
+  await control.records("invoices", [INVOICE]);
+  const { flows, engine, puts, cause } = await opened();
+  await runFlow(engine, flows.invoices, never);
+  puts("820-1.edi", envelope({ functionalId: "RA", sets: [set] }));
+  await runFlow(engine, flows.paid, never);
+  expect(await control.stored("invoices", "supplier")).toMatchObject([{ status: "OUTSTANDING" }]);
+  expect(cause()).toMatch(/20712\.42|CAD/);
+});
+
+test("an 832 becomes rack prices and is answered with one 997, whatever comes twice", async () => {
+  const { engine, flows, got, lies, puts, causes } = await opened();
+  const text = envelope({ functionalId: "SC", sets: [golden832] });
+  puts("832-1.edi", text);
+  await runFlow(engine, flows.prices, never);
+  await runFlow(engine, flows.replies, never);
+  expect(got("997")).toEqual([
+    expect.stringContaining(
+      "~ST*997*0001~AK1*SC*117~AK2*832*0001~AK5*A~AK9*A*1*1*1~SE*6*0001~GE*1*1~",
+    ),
+  ]);
+  puts("832-again.edi", text);
+  puts("832-other.edi", text.replace("2.3457", "2.3458"));
+  await runFlow(engine, flows.prices, never);
+  await runFlow(engine, flows.replies, never);
+  expect(got("997")).toHaveLength(1);
+  expect(lies("archive")).toHaveLength(2);
+  // Another content under a number that came before: nobody can tell which of the two counts.
+  expect(lies("failed")).toEqual([
+    expect.stringMatching(/^832-other\.\w{8}\.edi$/),
+    expect.stringMatching(/^832-other\.\w{8}\.errors\.csv$/),
+  ]);
+  expect(engine.store.deliveries.counts(flows.prices.flow)).toEqual(new Map([["delivered", 2]]));
+  expect(causes()).toEqual([]);
+});
+
+test("a number is taken with the bytes that carry it, and never again after a restart", async () => {
+  await control.records("invoices", [INVOICE]);
+  const { engine, flows, again } = await opened();
+  await runFlow(engine, flows.invoices, never);
+  const sequence = flows.invoices.sink.sequence ?? "";
+  expect(engine.store.transaction(() => engine.store.sequences.next(sequence))).toBe(2);
+  expect(() =>
+    engine.store.transaction(() => {
+      engine.store.sequences.next(sequence);
+      throw new Error("it was not stored");
+    }),
+  ).toThrow();
+  const after = await again();
+  await control.records("invoices", [{ ...INVOICE, invoiceNumber: "INV-2", poNumber: "PO 2" }]);
+  await runFlow(after.engine, after.flows.invoices, never);
+  expect(
+    after
+      .got("customer-invoices")
+      .map((text) => text.slice(90, 99))
+      .toSorted(),
+  ).toEqual(["000000001", "000000003"]);
+  after.engine.store.acknowledge(0);
+  const { store } = after.engine;
+  expect(store.transaction(() => store.sequences.next(sequence))).toBe(100_004);
+});
+
+test("an order goes out as 850, once; a version that says something else is for a person", async () => {
+  const [order] = await control.records("orders", [ORDER]);
+  const { engine, flows, got, causes } = await opened();
+  await runFlow(engine, flows.orders, never);
+  expect(got("orders")).toEqual([
+    expect.stringContaining("~BEG*00*SA*LN-88121**20261118~CUR*BY*USD~"),
+  ]);
+  expect(got("orders")[0]).toContain("~PO1*1*8000*GA*2.3457**VP*ULSD2~");
+  await control.patch("orders", order?.["id"], {
+    updatedAt: "2026-11-18T17:00:00Z",
+    notes: "Gate B",
+  });
+  await runFlow(engine, flows.orders, never);
+  expect(got("orders")).toHaveLength(1);
+  expect(causes()).toEqual(["orders: changed-after-delivery"]);
+});
+
+test("an 810 of our ERP becomes an invoice of the platform, once, however often it comes", async () => {
+  const { engine, flows, puts, lies, causes } = await opened();
+  const link = { kind: "customer", born: "platform", content: null, amount: null } as const;
+  const ids = { platformId: INVOICE.payerCompanyId, erpId: "ACME", number: "ACME" };
+  engine.store.transaction(() => engine.store.links.save({ ...link, ...ids }, 0));
+  const text = envelope({ functionalId: "IN", sets: [positive810] });
+  for (const name of ["810-1.edi", "810-again.edi"]) {
+    puts(name, text);
+    await runFlow(engine, flows.issued, never);
+  }
+  // The same set under another number: what it says is there already.
+  puts("810-2.edi", envelope({ functionalId: "IN", sets: [positive810], control: "118" }));
+  await runFlow(engine, flows.issued, never);
+  const there = (await control.stored("invoices", "supplier")).map(({ invoiceNumber, total }) => [
+    invoiceNumber,
+    total,
+  ]);
+  expect(there).toEqual([["INV2026000118ACME", 20712.42]]);
+  expect(causes()).toEqual([]);
+  expect(lies("archive")).toHaveLength(3);
+});
+
+test("a TA1 that rejects the interchange lands with a person", async () => {
+  await control.records("invoices", [INVOICE]);
+  const { engine, flows, puts, causes, cause } = await opened();
+  await runFlow(engine, flows.invoices, never);
+  const ta1 = (verdict: string): string =>
+    envelope({ functionalId: "FA", sets: [], control: "600" })
+      .replace(/GS\*.*(?=IEA)/, `TA1*000000001*261118*0915*${verdict}~`)
+      .replace("IEA*1", "IEA*0");
+  puts("997-ta1-a.edi", ta1("A*000"));
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual([]);
+  puts("997-ta1-r.edi", ta1("R*022").replaceAll("000000600", "000000601"));
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual(["invoices: refused-later"]);
+  expect(cause()).toContain("TA1 R: the whole interchange was rejected (022)");
+});
+
+test("an interchange that mixes 810 and 820 is refused with a report, and nothing of it counts", async () => {
+  const { engine, flows, puts, lies, causes } = await opened();
+  const [one, other] = [
+    envelope({ functionalId: "IN", sets: [golden810] }),
+    envelope({ functionalId: "RA", sets: [golden820] }),
+  ];
+  const [groups] = /GS\*RA.*(?=IEA)/.exec(other) ?? [];
+  puts("810-mixed.edi", one.replace("IEA*1", `${groups}IEA*2`));
+  await runFlow(engine, flows.issued, never);
+  // In one group: the set that does not belong there is refused, the other one is read.
+  puts("820-mixed.edi", envelope({ functionalId: "RA", sets: [golden820, golden810] }));
+  await runFlow(engine, flows.paid, never);
+  expect(lies("failed")).toEqual([
+    expect.stringMatching(/^810-mixed\.\w{8}\.edi$/),
+    expect.stringMatching(/^810-mixed\.\w{8}\.errors\.csv$/),
+  ]);
+  expect(lies("archive")).toEqual([expect.stringMatching(/^820-mixed/)]);
+  expect(causes().toSorted()).toEqual(["paid: bad-set", "paid: waits-for"]);
+});

@@ -1,0 +1,93 @@
+/** Random documents, written as X12 and read back from the bytes: equal to the cent and the character. */
+import * as fc from "fast-check";
+import { expect } from "vitest";
+import { Decimal } from "../../src/core/decimal.ts";
+import { X12Sink } from "../../connectors/files/x12-ends.ts";
+import { setControlOf, SetWriter } from "../../src/formats/x12/write.ts";
+import { x12Writer } from "../../src/formats/x12/writer.ts";
+import { agreed, context, d, envelope, itemOf, options, read, records } from "./x12.ts";
+import { code, decimal, dialects, invoices } from "./random-x12.ts";
+
+/** @param numRuns documents of each kind */
+export function roundTrips(numRuns: number): void {
+  fc.assert(
+    fc.property(invoices, dialects, (document, dialect) => {
+      const settings = { ...agreed, ...dialect };
+      const sink = X12Sink.parse({
+        format: "x12",
+        document: "customer-invoices",
+        folder: "out",
+        x12: settings,
+      });
+      // The partner's side: who sends there is who receives here.
+      const swapped = { ...dialect, us: agreed.partner, partner: agreed.us, text: "refuse" };
+      const written = x12Writer(sink, context() as never).textOf([itemOf(document)], 117);
+      const { changes } = read("books.invoices", Buffer.from(written, "latin1"), swapped);
+      expect(changes.map(({ fault }) => fault)).toEqual([undefined]);
+      const record = records(changes)[0] ?? {};
+      expect(record).toMatchObject({
+        number: document.number,
+        partyCode: document.customer,
+        reference: document.poNumber,
+        description: document.notes,
+      });
+      const lines = record["lines"] as readonly Record<string, unknown>[];
+      expect(lines.map(({ product }) => product)).toEqual(document.lines.map(({ item }) => item));
+      expect(lines.map(({ amount }) => (amount as Decimal).fixed(2))).toEqual(
+        document.lines.map(({ amount }) => amount.fixed(2)),
+      );
+      for (const [at, { description, bolNumber }] of document.lines.entries()) {
+        const told = String(lines[at]?.["description"]);
+        expect(told.startsWith(description)).toBe(true);
+        expect(told.endsWith(bolNumber === null ? "" : `BOL ${bolNumber}`)).toBe(true);
+      }
+      expect((record["total"] as Decimal).fixed(2)).toBe(document.total.fixed(2));
+      const taxes = record["taxes"] as readonly { readonly amount: Decimal }[];
+      expect(taxes.map(({ amount }) => amount.fixed(2))).toEqual(
+        document.taxes.map(({ amount }) => amount.fixed(2)),
+      );
+    }),
+    { numRuns },
+  );
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(code, decimal(0, 99_999_999, 5)), { minLength: 1, maxLength: 9 }),
+      fc.array(fc.tuple(code, decimal(1, 999_999_999, 2)), { minLength: 1, maxLength: 9 }),
+      (prices, paid) => {
+        const products = [...new Map(prices)];
+        const catalogue = new SetWriter(options(), "832", setControlOf(0));
+        catalogue.add("BCT", ["PC", "C1"]);
+        catalogue.add("N1", ["SF", null, "92", "T-73-OK-2700"]);
+        for (const [at, [product, price]] of products.entries()) {
+          catalogue.add("LIN", [String(at + 1), "VP", product]);
+          catalogue.add("CTP", [null, "UCP", price, d("1"), "GA"]);
+        }
+        const told = records(read("books.prices", wrapped("SC", catalogue)).changes);
+        expect(
+          told.map(({ product, price }) => [product, (price as unknown as Decimal).plain()]),
+        ).toEqual(products.map(([product, price]) => [product, price.plain()]));
+        const invoices = [...new Map(paid)];
+        const advice = new SetWriter(options(), "820", setControlOf(0));
+        const sum = Decimal.sum(invoices.map(([, amount]) => amount));
+        advice.add("BPR", ["I", sum, "C", "ACH", ...Array<null>(11).fill(null), "2026-11-28"]);
+        advice.add("N1", ["PR", null, "92", "ACME"]);
+        for (const [number, amount] of invoices)
+          advice.add("RMR", ["IV", number, null, amount, amount]);
+        const settled = records(read("books.paidInvoices", wrapped("RA", advice)).changes);
+        expect(
+          settled.map(({ number, state, total }) => [
+            number,
+            state,
+            (total as unknown as Decimal).fixed(2),
+          ]),
+        ).toEqual(invoices.map(([number, amount]) => [number, "paid", amount.fixed(2)]));
+      },
+    ),
+    { numRuns },
+  );
+}
+
+const wrapped = (functionalId: string, writer: SetWriter): string => {
+  const [st = "", ...segments] = writer.end();
+  return envelope({ functionalId, sets: [[st.split("*")[1] ?? "", ...segments.slice(0, -1)]] });
+};
