@@ -52,7 +52,6 @@ export function inWords(status: Status): string {
   ].join("\n");
 }
 
-/** What is free in a file that cannot shrink is used again, too. */
 function size({ store: { bytes, freeBytes } }: Status): string {
   const free = freeBytes < MB ? "" : `, of which ${inMegabytes(freeBytes)} are free`;
   return `The store has ${inMegabytes(bytes)}${free}.`;

@@ -46,7 +46,7 @@ const STATUS: Status = {
     differences: { confirmed: 0, seen: 0, clears: 0, first: [] },
   },
   clockJump: null,
-  store: { bytes: 8_192, freeBytes: 0, shrinks: true },
+  store: { bytes: 8_192, freeBytes: 0 },
   requests: { month: "2026-11", used: 12, perMonth: 50_000, forecast: MONTH.forecast },
 };
 

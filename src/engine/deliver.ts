@@ -25,7 +25,7 @@ import { warned } from "./replays.ts";
 import { inRecovery, lookFirst } from "./restored.ts";
 import { leaveUnfinished } from "./unfinished.ts";
 
-/** Requests of one flow that may be under way at once, each in a lane of its own. */
+/** Requests of one flow that may be under way at once, each under an ordering key of its own. */
 const AT_ONCE = 4;
 
 export interface Delivered {
@@ -43,7 +43,7 @@ export interface Delivered {
  */
 export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): Promise<Delivered> {
   const turns = engine.store.underWay.turns(flow.flow);
-  const queue = [...Map.groupBy(turns, ({ lane }) => lane).values()];
+  const queue = [...Map.groupBy(turns, ({ orderingKey }) => orderingKey).values()];
   const atOnce = flow.sink.atOnce ?? AT_ONCE;
   const places = limited(atOnce);
   const failed = new AbortController();
@@ -51,15 +51,15 @@ export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): 
   let steps = 0;
   let wakeAt: Moment | null = null;
   const worker = async (): Promise<void> => {
-    for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
-      for (const turn of lane) {
+    for (let line = queue.shift(); line !== undefined; line = queue.shift()) {
+      for (const turn of line) {
         // Read only now: it may have been settled by a poll, or by a person, while it waited for its turn.
         const request = engine.store.requests.get(turn.request) as StoredRequest;
         const worked = await work(engine, flow, request, { signal: stopping, places });
         steps += worked.steps;
         if (worked.wakeAt !== null && (wakeAt === null || worked.wakeAt.wallMs < wakeAt.wallMs))
           wakeAt = worked.wakeAt;
-        // Within a lane nothing overtakes.
+        // Under one ordering key nothing overtakes.
         if (!worked.settled) break;
       }
     }
@@ -328,7 +328,7 @@ function apply(
       arrived(engine, flow, carried, cause, at);
       awaitAcknowledgements(engine, flow, request, carried, cause, at);
       leaveUnfinished(engine, carried, cause);
-      accepted(flow.sink, engine.store.lots, request.request, carried);
+      accepted(flow.sink, engine.store.bisectGroups, request.request, carried);
       break;
     case "rejected":
       refused(flow.sink, engine.store, request.request, carried);

@@ -69,7 +69,7 @@ export interface FrozenRound {
   readonly last: number;
   readonly frozen: number;
   readonly settled: number;
-  /** Not in the next request: their lane is taken, or it is full. */
+  /** Not in the next request: their ordering key is taken, or it is full. */
   readonly left: number;
 }
 
@@ -123,10 +123,10 @@ export function freezeNext(engine: Engine, flow: Flow, after: number): FrozenRou
 }
 
 /** Where requests carry many documents only the next request is made: what cannot be in it need not be mapped yet. */
-function joins({ lot }: PendingDelivery, ready: readonly Ready[], sink: Sink): boolean {
+function joins({ bisectGroup }: PendingDelivery, ready: readonly Ready[], sink: Sink): boolean {
   const [first] = ready;
   if (sink.itemsMax === 1 || first === undefined) return true;
-  return lot === first.delivery.lot && ready.length < mostOf(lot, sink);
+  return bisectGroup === first.delivery.bisectGroup && ready.length < mostOf(bisectGroup, sink);
 }
 
 function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, round: Round): Judged {
@@ -134,7 +134,7 @@ function judge(engine: Engine, flow: Flow, delivery: PendingDelivery, round: Rou
   const { mapping, sink, side } = flow;
   if (delivery.fault !== null)
     return { verdict: "quarantined", fault: delivery.fault, number: delivery.recordId };
-  if (waitsForFirst(store.lots, delivery.lot)) return { verdict: "held" };
+  if (waitsForFirst(store.bisectGroups, delivery.bisectGroup)) return { verdict: "held" };
   let number: string | null = null;
   try {
     const told = parseExact(delivery.text);
@@ -208,7 +208,7 @@ function takesOver(
   const request = store.requests.get(before);
   const event = { type: "decision", at: clock.now(), decision: "cancel" } as const;
   if (request !== null) moved(engine, flow, request, event, "a newer version goes instead");
-  store.lots.put(delivery, -before);
+  store.bisectGroups.put(delivery, -before);
   return { verdict: "apart" };
 }
 
@@ -313,7 +313,7 @@ function unlessDisagreed(
   return { verdict: "quarantined", number: settled.number, fault: standing, also };
 }
 
-/** Groups what may share a request and stores the frozen bytes; a lane carries one request at a time. */
+/** Groups what may share a request and stores the frozen bytes; an ordering key carries one request at a time. */
 function freezeAll(
   engine: Engine,
   flow: Flow,
@@ -332,17 +332,17 @@ function freezeAll(
       ? sha256(JSON.stringify(items.map(({ number, revision }) => [number, revision]))).slice(0, 22)
       : first.item.revision;
     const number = several ? `${flow.name}:${revision}` : first.item.number;
-    const lane = several
+    const orderingKey = several
       ? sink.operation
       : `${sink.names ?? sink.operation} ${comparedNumber(mapping.kind, number)}`;
     // A batch that waits for a person holds up no other; a document that does waits for that.
     const isTaken = referenceTaken(engine, sink, first.alone, first.delivery.record) !== null;
-    if (isTaken || store.requests.isLaneLive(lane, several ? null : sink.operation)) {
+    if (isTaken || store.requests.isOrderingKeyLive(orderingKey, several ? null : sink.operation)) {
       left += group.length;
       continue;
     }
     const generation = store.requests.nextGeneration(sink.operation, number, revision);
-    const whole = takenFrom(first.delivery.lot);
+    const whole = takenFrom(first.delivery.bisectGroup);
     const before = whole === null ? null : store.requests.get(whole);
     const machine =
       before === null ? { ...freshRequest, generation } : apart(before.machine, generation);
@@ -355,7 +355,7 @@ function freezeAll(
         kind: mapping.kind,
         number,
         revision,
-        lane,
+        orderingKey,
         key,
         machine,
         ...frozen,
@@ -371,10 +371,10 @@ function freezeAll(
   return { frozen: made, left };
 }
 
-/** In order, each lot by itself and what is of none by the share; one number once per group. */
+/** In order, each bisect group by itself and what is of none by the share; one number once per group. */
 function* groups(ready: readonly Ready[], { sink, mapping: { kind } }: Flow): Generator<Ready[]> {
-  for (const [lot, members] of Map.groupBy(ready, ({ delivery }) => delivery.lot)) {
-    const most = mostOf(lot, sink);
+  for (const [bisectGroup, members] of Map.groupBy(ready, ({ delivery }) => delivery.bisectGroup)) {
+    const most = mostOf(bisectGroup, sink);
     let group: Ready[] = [];
     let numbers = new Set<string>();
     for (const one of members) {

@@ -4,28 +4,29 @@
  * at once; when it is refused, nothing is known of the second half, which goes on with the others.
  *
  * A bad document of n so costs about log2 n requests, and the good ones travel in large batches all the while. Where
- * many are bad, batches grow smaller by themselves. The two parts of a refused request r are lots 2r and 2r + 1.
+ * many are bad, batches grow smaller by themselves. The two parts of a refused request r are bisect groups 2r and 2r + 1.
  *
  * A request that only a person can settle is taken apart: its documents go on one by one, each looked for by itself
- * first, so that a person has the one that it is about, with its own cause, and nobody waits for that. They are lot -r.
+ * first, so that a person has the one that it is about, with its own cause, and nobody waits for that. They are group -r.
  */
 import type { Sink } from "../core/contract.ts";
 import type { Carried } from "../store/deliveries.ts";
-import type { Lots } from "../store/lots.ts";
+import type { BisectGroups } from "../store/bisect-groups.ts";
 import type { Store } from "../store/store.ts";
 
 /** A request with these deliveries was refused. Inside the transaction of its answer. */
 export function refused(
   sink: Sink,
-  { deliveries, lots }: Pick<Store, "deliveries" | "lots">,
+  { deliveries, bisectGroups }: Pick<Store, "deliveries" | "bisectGroups">,
   request: number,
   carried: readonly Carried[],
 ): void {
-  const lot = lotOf(carried);
-  if (lot === null) learn(sink, 0.7);
-  else if (isApart(lot)) return;
+  const group = groupOf(carried);
+  if (group === null) learn(sink, 0.7);
+  else if (isApart(group)) return;
   // Of the other half nothing is known now.
-  else if (isFirst(lot)) for (const delivery of lots.pending(lot + 1)) lots.put(delivery, null);
+  else if (isFirst(group))
+    for (const delivery of bisectGroups.pending(group + 1)) bisectGroups.put(delivery, null);
   if (carried.length === 1) return;
   const middle = Math.ceil(carried.length / 2);
   carried.forEach(({ delivery }, index) => {
@@ -36,46 +37,46 @@ export function refused(
 /** A request was accepted: where it was a first half, what is bad is in the other. Inside the same transaction. */
 export function accepted(
   sink: Sink,
-  lots: Lots,
+  bisectGroups: BisectGroups,
   request: number,
   carried: readonly Carried[],
 ): void {
-  const lot = lotOf(carried);
-  if (lot === null) learn(sink, 1.5);
-  else if (!isApart(lot) && isFirst(lot)) {
-    const suspects = lots.pending(lot + 1);
+  const group = groupOf(carried);
+  if (group === null) learn(sink, 1.5);
+  else if (!isApart(group) && isFirst(group)) {
+    const suspects = bisectGroups.pending(group + 1);
     const middle = Math.ceil(suspects.length / 2);
     suspects.forEach((delivery, index) => {
-      lots.put(delivery, part(request, index < middle));
+      bisectGroups.put(delivery, part(request, index < middle));
     });
   }
 }
 
 /** A second half waits for what the first one shows. */
-export const waitsForFirst = (lots: Lots, lot: number | null): boolean =>
-  lot !== null && !isApart(lot) && !isFirst(lot) && lots.isOpen(lot - 1);
+export const waitsForFirst = (bisectGroups: BisectGroups, group: number | null): boolean =>
+  group !== null && !isApart(group) && !isFirst(group) && bisectGroups.isOpen(group - 1);
 
 /** A request of several is a person's, and was given up for that. Inside the transaction of what it met. */
 export function tookApart(
-  { deliveries, lots }: Pick<Store, "deliveries" | "lots">,
+  { deliveries, bisectGroups }: Pick<Store, "deliveries" | "bisectGroups">,
   request: number,
   carried: readonly Carried[],
 ): void {
   for (const { delivery } of carried) {
     deliveries.reopen(delivery);
-    lots.putNewest(delivery, -request);
+    bisectGroups.putNewest(delivery, -request);
   }
 }
 
 /** The request that was taken apart; null: none was. */
-export const takenFrom = (lot: number | null): number | null =>
-  lot !== null && isApart(lot) ? -lot : null;
+export const takenFrom = (group: number | null): number | null =>
+  group !== null && isApart(group) ? -group : null;
 
-/** How many of a lot go together at most. */
-export const mostOf = (lot: number | null, sink: Sink): number =>
-  lot === null ? shareOf(sink) : isApart(lot) ? 1 : sink.itemsMax;
+/** How many of a group go together at most. */
+export const mostOf = (group: number | null, sink: Sink): number =>
+  group === null ? shareOf(sink) : isApart(group) ? 1 : sink.itemsMax;
 
-/** How many documents of no lot go together now; at least 1. */
+/** How many documents of no group go together now; at least 1. */
 const shareOf = (sink: Sink): number => Math.floor(shares.get(sink) ?? sink.itemsMax);
 
 /** By how the last batches fared. A hint for speed, so it is not stored. */
@@ -87,10 +88,10 @@ function learn(sink: Sink, factor: number): void {
 }
 
 /** They are all of the same one; null when they are of none. */
-const lotOf = ([first]: readonly Carried[]): number | null => first?.lot ?? null;
+const groupOf = ([first]: readonly Carried[]): number | null => first?.bisectGroup ?? null;
 
 const part = (request: number, first: boolean): number => 2 * request + (first ? 0 : 1);
 
-const isApart = (lot: number): boolean => lot < 0;
+const isApart = (group: number): boolean => group < 0;
 
-const isFirst = (lot: number): boolean => lot % 2 === 0;
+const isFirst = (group: number): boolean => group % 2 === 0;

@@ -101,7 +101,7 @@ export function lateOf(engine: Engine, flow: Flow, asking: Asking): Late[] {
     .filter(({ code, sinceMs }) =>
       code === "put-off" && why === null ? sinceMs <= now - PUT_OFF_MS : sinceMs <= before,
     );
-  // Where requests share a lane, what is behind one waits for it.
+  // Where requests share an ordering key, what is behind one waits for it.
   const [first] = flow.sink.itemsMax > 1 ? requests : [];
   const pending = store.underWay.unmapped(flow.flow, before).map(({ text, sinceMs }, at) => ({
     ...(first ?? (at < NAMED ? ofPending(engine, flow, text) : TURN)),

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { Change } from "../core/contract.ts";
 import { storeOffice } from "../report/store-office.ts";
 import { highWater } from "../store/high-water.ts";
-import { migrations } from "../store/migrations.ts";
+import { schemaSteps } from "../store/schema.ts";
 import { addFunctions } from "../store/sums.ts";
 import { markFile } from "../store/rights.ts";
 import { openStore } from "../store/store.ts";
@@ -238,12 +238,12 @@ test("a process that ends between its first commit and the first mark leaves no 
   const folder = tempFolder();
   const database = new Database(":memory:");
   addFunctions(database);
-  for (const sql of migrations) database.exec(sql);
+  for (const sql of schemaSteps) database.exec(sql);
   const sent = highWater(database, folder);
   database.exec(`
-    insert into audit (at_ms, event, detail) values (0, 'send', 'POST /invoices');
+    insert into audit (at_ms, event, detail, chain) values (0, 'send', 'POST /invoices', x'00');
     insert into flow (flow, name) values (1, 'bills');
-    insert into request (flow, operation, kind, number, revision, lane, key, target, body, body_sha256, state, machine,
+    insert into request (flow, operation, kind, number, revision, ordering_key, key, target, body, body_sha256, state, machine,
       created_ms, updated_ms, sent_ms) values (1, '', '', '', '', '', '', '', '', '', 'sending', '{}', 0, 0, 0)`);
   sent.leaving(0);
   // Nothing was told of the commit: the process has ended.

@@ -28,7 +28,7 @@ export async function runFlow(engine: Engine, flow: Flow, signal: AbortSignal): 
 
 /**
  * No more is frozen ahead than this. What is pending is replaced by its next version; what is frozen is sent as it is.
- * Where requests carry many documents they share a lane, and the next one is made when the last is settled.
+ * Where requests carry many documents they share an ordering key, and the next one is made when the last is settled.
  */
 const OPEN_MAX = 1_000;
 

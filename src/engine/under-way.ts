@@ -29,7 +29,7 @@ export function earlierThan(
   const { store } = engine;
   const { kind } = flow.mapping;
   const own = deliveries.map(({ record }) => record);
-  // While a batch is on its way its lane holds up all.
+  // While a batch is on its way its ordering key holds up all.
   const isAlone = flow.sink.itemsMax === 1;
   const versions = new Map(
     store.underWay.versions(kind, flow.flow, own).map((one) => [one.record, one]),

@@ -19,7 +19,7 @@ import { ConfigurationError, EnvironmentError, StorageError, StoreInUse } from "
 import { type Bound, BOUND, type Owner, refuseOther } from "./binding.ts";
 import { markRestored } from "./high-water.ts";
 import { appending } from "./chain.ts";
-import { migrations } from "./migrations.ts";
+import { schemaSteps } from "./schema.ts";
 import { addFunctions, examining } from "./sums.ts";
 import { handOver, makeFolder, storeFile } from "./rights.ts";
 
@@ -113,7 +113,7 @@ function examined(
   fail: (why: string) => StorageError,
 ): ExaminedCopy {
   const schema = database.pragma("user_version", { simple: true }) as number;
-  if (schema > migrations.length)
+  if (schema > schemaSteps.length)
     throw fail(`it was written by a newer fuelbridge (schema ${schema})`);
   const damage = database.pragma("integrity_check(3)") as { integrity_check: string }[];
   if (damage[0]?.integrity_check !== "ok")
@@ -121,9 +121,9 @@ function examined(
   if ((database.pragma("foreign_key_check") as unknown[]).length > 0)
     throw fail("rows are missing in it that others refer to");
   // One of an earlier schema has no sums yet.
-  if (schema === migrations.length) for (const _ of examining(database));
+  if (schema === schemaSteps.length) for (const _ of examining(database));
   const one = (sql: string): unknown => database.prepare(sql).pluck().get();
-  const bound = boundOf(database);
+  const bound = database.prepare<[], Bound>(BOUND).get();
   const untilMs = one("select at_ms from audit order by audit desc limit 1") as number | undefined;
   return {
     store: one("select store from identity") as string,
@@ -138,13 +138,6 @@ function examined(
     ) as ExaminedCopy["counts"],
     bytes: statSync(file).size,
   };
-}
-
-/** Undefined: a store from before it was bound (ADR 0025). */
-function boundOf(database: Database.Database): Bound | undefined {
-  const columns = database.pragma("table_info(identity)") as { name: string }[];
-  if (!columns.some(({ name }) => name === "company")) return undefined;
-  return database.prepare<[], Bound>(BOUND).get();
 }
 
 export interface Restoring {
@@ -248,20 +241,7 @@ function noteRestore(
   const database = new Database(file);
   try {
     database.pragma("locking_mode = exclusive");
-    const columns = database.pragma("table_info(audit)") as readonly { name: string }[];
-    const has = (column: string): boolean => columns.some(({ name }) => name === column);
-    if (has("chain"))
-      return appending(database)({ at: atMs, event: "store restored", detail, who: by });
-    // It is older than the chain, and is chained when it is migrated. An older one yet has no column for who it was;
-    // the sentence says it in any case.
-    const hasWho = has("who");
-    const { lastInsertRowid } = database
-      .prepare(
-        `insert into audit (at_ms, event, detail${hasWho ? ", who" : ""})
-         values (?, 'store restored', ?${hasWho ? ", ?" : ""})`,
-      )
-      .run(atMs, detail, ...(hasWho ? [by] : []));
-    return Number(lastInsertRowid);
+    return appending(database)({ at: atMs, event: "store restored", detail, who: by });
   } finally {
     database.close();
   }

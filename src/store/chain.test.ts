@@ -2,8 +2,6 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { appending, checkChain } from "./chain.ts";
-import { auditChained } from "./migration-chain.ts";
-import { migrations } from "./migrations.ts";
 import { storeFile } from "./rights.ts";
 import { openStore } from "./store.ts";
 
@@ -97,28 +95,4 @@ test("the chain is whole after transactions that did not happen, and of entries 
   store.transaction(() => tell(4));
   expect(await store.journal.check(null, atOnce)).toMatchObject({ entries: 2, broken: null });
   store.close();
-});
-
-test("entries from before there was a chain are chained when the store is migrated, and then fixed", async () => {
-  const before = migrations.indexOf(auditChained);
-  const folder = tempFolder();
-  const old = new Database(storeFile(folder));
-  for (const sql of migrations.slice(0, before)) old.exec(sql);
-  old.exec(
-    "insert into audit (at_ms, event, detail) values (1, 'send', 'one'), (2, 'send', 'two')",
-  );
-  old.pragma(`user_version = ${before}`);
-  old.close();
-  const store = openStore(folder);
-  store.transaction(() => store.journal.audit(3, { event: "send", detail: "three" }));
-  const checked = await store.journal.check(null, atOnce);
-  expect(checked).toMatchObject({ entries: 3, broken: null, head: { entry: 3 } });
-  store.close();
-  const fixed = new Database(storeFile(folder));
-  expect(() => fixed.exec("update audit set chain = x'00'")).toThrow("append only");
-  fixed.exec("drop trigger audit_fixed; update audit set detail = 'other' where audit = 1");
-  fixed.close();
-  const again = openStore(folder);
-  expect((await again.journal.check(null, atOnce)).broken).toEqual({ entry: 1, how: "changed" });
-  again.close();
 });

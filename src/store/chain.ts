@@ -20,7 +20,7 @@ export interface Content {
 
 interface Row extends Required<Content> {
   readonly audit: number;
-  /** Hex; empty: from before there was a chain. */
+  /** Hex. */
   readonly chain: string;
 }
 
@@ -66,25 +66,6 @@ export function appending(database: Database.Database): (content: Content) => nu
     if (known === null) throw new Error(`nothing can be added to the audit: ${content.event}`);
     return known.entry;
   };
-}
-
-/** Entries from before there was a chain, as they are now: once, when the store is migrated. */
-export function chainUnchained(database: Database.Database): void {
-  const unchained = database
-    .prepare<[], number>("select exists (select 1 from audit where chain is null)")
-    .pluck();
-  if (unchained.get() === 0) return;
-  const rows = database.prepare<[number, number], Row>(ROW);
-  const set = database.prepare("update audit set chain = unhex(?) where audit = ?");
-  let before = "";
-  for (let after = 0, page = rows.all(0, STEP); page.length > 0; page = rows.all(after, STEP)) {
-    for (const row of page) {
-      const link = linkOf(before, row);
-      if (row.chain === "") set.run(link, row.audit);
-      before = row.chain === "" ? link : row.chain;
-      after = row.audit;
-    }
-  }
 }
 
 /** An entry and its hash (hex), as somebody noted it. */

@@ -4,23 +4,34 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
-import { migrations } from "./migrations.ts";
+import { openDatabase } from "./database.ts";
 import { storeFile } from "./rights.ts";
 import { openStore } from "./store.ts";
 
-test("an upgrade whose copy of the store was cut short makes the copy anew, and goes on", () => {
-  const folder = tempFolder();
-  const old = new Database(storeFile(folder));
-  for (const sql of migrations.slice(0, -1)) old.exec(sql);
-  old.exec("insert into identity (store) values ('S-1')");
-  old.pragma(`user_version = ${migrations.length - 1}`);
-  old.close();
-  const copy = `${storeFile(folder)}.before-schema-${migrations.length}`;
+const FIRST = "create table identity (store text) strict; insert into identity values ('S-1')";
+const SECOND = "alter table identity add column company text";
+
+test("a step of the schema runs once, after a copy of the store as it was; a store of a newer version is refused", () => {
+  const path = storeFile(tempFolder());
+  const columns = (steps: readonly string[]): number => {
+    const database = openDatabase(path, steps);
+    const count = (database.pragma("table_info(identity)") as unknown[]).length;
+    database.close();
+    return count;
+  };
+  expect(columns([FIRST])).toBe(1);
+  const copy = `${path}.before-schema-2`;
+  // As an upgrade left it that was cut short.
   writeFileSync(copy, "cut short");
-  openStore(folder).close();
+  expect([columns([FIRST, SECOND]), columns([FIRST, SECOND])]).toEqual([2, 2]);
   const kept = new Database(copy, { readonly: true });
-  expect(kept.prepare("select store from identity").pluck().get()).toBe("S-1");
+  expect(kept.prepare("select * from identity").get()).toEqual({ store: "S-1" });
   kept.close();
+  expect(() => columns([FIRST])).toThrow(
+    "written by a newer fuelbridge (schema 2, this one knows 1)",
+  );
+  expect(() => columns([FIRST, SECOND, "no SQL"])).toThrow("syntax error");
+  expect(columns([FIRST, SECOND])).toBe(2);
 });
 
 test.skipIf(process.getuid?.() !== 0)(

@@ -17,9 +17,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { StorageError, StoreInUse } from "../core/errors.ts";
-import { chainUnchained } from "./chain.ts";
-import { migrations } from "./migrations.ts";
-import { INCREMENTAL } from "./retention.ts";
+import { schemaSteps } from "./schema.ts";
 import { addFunctions } from "./sums.ts";
 import { handOver, makeFolder, thisUser } from "./rights.ts";
 
@@ -27,10 +25,15 @@ const OLDEST_SQLITE = "3.51.3";
 const FREE_BYTES_MIN = 256 * 1024 * 1024;
 const PAGE_BYTES = 8_192;
 const WAL_PAGES = 1_000;
-const REWRITTEN_BYTES_MAX = 64 * 1024 * 1024;
 
-/** @throws StoreInUse when another process holds the file. @throws StorageError when it cannot be trusted. */
-export function openDatabase(path: string): Database.Database {
+/**
+ * `steps`: of the schema, the first of which makes a new store.
+ * @throws StoreInUse when another process holds the file. @throws StorageError when it cannot be trusted.
+ */
+export function openDatabase(
+  path: string,
+  steps: readonly string[] = schemaSteps,
+): Database.Database {
   makeFolder(dirname(path));
   return guarded(path, () => {
     const existed = existsSync(path);
@@ -39,8 +42,7 @@ export function openDatabase(path: string): Database.Database {
     try {
       addFunctions(database);
       configure(database, path);
-      migrate(database, path, existed);
-      makeShrinkable(database);
+      migrate(database, path, steps, existed);
       onlyForOwner(path);
       return database;
     } catch (error) {
@@ -143,7 +145,6 @@ function configure(database: Database.Database, path: string): void {
   // The order matters: the page size before anything is written, the exclusive lock before WAL, so that no
   // shared-memory file exists and no second process can open the store.
   database.pragma(`page_size = ${PAGE_BYTES}`);
-  // Of a file that is there already it counts when the file is written anew as a whole.
   database.pragma("auto_vacuum = incremental");
   database.pragma("locking_mode = exclusive");
   database.pragma("journal_mode = wal");
@@ -167,14 +168,20 @@ function configure(database: Database.Database, path: string): void {
     );
 }
 
-function migrate(database: Database.Database, path: string, existed: boolean): void {
+/** Forward only, and never without a copy of what was there before. */
+function migrate(
+  database: Database.Database,
+  path: string,
+  steps: readonly string[],
+  existed: boolean,
+): void {
   const at = database.pragma("user_version", { simple: true }) as number;
-  if (at > migrations.length)
+  if (at > steps.length)
     throw new StorageError(
-      `The store ${path} was written by a newer fuelbridge (schema ${at}, this one knows ${migrations.length}).`,
+      `The store ${path} was written by a newer fuelbridge (schema ${at}, this one knows ${steps.length}).`,
       "Start the newer version, or restore the backup that it made before it changed the schema.",
     );
-  if (at === migrations.length) return;
+  if (at === steps.length) return;
   if (existed && at > 0) {
     const copy = `${path}.before-schema-${at + 1}`;
     // One is there only if the last attempt did not come to its end: it may be cut short.
@@ -182,20 +189,9 @@ function migrate(database: Database.Database, path: string, existed: boolean): v
     database.prepare("vacuum into ?").run(copy);
   }
   database.transaction(() => {
-    for (const sql of migrations.slice(at)) database.exec(sql);
-    chainUnchained(database);
-    database.pragma(`user_version = ${migrations.length}`);
+    for (const sql of steps.slice(at)) database.exec(sql);
+    database.pragma(`user_version = ${steps.length}`);
   })();
-}
-
-/**
- * A file from before files could shrink is written anew once, as a whole. SQLite does that in memory here, so a large one
- * stays as it is: what becomes free in it is used again, and `status` says how much that is.
- */
-function makeShrinkable(database: Database.Database): void {
-  if (database.pragma("auto_vacuum", { simple: true }) === INCREMENTAL) return;
-  const pages = database.pragma("page_count", { simple: true }) as number;
-  if (pages * PAGE_BYTES <= REWRITTEN_BYTES_MAX) database.exec("vacuum");
 }
 
 function olderThan(version: string, minimum: string): boolean {

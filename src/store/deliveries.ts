@@ -21,8 +21,8 @@ export interface PendingDelivery {
   readonly text: string;
   /** Corrections of the version before: this one has replaced it. */
   readonly correctedBefore: readonly Correction[];
-  /** Shares its request with those of the same lot only: parts of a refused batch. Null: with any. */
-  readonly lot: number | null;
+  /** Shares its request with those of the same group only: parts of a refused batch. Null: with any. */
+  readonly bisectGroup: number | null;
 }
 
 /** What mapping a delivery gave: kept for control totals and for noticing that nothing changed. */
@@ -46,7 +46,7 @@ export interface Carried {
   readonly content: string | null;
   readonly amount: string | null;
   /** Part of a refused batch; null: of none. */
-  readonly lot: number | null;
+  readonly bisectGroup: number | null;
 }
 
 export interface Quarantining {
@@ -81,7 +81,7 @@ export function deliveries(database: Database.Database) {
   const fields = corrections(database);
   const pending = database.prepare<[number, number, number], PendingRow>(
     `select delivery.delivery, record.record, record.id, record.revision, record.version, record.origin,
-            record.fault, ${wholeIn("record")} as text, delivery.lot,
+            record.fault, ${wholeIn("record")} as text, delivery.bisect_group as bisectGroup,
             exists (select 1 from correction where correction.record = record.record and ended_ms is null) as corrected
      from delivery indexed by delivery_pending join record using (record)
      where delivery.flow = ? and delivery.state = 'pending' and delivery.delivery > ?
@@ -106,7 +106,7 @@ export function deliveries(database: Database.Database) {
   const reopen = moving(database, {
     from: ["frozen", "quarantined"],
     to: "pending",
-    set: "request = null, lot = ?",
+    set: "request = null, bisect_group = ?",
     where: `delivery = ? and ${NOTHING_NEWER}`,
   });
   const outdate = moving(database, {
@@ -115,7 +115,7 @@ export function deliveries(database: Database.Database) {
     where: "delivery = ?",
   });
   const carried = database.prepare<[number], Carried & { id: Buffer | string }>(
-    `select delivery, record.id, ${wholeIn("delivery")} as revision, coalesce(number, '') as number, delivery.content, amount, lot
+    `select delivery, record.id, ${wholeIn("delivery")} as revision, coalesce(number, '') as number, delivery.content, amount, bisect_group as bisectGroup
      from delivery join record using (record) where delivery = ?`,
   );
 
@@ -169,11 +169,11 @@ export function deliveries(database: Database.Database) {
     },
 
     /**
-     * Back to pending, to be mapped anew; with a lot it goes together with the others of that. When a newer version of
+     * Back to pending, to be mapped anew; with a bisect group it goes together with the others of that. When a newer version of
      * the record is already on its way, that one goes instead.
      */
-    reopen(delivery: number, lot: number | null = null): void {
-      if (reopen.run(lot, delivery).changes === 0) changed(outdate.run(delivery), delivery);
+    reopen(delivery: number, group: number | null = null): void {
+      if (reopen.run(group, delivery).changes === 0) changed(outdate.run(delivery), delivery);
       why.drop(delivery);
     },
 
@@ -201,7 +201,7 @@ function changed(result: Database.RunResult, delivery: number): void {
     throw new Error(`delivery ${delivery} is not in a state that allows this`);
 }
 
-/** How many deliveries of a flow are in each state: the table is held by triggers (migration-counts.ts). */
+/** How many deliveries of a flow are in each state: the table is held by triggers (schema.ts). */
 function counting(database: Database.Database) {
   const counts = database.prepare<[number], { state: string; count: number }>(
     "select state, count from delivery_count where flow = ? and count > 0",

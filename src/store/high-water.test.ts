@@ -1,4 +1,4 @@
-/** The mark of how far sending had got: where it is, what a copy of it means, and what an older layout leaves (ADR 0024). */
+/** The mark of how far sending had got: where it is and what a copy of it means (ADR 0024). */
 import {
   chmodSync,
   chownSync,
@@ -11,14 +11,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { testClock } from "../../test/support/clock.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/recovery.ts";
-import { faultOfState, markFile, storeFile } from "./rights.ts";
+import { faultOfState, markFile } from "./rights.ts";
 import { openStore } from "./store.ts";
 
 const signal = new AbortController().signal;
@@ -44,52 +43,21 @@ function opened(folder: string) {
 }
 
 const stateIn = (folder: string): string => join(folder, "state");
-const beside = (state: string): string => `${state}.high-water`;
-
-/** As a version before ADR 0024 left it. */
-function toOldLayout(state: string): void {
-  const { store, audit, at } = JSON.parse(readFileSync(markFile(state), "utf8")) as Record<
-    string,
-    unknown
-  >;
-  writeFileSync(beside(state), `${JSON.stringify({ store, audit, at }).padEnd(255)}\n`);
-  rmSync(dirname(markFile(state)), { recursive: true });
-  const database = new Database(storeFile(state));
-  database.exec("update identity set mark_inside = 0");
-  database.close();
-}
 
 test("everything that is written lies inside the state folder, the mark in no-backup", async () => {
   const folder = tempFolder();
   await work(stateIn(folder), "INV-1");
   expect(existsSync(join(stateIn(folder), "no-backup", "high-water"))).toBe(true);
-  expect(existsSync(beside(stateIn(folder)))).toBe(false);
 });
 
-test("a mark beside the folder is taken over once and removed; one that comes back counts no more", async () => {
-  const state = stateIn(tempFolder());
-  await work(state, "INV-1");
-  toOldLayout(state);
-  const old = readFileSync(beside(state), "utf8");
-  expect(opened(state).restored).toBeNull();
-  expect([existsSync(beside(state)), existsSync(markFile(state))]).toEqual([false, true]);
-  expect(await work(state, "INV-2")).toEqual({ delivered: 2, stops: [] });
-
-  // A backup without no-backup is put back beside a mark that could not be removed.
-  writeFileSync(beside(state), old);
-  rmSync(dirname(markFile(state)), { recursive: true });
-  expect(opened(state).restored).toContain("is missing");
-});
-
-test("an old mark of another store, or one that cannot be read, means restored after it was taken over too", async () => {
+test("a mark of another store, or one that cannot be read, means restored", async () => {
   for (const [harm, sentence] of [
     [(text: string) => text.replace(/"store":"[^"]*"/, '"store":"another"'), "another store sent"],
     [() => "?", "cannot be read"],
   ] as const) {
     const state = stateIn(tempFolder());
     await work(state, "INV-1");
-    toOldLayout(state);
-    writeFileSync(beside(state), harm(readFileSync(beside(state), "utf8")));
+    writeFileSync(markFile(state), harm(readFileSync(markFile(state), "utf8")));
     expect(opened(state).restored).toContain(sentence);
     expect(opened(state).restored).toContain(sentence);
   }

@@ -17,7 +17,6 @@ import {
   fstatSync,
   openSync,
   readFileSync,
-  rmSync,
   statSync,
   writeSync,
 } from "node:fs";
@@ -48,7 +47,7 @@ const EVERY_MS = 100;
 /** One write within a disk's sector: it is there whole or not at all. */
 const LENGTH = 256;
 
-/** @throws StorageError when the mark cannot be read, or one from an older layout cannot be taken over */
+/** @throws StorageError when the mark cannot be read */
 export function highWater(database: Database.Database, folder: string) {
   const identity = database.prepare<[], string>("select store from identity").pluck();
   const head = database.prepare<[], number>("select coalesce(max(audit), 0) from audit").pluck();
@@ -58,12 +57,8 @@ export function highWater(database: Database.Database, folder: string) {
   const known = identity.get();
   const store = known ?? randomUUID();
   if (known === undefined) database.prepare("insert into identity (store) values (?)").run(store);
-  const lastAt = database
-    .prepare<[], number>("select at_ms from audit order by audit desc limit 1")
-    .pluck();
   const path = markFile(folder);
   let file: number | null = null;
-  takeOver(database, folder, put);
   const marked = readMark(path);
   const lost = (): boolean => known !== undefined && everSent.get() === 1;
   let why = compared(marked, store, head.get() as number, lost);
@@ -71,7 +66,7 @@ export function highWater(database: Database.Database, folder: string) {
   let leavingMs: number | null = null;
   let writtenMs = -Infinity;
 
-  function put(mark: Mark | "unreadable"): void {
+  function put(mark: Mark): void {
     if (file === null) makeFolder(dirname(path));
     try {
       file ??= opened(path);
@@ -97,9 +92,6 @@ export function highWater(database: Database.Database, folder: string) {
   function flush(): void {
     if (leavingMs !== null) write(leavingMs);
   }
-
-  // A store from before there were marks has sent without one: it gets its first when it is first opened.
-  if (known === undefined && isFirst && everSent.get() === 1) write(lastAt.get() as number);
 
   return {
     /** Why this store does not know all that was sent; null when it does. */
@@ -161,8 +153,8 @@ export function markRestored(
 }
 
 /** The mark, and which file it is in. */
-function writeMark(file: number, mark: Mark | "unreadable"): void {
-  const text = mark === "unreadable" ? mark : textOf(mark, identityOf(file));
+function writeMark(file: number, mark: Mark): void {
+  const text = textOf(mark, identityOf(file));
   writeSync(file, `${text.padEnd(LENGTH - 1)}\n`, 0);
   fdatasyncSync(file);
 }
@@ -181,28 +173,6 @@ function compared(
   return mark.copied
     ? `the record of how far sending had got is a copy, made after ${mark.at}: the state folder was restored from a backup, or moved from another disk`
     : null;
-}
-
-/**
- * Before ADR 0024 the mark was beside the state folder. It counts once: later it would be older than a backup that was
- * put back. It is removed where this user may.
- */
-function takeOver(
-  database: Database.Database,
-  folder: string,
-  put: (mark: Mark | "unreadable") => void,
-): void {
-  const isOver = database.prepare("select mark_inside from identity").pluck().get() === 1;
-  if (isOver) return;
-  const beside = `${folder}.high-water`;
-  const mark = existsSync(markFile(folder)) ? null : readMark(beside);
-  if (mark !== null) put(mark);
-  database.prepare("update identity set mark_inside = 1").run();
-  try {
-    rmSync(beside, { force: true });
-  } catch {
-    // Nobody reads it any more.
-  }
 }
 
 /** @throws StorageError when it is there and this user may not read it */
@@ -235,8 +205,7 @@ function parsed(text: string, file: FileIdentity): ReadMark | "unreadable" {
     const { store, audit, at, inode, born } = JSON.parse(text) as Partial<Mark & FileIdentity>;
     if (typeof store !== "string" || typeof audit !== "number" || typeof at !== "string")
       return "unreadable";
-    // One from before ADR 0024 names no file.
-    const isOther = inode !== undefined && inode !== file.inode;
+    const isOther = inode !== file.inode;
     const isYounger = typeof born === "string" && file.born !== null && born !== file.born;
     return { store, audit, at, copied: isOther || isYounger };
   } catch {

@@ -143,16 +143,16 @@ const byValue = (text: string): string => canonical(text, instantByValue);
 /** Which files came before: the same bytes are the same arrival whatever the name. */
 function arrivalsOf(database: Database.Database) {
   const addArrival = database.prepare(
-    `insert into batch (flow, id, name, arrived_ms, turn)
-     values (:flow, :id, :name, :at, (select coalesce(max(turn), 0) + 1 from batch where flow = :flow))
-     on conflict do update set name = excluded.name, arrived_ms = excluded.arrived_ms, turn = excluded.turn`,
+    `insert into receipt (flow, id, name, received_ms, turn)
+     values (:flow, :id, :name, :at, (select coalesce(max(turn), 0) + 1 from receipt where flow = :flow))
+     on conflict do update set name = excluded.name, received_ms = excluded.received_ms, turn = excluded.turn`,
   );
   const findArrival = database.prepare<
     [number, string],
-    { name: string; arrived_ms: number; latest: 0 | 1 }
+    { name: string; received_ms: number; latest: 0 | 1 }
   >(
-    `select name, arrived_ms, turn = (select max(turn) from batch b where b.flow = batch.flow) as latest
-     from batch where flow = ? and id = ?`,
+    `select name, received_ms, turn = (select max(turn) from receipt r where r.flow = receipt.flow) as latest
+     from receipt where flow = ? and id = ?`,
   );
 
   return {
@@ -165,7 +165,7 @@ function arrivalsOf(database: Database.Database) {
       if (row === undefined) return null;
       return {
         name: row.name,
-        at: new Date(row.arrived_ms).toISOString(),
+        at: new Date(row.received_ms).toISOString(),
         latest: row.latest === 1,
       };
     },

@@ -78,7 +78,6 @@ export function links(database: Database.Database) {
        where (${isNumbered}) or (${isOne} and platform_id = :text) or (${isOne} and erp_id = :text)
        order by kind, platform_id`,
     );
-  // A row under a kind's old spelling is found by its number (migration-kinds.ts).
   const anySide = searching(among(Object.keys(kinds)), "number = :text");
   const isParty = among(
     Object.entries(kinds).flatMap(([kind, held]) => (held === "party" ? kind : [])),

@@ -6,7 +6,7 @@ export interface Move {
   /** The states that the delivery may be in; in any other nothing is changed. */
   readonly from: readonly DeliveryState[];
   readonly to: DeliveryState;
-  /** Other columns, as SQL: `request = null, lot = :lot`. */
+  /** Other columns, as SQL: `request = null, bisect_group = :group`. */
   readonly set?: string;
   /** Which deliveries, as SQL. */
   readonly where: string;

@@ -1,7 +1,7 @@
 /**
  * What a page brings that was not there before: records in a row get their deliveries by one statement, in their order,
  * and both are counted in the page's transaction for the tables of counts that people's pages read (ADR 0061). Triggers
- * count the moves and changes that come later (migration-counts.ts).
+ * count the moves and changes that come later (schema.ts).
  */
 import type Database from "better-sqlite3";
 

@@ -2,16 +2,6 @@
 import type Database from "better-sqlite3";
 import type { Notebook } from "../core/notebook.ts";
 
-export const notebooksOfEndpoints = `
-  -- Small texts of an endpoint, by its own names for them (src/core/contract.ts, Notebook).
-  create table notebook (
-    endpoint text not null,
-    name text not null,
-    text text not null,
-    primary key (endpoint, name)
-  ) strict, without rowid;
-`;
-
 export function notebooks(database: Database.Database) {
   const get = database
     .prepare<[string, string], string>("select text from notebook where endpoint = ? and name = ?")

@@ -14,37 +14,37 @@ export interface StoredObstacle extends Obstacle {
 }
 
 interface Row {
-  readonly what: string;
+  readonly name: string;
   readonly code: string;
   readonly since_ms: number;
-  readonly obstacle: string;
+  readonly file: string;
   readonly lasts: 0 | 1;
 }
 
 export function obstacles(database: Database.Database) {
   const all = database.prepare<[number], Row>(
-    "select what, code, since_ms, obstacle, id is not null as lasts from obstacle where flow = ? order by rowid",
+    "select name, code, since_ms, file, id is not null as lasts from blocked_file where flow = ? order by rowid",
   );
-  const clear = database.prepare("delete from obstacle where flow = ? and id is null");
+  const clear = database.prepare("delete from blocked_file where flow = ? and id is null");
   const add = database.prepare(
-    "insert into obstacle (flow, what, code, since_ms, obstacle) values (?, ?, ?, ?, ?) on conflict do nothing",
+    "insert into blocked_file (flow, name, code, since_ms, file) values (?, ?, ?, ?, ?) on conflict do nothing",
   );
   const refused = database.prepare<[number, string, string, string]>(
-    "select 1 from obstacle where flow = ? and what = ? and id = ? and obstacle = ?",
+    "select 1 from blocked_file where flow = ? and name = ? and id = ? and file = ?",
   );
   const drop = database.prepare(
-    "delete from obstacle where flow = ? and what = ? and id is not null and id is not ?",
+    "delete from blocked_file where flow = ? and name = ? and id is not null and id is not ?",
   );
   const keep = database.prepare(
-    "insert or replace into obstacle (flow, what, code, since_ms, obstacle, id) values (?, ?, ?, ?, ?, ?)",
+    "insert or replace into blocked_file (flow, name, code, since_ms, file, id) values (?, ?, ?, ?, ?, ?)",
   );
   const momentary = (flow: number): Row[] => all.all(flow).filter(({ lasts }) => lasts === 0);
 
   return {
     /** In the order in which the source told them: the oldest file first. */
     of: (flow: number): StoredObstacle[] =>
-      all.all(flow).map(({ obstacle, since_ms, lasts }) => ({
-        ...(JSON.parse(obstacle) as Obstacle),
+      all.all(flow).map(({ file, since_ms, lasts }) => ({
+        ...(JSON.parse(file) as Obstacle),
         sinceMs: since_ms,
         lasts: lasts === 1,
       })),
@@ -71,19 +71,19 @@ export function obstacles(database: Database.Database) {
     mend(flow: number, code: string): number | null {
       const row = all.all(flow).find((one) => one.code === code && one.lasts === 1);
       if (row === undefined) return null;
-      drop.run(flow, row.what, null);
+      drop.run(flow, row.name, null);
       return row.since_ms;
     },
 
     /** Is this what lies there unread, as it is stored? */
     are(flow: number, told: readonly Obstacle[]): boolean {
-      const stored = momentary(flow).map(({ obstacle }) => obstacle);
+      const stored = momentary(flow).map(({ file }) => file);
       return JSON.stringify(stored) === JSON.stringify(told.map((one) => JSON.stringify(one)));
     },
 
     /** All that lies there now, and returns what is new of it. What was refused stays. Call it inside a transaction. */
     replace(flow: number, told: readonly Obstacle[], atMs: number): Obstacle[] {
-      const before = new Map(momentary(flow).map((row) => [keyOf(row.what, row.code), row]));
+      const before = new Map(momentary(flow).map((row) => [keyOf(row.name, row.code), row]));
       clear.run(flow);
       return told.filter((obstacle) => {
         const { what, fault } = obstacle;

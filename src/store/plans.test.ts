@@ -38,7 +38,7 @@ function planOf(database: Database.Database, sql: string): string[] {
 
 /** Tables with a row for each document, or more; partial indices have none but those that are open. */
 const GROWS =
-  /^SCAN (?!request USING (COVERING )?INDEX request_lane|delivery USING INDEX delivery_open)(record|delivery|request|link|audit)\b/;
+  /^SCAN (?!request USING (COVERING )?INDEX request_ordering_key|delivery USING INDEX delivery_open)(record|delivery|request|link|audit)\b/;
 /** From the newest row on, and no more than so many. */
 const FEW = /from (delivery|audit) order by \1 desc limit/;
 

@@ -46,7 +46,7 @@ test("the state of a request is read as it was written, whatever of it is as in 
             kind: "bill",
             number: `B-${number}`,
             revision: "r",
-            lane: `bill B-${number}`,
+            orderingKey: `bill B-${number}`,
             key,
             machine: { ...freshRequest, generation: machine.generation },
             ...bytes,

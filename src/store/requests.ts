@@ -15,7 +15,7 @@ export interface NewRequest extends Frozen {
   readonly kind: Kind;
   readonly number: string;
   readonly revision: string;
-  readonly lane: string;
+  readonly orderingKey: string;
   readonly key: string;
   /** What is known of it already. */
   readonly machine: RequestState;
@@ -28,7 +28,7 @@ export interface StoredRequest {
   readonly kind: Kind;
   readonly number: string;
   readonly revision: string;
-  readonly lane: string;
+  readonly orderingKey: string;
   readonly key: string;
   readonly target: string;
   /** Empty: its bytes are gone (retention.ts). */
@@ -45,8 +45,8 @@ type Row = Omit<StoredRequest, "machine"> & {
 /** When its bytes last left, also under an earlier key. */
 const SENT = "sent_ms = coalesce(max(sent_ms, ?), sent_ms, ?)";
 /** Those that are open, without reading all that ever were; with `live = 1`. */
-export const OPEN = "request indexed by request_lane";
-const ROW = `request, flow, operation, kind, number, revision, lane, key, target, body, body_sha256, body_gone_ms,
+export const OPEN = "request indexed by request_ordering_key";
+const ROW = `request, flow, operation, kind, number, revision, ordering_key as orderingKey, key, target, body, body_sha256, body_gone_ms,
   ${wholeIn("request")} as machine`;
 
 /**
@@ -55,7 +55,7 @@ const ROW = `request, flow, operation, kind, number, revision, lane, key, target
  */
 export function requests(database: Database.Database, leaving: (atMs: number) => void) {
   const add = database.prepare(
-    `insert into request (flow, operation, kind, number, revision, lane, key, target, body, body_sha256,
+    `insert into request (flow, operation, kind, number, revision, ordering_key, key, target, body, body_sha256,
        state, live, machine, created_ms, updated_ms, sent_ms, sum, folded)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)`,
   );
@@ -68,9 +68,9 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
       `select count(*) from ${OPEN} where flow = ? and live = 1 and state <> 'manual'`,
     )
     .pluck();
-  const liveLane = database
+  const liveOrderingKey = database
     .prepare<[string, string | null], number>(
-      "select 1 from request where lane = ? and live = 1 and (state <> 'manual' or operation = ?)",
+      "select 1 from request where ordering_key = ? and live = 1 and (state <> 'manual' or operation = ?)",
     )
     .pluck();
   const liveKind = database.prepare<[{ number: string; kind: Kind }], Row>(
@@ -94,18 +94,18 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
   const resum = resumming(database, "request");
   // Bound as `+?`, for a plain `?` has SQLite plan such a statement anew for every value.
   const carried = database.prepare<[number], Carried & { id: Buffer | string }>(
-    `select delivery, record.id, ${wholeIn("delivery")} as revision, number, delivery.content, amount, lot
+    `select delivery, record.id, ${wholeIn("delivery")} as revision, number, delivery.content, amount, bisect_group as bisectGroup
      from delivery join record using (record)
      where request = +? and delivery.content is not null order by delivery`,
   );
 
   return {
     add(request: NewRequest, atMs: number): number {
-      const { flow, operation, kind, number, revision, lane, key, target, body } = request;
+      const { flow, operation, kind, number, revision, orderingKey, key, target, body } = request;
       const { machine } = request;
       const digest = sha256(body);
       const state = packed(machine);
-      const named = [flow, operation, kind, number, revision, lane, key, target] as const;
+      const named = [flow, operation, kind, number, revision, orderingKey, key, target] as const;
       const sum = sumOf([...named, digest, state]);
       const sentMs = machine.lastSend?.wallMs ?? null;
       const folded = foldedOf(kind, number);
@@ -129,11 +129,11 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     },
 
     /**
-     * Is a request of any operation in this lane on its way? `manualOf`: those of this operation count that wait for a
+     * Is a request of any operation under this ordering key on its way? `manualOf`: those of this operation count that wait for a
      * person, too: another document that only has the same name does not depend on them. Null: none of them does.
      */
-    isLaneLive(lane: string, manualOf: string | null): boolean {
-      return liveLane.get(lane, manualOf) !== undefined;
+    isOrderingKeyLive(orderingKey: string, manualOf: string | null): boolean {
+      return liveOrderingKey.get(orderingKey, manualOf) !== undefined;
     },
 
     /** What of this kind and number, as numbers are compared, is on its way, to whichever side. */

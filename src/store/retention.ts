@@ -15,8 +15,6 @@ export interface StoreSize {
   readonly bytes: number;
   /** In it, free for what comes next. */
   readonly freeBytes: number;
-  /** What is free is given back to the disk; false: the file was made by an older version and keeps it. */
-  readonly shrinks: boolean;
 }
 
 /** Requests that one step looks at, and pages that one step gives back. */
@@ -68,9 +66,9 @@ export function retention(database: Database.Database) {
     },
     /** The fields of differences that were settled before that time; how many. One step, inside a transaction. */
     removeSettled: (beforeMs: number): number => settled.run(beforeMs).changes,
-    /** Gives some free pages back to the disk; false: there is none, or the file cannot shrink. Outside a transaction. */
+    /** Gives some free pages back to the disk; false: there is none. Outside a transaction. */
     giveBack(): boolean {
-      if (!shrinks() || pragma("freelist_count") === 0) return false;
+      if (pragma("freelist_count") === 0) return false;
       database.pragma(`incremental_vacuum(${PAGES})`);
       return true;
     },
@@ -81,15 +79,7 @@ export function retention(database: Database.Database) {
       return {
         bytes: pragma("page_count") * page,
         freeBytes: pragma("freelist_count") * page,
-        shrinks: shrinks(),
       };
     },
   };
-
-  function shrinks(): boolean {
-    return pragma("auto_vacuum") === INCREMENTAL;
-  }
 }
-
-/** As `pragma auto_vacuum` tells it. */
-export const INCREMENTAL = 2;

@@ -134,15 +134,6 @@ test("a commit is durable: synchronous is FULL after the first statement, and no
   store.close();
 });
 
-test("a store of a newer version is refused, and says so", () => {
-  const { folder, store, file } = setup();
-  store.close();
-  const database = new Database(file);
-  database.pragma("user_version = 99");
-  database.close();
-  expect(() => openStore(folder)).toThrow(/written by a newer fuelbridge/);
-});
-
 test("a file that is no database ends in a storage error, not in a new store", () => {
   const { folder, store, file } = setup();
   store.close();
@@ -161,7 +152,7 @@ test("the database itself refuses illegal moves, changed bytes and a changed aud
         kind: "bill",
         number: "1",
         revision: "r",
-        lane: "l",
+        orderingKey: "l",
         key: "k",
         machine: freshRequest,
         target: "t",
@@ -212,7 +203,7 @@ test("frozen bytes that a disk has damaged are not sent", () => {
     kind: "bill" as const,
     number: "1",
     revision: "r",
-    lane: "l",
+    orderingKey: "l",
     key: "k",
     machine: freshRequest,
     target: "t",
@@ -239,7 +230,7 @@ test("one live request per operation and number", () => {
           kind: "bill" as const,
           number: "1",
           revision: "r",
-          lane: "l",
+          orderingKey: "l",
           key,
           machine: freshRequest,
           target: "t",

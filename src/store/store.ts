@@ -22,7 +22,7 @@ import { journal } from "./journal.ts";
 import { links } from "./links.ts";
 import { losses } from "./losses.ts";
 import { lists } from "./lists.ts";
-import { lots } from "./lots.ts";
+import { bisectGroups } from "./bisect-groups.ts";
 import { obstacles } from "./obstacles.ts";
 import { openRecords } from "./open-records.ts";
 import { questions } from "./questions.ts";
@@ -164,7 +164,7 @@ export function rooms(
     openRecords: openRecords(database),
     corrections: corrections(database),
     lists: lists(database),
-    lots: lots(database),
+    bisectGroups: bisectGroups(database),
     losses: losses(database),
     incidents: incidents(database),
     likenesses: likenesses(database),

@@ -16,7 +16,9 @@ const COLUMNS = {
   delivery: "flow record received_ms version origin amount gallons content note revision".split(
     " ",
   ),
-  request: "flow operation kind number revision lane key target body_sha256 machine".split(" "),
+  request: "flow operation kind number revision ordering_key key target body_sha256 machine".split(
+    " ",
+  ),
   link: "kind platform_id born number content amount linked_ms erp_id".split(" "),
 } as const;
 
@@ -155,9 +157,3 @@ export function sumAnew(database: Database.Database): void {
   addFunctions(database);
   for (const table of TABLES) database.exec(`update ${table} set sum = ${sumIn(table)}`);
 }
-
-/** What is there is taken as it is. */
-export const withSums = TABLES.map(
-  (table) => `alter table ${table} add column sum integer;
-  update ${table} set sum = ${sumIn(table)};`,
-).join("\n");

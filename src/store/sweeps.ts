@@ -85,7 +85,7 @@ export const ENDED = "the process ended";
 
 const DIFFERENCE = `difference, kind, case_key as key, bucket, digest, number, code, cause, next, case_row as row, state,
   first_ms as firstMs, last_ms as lastMs`;
-const SWEEP = `sweep, scope, state, asked_by as askedBy, started_ms as startedMs, ended_ms as endedMs, requests,
+const SWEEP = `run as sweep, scope, state, asked_by as askedBy, started_ms as startedMs, ended_ms as endedMs, requests,
   counts, agrees, detail, unasked`;
 
 export const sweeps = (database: Database.Database) => ({
@@ -125,26 +125,26 @@ function deepWalks(database: Database.Database) {
 
 function runs(database: Database.Database) {
   const begin = database.prepare(
-    "insert into sweep (scope, state, asked_by, started_ms) values (?, 'reading', ?, ?)",
+    "insert into reconciliation_run (scope, state, asked_by, started_ms) values (?, 'reading', ?, ?)",
   );
   const end = database.prepare(
-    `update sweep set state = :state, ended_ms = :at, requests = :requests, counts = :counts, agrees = :agrees,
-       detail = :detail, unasked = :unasked where sweep = :sweep and state = 'reading'`,
+    `update reconciliation_run set state = :state, ended_ms = :at, requests = :requests, counts = :counts, agrees = :agrees,
+       detail = :detail, unasked = :unasked where run = :sweep and state = 'reading'`,
   );
   const abandon = database.prepare(
-    `update sweep set state = 'failed', ended_ms = ?, detail = '${ENDED}' where state = 'reading'`,
+    `update reconciliation_run set state = 'failed', ended_ms = ?, detail = '${ENDED}' where state = 'reading'`,
   );
   const last = database.prepare<[string], SweepRow>(
-    `select ${SWEEP} from sweep where scope = ? and state = 'done' order by sweep desc limit 1`,
+    `select ${SWEEP} from reconciliation_run where scope = ? and state = 'done' order by run desc limit 1`,
   );
   const lastBy = database.prepare<[string], SweepRow>(
-    `select ${SWEEP} from sweep where asked_by = ? order by sweep desc limit 1`,
+    `select ${SWEEP} from reconciliation_run where asked_by = ? order by run desc limit 1`,
   );
   const ended = database.prepare<[], SweepRow>(
-    `select ${SWEEP} from sweep where state <> 'reading' order by sweep desc limit 1`,
+    `select ${SWEEP} from reconciliation_run where state <> 'reading' order by run desc limit 1`,
   );
   const done = database.prepare<[], SweepRow>(
-    `select ${SWEEP} from sweep where state = 'done' order by sweep desc limit 1`,
+    `select ${SWEEP} from reconciliation_run where state = 'done' order by run desc limit 1`,
   );
 
   return {
@@ -179,12 +179,12 @@ function differences(database: Database.Database) {
   // Other values than before are told anew.
   const see = database.prepare(
     `insert into difference (kind, case_key, bucket, digest, number, code, cause, next, case_row, state, first_ms,
-       last_ms, last_sweep)
+       last_ms, last_run)
      values (:kind, :key, :bucket, :digest, :number, :code, :cause, :next, :row, 'seen', :at, :at, :sweep)
      on conflict (kind, case_key) do update set bucket = excluded.bucket, digest = excluded.digest,
        number = excluded.number, code = excluded.code, cause = excluded.cause, next = excluded.next,
        case_row = excluded.case_row,
-       last_ms = excluded.last_ms, last_sweep = excluded.last_sweep,
+       last_ms = excluded.last_ms, last_run = excluded.last_run,
        state = case when state = 'open' and digest = excluded.digest then 'open' else 'seen' end,
        first_ms = case when state = 'cleared' or digest <> excluded.digest then excluded.first_ms else first_ms end`,
   );

@@ -13,7 +13,7 @@ export interface Version {
 
 export interface Turn {
   readonly request: number;
-  readonly lane: string;
+  readonly orderingKey: string;
 }
 
 /** A request that has not ended, and what its receiver said last. */
@@ -53,13 +53,13 @@ export function underWay(database: Database.Database) {
     )
     .pluck();
   const records = database.prepare<[string], { flow: number; id: Buffer | string }>(
-    `select record.flow, record.id from request indexed by request_lane
+    `select record.flow, record.id from request indexed by request_ordering_key
        cross join delivery on delivery.request = request.request
        cross join record on record.record = delivery.record
      where request.live = 1 and kind = ?`,
   );
   const turns = database.prepare<[number], Turn>(
-    `select request, lane from ${OPEN} where flow = ? and live = 1 and state <> 'manual' order by request`,
+    `select request, ordering_key as orderingKey from ${OPEN} where flow = ? and live = 1 and state <> 'manual' order by request`,
   );
   const unended = database.prepare<[number, number], Unended>(
     `select request, state, created_ms as sinceMs,
@@ -67,7 +67,7 @@ export function underWay(database: Database.Database) {
              where delivery.request = r.request and delivery.state = 'frozen') as documents,
             (select detail from audit where audit.request = r.request and delivery is null
                and event in ('ready', 'unknown', 'sending') order by audit desc limit 1) as said
-     from request r indexed by request_lane
+     from request r indexed by request_ordering_key
      where flow = ? and live = 1 and state <> 'manual' and created_ms <= ? order by request`,
   );
   // A person who retried it, a wait that ended: from then on it waits again.

@@ -55,7 +55,7 @@ export function waits(database: Database.Database) {
   const reopen = moving(database, {
     from: ["delivered", "skipped"],
     to: "pending",
-    set: "request = null, lot = null",
+    set: "request = null, bisect_group = null",
     where: "delivery = ?",
   });
   const unbound = database

@@ -78,7 +78,7 @@ const told: Told = {
     .all(),
   obstacles: database
     .prepare<[], Told["obstacles"][number]>(
-      "select flow.name as flow, what, code from obstacle join flow using (flow)",
+      "select flow.name as flow, blocked_file.name as what, code from blocked_file join flow using (flow)",
     )
     .all(),
   peakMb: process.resourceUsage().maxRSS / 1024,

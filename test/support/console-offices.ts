@@ -147,7 +147,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
         differences: { confirmed: 1, seen: 0, clears: 0, first: [] },
       },
       clockJump: null,
-      store: { bytes: 8_192, freeBytes: 0, shrinks: true },
+      store: { bytes: 8_192, freeBytes: 0 },
       requests: month(),
     }),
     budget: async () => month(),

@@ -18,7 +18,7 @@ const BREACHES: Readonly<Record<string, string>> = {
   "a delivery in the quarantine without a cause": `
     select delivery from delivery where state = 'quarantined' and delivery not in (select delivery from quarantine)`,
   "a document that is to go by itself shares its request": `
-    select delivery from delivery d where state = 'frozen' and lot < 0 and exists (
+    select delivery from delivery d where state = 'frozen' and bisect_group < 0 and exists (
       select 1 from delivery other where other.request = d.request and other.delivery <> d.delivery
         and other.state = 'frozen')`,
   "a wait of a document whose delivery is not there": `

@@ -2,7 +2,7 @@
  * A site of the test's own: the shipped demo configuration, the ERP's folders with its exports, and a platform. All of
  * it lies in one folder, so a site can be copied; fuelbridge works on it as the program that people start.
  */
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
@@ -141,11 +141,11 @@ export async function copyOf(template: string): Promise<Site> {
 /** A copied store is taken for a restored one, and belongs to the platform at its old port: neither is what is tested. */
 export function settleIn(state: string): void {
   const database = new Database(storeFile(state));
-  database.exec("update identity set platform = null, mark_inside = 0");
+  database.exec("update identity set platform = null");
   database.close();
   const mark = JSON.parse(readFileSync(markFile(state), "utf8")) as object;
-  writeFileSync(`${state}.high-water`, JSON.stringify({ ...mark, inode: undefined, born: null }));
-  rmSync(markFile(state));
+  const inode = String(statSync(markFile(state), { bigint: true }).ino);
+  writeFileSync(markFile(state), JSON.stringify({ ...mark, inode, born: null }));
 }
 
 /** Laid out and not yet run: there is work in hand. It ends with the test. */

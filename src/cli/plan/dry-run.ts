@@ -155,7 +155,7 @@ async function planOf(engine: Engine, flow: Flow, read: boolean) {
         writes.push(planned(flow, number, request.body, sent.get(recordId) ?? null));
       makeRoom(engine, request);
     }
-    // What shares a lane with one of these is frozen in the next round.
+    // What shares an ordering key with one of these is frozen in the next round.
     after = round.frozen > 0 && round.left > 0 ? after : round.last;
   }
   const after = store.deliveries.counts(flow.flow);
@@ -177,7 +177,7 @@ async function planOf(engine: Engine, flow: Flow, read: boolean) {
   return { plan, writes };
 }
 
-/** In the copy it counts as gone, so that what waits for its lane is frozen next. */
+/** In the copy it counts as gone, so that what waits for its ordering key is frozen next. */
 function makeRoom({ store, clock }: Engine, request: StoredRequest): void {
   const { wallMs } = clock.now();
   const gone = { ...request.machine, state: "cancelled" } as const;

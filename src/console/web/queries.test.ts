@@ -67,11 +67,11 @@ function listening(): Asked[] {
 }
 
 /**
- * As the query planner names them, with the aliases that statements give them. `request_lane` has none but the requests
+ * As the query planner names them, with the aliases that statements give them. `request_ordering_key` has none but the requests
  * that are open.
  */
 const GROWS =
-  /^SCAN (?!request USING (COVERING )?INDEX request_lane)(record|delivery|request|link|audit|search_record|carried_before|d|r)\b|^SEARCH r USING INTEGER PRIMARY KEY \(rowid<\?\)/;
+  /^SCAN (?!request USING (COVERING )?INDEX request_ordering_key)(record|delivery|request|link|audit|search_record|carried_before|d|r)\b|^SEARCH r USING INTEGER PRIMARY KEY \(rowid<\?\)/;
 /** By the row's own number from the newest on, and no more than so many. */
 const FEW = /from (delivery|audit|record)\b[^()]* order by \1 desc limit/;
 
