@@ -5,10 +5,10 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import Database from "better-sqlite3";
-import { composeDaemon } from "../src/cli/compose.ts";
-import { loadConfiguration } from "../src/cli/configuration.ts";
-import { openWeb } from "../src/cli/web.ts";
-import { openUsers } from "../src/console/web/users.ts";
+import { composeDaemon } from "../src/app/compose.ts";
+import { loadConfiguration } from "../src/app/configuration.ts";
+import { openWeb } from "../src/app/web.ts";
+import { openUsers } from "../src/web/users.ts";
 import { pull } from "../src/engine/pull.ts";
 import { openLog } from "../src/log.ts";
 import { sumAnew } from "../src/store/sums.ts";

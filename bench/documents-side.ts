@@ -3,8 +3,8 @@
  * `mapped`, what of it is mapped and frozen. Nothing is sent.
  */
 import { randomUUID } from "node:crypto";
-import { composeDaemon } from "../src/cli/compose.ts";
-import { loadConfiguration } from "../src/cli/configuration.ts";
+import { composeDaemon } from "../src/app/compose.ts";
+import { loadConfiguration } from "../src/app/configuration.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
 import { freezeNext } from "../src/engine/freeze.ts";
 import { pull } from "../src/engine/pull.ts";

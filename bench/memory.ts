@@ -8,10 +8,10 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parseDocument } from "yaml";
-import { dropExports } from "../src/cli/demo/world.ts";
-import { table } from "../src/cli/table.ts";
-import { remoteOffice } from "../src/console/remote.ts";
-import type { Office, Status } from "../src/report/office.ts";
+import { dropExports } from "../src/demo/world.ts";
+import { table } from "../src/views/table.ts";
+import { remoteOffice } from "../src/office/remote.ts";
+import type { Office, Status } from "../src/office/office.ts";
 import { inFolder, memoryOf, root, say, startPlatform, stop, verdict, whole } from "./support.ts";
 
 const BACKFILL = 200_000;

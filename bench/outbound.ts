@@ -5,8 +5,8 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { Redis } from "ioredis";
-import { systemClock } from "../src/cli/clock.ts";
-import { table } from "../src/cli/table.ts";
+import { systemClock } from "../src/app/clock.ts";
+import { table } from "../src/views/table.ts";
 import type { Sink } from "../src/core/contract.ts";
 import { runFlow } from "../src/engine/run.ts";
 import { openPlatform } from "../src/platform/endpoint.ts";
@@ -22,7 +22,7 @@ import {
   verdict,
   whole,
 } from "./support.ts";
-import { freePort } from "../src/cli/demo/port.ts";
+import { freePort } from "../src/demo/port.ts";
 
 export interface OutboundSide {
   /** From the source, or the caller, to a job that is ready to go. */

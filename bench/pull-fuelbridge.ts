@@ -1,6 +1,6 @@
 /** Our side: the engine's pull with the platform and the store as the configuration puts them together. */
-import { composeDaemon } from "../src/cli/compose.ts";
-import { loadConfiguration } from "../src/cli/configuration.ts";
+import { composeDaemon } from "../src/app/compose.ts";
+import { loadConfiguration } from "../src/app/configuration.ts";
 import { pull } from "../src/engine/pull.ts";
 import { openLog } from "../src/log.ts";
 import { report } from "./usage.ts";

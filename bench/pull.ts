@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { table } from "../src/cli/table.ts";
+import { table } from "../src/views/table.ts";
 import { inChild, inFolder, median, type Platform, say, startPlatform } from "./support.ts";
 import { verdict, whole } from "./support.ts";
 

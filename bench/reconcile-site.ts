@@ -3,9 +3,9 @@
  * HTTP, files as books, the store with a link for every invoice. What is measured begins once all invoices are
  * delivered, and ends with the report as text, as CSV and as both journals.
  */
-import { composeDaemon } from "../src/cli/compose.ts";
-import { loadConfiguration } from "../src/cli/configuration.ts";
-import { table } from "../src/cli/table.ts";
+import { composeDaemon } from "../src/app/compose.ts";
+import { loadConfiguration } from "../src/app/configuration.ts";
+import { table } from "../src/views/table.ts";
 import { openLog } from "../src/log.ts";
 import { asCsv } from "../src/reconcile/csv.ts";
 import { agreementJournal, periodJournal } from "../src/reconcile/journal.ts";

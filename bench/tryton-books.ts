@@ -3,7 +3,7 @@ import type { Books } from "../connectors/tryton/books.ts";
 import type { TrytonConfig } from "../connectors/tryton/config.ts";
 import { openLookup } from "../connectors/tryton/lookup.ts";
 import { openTryton } from "../connectors/tryton/wire.ts";
-import { loadConfiguration } from "../src/cli/configuration.ts";
+import { loadConfiguration } from "../src/app/configuration.ts";
 
 export async function openBooks(): Promise<Books> {
   const { folder, endpoints } = await loadConfiguration(process.env["FUELBRIDGE_CONFIG"] ?? "");

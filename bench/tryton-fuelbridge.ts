@@ -1,6 +1,6 @@
 /** Our side: the whole daemon, from the platform's list to the last invoice posted and remembered. */
-import { composeDaemon } from "../src/cli/compose.ts";
-import { loadConfiguration } from "../src/cli/configuration.ts";
+import { composeDaemon } from "../src/app/compose.ts";
+import { loadConfiguration } from "../src/app/configuration.ts";
 import { openLog } from "../src/log.ts";
 import { report } from "./usage.ts";
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { request } from "undici";
 import { z } from "zod";
 import { InvoiceDocument } from "../src/books/documents.ts";
-import { table } from "../src/cli/table.ts";
+import { table } from "../src/views/table.ts";
 import { openTables } from "../src/config/crossref.ts";
 import { calendarOf } from "../src/core/calendar.ts";
 import type { References } from "../src/core/contract.ts";

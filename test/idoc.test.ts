@@ -11,7 +11,7 @@ import { withAcknowledgements } from "../src/engine/acknowledged.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import { push, runFlow } from "../src/engine/run.ts";
 import { verify } from "../src/engine/verify.ts";
-import { resolve, select } from "../src/report/decisions.ts";
+import { resolve, select } from "../src/office/decisions.ts";
 import { never, usePlatform } from "./platform/support.ts";
 import { engineOn } from "./support/engine.ts";
 import { tempFolder } from "./support/folder.ts";

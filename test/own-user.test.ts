@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { exportsFolder, root } from "../src/cli/demo/world.ts";
+import { exportsFolder, root } from "../src/demo/world.ts";
 import { startSandbox } from "../src/sandbox/server.ts";
 import { markFile, storeFile } from "../src/store/rights.ts";
 import { controlOf } from "./conformance/support.ts";

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { expect, test, vi } from "vitest";
-import { composeDaemon } from "../src/cli/compose.ts";
-import { loadConfiguration } from "../src/cli/configuration.ts";
-import type { DryRun } from "../src/cli/plan/dry-run.ts";
+import { composeDaemon } from "../src/app/compose.ts";
+import { loadConfiguration } from "../src/app/configuration.ts";
+import type { DryRun } from "../src/app/dry-run.ts";
 import { askCommand, commandHere } from "./support/here.ts";
 import { atWork, only, type Site } from "./support/site.ts";
 

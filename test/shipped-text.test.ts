@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { root } from "../src/cli/demo/world.ts";
+import { root } from "../src/demo/world.ts";
 
 /** Sources, pages and scripts: not the tests, and not what was decided and why. */
 const shipped = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" })

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { root } from "../src/cli/demo/world.ts";
+import { root } from "../src/demo/world.ts";
 import { Decimal } from "../src/core/decimal.ts";
 import { IN_STEP } from "./support/in-step.ts";
 import { isLongRun, numbers } from "./support/runs.ts";

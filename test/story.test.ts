@@ -6,10 +6,10 @@ import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { exported } from "../src/cli/demo/world.ts";
+import { exported } from "../src/demo/world.ts";
 import { exitCodes } from "../src/core/errors.ts";
 import type { Report } from "../src/reconcile/report.ts";
-import type { FlowStatus, QuarantineGroup, Status, Trace } from "../src/report/office.ts";
+import type { FlowStatus, QuarantineGroup, Status, Trace } from "../src/office/office.ts";
 import { IN_STEP } from "./support/in-step.ts";
 import { atWork, copyOf, layOut, only, openSite, type Members, type Site } from "./support/site.ts";
 import { type Said, until } from "./support/site-program.ts";

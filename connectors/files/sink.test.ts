@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import { readDelivered } from "../../src/cli/demo/delivered.ts";
+import { readDelivered } from "../../src/demo/delivered.ts";
 import type { DeliveryTicketDocument } from "../../src/formats/documents.ts";
 import { config, d, invoice, item, openIn, request, rowsOf, START } from "../../test/files/sink.ts";
 import { localDrop } from "./folder/local.ts";

@@ -5,7 +5,7 @@ import { testMessage } from "../alerts/message.ts";
 import { ConfigurationError, exitCodes } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
 import { addCommand, configured } from "./command.ts";
-import { loadConfiguration } from "./configuration.ts";
+import { loadConfiguration } from "../app/configuration.ts";
 
 export function alerts(program: Command): void {
   const parent = program.command("alerts").description("messages when something goes wrong");

@@ -5,7 +5,7 @@
 import { CommanderError } from "commander";
 import type { Problem } from "../config/problems.ts";
 import { exitCodes, FuelbridgeError } from "../core/errors.ts";
-import { scrubber } from "../config/scrub.ts";
+import { scrubbed } from "../app/configuration.ts";
 
 export interface Answer {
   /** Becomes `data` of the envelope. */
@@ -27,15 +27,9 @@ interface Complaint {
   readonly problems?: readonly Problem[];
 }
 
-/** What looks like a secret is scrubbed in any case; the configuration adds its own once it is read. */
-let scrub = scrubber([]);
-export function hideSecrets(secrets: readonly string[]): void {
-  scrub = scrubber(secrets);
-}
-
 export function say(command: string, json: boolean, answer: Answer): void {
   const envelope: Envelope = { ok: true, command, data: answer.data ?? null };
-  process.stdout.write(scrub(json ? `${JSON.stringify(envelope)}\n` : withNewline(answer.text)));
+  process.stdout.write(scrubbed(json ? `${JSON.stringify(envelope)}\n` : withNewline(answer.text)));
   process.exitCode = answer.exitCode ?? exitCodes.ok;
 }
 
@@ -48,11 +42,11 @@ export function complain(command: string, json: boolean, error: unknown): void {
 }
 
 function explain(error: unknown, command: string): Complaint & { exitCode: number } {
-  const message = scrub(error instanceof Error ? error.message : String(error));
+  const message = scrubbed(error instanceof Error ? error.message : String(error));
   if (error instanceof FuelbridgeError) {
     const { code, next, exitCode } = error;
     const problems = "problems" in error ? { problems: error.problems as readonly Problem[] } : {};
-    return { code, message, next: scrub(next), exitCode, ...problems };
+    return { code, message, next: scrubbed(next), exitCode, ...problems };
   }
   if (error instanceof CommanderError)
     return {
@@ -64,10 +58,10 @@ function explain(error: unknown, command: string): Complaint & { exitCode: numbe
   const system = systemFault(error);
   if (system !== null) return { ...system, message };
   if (hasNext(error))
-    return { code: "refused", message, next: scrub(error.next), exitCode: exitCodes.runtime };
+    return { code: "refused", message, next: scrubbed(error.next), exitCode: exitCodes.runtime };
   return {
     code: "unexpected",
-    message: error instanceof Error && error.stack ? scrub(error.stack) : message,
+    message: error instanceof Error && error.stack ? scrubbed(error.stack) : message,
     next: "This is a mistake in fuelbridge. Please report it with the text above.",
     exitCode: exitCodes.runtime,
   };

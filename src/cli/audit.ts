@@ -3,12 +3,12 @@ import type { Command } from "commander";
 import { faultOfDay } from "../core/calendar.ts";
 import { ConfigurationError, exitCodes } from "../core/errors.ts";
 import { guarded } from "../core/spreadsheet.ts";
-import type { AuditEntry } from "../report/desk.ts";
-import type { Office } from "../report/office.ts";
+import type { AuditEntry } from "../office/desk.ts";
+import type { Office } from "../office/office.ts";
 import type { Answer } from "./answer.ts";
-import { ask } from "./ask.ts";
+import { ask } from "../app/ask.ts";
 import { addCommand, configured } from "./command.ts";
-import { counted } from "./table.ts";
+import { counted } from "../views/table.ts";
 
 /** One row for each entry, for spreadsheets; with `--json` the same as a list. */
 export function audit(program: Command): void {

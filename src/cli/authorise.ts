@@ -6,7 +6,7 @@ import {
 } from "../../connectors/quickbooks-online/authorise.ts";
 import type { QuickbooksOnlineConfig } from "../../connectors/quickbooks-online/config.ts";
 import { authoriseBy } from "../../connectors/quickbooks-online/tokens.ts";
-import { systemClock } from "./clock.ts";
+import { systemClock } from "../app/clock.ts";
 
 const WAIT_MS = 10 * 60_000;
 

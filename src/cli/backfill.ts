@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { ConfigurationError, exitCodes } from "../core/errors.ts";
-import { BACKFILL_SHARE, type BackfillCost, type BackfillState } from "../report/keeping.ts";
-import type { Office } from "../report/office.ts";
+import { BACKFILL_SHARE, type BackfillCost, type BackfillState } from "../office/keeping.ts";
+import type { Office } from "../office/office.ts";
 import type { Answer } from "./answer.ts";
-import { ask } from "./ask.ts";
+import { ask } from "../app/ask.ts";
 import { addCommand, configured, type Given, thisPerson } from "./command.ts";
-import { openProgress } from "./progress.ts";
-import { counted, instant, table } from "./table.ts";
+import { openProgress } from "../app/progress.ts";
+import { counted, instant, table } from "../views/table.ts";
 
 /**
  * Reads a past period anew. What it costs is said on standard error before the first page. Exit 0 only when it is done;

@@ -13,10 +13,10 @@ import {
   sync,
 } from "../store/backup.ts";
 import type { Answer } from "./answer.ts";
-import { askOf } from "./ask.ts";
+import { askOf } from "../app/ask.ts";
 import { addCommand, configured } from "./command.ts";
-import { loadConfiguration } from "./configuration.ts";
-import { counted, instant } from "./table.ts";
+import { loadConfiguration } from "../app/configuration.ts";
+import { counted, instant } from "../views/table.ts";
 
 export function backup(program: Command): void {
   configured(

@@ -12,11 +12,11 @@ import type { Config, FlowConfig } from "../config/config.ts";
 import { durationText } from "../core/duration.ts";
 import { PLATFORM } from "../config/flows.ts";
 import { listOf } from "../platform/parts.ts";
-import { costOf, type Polled, polledOf, needOf, slowing, wholeShare } from "../report/month.ts";
-import type { MonthStatus } from "../report/office.ts";
+import { costOf, type Polled, polledOf, needOf, slowing, wholeShare } from "../office/month.ts";
+import type { MonthStatus } from "../office/office.ts";
 import { listText, stretchText } from "./budget.ts";
 import { when } from "./check.ts";
-import { counted, table } from "./table.ts";
+import { counted, table } from "../views/table.ts";
 
 export interface Plan {
   readonly perMonth: number;

@@ -3,12 +3,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Forecast } from "../core/budget.ts";
 import { ConfigurationError } from "../core/errors.ts";
-import type { MonthStatus } from "../report/office.ts";
-import { ask } from "./ask.ts";
+import type { MonthStatus } from "../office/office.ts";
+import { ask } from "../app/ask.ts";
 import { addCommand, configured } from "./command.ts";
-import { loadConfiguration } from "./configuration.ts";
+import { loadConfiguration } from "../app/configuration.ts";
 import { load } from "./load.ts";
-import { counted, instant, table } from "./table.ts";
+import { counted, instant, table } from "../views/table.ts";
 
 /** The file of the store in its folder. */
 const STORE = "fuelbridge.sqlite";

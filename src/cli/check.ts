@@ -4,8 +4,8 @@ import { durationText } from "../core/duration.ts";
 import type { TableReport } from "../config/crossref.ts";
 import { thisUser } from "../store/rights.ts";
 import { addCommand, configured } from "./command.ts";
-import { loadConfiguration } from "./configuration.ts";
-import { counted, table } from "./table.ts";
+import { loadConfiguration } from "../app/configuration.ts";
+import { counted, table } from "../views/table.ts";
 
 /** Looks at files of this machine only: neither the platform nor an ERP is asked anything. */
 export function check(program: Command): void {
@@ -14,7 +14,7 @@ export function check(program: Command): void {
       const config = await loadConfiguration(file, "site");
       const [{ openTables, separatorText }, { expectState, firstStartNote }] = await Promise.all([
         import("../config/crossref.ts"),
-        import("./state.ts"),
+        import("../app/state.ts"),
       ]);
       expectState(config);
       const tables = openTables(config.crossReferences).check();

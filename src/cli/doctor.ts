@@ -13,14 +13,14 @@ import {
 import type { Fault } from "../core/fault.ts";
 import type { Config } from "../config/config.ts";
 import { openTables, type Tables } from "../config/crossref.ts";
-import type { Office, Status } from "../report/office.ts";
-import { ask } from "./ask.ts";
+import type { Office, Status } from "../office/office.ts";
+import { ask } from "../app/ask.ts";
 import { addCommand, configured } from "./command.ts";
-import { loadConfiguration } from "./configuration.ts";
-import { openLooking } from "./looking.ts";
-import { untilSignal } from "./signals.ts";
-import { needsOf } from "./needs.ts";
-import { counted, table } from "./table.ts";
+import { loadConfiguration } from "../app/configuration.ts";
+import { openLooking } from "../app/looking.ts";
+import { untilSignal } from "../app/signals.ts";
+import { needsOf } from "../app/needs.ts";
+import { counted, table } from "../views/table.ts";
 
 interface Examined extends Examination {
   readonly endpoint: string;
@@ -42,7 +42,7 @@ export function doctor(program: Command): void {
       "does everything hold that synchronising needs? (asks the platform and the ERP)",
       async ({ file }) => {
         const config = await loadConfiguration(file);
-        const { examineState } = await import("./state.ts");
+        const { examineState } = await import("../app/state.ts");
         const state = { endpoint: "fuelbridge", ...examineState(config) };
         const office = officeAskedIn(file);
         const counting = countingIn(office);
@@ -162,7 +162,7 @@ async function ownExaminations(config: Config, asked: Asked, tables: Tables): Pr
 /** @throws ConfigurationError where one of them cannot be used */
 async function tablesExamined(config: Config, tables: Tables, examined: Examination[]) {
   const reports = tables.check();
-  const { examineTables } = await import("./examine-tables.ts");
+  const { examineTables } = await import("../app/examine-tables.ts");
   examined.push(...examineTables(config, reports, tables));
 }
 

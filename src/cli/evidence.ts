@@ -5,12 +5,12 @@ import { z } from "zod";
 import { EnvironmentError, exitCodes } from "../core/errors.ts";
 import { ABOUT, digestOf, SUMS, verified } from "../reconcile/evidence.ts";
 import { agreementOf } from "../reconcile/text.ts";
-import type { AuditHead } from "../report/keeping.ts";
+import type { AuditHead } from "../office/keeping.ts";
 import type { Answer } from "./answer.ts";
-import { ask, askOf } from "./ask.ts";
+import { ask, askOf } from "../app/ask.ts";
 import { addCommand, configured, thisPerson } from "./command.ts";
-import { loadConfiguration } from "./configuration.ts";
-import { packOf } from "./evidence-pack.ts";
+import { loadConfiguration } from "../app/configuration.ts";
+import { packOf } from "../app/evidence-pack.ts";
 
 /** A pack for auditors: a folder of files with their SHA-256 sums. */
 export function evidence(program: Command): void {

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { Found } from "../report/desk.ts";
-import { ask } from "./ask.ts";
+import type { Found } from "../office/desk.ts";
+import { ask } from "../app/ask.ts";
 import { addCommand, configured } from "./command.ts";
-import { instant, table } from "./table.ts";
+import { instant, table } from "../views/table.ts";
 
 export function find(program: Command): void {
   configured(

@@ -11,7 +11,7 @@ import { addCommand, configured, type Given } from "./command.ts";
 import type { Owner, Written } from "./init/disk.ts";
 import type { Answers, Field } from "./init/fields.ts";
 import type { Site } from "./init/site.ts";
-import { counted, table } from "./table.ts";
+import { counted, table } from "../views/table.ts";
 
 export function init(program: Command): void {
   const command = configured(

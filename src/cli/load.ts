@@ -1,9 +1,9 @@
 /** What commands load only when they need it: `sandbox` and `check` start without the engine. */
 
 export const load = {
-  compose: () => import("./compose.ts"),
+  compose: () => import("../app/compose.ts"),
   sandbox: () => import("../sandbox/command.ts"),
   plan: () => import("./budget-plan.ts"),
-  dryRun: () => import("./plan/dry-run.ts"),
-  demo: () => import("./demo.ts"),
+  dryRun: () => import("../app/dry-run.ts"),
+  demo: () => import("../demo/demo.ts"),
 };

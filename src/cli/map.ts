@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { ConfigurationError } from "../core/errors.ts";
 import { addCommand, configured } from "./command.ts";
-import { loadConfiguration } from "./configuration.ts";
+import { loadConfiguration } from "../app/configuration.ts";
 
 export function map(program: Command): void {
   configured(

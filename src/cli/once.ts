@@ -2,11 +2,11 @@ import type { Command } from "commander";
 import { exitCodes } from "../core/errors.ts";
 import type { Reason } from "../engine/in-step.ts";
 import { addCommand, configured } from "./command.ts";
-import { loadConfiguration } from "./configuration.ts";
+import { loadConfiguration } from "../app/configuration.ts";
 import { load } from "./load.ts";
-import { openProgress } from "./progress.ts";
-import { untilSignal } from "./signals.ts";
-import { counted } from "./table.ts";
+import { openProgress } from "../app/progress.ts";
+import { untilSignal } from "../app/signals.ts";
+import { counted } from "../views/table.ts";
 
 /** For schedulers of one's own, and for trying out. The log goes to standard error. */
 export function once(program: Command): void {
@@ -16,7 +16,7 @@ export function once(program: Command): void {
       const [{ openLog }, { composeDaemon }, { answering }] = await Promise.all([
         import("../log.ts"),
         load.compose(),
-        import("./ask.ts"),
+        import("../app/ask.ts"),
       ]);
       const line = openProgress(process.stderr);
       const { level } = config.log;

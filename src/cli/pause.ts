@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Office } from "../report/office.ts";
-import { ask } from "./ask.ts";
+import type { Office } from "../office/office.ts";
+import { ask } from "../app/ask.ts";
 import { addCommand, configured, thisPerson } from "./command.ts";
 
 type Change = (

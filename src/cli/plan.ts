@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { ConfigurationError } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
-import { askOf } from "./ask.ts";
+import { askOf } from "../app/ask.ts";
 import { addCommand, configured } from "./command.ts";
-import { loadConfiguration } from "./configuration.ts";
+import { loadConfiguration } from "../app/configuration.ts";
 import { load } from "./load.ts";
-import type { DryRun, FlowPlan, Planned } from "./plan/dry-run.ts";
-import { counted, table } from "./table.ts";
+import type { DryRun, FlowPlan, Planned } from "../app/dry-run.ts";
+import { counted, table } from "../views/table.ts";
 
 /** A dry run: what would be written to both sides; nothing is sent, and no position moves. */
 export function plan(program: Command): void {

@@ -4,7 +4,7 @@ import { exitCodes } from "../core/errors.ts";
 import { complain } from "./answer.ts";
 import { addCommand, commandName } from "./command.ts";
 import { load } from "./load.ts";
-import { version } from "./version.ts";
+import { version } from "../app/version.ts";
 
 type Add = (program: Command) => void;
 

@@ -1,15 +1,15 @@
 import type { Command } from "commander";
-import type { Edited, Editing } from "../report/desk.ts";
+import type { Edited, Editing } from "../office/desk.ts";
 import {
   OfficeError,
   type QuarantineGroup,
   type Quarantined,
   type Retried,
-} from "../report/office.ts";
-import { ask } from "./ask.ts";
+} from "../office/office.ts";
+import { ask } from "../app/ask.ts";
 import { addCommand, configured, explained, personIn, thisPerson } from "./command.ts";
-import type { Action } from "../report/remedies.ts";
-import { age, counted, instant, table } from "./table.ts";
+import type { Action } from "../office/remedies.ts";
+import { age, counted, instant, table } from "../views/table.ts";
 
 const SELECTOR = "a group's id, a delivery's number in the list, or all";
 

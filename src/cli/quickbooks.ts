@@ -5,7 +5,7 @@ import type { QuickbooksOnlineConfig } from "../../connectors/quickbooks-online/
 import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import { addCommand, configured, type Given } from "./command.ts";
-import { loadConfiguration } from "./configuration.ts";
+import { loadConfiguration } from "../app/configuration.ts";
 
 export function quickbooks(program: Command): void {
   const group = program.command("quickbooks").description("what only QuickBooks needs");

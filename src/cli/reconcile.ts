@@ -7,12 +7,12 @@ import { asCsv } from "../reconcile/csv.ts";
 import { agreementJournal, periodJournal } from "../reconcile/journal.ts";
 import type { Report } from "../reconcile/report.ts";
 import { asText, caseInWords } from "../reconcile/text.ts";
-import type { KnownDifference, KnownDifferences, Office, ReconcileCost } from "../report/office.ts";
-import { ask } from "./ask.ts";
+import type { KnownDifference, KnownDifferences, Office, ReconcileCost } from "../office/office.ts";
+import { ask } from "../app/ask.ts";
 import { addCommand, configured, type Given, thisPerson } from "./command.ts";
 import type { Answer } from "./answer.ts";
-import { openProgress } from "./progress.ts";
-import { counted, instant, table } from "./table.ts";
+import { openProgress } from "../app/progress.ts";
+import { counted, instant, table } from "../views/table.ts";
 
 /**
  * Asks both sides as they are now. Standard output has the answer alone; what it costs is said on standard error before

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { ask } from "./ask.ts";
+import { ask } from "../app/ask.ts";
 import { addCommand, configured, explained, thisPerson } from "./command.ts";
 
 export function release(program: Command): void {

@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { ownerOf } from "../config/config.ts";
-import { holderOf } from "../console/remote.ts";
+import { holderOf } from "../office/remote.ts";
 import { StoreInUse } from "../core/errors.ts";
 import { restoreStore } from "../store/backup.ts";
 import { addCommand, configured, thisPerson } from "./command.ts";
-import { loadConfiguration } from "./configuration.ts";
-import { counted, instant } from "./table.ts";
+import { loadConfiguration } from "../app/configuration.ts";
+import { counted, instant } from "../views/table.ts";
 
 export function restore(program: Command): void {
   configured(

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { stretchText } from "./budget.ts";
 import { addCommand, configured } from "./command.ts";
-import { loadConfiguration } from "./configuration.ts";
+import { loadConfiguration } from "../app/configuration.ts";
 import { load } from "./load.ts";
-import { openProgress } from "./progress.ts";
-import { untilSignal } from "./signals.ts";
+import { openProgress } from "../app/progress.ts";
+import { untilSignal } from "../app/signals.ts";
 
 /** Standard output is the log, or with `--json` the answer at the end; then the log goes to standard error. */
 export function run(program: Command): void {
@@ -17,7 +17,7 @@ export function run(program: Command): void {
         const config = await loadConfiguration(given.file);
         const [{ openLog }, { startServices }, { composeDaemon }, { planOf }] = await Promise.all([
           import("../log.ts"),
-          import("./services.ts"),
+          import("../app/services.ts"),
           load.compose(),
           load.plan(),
         ]);

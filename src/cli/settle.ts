@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { ask } from "./ask.ts";
+import { ask } from "../app/ask.ts";
 import { addCommand, configured, thisPerson } from "./command.ts";
-import { counted } from "./table.ts";
+import { counted } from "../views/table.ts";
 
 /** `accept`: a list that was held is right. `settle`: a person has seen to what a source refused. */
 export function settle(program: Command): void {

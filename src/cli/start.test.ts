@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { layOut } from "../../test/support/site.ts";
-import { root } from "./demo/world.ts";
+import { root } from "../demo/world.ts";
 
 /** Prints what was loaded, ours and others', when the process ends. */
 const HOOK = `

@@ -1,4 +1,4 @@
-import type { Status } from "../report/office.ts";
+import type { Status } from "../office/office.ts";
 
 /** What a daemon answers that has one flow, something in quarantine, and a clock that was set. */
 export const STATUS: Status = {

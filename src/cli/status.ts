@@ -1,12 +1,12 @@
 import { fateOf } from "../core/obstacle.ts";
 import type { Command } from "commander";
 import type { ReasonCode } from "../engine/in-step.ts";
-import type { Caller, FlowStatus, QuarantineGroup, Status } from "../report/office.ts";
-import { ask } from "./ask.ts";
+import type { Caller, FlowStatus, QuarantineGroup, Status } from "../office/office.ts";
+import { ask } from "../app/ask.ts";
 import { durationText } from "../core/duration.ts";
 import { stretchText } from "./budget.ts";
 import { addCommand, configured } from "./command.ts";
-import { age, counted, instant, table } from "./table.ts";
+import { age, counted, instant, table } from "../views/table.ts";
 
 export function status(program: Command): void {
   configured(

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { Trace, TraceStep } from "../report/office.ts";
-import { ask } from "./ask.ts";
+import type { Trace, TraceStep } from "../office/office.ts";
+import { ask } from "../app/ask.ts";
 import { addCommand, configured } from "./command.ts";
-import { counted, instant, table } from "./table.ts";
+import { counted, instant, table } from "../views/table.ts";
 
 export function trace(program: Command): void {
   configured(

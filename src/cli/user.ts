@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { text as textOf } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import type { Config } from "../config/config.ts";
-import { type Role, roles } from "../console/web/roles.ts";
-import type { Users } from "../console/web/users.ts";
-import type { Desk } from "../report/desk.ts";
-import { askOf } from "./ask.ts";
+import { type Role, roles } from "../web/roles.ts";
+import type { Users } from "../web/users.ts";
+import type { Desk } from "../office/desk.ts";
+import { askOf } from "../app/ask.ts";
 import { addCommand, configured, type Given, thisPerson } from "./command.ts";
-import { loadConfiguration } from "./configuration.ts";
-import { instant, table } from "./table.ts";
+import { loadConfiguration } from "../app/configuration.ts";
+import { instant, table } from "../views/table.ts";
 
 export function user(program: Command): void {
   const parent = program.command("user").description("who may log in to the web console");
@@ -85,7 +85,7 @@ function changing(
 
 async function usersIn(file: string): Promise<{ config: Config; users: Users }> {
   const config = await loadConfiguration(file);
-  const { openUsers } = await import("../console/web/users.ts");
+  const { openUsers } = await import("../web/users.ts");
   return { config, users: openUsers(config.state, () => new Date()) };
 }
 

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { addCommand, configured } from "./command.ts";
 import { calendarOf } from "../core/calendar.ts";
-import { loadConfiguration } from "./configuration.ts";
-import { untilSignal } from "./signals.ts";
+import { loadConfiguration } from "../app/configuration.ts";
+import { untilSignal } from "../app/signals.ts";
 
 /** What people should see in a log that shows little. */
 const LEVELS: Readonly<Record<string, "warn" | "error">> = {
@@ -27,10 +27,10 @@ export function worker(program: Command): void {
             import("../log.ts"),
             import("../platform/endpoint.ts"),
             import("../queue/shared.ts"),
-            import("./carriers.ts"),
-            import("./clock.ts"),
+            import("../app/carriers.ts"),
+            import("../app/clock.ts"),
           ]);
-        const { version } = await import("./version.ts");
+        const { version } = await import("../app/version.ts");
         const to = given.json ? "stderr" : "stdout";
         const log = openLog({ level: config.log.level, secrets: config.secrets, to });
         const clock = systemClock();

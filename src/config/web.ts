@@ -103,7 +103,7 @@ export function* complaintsOfWeb(root: unknown, folder: string | null): Generato
     };
 }
 
-/** A look only: the console itself reads the file by its whole shape (src/console/web/users.ts). */
+/** A look only: the console itself reads the file by its whole shape (src/web/users.ts). */
 function hasUser(state: string): boolean {
   const path = join(state, "users.json");
   try {

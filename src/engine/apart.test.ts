@@ -6,7 +6,7 @@ import { numbers, runs } from "../../test/support/runs.ts";
 import { randomOf } from "../../test/sim/model.ts";
 import type { Change, Sink } from "../core/contract.ts";
 import type { Answer, Policy } from "../core/outcome.ts";
-import { resolve, retry, select } from "../report/decisions.ts";
+import { resolve, retry, select } from "../office/decisions.ts";
 import { Daemon } from "./daemon.ts";
 import type { Flow } from "./engine.ts";
 

@@ -4,7 +4,7 @@ import { tempFolder } from "../../test/support/folder.ts";
 import { NoFile } from "../core/attachment.ts";
 import type { Page, Sink } from "../core/contract.ts";
 import { stringifyExact } from "../core/json.ts";
-import { retry, select } from "../report/decisions.ts";
+import { retry, select } from "../office/decisions.ts";
 import { attachmentFlow, FETCHES_MAX } from "./attach.ts";
 import { recover, runFlow } from "./run.ts";
 

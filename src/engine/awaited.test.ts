@@ -10,8 +10,8 @@ import {
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { skip, type Change } from "../core/contract.ts";
-import { resolve, retry, select } from "../report/decisions.ts";
-import { groupsOf } from "../report/groups.ts";
+import { resolve, retry, select } from "../office/decisions.ts";
+import { groupsOf } from "../office/groups.ts";
 import { Daemon } from "./daemon.ts";
 import type { Flow } from "./engine.ts";
 

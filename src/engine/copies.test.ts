@@ -11,7 +11,7 @@ import {
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Change, Mapping } from "../core/contract.ts";
 import type { Decimal } from "../core/decimal.ts";
-import { retry, select } from "../report/decisions.ts";
+import { retry, select } from "../office/decisions.ts";
 import { OTHERS } from "../store/likenesses.ts";
 import { storeFile } from "../store/rights.ts";
 import type { Flow } from "./engine.ts";

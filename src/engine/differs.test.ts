@@ -3,7 +3,7 @@ import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts"
 import { tempFolder } from "../../test/support/folder.ts";
 import { type Change, gone, type Inspection } from "../core/contract.ts";
 import type { Difference } from "../core/holdings.ts";
-import { type Chosen, resolve, retry, select } from "../report/decisions.ts";
+import { type Chosen, resolve, retry, select } from "../office/decisions.ts";
 import { Daemon } from "./daemon.ts";
 import { runFlow } from "./run.ts";
 import { verify } from "./verify.ts";

@@ -14,7 +14,7 @@ import { type Change, defineMapping } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Answer } from "../core/outcome.ts";
 import { type AnswerName, outcomeOf, type PlatformAnswer } from "../platform/answers.ts";
-import { retry, select } from "../report/decisions.ts";
+import { retry, select } from "../office/decisions.ts";
 import type { Flow } from "./engine.ts";
 import { Daemon } from "./daemon.ts";
 import { recover, runFlow } from "./run.ts";

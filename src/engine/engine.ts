@@ -28,7 +28,7 @@ export interface Engine {
   readonly progress?: (progress: Progress) => void;
   /** Told when work was done and nothing more is to do just now. */
   readonly rest?: () => void;
-  /** How much slower than configured this flow polls the platform just now (report/month.ts); 1 when left out. */
+  /** How much slower than configured this flow polls the platform just now (office/month.ts); 1 when left out. */
   readonly stretch?: (flow: string) => number;
 }
 

@@ -2,12 +2,12 @@
 import { expect, test } from "vitest";
 import { conditionsOf } from "../alerts/conditions.ts";
 import { inWords } from "../cli/status.ts";
-import { exposed } from "../console/metrics.ts";
+import { exposed } from "../office/metrics.ts";
 import type { Presence } from "../core/presence.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { nothingDone, unknown } from "../core/outcome.ts";
-import { retry, select } from "../report/decisions.ts";
-import { storeOffice } from "../report/store-office.ts";
+import { retry, select } from "../office/decisions.ts";
+import { storeOffice } from "../office/store-office.ts";
 import { testConsole } from "../../test/support/console.ts";
 import { bill, billMapping, engineOn, quickPolicy, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";

@@ -10,7 +10,7 @@ import {
 import { tempFolder } from "../../test/support/folder.ts";
 import { type Change, defineMapping } from "../core/contract.ts";
 import type { Kind } from "../core/kinds.ts";
-import { resolve, retry, select } from "../report/decisions.ts";
+import { resolve, retry, select } from "../office/decisions.ts";
 import type { Flow } from "./engine.ts";
 import { runFlow } from "./run.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Delivered, gone, thereAsBrought } from "../core/contract.ts";
-import { type Chosen, resolve, retry, select } from "../report/decisions.ts";
+import { type Chosen, resolve, retry, select } from "../office/decisions.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";

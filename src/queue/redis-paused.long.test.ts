@@ -10,8 +10,8 @@ import { startRedis } from "../../test/support/redis.ts";
 import { pastFirstMinute, siteOver } from "../../test/support/shared-site.ts";
 import { until } from "../../test/support/site-program.ts";
 import { astray } from "../../test/support/site-sides.ts";
-import { remoteOffice } from "../console/remote.ts";
-import type { Office } from "../report/office.ts";
+import { remoteOffice } from "../office/remote.ts";
+import type { Office } from "../office/office.ts";
 
 const PAUSE_MS = 30_000;
 

@@ -11,7 +11,7 @@ import { isThere } from "../../test/support/machine.ts";
 import { askedOf } from "../../test/support/reconciling.ts";
 import { tellOf, twoSides } from "../../test/support/two-sides.ts";
 import { commandHere } from "../../test/support/here.ts";
-import { loadConfiguration } from "../cli/configuration.ts";
+import { loadConfiguration } from "../app/configuration.ts";
 import { storeFile } from "../store/rights.ts";
 import { openStore } from "../store/store.ts";
 import { evidenceOf, SUMS, sumsOf } from "./evidence.ts";

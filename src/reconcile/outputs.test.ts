@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Ground } from "../../test/support/planted.ts";
 import { askedOf } from "../../test/support/reconciling.ts";
 import { tellOf, twoSides } from "../../test/support/two-sides.ts";
-import { table } from "../cli/table.ts";
+import { table } from "../views/table.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Facts } from "../core/holdings.ts";
 import { asCsv } from "./csv.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { sumAnew } from "../../src/store/sums.ts";
-import { remoteOffice } from "../../src/console/remote.ts";
+import { remoteOffice } from "../../src/office/remote.ts";
 import type { Random } from "../../src/sandbox/scenes/random.ts";
 import type { Books } from "./books.ts";
 import type { Site } from "./site.ts";

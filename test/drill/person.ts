@@ -3,8 +3,8 @@
  * machine he looks at the platform's records: what is there he resolves with its id, what is not he retries. He lets
  * everything rest first, longer than any write of the platform takes.
  */
-import { remoteOffice } from "../../src/console/remote.ts";
-import type { Office, Quarantined, Status } from "../../src/report/office.ts";
+import { remoteOffice } from "../../src/office/remote.ts";
+import type { Office, Quarantined, Status } from "../../src/office/office.ts";
 import { type Members, type Platform, type Site } from "./site.ts";
 import { SLOW_S } from "./weather.ts";
 

@@ -3,7 +3,7 @@
  * first one dies while it waits for the store, it is the only one and may go on.
  */
 import { exitCodes } from "../../src/core/errors.ts";
-import { remoteOffice } from "../../src/console/remote.ts";
+import { remoteOffice } from "../../src/office/remote.ts";
 import type { Random } from "../../src/sandbox/scenes/random.ts";
 import type { Running } from "../support/site-program.ts";
 import type { Site } from "./site.ts";

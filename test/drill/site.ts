@@ -4,7 +4,7 @@
  */
 import { appendFileSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../../src/cli/demo/world.ts";
+import { root } from "../../src/demo/world.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { today } from "../support/site.ts";

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
-import { root } from "../../src/cli/demo/world.ts";
+import { root } from "../../src/demo/world.ts";
 import { tempFolder } from "./folder.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Offices that tests of the console ask: one that notes what it is asked, and one whose every text is the test's. */
 import type { CaseRow, Report } from "../../src/reconcile/report.ts";
-import type { Desk, Edited, FoundDocument, Life, ShownCorrection } from "../../src/report/desk.ts";
-import type { FlowStatus, MonthStatus, Office, QuarantineGroup } from "../../src/report/office.ts";
+import type { Desk, Edited, FoundDocument, Life, ShownCorrection } from "../../src/office/desk.ts";
+import type { FlowStatus, MonthStatus, Office, QuarantineGroup } from "../../src/office/office.ts";
 
 const AT = "2026-11-21T07:00:00.000Z";
 

@@ -1,10 +1,10 @@
 /** The web console in this process, and a browser of the plainest kind: cookies and forms, and headers as a test says. */
 import { request } from "node:http";
 import { onTestFinished } from "vitest";
-import { serveWeb, type Web } from "../../src/console/web/server.ts";
-import { openUsers, type Users } from "../../src/console/web/users.ts";
-import { type Role, roles } from "../../src/console/web/roles.ts";
-import type { Office } from "../../src/report/office.ts";
+import { serveWeb, type Web } from "../../src/web/server.ts";
+import { openUsers, type Users } from "../../src/web/users.ts";
+import { type Role, roles } from "../../src/web/roles.ts";
+import type { Office } from "../../src/office/office.ts";
 import { testClock, type TestClock } from "./clock.ts";
 import { tempFolder } from "./folder.ts";
 

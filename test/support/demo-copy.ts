@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../../src/cli/demo/world.ts";
+import { root } from "../../src/demo/world.ts";
 import { launch, type Running } from "./site-program.ts";
 import { tempFolder } from "./folder.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeEach } from "vitest";
 import { customerInvoices } from "../../mappings/canonical/customer-invoices.ts";
 import { supplierInvoices } from "../../mappings/canonical/supplier-invoices.ts";
-import { root } from "../../src/cli/demo/world.ts";
+import { root } from "../../src/demo/world.ts";
 import { openTables } from "../../src/config/crossref.ts";
 import type { Source } from "../../src/core/contract.ts";
 import type { Holding } from "../../src/core/holdings.ts";

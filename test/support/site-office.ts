@@ -3,9 +3,9 @@
  * second of computing for each start. That the program tells the same is what src/cli/cli.test.ts and test/story.test.ts
  * prove.
  */
-import { askOf } from "../../src/cli/ask.ts";
-import { loadConfiguration } from "../../src/cli/configuration.ts";
-import type { Office } from "../../src/report/office.ts";
+import { askOf } from "../../src/app/ask.ts";
+import { loadConfiguration } from "../../src/app/configuration.ts";
+import type { Office } from "../../src/office/office.ts";
 
 type Question = (office: Office, given: string) => Promise<unknown>;
 

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { root } from "../../src/cli/demo/world.ts";
+import { root } from "../../src/demo/world.ts";
 
 export interface Said {
   readonly code: number | null;

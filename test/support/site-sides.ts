@@ -5,8 +5,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
-import { compareSides } from "../../src/cli/demo/totals.ts";
-import { exportsFolder } from "../../src/cli/demo/world.ts";
+import { compareSides } from "../../src/demo/totals.ts";
+import { exportsFolder } from "../../src/demo/world.ts";
 import { openTables } from "../../src/config/crossref.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Json } from "../../src/core/json.ts";

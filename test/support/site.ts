@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
-import { dropExports, root, type World } from "../../src/cli/demo/world.ts";
+import { dropExports, root, type World } from "../../src/demo/world.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/server.ts";
 import { markFile, storeFile } from "../../src/store/rights.ts";

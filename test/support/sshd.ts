@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startSshd as start } from "../../src/cli/demo/sshd.ts";
+import { startSshd as start } from "../../src/demo/sshd.ts";
 
 export interface TestSshd {
   /** As the `sftp` section of an endpoint has them. */

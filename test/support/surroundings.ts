@@ -1,1 +1,1 @@
-export { surroundingsIn } from "../../src/cli/demo/surroundings.ts";
+export { surroundingsIn } from "../../src/demo/surroundings.ts";

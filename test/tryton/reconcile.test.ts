@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { agreeing } from "../../src/reconcile/case.ts";
 import type { CaseRow, Report } from "../../src/reconcile/report.ts";
-import type { KnownDifferences } from "../../src/report/office.ts";
+import type { KnownDifferences } from "../../src/office/office.ts";
 import { type Row, times } from "../conformance/support.ts";
 import { tempFolder } from "../support/folder.ts";
 import { IN_STEP } from "../support/in-step.ts";

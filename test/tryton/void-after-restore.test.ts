@@ -8,7 +8,7 @@ import type { Change } from "../../src/core/contract.ts";
 import { type Json, stringifyExact } from "../../src/core/json.ts";
 import { Daemon } from "../../src/engine/daemon.ts";
 import { type Case, readCases } from "../../src/mapping/cases.ts";
-import { retry, select } from "../../src/report/decisions.ts";
+import { retry, select } from "../../src/office/decisions.ts";
 import { engineOn, pagesOf } from "../support/engine.ts";
 import { tempFolder } from "../support/folder.ts";
 import { trytonIsThere, useTryton } from "../support/tryton.ts";

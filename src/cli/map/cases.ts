@@ -5,7 +5,7 @@ import { ConfigurationError, exitCodes } from "../../core/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { readCases, runCase } from "../../mapping/cases.ts";
 import type { Answer } from "../answer.ts";
-import { counted } from "../table.ts";
+import { counted } from "../../views/table.ts";
 
 interface Ran {
   /** Relative to the folder of the mappings. */

@@ -7,8 +7,8 @@ import { changedFields, type ChangedField } from "../../mapping/differences.ts";
 import { explain } from "../../mapping/explain.ts";
 import type { Sample } from "../../store/samples.ts";
 import type { Answer } from "../answer.ts";
-import { openLooking } from "../looking.ts";
-import { counted, table } from "../table.ts";
+import { openLooking } from "../../app/looking.ts";
+import { counted, table } from "../../views/table.ts";
 import { fromStore, type OpenMapping, withLinks } from "./mapping.ts";
 
 /**

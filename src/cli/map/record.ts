@@ -3,9 +3,9 @@ import { readFileSync, statSync } from "node:fs";
 import { ConfigurationError } from "../../core/errors.ts";
 import { type Json, parseExact } from "../../core/json.ts";
 import { explain, type Coverage, type Explanation } from "../../mapping/explain.ts";
-import type { Office } from "../../report/office.ts";
+import type { Office } from "../../office/office.ts";
 import type { Answer } from "../answer.ts";
-import { table } from "../table.ts";
+import { table } from "../../views/table.ts";
 import { fromStore, type OpenMapping, withLinks } from "./mapping.ts";
 
 interface Told {

@@ -1,7 +1,7 @@
 /** `fuelbridge profile list`: what ships. */
 import { openProfile, shippedProfiles } from "../../formats/table/profile-open.ts";
 import type { Answer } from "../answer.ts";
-import { table } from "../table.ts";
+import { table } from "../../views/table.ts";
 
 export function listProfiles(): Answer {
   const data = shippedProfiles().map((name) => {

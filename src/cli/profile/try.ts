@@ -6,7 +6,7 @@ import { type Trial, tryProfile, type Values } from "../../formats/table/try-pro
 import { Decimal } from "../../core/decimal.ts";
 import { ConfigurationError, exitCodes } from "../../core/errors.ts";
 import type { Answer } from "../answer.ts";
-import { counted, table } from "../table.ts";
+import { counted, table } from "../../views/table.ts";
 
 /** `files`: by the part of the export. @throws ConfigurationError, InvalidProfile */
 export async function tryFiles(

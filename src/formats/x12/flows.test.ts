@@ -1,7 +1,7 @@
 /** X12 in flows: over the platform's sandbox, with the store, files and a partner that is the test. */
 import { expect, test } from "vitest";
 import { runFlow } from "../../engine/run.ts";
-import { retry, select } from "../../report/decisions.ts";
+import { retry, select } from "../../office/decisions.ts";
 import { never, usePlatform } from "../../../test/platform/support.ts";
 import { partnerOn } from "../../../test/support/x12-partner.ts";
 import { envelope, golden810, golden820, golden832 } from "../../../test/files/x12.ts";

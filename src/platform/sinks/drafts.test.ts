@@ -6,7 +6,7 @@ import { testClock } from "../../../test/support/clock.ts";
 import { parseExact, sliceArray } from "../../core/json.ts";
 import { Daemon } from "../../engine/daemon.ts";
 import { finish } from "../../engine/unfinished.ts";
-import { retry, select } from "../../report/decisions.ts";
+import { retry, select } from "../../office/decisions.ts";
 
 const platform = usePlatform();
 const { control } = platform;

@@ -8,7 +8,7 @@ import { tempFolder } from "../../../test/support/folder.ts";
 import { defineMapping, type Linked, type Memory } from "../../core/contract.ts";
 import type { Flow } from "../../engine/engine.ts";
 import { push, runFlow } from "../../engine/run.ts";
-import { resolve, retry, select } from "../../report/decisions.ts";
+import { resolve, retry, select } from "../../office/decisions.ts";
 
 const platform = usePlatform();
 const { control } = platform;

@@ -1,0 +1,36 @@
+/** Who answers a command that needs what is stored. */
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { configuredSite } from "../../test/support/configured.ts";
+import { addressFile } from "../office/wire.ts";
+import { openStore } from "../store/store.ts";
+import { askOf } from "./ask.ts";
+import { loadConfiguration } from "./configuration.ts";
+
+/** A daemon that holds the store. It is too busy to say that it is there every other time; what it is asked it answers. */
+async function busyDaemon(state: string): Promise<void> {
+  const store = openStore(state);
+  let asked = 0;
+  const server = createServer((request, response) => {
+    asked += 1;
+    if (asked === 1) return;
+    if (request.method === "GET" && asked % 2 === 1) return void request.socket.destroy();
+    response.end(JSON.stringify({ data: request.method === "GET" ? { pid: process.pid } : [] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  writeFileSync(addressFile(state), JSON.stringify({ port, token: "t", pid: process.pid }));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+    store.close();
+  });
+}
+
+test("a daemon that was busy and answers the second time is asked, though it is busy again then", async () => {
+  const config = await loadConfiguration(configuredSite().file);
+  await busyDaemon(config.state);
+  expect(await askOf(config, (office) => office.runs())).toEqual([]);
+});

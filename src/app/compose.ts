@@ -1,0 +1,379 @@
+/** Puts the parts together: endpoints from the configuration, the store, the engine, and the office over them. */
+import { monthAt, type Purpose } from "../core/budget.ts";
+import type { Clock } from "../core/moment.ts";
+import { calendarOf } from "../core/calendar.ts";
+import type { Endpoint } from "../core/contract.ts";
+import { StoreInUse } from "../core/errors.ts";
+import { holderOf } from "../office/remote.ts";
+import type { EndpointConfig } from "../config/check.ts";
+import { type Config, type FlowConfig, mappingOf, ownerOf } from "../config/config.ts";
+import { openTables } from "../config/crossref.ts";
+import { attachmentFlow } from "../engine/attach.ts";
+import { withAcknowledgements } from "../engine/acknowledged.ts";
+import { replyFlow } from "../engine/reply.ts";
+import { Backfills } from "../engine/backfill.ts";
+import { Daemon } from "../engine/daemon.ts";
+import { watchForRestore } from "../engine/recovery.ts";
+import type { Engine, Flow } from "../engine/engine.ts";
+import { Auditor } from "../engine/reconcile/auditor.ts";
+import { deepCostOf } from "../engine/reconcile/cost.ts";
+import { Nightly } from "../engine/reconcile/nightly.ts";
+import { pdfOf } from "../platform/parts.ts";
+import { carriedBy } from "../queue/carried.ts";
+import type { Logger } from "../log.ts";
+import { monthReport } from "../office/month.ts";
+import type { Office, Warning } from "../office/office.ts";
+import { storeOffice } from "../office/store-office.ts";
+import { ledger } from "../store/ledger.ts";
+import { notebookIn } from "../store/notebooks.ts";
+import { openScratch } from "../store/scratch.ts";
+import { openStore, type Store } from "../store/store.ts";
+import { type Carriers, carriersWithin, openCarriers } from "./carriers.ts";
+import { systemClock } from "./clock.ts";
+import { openEndpoints } from "./endpoints.ts";
+import { memoryReturner } from "./memory.ts";
+import { flowProgress, type ProgressLine } from "./progress.ts";
+import { version } from "./version.ts";
+
+/** What people should see in a log that shows little. */
+const LEVELS: Readonly<Record<string, "warn" | "error">> = {
+  "flow failed": "error",
+  stopped: "warn",
+  "clock jumped": "warn",
+  "source unavailable": "warn",
+  "not read": "warn",
+  refused: "warn",
+  "list torn": "warn",
+};
+
+export interface Composed {
+  readonly office: Office;
+  readonly daemon: Daemon;
+  readonly engine: Engine;
+  readonly backfills: Backfills;
+  run(signal: AbortSignal): Promise<void>;
+  once(signal: AbortSignal): Promise<{ inStep: boolean }>;
+  close(): Promise<void>;
+}
+
+/** `line`: shows how far long work is. @throws ConfigurationError, EnvironmentError, StorageError */
+export async function composeDaemon(
+  config: Config,
+  log: Logger,
+  line?: ProgressLine,
+): Promise<Composed> {
+  const note: Engine["note"] = (event, details) => {
+    log[LEVELS[event] ?? "info"](details, event);
+  };
+  const arrivals: Arrivals = { of: () => {} };
+  const { hurry, close, ...held } = await open(config, note, "claim", openCarriers, arrivals);
+  const hurried = (signal: AbortSignal): AbortSignal => {
+    signal.addEventListener("abort", hurry, { once: true });
+    return signal;
+  };
+  const { engine, flows } = held;
+  const withProgress =
+    line === undefined
+      ? engine
+      : { ...engine, progress: flowProgress(line, (name) => documentsOf(engine, name)) };
+  try {
+    const { reconcile, timeZone, platform } = config;
+    const { cron, days, paused } = reconcile;
+    const { lateMs } = platform;
+    const nightly = paused
+      ? null
+      : new Nightly(withProgress, held.auditor, {
+          schedule: { cron, timeZone },
+          days,
+          lateMs,
+          budget: platform.budget,
+        });
+    const daemon = new Daemon(withProgress, flows, nightly);
+    arrivals.of = (endpoint) => {
+      daemon.arrived(endpoint);
+      held.auditor.arrived();
+    };
+    const office = storeOffice({ ...held, daemon, nightly, version, startedAt: new Date() });
+    held.backfills.stirred = () => daemon.nudge();
+    return {
+      office,
+      daemon,
+      engine,
+      backfills: held.backfills,
+      run: (signal) => daemon.run(hurried(signal)),
+      once: (signal) => daemon.once(hurried(signal)),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function documentsOf({ store, flows }: Engine, name: string): { done: number; left: number } {
+  const flow = flows.find((one) => one.name === name);
+  const counts =
+    flow === undefined ? new Map<string, number>() : store.deliveries.counts(flow.flow);
+  const left = (counts.get("pending") ?? 0) + (counts.get("frozen") ?? 0);
+  return { done: [...counts.values()].reduce((sum, one) => sum + one, 0) - left, left };
+}
+
+/** The office of a store that no daemon holds. @throws EnvironmentError when one does */
+export async function openOffice(
+  config: Config,
+): Promise<{ office: Office; close(): Promise<void> }> {
+  const { hurry: _, close, ...held } = await open(config, () => {}, "expect", carriersWithin);
+  // What people decide here may make a restored store look newer than it is.
+  watchForRestore(held.engine);
+  const office = storeOffice({ ...held, daemon: null, version, startedAt: new Date() });
+  return { office, close };
+}
+
+/** Where endpoints that call us are announced: endpoints are opened before the daemon is there. */
+interface Arrivals {
+  of: (endpoint: string) => void;
+}
+
+/** What the store, and its folder, have for endpoints. */
+const roomFor = (store: Store, state: string) => ({
+  remembered: (operation: string) => store.remembered.of(operation),
+  scratch: (bytes: number) => openScratch(state, bytes),
+  notebook: (endpoint: string) => notebookIn(store, endpoint),
+});
+
+const announcing = (arrivals?: Arrivals) =>
+  arrivals === undefined ? {} : { arrived: (endpoint: string): void => arrivals.of(endpoint) };
+
+/** What was spent on a purpose in the month that it is. */
+const spentOf = (carriers: Pick<Carriers, "spent">, clock: Clock) => (purpose: Purpose) => () =>
+  carriers.spent(monthAt(clock.now().wallMs).name)[purpose] ?? 0;
+
+async function open(
+  config: Config,
+  note: Engine["note"],
+  own: "claim" | "expect",
+  carriersOf = openCarriers,
+  arrivals?: Arrivals,
+) {
+  const clock = systemClock();
+  const store = await openOwn(config, own, clock.now().wallMs);
+  const spending = ledger(store);
+  const carriers = await carriersOf({ config, ledger: spending, clock, note });
+  const { governor, trouble } = carriers;
+  try {
+    const opening = {
+      clock,
+      governor,
+      ...roomFor(store, config.state),
+      note: (message: string, details = {}) => note(message, details),
+      ...announcing(arrivals),
+    };
+    const opened = openEndpoints(config, opening, (platform) => ({
+      ...platform,
+      sinks: carriedBy(carriers.queueOver(platform.sinks), platform.sinks),
+    }));
+    const { endpoints } = opened;
+    const flows = config.flows.flatMap((flow) => flowsOf(config, store, opened, flow));
+    const knowsUs = endpoints.get("platform")?.knowsUs;
+    const walked: { of?: () => number } = {};
+    const month = monthReport({
+      spent: carriers.spent,
+      spentByDay: (month) => store.journal.spentByDay(month),
+      clock,
+      flows: flows.filter(
+        ({ attachesTo, repliesTo }) => attachesTo === undefined && repliesTo === undefined,
+      ),
+      budget: config.platform.budget,
+      pages: (flow) => store.flows.find(flow)?.pages ?? null,
+      minute: () => governor.minute(),
+      waiting: ({ flow }) => {
+        const counts = store.deliveries.counts(flow);
+        return (counts.get("pending") ?? 0) + (counts.get("frozen") ?? 0);
+      },
+      deep: () => walked.of?.() ?? 0,
+    });
+    const tables = openTables(config.crossReferences);
+    const returnMemory = memoryReturner();
+    const engine: Engine = {
+      store,
+      clock,
+      company: config.company,
+      environment: config.platform.environment,
+      currency: config.currency,
+      dayOf: calendarOf(config.timeZone),
+      flows,
+      rest: () => {
+        store.rest();
+        returnMemory();
+      },
+      stretch: (flow) => month.stretch(flow),
+      tables,
+      firstStart: config.firstStart,
+      ...(knowsUs === undefined ? {} : { knowsUs }),
+      note,
+    };
+    walked.of = () => deepCostOf(engine, config.platform.lateMs);
+    const used = spentOf(carriers, clock);
+    const auditor = new Auditor(engine, {
+      endpoints,
+      ignore: config.ignore,
+      spent: used("audit"),
+      lateMs: config.platform.lateMs,
+      waitMs: config.reconcile.waitMs,
+    });
+    const { perMonth } = config.platform.budget;
+    const backfills = new Backfills(engine, { spent: used("backfill"), perMonth });
+    const closing = { auditor, backfills, carriers, endpoints, spending, store };
+    return {
+      engine,
+      flows,
+      endpoints,
+      auditor,
+      backfills,
+      month,
+      governor,
+      trouble,
+      warnings: () => warningsOf(endpoints),
+      tables,
+      hurry: carriers.hurry,
+      close: () => closeAll(closing),
+    };
+  } catch (error) {
+    await carriers.close();
+    store.close();
+    throw error;
+  }
+}
+
+interface Closing {
+  readonly auditor: Auditor;
+  readonly backfills: Backfills;
+  readonly carriers: Carriers;
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  readonly spending: ReturnType<typeof ledger>;
+  readonly store: Store;
+}
+
+/** What writes ends before what it writes to. */
+async function closeAll(open: Closing): Promise<void> {
+  await Promise.all([open.auditor.close(), open.backfills.close()]);
+  await open.carriers.close();
+  for (const endpoint of open.endpoints.values()) await endpoint.close();
+  try {
+    open.spending.close();
+  } finally {
+    open.store.close();
+  }
+}
+
+const warningsOf = (endpoints: ReadonlyMap<string, Endpoint>): Warning[] =>
+  [...endpoints].flatMap(([endpoint, { warnings }]) =>
+    (warnings?.() ?? []).map(({ code, message, next }) => ({ endpoint, code, message, next })),
+  );
+
+/**
+ * A daemon claims a store that has no owner yet; commands beside it do not, for theirs may be the wrong configuration.
+ * @throws ConfigurationError when it belongs to another company, platform or environment
+ */
+async function openOwn(config: Config, own: "claim" | "expect", atMs: number): Promise<Store> {
+  const store = await openNamed(config.state);
+  try {
+    store.transaction(() => store.binding[own](ownerOf(config), atMs));
+    return store;
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+/** @throws StoreInUse that names the process, where it answers */
+async function openNamed(state: string): Promise<Store> {
+  try {
+    return openStore(state);
+  } catch (error) {
+    const holder = error instanceof StoreInUse ? await holderOf(state) : null;
+    if (holder === null) throw error;
+    throw new StoreInUse(
+      `The store in ${state} is in use by process ${holder}.`,
+      `Only one process may work on a store. \`fuelbridge status\` asks it; stop it or wait until it has ended.`,
+      error,
+      holder,
+    );
+  }
+}
+
+/** The flows of a configuration over a store, without those that attach PDFs. */
+export const plainFlows = (
+  config: Config,
+  store: Store,
+  endpoints: ReadonlyMap<string, Endpoint>,
+): Flow[] => config.flows.map((flow) => flowOf(config, store, endpoints, flow));
+
+/** The flow, and those beside it: what attaches PDFs to what it delivers, and what replies to what it reads. */
+function flowsOf(
+  config: Config,
+  store: Store,
+  { endpoints, fetchPdf }: ReturnType<typeof openEndpoints>,
+  settings: FlowConfig,
+): Flow[] {
+  const flow = flowOf(config, store, endpoints, settings);
+  const { name, from, to, attach, attachSince } = settings;
+  const { replies } = flow.source;
+  const replying = replies === undefined ? [] : [replyFlow(store, flow, replies)];
+  if (attach === undefined) return [flow, ...replying];
+  const { connector, settings: own } = config.endpoints.find(
+    (one) => one.name === to.endpoint,
+  ) as EndpointConfig;
+  const sink = connector.offers(own, config.folder).sinks[to.name]?.pdf ?? "";
+  const operation = pdfOf(from.name);
+  if (operation === null) throw new TypeError(`flow ${name}: ${flow.from} has no PDF`);
+  const attaching = {
+    sink: part(name, "sink", { ...to, name: sink }, endpoints.get(to.endpoint)?.sinks),
+    fetch: (id: string) => fetchPdf(operation, id),
+    sinceMs: attachSince === undefined ? null : Date.parse(attachSince),
+  };
+  return [flow, ...replying, attachmentFlow(store, flow, attaching)];
+}
+
+function flowOf(
+  config: Config,
+  store: Store,
+  endpoints: ReadonlyMap<string, Endpoint>,
+  settings: FlowConfig,
+): Flow {
+  const { name, mapping: named, options, from, to, schedule, paused } = settings;
+  const { silenceMs, limits, duplicates } = settings;
+  const source = part(name, "source", from, endpoints.get(from.endpoint)?.sources);
+  const sink = part(name, "sink", to, endpoints.get(to.endpoint)?.sinks);
+  const { flow } = store.flows.open(name);
+  return {
+    flow,
+    name,
+    from: `${from.endpoint}.${from.name}`,
+    to: `${to.endpoint}.${to.name}`,
+    side: from.endpoint === "platform" ? "platform" : "erp",
+    mapping: mappingOf(config, { mapping: named, options }),
+    source: withAcknowledgements(source, sink),
+    sink,
+    schedule: "cron" in schedule ? { ...schedule, timeZone: config.timeZone } : schedule,
+    ...(silenceMs === undefined ? {} : { silenceMs }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(duplicates === "deliver" ? { duplicates } : {}),
+    get paused() {
+      return paused || store.flows.isHeld(flow);
+    },
+  };
+}
+
+/** The configuration was read: every end that it names is there. @throws TypeError for one that a connector did not open */
+function part<Part>(
+  flow: string,
+  what: string,
+  { endpoint, name }: FlowConfig["from"],
+  parts: Readonly<Record<string, Part>> | undefined,
+): Part {
+  const found = parts?.[name];
+  if (found === undefined)
+    throw new TypeError(`flow ${flow}: ${endpoint} opened no ${what} ${name}`);
+  return found;
+}

@@ -1,0 +1,59 @@
+/** The files of an evidence pack, the same for the command line and the console. */
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../config/config.ts";
+import { evidenceOf, type EvidenceAbout, SUMS, sumsOf } from "../reconcile/evidence.ts";
+import type { Report } from "../reconcile/report.ts";
+import { asText } from "../reconcile/text.ts";
+import { table } from "../views/table.ts";
+import { version } from "./version.ts";
+
+/** By name, the sums included. `at`: ISO 8601 UTC. @throws FuelbridgeError as the journals */
+export function packOf(
+  config: Config,
+  report: Report,
+  { by, at, audit }: Pick<EvidenceAbout, "by" | "at" | "audit">,
+): Readonly<Record<string, string>> {
+  const about: EvidenceAbout = {
+    company: config.company,
+    environment: config.platform.environment,
+    version,
+    at,
+    by,
+    audit,
+    mappings: mappingsOf(config),
+  };
+  const files = evidenceOf(report, about, asText(report, table));
+  return { ...files, [SUMS]: sumsOf(files) };
+}
+
+function mappingsOf(config: Config): EvidenceAbout["mappings"] {
+  const own = config.mappingsFolder;
+  return {
+    flows: config.flows.map(({ name, from, to, mapping, options }) => ({
+      flow: name,
+      from: `${from.endpoint}.${from.name}`,
+      to: `${to.endpoint}.${to.name}`,
+      mapping,
+      options: options ?? null,
+    })),
+    digests: {
+      "shipped mappings": digestOfFolder(join(import.meta.dirname, "..", "..", "mappings")),
+      ...(own === null ? {} : { "site's mappings": digestOfFolder(own) }),
+      "cross-reference tables": digestOfFolder(config.crossReferences),
+    },
+  };
+}
+
+/** Of the names and bytes of all files below it, tests and cases left out; of nothing where there is no folder. */
+function digestOfFolder(folder: string): string {
+  const hash = createHash("sha256");
+  if (!existsSync(folder)) return hash.digest("hex");
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/\.(test|fixture)\./.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+  for (const name of names) hash.update(name.slice(folder.length)).update(readFileSync(name));
+  return hash.digest("hex");
+}

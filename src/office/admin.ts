@@ -1,0 +1,218 @@
+/**
+ * The daemon's local admin interface. It listens on the loopback address only, answers only to its own name (so no web
+ * page can reach it under another one), and only to who can read the token in the state folder.
+ */
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { finished } from "node:stream/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Scrub, scrubber } from "../config/scrub.ts";
+import { EnvironmentError, FuelbridgeError, SourceUnavailable } from "../core/errors.ts";
+import { type Office, OfficeError } from "./office.ts";
+import { health, metrics, type Probed, readiness } from "./probes.ts";
+import { type Address, addressFile, Asked, isQuestion, questions, type Refusal } from "./wire.ts";
+
+/** An import by name would load Node's whole fetch with it: a tenth of a second of computing at each start. */
+const { createServer } = process.getBuiltinModule("node:http");
+
+export interface AdminOptions {
+  readonly office: Office;
+  /** The state folder: `admin.json` is written there while the server runs. */
+  readonly state: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Values that no answer may show. */
+  readonly secrets: readonly string[];
+}
+
+export interface Admin extends Address {
+  close(): Promise<void>;
+}
+
+const LOOPBACK = "127.0.0.1";
+const BODY_BYTES_MAX = 1_048_576;
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** How long an answer may take that is under way when the daemon ends. */
+const CLOSE_TIMEOUT_MS = 2000;
+const CONNECTIONS_MAX = 50;
+const TOKEN_BYTES = 32;
+
+/** @throws EnvironmentError when the port is taken. */
+export async function serveAdmin(options: AdminOptions): Promise<Admin> {
+  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  const scrub = scrubber(options.secrets);
+  const inHand = new Set<Promise<void>>();
+  const server = createServer((request, response) => {
+    const done = answer(request, options, token)
+      .then((reply) => send(response, reply, scrub))
+      .finally(() => inHand.delete(done));
+    inHand.add(done);
+  });
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.maxConnections = CONNECTIONS_MAX;
+  const port = await listen(server, options.port);
+  const address: Address = { port, token, pid: process.pid };
+  publish(options.state, address);
+  return {
+    ...address,
+    async close() {
+      withdraw(options.state, address);
+      const closed = new Promise((resolve) => server.close(resolve));
+      await Promise.race([Promise.all(inHand), delay(CLOSE_TIMEOUT_MS, null, { ref: false })]);
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+type Reply = Probed;
+
+async function answer(
+  request: IncomingMessage,
+  { office, state }: Pick<AdminOptions, "office" | "state">,
+  token: string,
+): Promise<Reply> {
+  try {
+    const refused = refuseStranger(request);
+    if (refused !== null) return refused;
+    const { method, url = "" } = request;
+    if (url === "/healthz" || url === "/readyz") {
+      if (method !== "GET") return refuse(405, `GET is what ${url} takes`);
+      return url === "/healthz" ? await health(office) : await readiness(office);
+    }
+    if (!isToken(request.headers.authorization, token)) return refuse(401, "the token is wrong");
+    if (url === "/office" && method === "GET")
+      return { status: 200, body: { data: { pid: process.pid } } };
+    if (url === "/metrics" && method === "GET") return await metrics(office, state);
+    const name = /^\/office\/([A-Za-z]+)$/.exec(url)?.[1];
+    if (name === undefined || !isQuestion(name))
+      return refuse(404, "there is nothing at this address");
+    if (method !== "POST") return refuse(405, "POST is what /office takes");
+    return await call(request, office, name);
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+/** A browser that was led here by a page elsewhere shows it in one of these headers. */
+function refuseStranger({ headers, socket }: IncomingMessage): Reply | null {
+  const hosts = [LOOPBACK, "localhost"].map((name) => `${name}:${socket.localPort}`);
+  if (!hosts.includes(headers.host ?? "")) return refuse(421, "this server has another name");
+  if (headers.origin !== undefined || headers["sec-fetch-site"] !== undefined)
+    return refuse(403, "web pages have no access");
+  return null;
+}
+
+async function call(
+  request: IncomingMessage,
+  office: Office,
+  name: keyof typeof questions,
+): Promise<Reply> {
+  const type = request.headers["content-type"]?.split(";")[0]?.trim();
+  if (type !== "application/json") return refuse(415, "the body is JSON");
+  const text = await bodyOf(request);
+  if (text === null) return refuse(413, `the body is longer than ${BODY_BYTES_MAX} bytes`);
+  const asked = Asked.safeParse(parsed(text));
+  const args = questions[name].safeParse(asked.data?.args);
+  if (!args.success) return refuse(400, `these are not the arguments of ${name}`);
+  const method = office[name] as (...args: unknown[]) => Promise<unknown>;
+  return { status: 200, body: { data: (await method.apply(office, args.data)) ?? null } };
+}
+
+/** Null when it is longer than allowed; the rest is not read. */
+async function bodyOf(request: IncomingMessage): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > BODY_BYTES_MAX) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Digests are compared: equal in length, and in a time that tells nothing about the token. */
+function isToken(header: string | undefined, token: string): boolean {
+  return timingSafeEqual(digest(header ?? ""), digest(`Bearer ${token}`));
+}
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+function explain(error: unknown): Reply {
+  // A side that cannot be read now is no failure of the daemon.
+  if (error instanceof OfficeError || error instanceof SourceUnavailable)
+    return refuse(422, error.message, error.next, "refused", "office");
+  if (error instanceof FuelbridgeError) return refuse(500, error.message, error.next, error.code);
+  const message = error instanceof Error ? error.message : String(error);
+  return refuse(500, message, "The daemon's log says more.", "unexpected");
+}
+
+function refuse(
+  status: number,
+  message: string,
+  next = "Use the fuelbridge command of the same version.",
+  code = "admin",
+  kind: "office" | "failure" = "failure",
+): Reply {
+  const body: Refusal = { error: { kind, code, message, next } };
+  return { status, body };
+}
+
+/** Resolves once the answer is on its way, or the client is gone. */
+async function send(
+  response: ServerResponse,
+  { status, body, type }: Reply,
+  scrub: Scrub,
+): Promise<void> {
+  response.writeHead(status, {
+    "content-type": type ?? "application/json; charset=utf-8",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    // A body that was too long is not read to its end: the connection is of no further use.
+    ...(status === 413 ? { connection: "close" } : {}),
+  });
+  response.end(scrub(type === undefined ? JSON.stringify(body) : String(body)));
+  await finished(response).catch(() => undefined);
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => {
+      const next = "Set console.port to another one, or to 0 for any free port.";
+      reject(new EnvironmentError(`Port ${port} cannot be used (${error.message}).`, next, error));
+    });
+    server.listen(port, LOOPBACK, () => resolve());
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Whole or not at all, and from its first byte for our user only. */
+function publish(state: string, address: Address): void {
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const file = addressFile(state);
+  const unfinished = `${file}.${address.pid}`;
+  rmSync(unfinished, { force: true });
+  writeFileSync(unfinished, JSON.stringify(address), { mode: 0o600, flag: "wx" });
+  renameSync(unfinished, file);
+}
+
+/** Removes our own address only: another daemon may have put its own there. */
+function withdraw(state: string, { token }: Address): void {
+  try {
+    if (readFileSync(addressFile(state), "utf8").includes(token)) rmSync(addressFile(state));
+  } catch {
+    // It is gone already; a client that reads it too late finds nobody at the port.
+  }
+}

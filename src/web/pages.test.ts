@@ -1,0 +1,381 @@
+/** The pages over a real store: what people find, do, and leave behind in the audit. */
+import { join } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { testConsole } from "../../test/support/console.ts";
+import { recordingOffice } from "../../test/support/console-offices.ts";
+import { bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import { openTables } from "../config/crossref.ts";
+import { SourceUnavailable } from "../core/errors.ts";
+import { Daemon } from "../engine/daemon.ts";
+import { runFlow } from "../engine/run.ts";
+import { storeOffice } from "../office/store-office.ts";
+import { openUsers, usersFile } from "./users.ts";
+
+const signal = new AbortController().signal;
+
+const THREE = [
+  bill("INV-117", "9.50", { product: "ULSD-DYED" }),
+  bill("INV-118", "20712.42", { product: "ULSD-DYED" }),
+  bill("INV-119", "100.00"),
+];
+
+/** By default three invoices: two wait for a product, and one is delivered. */
+async function site(changes = THREE) {
+  const folder = tempFolder();
+  const made = engineOn(join(folder, "state"));
+  mkdirSync(join(folder, "crossref"));
+  const file = join(folder, "crossref", "products.csv");
+  writeFileSync(file, "code;product\r\nULSD-CLR;ULSD\r\n");
+  const tables = openTables(join(folder, "crossref"));
+  const mapping: typeof billMapping = {
+    ...billMapping,
+    tables: { products: ["code", "product"] },
+    about: ({ payer, amount }) => ({
+      party: payer ?? "000417",
+      partyName: "Prairie Fuel",
+      amount,
+    }),
+  };
+  const bills = made.flow({
+    mapping,
+    sink: receiver(),
+    source: pagesOf([{ changes, position: 1 }]),
+  });
+  const paused = {
+    ...bills,
+    get paused() {
+      return made.store.flows.isHeld(bills.flow);
+    },
+  };
+  const engine = { ...made.engine, tables, flows: [paused] };
+  const daemon = new Daemon(engine, [paused]);
+  const office = storeOffice({
+    engine,
+    flows: [paused],
+    daemon,
+    version: "1",
+    startedAt: new Date(0),
+    tables,
+  });
+  const run = () => runFlow(engine, paused, signal);
+  await run();
+  const browsers = await testConsole(office, made.clock);
+  return { ...browsers, office, run, file, paused, engine, daemon };
+}
+
+test("somebody finds what is wrong, adds the missing row, and the group is empty; who and why is kept", async () => {
+  const { as, office, run, file } = await site();
+  const accountant = await as("accountant");
+  const today = await accountant.get("/");
+  const title = "2 invoices wait for one row of products: ULSD-DYED";
+  expect(today.body).toContain(title);
+  const [group] = await office.quarantine();
+  const page = await accountant.get(`/needs-you/${group?.id}`);
+  expect(page.body).toContain(
+    "INV-118 · Prairie Fuel · $20,712.42 · crossref/products.csv has no row `ULSD-DYED`",
+  );
+  expect(page.body).toContain("Nobody has said yet what the platform calls ULSD-DYED");
+  const fields = {
+    group: group?.id ?? "",
+    "cell.code": "ULSD-DYED",
+    "cell.product": "ULSD",
+    note: "Kim said so",
+  };
+  const added = await accountant.post("/cross-references/products", fields);
+  expect([added.status, added.headers["location"]]).toEqual([303, "/needs-you"]);
+  expect(readFileSync(file, "utf8")).toBe("code;product\r\nULSD-CLR;ULSD\r\nULSD-DYED;ULSD\r\n");
+  await run();
+  const after = await accountant.get("/needs-you");
+  expect(after.body).toContain("Nothing needs you.");
+  expect(after.body).toContain(
+    "ULSD-DYED is in products now. 2 documents will be tried again now.",
+  );
+  expect((await accountant.get("/needs-you")).body).not.toContain("tried again now");
+  expect((await accountant.get("/")).body).toContain("Nothing is wrong");
+  // The row that was there before is the one that no document has asked for.
+  const [products] = await office.tables();
+  expect([products?.unused?.keys, products?.missing]).toEqual([["ULSD-CLR"], []]);
+  const told = (await accountant.get("/cross-references")).body;
+  expect(told).toContain("1 row of products that no document has used since");
+  const audit = (await accountant.get("/audit")).body;
+  for (const told of ["row added", "retried", "Kim said so", "accountant", "INV-118"])
+    expect(audit).toContain(told);
+  // A second row with the same key, and signs that nobody sees, are refused.
+  const again = await accountant.post("/cross-references/products", fields);
+  expect([again.status, again.body.includes("is in it already")]).toEqual([422, true]);
+  const unseen = { ...fields, "cell.code": "X\u202E", group: "" };
+  expect((await accountant.post("/cross-references/products", unseen)).status).toBe(422);
+});
+
+test("an accountant assigns, notes and corrects in the console, and takes the evidence of a month away", async () => {
+  const { as, office, run } = await site();
+  const [viewer, accountant] = [await as("viewer"), await as("accountant")];
+  const [group] = await office.quarantine();
+  const page = `/needs-you/${group?.id}`;
+  const { deliveries } = await office.quarantineShow(group?.id ?? "");
+  const [first] = deliveries;
+  const selector = first?.delivery ?? "";
+  const editing = { selector, field: "product", value: "ULSD-CLR", note: "the ticket says clear" };
+  expect((await viewer.post(`${page}/edit`, editing)).status).toBe(403);
+  expect((await accountant.get(page)).body).toContain('<option value="product">ULSD-DYED');
+
+  expect((await accountant.post(`${page}/assign`, { to: "kim", note: "knows it" })).status).toBe(
+    303,
+  );
+  expect((await accountant.post(`${page}/note`, { selector, note: "called <Bob>" })).status).toBe(
+    303,
+  );
+  const seen = (await accountant.get(page)).body;
+  expect(seen.match(/>kim</g)).toHaveLength(2);
+  expect(seen).toContain("called &lt;Bob&gt;");
+
+  const amount = await accountant.post(`${page}/edit`, { ...editing, field: "amount", value: "1" });
+  expect([amount.status, amount.body.includes("never changed on the way")]).toEqual([422, true]);
+  expect((await accountant.post(`${page}/edit`, editing)).status).toBe(303);
+  await run();
+  const document = (await accountant.get(`/documents/${first?.document}`)).body;
+  for (const told of ["is delivered", "Corrected here", "the ticket says clear", "ULSD-DYED"])
+    expect(document).toContain(told);
+
+  const other = recordingOffice();
+  const { as: elsewhere } = await testConsole(other.office);
+  const auditor = await elsewhere("accountant");
+  const month = { from: "2026-10-01", to: "2026-10-31", note: "month's end" };
+  const { headers } = await auditor.post("/reconciliation", month);
+  const pack = await auditor.get(`${String(headers["location"])}/evidence`);
+  expect([pack.status, pack.headers["content-type"], pack.body.slice(0, 2)]).toEqual([
+    200,
+    "application/zip",
+    "PK",
+  ]);
+  expect(pack.headers["content-disposition"]).toMatch(/evidence-[\w-]+-[0-9a-f]{64}\.zip"$/);
+});
+
+test("documents that are tried again while their flow is paused are told to wait for it, and Today names what stands still", async () => {
+  const { as, office } = await site();
+  const [accountant, operator] = [await as("accountant"), await as("operator")];
+  await operator.post("/flows/bills/pause", { note: "month's end" });
+  const [group] = await office.quarantine();
+  const page = `/needs-you/${group?.id}`;
+  expect((await accountant.post(`${page}/retry`, { note: "again" })).status).toBe(303);
+  const told = (await accountant.get("/needs-you")).body;
+  expect(told).toContain(
+    "2 documents will be tried again once somebody lets bills go on: it is paused.",
+  );
+  const today = (await accountant.get("/")).body;
+  expect(today).toContain("Nothing is wrong, but 1 flow stands still");
+  expect(today).toContain("2 documents wait in it.");
+  expect(today).not.toContain("Every flow works");
+  expect(today).not.toContain("You do not have to do anything");
+  // The way to it: the link names the place of the flow on its page.
+  const [, anchor = ""] = /href="\/flows#([^"]+)"/.exec(today) ?? [];
+  expect((await accountant.get("/flows")).body).toContain(`id="${anchor}"`);
+});
+
+test("every document of a large group can be seen and chosen, a page at a time; that many take rounds, and it says so", async () => {
+  const many = Array.from({ length: 230 }, (_, at) =>
+    bill(`INV-${1000 + at}`, "9.50", { product: "ULSD-DYED" }),
+  );
+  const { as, office } = await site(many);
+  const accountant = await as("accountant");
+  const [group] = await office.quarantine();
+  const page = `/needs-you/${group?.id}`;
+  const numbersOn = ({ body }: { readonly body: string }): string[] => [
+    ...new Set(body.match(/INV-\d+/g)),
+  ];
+  const seen = [];
+  for (let to: string | undefined = page; to !== undefined;) {
+    const shown = await accountant.get(to);
+    seen.push(numbersOn(shown));
+    to = /href="([^"]+)">The next ones/.exec(shown.body)?.[1];
+  }
+  expect(seen.map(({ length }) => length)).toEqual([50, 50, 50, 50, 30]);
+  expect(new Set(seen.flat()).size).toBe(230);
+  const last = await accountant.get(`${page}?skip=200`);
+  expect(last.body).toContain("Documents 201 to 230 of 230, the oldest first");
+  expect(last.body).toContain("They go out in rounds");
+  // One of the last page is closed; from another page it is not taken for one of that.
+  const { deliveries } = await office.quarantineShow(group?.id ?? "", 50, 200);
+  const form = { selector: deliveries[0]?.delivery ?? "", note: "entered by hand" };
+  expect((await accountant.post(`${page}/resolve`, form)).status).toBe(422);
+  expect((await accountant.post(`${page}/resolve`, { ...form, skip: "200" })).status).toBe(303);
+  expect(await office.quarantine()).toMatchObject([{ count: 229 }]);
+  await accountant.post(`${page}/retry`, { note: "again" });
+  expect((await accountant.get("/needs-you")).body).toContain(
+    "229 documents will be tried again, the oldest first. They go out in rounds",
+  );
+});
+
+test("what clears by itself, or can be retried, offers to be closed among the other things only", async () => {
+  const { as, office } = await site();
+  const accountant = await as("accountant");
+  const [group] = await office.quarantine();
+  const { body } = await accountant.get(`/needs-you/${group?.id}`);
+  expect(body.indexOf("Close it: it was settled by hand")).toBeGreaterThan(
+    body.indexOf("Other things to do"),
+  );
+  expect(body.match(/\/resolve"/g)).toHaveLength(1);
+});
+
+test("a viewer of a group is told what others may do, and has no form", async () => {
+  const { as, office } = await site();
+  const [group] = await office.quarantine();
+  const { body } = await (await as("viewer")).get(`/needs-you/${group?.id}`);
+  const main = /<main[^]*<\/main>/.exec(body)?.[0] ?? "";
+  expect(main.replaceAll(/\s+/g, " ")).toContain("You are logged in as viewer.");
+  expect(main).not.toContain("<form");
+  expect(main.match(/<summary>/g)).toHaveLength(1);
+});
+
+test("what is meant for one document that has left its group meanwhile is refused, and never done to the whole group", async () => {
+  const { as, office } = await site();
+  const accountant = await as("accountant");
+  const [group] = await office.quarantine();
+  const { deliveries } = await office.quarantineShow(group?.id ?? "");
+  expect((await office.quarantineShow(group?.id ?? "", 1)).deliveries).toEqual(
+    deliveries.slice(0, 1),
+  );
+  const selector = deliveries[0]?.delivery ?? "";
+  const form = { selector, note: "entered by hand" };
+  const to = `/needs-you/${group?.id}`;
+  expect((await accountant.post(`${to}/resolve`, form)).status).toBe(303);
+  const again = await accountant.post(`${to}/resolve`, form);
+  expect([again.status, again.body.includes("not in the group any more")]).toEqual([422, true]);
+  expect(await office.quarantine()).toMatchObject([{ id: group?.id, count: 1 }]);
+});
+
+test("a document is found by number, its beginning, party, amount and day, and its page has its life and bytes", async () => {
+  const { as, office } = await site();
+  const viewer = await as("viewer");
+  const numbers = async (text: string): Promise<string[]> => {
+    const { documents } = await office.documents({ text, before: null });
+    return documents.map(({ number }) => number);
+  };
+  expect(await numbers("INV-118")).toEqual(["INV-118"]);
+  expect(await numbers("inv-11")).toEqual(["INV-119", "INV-118", "INV-117"]);
+  expect(await numbers("id-of-INV-119")).toEqual(["INV-119"]);
+  expect(await numbers("$20,712.42")).toEqual(["INV-118"]);
+  expect(await numbers("9.5")).toEqual(["INV-117"]);
+  expect(await numbers("prairie")).toHaveLength(3);
+  expect(await numbers("2026-11-21")).toHaveLength(3);
+  expect(await numbers("11/20/2026")).toEqual([]);
+  expect(await numbers("100%")).toEqual([]);
+  const { documents } = await office.documents({ text: "INV-119", before: null });
+  const { body } = await viewer.get(`/documents/${documents[0]?.id}`);
+  expect(body).toContain("INV-119 · Prairie Fuel · $100.00 · is delivered");
+  for (const told of ["id-of-INV-119", "bill.create", "SHA-256", "received", "delivered"])
+    expect(body).toContain(told);
+  expect((await viewer.get("/documents/999")).status).toBe(422);
+});
+
+test("a flow that an operator pauses reads nothing until it is resumed, also after a restart; a viewer may not", async () => {
+  const { as, office, paused, engine } = await site();
+  const [viewer, operator] = [await as("viewer"), await as("operator")];
+  expect((await viewer.post("/flows/bills/pause", { note: "x" })).status).toBe(403);
+  expect(paused.paused).toBe(false);
+  expect((await operator.post("/flows/bills/pause", { note: "month's end" })).status).toBe(303);
+  expect(paused.paused).toBe(true);
+  expect((await office.status()).flows).toMatchObject([{ state: "paused" }]);
+  expect((await operator.get("/flows")).body).toContain("bills is paused");
+  expect(engine.store.flows.isHeld(paused.flow)).toBe(true);
+  expect((await operator.post("/flows/bills/pause", { note: "again" })).status).toBe(422);
+  const asked = await operator.post("/flows/bills/now", { note: "now" });
+  expect([asked.status, asked.body.includes("bills is paused")]).toEqual([422, true]);
+  await operator.post("/flows/bills/resume", { note: "done" });
+  expect(paused.paused).toBe(false);
+  const { deeds } = await office.deeds(null);
+  expect(deeds.slice(0, 2)).toMatchObject([
+    { event: "flow goes on", by: "operator", reason: "done" },
+    { event: "flow paused", by: "operator", reason: "month's end" },
+  ]);
+});
+
+test("a flow shows its last looks, the newest first: when, how long, what came, and why one failed", async () => {
+  const { as, daemon, clock, paused, office } = await site();
+  const viewer = await as("viewer");
+  expect((await viewer.get("/flows")).body).toContain("It has not looked yet.");
+  await daemon.once(signal);
+  paused.source.read = async function* () {
+    clock.advance(3_000);
+    yield { changes: [bill("INV-120", "1.00"), bill("INV-121", "1.00")], position: 2 };
+    throw new SourceUnavailable("the server is gone", { next: "Start it." });
+  };
+  clock.advance(3_600_000);
+  await daemon.once(signal);
+  const [failed, first] = await office.runs();
+  expect(failed).toMatchObject({ flow: "bills", received: 2, trouble: "the server is gone" });
+  expect(failed?.tookMs).toBeGreaterThanOrEqual(3_000);
+  expect(first).toMatchObject({ received: 0, trouble: null });
+  const { body } = await (await as("viewer")).get("/flows");
+  expect(body).toContain("The last looks of bills, the newest first");
+  expect(body).toContain("the server is gone");
+  // A month of looks leaves the newest twenty.
+  paused.source.read = async function* () {};
+  for (let at = 0; at < 25; at++) {
+    clock.advance(3_600_000);
+    await daemon.once(signal);
+  }
+  expect(await office.runs()).toHaveLength(20);
+});
+
+test("Today says so when more came in the last hour than it counts", async () => {
+  const of = async (count: number): Promise<string> => {
+    const office = {
+      ...recordingOffice().office,
+      lately: async () => [
+        { flow: "bills", state: "delivered", count: 19_000 },
+        { flow: "bills", state: "pending", count: count - 19_000 },
+      ],
+    };
+    const { as } = await testConsole(office);
+    return (await (await as("viewer")).get("/")).body;
+  };
+  const sentence = "At least 20,000 documents came. Only the newest 20,000 are counted here.";
+  expect(await of(20_000)).toContain(sentence);
+  const all = await of(19_999);
+  expect(all).not.toContain("Only the newest");
+  expect(all).toMatch(/bills<\/th><td[^>]*data-title="Came">19,999</);
+});
+
+test("users are for their owner alone, their passwords are hashed, and too short ones refused", async () => {
+  const state = tempFolder();
+  const users = openUsers(state, () => new Date(0));
+  await users.add("kim", "accountant", "correct horse battery");
+  const text = readFileSync(usersFile(state), "utf8");
+  expect(text).toMatch(/"hash": "\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  expect(text).not.toContain("horse");
+  await expect(users.add("ann", "viewer", "short")).rejects.toThrow("it needs 12 to 200");
+  await expect(users.add("kim", "viewer", "correct horse battery")).rejects.toThrow("already");
+  await expect(users.add("A B", "viewer", "correct horse battery")).rejects.toThrow("cannot be");
+  expect(await users.verify("kim", "correct horse batterz")).toBeNull();
+  expect(await users.verify("nobody", "correct horse battery")).toBeNull();
+  expect(await users.verify("kim", "correct horse battery")).toMatchObject({ role: "accountant" });
+  await users.setPassword("kim", "another long password");
+  expect(await users.verify("kim", "correct horse battery")).toBeNull();
+  users.remove("kim");
+  expect(users.list()).toEqual([]);
+  expect(() => users.remove("kim")).toThrow('There is no user "kim"');
+});
+
+test("a flow with documents that need somebody has no sign that all is in order, on Today and on Flows", async () => {
+  const viewer = await (await site()).as("viewer");
+  for (const path of ["/", "/flows"]) {
+    const { body } = await viewer.get(path);
+    expect(body).toContain("needs you");
+    expect(body).not.toContain("in order");
+  }
+  const other = await (await site([bill("INV-119", "100.00")])).as("viewer");
+  expect((await other.get("/")).body).toContain("in order");
+});
+
+test("a flow that was asked to look at once is due now, not since 1970", async () => {
+  const { as, office } = await site();
+  const viewer = await as("viewer");
+  await office.runNow("bills");
+  for (const path of ["/", "/flows"])
+    expect((await viewer.get(path)).body).not.toMatch(/due [\d,]+ days ago|1970/);
+  const { flows } = await office.status();
+  expect(flows[0]?.nextDueAt).toMatch(/^2/);
+});
