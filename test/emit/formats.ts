@@ -1,9 +1,11 @@
-/** What `npm run emit` can write: one entry per format. */
+/** What `npm run emit` can write: one entry per format of the files connector, then the connectors with one of their own. */
 import { csvFiles } from "./csv.ts";
 import type { Emitted } from "./emitted.ts";
 import { idocFiles } from "./idoc.ts";
+import { platformRequests } from "./platform.ts";
 import { desktopRequests } from "./quickbooks-desktop.ts";
 import { quickbooksOnlineBodies } from "./quickbooks-online.ts";
+import { trytonCalls } from "./tryton.ts";
 import { x12Files } from "./x12.ts";
 
 /** Every file of a format: those of all cases, then of `count` random documents per kind. The same seed, the same bytes. */
@@ -21,4 +23,7 @@ export const connectors: Readonly<
 > = {
   "quickbooks-desktop": desktopRequests,
   "quickbooks-online": quickbooksOnlineBodies,
+  tryton: trytonCalls,
+  // Not a connector: what flows write to the platform.
+  platform: platformRequests,
 };

@@ -2,10 +2,7 @@
  * Every request that the connector for QuickBooks Desktop can write: what the driver asks of its adapters, over the little
  * company file, for the documents of all cases and for random ones. The same seed, the same bytes.
  */
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import * as fc from "fast-check";
-import type { z } from "zod";
 import { CompanyFile } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
 import { companyIn, HELLO } from "../../connectors/quickbooks-desktop/company.ts";
 import { DesktopConfig } from "../../connectors/quickbooks-desktop/config.ts";
@@ -26,11 +23,10 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { Answer } from "../../src/core/outcome.ts";
-import { readCases } from "../../src/mapping/cases.ts";
 import { surroundingsIn } from "../support/surroundings.ts";
+import { documentsOfCases } from "./documents.ts";
 import type { Emitted } from "./emitted.ts";
 
-const CASES = join(import.meta.dirname, "../../mappings/books/cases");
 const never = new AbortController().signal;
 
 const desktopConfig = DesktopConfig.parse({
@@ -93,10 +89,13 @@ export async function desktopRequests(seed: number, count: number): Promise<read
       await adapters[kind]?.named(["FL-1", "FL-2026-000118-ACME"], never);
     }
   await readSources(site, wire, surroundings);
-  return [...new Set(file.asked)].map((xml, at) => ({
-    path: `${String(at + 1).padStart(5, "0")}-${/<(\w+)Rq requestID/.exec(xml)?.[1] ?? ""}.xml`,
-    bytes: Buffer.from(xml),
-  }));
+  const requests = Map.groupBy(
+    new Set(file.asked),
+    (xml) => /<(\w+)Rq requestID/.exec(xml)?.[1] ?? "",
+  );
+  return [...requests].flatMap(([name, all]) =>
+    all.map((xml, at) => ({ path: `${name}/${at + 1}.xml`, bytes: Buffer.from(xml) })),
+  );
 }
 
 /** From the beginning, and again after everything has changed, and something was deleted. */
@@ -238,19 +237,6 @@ async function sent(
     if (error instanceof Refused) return null;
     throw error;
   }
-}
-
-/** @param statuses what one of these has: other kinds have others */
-function documentsOfCases<D extends { readonly status: string }>(
-  schema: z.ZodType<D>,
-  statuses: readonly string[],
-): D[] {
-  return readdirSync(CASES).flatMap((name) =>
-    readCases(join(CASES, name)).cases.flatMap(({ expected }) => {
-      const document = schema.safeParse("document" in expected ? expected.document : null);
-      return document.success && statuses.includes(document.data.status) ? [document.data] : [];
-    }),
-  );
 }
 
 /** `count` sales and as many purchases. */

@@ -12,16 +12,11 @@ import { partyBody } from "../../connectors/quickbooks-online/parties.ts";
 import { paymentBody } from "../../connectors/quickbooks-online/payments.ts";
 import { NAME_MOST, partyName } from "../../connectors/quickbooks/names.ts";
 import { oneLine } from "../../connectors/quickbooks/text.ts";
-import {
-  InvoiceDocument,
-  OrderDocument,
-  type Party,
-  PaymentDocument,
-} from "../../src/books/documents.ts";
-import { Decimal } from "../../src/core/decimal.ts";
+import { InvoiceDocument, OrderDocument, PaymentDocument } from "../../src/books/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import { readCases } from "../../src/mapping/cases.ts";
+import { anyInvoice, anyOrder, anyParty, anyPayment } from "./documents.ts";
 import type { Emitted } from "./emitted.ts";
 
 const CASES = join(import.meta.dirname, "../../mappings/books/cases");
@@ -51,13 +46,15 @@ export function* quickbooksOnlineBodies(seed: number, count: number): Generator<
   ] as const) {
     for (const [at, one] of casesOf(name).entries())
       yield* documentFiles(kind, `case-${at + 1}`, at, InvoiceDocument.parse(one));
-    for (const [at, one] of fc.sample(documents(kind), { seed, numRuns: count }).entries())
+    for (const [at, one] of fc
+      .sample(anyInvoice(kind === "invoice" ? "out" : "in"), { seed, numRuns: count })
+      .entries())
       yield* documentFiles(kind, `random-${at + 1}`, at, one);
   }
   for (const [at, one] of casesOf("orders").entries())
     yield* orderFiles(`case-${at + 1}`, at, OrderDocument.parse(one));
   for (const type of ["sale", "purchase"] as const)
-    for (const [at, one] of fc.sample(orders(type), { seed, numRuns: count }).entries())
+    for (const [at, one] of fc.sample(anyOrder(type), { seed, numRuns: count }).entries())
       yield* orderFiles(`random-${at + 1}`, at, one);
   for (const [name, type] of [
     ["payments-received", "out"],
@@ -65,11 +62,11 @@ export function* quickbooksOnlineBodies(seed: number, count: number): Generator<
   ] as const) {
     for (const [at, one] of casesOf(name).entries())
       yield paymentFile(`case-${at + 1}`, at, PaymentDocument.parse(one));
-    for (const [at, one] of fc.sample(payments(type), { seed, numRuns: count }).entries())
+    for (const [at, one] of fc.sample(anyPayment(type), { seed, numRuns: count }).entries())
       yield paymentFile(`random-${at + 1}`, at, one);
   }
   for (const entity of ["customer", "vendor"])
-    for (const [at, one] of fc.sample(parties, { seed, numRuns: count }).entries())
+    for (const [at, one] of fc.sample(anyParty, { seed, numRuns: count }).entries())
       yield* written(`${entity}/random-${at + 1}`, () =>
         partyBody(one, partyName(one.code, NAME_MOST.online, oneLine)),
       );
@@ -126,95 +123,3 @@ const fileOf = (path: string, body: object): Emitted => ({
   path: `${path}.json`,
   bytes: Buffer.from(`${stringifyExact(body)}\n`),
 });
-
-const text = (most: number) => fc.string({ minLength: 1, maxLength: most, unit: "grapheme" });
-const day = fc
-  .integer({ min: 0, max: 5000 })
-  .map((days) => new Date(Date.UTC(2020, 0, 1 + days)).toISOString().slice(0, 10));
-const decimal = (most: number, places: number) =>
-  fc
-    .tuple(fc.integer({ min: 0, max: most }), fc.integer({ min: 0, max: 10 ** places - 1 }))
-    .map(([whole, rest]) => Decimal.of(`${whole}.${String(rest).padStart(places, "0")}`));
-const optional = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: null });
-const party = fc.record({ code: text(110), name: text(200), companyId: fc.uuid() });
-const parties: fc.Arbitrary<Party> = party;
-
-const line = fc
-  .record({
-    product: optional(text(40)),
-    account: optional(text(20)),
-    quantity: decimal(20_000, 2),
-    unit: fc.constant("gal"),
-    unitPrice: fc.oneof(decimal(9, 4), decimal(9, 6)),
-    description: text(200),
-    other: decimal(99_999, 2),
-    isPriced: fc.boolean(),
-  })
-  .map(({ other, isPriced, ...one }) => ({
-    ...one,
-    amount: isPriced ? one.quantity.times(one.unitPrice).round(2) : other,
-  }));
-
-const documents = (kind: DocumentKind): fc.Arbitrary<InvoiceDocument> =>
-  fc
-    .record({
-      id: fc.uuid(),
-      number: text(60),
-      party,
-      status: fc.constantFrom("open" as const, "paid" as const),
-      invoiceDate: day,
-      dueDate: optional(day),
-      paidDate: optional(day),
-      description: optional(text(2000)),
-      lines: fc.array(line, { minLength: 1, maxLength: 50 }),
-      taxes: fc.array(
-        fc.record({
-          account: text(40),
-          description: text(200),
-          base: decimal(99_999, 2),
-          amount: decimal(999, 2),
-        }),
-        { maxLength: 8 },
-      ),
-    })
-    .map((one) => {
-      const [subtotal, tax] = [one.lines, one.taxes].map((all) =>
-        Decimal.sum(all.map(({ amount }) => amount)),
-      ) as [Decimal, Decimal];
-      const type = kind === "invoice" ? ("out" as const) : ("in" as const);
-      return { ...one, type, subtotal, tax, total: subtotal.plus(tax) };
-    });
-
-const orders = (type: OrderDocument["type"]): fc.Arbitrary<OrderDocument> =>
-  fc.record({
-    id: fc.uuid(),
-    number: text(60),
-    party,
-    type: fc.constant(type),
-    status: fc.constantFrom("draft" as const, "confirmed" as const),
-    date: optional(day),
-    description: optional(text(2000)),
-    lines: fc.array(
-      fc.record({
-        product: text(40),
-        quantity: decimal(20_000, 2),
-        unit: fc.constant("gal"),
-        unitPrice: fc.oneof(decimal(9, 4), decimal(9, 6)),
-        description: text(200),
-      }),
-      { minLength: 1, maxLength: 50 },
-    ),
-  });
-
-const payments = (type: "in" | "out"): fc.Arbitrary<PaymentDocument> =>
-  fc.record({
-    id: fc.uuid(),
-    number: text(60),
-    type: fc.constant(type),
-    invoice: fc.constant("145"),
-    invoiceId: optional(fc.uuid()),
-    amount: decimal(99_999, 2),
-    date: day,
-    reference: optional(text(30)),
-    description: text(1500),
-  });
