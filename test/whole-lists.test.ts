@@ -201,6 +201,20 @@ describe.each(kinds.filter(([name]) => name === "files" || isThere("sshd")))("%s
     expect(await once()).toMatchObject({ healthy: true, missing: [], inStep: true });
   });
 
+  test("of a few records one that is missing is told, and more than one is a torn list", async () => {
+    const list = await lists();
+    const { once } = site(list);
+    list.put(codes(4));
+    await once();
+    list.put(codes(3));
+    expect(await once()).toMatchObject({ unread: [], missing: [{ count: 1 }] });
+    list.put(codes(1));
+    expect(await once()).toMatchObject({
+      unread: [{ code: "list-shrunk" }],
+      missing: [{ count: 1 }],
+    });
+  });
+
   test("2 of 120: torn, told once, nothing concluded, until a whole list comes", async () => {
     const list = await lists();
     const { once, restart, sent } = site(list);
@@ -296,7 +310,9 @@ test("a reconciliation concludes nothing of what a torn or an overgrown list lac
   await once();
   expect(known().waits?.for).toMatch(/lacks 118 of the 120/);
   await office().acceptList("terminals", BY);
-  expect(known().waits).toBeUndefined();
+  expect(known()).toMatchObject({
+    person: { why: expect.stringMatching(/no longer has T000100/) },
+  });
   list.put(codes(5_000));
   await once();
   expect(known().waits?.for).toMatch(/has 5000 records; the list before had 2/);

@@ -4,6 +4,7 @@ import type { Books } from "../../src/books/adapter.ts";
 import { bookSink } from "../../src/books/driver.ts";
 import { unavailable } from "../../src/books/errors.ts";
 import { bookHoldings } from "../../src/books/held.ts";
+import { priceHoldings } from "../../src/books/holdings.ts";
 import { defineConnector } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { ExampleConfig } from "./config.ts";
@@ -44,11 +45,12 @@ export const example = defineConnector<ExampleConfig>({
       onAccount: true,
       surroundings,
     };
+    const prices = priceSource(wire, books);
     return {
       sources: {
         parties: partySource(wire, books),
         invoices: invoiceSource(wire, books, currency),
-        prices: priceSource(wire, books),
+        prices,
       },
       sinks: {
         invoices: bookSink(books, "invoice"),
@@ -56,7 +58,7 @@ export const example = defineConnector<ExampleConfig>({
         payments: bookSink(books, "payment"),
       },
       check: (signal) => check(wire, books, currency, signal),
-      holdings: bookHoldings(books),
+      holdings: bookHoldings(books, { price: priceHoldings(books.name, currency, prices) }),
       close: () => wire.close(),
     };
   },

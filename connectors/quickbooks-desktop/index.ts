@@ -2,7 +2,7 @@
 import type { Books } from "../../src/books/adapter.ts";
 import { bookSink } from "../../src/books/driver.ts";
 import { unavailable } from "../../src/books/errors.ts";
-import { holdingsOf, partyListHoldings } from "../../src/books/holdings.ts";
+import { holdingsOf, partyListHoldings, priceHoldings } from "../../src/books/holdings.ts";
 import { kindHoldings } from "../../src/books/held.ts";
 import { defineConnector, type Sink, type Surroundings } from "../../src/core/contract.ts";
 import type { Side } from "../quickbooks/names.ts";
@@ -44,8 +44,9 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
     const sales = booksOf(wire, config, surroundings, "customer");
     const purchases = booksOf(wire, config, surroundings, "vendor");
     const here = (sink: Sink): Sink => ({ ...sink, expect: (signal) => wire.expect(signal) });
+    const sources = desktopSources(wire, config, surroundings, sales);
     return {
-      sources: desktopSources(wire, config, surroundings, sales),
+      sources,
       sinks: {
         invoices: here(bookSink(sales, "invoice")),
         bills: here(bookSink(purchases, "bill")),
@@ -72,6 +73,9 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
           (signal) => everyParty(wire, signal),
           (error) => unavailable(error, sales),
         ),
+        ...(sources.prices === undefined
+          ? {}
+          : { price: priceHoldings(sales.name, surroundings.currency, sources.prices) }),
       }),
       close: () => wire.close(),
     };

@@ -3,7 +3,7 @@ import type { Books } from "../../src/books/adapter.ts";
 import { bookSink } from "../../src/books/driver.ts";
 import { kindHoldings } from "../../src/books/held.ts";
 import { unavailable } from "../../src/books/errors.ts";
-import { holdingsOf, partyListHoldings } from "../../src/books/holdings.ts";
+import { holdingsOf, partyListHoldings, priceHoldings } from "../../src/books/holdings.ts";
 import { defineConnector } from "../../src/core/contract.ts";
 import { orderSink } from "../quickbooks/order-sink.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
@@ -64,12 +64,13 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
       },
     });
     const [sales, purchases] = [booksOf("invoice"), booksOf("bill")];
+    const prices = config.prices === undefined ? null : priceSource(online);
     return {
       sources: {
         parties: partySource(online),
         invoices: invoiceSource(online),
         paidInvoices: paidInvoiceSource(online),
-        ...(config.prices === undefined ? {} : { prices: priceSource(online) }),
+        ...(prices === null ? {} : { prices }),
       },
       sinks: {
         orders: orderSink({
@@ -94,6 +95,9 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
           (signal) => everyParty(online, signal),
           (error) => unavailable(error, sales),
         ),
+        ...(prices === null
+          ? {}
+          : { price: priceHoldings(QUICKBOOKS.name, surroundings.currency, prices) }),
       }),
       close: () => wire.close(),
     };

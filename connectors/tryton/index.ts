@@ -14,7 +14,7 @@ import { checkTryton, examineTryton } from "./examine.ts";
 import { driven, sinks } from "./sinks.ts";
 import { invoices, paidInvoices } from "./sources/invoices.ts";
 import { parties, partyChanges } from "./sources/parties.ts";
-import { priceChanges, prices } from "./sources/prices.ts";
+import { prices } from "./sources/prices.ts";
 import { idsOf } from "./search.ts";
 
 const sources = { parties, invoices, paidInvoices, prices };
@@ -45,12 +45,8 @@ export const tryton = defineConnector<TrytonConfig>({
       examine: (signal, needs) => examineTryton(books, signal, needs),
       holdings: {
         ...bookHoldings(driven(books), {
-          party: partyHoldings(TRYTON.name, told(books, "party.party", "code", partyChanges)),
-          price: priceHoldings(
-            TRYTON.name,
-            config.currency,
-            told(books, "product.price_list", "name", priceChanges),
-          ),
+          party: partyHoldings(TRYTON.name, toldParties(books)),
+          price: priceHoldings(TRYTON.name, config.currency, prices(books)),
         }),
         control: (kind, signal) => controlOf(books, kind, signal),
       },
@@ -59,11 +55,11 @@ export const tryton = defineConnector<TrytonConfig>({
   },
 });
 
-const told = (books: Books, model: string, field: string, changes: typeof partyChanges): Told => ({
+const toldParties = (books: Books): Told => ({
   idsAfter: (id, signal) =>
-    idsOf(books, model, [["id", ">", id]], { most: PAGE_RECORDS, inactive: true, signal }),
-  idsNamed: (names, signal) =>
-    idsOf(books, model, [[field, "in", names]], { inactive: true, signal }),
-  changes: (ids, signal) => changes(books, ids, signal),
+    idsOf(books, "party.party", [["id", ">", id]], { most: PAGE_RECORDS, inactive: true, signal }),
+  idsNamed: (codes, signal) =>
+    idsOf(books, "party.party", [["code", "in", codes]], { inactive: true, signal }),
+  changes: (ids, signal) => partyChanges(books, ids, signal),
   unavailable,
 });

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import type { Source } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { BookAdapter, BookKind, Books, Call, Ladder } from "./adapter.ts";
 import type { InvoiceDocument } from "./documents.ts";
 import { bookHoldings } from "./held.ts";
+import { priceHoldings } from "./holdings.ts";
 import { Parties } from "./parties.ts";
 import { ladder, books as named, standing, wanted } from "./plan.fixture.ts";
 
@@ -91,4 +93,29 @@ test("no call creates more parties than the books take in one, and none twice in
   const parties = new Parties(booksWith({ atomic: 2 }, made));
   for (let round = 0; round < 2; round++) await parties.ensure(all, call);
   expect(made).toEqual([2, 1]);
+});
+
+test("prices are what their source tells from its beginning; several of one name have none", async () => {
+  const at = (product: string, price: string) => ({
+    id: `T-1|${product}`,
+    version: null,
+    text: `{"list":"T-1","product":"${product}","price":${price},"unit":"gal"}`,
+  });
+  const source: Source = {
+    async *read(position) {
+      expect(position).toBeNull();
+      yield { changes: [at("087", "2.5"), at("089", "2.6")], position: 1 };
+      // Told twice alike: a list and a line of it have changed.
+      yield { changes: [at("087", "2.5"), at("089", "2.7")], position: 2 };
+    },
+  };
+  const prices = priceHoldings("the ledger", "USD", source);
+  const [first, second] = await prices.get(["T-1|087", "T-1|089"], never);
+  expect(first).toMatchObject({ facts: { number: "T-1 087" } });
+  expect(first).not.toHaveProperty("untold");
+  expect(second?.untold).toMatchObject({
+    code: "no-single-price",
+    message: "the ledger tells more than one price of T-1|089",
+  });
+  await expect(prices.get([], AbortSignal.abort())).rejects.toThrow(/abort/i);
 });

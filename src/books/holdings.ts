@@ -1,6 +1,7 @@
 /** What books hold now, kind by kind, for reconciliation; a connector puts its kinds together with {@link holdingsOf}. */
-import type { Change, Item } from "../core/contract.ts";
+import type { Change, Item, Source } from "../core/contract.ts";
 import type { SourceUnavailable } from "../core/errors.ts";
+import type { Fault } from "../core/fault.ts";
 import type {
   Expected,
   Facts,
@@ -78,8 +79,39 @@ export interface Told {
 }
 
 /** Parties have no date, and there are few: every scope is all of them. */
-export const partyHoldings = (books: string, parties: Told): KindHoldings =>
-  toldHoldings(parties, partyIn, (code) => code, `A party of ${books} is never written by itself`);
+export function partyHoldings(
+  books: string,
+  { idsAfter, idsNamed, changes, unavailable }: Told,
+): KindHoldings {
+  const held = async (ids: readonly number[], signal: AbortSignal): Promise<Holding[]> =>
+    ids.length === 0 ? [] : (await changes(ids, signal)).map(partyIn);
+  return {
+    async *list(_, from, signal) {
+      const after = typeof from === "number" ? from : 0;
+      try {
+        const all = inPages(after, Number, (id) => idsAfter(id, signal));
+        for await (const { rows, last } of all)
+          yield {
+            holdings: await held(rows, signal),
+            position: last,
+            total: null,
+            serverTime: null,
+          };
+      } catch (error) {
+        throw unavailable(error);
+      }
+    },
+    async get(wanted, signal) {
+      try {
+        const all = await held(await idsNamed(wanted, signal), signal);
+        return all.filter(({ id }) => wanted.includes(id));
+      } catch (error) {
+        throw unavailable(error);
+      }
+    },
+    expect: notWrittenHere(`A party of ${books} is never written by itself`),
+  };
+}
 
 /**
  * The same of books that keep a list for each role, and tell both as their source does.
@@ -112,50 +144,38 @@ export function partyListHoldings(
   };
 }
 
-/** The current price is the only one: every scope is all of them. They are named by their lists. */
-export const priceHoldings = (books: string, currency: string, prices: Told): KindHoldings =>
-  toldHoldings(
-    prices,
-    (change) => priceIn(currency, change),
-    (id) => id.slice(0, id.lastIndexOf("|")),
-    `A price of ${books} is never written`,
-  );
-
-function toldHoldings(
-  { idsAfter, idsNamed, changes, unavailable }: Told,
-  holdingIn: (change: Change) => Holding,
-  nameOf: (id: string) => string,
-  notWritten: string,
-): KindHoldings {
-  const held = async (ids: readonly number[], signal: AbortSignal): Promise<Holding[]> =>
-    ids.length === 0 ? [] : (await changes(ids, signal)).map(holdingIn);
+/**
+ * The current price is the only one: every scope is all of them. They are what their source tells from its beginning.
+ * A product with several prices in one list has none: which of them counts is not said.
+ */
+export function priceHoldings(books: string, currency: string, source: Source): KindHoldings {
+  async function all(signal: AbortSignal): Promise<Holding[]> {
+    const told: Change[] = [];
+    const reading = { signal, known: () => null, stored: () => false };
+    for await (const { changes } of source.read(null, reading)) told.push(...changes);
+    // A reading that was stopped has not told all there is.
+    signal.throwIfAborted();
+    return [...Map.groupBy(told, ({ id }) => id).values()].map((same) => {
+      const holding = priceIn(currency, same.at(-1) as Change);
+      const isOne = new Set(same.map(({ text }) => text)).size === 1;
+      return isOne ? holding : { ...holding, untold: severalPrices(books, holding.id) };
+    });
+  }
   return {
-    async *list(_, from, signal) {
-      const after = typeof from === "number" ? from : 0;
-      try {
-        const all = inPages(after, Number, (id) => idsAfter(id, signal));
-        for await (const { rows, last } of all)
-          yield {
-            holdings: await held(rows, signal),
-            position: last,
-            total: null,
-            serverTime: null,
-          };
-      } catch (error) {
-        throw unavailable(error);
-      }
+    async *list(_scope, _from, signal) {
+      const holdings = await all(signal);
+      yield { holdings, position: null, total: null, serverTime: null };
     },
-    async get(wanted, signal) {
-      try {
-        const all = await held(await idsNamed(wanted.map(nameOf), signal), signal);
-        return all.filter(({ id }) => wanted.includes(id));
-      } catch (error) {
-        throw unavailable(error);
-      }
-    },
-    expect: notWrittenHere(notWritten),
+    get: async (ids, signal) => (await all(signal)).filter(({ id }) => ids.includes(id)),
+    expect: notWrittenHere(`A price of ${books} is never written`),
   };
 }
+
+const severalPrices = (books: string, id: string): Fault => ({
+  code: "no-single-price",
+  message: `${books} tells more than one price of ${id}`,
+  next: `Leave one price of the product in this list of ${books}, and reconcile again.`,
+});
 
 function notWrittenHere(message: string): KindHoldings["expect"] {
   const next = "Compare it with the platform: it starts in the books.";

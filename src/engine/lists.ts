@@ -21,8 +21,8 @@ export const usualLimits: ListLimits = { lostPercent: 20, growthTimes: 10 };
 
 /** A small list grows by as much without a word. */
 const NEW_MAX = 1_000;
-/** Of a list of some records each one is more than a fifth: so few may go at once, unless none is left. */
-const LOST_FEW = 2;
+/** Of a list of a few records each one is more than a fifth: so few may go at once, unless none is left. */
+const LOST_FEW = 1;
 /** What was accepted may have grown by so much since, as a share. */
 const LEEWAY = 0.1;
 const NAMED = 3;
@@ -150,8 +150,11 @@ export function acceptList(engine: Engine, flow: Flow, atMs: number): "next" | n
   return tellUnlisted(engine, flow, atMs);
 }
 
+/** Of a record that was delivered and that its newest list lacks. */
+export const LEFT_THE_LIST = "left-the-list";
+
 const unlisted = (flow: Flow, id: string, sinceMs: number): Fault => ({
-  code: "left-the-list",
+  code: LEFT_THE_LIST,
   message: `"${endpointOf(flow.from)}" no longer has ${id} in its newest list, since ${new Date(sinceMs).toISOString()}; "${endpointOf(flow.to)}" has it still`,
   next: `If it is right, end it in "${endpointOf(flow.to)}" by hand and resolve this. If it is not, put it back into the list: this closes by itself.`,
 });

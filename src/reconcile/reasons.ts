@@ -80,7 +80,9 @@ function differing({ one, differences, told }: Facing): Fault {
       ? fault(
           "void-stands",
           "it has ended on the platform and still stands in the books",
-          "Cancel or credit it in the books, or retry its delivery.",
+          one.kind === "price"
+            ? "End it in the books, too, or retry its delivery."
+            : "Cancel or credit it in the books, or retry its delivery.",
         )
       : fault(
           "ended-in-books",
@@ -190,7 +192,9 @@ function oneSided(bucket: "only there" | "only here", { one, told }: Facing): Fa
       `${has} it; its partner ${one.lost} is not ${lacks} any more`,
       here
         ? "It was deleted on the platform, or is not shown to this key: ask its owner, or cancel it in the books."
-        : "It was deleted in the books, or they were restored: retry its delivery.",
+        : one.kind === "price"
+          ? "If it ended in the books, end it on the platform, too: nothing ends it by itself. If not, put it back into the books."
+          : "It was deleted in the books, or they were restored: retry its delivery.",
     );
   if (isSettledAsOne(one))
     return fault(

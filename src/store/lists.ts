@@ -4,6 +4,7 @@
  */
 import type Database from "better-sqlite3";
 import { shownId } from "./ids.ts";
+import { wholeIn } from "./sums.ts";
 
 /** A record that was delivered and that its list no longer has. */
 export interface Unlisted {
@@ -45,6 +46,11 @@ export function lists(database: Database.Database) {
        and not exists (select 1 from disagreement g where g.record = u.record and g.finder = 'list')
      order by u.record`,
   );
+  const delivered = database.prepare<[number], { id: Buffer | string; text: string }>(
+    `select id, ${wholeIn("record")} as text from record
+     where flow = ? and exists (select 1 from delivery indexed by delivery_of_record
+       where record = record.record and state = 'delivered')`,
+  );
   const idOf = database
     .prepare<[number], Buffer | string>("select id from record where record = ?")
     .pluck();
@@ -84,6 +90,10 @@ export function lists(database: Database.Database) {
     /** Records that were delivered, that the list lacks, and that nobody was told of. */
     untold: (flow: number): Unlisted[] =>
       untold.all(flow).map((row) => ({ ...row, id: shownId(row.id) })),
+    /** Records that were delivered once, with their newest text; in no order. */
+    *delivered(flow: number): Iterable<{ readonly id: string; readonly text: string }> {
+      for (const { id, text } of delivered.iterate(flow)) yield { id: shownId(id), text };
+    },
     idOf: (record: number): string => shownId(idOf.get(record) ?? ""),
     /** How many records a list has that waits for a person; and how many a person has accepted. */
     limit: (flow: number) => held.get(flow) ?? { held: null, accepted: null },

@@ -300,7 +300,9 @@ async function judged(
   );
   const now = after.find(({ id }) => id === partner.id);
   const isMade = /cut|code changed/.test(event) && made !== null;
-  const names = namesOf(one, more);
+  // What a list that was cut lacks stands for all of it: nobody can know of what was never seen.
+  const listed = event === "list cut" ? await from.list() : [];
+  const names = namesOf(one, [...more, ...listed]);
   // What waits is not told: it is expected to come by itself.
   const telling = told.filter((line) => !line.startsWith("(waiting)"));
   const sayings = telling.filter((line) => names.some((name) => name.test(line)));

@@ -33,7 +33,7 @@ export const prices = (books: Books): Source =>
   feed(books, PARTS, (ids, signal) => priceChanges(books, ids, signal));
 
 /** All prices of these lists as they are now, one per list's name and product. @throws TrytonError */
-export async function priceChanges(
+async function priceChanges(
   books: Books,
   ids: readonly number[],
   signal: AbortSignal,

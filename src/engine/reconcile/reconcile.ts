@@ -16,7 +16,6 @@ import {
   type Told,
 } from "../../reconcile/case.ts";
 import { type Judging, judgeAll } from "../../reconcile/judge.ts";
-import type { Alias } from "../../reconcile/groups.ts";
 import { match } from "../../reconcile/match.ts";
 import { reconcile, type Report, type Unasked } from "../../reconcile/report.ts";
 import type { Link as StoredLink } from "../../store/links.ts";
@@ -24,7 +23,7 @@ import { endpointOf, type Engine } from "../engine.ts";
 import { type Endpoints, isAskable, type KindPlan, PLATFORM, planOf } from "./plan.ts";
 import { type Reading, readAgain, readBoth, readNamed } from "./read.ts";
 import { storedStateOf } from "./stored-state.ts";
-import { aliasesOf, beganOf, deliveredParties, storeSide, tell } from "./told.ts";
+import { beganOf, deliveredParties, type Priced, pricesOf, storeSide, tell } from "./told.ts";
 
 /** What reconciliation works with besides the store. */
 export interface Audit {
@@ -81,11 +80,11 @@ export async function reconcileSides(
   const [nothing] = [...reading.unread.values()];
   if (plans.length === 0 && nothing !== undefined) throw nothing.error;
   const books = reading.rows.of("books");
-  const alias = await aliasesOf(engine, audit.endpoints, wanted, books, signal);
+  const priced = await pricesOf(engine, audit.endpoints, wanted, books, signal);
   const platform = reading.rows.of("platform");
   const delivered = await deliveredParties(engine, audit.endpoints, wanted, platform, signal);
   const shown = shownWith(delivered);
-  const run = { engine, audit, plans, wanted, reading, shown, alias, question, signal };
+  const run = { engine, audit, plans, wanted, reading, shown, priced, question, signal };
   const { cases, records, judging, left } = await confirmed(run);
   note("reconciled", { scope: scopeOf(question), cases: cases.length });
   const report = reconcile({
@@ -185,7 +184,7 @@ interface Run {
   readonly reading: Reading;
   /** A row with what its side was told and does not show. */
   readonly shown: (row: Holding) => Holding;
-  readonly alias: Alias;
+  readonly priced: Priced;
   readonly question: Question;
   readonly signal: AbortSignal;
 }
@@ -374,7 +373,8 @@ function shownWith(delivered: ReadonlyMap<string, Facts>): (row: Holding) => Hol
 /** Everything that was read. */
 function matched(run: Run): Case[] {
   const records = recordsOf(run);
-  return match({ records, links: linksOf(run.engine, records), alias: run.alias });
+  const { alias, links } = run.priced;
+  return match({ records, links: [...linksOf(run.engine, records), ...links], alias });
 }
 
 function isAsked({ platform, books }: Case, period: Period | null): boolean {

@@ -9,8 +9,9 @@ import {
   type Side,
   type StoredState,
 } from "../../reconcile/case.ts";
-import type { DifferenceRow } from "../../store/sweeps.ts";
+import type { DifferenceRow, NewestRow } from "../../store/sweeps.ts";
 import type { Engine, Flow } from "../engine.ts";
+import { LEFT_THE_LIST } from "../lists.ts";
 import type { KindPlan } from "./plan.ts";
 import { keyOf } from "./read.ts";
 import { beganOf, carriesRole, sideOf, sourceIdOf } from "./told.ts";
@@ -61,7 +62,7 @@ function heldListOf({ store }: Engine, { flows }: KindPlan, one: Case): string |
 const isNobodys = ({ flows }: KindPlan, one: Case, began: Side): boolean =>
   began === "books" && one.books.length === 0 && !flows.some((flow) => sideOf(flow) === "platform");
 
-/** Of the record on the side where it began. Null: it says nothing. */
+/** Of the record on the side where it began, though it be there no more. Null: it says nothing. */
 function ofDelivery(
   engine: Engine,
   { flows }: KindPlan,
@@ -70,7 +71,7 @@ function ofDelivery(
   earlier: DifferenceRow | null,
 ): StoredState | null {
   const record = leading(one[began]);
-  if (record === undefined) return null;
+  if (record === undefined) return ofLost(engine, flows, one, began, earlier);
   const from = flows.filter((flow) => sideOf(flow) === began && carriesRole(flow, record));
   const [first] = from;
   if (first === undefined) return null;
@@ -89,10 +90,31 @@ function ofDelivery(
   if (row.state === "delivered" && wait !== null)
     return { settling: { for: `its payments, until ${iso(wait.untilMs)}` } };
   if (row.state === "quarantined") return { person: { why: row.cause ?? "", digest: null } };
-  // Told to a person, who has accepted exactly these values.
-  return row.state === "resolved" && earlier?.state === "open"
+  return acceptedIn(row, earlier);
+}
+
+/** Told to a person, who has accepted exactly these values. */
+const acceptedIn = ({ state }: NewestRow, earlier: DifferenceRow | null): StoredState | null =>
+  state === "resolved" && earlier?.state === "open"
     ? { person: { why: "accepted by a person", digest: earlier.digest } }
     : null;
+
+/** Of a record that its own side has no more: whoever was told that it left the list decides. */
+function ofLost(
+  { store }: Engine,
+  flows: KindPlan["flows"],
+  { lost }: Case,
+  began: Side,
+  earlier: DifferenceRow | null,
+): StoredState | null {
+  if (lost === null) return null;
+  for (const flow of flows.filter((one) => sideOf(one) === began)) {
+    const row = store.sweeps.newest(flow.flow, lost);
+    if (row?.code === LEFT_THE_LIST) return { person: { why: row.cause ?? "", digest: null } };
+    const accepted = row === null ? null : acceptedIn(row, earlier);
+    if (accepted !== null) return accepted;
+  }
+  return null;
 }
 
 /**

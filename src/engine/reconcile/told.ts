@@ -8,7 +8,14 @@ import type { Fault } from "../../core/fault.ts";
 import { type Facts, type Holding, type HoldingKind, roles } from "../../core/holdings.ts";
 import { corrected, leavesIn } from "../../core/correction.ts";
 import { parseExact } from "../../core/json.ts";
-import { type Case, leading, otherSide, type Side, type Told } from "../../reconcile/case.ts";
+import {
+  type Case,
+  leading,
+  type Link,
+  otherSide,
+  type Side,
+  type Told,
+} from "../../reconcile/case.ts";
 import type { Alias } from "../../reconcile/groups.ts";
 import { otherId } from "../../store/links.ts";
 import { endpointOf, type Engine, type Flow } from "../engine.ts";
@@ -50,36 +57,57 @@ export function beganOf({ store }: Engine, { flows }: KindPlan, one: Case): Side
     : "platform";
 }
 
-/**
- * Prices are named otherwise on both sides (a list's code, a terminal's number): by the mapping, what the platform calls
- * a price of the books. @throws SourceUnavailable
- */
-export async function aliasesOf(
+/** Prices, which both sides name otherwise (a list's code, a terminal's number). */
+export interface Priced {
+  /** What the platform calls a price of the books, by the mapping. */
+  readonly alias: Alias;
+  /** Of those that were delivered: the platform gives them no ids, so that the store has no links of them. */
+  readonly links: readonly Link[];
+}
+
+/** @throws SourceUnavailable */
+export async function pricesOf(
   engine: Engine,
   endpoints: Endpoints,
   plans: readonly KindPlan[],
   books: readonly Holding[],
   signal: AbortSignal,
-): Promise<Alias> {
-  const flows = plans.filter(({ kind }) => kind === "price").flatMap((plan) => plan.flows);
-  const mapped = books.flatMap(({ kind, id, change }) => {
-    const one =
-      kind === "price" && change !== null && mapFirst(engine, flows, change, new Map(), null);
-    return one && "item" in one ? [{ id, item: one.item }] : [];
-  });
-  const names = new Map<string, string>();
-  const expected = await endpoints.get(PLATFORM)?.holdings?.expect(
-    "price",
-    mapped.map(({ item }) => item),
-    signal,
+): Promise<Priced> {
+  const flows = plans
+    .filter(({ kind }) => kind === "price")
+    .flatMap((plan) => plan.flows.filter((flow) => sideOf(flow) === "books"));
+  const now = new Map(
+    books.flatMap(({ kind, id, change }) =>
+      kind === "price" && change !== null ? [[id, change] as const] : [],
+    ),
   );
+  const delivered = flows.flatMap(({ flow }) => [...engine.store.lists.delivered(flow)]);
+  const before = delivered
+    .filter(({ id }) => !now.has(id))
+    .map(({ id, text }): Change => ({ id, version: null, text }));
+  const mapped = [...now.values(), ...before].flatMap((change) => {
+    const one = mapFirst(engine, flows, change, new Map(), null);
+    return one && "item" in one ? [one.item] : [];
+  });
+  const expected = await endpoints.get(PLATFORM)?.holdings?.expect("price", mapped, signal);
+  const names = new Map<string, string>();
   for (const [at, { id }] of mapped.entries()) {
     const one = expected?.[at];
     if (one !== undefined && "facts" in one && one.facts.number !== undefined)
       names.set(id, one.facts.number);
   }
-  return (side, { kind, id }) =>
-    side === "books" && kind === "price" ? (names.get(id) ?? null) : null;
+  const standing = new Set([...now.keys()].map((id) => names.get(id)));
+  return {
+    alias: (side, { kind, id }) =>
+      side === "books" && kind === "price" ? (names.get(id) ?? null) : null,
+    links: delivered.flatMap(({ id }): Link[] => {
+      const platformId = names.get(id);
+      const isAnothers = !now.has(id) && standing.has(platformId);
+      return platformId === undefined || isAnothers
+        ? []
+        : [{ kind: "price", platformId, erpId: id }];
+    }),
+  };
 }
 
 /**

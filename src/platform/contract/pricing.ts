@@ -22,6 +22,10 @@ export const RackPrice = z.looseObject({
 });
 export type RackPrice = z.infer<typeof RackPrice>;
 
+/** Is it valid no more at this instant (ms UTC)? Nothing but its end says so: the platform goes on listing it. */
+export const hasEnded = ({ expiresAt }: RackPrice, atMs: number): boolean =>
+  expiresAt !== null && Date.parse(expiresAt) <= atMs;
+
 /** Money in the company's currency; `distanceMiles` in miles, `ratePerMile` per mile. */
 export const FreightQuote = z.looseObject({
   totalFreight: p.decimal,

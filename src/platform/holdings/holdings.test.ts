@@ -199,6 +199,28 @@ test("the price in force counts, not one that is announced or was before", async
   ]);
 });
 
+test("a price that has ended counts as ended, unless another one of its name is in force", async () => {
+  const now = await control.now();
+  const day = (days: number) => new Date(now + days * 86_400_000).toISOString();
+  const price = (product: string, value: number, expiresAt: string | null, effective: number) => ({
+    terminalId: "T-74-TX-2700",
+    product,
+    price: value,
+    unit: "gal",
+    effectiveAt: day(effective),
+    expiresAt,
+  });
+  await control.records("rack-prices", [
+    price("ended", 2.1, day(-1), -3),
+    price("ends tomorrow", 2.2, day(1), -3),
+    price("ended and in force", 2.3, day(-1), -2),
+    price("ended and in force", 2.4, null, -3),
+  ]);
+  const { all } = await listed("price");
+  const shown = all.map(({ facts: { money, state } }) => `${money?.price?.plain()} ${state}`);
+  expect(shown.toSorted()).toEqual(["2.1 ended", "2.2 open", "2.4 open"]);
+});
+
 test("every request of a reconciliation counts as audit", async () => {
   await control.records("invoices", [invoice("A", at("2026-10-05T00:00:00Z"))]);
   const { governor, counts } = counting();

@@ -1,7 +1,7 @@
 /** Rack prices in force, as the platform shows them now (specification 2.6; part 4, Pricing). */
 import type { Holding } from "../../core/holdings.ts";
 import { rackPages } from "../contract/operation.ts";
-import { BulkRackPrice, RackPrice } from "../contract/pricing.ts";
+import { BulkRackPrice, hasEnded, RackPrice } from "../contract/pricing.ts";
 import { toDecimal } from "../contract/primitives.ts";
 import { changeOf } from "../walk.ts";
 import { listed, readWhole, type Reader, recordIn, type KindHoldings } from "./reading.ts";
@@ -11,7 +11,7 @@ const Price = BulkRackPrice.shape.prices.element;
 /** Terminal and product name a price. Whether older ones stay listed is not specified: the latest in force counts. */
 export function priceHoldings(reader: Reader): KindHoldings {
   async function read(signal: AbortSignal) {
-    const inForce = new Map<string, RackPrice>();
+    const inForce = new Map<string, { readonly price: RackPrice; readonly atMs: number }>();
     const unreadable: Holding[] = [];
     const ids = new Set<string>();
     let serverTime: string | null = null;
@@ -25,11 +25,13 @@ export function priceHoldings(reader: Reader): KindHoldings {
         const price = recordIn(RackPrice, record);
         ids.add(changeOf(record, true).id);
         if (price === null) unreadable.push(unread(record));
-        else if (counts(price, inForce.get(nameOf(price)), now)) inForce.set(nameOf(price), price);
+        else if (counts(price, inForce.get(nameOf(price))?.price, now))
+          inForce.set(nameOf(price), { price, atMs: now });
       }
     }
     const missing = Math.max((total ?? 0) - ids.size, 0);
-    const holdings = [...[...inForce.values()].map(holdingOf), ...unreadable];
+    const prices = [...inForce.values()].map(({ price, atMs }) => holdingOf(price, atMs));
+    const holdings = [...prices, ...unreadable];
     return { holdings, serverTime, total: holdings.length + missing };
   }
 
@@ -51,15 +53,16 @@ export function priceHoldings(reader: Reader): KindHoldings {
 const nameOf = ({ terminalId, product }: { terminalId: string; product: string }): string =>
   `${terminalId} ${product}`;
 
-/** A price that is announced for later does not count while there is one in force. */
+/** A price that has ended, or is announced for later, does not count while there is one in force. */
 function counts(price: RackPrice, other: RackPrice | undefined, nowMs: number): boolean {
   if (other === undefined) return true;
+  if (hasEnded(price, nowMs) !== hasEnded(other, nowMs)) return hasEnded(other, nowMs);
   const [at, otherAt] = [Date.parse(price.effectiveAt), Date.parse(other.effectiveAt)];
   const [isFuture, otherIsFuture] = [at > nowMs, otherAt > nowMs];
   return isFuture === otherIsFuture ? at > otherAt : otherIsFuture;
 }
 
-const holdingOf = (price: RackPrice): Holding => ({
+const holdingOf = (price: RackPrice, nowMs: number): Holding => ({
   kind: "price",
   id: nameOf(price),
   version: price.updatedAt,
@@ -67,6 +70,7 @@ const holdingOf = (price: RackPrice): Holding => ({
   change: null,
   facts: {
     number: nameOf(price),
+    state: hasEnded(price, nowMs) ? "ended" : "open",
     money: { price: price.price },
     words: { unit: unitOf(price.unit) },
   },

@@ -127,6 +127,13 @@ describe("looking for prices", () => {
     expect(await find(price("HOU-1", "2.5"))).toMatchObject({ found: "none" });
   });
 
+  test("one that has ended is not it", async () => {
+    await control.records("rack-prices", [
+      kept("HOU-1", 2.6, { expiresAt: "2020-01-01T00:00:00Z" }),
+    ]);
+    expect(await find(price("HOU-1", "2.6"))).toMatchObject({ found: "none" });
+  });
+
   test("on any page: 1,200 prices", async () => {
     await control.records(
       "rack-prices",

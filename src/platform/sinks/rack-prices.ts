@@ -2,7 +2,7 @@
 import type { Outgoing, Sink } from "../../core/contract.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
-import { BulkRackPrice, RackPrice } from "../contract/pricing.ts";
+import { BulkRackPrice, hasEnded, RackPrice } from "../contract/pricing.ts";
 import { targetOf } from "../contract/path.ts";
 import { toDecimal } from "../contract/primitives.ts";
 import { prices, settledIn } from "./policy.ts";
@@ -39,7 +39,9 @@ async function find(surroundings: Surroundings, { body }: Outgoing): Promise<Fin
     item: RackPrice,
     names: ours.map(({ terminalId }) => terminalId),
   } as const;
+  const nowMs = surroundings.clock.now().wallMs;
   for await (const price of listAll(surroundings, listing)) {
+    if (hasEnded(price, nowMs)) continue;
     // Whether older prices of the same thing stay listed is not specified: the latest counts.
     const other = theirs.get(nameOf(price));
     if (other === undefined || isLater(price, other)) theirs.set(nameOf(price), price);
