@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { openBooks } from "./tryton-books.ts";
-import { InvoiceDocument } from "../src/books/documents.ts";
+import { InvoiceDocument } from "../src/ledger/documents.ts";
 import { expectedOf, invoiceValues } from "../connectors/tryton/invoice-values.ts";
 import { partyFor } from "../connectors/tryton/party.fixture.ts";
 import { Refused } from "../src/core/errors.ts";

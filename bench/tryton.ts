@@ -7,7 +7,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { request } from "undici";
 import { z } from "zod";
-import { InvoiceDocument } from "../src/books/documents.ts";
+import { InvoiceDocument } from "../src/ledger/documents.ts";
 import { table } from "../src/views/table.ts";
 import { openTables } from "../src/config/crossref.ts";
 import { calendarOf } from "../src/core/calendar.ts";

@@ -1,6 +1,6 @@
 /** The `example` section of a configuration. */
 import { z } from "zod";
-import { batch, deadlineMs, posting, secret, settleMs } from "../../src/books/settings.ts";
+import { batch, deadlineMs, posting, secret, settleMs } from "../../src/ledger/settings.ts";
 
 export const ExampleConfig = z.strictObject({
   url: z

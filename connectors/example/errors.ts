@@ -1,5 +1,5 @@
 /** What the ledger's errors mean. The first row that matches counts; a write that no row knows is unknown. */
-import type { ErrorRow } from "../../src/books/errors.ts";
+import type { ErrorRow } from "../../src/ledger/errors.ts";
 
 export const errors: readonly ErrorRow[] = [
   {

@@ -1,6 +1,6 @@
 /** Documents whose figures add up, and an endpoint over a ledger of the test's own. */
 import { onTestFinished } from "vitest";
-import type { InvoiceDocument, PaymentDocument } from "../../src/books/documents.ts";
+import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import type {
   Delivered,
   Endpoint,

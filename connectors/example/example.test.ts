@@ -1,10 +1,10 @@
-/** The driver of src/books over a ledger that loses answers, is slow, refuses, and is restored. */
+/** The driver of src/ledger over a ledger that loses answers, is slow, refuses, and is restored. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { compare } from "../../src/books/compare.ts";
-import { InvoiceDocument } from "../../src/books/documents.ts";
+import { compare } from "../../src/ledger/compare.ts";
+import { InvoiceDocument } from "../../src/ledger/documents.ts";
 import type { Endpoint, Item, Reading, Sink, Source } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact } from "../../src/core/json.ts";

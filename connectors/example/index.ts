@@ -1,10 +1,10 @@
 /** The books of one company in a little ledger over HTTP. */
 import { z } from "zod";
-import type { Books } from "../../src/books/adapter.ts";
-import { bookSink } from "../../src/books/driver.ts";
-import { unavailable } from "../../src/books/errors.ts";
-import { bookHoldings } from "../../src/books/held.ts";
-import { priceHoldings } from "../../src/books/holdings.ts";
+import type { Books } from "../../src/ledger/port.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
+import { unavailable } from "../../src/ledger/errors.ts";
+import { ledgerHoldings } from "../../src/ledger/held.ts";
+import { priceHoldings } from "../../src/ledger/holdings.ts";
 import { defineConnector } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { ExampleConfig } from "./config.ts";
@@ -53,12 +53,12 @@ export const example = defineConnector<ExampleConfig>({
         prices,
       },
       sinks: {
-        invoices: bookSink(books, "invoice"),
-        bills: bookSink(books, "bill"),
-        payments: bookSink(books, "payment"),
+        invoices: ledgerSink(books, "invoice"),
+        bills: ledgerSink(books, "bill"),
+        payments: ledgerSink(books, "payment"),
       },
       check: (signal) => check(wire, books, currency, signal),
-      holdings: bookHoldings(books, { price: priceHoldings(books.name, currency, prices) }),
+      holdings: ledgerHoldings(books, { price: priceHoldings(books.name, currency, prices) }),
       close: () => wire.close(),
     };
   },

@@ -1,7 +1,7 @@
 /** Invoices and bills in the ledger. */
-import type { BookAdapter, Ladder, Standing, Wanted } from "../../src/books/adapter.ts";
-import type { InvoiceDocument } from "../../src/books/documents.ts";
-import { invoiceFacts } from "../../src/books/facts.ts";
+import type { LedgerAdapter, Capabilities, Entry, Desired } from "../../src/ledger/port.ts";
+import type { InvoiceDocument } from "../../src/ledger/documents.ts";
+import { invoiceFacts } from "../../src/ledger/facts.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Facts } from "../../src/core/holdings.ts";
@@ -21,35 +21,35 @@ export function invoiceAdapter<K extends Kind>(
   config: ExampleConfig,
   currency: string,
   kind: K,
-): BookAdapter<K, InvoiceRow> {
+): LedgerAdapter<K, InvoiceRow> {
   const rows = table(wire, kind === "invoice" ? "invoices" : "bills", InvoiceRow);
-  const standing = (row: InvoiceRow): Standing<InvoiceRow> => standingOf(currency, kind, row);
+  const entry = (row: InvoiceRow): Entry<InvoiceRow> => entryOf(currency, kind, row);
   return {
-    ...reading(rows, standing),
-    ladder: ladderOf(config, kind),
+    ...reading(rows, entry),
+    can: capabilitiesOf(config, kind),
     accept,
     expected: async (documents) => documents.map((one) => expectedOf(config, currency, kind, one)),
-    async locate(wanted, { signal }) {
+    async locate(desired, { signal }) {
       const found = await rows.search(
         {
-          marks: wanted.map(({ mark }) => mark),
-          ids: wanted.flatMap(({ binding }) => binding ?? []),
-          numbers: wanted.flatMap(({ number }) => spellingsOf(number)),
+          marks: desired.map(({ mark }) => mark),
+          ids: desired.flatMap(({ binding }) => binding ?? []),
+          numbers: desired.flatMap(({ number }) => spellingsOf(number)),
         },
         signal,
       );
-      return found.map(standing);
+      return found.map(entry);
     },
-    create: (wanted, call) => rows.create(wanted.map(valuesOf), call),
-    async advance(to, steps, call) {
-      const records = steps.map(({ wanted, standing: { native } }) => ({
+    create: (desired, call) => rows.create(desired.map(valuesOf), call),
+    async apply(to, steps, call) {
+      const records = steps.map(({ desired, entry: { native } }) => ({
         id: native.id,
         version: native.version,
         ...(to === "amended"
           ? {
-              due: wanted.expected.days?.due,
-              order: wanted.expected.words?.order,
-              disputed: wanted.disputed,
+              due: desired.expected.days?.due,
+              order: desired.expected.words?.order,
+              disputed: desired.disputed,
             }
           : {}),
       }));
@@ -65,7 +65,7 @@ const STEPS = {
   retracted: "delete",
 } as const;
 
-const ladderOf = ({ posting, batch }: ExampleConfig, kind: Kind): Ladder => ({
+const capabilitiesOf = ({ posting, batch }: ExampleConfig, kind: Kind): Capabilities => ({
   has: ["draft", "posted", "settled", "cancelled"],
   byUs: posting === "post" ? "settled" : "draft",
   amend: { "days.due": "posted", order: "posted", state: "posted" },
@@ -101,7 +101,7 @@ function expectedOf(
 }
 
 /** What the ledger takes. It adds up by itself: what it makes of it is compared before it is posted. */
-function valuesOf({ mark, number, party, expected, disputed }: Wanted): object {
+function valuesOf({ mark, number, party, expected, disputed }: Desired): object {
   const { days, words, lines, taxes } = expected;
   return {
     mark,
@@ -116,19 +116,19 @@ function valuesOf({ mark, number, party, expected, disputed }: Wanted): object {
   };
 }
 
-const RUNGS = {
+const STATUSES = {
   draft: "draft",
   posted: "posted",
   paid: "settled",
   cancelled: "cancelled",
 } as const;
 
-const standingOf = (currency: string, kind: Kind, row: InvoiceRow): Standing<InvoiceRow> => ({
+const entryOf = (currency: string, kind: Kind, row: InvoiceRow): Entry<InvoiceRow> => ({
   id: row.id,
   mark: row.mark,
   number: row.reference,
   party: row.party,
-  rung: RUNGS[row.state],
+  status: STATUSES[row.state],
   unfinished: false,
   touched: row.touched,
   disputed: row.disputed,

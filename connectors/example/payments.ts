@@ -1,9 +1,9 @@
 /** Payments in the ledger: what customers pay (`sale`), and what we pay (`purchase`). */
-import { type BookAdapter, type Call, PAYMENTS, type Standing } from "../../src/books/adapter.ts";
-import type { PaymentDocument } from "../../src/books/documents.ts";
-import { paymentFacts } from "../../src/books/facts.ts";
+import { type LedgerAdapter, type Call, PAYMENTS, type Entry } from "../../src/ledger/port.ts";
+import type { PaymentDocument } from "../../src/ledger/documents.ts";
+import { paymentFacts } from "../../src/ledger/facts.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { coveredAmong, coveringBy, type Notes, paidBy } from "../../src/books/notes.ts";
+import { coveredAmong, coveringBy, type Notes, paidBy } from "../../src/ledger/notes.ts";
 import { NoteRow, PaymentRow } from "./rows.ts";
 import { reading, table } from "./tables.ts";
 import type { Wire } from "./wire.ts";
@@ -11,22 +11,22 @@ import type { Wire } from "./wire.ts";
 export function paymentAdapter(
   wire: Wire,
   currency: string,
-): BookAdapter<"payment", PaymentRow | null> {
+): LedgerAdapter<"payment", PaymentRow | null> {
   const rows = table(wire, "payments", PaymentRow);
-  const standing = (row: PaymentRow): Standing<PaymentRow> => standingOf(currency, row);
+  const entry = (row: PaymentRow): Entry<PaymentRow> => entryOf(currency, row);
   return {
-    ...reading(rows, standing),
+    ...reading(rows, entry),
     ...PAYMENTS,
     expected: async (documents) => documents.map((one) => paymentFacts(one, currency)),
-    async locate(wanted, call) {
-      const found = await rows.search({ marks: wanted.map(({ mark }) => mark) }, call.signal);
-      const absent = wanted.filter(({ mark }) => found.every((row) => row.mark !== mark));
+    async locate(desired, call) {
+      const found = await rows.search({ marks: desired.map(({ mark }) => mark) }, call.signal);
+      const absent = desired.filter(({ mark }) => found.every((row) => row.mark !== mark));
       const on = absent.map(({ document }) => document.invoice);
-      return [...found.map(standing), ...(await coveredAmong(notesIn(wire, call), on, absent))];
+      return [...found.map(entry), ...(await coveredAmong(notesIn(wire, call), on, absent))];
     },
-    create: (wanted, call) =>
+    create: (desired, call) =>
       rows.create(
-        wanted.map(({ mark, document, on }) => ({
+        desired.map(({ mark, document, on }) => ({
           mark,
           side: sideOf(document),
           document: document.invoice,
@@ -45,7 +45,7 @@ export function paymentAdapter(
   };
 }
 
-const openOf = (on: Standing | undefined): Decimal => paidBy(on).facts.money?.open ?? Decimal.zero;
+const openOf = (on: Entry | undefined): Decimal => paidBy(on).facts.money?.open ?? Decimal.zero;
 
 /** Notes on the ledger's records, by their ids. */
 function notesIn(wire: Wire, call: Call): Notes {
@@ -68,12 +68,12 @@ function notesIn(wire: Wire, call: Call): Notes {
 const sideOf = ({ type }: PaymentDocument): "sale" | "purchase" =>
   type === "out" ? "sale" : "purchase";
 
-const standingOf = (currency: string, row: PaymentRow): Standing<PaymentRow> => ({
+const entryOf = (currency: string, row: PaymentRow): Entry<PaymentRow> => ({
   id: row.id,
   mark: row.mark,
   number: null,
   party: row.party,
-  rung: row.state,
+  status: row.state,
   unfinished: false,
   touched: row.touched,
   disputed: false,

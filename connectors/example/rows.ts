@@ -8,7 +8,7 @@ import {
   decimalOrNone,
   text,
   textOrNone,
-} from "../../src/books/fields.ts";
+} from "../../src/ledger/fields.ts";
 
 /** JSON numbers are read as decimals; these are counters. */
 export const whole = decimal.transform((value) => Number(value.text));

@@ -1,11 +1,11 @@
 /** What changed in the ledger: parties, customer invoices and prices, by the stamp of their last change. */
 import { z } from "zod";
-import type { Books } from "../../src/books/adapter.ts";
-import { payersOf } from "../../src/books/changes.ts";
-import { unavailable } from "../../src/books/errors.ts";
-import { invoiceRecord } from "../../src/books/facts.ts";
-import type { PartyRecord, PriceRecord } from "../../src/books/records.ts";
-import { stampSource } from "../../src/books/stamps.ts";
+import type { Books } from "../../src/ledger/port.ts";
+import { payersOf } from "../../src/ledger/changes.ts";
+import { unavailable } from "../../src/ledger/errors.ts";
+import { invoiceRecord } from "../../src/ledger/facts.ts";
+import type { PartyRecord, PriceRecord } from "../../src/ledger/records.ts";
+import { stampSource } from "../../src/ledger/stamps.ts";
 import type { Change, Source } from "../../src/core/contract.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import { factsOf, InvoiceRow, PartyRow, PriceRow, whole } from "./rows.ts";

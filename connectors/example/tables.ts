@@ -1,6 +1,6 @@
 /** The ledger's tables as every part of this connector uses them: search, create, change. */
 import { z } from "zod";
-import type { BookAdapter, Call, Standing } from "../../src/books/adapter.ts";
+import type { LedgerAdapter, Call, Entry } from "../../src/ledger/port.ts";
 import type { Scope } from "../../src/core/holdings.ts";
 import type { Wire } from "./wire.ts";
 
@@ -60,14 +60,14 @@ export function table<Row extends { readonly seq: number }>(
 /** The reading half of an adapter, the same for every table. */
 export function reading<Row extends { readonly seq: number }>(
   rows: Table<Row>,
-  standing: (row: Row) => Standing<Row>,
-): Pick<BookAdapter<never, Row>, "get" | "named" | "list"> {
+  entry: (row: Row) => Entry<Row>,
+): Pick<LedgerAdapter<never, Row>, "get" | "named" | "list"> {
   return {
-    get: async (ids, { signal }) => (await rows.search({ ids }, signal)).map(standing),
-    named: async (numbers, signal) => (await rows.search({ numbers }, signal)).map(standing),
+    get: async (ids, { signal }) => (await rows.search({ ids }, signal)).map(entry),
+    named: async (numbers, signal) => (await rows.search({ numbers }, signal)).map(entry),
     async *list(scope, from, signal) {
       for await (const page of rows.pages(scope, from, signal))
-        yield { standings: page.map(standing), position: String(page.at(-1)?.seq ?? from ?? 0) };
+        yield { entries: page.map(entry), position: String(page.at(-1)?.seq ?? from ?? 0) };
     },
   };
 }

@@ -1,12 +1,12 @@
-/** The ledger's HTTP: one call is one transaction. Whatever fails is a {@link BookError} that says what it proves. */
+/** The ledger's HTTP: one call is one transaction. Whatever fails is a {@link LedgerError} that says what it proves. */
 import { z } from "zod";
-import { BookError } from "../../src/books/adapter.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import { openExchange, TransportError } from "../../src/transport/exchange.ts";
 import type { ExampleConfig } from "./config.ts";
 
 export interface Wire {
-  /** `POST path`. The answer, if it has the shape of `schema`. @throws BookError */
+  /** `POST path`. The answer, if it has the shape of `schema`. @throws LedgerError */
   call<T>(path: string, body: object, schema: z.ZodType<T>, signal: AbortSignal): Promise<T>;
   close(): Promise<void>;
 }
@@ -24,17 +24,17 @@ export function openWire({ url, token, deadlineMs }: ExampleConfig): Wire {
         .post(path, stringifyExact(body), headers, signal)
         .catch((error: unknown) => {
           if (!(error instanceof TransportError)) throw error;
-          throw new BookError(error.phase, `${path}: ${error.message}`, { cause: error });
+          throw new LedgerError(error.phase, `${path}: ${error.message}`, { cause: error });
         });
       const json = parsed(text);
       if (status === 200) {
         const answer = schema.safeParse(json);
         if (answer.success) return answer.data;
-        throw new BookError("torn", `${path}: the answer does not have the ledger's form`);
+        throw new LedgerError("torn", `${path}: the answer does not have the ledger's form`);
       }
       const { error } = Told.safeParse(json).data ?? {};
       const message = `${path}: ${error?.message ?? `HTTP ${status}`}`;
-      throw new BookError("answered", message, { status, code: error?.code ?? null });
+      throw new LedgerError("answered", message, { status, code: error?.code ?? null });
     },
     close: () => (closed ??= http.close()),
   };

@@ -10,7 +10,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { compare } from "../../src/books/compare.ts";
+import { compare } from "../../src/ledger/compare.ts";
 import { calendarOf } from "../../src/core/calendar.ts";
 import { defineMapping, type Remembered } from "../../src/core/contract.ts";
 import type { Facts, Holding, HoldingKind, HoldingPage } from "../../src/core/holdings.ts";

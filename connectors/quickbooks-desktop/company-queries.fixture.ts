@@ -101,18 +101,18 @@ export class Queries {
   answer(request: Element, rows: readonly Row[], written: Written): Done {
     const { iterator, iteratorID = "" } = request.attributes;
     if (iterator === "Continue") return this.#page(request, iteratorID, written);
-    const wanted = ["TxnID", "ListID", "RefNumberCaseSensitive", "FullName"].flatMap((field) =>
+    const desired = ["TxnID", "ListID", "RefNumberCaseSensitive", "FullName"].flatMap((field) =>
       many(request, field).map((value) => [field, value] as const),
     );
     const matching = rows.filter((row) =>
-      wanted.length === 0 ? isWithin(request, row) : wanted.some((one) => isNamed(row, one)),
+      desired.length === 0 ? isWithin(request, row) : desired.some((one) => isNamed(row, one)),
     );
     if (iterator === "Start") {
       const id = `{${this.#iterators.size}}`;
       this.#iterators.set(id, { rows: matching.toReversed(), at: 0 });
       return this.#page(request, id, written);
     }
-    const isAll = wanted.every((one) => matching.some((row) => isNamed(row, one)));
+    const isAll = desired.every((one) => matching.some((row) => isNamed(row, one)));
     const rets = matching.map((row) => picked(request, written(row)));
     return { rets, found: matching.length > 0, all: isAll };
   }

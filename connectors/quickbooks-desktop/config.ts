@@ -1,6 +1,6 @@
 /** The `quickbooks-desktop` section of a configuration. What QuickBooks names, it names by full names (`Fuel:ULSD2`). */
 import { z } from "zod";
-import { expectEvery, settleAfter } from "../../src/books/settings.ts";
+import { expectEvery, settleAfter } from "../../src/ledger/settings.ts";
 
 const full = (most: number, what: string) =>
   z

@@ -1,7 +1,7 @@
 /** A company file of the test's own behind a Web Connector that calls an endpoint of the test's own. */
 import { onTestFinished } from "vitest";
 import { freePort } from "../../test/support/port.ts";
-import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
+import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import type { Endpoint } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { guidOf } from "./rows.ts";

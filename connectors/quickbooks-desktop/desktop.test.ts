@@ -15,8 +15,8 @@ import { deliver, never, refusalOf } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { Endpoint, Sink, Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { bookSink } from "../../src/books/driver.ts";
-import type { InvoiceDocument, PaymentDocument } from "../../src/books/documents.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
+import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import {
   billDocument,
   invoiceDocument,
@@ -191,10 +191,10 @@ test("a payment has the payer's number, and the accounts and the class that the 
   const named = { receivableAccount: "A/R Fuel", payableAccount: "A/P Fuel", class: "Fuel" };
   const config = DesktopConfig.parse(settings(8447, named));
   const own = (side: "customer" | "vendor") => booksOf(wire, config, surroundingsIn("."), side);
-  const invoice = await send(bookSink(own("customer"), "invoice"), invoiceDocument("FL-1"));
+  const invoice = await send(ledgerSink(own("customer"), "invoice"), invoiceDocument("FL-1"));
   const party = { code: "VEND-1", name: "Sabine Lights", companyId: "company-2" };
-  const bill = await send(bookSink(own("vendor"), "bill"), billDocument("R-1", { party }));
-  const payments = bookSink(own("customer"), "payment");
+  const bill = await send(ledgerSink(own("vendor"), "bill"), billDocument("R-1", { party }));
+  const payments = ledgerSink(own("customer"), "payment");
   const pay = (id: string, on: string | null | undefined, more: Partial<PaymentDocument>) =>
     send(payments, paymentDocument(id, on ?? "", more));
   const long = { type: "in", reference: "091000019 0004711" } as const;

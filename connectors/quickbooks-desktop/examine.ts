@@ -1,5 +1,5 @@
 /** What must hold in QuickBooks before the next document goes, by what its last session of a new day told. */
-import { codeExaminations, type CodeColumn } from "../../src/books/examine-codes.ts";
+import { codeExaminations, type CodeColumn } from "../../src/ledger/examine-codes.ts";
 import type { Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import { sameName } from "../quickbooks/names.ts";

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { deliver, never, requestOf } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { Sink } from "../../src/core/contract.ts";
-import { bookSink } from "../../src/books/driver.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { CompanyFile } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
@@ -24,7 +24,7 @@ function companyFile(): CompanyFile {
 }
 
 const sinkOver = (wire: Pick<Wire, "read" | "write">): Sink =>
-  bookSink(
+  ledgerSink(
     booksOf(wire, DesktopConfig.parse(settings(8447)), surroundingsIn("."), "customer"),
     "invoice",
   );

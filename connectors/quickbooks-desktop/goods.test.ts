@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { deliver, never, refusalOf, requestOf } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { Item } from "../../src/core/contract.ts";
-import { bookSink } from "../../src/books/driver.ts";
-import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
+import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { itemOf } from "../example/example.fixture.ts";
 import { orderSink } from "../quickbooks/order-sink.ts";
@@ -29,9 +29,9 @@ function desk(more: object = {}) {
     company: { product: file.product } as never,
   };
   const of = (side: "customer" | "vendor") => booksOf(wire, config, surroundingsIn("."), side);
-  const ordersOf = (side: "customer" | "vendor") => bookSink(of(side), "order");
+  const ordersOf = (side: "customer" | "vendor") => ledgerSink(of(side), "order");
   const orders = orderSink({ sale: ordersOf("customer"), purchase: ordersOf("vendor") });
-  const tickets = bookSink(of("vendor"), "shipment");
+  const tickets = ledgerSink(of("vendor"), "shipment");
   const only = (table: Table): Row => {
     const [row, another] = file.rows(table);
     if (row === undefined || another !== undefined) throw new Error(`not one ${table}`);

@@ -1,9 +1,9 @@
 /** QuickBooks Desktop through its Web Connector, which calls us: the books of one company file. */
-import type { Books } from "../../src/books/adapter.ts";
-import { bookSink } from "../../src/books/driver.ts";
-import { unavailable } from "../../src/books/errors.ts";
-import { holdingsOf, partyListHoldings, priceHoldings } from "../../src/books/holdings.ts";
-import { kindHoldings } from "../../src/books/held.ts";
+import type { Books } from "../../src/ledger/port.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
+import { unavailable } from "../../src/ledger/errors.ts";
+import { holdingsOf, partyListHoldings, priceHoldings } from "../../src/ledger/holdings.ts";
+import { kindHoldings } from "../../src/ledger/held.ts";
 import { defineConnector, type Sink, type Surroundings } from "../../src/core/contract.ts";
 import type { Side } from "../quickbooks/names.ts";
 import { orderSink } from "../quickbooks/order-sink.ts";
@@ -48,13 +48,13 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
     return {
       sources,
       sinks: {
-        invoices: here(bookSink(sales, "invoice")),
-        bills: here(bookSink(purchases, "bill")),
-        payments: here(bookSink(sales, "payment")),
+        invoices: here(ledgerSink(sales, "invoice")),
+        bills: here(ledgerSink(purchases, "bill")),
+        payments: here(ledgerSink(sales, "payment")),
         orders: here(
-          orderSink({ sale: bookSink(sales, "order"), purchase: bookSink(purchases, "order") }),
+          orderSink({ sale: ledgerSink(sales, "order"), purchase: ledgerSink(purchases, "order") }),
         ),
-        shipments: here(bookSink(purchases, "shipment")),
+        shipments: here(ledgerSink(purchases, "shipment")),
       },
       check: (signal) => wire.expect(signal),
       examine: async (signal, needs) => {

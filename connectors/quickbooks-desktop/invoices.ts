@@ -1,12 +1,12 @@
 /** Invoices and bills. QuickBooks has no drafts here: what is created is posted. */
 import {
-  BARE,
-  type BookAdapter,
-  type Ladder,
-  type Standing,
-  type Wanted,
-} from "../../src/books/adapter.ts";
-import type { InvoiceDocument } from "../../src/books/documents.ts";
+  PLAIN_ENTRY,
+  type LedgerAdapter,
+  type Capabilities,
+  type Entry,
+  type Desired,
+} from "../../src/ledger/port.ts";
+import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import { itemLines } from "../quickbooks/lines.ts";
@@ -42,7 +42,7 @@ export function invoiceAdapter<K extends Kind>(
   config: Pick<DesktopConfig, Written>,
   currency: string,
   kind: K,
-): BookAdapter<K, Row> {
+): LedgerAdapter<K, Row> {
   const query = kind === "invoice" ? "InvoiceQuery" : "BillQuery";
   const most = REF_NUMBER_MOST[kind];
   const ask = async (requests: readonly Values[], signal: AbortSignal): Promise<Row[]> => {
@@ -57,37 +57,37 @@ export function invoiceAdapter<K extends Kind>(
     );
   };
   const byNumber = (numbers: readonly string[]): Values[] => numbered(numbers, most);
-  const standings = (rows: readonly Row[], wanted: readonly Wanted[] = []): Standing<Row>[] =>
-    once(rows).map((row) => standingOf(currency, kind, row, wanted));
+  const entries = (rows: readonly Row[], desired: readonly Desired[] = []): Entry<Row>[] =>
+    once(rows).map((row) => entryOf(currency, kind, row, desired));
   return {
-    ladder: ladderOf(kind),
+    can: capabilitiesOf(kind),
     accept: (document) => {
       if (document.total.sign === 0 && document.status !== "void") throw ofNothing(kind);
       itemLines(document, config.chargeItem);
     },
     expected: async (documents) => documents.map((one) => expectedOf(config, currency, kind, one)),
-    async locate(wanted, { signal }) {
-      const ids = wanted.flatMap(({ binding }) => binding ?? []);
-      const numbers = wanted.map(({ number }) => number);
-      const found = standings(await ask([...byNumber(numbers), ...byId(ids)], signal), wanted);
+    async locate(desired, { signal }) {
+      const ids = desired.flatMap(({ binding }) => binding ?? []);
+      const numbers = desired.map(({ number }) => number);
+      const found = entries(await ask([...byNumber(numbers), ...byId(ids)], signal), desired);
       // It may have another number by now: no document is made before its day was looked through.
-      const absent = wanted.filter(({ mark }) => found.every((one) => one.mark !== mark));
+      const absent = desired.filter(({ mark }) => found.every((one) => one.mark !== mark));
       const marks = absent.map(({ mark }) => mark);
       const days = ofDays(absent.map(({ document }) => document.invoiceDate));
-      const others = standings(await ask(days, signal), wanted).filter(
+      const others = entries(await ask(days, signal), desired).filter(
         ({ id, mark }) => marks.includes(mark ?? "") && found.every((one) => one.id !== id),
       );
       return [...found, ...others];
     },
-    async create([wanted], { signal }) {
-      if (wanted === undefined) return [];
-      const { rets } = await wire.write(addOf(config, kind, wanted), signal);
+    async create([desired], { signal }) {
+      if (desired === undefined) return [];
+      const { rets } = await wire.write(addOf(config, kind, desired), signal);
       return [needed(only(rets), "TxnID")];
     },
-    async advance(to, [step], { signal }) {
+    async apply(to, [step], { signal }) {
       if (step === undefined) return;
-      const { wanted, standing } = step;
-      const TxnID = needed(standing.native.row, "TxnID");
+      const { desired, entry } = step;
+      const TxnID = needed(entry.native.row, "TxnID");
       if (to === "cancelled")
         await wire.write(
           {
@@ -96,10 +96,10 @@ export function invoiceAdapter<K extends Kind>(
           },
           signal,
         );
-      if (to === "amended") await wire.write(modOf(kind, wanted, standing.native.row), signal);
+      if (to === "amended") await wire.write(modOf(kind, desired, entry.native.row), signal);
     },
-    get: async (ids, { signal }) => standings(await ask(byId(ids), signal)),
-    named: async (numbers, signal) => standings(await ask(byNumber(numbers), signal)),
+    get: async (ids, { signal }) => entries(await ask(byId(ids), signal)),
+    named: async (numbers, signal) => entries(await ask(byNumber(numbers), signal)),
     async *list(scope, from, signal) {
       const lists = branches(scope).map((values) => ({
         name: query,
@@ -107,7 +107,7 @@ export function invoiceAdapter<K extends Kind>(
       }));
       for await (const { rets, position } of pages(wire, lists, from, signal)) {
         const rows = await rowsOf(wire, kind, rets, signal);
-        yield { standings: standings(rows), position };
+        yield { entries: entries(rows), position };
       }
     },
   };
@@ -124,7 +124,7 @@ const ofNothing = (kind: Kind): Refused =>
 
 const byId = (ids: readonly string[]): Values[] => (ids.length === 0 ? [] : [{ TxnID: ids }]);
 
-const ladderOf = (kind: Kind): Ladder => ({
+const capabilitiesOf = (kind: Kind): Capabilities => ({
   has: ["posted", "settled", "cancelled"],
   byUs: "settled",
   amend: { "days.due": "posted", ...(kind === "invoice" ? { order: "posted" } : {}) },
@@ -176,10 +176,10 @@ function addOf(
     class: className,
   }: Pick<DesktopConfig, Written>,
   kind: Kind,
-  wanted: Wanted<Kind>,
+  desired: Desired<Kind>,
 ): Request {
   const ClassRef = named(className);
-  const { document, mark, number, party, payer } = wanted;
+  const { document, mark, number, party, payer } = desired;
   const payerRow = payer?.native as Element | undefined;
   const ListID = payerRow === undefined ? null : textOf(payerRow, "ListID");
   const who = ListID === null ? { FullName: party } : { ListID };
@@ -232,7 +232,7 @@ const named = (name: string | undefined): Values | null =>
   name === undefined ? null : { FullName: name };
 
 /** Guarded by the edit sequence: a record that somebody changed meanwhile is refused (3200). */
-function modOf(kind: Kind, { expected }: Wanted, row: Element): Request {
+function modOf(kind: Kind, { expected }: Desired, row: Element): Request {
   const values = {
     TxnID: needed(row, "TxnID"),
     EditSequence: needed(row, "EditSequence"),
@@ -317,19 +317,19 @@ function settlingIn(
   ];
 }
 
-function standingOf(
+function entryOf(
   currency: string,
   kind: Kind,
   native: Row,
-  wanted: readonly Wanted[],
-): Standing<Row> {
+  desired: readonly Desired[],
+): Entry<Row> {
   const { row, lines, payments } = native;
   const id = needed(row, "TxnID");
   const { mark, number } = markedBy(
     row,
-    wanted.map((one) => one.mark),
+    desired.map((one) => one.mark),
   );
-  const party = partyOf(refOf(row, kind === "invoice" ? "CustomerRef" : "VendorRef").name, wanted);
+  const party = partyOf(refOf(row, kind === "invoice" ? "CustomerRef" : "VendorRef").name, desired);
   const total = totalOf(kind, native);
   const isVoid = total.sign === 0 && lines.every(({ amount }) => amount.sign === 0);
   const isPaid = isPaidIn(kind, native);
@@ -339,12 +339,12 @@ function standingOf(
       .toSorted()
       .at(-1) ?? null;
   return {
-    ...BARE,
+    ...PLAIN_ENTRY,
     id,
     mark,
     number,
     party,
-    rung: isVoid ? "cancelled" : isPaid ? "settled" : "posted",
+    status: isVoid ? "cancelled" : isPaid ? "settled" : "posted",
     payments,
     facts: {
       number: id,
@@ -366,8 +366,8 @@ function standingOf(
 }
 
 /** QuickBooks names without regard to case; the comparison is by letters. */
-const partyOf = (name: string | null, wanted: readonly Wanted[]): string | null =>
-  wanted.find(({ party }) => party !== null && party.toLowerCase() === name?.toLowerCase())
+const partyOf = (name: string | null, desired: readonly Desired[]): string | null =>
+  desired.find(({ party }) => party !== null && party.toLowerCase() === name?.toLowerCase())
     ?.party ?? name;
 
 /** A row may be found by number and by id. */

@@ -5,8 +5,8 @@ import { deliver, never, recordsOf, requestOf } from "../../test/support/connect
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { invoices as mapping } from "../../mappings/books/invoices.ts";
 import { everything } from "../../mappings/references.fixture.ts";
-import { bookSink } from "../../src/books/driver.ts";
-import { InvoiceRecord } from "../../src/books/records.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
+import { InvoiceRecord } from "../../src/ledger/records.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { parseExact } from "../../src/core/json.ts";
 import { billDocument, itemOf } from "../example/example.fixture.ts";
@@ -107,7 +107,7 @@ test("a bill into which somebody put a group and a subtotal is still the bill th
   const { file, wire } = desk();
   file.enter("Vendor", { Name: "VEND-1" });
   const config = DesktopConfig.parse(settings(8447));
-  const sink = bookSink(booksOf(wire, config, surroundingsIn("."), "vendor"), "bill");
+  const sink = ledgerSink(booksOf(wire, config, surroundingsIn("."), "vendor"), "bill");
   const party = { code: "VEND-1", name: "Sabine Lights", companyId: "company-2" };
   const item = itemOf(billDocument("R-1", { party }));
   expect(await deliver(sink, [item])).toMatchObject({ outcome: "done" });
@@ -124,7 +124,7 @@ test("lines of text that somebody wrote into an order are not deleted: a person 
   const { file, wire } = desk();
   file.enter("Customer", { Name: "CUST-1" });
   const config = DesktopConfig.parse(settings(8447));
-  const sink = bookSink(booksOf(wire, config, surroundingsIn("."), "customer"), "order");
+  const sink = ledgerSink(booksOf(wire, config, surroundingsIn("."), "customer"), "order");
   const order = orderDocument("LD-1");
   const sent = await deliver(sink, [itemOf(order)]);
   const [row] = file.rows("SalesOrder");

@@ -25,7 +25,7 @@ const LINES = {
 
 /**
  * Of each document its lines with amounts. They may not add up to its {@link baseOf}: nobody knows which of them count.
- * @throws BookError
+ * @throws LedgerError
  */
 export async function linesOf(
   wire: Pick<Wire, "read">,
@@ -42,7 +42,7 @@ export async function linesOf(
   return all;
 }
 
-/** What the lines of a document come to by its own head; null: QuickBooks did not say. @throws BookError */
+/** What the lines of a document come to by its own head; null: QuickBooks did not say. @throws LedgerError */
 const baseOf = (kind: Kind, row: Element): Decimal | null =>
   decimalOf(row, kind === "invoice" ? "Subtotal" : "AmountDue");
 
@@ -52,18 +52,18 @@ const addsUp = (kind: Kind, row: Element, lines: readonly Line[]): boolean =>
 const sumOf = (lines: readonly Pick<FactLine, "amount">[]): Decimal =>
   Decimal.sum(lines.map(({ amount }) => amount));
 
-/** With sales tax, of which only invoices have one. @throws BookError */
+/** With sales tax, of which only invoices have one. @throws LedgerError */
 export const totalOf = (kind: Kind, { row, lines }: Row): Decimal => {
   const base = baseOf(kind, row) ?? sumOf(lines);
   return kind === "bill" ? base : base.plus(amountOf(row, "SalesTaxTotal"));
 };
 
-/** @throws BookError */
+/** @throws LedgerError */
 export function isPaid(kind: Kind, one: Row): boolean {
   return yesOf(one.row, "IsPaid") ?? openOf(kind, one).sign === 0;
 }
 
-/** What is open of it: as QuickBooks says, else what its payments leave. @throws BookError */
+/** What is open of it: as QuickBooks says, else what its payments leave. @throws LedgerError */
 export function openOf(kind: Kind, one: Row): Decimal {
   const { row, payments } = one;
   // Of a bill that is paid QuickBooks need not say it.
@@ -74,7 +74,7 @@ export function openOf(kind: Kind, one: Row): Decimal {
   );
 }
 
-/** Those of subtotal items. No line says of what kind its item is. @throws BookError */
+/** Those of subtotal items. No line says of what kind its item is. @throws LedgerError */
 async function subtotalsAmong(
   wire: Pick<Wire, "read">,
   ids: readonly string[],

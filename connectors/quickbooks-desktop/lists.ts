@@ -95,7 +95,7 @@ export function deleted(
   };
 }
 
-/** Records by their ids, as they are now: those that are gone are left out. @throws BookError */
+/** Records by their ids, as they are now: those that are gone are left out. @throws LedgerError */
 export async function byId(
   wire: Asked,
   query: string,

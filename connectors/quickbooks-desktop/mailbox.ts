@@ -5,7 +5,7 @@
  * has nobody who waits for the answer, and is looked for again.
  */
 import { randomUUID } from "node:crypto";
-import { BookError } from "../../src/books/adapter.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import { hresultOf } from "./hresults.ts";
 import { repliesIn } from "./read.ts";
 import type { Visits } from "./visits.ts";
@@ -13,7 +13,7 @@ import { type Asked, isOf } from "./write.ts";
 
 interface Question extends Asked {
   readonly answered: (xml: string) => void;
-  readonly failed: (error: BookError) => void;
+  readonly failed: (error: LedgerError) => void;
 }
 
 /** Why QuickBooks is not here, in words for people. */
@@ -98,9 +98,9 @@ export class Mailbox {
     this.#stir();
   }
 
-  /** Hands it to the next call of the Web Connector. @throws BookError */
+  /** Hands it to the next call of the Web Connector. @throws LedgerError */
   ask(asked: Asked, signal: AbortSignal): Promise<string> {
-    if (signal.aborted) return Promise.reject(new BookError("not-sent", "it was told to stop"));
+    if (signal.aborted) return Promise.reject(new LedgerError("not-sent", "it was told to stop"));
     if (!this.isOpen) return Promise.reject(this.#notHere());
     return new Promise((resolve, reject) => {
       const over = (): void => signal.removeEventListener("abort", stop);
@@ -119,7 +119,7 @@ export class Mailbox {
         const at = this.#waiting.indexOf(question);
         if (at < 0) return;
         this.#waiting.splice(at, 1);
-        question.failed(new BookError("not-sent", "it was told to stop"));
+        question.failed(new LedgerError("not-sent", "it was told to stop"));
       };
       signal.addEventListener("abort", stop, { once: true });
       this.#waiting.push(question);
@@ -170,8 +170,8 @@ export class Mailbox {
       const says = `${means} (${hresult}${message === "" ? "" : `: ${message}`})`;
       handed.failed(
         sort === "parse"
-          ? new BookError("answered", says, { code: hresult.trim().toLowerCase() })
-          : new BookError("torn", says),
+          ? new LedgerError("answered", says, { code: hresult.trim().toLowerCase() })
+          : new LedgerError("torn", says),
       );
       if (sort !== "parse") return this.#fail(hresult, message);
     } else {
@@ -289,12 +289,14 @@ export class Mailbox {
   #tear(why: string): void {
     const handed = this.#handed;
     this.#handed = null;
-    handed?.failed(new BookError("torn", why));
+    handed?.failed(new LedgerError("torn", why));
   }
 
-  #notHere(): BookError {
+  #notHere(): LedgerError {
     const { message, isCredentials } = this.#absence;
-    return new BookError("answered", message, { code: isCredentials ? WRONG_PASSWORD : NOT_HERE });
+    return new LedgerError("answered", message, {
+      code: isCredentials ? WRONG_PASSWORD : NOT_HERE,
+    });
   }
 
   #heard(): void {
@@ -337,7 +339,7 @@ function answers(response: string, id: string): boolean {
     const replies = repliesIn(response);
     return replies.length > 0 && replies.every(({ request }) => isOf(request ?? "", id));
   } catch (error) {
-    if (error instanceof BookError) return false;
+    if (error instanceof LedgerError) return false;
     throw error;
   }
 }

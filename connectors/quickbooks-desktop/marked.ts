@@ -43,7 +43,7 @@ export function markedIn(
   { markIn, fields }: { markIn: (row: Element) => string | null; fields: readonly string[] },
 ): (marks: readonly string[], signal: AbortSignal) => Promise<Element[]> {
   let index: Index | null = null;
-  /** @param from null: all of them. @throws BookError */
+  /** @param from null: all of them. @throws LedgerError */
   const rowsSince = async (from: string | null, signal: AbortSignal): Promise<Element[]> => {
     const values = {
       ActiveStatus: "All",

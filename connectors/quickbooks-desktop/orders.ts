@@ -1,18 +1,18 @@
 /**
- * Sales orders and purchase orders, for src/books/orders.ts. QuickBooks has no drafts of them: what is created is open.
+ * Sales orders and purchase orders, for src/ledger/orders.ts. QuickBooks has no drafts of them: what is created is open.
  * Nothing is posted by one. Editions without sales orders say so when one is to be made (1030, 3250).
  */
 import { createHash } from "node:crypto";
 import {
-  BookError,
+  LedgerError,
   type GoodsAdapter,
-  type Ladder,
+  type Capabilities,
   type Step,
   type StepTo,
-  type Wanted,
-} from "../../src/books/adapter.ts";
-import type { OrderDocument } from "../../src/books/documents.ts";
-import { type BookedOrder, orderAdapter as adapterOf } from "../../src/books/orders.ts";
+  type Desired,
+} from "../../src/ledger/port.ts";
+import type { OrderDocument } from "../../src/ledger/documents.ts";
+import { type BookedOrder, orderAdapter as adapterOf } from "../../src/ledger/orders.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
@@ -51,7 +51,7 @@ const TABLES = {
 } as const;
 
 /** It is open when it is made. Until goods came or it was invoiced, it can be changed and closed. */
-const LADDER: Ladder = {
+const CAPABILITIES: Capabilities = {
   has: ["posted", "cancelled"],
   byUs: "posted",
   amend: { lines: "posted" },
@@ -62,7 +62,7 @@ const LADDER: Ladder = {
 export const orderAdapter = (wire: Asked, config: OrderConfig): GoodsAdapter<"order", Element> =>
   adapterOf<Element>({
     markedIn: "its memo",
-    ladder: LADDER,
+    can: CAPABILITIES,
     kept: (document) => keptOf(config, document),
     async search(side, { marks, references, numbers, ids, days }, signal) {
       const { table, most } = TABLES[side];
@@ -86,10 +86,10 @@ export const orderAdapter = (wire: Asked, config: OrderConfig): GoodsAdapter<"or
       return [...once.values()].map((row) => bookedOf(side, row, marks));
     },
     isUnfinished: () => Promise.resolve(false),
-    async create(wanted, { signal }) {
-      const { type } = wanted.document;
+    async create(desired, { signal }) {
+      const { type } = desired.document;
       const { table } = TABLES[type];
-      const request = { name: `${table}Add`, values: { [`${table}Add`]: addOf(config, wanted) } };
+      const request = { name: `${table}Add`, values: { [`${table}Add`]: addOf(config, desired) } };
       const { rets } = await without(type, wire, () => wire.write(request, signal));
       return needed(only(rets), "TxnID");
     },
@@ -109,11 +109,11 @@ async function without<T>(
   try {
     return await asked();
   } catch (error) {
-    if (!(error instanceof BookError) || !NOT_HERE.has(error.code ?? "")) throw error;
+    if (!(error instanceof LedgerError) || !NOT_HERE.has(error.code ?? "")) throw error;
     if (instead !== undefined) return instead;
     const product = company?.product ?? "this edition of QuickBooks";
     const message = `${product} has no ${TABLES[side].what}. ${error.message}`;
-    throw new BookError("answered", message, { code: error.code, cause: error });
+    throw new LedgerError("answered", message, { code: error.code, cause: error });
   }
 }
 
@@ -219,7 +219,7 @@ function bookedOf(side: Side, row: Element, marks: readonly string[]): BookedOrd
     id,
     number: id,
     state,
-    rung: isVoid ? "cancelled" : "posted",
+    status: isVoid ? "cancelled" : "posted",
     mark,
     reference: number,
     party: refOf(row, partyRef).name ?? "",
@@ -252,13 +252,13 @@ const digestOf = (lines: readonly FactLine[]): string =>
     .digest("hex")
     .slice(0, 12);
 
-function memoOf({ unit }: OrderConfig, { document, mark, number }: Wanted<"order">): string {
+function memoOf({ unit }: OrderConfig, { document, mark, number }: Desired<"order">): string {
   const lines = digestOf(keptOf({ unit }, document).lines ?? []);
   return desktopMemo({ number, mark, text: `${LINES}${lines} ${document.description ?? ""}` });
 }
 
-function addOf(config: OrderConfig, wanted: Wanted<"order">): Values {
-  const { document, mark, number, party, payer } = wanted;
+function addOf(config: OrderConfig, desired: Desired<"order">): Values {
+  const { document, mark, number, party, payer } = desired;
   const { table, partyRef, most } = TABLES[document.type];
   const row = payer?.native as Element | undefined;
   const ListID = row === undefined ? null : textOf(row, "ListID");
@@ -266,7 +266,7 @@ function addOf(config: OrderConfig, wanted: Wanted<"order">): Values {
     [partyRef]: ListID === null ? { FullName: party } : { ListID },
     TxnDate: document.date,
     RefNumber: documentNumber(number, number, most),
-    Memo: memoOf(config, wanted),
+    Memo: memoOf(config, desired),
     IsToBePrinted: false,
     IsToBeEmailed: false,
     ExternalGUID: guidOf(mark),
@@ -294,13 +294,13 @@ async function step(
   wire: Asked,
   config: OrderConfig,
   to: StepTo,
-  { wanted, standing: { native: row } }: Step<"order", Element>,
+  { desired, entry: { native: row } }: Step<"order", Element>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { table, most } = TABLES[wanted.document.type];
-  const isRenumbered = !sameNumber(markedBy(row, []).number ?? "", ascii(wanted.number));
+  const { table, most } = TABLES[desired.document.type];
+  const isRenumbered = !sameNumber(markedBy(row, []).number ?? "", ascii(desired.number));
   const named = isRenumbered
-    ? { RefNumber: documentNumber(wanted.number, wanted.number, most) }
+    ? { RefNumber: documentNumber(desired.number, desired.number, most) }
     : {};
   const held = { TxnID: needed(row, "TxnID"), EditSequence: needed(row, "EditSequence") };
   const changes =
@@ -308,8 +308,8 @@ async function step(
       ? { IsManuallyClosed: true, Memo: `VOID: ${textOf(row, "Memo") ?? ""}`.trim() }
       : {
           ...named,
-          Memo: memoOf(config, wanted),
-          [`${table}LineMod`]: lineValues(config, wanted.document).map((line) => ({
+          Memo: memoOf(config, desired),
+          [`${table}LineMod`]: lineValues(config, desired.document).map((line) => ({
             ...NEW_LINE,
             ...line,
           })),

@@ -5,7 +5,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { deliver, never, requestOf } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
-import { bookSink } from "../../src/books/driver.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
 import type { Sink } from "../../src/core/contract.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { CompanyFile } from "./company-file.fixture.ts";
@@ -125,7 +125,7 @@ function mailboxed() {
   onTestFinished(() => mailbox.stop());
   const config = DesktopConfig.parse(settings(8447));
   const wire = asking((one, signal) => mailbox.ask(one, signal));
-  const sink = bookSink(booksOf(wire, config, surroundingsIn("."), "customer"), "invoice");
+  const sink = ledgerSink(booksOf(wire, config, surroundingsIn("."), "customer"), "invoice");
   return { file, mailbox, sink };
 }
 

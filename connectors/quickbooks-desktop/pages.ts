@@ -1,5 +1,5 @@
 /** Long lists, page by page. An iterator lives in one session: one that is lost (3391) begins its list anew. */
-import { BookError } from "../../src/books/adapter.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import type { Scope } from "../../src/core/holdings.ts";
 import type { Reply } from "./read.ts";
 import type { Wire } from "./wire.ts";
@@ -13,7 +13,7 @@ const STARTS_MAX = 3;
 /**
  * @param from how many of the lists are read already; records may come twice, none is left out
  * @param most records of one answer
- * @throws BookError
+ * @throws LedgerError
  */
 export async function* pages(
   wire: Pick<Wire, "read">,
@@ -42,7 +42,7 @@ export async function* pages(
         if (reply?.iterator) iterator = { id: reply.iterator.id };
         yield { name, rets, position: String(goesOn ? list : list + 1) };
       } catch (error) {
-        const isLost = error instanceof BookError && error.code === LOST;
+        const isLost = error instanceof LedgerError && error.code === LOST;
         if (!isLost || starts++ >= STARTS_MAX) throw error;
         iterator = "Start";
       }
@@ -55,7 +55,7 @@ const LOST = "3391";
 
 /**
  * How many records are left after an answer of `count`. A list that ends before its end would be records that nobody reads.
- * @throws BookError
+ * @throws LedgerError
  */
 function leftAfter(
   said: Reply["iterator"],
@@ -65,11 +65,11 @@ function leftAfter(
 ): number {
   // More were announced, or are, and none came.
   if (count === 0 && (isContinued || (said?.left ?? 0) > 0))
-    throw new BookError("answered", "QuickBooks ended a list before its end", { code: LOST });
+    throw new LedgerError("answered", "QuickBooks ended a list before its end", { code: LOST });
   if (said !== null) return said.left;
   // One that tells no iterators tells all at once.
   if (!isContinued && count !== most) return 0;
-  throw new BookError("torn", "QuickBooks does not say how many are left of a list");
+  throw new LedgerError("torn", "QuickBooks does not say how many are left of a list");
 }
 
 export const WITH_LINES = { IncludeLineItems: true, IncludeLinkedTxns: true };

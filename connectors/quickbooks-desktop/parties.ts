@@ -1,13 +1,13 @@
 /** Customers and vendors: a document's party by its name, else by the platform's id in its notes, else created. */
 import {
-  BARE,
-  BookError,
+  PLAIN_ENTRY,
+  LedgerError,
   type PartyAdapter,
-  type Standing,
-  type Wanted,
-} from "../../src/books/adapter.ts";
-import type { Party } from "../../src/books/documents.ts";
-import { markOf, platformIdIn } from "../../src/books/marks.ts";
+  type Entry,
+  type Desired,
+} from "../../src/ledger/port.ts";
+import type { Party } from "../../src/ledger/documents.ts";
+import { markOf, platformIdIn } from "../../src/ledger/marks.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { NAME_MOST, partyName, sameName, type Side, suffixed } from "../quickbooks/names.ts";
 import { ascii } from "../quickbooks/text.ts";
@@ -45,7 +45,7 @@ export function partyAdapter(
   };
   const marked = markedIn(wire, query, now, { markIn, fields: FIELDS });
   return {
-    ladder: {
+    can: {
       has: ["posted", "cancelled"],
       byUs: "posted",
       amend: {},
@@ -57,14 +57,14 @@ export function partyAdapter(
         number: code,
         words: { name: heldText(name, most) },
       })),
-    async locate(wanted, { signal }) {
-      const codes = wanted.map(({ number }) => number);
-      const known = await linked(wire, side, wanted, signal);
+    async locate(desired, { signal }) {
+      const codes = desired.map(({ number }) => number);
+      const known = await linked(wire, side, desired, signal);
       const names = codes.filter((code) => listIdIn(side, code) === null);
       const rows = names.length === 0 ? [] : await named(names.map(queryable), signal);
       // A company file names without regard to case; a site's table need not.
-      const found = [...known, ...rows.map((row) => standingOf(row, codes))];
-      const missing = wanted.filter(
+      const found = [...known, ...rows.map((row) => entryOf(row, codes))];
+      const missing = desired.filter(
         ({ number, mark }) =>
           !found.some((one) => one.number === number || (one.mark === mark && known.includes(one))),
       );
@@ -73,11 +73,11 @@ export function partyAdapter(
         missing.map(({ mark }) => mark),
         signal,
       );
-      return [...found, ...others.map((row) => standingOf(row, codes))];
+      return [...found, ...others.map((row) => entryOf(row, codes))];
     },
-    async create([wanted], { signal }) {
-      if (wanted === undefined) return [];
-      const { mark, document } = wanted;
+    async create([desired], { signal }) {
+      if (desired === undefined) return [];
+      const { mark, document } = desired;
       if (listIdIn(side, document.code) !== null) throw goneFrom(side, document);
       const name = partyName(document.code, most, ascii);
       const values = {
@@ -96,7 +96,7 @@ export function partyAdapter(
       try {
         return await write(name);
       } catch (error) {
-        if (!(error instanceof BookError) || error.code !== "3100") throw error;
+        if (!(error instanceof LedgerError) || error.code !== "3100") throw error;
         const [there] = await named([name], signal);
         if (there !== undefined) return [fullName(there)];
         if (policy === "suffix") return await write(suffixed(name, side, most));
@@ -108,27 +108,27 @@ export function partyAdapter(
         });
       }
     },
-    advance: () => Promise.resolve(),
+    apply: () => Promise.resolve(),
   };
 }
 
-/** Those that links call by an id: sources told of them. Documents name them as they are called now. @throws BookError */
+/** Those that links call by an id: sources told of them. Documents name them as they are called now. @throws LedgerError */
 async function linked(
   wire: Asked,
   side: Side,
-  wanted: readonly Wanted<"party">[],
+  desired: readonly Desired<"party">[],
   signal: AbortSignal,
-): Promise<Standing<Element>[]> {
-  const ids = wanted.flatMap(({ number }) => listIdIn(side, number) ?? []);
+): Promise<Entry<Element>[]> {
+  const ids = desired.flatMap(({ number }) => listIdIn(side, number) ?? []);
   const rows = await byId(wire, QUERIES[side], ids, signal, { IncludeRetElement: FIELDS });
-  return wanted.flatMap(({ number, mark }) => {
+  return desired.flatMap(({ number, mark }) => {
     const id = listIdIn(side, number);
     return rows
       .filter((row) => textOf(row, "ListID") === id)
       .map((row) => {
         const shown = markIn(row);
         const isOfAnother = shown !== null && shown !== mark;
-        return isOfAnother ? { ...standingOf(row, []), number } : { ...standingOf(row, []), mark };
+        return isOfAnother ? { ...entryOf(row, []), number } : { ...entryOf(row, []), mark };
       });
   });
 }
@@ -147,15 +147,15 @@ const fullName = (row: Element): string => textOf(row, "FullName") ?? needed(row
 /** A name that QuickBooks can be asked for: it refuses longer ones. */
 const queryable = (code: string): string => ascii(code).slice(0, 209) || "?";
 
-function standingOf(row: Element, codes: readonly string[]): Standing<Element> {
+function entryOf(row: Element, codes: readonly string[]): Entry<Element> {
   const name = fullName(row);
   const number = codes.find((code) => sameName(code, name)) ?? name;
   return {
-    ...BARE,
+    ...PLAIN_ENTRY,
     id: name,
     mark: markIn(row),
     number,
-    rung: yesOf(row, "IsActive") === false ? "cancelled" : "posted",
+    status: yesOf(row, "IsActive") === false ? "cancelled" : "posted",
     facts: { number, words: { name: textOf(row, "CompanyName") } },
     version: textOf(row, "EditSequence"),
     native: row,

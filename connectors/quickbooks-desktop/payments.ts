@@ -1,13 +1,13 @@
 /** Payments: what customers pay (`ReceivePayment`), and what we pay (`BillPaymentCheck`). */
 import {
-  BARE,
-  type BookAdapter,
+  PLAIN_ENTRY,
+  type LedgerAdapter,
   PAYMENTS,
-  type Standing,
-  type Wanted,
-} from "../../src/books/adapter.ts";
-import type { PaymentDocument } from "../../src/books/documents.ts";
-import { paymentFacts } from "../../src/books/facts.ts";
+  type Entry,
+  type Desired,
+} from "../../src/ledger/port.ts";
+import type { PaymentDocument } from "../../src/ledger/documents.ts";
+import { paymentFacts } from "../../src/ledger/facts.ts";
 import type { DesktopConfig } from "./config.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import { branches, pages } from "./pages.ts";
@@ -42,10 +42,10 @@ export interface Paid {
 
 const isOf =
   (direction: Direction) =>
-  (one: Wanted<"payment">): boolean =>
+  (one: Desired<"payment">): boolean =>
     directionOf(one.document) === direction;
 
-/** Payments by their ids. @throws BookError */
+/** Payments by their ids. @throws LedgerError */
 export async function paymentsBy(
   wire: Asked,
   direction: Direction,
@@ -71,12 +71,12 @@ export function paymentAdapter(
   wire: Asked,
   config: Pick<DesktopConfig, "bankAccount" | "depositAccount" | "paymentMethod">,
   currency: string,
-): BookAdapter<"payment", Element> {
+): LedgerAdapter<"payment", Element> {
   const ask = async (
     values: (direction: Direction) => Values | null,
     signal: AbortSignal,
-    wanted: readonly Wanted[] = [],
-  ): Promise<Standing<Element>[]> => {
+    desired: readonly Desired[] = [],
+  ): Promise<Entry<Element>[]> => {
     const asked = DIRECTIONS.flatMap((direction) => {
       const given = values(direction);
       if (given === null) return [];
@@ -89,10 +89,10 @@ export function paymentAdapter(
       signal,
     );
     return replies.flatMap(({ rets }, at) =>
-      rets.map((row) => standingOf(currency, asked[at]?.direction ?? "invoice", row, wanted)),
+      rets.map((row) => entryOf(currency, asked[at]?.direction ?? "invoice", row, desired)),
     );
   };
-  const byIds = (ids: readonly string[], signal: AbortSignal): Promise<Standing<Element>[]> =>
+  const byIds = (ids: readonly string[], signal: AbortSignal): Promise<Entry<Element>[]> =>
     ask(() => (ids.length === 0 ? null : { TxnID: ids }), signal);
   return {
     ...PAYMENTS,
@@ -102,20 +102,20 @@ export function paymentAdapter(
         const words = { ...facts.words, reference: heldText(one.description, TEXT_MOST) };
         return { ...facts, words };
       }),
-    async locate(wanted, { signal }) {
-      const found = new Map<string, Standing<Element>>();
+    async locate(desired, { signal }) {
+      const found = new Map<string, Entry<Element>>();
       const look = async (values: (direction: Direction) => Values | null): Promise<void> => {
-        for (const one of await ask(values, signal, wanted)) found.set(one.id ?? "", one);
+        for (const one of await ask(values, signal, desired)) found.set(one.id ?? "", one);
       };
-      const linked = await linkedTo(wire, wanted, signal);
+      const linked = await linkedTo(wire, desired, signal);
       await look((direction) => {
-        const bound = wanted.filter(isOf(direction)).flatMap(({ binding }) => binding ?? []);
+        const bound = desired.filter(isOf(direction)).flatMap(({ binding }) => binding ?? []);
         const TxnID = [...new Set([...bound, ...linked[direction]])];
         return TxnID.length === 0 ? null : { TxnID };
       });
       // A clerk may have moved it to another invoice, or given it another number: its day is looked through before one is made.
       const marks = new Set([...found.values()].map(({ mark }) => mark));
-      const absent = wanted.filter(({ mark }) => !marks.has(mark));
+      const absent = desired.filter(({ mark }) => !marks.has(mark));
       for (const day of new Set(absent.map(({ document }) => document.date)))
         await look((direction) =>
           absent.filter(isOf(direction)).some(({ document }) => document.date === day)
@@ -124,9 +124,9 @@ export function paymentAdapter(
         );
       return [...found.values()];
     },
-    async create([wanted], { signal }) {
-      if (wanted === undefined) return [];
-      const { rets } = await wire.write(addOf(config, wanted), signal);
+    async create([desired], { signal }) {
+      if (desired === undefined) return [];
+      const { rets } = await wire.write(addOf(config, desired), signal);
       return [needed(only(rets), "TxnID")];
     },
     get: (ids, { signal }) => byIds(ids, signal),
@@ -154,8 +154,8 @@ export function paymentAdapter(
       );
       for await (const { name, rets, position } of pages(wire, lists, from, signal)) {
         const direction = name === PAID_BY.bill.query ? "bill" : "invoice";
-        const standings = rets.map((row) => standingOf(currency, direction, row, []));
-        yield { standings, position };
+        const entries = rets.map((row) => entryOf(currency, direction, row, []));
+        yield { entries, position };
       }
     },
   };
@@ -168,14 +168,14 @@ const linkedIn = (replies: readonly Reply[], type?: string): string[] => {
   return [...new Set(own.map((one) => needed(one, "TxnID")))];
 };
 
-/** Payments that are linked with the documents that these pay, in one exchange. @throws BookError */
+/** Payments that are linked with the documents that these pay, in one exchange. @throws LedgerError */
 async function linkedTo(
   wire: Asked,
-  wanted: readonly Wanted<"payment">[],
+  desired: readonly Desired<"payment">[],
   signal: AbortSignal,
 ): Promise<Readonly<Record<Direction, readonly string[]>>> {
   const asked = DIRECTIONS.flatMap((direction) => {
-    const these = wanted.filter(({ document }) => directionOf(document) === direction);
+    const these = desired.filter(({ document }) => directionOf(document) === direction);
     const TxnID = [...new Set(these.map(({ document }) => document.invoice))];
     const values = { TxnID, IncludeLinkedTxns: true };
     return TxnID.length === 0
@@ -207,7 +207,7 @@ function addOf(
     depositAccount,
     paymentMethod,
   }: Pick<DesktopConfig, "bankAccount" | "depositAccount" | "paymentMethod">,
-  { document, mark, on }: Wanted<"payment">,
+  { document, mark, on }: Desired<"payment">,
 ): Request {
   const { number, description, amount, date, invoice, type } = document;
   const most = type === "out" ? REF_NUMBER_MOST.receivePayment : REF_NUMBER_MOST.billPayment;
@@ -260,25 +260,25 @@ function addOf(
 const named = (name: string | undefined): Values | null =>
   name === undefined ? null : { FullName: name };
 
-function standingOf(
+function entryOf(
   currency: string,
   direction: Direction,
   row: Element,
-  wanted: readonly Wanted[],
-): Standing<Element> {
+  desired: readonly Desired[],
+): Entry<Element> {
   const id = needed(row, "TxnID");
-  const marks = wanted.map(({ mark }) => mark);
+  const marks = desired.map(({ mark }) => mark);
   const { mark, text } = markedBy(row, marks);
   const isSale = direction === "invoice";
   const party = refOf(row, isSale ? "CustomerRef" : "PayeeEntityRef").name;
   const amount = amountOf(row, isSale ? "TotalAmount" : "Amount");
   const [on, another] = below(row, "AppliedToTxnRet");
   return {
-    ...BARE,
+    ...PLAIN_ENTRY,
     id,
     mark,
     party,
-    rung: amount.sign === 0 ? "cancelled" : "posted",
+    status: amount.sign === 0 ? "cancelled" : "posted",
     facts: {
       number: id,
       party,

@@ -1,5 +1,5 @@
 /** Prices of items, and of price levels item by item: each list is a terminal. */
-import { priceChange } from "../../src/books/changes.ts";
+import { priceChange } from "../../src/ledger/changes.ts";
 import type { Change } from "../../src/core/contract.ts";
 import type { DesktopConfig } from "./config.ts";
 import { byId, listRows } from "./lists.ts";

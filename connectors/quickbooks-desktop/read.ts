@@ -1,5 +1,5 @@
 /** Answers of QuickBooks: one reply per request. What cannot be read is `torn`: nobody knows what happened. */
-import { BookError } from "../../src/books/adapter.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { below, child, type Element, elementIn, textOf, XmlFault } from "./xml.ts";
 
@@ -15,18 +15,18 @@ export interface Reply {
   readonly iterator: { readonly id: string; readonly left: number } | null;
 }
 
-/** In the order of the requests; fewer when QuickBooks stopped at an error. @throws BookError */
+/** In the order of the requests; fewer when QuickBooks stopped at an error. @throws LedgerError */
 export function repliesIn(xml: string): Reply[] {
   let root: Element;
   try {
     root = elementIn(xml);
   } catch (error) {
     if (!(error instanceof XmlFault)) throw error;
-    throw new BookError("torn", `QuickBooks' answer cannot be read: ${error.message}`);
+    throw new LedgerError("torn", `QuickBooks' answer cannot be read: ${error.message}`);
   }
   const all = child(root, "QBXMLMsgsRs");
   if (root.name !== "QBXML" || all === null)
-    throw new BookError("torn", "QuickBooks' answer is no qbXML answer");
+    throw new LedgerError("torn", "QuickBooks' answer is no qbXML answer");
   return all.below.map(({ attributes, below: rets }) => {
     const {
       requestID: request = null,
@@ -36,7 +36,7 @@ export function repliesIn(xml: string): Reply[] {
       iteratorRemainingCount = "",
     } = attributes;
     if (!/^\d{1,5}$/.test(statusCode))
-      throw new BookError("torn", "QuickBooks' answer has no status code");
+      throw new LedgerError("torn", "QuickBooks' answer has no status code");
     return {
       request,
       code: Number(statusCode),
@@ -50,11 +50,11 @@ export function repliesIn(xml: string): Reply[] {
   });
 }
 
-/** A field that every such record has. @throws BookError */
+/** A field that every such record has. @throws LedgerError */
 export function needed(element: Element, name: string): string {
   const text = textOf(element, name);
   if (text === null)
-    throw new BookError("torn", `QuickBooks' answer has no ${name} in ${element.name}`);
+    throw new LedgerError("torn", `QuickBooks' answer has no ${name} in ${element.name}`);
   return text;
 }
 
@@ -62,7 +62,7 @@ export function needed(element: Element, name: string): string {
 export const dayOf = (element: Element, name: string): string | null =>
   textOf(element, name)?.slice(0, 10) ?? null;
 
-/** The same of a day that every such record has. @throws BookError */
+/** The same of a day that every such record has. @throws LedgerError */
 export const dayIn = (element: Element, name: string): string => needed(element, name).slice(0, 10);
 
 /** Yes or no, as words or as digits; null: it is not there. */
@@ -71,15 +71,16 @@ export function yesOf(element: Element, name: string): boolean | null {
   return text === null ? null : text === "true" || text === "1";
 }
 
-/** An amount or a quantity; null: it is not there. @throws BookError */
+/** An amount or a quantity; null: it is not there. @throws LedgerError */
 export function decimalOf(element: Element, name: string): Decimal | null {
   const text = textOf(element, name)?.replace(/^\+/, "") ?? null;
   if (text === null) return null;
-  if (!Decimal.is(text)) throw new BookError("torn", `${name} of QuickBooks is no number: ${text}`);
+  if (!Decimal.is(text))
+    throw new LedgerError("torn", `${name} of QuickBooks is no number: ${text}`);
   return Decimal.of(text);
 }
 
-/** An amount that counts as nothing where it is not there. @throws BookError */
+/** An amount that counts as nothing where it is not there. @throws LedgerError */
 export const amountOf = (element: Element, name: string): Decimal =>
   decimalOf(element, name) ?? Decimal.zero;
 

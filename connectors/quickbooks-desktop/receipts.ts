@@ -1,13 +1,13 @@
 /**
- * Item receipts of delivery tickets that come in, for src/books/tickets.ts. QuickBooks has no document of goods that go out.
+ * Item receipts of delivery tickets that come in, for src/ledger/tickets.ts. QuickBooks has no document of goods that go out.
  * A receipt owes the vendor what it comes to, and the platform's bill owes that once more: so it comes to 0.00, or it is
  * linked with its order and this endpoint writes no bills (`receipts`, ADR 0068).
  */
-import type { Call, GoodsAdapter, Ladder, Wanted } from "../../src/books/adapter.ts";
-import type { ShipmentDocument } from "../../src/books/documents.ts";
-import { goodsLine } from "../../src/books/goods.ts";
-import { orderIn } from "../../src/books/orders.ts";
-import { type BookedTicket, ticketAdapter, ticketsOf } from "../../src/books/tickets.ts";
+import type { Call, GoodsAdapter, Capabilities, Desired } from "../../src/ledger/port.ts";
+import type { ShipmentDocument } from "../../src/ledger/documents.ts";
+import { goodsLine } from "../../src/ledger/goods.ts";
+import { orderIn } from "../../src/ledger/orders.ts";
+import { type BookedTicket, ticketAdapter, ticketsOf } from "../../src/ledger/tickets.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Facts } from "../../src/core/holdings.ts";
@@ -26,12 +26,12 @@ import type { Element } from "./xml.ts";
 
 type ReceiptConfig = Pick<DesktopConfig, "receipts" | "unit">;
 type Asked = Pick<Wire, "read" | "write">;
-type Ticket = Wanted<"shipment">;
+type Ticket = Desired<"shipment">;
 
 const MOST = REF_NUMBER_MOST.itemReceipt;
 
 /** What is entered is received: a ticket that waits is entered when it is done. */
-const LADDER: Ladder = {
+const CAPABILITIES: Capabilities = {
   has: ["posted", "cancelled"],
   byUs: "posted",
   amend: { lines: "posted", "days.date": "posted", reference: "posted" },
@@ -49,7 +49,7 @@ export function receiptAdapter(
       signal,
     );
   const adapter = ticketAdapter<Element>({
-    ladder: LADDER,
+    can: CAPABILITIES,
     notes: "within",
     kept: (document) => keptOf(config, document),
     async search({ numbers, marks, days }, signal) {
@@ -73,8 +73,8 @@ export function receiptAdapter(
         )
         .filter((one) => marks.length === 0 || ticketsOf(one).some((mark) => marks.includes(mark)));
     },
-    async create(wanted, { signal }) {
-      const values = await addOf(wire, config, wanted, signal);
+    async create(desired, { signal }) {
+      const values = await addOf(wire, config, desired, signal);
       await wire.write({ name: "ItemReceiptAdd", values: { ItemReceiptAdd: values } }, signal);
     },
     async note(row, text, call) {
@@ -188,10 +188,10 @@ const referenceIn = (text: string): string => {
 async function addOf(
   wire: Asked,
   config: ReceiptConfig,
-  wanted: Ticket,
+  desired: Ticket,
   signal: AbortSignal,
 ): Promise<Values> {
-  const { document, mark, number, party, payer } = wanted;
+  const { document, mark, number, party, payer } = desired;
   await expectNoStock(wire, config, document, signal);
   const row = payer?.native as Element | undefined;
   const ListID = row === undefined ? null : textOf(row, "ListID");
@@ -199,7 +199,7 @@ async function addOf(
     VendorRef: ListID === null ? { FullName: party } : { ListID },
     TxnDate: document.date,
     RefNumber: documentNumber(number, number, MOST),
-    Memo: memoOf(wanted),
+    Memo: memoOf(desired),
     ExternalGUID: guidOf(mark),
     ItemLineAdd:
       config.receipts === "unpriced"

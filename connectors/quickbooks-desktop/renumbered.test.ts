@@ -1,6 +1,6 @@
 /** A document that gets another number on the platform, in the little company file: found by what it is, never made anew. */
 import { expect, test } from "vitest";
-import { bookSink } from "../../src/books/driver.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
 import { deliver, refusalOf } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { billDocument, invoiceDocument, itemOf } from "../example/example.fixture.ts";
@@ -26,8 +26,8 @@ function desk(table: "Customer" | "Vendor" = "Customer") {
 
 test("a purchase order and a receipt are given the new number, with and without their link", async () => {
   const { file, of } = desk();
-  const orders = bookSink(of("vendor"), "order");
-  const tickets = bookSink(of("vendor"), "shipment");
+  const orders = ledgerSink(of("vendor"), "order");
+  const tickets = ledgerSink(of("vendor"), "shipment");
   const order = orderDocument("LD-2", { type: "purchase" });
   const ticket = ticketDocument("DT-1");
   const [orderId = null] = (await deliver(orders, [itemOf(order)])).ids ?? [];
@@ -50,7 +50,7 @@ test.each(["invoice", "bill"] as const)(
   "an %s with another number is told with both, and booked no second time, with and without its link",
   async (kind) => {
     const { file, of } = desk(kind === "invoice" ? "Customer" : "Vendor");
-    const sink = bookSink(of(kind === "invoice" ? "customer" : "vendor"), kind);
+    const sink = ledgerSink(of(kind === "invoice" ? "customer" : "vendor"), kind);
     const made = (kind === "invoice" ? invoiceDocument : billDocument)("FL-1");
     const [id = null] = (await deliver(sink, [itemOf(made)])).ids ?? [];
     for (const link of [id, null]) {
@@ -65,7 +65,7 @@ test.each(["dup-1 ", "Dup-1", " DUP-1"])(
   "a bill of a vendor under a number that people read as one that is there is not booked: %j",
   async (number) => {
     const { file, of } = desk("Vendor");
-    const sink = bookSink(of("vendor"), "bill");
+    const sink = ledgerSink(of("vendor"), "bill");
     await deliver(sink, [itemOf(billDocument("DUP-1"))]);
     const other = { ...billDocument(number), id: "id-of-another" };
     expect(await refusalOf(sink, itemOf(other))).toMatchObject({

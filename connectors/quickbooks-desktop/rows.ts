@@ -1,6 +1,6 @@
 /** What every document here has in common: marks, references, the statements of QuickBooks about a transaction. */
 import { createHash } from "node:crypto";
-import { BookError, type PaymentOn } from "../../src/books/adapter.ts";
+import { LedgerError, type PaymentOn } from "../../src/ledger/port.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
 import { MEMO_MOST, memoIn, memoOf } from "../quickbooks/memos.ts";
@@ -41,14 +41,14 @@ export interface Marked {
   readonly text: string | null;
 }
 
-/** @param wanted marks that are looked for: the GUID tells one whose memo somebody wrote anew */
-export function markedBy(row: Element, wanted: readonly string[]): Marked {
+/** @param desired marks that are looked for: the GUID tells one whose memo somebody wrote anew */
+export function markedBy(row: Element, desired: readonly string[]): Marked {
   const number = textOf(row, "RefNumber");
   const memo = textOf(row, "Memo")?.replace(/^VOID:\s*/i, "") ?? null;
   const found = memoIn(memo);
   if (found !== null) return found;
   const guid = textOf(row, "ExternalGUID")?.toLowerCase() ?? null;
-  const mark = guid === null ? null : (wanted.find((one) => guidOf(one) === guid) ?? null);
+  const mark = guid === null ? null : (desired.find((one) => guidOf(one) === guid) ?? null);
   return { mark, number, text: memo };
 }
 
@@ -70,10 +70,11 @@ export function heldText(text: string | null, most: number): string | null {
   return held === "" ? null : held;
 }
 
-/** The only one of what QuickBooks answered to a change. @throws BookError */
+/** The only one of what QuickBooks answered to a change. @throws LedgerError */
 export function only(rets: readonly Element[]): Element {
   const [ret] = rets;
-  if (ret === undefined) throw new BookError("torn", "QuickBooks' answer does not have the record");
+  if (ret === undefined)
+    throw new LedgerError("torn", "QuickBooks' answer does not have the record");
   return ret;
 }
 

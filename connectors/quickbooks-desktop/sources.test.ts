@@ -1,10 +1,10 @@
 /** What sources tell of a company file that changes, and what they survive: iterators, stamps, clocks, deletions. */
 import { describe, expect, test } from "vitest";
 import { never, recordsOf, SENT } from "../../test/support/connector.ts";
-import { BookError } from "../../src/books/adapter.ts";
-import { PartyRecord, PriceRecord } from "../../src/books/records.ts";
-import { bookSink } from "../../src/books/driver.ts";
-import { partyListHoldings } from "../../src/books/holdings.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
+import { PartyRecord, PriceRecord } from "../../src/ledger/records.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
+import { partyListHoldings } from "../../src/ledger/holdings.ts";
 import type { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Mapping, References } from "../../src/core/contract.ts";
 import { parseExact } from "../../src/core/json.ts";
@@ -79,7 +79,7 @@ describe("parties", () => {
     const { file, customer, books } = desk();
     file.edit("Customer", customer.id, { Name: "Acme Renamed" });
     const party = { code: `C-${customer.id}`, name: "Acme Oil", companyId: PLATFORM_ID };
-    const sink = bookSink(books, "invoice");
+    const sink = ledgerSink(books, "invoice");
     const items = [itemOf(invoiceDocument("FL-9", { party }))];
     const request = { ...sink.freeze(items), key: "k", items, firstSentAt: null };
     expect(await sink.send(request, never)).toMatchObject({ outcome: "done" });
@@ -264,7 +264,7 @@ describe("a walk", () => {
     let details = 0;
     hooks.before = (xml) => {
       if (xml.includes("<CustomerQueryRq") && xml.includes("<ListID>") && ++details === 3)
-        throw new BookError("torn", "the session is over, and the answer did not come");
+        throw new LedgerError("torn", "the session is over, and the answer did not come");
     };
     await expect(read("parties")).rejects.toMatchObject({ name: "SourceUnavailable" });
     once(told, 100);

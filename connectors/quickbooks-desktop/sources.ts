@@ -1,10 +1,10 @@
 /** What changed in QuickBooks: customers and vendors, customer invoices with what was paid on them, prices. */
-import type { Books, Standing } from "../../src/books/adapter.ts";
-import { numberTwice, partyChange } from "../../src/books/changes.ts";
-import { unavailable } from "../../src/books/errors.ts";
-import { some } from "../../src/books/facts.ts";
-import { platformIdIn } from "../../src/books/marks.ts";
-import type { PartyRecord } from "../../src/books/records.ts";
+import type { Books, Entry } from "../../src/ledger/port.ts";
+import { numberTwice, partyChange } from "../../src/ledger/changes.ts";
+import { unavailable } from "../../src/ledger/errors.ts";
+import { some } from "../../src/ledger/facts.ts";
+import { platformIdIn } from "../../src/ledger/marks.ts";
+import type { PartyRecord } from "../../src/ledger/records.ts";
 import type { Change, Source, Surroundings } from "../../src/core/contract.ts";
 import type { Side } from "../quickbooks/names.ts";
 import { inactiveParty, regionOf } from "../quickbooks/told.ts";
@@ -39,14 +39,14 @@ export function desktopSources(
       unavailable: (error) => unavailable(error, books),
     });
   const { currency } = surroundings;
-  const invoices = (numberOf: (one: Standing<Row>) => string): Source =>
+  const invoices = (numberOf: (one: Entry<Row>) => string): Source =>
     source(invoiceLists(wire, config, currency, numberOf));
   const prices = priceLists(wire, config);
   return {
     parties: source(partyLists(wire)),
     // One that is void is told by its id, as links call it, so that its mapping sees that it was told before.
     invoices: invoices((one) =>
-      one.rung === "cancelled" ? idOf(one) : (textOf(one.native.row, "RefNumber") ?? idOf(one)),
+      one.status === "cancelled" ? idOf(one) : (textOf(one.native.row, "RefNumber") ?? idOf(one)),
     ),
     // By their ids: what a mapping of paid invoices looks links up by.
     paidInvoices: invoices(idOf),
@@ -75,7 +75,7 @@ const partyLists = (wire: Pick<Wire, "read">): List[] => [
   ),
 ];
 
-/** Every customer and vendor as it is now, inactive ones too. @throws BookError */
+/** Every customer and vendor as it is now, inactive ones too. @throws LedgerError */
 export async function* everyParty(
   wire: Pick<Wire, "read">,
   signal: AbortSignal,
@@ -131,19 +131,19 @@ function invoiceLists(
   wire: Pick<Wire, "read" | "write">,
   config: DesktopConfig,
   currency: string,
-  numberOf: (one: Standing<Row>) => string,
+  numberOf: (one: Entry<Row>) => string,
 ): List[] {
   const adapter = invoiceAdapter(wire, config, currency, "invoice");
   const changes = async (ids: readonly string[], signal: AbortSignal): Promise<Change[]> => {
     const call = { key: "", signal, purpose: "inspection", made: new Set<string>() } as const;
     const found = await adapter.get(ids, call);
-    const standings = found.filter((one) => ids.includes(idOf(one)));
-    const change = await invoiceTeller({ wire, config, currency }, standings, signal);
-    const twice = await numbersTwice(wire, standings, signal);
-    return standings.map((one) => {
+    const entries = found.filter((one) => ids.includes(idOf(one)));
+    const change = await invoiceTeller({ wire, config, currency }, entries, signal);
+    const twice = await numbersTwice(wire, entries, signal);
+    return entries.map((one) => {
       const told = change(one, numberOf(one));
       const number = textOf(one.native.row, "RefNumber") ?? "";
-      const isTwice = one.rung !== "cancelled" && one.mark === null && twice.has(number);
+      const isTwice = one.status !== "cancelled" && one.mark === null && twice.has(number);
       return isTwice ? { ...told, fault: numberTwice(BOOKS, number) } : told;
     });
   };
@@ -157,14 +157,14 @@ function invoiceLists(
   ];
 }
 
-/** Numbers that several invoices have which are not void: QuickBooks takes a number twice. @throws BookError */
+/** Numbers that several invoices have which are not void: QuickBooks takes a number twice. @throws LedgerError */
 async function numbersTwice(
   wire: Pick<Wire, "read">,
-  standings: readonly Standing<Row>[],
+  entries: readonly Entry<Row>[],
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const numbers = [
-    ...new Set(standings.flatMap(({ native }) => textOf(native.row, "RefNumber") ?? [])),
+    ...new Set(entries.flatMap(({ native }) => textOf(native.row, "RefNumber") ?? [])),
   ];
   if (numbers.length === 0) return new Set();
   const IncludeRetElement = ["TxnID", "RefNumber", "Subtotal", "SalesTaxTotal"];

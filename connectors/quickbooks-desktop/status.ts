@@ -4,7 +4,7 @@
  * row of its own is a person's at once, with QuickBooks' own words. 1000 (internal error), and what lies beyond all ranges,
  * leave unknown what happened: the document is looked for before anything goes again.
  */
-import type { ErrorRow, ErrorSort } from "../../src/books/errors.ts";
+import type { ErrorRow, ErrorSort } from "../../src/ledger/errors.ts";
 import { NOT_HERE, WRONG_PASSWORD } from "./mailbox.ts";
 
 type Row = readonly [codes: string, sort: ErrorSort, code: string, next: string, text?: RegExp];

@@ -1,8 +1,8 @@
 /** Customer invoices as sources tell them, with what was paid on them. A job's invoice is its customer's. */
-import type { BookAdapter, Standing } from "../../src/books/adapter.ts";
-import { invoiceRecord } from "../../src/books/facts.ts";
-import type { InvoiceRecord } from "../../src/books/records.ts";
-import { platformIdIn } from "../../src/books/marks.ts";
+import type { LedgerAdapter, Entry } from "../../src/ledger/port.ts";
+import { invoiceRecord } from "../../src/ledger/facts.ts";
+import type { InvoiceRecord } from "../../src/ledger/records.ts";
+import { platformIdIn } from "../../src/ledger/marks.ts";
 import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
@@ -24,31 +24,31 @@ export interface Telling {
   readonly currency: string;
 }
 
-type Invoice = Standing<Row>;
+type Invoice = Entry<Row>;
 
-/** What is told of these, each under a number of the caller's. @throws BookError */
+/** What is told of these, each under a number of the caller's. @throws LedgerError */
 export async function invoiceTeller(
   { wire, config, currency }: Telling,
-  standings: readonly Invoice[],
+  entries: readonly Invoice[],
   signal: AbortSignal,
-): Promise<(standing: Invoice, number: string) => Change> {
-  const payers = await payersOf(wire, standings, signal);
-  return (standing, number) => {
-    const { row } = standing.native;
+): Promise<(entry: Invoice, number: string) => Change> {
+  const payers = await payersOf(wire, entries, signal);
+  return (entry, number) => {
+    const { row } = entry.native;
     const payer = payers.get(refOf(row, "CustomerRef").id ?? "") ?? null;
-    const record = recordOf(standing, { number, payer, currency, taxItems: config.taxItems });
+    const record = recordOf(entry, { number, payer, currency, taxItems: config.taxItems });
     return { id: record.id, version: null, text: stringifyExact(record) };
   };
 }
 
 /** The same adapter, which tells what sources tell of each record as well: for reconciliation. */
 export const telling = (
-  adapter: BookAdapter<"invoice", Row>,
+  adapter: LedgerAdapter<"invoice", Row>,
   how: Telling,
-): BookAdapter<"invoice", Row> => {
-  const told = async (standings: readonly Invoice[], signal: AbortSignal): Promise<Invoice[]> => {
-    const change = await invoiceTeller(how, standings, signal);
-    return standings.map((one) => ({ ...one, change: change(one, idOf(one)) }));
+): LedgerAdapter<"invoice", Row> => {
+  const told = async (entries: readonly Invoice[], signal: AbortSignal): Promise<Invoice[]> => {
+    const change = await invoiceTeller(how, entries, signal);
+    return entries.map((one) => ({ ...one, change: change(one, idOf(one)) }));
   };
   return {
     ...adapter,
@@ -56,7 +56,7 @@ export const telling = (
     named: async (numbers, signal) => told(await adapter.named(numbers, signal), signal),
     async *list(scope, from, signal) {
       for await (const page of adapter.list(scope, from, signal))
-        yield { ...page, standings: await told(page.standings, signal) };
+        yield { ...page, entries: await told(page.entries, signal) };
     },
   };
 };
@@ -81,14 +81,14 @@ interface Payer {
 
 const FIELDS = ["ListID", "Name", "FullName", "Notes"];
 
-/** By the ids of customers and jobs: the customer who is billed. @throws BookError */
+/** By the ids of customers and jobs: the customer who is billed. @throws LedgerError */
 async function payersOf(
   wire: Pick<Wire, "read">,
-  standings: readonly Invoice[],
+  entries: readonly Invoice[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Payer>> {
   const refs = new Map(
-    standings.flatMap(({ native }) => {
+    entries.flatMap(({ native }) => {
       const { id, name } = refOf(native.row, "CustomerRef");
       return id === null ? [] : [[id, (name ?? "").split(":")] as const];
     }),
@@ -119,7 +119,7 @@ async function payersOf(
 const STATES = { settled: "paid", cancelled: "cancelled" } as const;
 
 function recordOf(
-  standing: Invoice,
+  entry: Invoice,
   told: {
     readonly number: string;
     readonly payer: Payer | null;
@@ -127,18 +127,18 @@ function recordOf(
     readonly taxItems: readonly string[];
   },
 ): InvoiceRecord {
-  const { rung, mark, paid } = standing;
-  const { row } = standing.native;
+  const { status, mark, paid } = entry;
+  const { row } = entry.native;
   const isTax = ({ product }: FactLine): boolean =>
     product !== null && told.taxItems.includes(product);
-  const all = standing.native.lines;
+  const all = entry.native.lines;
   const salesTax = amountOf(row, "SalesTaxTotal");
-  const total = totalOf("invoice", standing.native);
-  const open = openOf("invoice", standing.native);
+  const total = totalOf("invoice", entry.native);
+  const open = openOf("invoice", entry.native);
   const taxes = all.filter(isTax);
   const tax = Decimal.sum(taxes.map(({ amount }) => amount)).plus(salesTax);
   const untaxed = total.minus(tax);
-  const isPosted = rung !== "settled" && rung !== "cancelled";
+  const isPosted = status !== "settled" && status !== "cancelled";
   const isPending = yesOf(row, "IsPending") === true;
   return invoiceRecord(
     {
@@ -156,12 +156,12 @@ function recordOf(
     {
       number: told.number,
       id: needed(row, "TxnID"),
-      state: isPosted ? (isPending ? "draft" : "posted") : STATES[rung],
+      state: isPosted ? (isPending ? "draft" : "posted") : STATES[status],
       partyCompanyId: told.payer?.companyId ?? null,
       dueDate: dayOf(row, "DueDate"),
       open,
       paidDate: paid,
-      ...paidBy(standing, total, open),
+      ...paidBy(entry, total, open),
       platformId: mark,
       productNames: all.filter((line) => !isTax(line)).map(({ product }) => product),
     },

@@ -1,6 +1,6 @@
 /** What QuickBooks told of its company file in the first session of a day: what `doctor` examines, for it cannot ask. */
 import { z } from "zod";
-import { BookError } from "../../src/books/adapter.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import type { Notebook } from "../../src/core/contract.ts";
 import type { Company } from "./company.ts";
 import { textOf } from "./read.ts";
@@ -38,7 +38,7 @@ export function toldIn(notebook: Notebook | undefined): Told | null {
   return text === null ? null : (Told.safeParse(JSON.parse(text)).data ?? null);
 }
 
-/** Asks for the lists and stores them. @throws BookError when the session ended meanwhile, StorageError */
+/** Asks for the lists and stores them. @throws LedgerError when the session ended meanwhile, StorageError */
 export async function tell(
   wire: Pick<Wire, "read">,
   notebook: Notebook,
@@ -72,7 +72,7 @@ async function namesOf(
       (row) => textOf(row, "FullName") ?? textOf(row, "Name") ?? [],
     );
   } catch (error) {
-    if (error instanceof BookError && error.phase === "answered") return null;
+    if (error instanceof LedgerError && error.phase === "answered") return null;
     throw error;
   }
 }

@@ -30,9 +30,9 @@ export interface List<Row extends Listed = Listed> {
   readonly kind: "stamped" | "whole";
   /** QuickBooks forgets these records after so many days. Left out: never. */
   readonly keptDays?: number;
-  /** In any order; a record may come twice, the last one counts. @param from null: all @throws BookError */
+  /** In any order; a record may come twice, the last one counts. @param from null: all @throws LedgerError */
   rows(from: string | null, signal: AbortSignal): Promise<readonly Row[]>;
-  /** Of these ids, as they are now; `rows` has those that are in the list. @throws BookError */
+  /** Of these ids, as they are now; `rows` has those that are in the list. @throws LedgerError */
   changes(
     ids: readonly string[],
     rows: ReadonlyMap<string, Row>,

@@ -1,6 +1,6 @@
 /** QuickBooks as the adapters ask it: one document of requests, one answer, whenever its Web Connector is here. */
 import { randomBytes } from "node:crypto";
-import { BookError } from "../../src/books/adapter.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
 import type { Presence } from "../../src/core/presence.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
@@ -15,9 +15,9 @@ import { Visits } from "./visits.ts";
 import { type Asked, document, isOf, placeOf, type Request } from "./write.ts";
 
 export interface Wire {
-  /** Queries: one reply each. Nothing found is no error. @throws BookError */
+  /** Queries: one reply each. Nothing found is no error. @throws LedgerError */
   read(requests: readonly Request[], signal: AbortSignal): Promise<readonly Reply[]>;
-  /** One change. @throws BookError */
+  /** One change. @throws LedgerError */
   write(request: Request, signal: AbortSignal): Promise<Reply>;
   /** A session is open, and it is the right company's. @throws SourceUnavailable */
   expect(signal: AbortSignal): Promise<void>;
@@ -35,7 +35,7 @@ export interface Wire {
 /** How long work is put off when nobody is here, unless a session begins before, ms. */
 const PUT_OFF_MS = 60 * 60_000;
 
-/** Requests over one exchange of documents, each with an id of its own. @throws BookError */
+/** Requests over one exchange of documents, each with an id of its own. @throws LedgerError */
 export const asking = (
   exchange: (asked: Asked, signal: AbortSignal) => Promise<string>,
   newId: () => string = () => randomBytes(12).toString("hex"),
@@ -44,13 +44,13 @@ export const asking = (
     const replies = await exchanged(exchange, newId(), requests, signal);
     for (const { code, message } of replies) if (!isRead(code)) throw said(code, message);
     if (replies.length !== requests.length)
-      throw new BookError("torn", "QuickBooks answered to fewer requests than it was asked");
+      throw new LedgerError("torn", "QuickBooks answered to fewer requests than it was asked");
     return replies;
   },
   async write(request, signal) {
     const [reply, another] = await exchanged(exchange, newId(), [request], signal);
     if (reply === undefined || another !== undefined)
-      throw new BookError("torn", `QuickBooks did not answer to ${request.name} alone`);
+      throw new LedgerError("torn", `QuickBooks did not answer to ${request.name} alone`);
     if (!isDone(reply.code)) throw said(reply.code, reply.message);
     return reply;
   },
@@ -64,19 +64,19 @@ async function exchanged(
 ): Promise<readonly Reply[]> {
   const replies = repliesIn(await exchange({ id, xml: document(requests, id) }, signal));
   if (replies.some(({ request }) => request !== null && !isOf(request, id)))
-    throw new BookError("torn", "QuickBooks' answer belongs to another request");
+    throw new LedgerError("torn", "QuickBooks' answer belongs to another request");
   // Each says which request it answers; where it does not, its place does.
   const placed = replies.map((reply, at) => ({
     reply,
     place: reply.request === null ? at : placeOf(reply.request),
   }));
   if (new Set(placed.map(({ place }) => place)).size < placed.length)
-    throw new BookError("torn", "QuickBooks answered twice to one request");
+    throw new LedgerError("torn", "QuickBooks answered twice to one request");
   return placed.toSorted((one, other) => one.place - other.place).map(({ reply }) => reply);
 }
 
-const said = (code: number, message: string): BookError =>
-  new BookError("answered", `QuickBooks: ${message} (status ${code})`, { code: String(code) });
+const said = (code: number, message: string): LedgerError =>
+  new LedgerError("answered", `QuickBooks: ${message} (status ${code})`, { code: String(code) });
 
 export function openWire(config: DesktopConfig, surroundings: Surroundings): Wire {
   const { folder, looking, arrived } = surroundings;
@@ -195,7 +195,7 @@ function lookedAt(
   if (silence !== null) throw notHere({ ...UNKNOWN, ...silence });
 }
 
-/** Who may not ask for the host or the preferences asks for the company alone. @throws BookError */
+/** Who may not ask for the host or the preferences asks for the company alone. @throws LedgerError */
 async function hello(
   asked: Pick<Wire, "read">,
   signal: AbortSignal,
@@ -203,23 +203,23 @@ async function hello(
   try {
     return await asked.read(HELLO, signal);
   } catch (error) {
-    if (!(error instanceof BookError) || !isSaid(error)) throw error;
+    if (!(error instanceof LedgerError) || !isSaid(error)) throw error;
     const [company = null] = await asked.read([{ name: "CompanyQuery", values: {} }], signal);
     return [null, company];
   }
 }
 
 /** QuickBooks said so, and not the mailbox. */
-const isSaid = ({ phase, code }: BookError): boolean =>
+const isSaid = ({ phase, code }: LedgerError): boolean =>
   phase === "answered" && code !== NOT_HERE && code !== WRONG_PASSWORD;
 
 /** Why a session that is open, or was, is none. */
 function notGreeted(error: unknown, absence: Mailbox["absence"]): SourceUnavailable {
   if (error instanceof SourceUnavailable) return error;
-  return error instanceof BookError && isSaid(error) ? notTold(error) : notHere(absence);
+  return error instanceof LedgerError && isSaid(error) ? notTold(error) : notHere(absence);
 }
 
-function notTold(error: BookError): SourceUnavailable {
+function notTold(error: LedgerError): SourceUnavailable {
   const row = errors.find(({ when }) => when.code?.test(error.code ?? ""));
   return new SourceUnavailable(`QuickBooks does not tell its company: ${error.message}`, {
     next:
@@ -232,8 +232,8 @@ function notTold(error: BookError): SourceUnavailable {
 
 /** Nothing is asked of another company's file. */
 function notRight(error: unknown): never {
-  if (error instanceof BookError) throw error;
-  throw new BookError("answered", (error as Error).message, { code: NOT_HERE });
+  if (error instanceof LedgerError) throw error;
+  throw new LedgerError("answered", (error as Error).message, { code: NOT_HERE });
 }
 
 /** Before the first session nobody can know anything. */

@@ -6,7 +6,7 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 import { dirname } from "node:path";
 import { mkdirSync } from "node:fs";
-import { BookError } from "../../src/books/adapter.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import { EnvironmentError } from "../../src/core/errors.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
 import { askTokens, type Stored, tokenFile, withLock, writeTokens } from "./tokens.ts";
@@ -50,7 +50,7 @@ export function beginAuthorising(
         writeTokens(file, stored);
         return stored;
       }).catch((error: unknown) => {
-        if (!(error instanceof BookError)) throw error;
+        if (!(error instanceof LedgerError)) throw error;
         throw new EnvironmentError(`Intuit gave no tokens: ${error.message}.`, AGAIN, error);
       });
     },
@@ -64,8 +64,8 @@ function codeIn(
   redirected: string,
 ): string {
   const url = URL.parse(redirected.trim());
-  const wanted = new URL(redirectUri);
-  if (url === null || url.origin !== wanted.origin || url.pathname !== wanted.pathname)
+  const desired = new URL(redirectUri);
+  if (url === null || url.origin !== desired.origin || url.pathname !== desired.pathname)
     throw new EnvironmentError(
       "That is not the address that Intuit sends a browser to.",
       `Copy the whole address from the browser: it begins with ${redirectUri}.`,

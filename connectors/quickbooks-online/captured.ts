@@ -1,6 +1,6 @@
 /** Answers of change data capture, and the clock that every answer of QuickBooks tells. */
 import { z } from "zod";
-import { BookError } from "../../src/books/adapter.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import type { Entity } from "./wire.ts";
 
 /** An answer of change data capture. */
@@ -53,7 +53,7 @@ const ChangesBody = z.object({
   ),
 });
 
-/** @param what was asked, for people @throws BookError */
+/** @param what was asked, for people @throws LedgerError */
 export function changedIn(what: string, json: unknown, entities: readonly Entity[]): Changed {
   const answer = ChangesBody.safeParse(json);
   if (!answer.success) throw unreadable(what, answer.error);
@@ -63,7 +63,7 @@ export function changedIn(what: string, json: unknown, entities: readonly Entity
   return { time: utc(answer.data.time), rows };
 }
 
-/** ISO 8601 UTC. @throws BookError */
+/** ISO 8601 UTC. @throws LedgerError */
 export function timeIn(what: string, json: unknown): string {
   const answer = z.object({ time: instant }).safeParse(json);
   if (!answer.success) throw unreadable(what, answer.error);
@@ -79,8 +79,8 @@ const changed = (entity: Entity, row: z.infer<typeof ChangedHead>): ChangedRow =
   row,
 });
 
-export const unreadable = (what: string, error: z.ZodError | undefined): BookError =>
-  new BookError(
+export const unreadable = (what: string, error: z.ZodError | undefined): LedgerError =>
+  new LedgerError(
     "torn",
     `${what}: the answer does not have QuickBooks' form: ${error?.issues[0]?.path.join(".") ?? ""} ${error?.issues[0]?.message ?? ""}`,
   );

@@ -1,10 +1,10 @@
 /**
  * What changed in QuickBooks since the last look, by change data capture (ADR 0069): one call tells the changes of all
  * entities of a source, and what was deleted. It reaches back 30 days and tells at most 1,000 objects; what is older, or
- * more, is walked by stamps (src/books/stamps.ts), which tell no deletions: a notice says so.
+ * more, is walked by stamps (src/ledger/stamps.ts), which tell no deletions: a notice says so.
  */
-import { unavailable, sorted } from "../../src/books/errors.ts";
-import { type Mark, type StampFeed, type Stamps, stampSource } from "../../src/books/stamps.ts";
+import { unavailable, sorted } from "../../src/ledger/errors.ts";
+import { type Mark, type StampFeed, type Stamps, stampSource } from "../../src/ledger/stamps.ts";
 import type { Change, Page, Reading, Source } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Json } from "../../src/core/json.ts";
@@ -27,9 +27,9 @@ export interface Gone {
 export interface Feed {
   readonly entity: Entity;
   readonly stamps: StampFeed;
-  /** The records that a row is, or is a part of. @throws BookError when it does not have QuickBooks' form */
+  /** The records that a row is, or is a part of. @throws LedgerError when it does not have QuickBooks' form */
   recordsOf(row: unknown): readonly number[];
-  /** Of rows that were deleted. @throws BookError */
+  /** Of rows that were deleted. @throws LedgerError */
   gone(rows: readonly ChangedRow[], signal: AbortSignal): Promise<Gone>;
   /** Is a row that is still there to be treated as a deleted one as well? Left out: never. */
   isGone?(row: unknown): boolean;
@@ -128,7 +128,7 @@ async function* walked(walk: Source, start: Position, reading: Reading): AsyncGe
   yield pageOf({ ...marks, cdc: { at: begun ?? "", told: [] } });
 }
 
-/** Null: QuickBooks does not tell so far back. @throws BookError */
+/** Null: QuickBooks does not tell so far back. @throws LedgerError */
 async function capture(
   { wire, feeds, now }: Changes,
   at: string,

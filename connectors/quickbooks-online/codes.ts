@@ -1,6 +1,6 @@
 /** Names that people use in QuickBooks, and the ids behind them. */
 import type { Surroundings } from "../../src/core/contract.ts";
-import { type CodeKind, type Codes, openCodes } from "../../src/books/codes.ts";
+import { type CodeKind, type Codes, openCodes } from "../../src/ledger/codes.ts";
 import { AccountRow, ItemRow } from "./rows.ts";
 import { having } from "./tables.ts";
 import type { Wire } from "./wire.ts";
@@ -33,11 +33,11 @@ export function openNames(wire: Wire, { now }: Pick<Surroundings, "now">): Names
   const codes = openCodes<CodeKind, NamedRow>({
     books: "QuickBooks",
     now,
-    rowsOf: async (kind, wanted, most) => {
+    rowsOf: async (kind, desired, most) => {
       const rows =
         kind === ACCOUNT
-          ? await accounts(wire, wanted)
-          : await byName(wire, ENTITIES.get(kind) ?? "Item", wanted);
+          ? await accounts(wire, desired)
+          : await byName(wire, ENTITIES.get(kind) ?? "Item", desired);
       for (const { code, id } of rows) named.set(`${kind.what} ${id}`, code);
       return most === null ? rows : rows.slice(0, most);
     },
@@ -62,21 +62,21 @@ async function byName(
   names: readonly string[],
 ): Promise<NamedRow[]> {
   const rows = await having(wire, entity, NamedEntity, { Name: names }, never);
-  return rows.flatMap(({ Id, Name }) => wantedAs(names, Name).map((code) => ({ code, id: Id })));
+  return rows.flatMap(({ Id, Name }) => desiredAs(names, Name).map((code) => ({ code, id: Id })));
 }
 
 /** By number and by name: an account whose number is another's name is told twice. */
-async function accounts(wire: Wire, wanted: readonly string[]): Promise<NamedRow[]> {
+async function accounts(wire: Wire, desired: readonly string[]): Promise<NamedRow[]> {
   const rows: NamedRow[] = [];
   for (const field of ["AcctNum", "Name"] as const)
-    for (const row of await having(wire, "Account", AccountRow, { [field]: wanted }, never))
-      for (const code of wantedAs(wanted, row[field] ?? ""))
+    for (const row of await having(wire, "Account", AccountRow, { [field]: desired }, never))
+      for (const code of desiredAs(desired, row[field] ?? ""))
         if (!rows.some((one) => one.code === code && one.id === row.Id))
           rows.push({ code, id: row.Id });
   return rows;
 }
 
 /** QuickBooks compares names without regard to case. */
-const wantedAs = (wanted: readonly string[], name: string): string[] => [
-  ...new Set(wanted.filter((one) => one.toLowerCase() === name.toLowerCase())),
+const desiredAs = (desired: readonly string[], name: string): string[] => [
+  ...new Set(desired.filter((one) => one.toLowerCase() === name.toLowerCase())),
 ];

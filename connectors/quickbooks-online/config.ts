@@ -1,6 +1,6 @@
 /** The `quickbooks-online` section of a configuration. Everything in QuickBooks is named as people see it there. */
 import { z } from "zod";
-import { settleAfter } from "../../src/books/settings.ts";
+import { settleAfter } from "../../src/ledger/settings.ts";
 import { faultOfAddress } from "../../src/core/address.ts";
 
 const name = (what: string) => z.string().min(1).max(100).describe(what);

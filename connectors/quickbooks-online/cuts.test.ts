@@ -5,7 +5,7 @@
  * @module-tag numbers
  */
 import { expect, test } from "vitest";
-import type { OrderDocument } from "../../src/books/documents.ts";
+import type { OrderDocument } from "../../src/ledger/documents.ts";
 import type { Item, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { runs } from "../../test/support/runs.ts";

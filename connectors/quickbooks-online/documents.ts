@@ -1,6 +1,6 @@
-/** Invoices and bills: a document as QuickBooks would keep it, the body that says so, and a record as a standing. Pure. */
-import type { Standing } from "../../src/books/adapter.ts";
-import type { InvoiceDocument } from "../../src/books/documents.ts";
+/** Invoices and bills: a document as QuickBooks would keep it, the body that says so, and a record as an entry. Pure. */
+import type { Entry } from "../../src/ledger/port.ts";
+import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
@@ -208,13 +208,13 @@ export const isVoided = ({
   TotalAmt.sign === 0 && /^voided\b/i.test(PrivateNote ?? "");
 
 /** @param payments what was paid on it @param change what a source tells of it */
-export function standingOf(
+export function entryOf(
   kind: DocumentKind,
   currency: string,
   names: Names,
   row: DocumentRow,
   payments: readonly PaymentRow[],
-): Standing<DocumentRow> {
+): Entry<DocumentRow> {
   const memo = memoIn(row.PrivateNote);
   const isOver = isVoided(row);
   const isSettled = row.Balance.sign === 0;
@@ -224,7 +224,7 @@ export function standingOf(
     mark: memo?.mark ?? null,
     number: memo?.number ?? row.DocNumber,
     party: partyIn(kind, row),
-    rung: isOver ? "cancelled" : isSettled ? "settled" : "posted",
+    status: isOver ? "cancelled" : isSettled ? "settled" : "posted",
     unfinished: false,
     touched: null,
     disputed: false,

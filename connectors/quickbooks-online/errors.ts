@@ -1,5 +1,5 @@
 /** What QuickBooks' faults mean. The first row that matches counts; a write that no row knows is unknown. */
-import type { ErrorRow } from "../../src/books/errors.ts";
+import type { ErrorRow } from "../../src/ledger/errors.ts";
 
 const AUTHORISE =
   "Run `fuelbridge quickbooks authorise` and sign in as an administrator of the company.";
@@ -143,5 +143,5 @@ export const errors: readonly ErrorRow[] = [
   },
 ];
 
-/** For the parts of src/books that tell people about these books and sort their errors. */
+/** For the parts of src/ledger that tell people about these books and sort their errors. */
 export const QUICKBOOKS = { name: "QuickBooks", errors } as const;

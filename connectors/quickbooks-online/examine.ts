@@ -3,13 +3,13 @@ import {
   codeExaminations,
   type CodeColumn,
   type CodesNamed,
-} from "../../src/books/examine-codes.ts";
-import { type Check, examined, exists } from "../../src/books/examine.ts";
-import { faultOf as faultOfRow, unavailable } from "../../src/books/errors.ts";
+} from "../../src/ledger/examine-codes.ts";
+import { type Check, examined, exists } from "../../src/ledger/examine.ts";
+import { faultOf as faultOfRow, unavailable } from "../../src/ledger/errors.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
-import type { CodeKind } from "../../src/books/codes.ts";
+import type { CodeKind } from "../../src/ledger/codes.ts";
 import { ACCOUNT, CLASS, ITEM, LOCATION } from "./codes.ts";
 import { errors, QUICKBOOKS } from "./errors.ts";
 import { type Online, unfit } from "./online.ts";

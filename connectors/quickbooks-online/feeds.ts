@@ -1,6 +1,6 @@
 /** An entity of QuickBooks as a feed of a source: its rows, as change data capture and as queries tell them. */
 import type { z } from "zod";
-import { BookError } from "../../src/books/adapter.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import type { Feed } from "./changes.ts";
 import type { Online } from "./online.ts";
 import { stampOf } from "./rows.ts";
@@ -34,7 +34,7 @@ export function feed<Captured, Row extends Stamped & Captured>(
     if (parsed.success) return parsed.data;
     const [issue] = parsed.error.issues;
     const where = `${entity} ${issue?.path.join(".") ?? ""}`;
-    throw new BookError("torn", `changes: ${where}: ${issue?.message ?? "has another form"}`);
+    throw new LedgerError("torn", `changes: ${where}: ${issue?.message ?? "has another form"}`);
   };
   return {
     entity,

@@ -2,7 +2,7 @@
  * Records that QuickBooks has no more, as sources tell them. Of a deleted record only its id is left: an invoice is told
  * as deleted, a party as inactive, and a person is told what nothing else tells.
  */
-import { partyChange } from "../../src/books/changes.ts";
+import { partyChange } from "../../src/ledger/changes.ts";
 import type { Change } from "../../src/core/contract.ts";
 import { deletedInvoice, inactiveParty } from "../quickbooks/told.ts";
 import type { Gone } from "./changes.ts";
@@ -20,7 +20,7 @@ export const goneInvoice = ({ surroundings }: Online, { id, at }: ChangedRow): C
     words: { currency: surroundings.currency },
   });
 
-/** Ids of those that have something to pay. @throws BookError */
+/** Ids of those that have something to pay. @throws LedgerError */
 export async function openInvoices({ wire }: Online, signal: AbortSignal): Promise<number[]> {
   const of = { entity: "Invoice", schema: DocumentRow } as const;
   const ids: number[] = [];

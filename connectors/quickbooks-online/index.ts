@@ -1,9 +1,9 @@
 /** QuickBooks Online over REST v3: the books of one company. */
-import type { Books } from "../../src/books/adapter.ts";
-import { bookSink } from "../../src/books/driver.ts";
-import { kindHoldings } from "../../src/books/held.ts";
-import { unavailable } from "../../src/books/errors.ts";
-import { holdingsOf, partyListHoldings, priceHoldings } from "../../src/books/holdings.ts";
+import type { Books } from "../../src/ledger/port.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
+import { kindHoldings } from "../../src/ledger/held.ts";
+import { unavailable } from "../../src/ledger/errors.ts";
+import { holdingsOf, partyListHoldings, priceHoldings } from "../../src/ledger/holdings.ts";
 import { defineConnector } from "../../src/core/contract.ts";
 import { orderSink } from "../quickbooks/order-sink.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
@@ -74,12 +74,12 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
       },
       sinks: {
         orders: orderSink({
-          sale: bookSink(sales, "order"),
-          purchase: bookSink(purchases, "order"),
+          sale: ledgerSink(sales, "order"),
+          purchase: ledgerSink(purchases, "order"),
         }),
-        invoices: bookSink(sales, "invoice"),
-        bills: bookSink(purchases, "bill"),
-        payments: bookSink(sales, "payment"),
+        invoices: ledgerSink(sales, "invoice"),
+        bills: ledgerSink(purchases, "bill"),
+        payments: ledgerSink(sales, "payment"),
       },
       check: (signal) => checkOnline(online, signal),
       readAgain: () => online.names.codes.forget(),

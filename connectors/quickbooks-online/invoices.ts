@@ -1,7 +1,7 @@
 /** Invoices and bills in QuickBooks. Creating posts: what would differ is refused before, and told after. */
-import type { BookAdapter, Call, Standing } from "../../src/books/adapter.ts";
-import { orRefused } from "../../src/books/facts.ts";
-import type { InvoiceDocument } from "../../src/books/documents.ts";
+import type { LedgerAdapter, Call, Entry } from "../../src/ledger/port.ts";
+import { orRefused } from "../../src/ledger/facts.ts";
+import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
 import { ACCOUNT, CLASS, ITEM, LOCATION } from "./codes.ts";
@@ -14,7 +14,7 @@ import {
   linesOf,
   numberOf,
   partyIdIn,
-  standingOf,
+  entryOf,
   type Writing,
 } from "./documents.ts";
 import { expectFit, type Online } from "./online.ts";
@@ -28,14 +28,14 @@ import { conditionsOf, having, isId, listed } from "./tables.ts";
 export function documentAdapter<K extends DocumentKind>(
   online: Online,
   kind: K,
-): BookAdapter<K, DocumentRow> {
+): LedgerAdapter<K, DocumentRow> {
   const { wire } = online;
   const entity = ENTITY[kind];
   const of = { entity, schema: DocumentRow };
   const told = (rows: readonly DocumentRow[], signal: AbortSignal) =>
-    standingsOf(online, kind, rows, signal);
+    entriesOf(online, kind, rows, signal);
   return {
-    ladder: {
+    can: {
       // QuickBooks' interface voids no bill.
       has: kind === "invoice" ? ["posted", "settled", "cancelled"] : ["posted", "settled"],
       byUs: "settled",
@@ -55,16 +55,16 @@ export function documentAdapter<K extends DocumentKind>(
         return facts;
       });
     },
-    async locate(wanted, { signal }) {
-      const ids = wanted.flatMap(({ binding }) => (isId(binding) ? [binding] : []));
-      const numbers = wanted.flatMap(({ document, binding }) => {
+    async locate(desired, { signal }) {
+      const ids = desired.flatMap(({ binding }) => (isId(binding) ? [binding] : []));
+      const numbers = desired.flatMap(({ document, binding }) => {
         const spelt = binding === null ? spellingsOf(document.number) : [document.number];
         return spelt.map((number) => numberOf({ ...document, number }));
       });
       const rows = await having(wire, entity, DocumentRow, { Id: ids, DocNumber: numbers }, signal);
       const found = await told(rows, signal);
       // Somebody may have given it another number: no document is made before its day was looked through.
-      const absent = wanted.filter(({ mark }) => found.every((one) => one.mark !== mark));
+      const absent = desired.filter(({ mark }) => found.every((one) => one.mark !== mark));
       const days = absent.map(({ document }) => document.invoiceDate);
       const others = (await having(wire, entity, DocumentRow, { TxnDate: days }, signal)).filter(
         ({ Id }) => found.every(({ id }) => id !== Id),
@@ -74,9 +74,9 @@ export function documentAdapter<K extends DocumentKind>(
       );
       return [...found, ...marked];
     },
-    create: (wanted, call) =>
+    create: (desired, call) =>
       Promise.all(
-        wanted.map(async ({ document, payer }) => {
+        desired.map(async ({ document, payer }) => {
           inCurrency(online, payer);
           const ids = await idsOf(online, kind, document);
           const all = await forAll(online);
@@ -95,11 +95,11 @@ export function documentAdapter<K extends DocumentKind>(
           return createOnce(online, kind, document, { party: partyIdOf(payer), make }, call);
         }),
       ),
-    async advance(to, steps, call) {
-      for (const { wanted, standing } of steps) {
-        const { Id, SyncToken } = standing.native;
+    async apply(to, steps, call) {
+      for (const { desired, entry } of steps) {
+        const { Id, SyncToken } = entry.native;
         if (to === "amended")
-          await wire.write(entity, amendment(standing.native, wanted.document), call);
+          await wire.write(entity, amendment(entry.native, desired.document), call);
         if (to === "cancelled")
           await wire.write(entity, { Id, SyncToken }, call, { operation: "void" });
       }
@@ -119,12 +119,12 @@ export function documentAdapter<K extends DocumentKind>(
       ),
     async *list(scope, from, signal) {
       for await (const { rows, position } of listed(wire, of, conditionsOf(scope), from, signal))
-        yield { standings: await told(rows, signal), position };
+        yield { entries: await told(rows, signal), position };
     },
   };
 }
 
-/** Ids of what the configuration names for every document. @throws Refused, BookError */
+/** Ids of what the configuration names for every document. @throws Refused, LedgerError */
 async function forAll({ config, names }: Online): Promise<NonNullable<Writing["all"]>> {
   const { receivable, payable } = config.accounts;
   const named = [
@@ -163,7 +163,7 @@ export async function loadNames(
   );
 }
 
-/** Ids of all that its lines name: `item ULSD`, `account 5100`. @throws Refused, BookError */
+/** Ids of all that its lines name: `item ULSD`, `account 5100`. @throws Refused, LedgerError */
 export async function idsOf(
   { config, names }: Online,
   kind: DocumentKind,
@@ -195,19 +195,19 @@ const createOnce = (
   );
 
 /** With what was paid on each, in one call for all. */
-async function standingsOf(
+async function entriesOf(
   online: Online,
   kind: DocumentKind,
   rows: readonly DocumentRow[],
   signal: AbortSignal,
-): Promise<Standing<DocumentRow>[]> {
+): Promise<Entry<DocumentRow>[]> {
   const { names, surroundings } = online;
   const payments = await paymentsOf(online, kind, rows, signal);
   const change = kind === "invoice" ? await invoiceChange(online, rows, payments, signal) : null;
   return rows.map((row) => {
     const on = payments.filter((payment) => linksOf(payment, kind).includes(row.Id));
     return {
-      ...standingOf(kind, surroundings.currency, names, row, on),
+      ...entryOf(kind, surroundings.currency, names, row, on),
       ...(change === null ? {} : { change: change(row, row.Id) }),
     };
   });

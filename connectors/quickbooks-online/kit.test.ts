@@ -1,5 +1,5 @@
 /** The connector kit over `quickbooks-online`: its company is a server of the test's own. */
-import type { OrderDocument } from "../../src/books/documents.ts";
+import type { OrderDocument } from "../../src/ledger/documents.ts";
 import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
 import {
   billDocument,

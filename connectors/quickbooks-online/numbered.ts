@@ -1,5 +1,5 @@
 /** A document under a number that QuickBooks may have given away already (6140). */
-import { BookError, type Call } from "../../src/books/adapter.ts";
+import { LedgerError, type Call } from "../../src/ledger/port.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Online } from "./online.ts";
 import { DocumentRow } from "./rows.ts";
@@ -12,7 +12,7 @@ export type Holder = "counts" | "of-another" | "ended";
 /**
  * Writes it; its id. A number that a document of the same entity has, and that counts, is the floor's to tell: it is told
  * as QuickBooks told it. One that another entity has is not found by a look, so it is refused, or taken twice where the
- * site allows it. @throws Refused, BookError
+ * site allows it. @throws Refused, LedgerError
  */
 export async function writeNumbered(
   { wire, config }: Pick<Online, "wire" | "config">,
@@ -24,7 +24,7 @@ export async function writeNumbered(
   try {
     return await wire.write(entity, body, call);
   } catch (error) {
-    if (!(error instanceof BookError) || error.code !== "6140") throw error;
+    if (!(error instanceof LedgerError) || error.code !== "6140") throw error;
     const rows = await having(wire, entity, DocumentRow, { DocNumber: [number] }, call.signal);
     const holders = rows.map(holds).filter((one) => one !== "ended");
     if (holders.includes("counts")) throw error;

@@ -1,5 +1,5 @@
 /** One company's books in QuickBooks Online, as every part of this connector uses them. */
-import { BookError } from "../../src/books/adapter.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { openNames, type Names } from "./codes.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
@@ -11,7 +11,7 @@ export interface Online {
   readonly surroundings: Surroundings;
   readonly wire: Wire;
   readonly names: Names;
-  /** Kept for ten minutes. @throws BookError */
+  /** Kept for ten minutes. @throws LedgerError */
   preferences(signal: AbortSignal): Promise<PreferencesRow>;
 }
 
@@ -29,7 +29,7 @@ export function openOnline(
     preferences: (signal) =>
       names.codes.kept({ what: "preferences" }, "", async () => {
         const [row] = await wire.query("Preferences", "", PreferencesRow, signal);
-        if (row === undefined) throw new BookError("torn", "QuickBooks tells no preferences");
+        if (row === undefined) throw new LedgerError("torn", "QuickBooks tells no preferences");
         return row;
       }),
   };
@@ -57,8 +57,8 @@ export function unfit(
   return null;
 }
 
-/** @throws BookError when nothing may be written into this company */
+/** @throws LedgerError when nothing may be written into this company */
 export async function expectFit(online: Online, signal: AbortSignal): Promise<void> {
   const why = unfit(online, await online.preferences(signal));
-  if (why !== null) throw new BookError("answered", why.message, { code: why.code });
+  if (why !== null) throw new LedgerError("answered", why.message, { code: why.code });
 }

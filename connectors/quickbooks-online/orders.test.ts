@@ -1,6 +1,6 @@
 /** Orders in QuickBooks Online: sales as estimates, purchases as purchase orders. */
 import { expect, test } from "vitest";
-import type { OrderDocument } from "../../src/books/documents.ts";
+import type { OrderDocument } from "../../src/ledger/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { itemOf } from "../example/example.fixture.ts";

@@ -1,16 +1,16 @@
 /**
- * The platform's orders in QuickBooks, for src/books/orders.ts: what we sell as estimates (QuickBooks Online has no sales
+ * The platform's orders in QuickBooks, for src/ledger/orders.ts: what we sell as estimates (QuickBooks Online has no sales
  * orders), what we buy as purchase orders. Neither posts an amount: the platform's invoice is the one that is booked.
  */
 import { roundHalfUp } from "../quickbooks/lines.ts";
-import type { Call, GoodsAdapter, Step, StepTo, Wanted } from "../../src/books/adapter.ts";
-import type { InvoiceDocument, OrderDocument } from "../../src/books/documents.ts";
-import { orRefused } from "../../src/books/facts.ts";
+import type { Call, GoodsAdapter, Step, StepTo, Desired } from "../../src/ledger/port.ts";
+import type { InvoiceDocument, OrderDocument } from "../../src/ledger/documents.ts";
+import { orRefused } from "../../src/ledger/facts.ts";
 import {
   type BookedOrder,
   type OrderNames,
   orderAdapter as adapterOf,
-} from "../../src/books/orders.ts";
+} from "../../src/ledger/orders.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
@@ -47,7 +47,7 @@ export function orderAdapter(online: Online): GoodsAdapter<"order", OrderRow> {
     markedIn: "its memo",
     search: (side, names, signal) => search(online, side, names, signal),
     isUnfinished: () => Promise.resolve(false),
-    create: (wanted, call) => create(online, wanted, call),
+    create: (desired, call) => create(online, desired, call),
     async renumber({ document }, { Id, SyncToken }, call) {
       const body = { sparse: true, Id, SyncToken, ...namesOf(document) };
       await online.wire.write(ENTITIES[document.type], body, call);
@@ -149,13 +149,13 @@ async function search(
   return [...rows, ...marked].map((row) => {
     const { Id, DocNumber: number, PrivateNote } = row;
     const memo = memoIn(PrivateNote);
-    const { state, rung } = standingIn(side, row);
+    const { state, status } = entryIn(side, row);
     return {
       side,
       id: Id,
-      number: rung === "draft" ? null : Id,
+      number: status === "draft" ? null : Id,
       state,
-      rung,
+      status,
       mark: memo?.mark ?? null,
       reference: memo?.number ?? number,
       party: partyIn(KINDS[side], row) ?? "",
@@ -165,20 +165,20 @@ async function search(
   });
 }
 
-const RUNGS = { Pending: "draft", Rejected: "cancelled" } as const;
+const STATUSES = { Pending: "draft", Rejected: "cancelled" } as const;
 
 /** A purchase order counts from the moment that it is made; an estimate from its acceptance. */
-function standingIn(
+function entryIn(
   side: Side,
   { TxnStatus, POStatus }: OrderRow,
-): Pick<BookedOrder<OrderRow>, "state" | "rung"> {
-  if (side === "purchase") return { state: POStatus ?? "Open", rung: "posted" };
+): Pick<BookedOrder<OrderRow>, "state" | "status"> {
+  if (side === "purchase") return { state: POStatus ?? "Open", status: "posted" };
   const state = TxnStatus ?? "Pending";
-  return { state, rung: RUNGS[state as keyof typeof RUNGS] ?? "posted" };
+  return { state, status: STATUSES[state as keyof typeof STATUSES] ?? "posted" };
 }
 
-async function create(online: Online, wanted: Wanted<"order">, call: Call): Promise<string> {
-  const { document, payer } = wanted;
+async function create(online: Online, desired: Desired<"order">, call: Call): Promise<string> {
+  const { document, payer } = desired;
   const kind = KINDS[document.type];
   inCurrency(online, payer);
   const party = partyIdOf(payer);
@@ -238,7 +238,7 @@ export function orderChange(
 async function step(
   online: Online,
   to: StepTo,
-  { wanted: { document }, standing, differences }: Step<"order", OrderRow>,
+  { desired: { document }, entry, differences }: Step<"order", OrderRow>,
   call: Call,
 ): Promise<void> {
   const kind = KINDS[document.type];
@@ -246,6 +246,6 @@ async function step(
     to === "amended" ? await idsOf(online, kind, billed(document)) : new Map<string, string>();
   const isRenumbered = differences.some(({ field }) => field === "number");
   const named = isRenumbered ? namesOf(document) : {};
-  const body = orderChange(to, standing.native, writingOf(online, ids), document, named);
+  const body = orderChange(to, entry.native, writingOf(online, ids), document, named);
   await online.wire.write(ENTITIES[document.type], body, call);
 }

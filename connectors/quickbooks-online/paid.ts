@@ -1,6 +1,6 @@
 /** What was paid on invoices and bills, and what was settled without money. */
-import type { PaymentOn } from "../../src/books/adapter.ts";
-import { paidMarkIn } from "../../src/books/marks.ts";
+import type { PaymentOn } from "../../src/ledger/port.ts";
+import { paidMarkIn } from "../../src/ledger/marks.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { DocumentKind } from "./documents.ts";
 import type { Online } from "./online.ts";

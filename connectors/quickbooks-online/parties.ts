@@ -4,15 +4,15 @@
  * its notes, which no query can search: before a party is made, all of that list are read once.
  */
 import {
-  BookError,
+  LedgerError,
   type Call,
   type PartyAdapter,
-  type Standing,
-  type Wanted,
-} from "../../src/books/adapter.ts";
-import { markOf, platformIdIn } from "../../src/books/marks.ts";
-import type { Party } from "../../src/books/documents.ts";
-import { orRefused } from "../../src/books/facts.ts";
+  type Entry,
+  type Desired,
+} from "../../src/ledger/port.ts";
+import { markOf, platformIdIn } from "../../src/ledger/marks.ts";
+import type { Party } from "../../src/ledger/documents.ts";
+import { orRefused } from "../../src/ledger/facts.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { NAME_MOST, partyName, sameName, suffixed } from "../quickbooks/names.ts";
 import { cut, oneLine } from "../quickbooks/text.ts";
@@ -28,9 +28,9 @@ const ANY = " AND Active IN (true, false)";
 export function partyAdapter(online: Online, kind: DocumentKind): PartyAdapter {
   const { wire } = online;
   const entity = PARTY_ENTITY[kind];
-  const told = (row: PartyRow): Standing<PartyRow> => standingOf(kind, row);
+  const told = (row: PartyRow): Entry<PartyRow> => entryOf(kind, row);
   return {
-    ladder: {
+    can: {
       has: ["posted", "cancelled"],
       byUs: "posted",
       amend: {},
@@ -44,8 +44,8 @@ export function partyAdapter(online: Online, kind: DocumentKind): PartyAdapter {
           name: idIn(kind, code) === null ? partyName(code, NAME_MOST.online, oneLine) : code,
         },
       })),
-    async locate(wanted, { signal }) {
-      const codes = wanted.map(({ document }) => document.code);
+    async locate(desired, { signal }) {
+      const codes = desired.map(({ document }) => document.code);
       const Id = codes.flatMap((code) => idIn(kind, code) ?? []);
       const DisplayName = codes.filter((code) => idIn(kind, code) === null);
       const suffixes = DisplayName.map((name) => suffixed(name, SIDE[kind], NAME_MOST.online));
@@ -57,13 +57,13 @@ export function partyAdapter(online: Online, kind: DocumentKind): PartyAdapter {
         signal,
         ANY,
       );
-      const absent = wanted.some((one) => rows.every((row) => !isOf(kind, row, one)));
+      const absent = desired.some((one) => rows.every((row) => !isOf(kind, row, one)));
       const all = absent ? await everyone(online, kind, signal) : rows;
-      return wanted.flatMap((one) => standingsFor(kind, one, all, told));
+      return desired.flatMap((one) => entriesFor(kind, one, all, told));
     },
-    create: (wanted, call) =>
-      Promise.all(wanted.map(({ document }) => create(online, kind, document, call))),
-    advance: () => Promise.resolve(),
+    create: (desired, call) =>
+      Promise.all(desired.map(({ document }) => create(online, kind, document, call))),
+    apply: () => Promise.resolve(),
   };
 }
 
@@ -79,7 +79,7 @@ const markIn = ({ Notes }: PartyRow): string | null => platformIdIn(Notes);
 function isOf(
   kind: DocumentKind,
   row: PartyRow,
-  { document: { code, companyId } }: Pick<Wanted<"party">, "document">,
+  { document: { code, companyId } }: Pick<Desired<"party">, "document">,
 ): boolean {
   const mark = markIn(row);
   if (row.Id === idIn(kind, code) || mark === companyId) return true;
@@ -90,14 +90,14 @@ function isOf(
  * Where one has the platform's id in its notes, a name says nothing. One whose notes have another company's id is told
  * with that, under the code that was asked for: the driver has a person decide.
  */
-function standingsFor(
+function entriesFor(
   kind: DocumentKind,
-  wanted: Wanted<"party">,
+  desired: Desired<"party">,
   rows: readonly PartyRow[],
-  told: (row: PartyRow) => Standing<PartyRow>,
-): Standing<PartyRow>[] {
-  const { code, companyId } = wanted.document;
-  const these = rows.filter((row) => isOf(kind, row, wanted));
+  told: (row: PartyRow) => Entry<PartyRow>,
+): Entry<PartyRow>[] {
+  const { code, companyId } = desired.document;
+  const these = rows.filter((row) => isOf(kind, row, desired));
   const marked = these.filter((row) => markIn(row) === companyId);
   const named = these.filter((row) => row.Id === idIn(kind, code));
   const chosen = named.length > 0 ? named : marked.length > 0 ? marked : these;
@@ -121,7 +121,7 @@ async function everyone(
   return [...all.values()];
 }
 
-/** Under its name, else with the suffix of its list. @throws Refused, BookError */
+/** Under its name, else with the suffix of its list. @throws Refused, LedgerError */
 async function create(
   { wire, config }: Online,
   kind: DocumentKind,
@@ -135,7 +135,7 @@ async function create(
   try {
     return await write(name);
   } catch (error) {
-    if (!(error instanceof BookError) || error.code !== "6240") throw error;
+    if (!(error instanceof LedgerError) || error.code !== "6240") throw error;
     const names = { DisplayName: [name] };
     const rows = await having(wire, entity, PartyRow, names, call.signal, ANY);
     // Ours: somebody was faster, and the next look finds it.
@@ -158,14 +158,14 @@ export const partyBody = ({ companyId, name }: Party, DisplayName: string): obje
   Notes: markOf(companyId),
 });
 
-/** Its id in QuickBooks. @throws BookError `raced` when it was made and no query shows it yet */
-export function partyIdOf(payer: Standing | null): string {
+/** Its id in QuickBooks. @throws LedgerError `raced` when it was made and no query shows it yet */
+export function partyIdOf(payer: Entry | null): string {
   if (payer !== null) return (payer.native as PartyRow).Id;
-  throw new BookError("answered", "the party of the document is not shown yet", { code: "5010" });
+  throw new LedgerError("answered", "the party of the document is not shown yet", { code: "5010" });
 }
 
 /** @throws Refused when its documents are kept in another currency */
-export function inCurrency({ surroundings }: Online, payer: Standing | null): void {
+export function inCurrency({ surroundings }: Online, payer: Entry | null): void {
   const { CurrencyRef = null, DisplayName = null } = (payer?.native as PartyRow | undefined) ?? {};
   if (CurrencyRef === null || CurrencyRef.value === surroundings.currency) return;
   throw new Refused({
@@ -176,12 +176,12 @@ export function inCurrency({ surroundings }: Online, payer: Standing | null): vo
   });
 }
 
-const standingOf = (kind: DocumentKind, row: PartyRow): Standing<PartyRow> => ({
+const entryOf = (kind: DocumentKind, row: PartyRow): Entry<PartyRow> => ({
   id: partyCode(kind, row.Id),
   mark: markIn(row),
   number: partyCode(kind, row.Id),
   party: null,
-  rung: row.Active ? "posted" : "cancelled",
+  status: row.Active ? "posted" : "cancelled",
   unfinished: false,
   touched: null,
   disputed: false,

@@ -1,8 +1,8 @@
 /** Payments: what customers pay (Payment), and what we pay (BillPayment). QuickBooks has one list of each. */
-import { type BookAdapter, PAYMENTS, type Standing, type Wanted } from "../../src/books/adapter.ts";
-import type { PaymentDocument } from "../../src/books/documents.ts";
-import { paymentFacts } from "../../src/books/facts.ts";
-import { markIn, paidMarkIn, payingMark } from "../../src/books/marks.ts";
+import { type LedgerAdapter, PAYMENTS, type Entry, type Desired } from "../../src/ledger/port.ts";
+import type { PaymentDocument } from "../../src/ledger/documents.ts";
+import { paymentFacts } from "../../src/ledger/facts.ts";
+import { markIn, paidMarkIn, payingMark } from "../../src/ledger/marks.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { MEMO_MOST } from "../quickbooks/memos.ts";
 import { DOC_NUMBER_MOST } from "../quickbooks/numbers.ts";
@@ -20,11 +20,11 @@ const ENTITIES = { out: "Payment", in: "BillPayment" } as const;
 const PAID = { out: "invoice", in: "bill" } as const;
 const SIDES = ["out", "in"] as const;
 
-export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRow> {
+export function paymentAdapter(online: Online): LedgerAdapter<"payment", PaymentRow> {
   const { wire, surroundings } = online;
   const { currency } = surroundings;
-  const told = (side: Side, rows: readonly PaymentRow[]): Standing<PaymentRow>[] =>
-    rows.map((row) => standingOf(side, currency, row));
+  const told = (side: Side, rows: readonly PaymentRow[]): Entry<PaymentRow>[] =>
+    rows.map((row) => entryOf(side, currency, row));
   const rowsOf = (
     side: Side,
     fields: Readonly<Record<string, readonly string[]>>,
@@ -32,17 +32,17 @@ export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRo
   ) => having(wire, ENTITIES[side], PaymentRow, fields, signal);
 
   /** On the same document, wherever it was moved to; and of the same day, whatever it is on. */
-  async function near(side: Side, wanted: readonly Wanted<"payment">[], signal: AbortSignal) {
+  async function near(side: Side, desired: readonly Desired<"payment">[], signal: AbortSignal) {
     const kind = PAID[side];
-    const Id = wanted.map(({ document }) => document.invoice).filter(isId);
+    const Id = desired.map(({ document }) => document.invoice).filter(isId);
     const documents = await having(wire, ENTITY[kind], DocumentRow, { Id }, signal);
     const rows = [
       ...(await paymentsOf(online, kind, documents, signal)),
       ...(await rowsOf(
         side,
         {
-          Id: wanted.flatMap(({ binding }) => (binding === null ? [] : idIn(side, binding))),
-          TxnDate: wanted.map(({ document }) => document.date),
+          Id: desired.flatMap(({ binding }) => (binding === null ? [] : idIn(side, binding))),
+          TxnDate: desired.map(({ document }) => document.date),
         },
         signal,
       )),
@@ -54,17 +54,17 @@ export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRo
     ...PAYMENTS,
     expected: async (documents) =>
       documents.map((one) => paymentFacts({ ...one, description: textOf(one) }, currency)),
-    async locate(wanted, { signal }) {
-      const found: Standing<PaymentRow>[] = [];
+    async locate(desired, { signal }) {
+      const found: Entry<PaymentRow>[] = [];
       for (const side of SIDES) {
-        const these = wanted.filter(({ document }) => document.type === side);
+        const these = desired.filter(({ document }) => document.type === side);
         if (these.length > 0) found.push(...(await near(side, these, signal)));
       }
       return found;
     },
-    create: (wanted, call) =>
+    create: (desired, call) =>
       Promise.all(
-        wanted.map(async ({ document, on }) => {
+        desired.map(async ({ document, on }) => {
           const side = document.type;
           const id = await wire.write(
             ENTITIES[side],
@@ -77,7 +77,7 @@ export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRo
         }),
       ),
     async get(ids, { signal }) {
-      const found: Standing<PaymentRow>[] = [];
+      const found: Entry<PaymentRow>[] = [];
       for (const side of SIDES) {
         const Id = ids.flatMap((id) => idIn(side, id));
         found.push(...told(side, await rowsOf(side, { Id }, signal)));
@@ -85,7 +85,7 @@ export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRo
       return found;
     },
     async named(numbers, signal) {
-      const found: Standing<PaymentRow>[] = [];
+      const found: Entry<PaymentRow>[] = [];
       for (const side of SIDES) {
         const fields = { Id: numbers.filter(isId), DocNumber: numbers };
         const kind = PAID[side];
@@ -105,7 +105,7 @@ export function paymentAdapter(online: Online): BookAdapter<"payment", PaymentRo
         const of = { entity: ENTITIES[side], schema: PaymentRow };
         const start = index === Number(at) && rest !== "" ? rest : null;
         for await (const { rows, position } of listed(wire, of, conditions, start, signal))
-          yield { standings: told(side, rows), position: `${index} ${position}` };
+          yield { entries: told(side, rows), position: `${index} ${position}` };
       }
     },
   };
@@ -175,8 +175,8 @@ export function paymentBody(
   };
 }
 
-/** @throws Refused, BookError */
-async function payingOf({ config, names }: Online, on: Standing | undefined): Promise<Paying> {
+/** @throws Refused, LedgerError */
+async function payingOf({ config, names }: Online, on: Entry | undefined): Promise<Paying> {
   const row = on?.native as DocumentRow;
   const party = row.CustomerRef ?? row.VendorRef;
   if (party === null)
@@ -194,7 +194,7 @@ async function payingOf({ config, names }: Online, on: Standing | undefined): Pr
   };
 }
 
-function standingOf(side: Side, currency: string, row: PaymentRow): Standing<PaymentRow> {
+function entryOf(side: Side, currency: string, row: PaymentRow): Entry<PaymentRow> {
   const mark = paidMarkIn(row.PrivateNote);
   const note = row.PrivateNote ?? "";
   const id = `${ENTITIES[side]} ${row.Id}`;
@@ -205,7 +205,7 @@ function standingOf(side: Side, currency: string, row: PaymentRow): Standing<Pay
     mark,
     number: null,
     party,
-    rung: isVoided(row) ? "cancelled" : "posted",
+    status: isVoided(row) ? "cancelled" : "posted",
     unfinished: false,
     touched: null,
     disputed: false,

@@ -1,7 +1,7 @@
 /** An endpoint over a company of the test's own, with its tokens in a folder of the test's own. */
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { OrderDocument } from "../../src/books/documents.ts";
+import type { OrderDocument } from "../../src/ledger/documents.ts";
 import type {
   Endpoint,
   Item,

@@ -1,4 +1,4 @@
-/** The driver of src/books over a company that refuses, races, is throttled, and loses answers and tokens. */
+/** The driver of src/ledger over a company that refuses, races, is throttled, and loses answers and tokens. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,6 +1,6 @@
 /** What QuickBooks refuses, in every form that Intuit's services and gateways write it in, wherever it stands in an answer. */
 import { z } from "zod";
-import { decimal } from "../../src/books/fields.ts";
+import { decimal } from "../../src/ledger/fields.ts";
 
 export interface Refusal {
   /** Without leading zeros: gateways write `003001`. Null: it has none. */

@@ -1,6 +1,6 @@
 /** Records as QuickBooks answers them. Money and quantities are exact; days are `YYYY-MM-DD`. What is empty is left out there. */
 import { z } from "zod";
-import { day, decimal as exact, text } from "../../src/books/fields.ts";
+import { day, decimal as exact, text } from "../../src/ledger/fields.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 
 /** A number, or a number in quotes. */

@@ -1,16 +1,16 @@
 /** What changed in QuickBooks: parties, customer invoices with what was paid on them, and item prices. */
-import type { Standing } from "../../src/books/adapter.ts";
-import { numberTwice, partyChange } from "../../src/books/changes.ts";
-import { invoiceRecord, some } from "../../src/books/facts.ts";
-import { platformIdIn } from "../../src/books/marks.ts";
-import type { InvoiceRecord, PartyRecord, PriceRecord } from "../../src/books/records.ts";
+import type { Entry } from "../../src/ledger/port.ts";
+import { numberTwice, partyChange } from "../../src/ledger/changes.ts";
+import { invoiceRecord, some } from "../../src/ledger/facts.ts";
+import { platformIdIn } from "../../src/ledger/marks.ts";
+import type { InvoiceRecord, PartyRecord, PriceRecord } from "../../src/ledger/records.ts";
 import type { Change, Source } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import { memoIn } from "../quickbooks/memos.ts";
 import { paidBy, regionOf, taxesOf } from "../quickbooks/told.ts";
-import { type DocumentKind, isVoided, partyCode, standingOf } from "./documents.ts";
+import { type DocumentKind, isVoided, partyCode, entryOf } from "./documents.ts";
 import { changeSource } from "./changes.ts";
 import { QUICKBOOKS } from "./errors.ts";
 import { feed } from "./feeds.ts";
@@ -45,7 +45,7 @@ export const partySource = (online: Online): Source =>
 
 interface Telling {
   readonly numberOf: (row: DocumentRow) => string;
-  /** What keeps some of these from being told. Left out: nothing. @throws BookError */
+  /** What keeps some of these from being told. Left out: nothing. @throws LedgerError */
   readonly faultsOf?: typeof faultsOf;
 }
 
@@ -117,7 +117,7 @@ async function partyChanges(
   return changes;
 }
 
-/** Every customer and vendor as it is now, inactive ones too. @throws BookError */
+/** Every customer and vendor as it is now, inactive ones too. @throws LedgerError */
 export async function* everyParty(
   { wire }: Online,
   signal: AbortSignal,
@@ -172,7 +172,7 @@ async function invoiceChanges(
   });
 }
 
-/** Of those that people made: QuickBooks takes a number twice, and knows lines that we do not. @throws BookError */
+/** Of those that people made: QuickBooks takes a number twice, and knows lines that we do not. @throws LedgerError */
 async function faultsOf(
   { wire }: Online,
   rows: readonly DocumentRow[],
@@ -190,7 +190,7 @@ async function faultsOf(
   };
 }
 
-/** What a source tells of these invoices, under a number. @throws BookError */
+/** What a source tells of these invoices, under a number. @throws LedgerError */
 export async function invoiceChange(
   online: Online,
   rows: readonly DocumentRow[],
@@ -203,8 +203,8 @@ export async function invoiceChange(
   const companies = new Map(customers.map((one) => [one.Id, platformIdIn(one.Notes)]));
   return (row, number) => {
     const on = payments.filter((payment) => linksOf(payment, "invoice").includes(row.Id));
-    const standing = standingOf("invoice", surroundings.currency, names, row, on);
-    const record = recordOf(row, standing, {
+    const entry = entryOf("invoice", surroundings.currency, names, row, on);
+    const record = recordOf(row, entry, {
       number,
       taxItems: config.taxItems,
       partyCompanyId: companies.get(row.CustomerRef?.value ?? "") ?? null,
@@ -218,7 +218,7 @@ const STATES = { settled: "paid", cancelled: "cancelled" } as const;
 
 function recordOf(
   row: DocumentRow,
-  standing: Standing,
+  entry: Entry,
   told: {
     readonly number: string;
     readonly taxItems: readonly string[];
@@ -227,7 +227,7 @@ function recordOf(
     readonly products: readonly (string | null)[];
   },
 ): InvoiceRecord {
-  const { facts, rung, mark, paid: paidDate } = standing;
+  const { facts, status, mark, paid: paidDate } = entry;
   const isTax = (product: string | null): boolean =>
     product !== null && told.taxItems.includes(product);
   const all = facts.lines ?? [];
@@ -245,12 +245,12 @@ function recordOf(
     {
       number: told.number,
       id: row.Id,
-      state: rung === "settled" || rung === "cancelled" ? STATES[rung] : "posted",
+      state: status === "settled" || status === "cancelled" ? STATES[status] : "posted",
       partyCompanyId: told.partyCompanyId,
       dueDate: row.DueDate,
       open: row.Balance,
       paidDate,
-      ...paidBy(standing, row.TotalAmt, row.Balance),
+      ...paidBy(entry, row.TotalAmt, row.Balance),
       platformId: mark,
       productNames: told.products.filter((product) => !isTax(product)),
     },

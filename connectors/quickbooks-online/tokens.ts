@@ -22,7 +22,7 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
-import { BookError } from "../../src/books/adapter.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { openHttp, TransportError } from "../../src/transport/http.ts";
 import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
@@ -56,7 +56,7 @@ const Answer = z.object({
 const Told = z.object({ error: z.string().regex(/^[a-z_]+$/) });
 
 export interface Tokens {
-  /** An access token that is good now. @param rejected the one that QuickBooks has just refused @throws BookError */
+  /** An access token that is good now. @param rejected the one that QuickBooks has just refused @throws LedgerError */
   access(rejected?: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -111,7 +111,7 @@ export function openTokens(config: QuickbooksOnlineConfig, surroundings: Surroun
 export const tokenFile = ({ tokens }: QuickbooksOnlineConfig, folder: string): string =>
   resolve(folder, tokens);
 
-/** @throws BookError `no-tokens` when there are none for this company, or others may read them */
+/** @throws LedgerError `no-tokens` when there are none for this company, or others may read them */
 export function readTokens(file: string, company: string): Stored {
   let text: string;
   try {
@@ -124,7 +124,7 @@ export function readTokens(file: string, company: string): Stored {
       closeSync(opened);
     }
   } catch (error) {
-    if (error instanceof BookError) throw error;
+    if (error instanceof LedgerError) throw error;
     throw noTokens(`there are no tokens in ${file}`, error);
   }
   const stored = Stored.safeParse(parsed(text)).data;
@@ -163,7 +163,7 @@ export function authoriseBy(
   return { day: until.toISOString().slice(0, 10), days };
 }
 
-/** One question to the token address. @throws BookError, without any of what was sent */
+/** One question to the token address. @throws LedgerError, without any of what was sent */
 export async function askTokens(
   config: QuickbooksOnlineConfig,
   form: Readonly<Record<string, string>>,
@@ -189,7 +189,7 @@ export async function askTokens(
   } catch (error) {
     // Nothing of a document has left this machine.
     if (error instanceof TransportError)
-      throw new BookError("not-sent", `no new token: ${error.message}`, { cause: error });
+      throw new LedgerError("not-sent", `no new token: ${error.message}`, { cause: error });
     throw error;
   } finally {
     await http.close();
@@ -209,8 +209,8 @@ function told(
     const code = Told.safeParse(json).data?.error ?? null;
     const message = `no new token: HTTP ${status}${code === null ? "" : ` ${code}`}`;
     // Of a gateway that fails nothing follows: it is asked again.
-    if (code === null || status >= 500) throw new BookError("not-sent", message);
-    throw new BookError("answered", message, { status, code });
+    if (code === null || status >= 500) throw new LedgerError("not-sent", message);
+    throw new LedgerError("answered", message, { status, code });
   }
   const after = (left: number): string => new Date(now.getTime() + left * 1000).toISOString();
   const { x_refresh_token_expires_in: idle, x_refresh_token_hard_expires_in: hard = idle } = answer;
@@ -222,7 +222,7 @@ function told(
   };
 }
 
-/** One process at a time; a lock that a killed one left is taken after a minute. @throws BookError when it stays taken */
+/** One process at a time; a lock that a killed one left is taken after a minute. @throws LedgerError when it stays taken */
 export async function withLock<T>(
   file: string,
   { pause }: Pick<Surroundings, "pause">,
@@ -231,7 +231,7 @@ export async function withLock<T>(
   const lock = `${file}.lock`;
   for (let tries = 0; !taken(lock); tries++) {
     if (tries >= LOCK_TRIES)
-      throw new BookError("not-sent", `another process is asking for new tokens: ${lock}`);
+      throw new LedgerError("not-sent", `another process is asking for new tokens: ${lock}`);
     await pause(LOCK_MS);
   }
   try {
@@ -248,7 +248,7 @@ function taken(lock: string): boolean {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") throw noTokens(`there are no tokens beside ${lock}`, error);
-    if (code !== "EEXIST") throw new BookError("not-sent", `no lock ${lock}`, { cause: error });
+    if (code !== "EEXIST") throw new LedgerError("not-sent", `no lock ${lock}`, { cause: error });
   }
   const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
   if (since !== undefined && Date.now() - since > ABANDONED_MS) takeAside(lock, since);
@@ -267,8 +267,8 @@ function takeAside(lock: string, since: number): void {
   }
 }
 
-const noTokens = (message: string, cause?: unknown): BookError =>
-  new BookError("answered", message, { status: 401, code: "no-tokens", cause });
+const noTokens = (message: string, cause?: unknown): LedgerError =>
+  new LedgerError("answered", message, { status: 401, code: "no-tokens", cause });
 
 function parsed(text: string): unknown {
   try {

@@ -1,9 +1,9 @@
 /**
- * QuickBooks Online over REST v3: one call is one exchange, and whatever fails is a {@link BookError} that says what it
+ * QuickBooks Online over REST v3: one call is one exchange, and whatever fails is a {@link LedgerError} that says what it
  * proves. Numbers are exact decimals in both directions.
  */
 import { z } from "zod";
-import { BookError } from "../../src/books/adapter.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { parseExact } from "../../src/core/json.ts";
 import { openHttp, TransportError } from "../../src/transport/http.ts";
@@ -27,7 +27,7 @@ export type Entity =
   | "PurchaseOrder"
   | "Vendor";
 
-/** Every method @throws BookError */
+/** Every method @throws LedgerError */
 export interface Wire {
   /** `SELECT * FROM entity …`: what stands behind the entity. */
   query<Row>(
@@ -54,7 +54,7 @@ interface Exchanged {
 
 const ANSWER_BYTES = 32 * 1024 * 1024;
 
-/** The answer's JSON. @param what for people @throws BookError */
+/** The answer's JSON. @param what for people @throws LedgerError */
 export type Exchange = (asked: Exchanged, what: string, signal: AbortSignal) => Promise<unknown>;
 
 interface Line {
@@ -73,7 +73,7 @@ function openLine(
   const http = openHttp({ origin, connections: 4, headersMs: deadlineMs, bodyMs: deadlineMs });
 
   async function once({ method, path, type, body }: Exchanged, token: string, signal: AbortSignal) {
-    if (signal.aborted) throw new BookError("not-sent", `${path}: stopped before it was sent`);
+    if (signal.aborted) throw new LedgerError("not-sent", `${path}: stopped before it was sent`);
     const answer = await http.ask({
       method,
       path: `${prefix}${path}`,
@@ -109,7 +109,7 @@ function openLine(
       throw fault;
     } catch (error) {
       if (!(error instanceof TransportError)) throw error;
-      throw new BookError(error.phase, `${what}: ${error.message}`, { cause: error });
+      throw new LedgerError(error.phase, `${what}: ${error.message}`, { cause: error });
     }
   }
 
@@ -190,7 +190,7 @@ const timed = (json: unknown, date: string | undefined): unknown => {
 };
 
 /** Null: it is none. A fault may come with HTTP 200. */
-function faultIn(what: string, { status, headers, text }: Answered): BookError | null {
+function faultIn(what: string, { status, headers, text }: Answered): LedgerError | null {
   const json = parsed(text);
   const waitMs = waitMsOf(headers["retry-after"]);
   const more = { status, ...(waitMs === null ? {} : { waitMs }) };
@@ -198,10 +198,10 @@ function faultIn(what: string, { status, headers, text }: Answered): BookError |
   if (refusal !== null) {
     const { code, words } = refusal;
     const message = `${what}: ${words} (${code ?? "no code"})`;
-    return new BookError("answered", message, { ...more, ...(code === null ? {} : { code }) });
+    return new LedgerError("answered", message, { ...more, ...(code === null ? {} : { code }) });
   }
-  if (status !== 200) return new BookError("answered", `${what}: HTTP ${status}`, more);
-  return json === null ? new BookError("torn", `${what}: the answer is not JSON`) : null;
+  if (status !== 200) return new LedgerError("answered", `${what}: HTTP ${status}`, more);
+  return json === null ? new LedgerError("torn", `${what}: the answer is not JSON`) : null;
 }
 
 const RETRY_MOST_MS = 3_600_000;

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { BookError, type Call } from "../../src/books/adapter.ts";
+import { LedgerError, type Call } from "../../src/ledger/port.ts";
 import type { Notebook } from "../../src/core/contract.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import { unreadable } from "./captured.ts";
@@ -19,7 +19,7 @@ export interface WriteOptions {
   readonly twice?: boolean;
 }
 
-/** Writes one record; its id. @throws BookError */
+/** Writes one record; its id. @throws LedgerError */
 export type Write = (
   entity: Entity,
   body: object,
@@ -62,7 +62,7 @@ export function openWrites(exchange: Exchange, notebook: Notebook | undefined): 
     return writtenIn(what, entity, await exchange(asked, what, signal));
   }
 
-  /** Deleted since, or another record has its id now. @throws BookError */
+  /** Deleted since, or another record has its id now. @throws LedgerError */
   async function isGone(entity: Entity, before: Written, signal: AbortSignal): Promise<boolean> {
     const what = `read of ${entity} ${before.Id}`;
     const path = `/${entity.toLowerCase()}/${before.Id}?minorversion=${MINOR_VERSION}`;
@@ -71,7 +71,7 @@ export function openWrites(exchange: Exchange, notebook: Notebook | undefined): 
       const now = writtenIn(what, entity, await exchange(asked, what, signal));
       return now.status === "Deleted" || madeAt(now) !== madeAt(before);
     } catch (error) {
-      if (error instanceof BookError && error.code === "610") return true;
+      if (error instanceof LedgerError && error.code === "610") return true;
       throw error;
     }
   }
@@ -104,7 +104,7 @@ const madeAt = ({ MetaData }: Written): number => Date.parse(MetaData?.CreateTim
 
 /** QuickBooks says that it did nothing; 600 says that it is doing it, or has done it. */
 const isRefusal = (error: unknown): boolean =>
-  error instanceof BookError &&
+  error instanceof LedgerError &&
   error.phase === "answered" &&
   error.code !== null &&
   error.code !== "600" &&

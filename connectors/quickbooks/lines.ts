@@ -2,7 +2,7 @@
  * Lines as QuickBooks keeps them. It has one sales tax per document, and fuel has many taxes: each of them is a line of an
  * item of its own, as product and freight are.
  */
-import type { InvoiceDocument } from "../../src/books/documents.ts";
+import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 

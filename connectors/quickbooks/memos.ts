@@ -2,7 +2,7 @@
  * What a document says of where it came from, in a field that people read: Desktop's `Memo`, Online's `PrivateNote`.
  * `INV-2026-000118 platform:0b6f… PO 4711`: the platform's whole number, our mark, and text for people.
  */
-import { markOf, platformIdIn } from "../../src/books/marks.ts";
+import { markOf, platformIdIn } from "../../src/ledger/marks.ts";
 import { cut } from "./text.ts";
 
 /** Characters of the field: Desktop by its schema, Online by what we dare. */

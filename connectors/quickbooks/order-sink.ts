@@ -1,7 +1,7 @@
 /** Orders of both sides in one sink: QuickBooks keeps customers and vendors in two lists, and each side knows one. */
-import type { OrderDocument } from "../../src/books/documents.ts";
-import { orderIn } from "../../src/books/orders.ts";
-import { carriedIn } from "../../src/books/wanted.ts";
+import type { OrderDocument } from "../../src/ledger/documents.ts";
+import { orderIn } from "../../src/ledger/orders.ts";
+import { carriedIn } from "../../src/ledger/desired.ts";
 import type { Delivered, Inspection, Sink } from "../../src/core/contract.ts";
 
 type Side = OrderDocument["type"];

@@ -1,8 +1,8 @@
 /** What sources of both tell alike: where a party is, what is gone, the taxes of an invoice, and who paid it. */
-import type { Standing } from "../../src/books/adapter.ts";
-import { MONEY, type Payers, payersOf } from "../../src/books/changes.ts";
-import { invoiceRecord, some } from "../../src/books/facts.ts";
-import type { PartyRecord } from "../../src/books/records.ts";
+import type { Entry } from "../../src/ledger/port.ts";
+import { MONEY, type Payers, payersOf } from "../../src/ledger/changes.ts";
+import { invoiceRecord, some } from "../../src/ledger/facts.ts";
+import type { PartyRecord } from "../../src/ledger/records.ts";
 import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, FactLine, FactTax } from "../../src/core/holdings.ts";
@@ -84,14 +84,14 @@ export const taxesOf = (
     : [{ code: "Sales tax", text: "Sales tax", base, amount: salesTax }]),
 ];
 
-/** Who paid it, and with what, by the payments of its standing. */
+/** Who paid it, and with what, by the payments of its entry. */
 export const paidBy = (
-  { rung, payments }: Pick<Standing, "rung" | "payments">,
+  { status, payments }: Pick<Entry, "status" | "payments">,
   total: Decimal,
   open: Decimal,
 ): Payers =>
   payersOf({
-    state: rung === "settled" ? "paid" : rung,
+    state: status === "settled" ? "paid" : status,
     total,
     open,
     // One of nothing was voided.

@@ -6,7 +6,7 @@ import { usePlatform } from "../../test/platform/support.ts";
 import { engineOn, pagesOf } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { InvoiceDocument, ShipmentDocument } from "../../src/books/documents.ts";
+import { InvoiceDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { defineMapping, type Page, type Sink } from "../../src/core/contract.ts";
 import { attachmentFlow } from "../../src/engine/attach.ts";
 import type { Flow } from "../../src/engine/engine.ts";

@@ -1,11 +1,11 @@
-/** PDFs on booked documents, for src/books/files.ts: `ir.attachment`. */
-import { fileSink, type Files, type Hanging, sha256Of } from "../../src/books/files.ts";
-import { ticketIn } from "../../src/books/tickets.ts";
+/** PDFs on booked documents, for src/ledger/files.ts: `ir.attachment`. */
+import { fileSink, type Files, type Hanging, sha256Of } from "../../src/ledger/files.ts";
+import { ticketIn } from "../../src/ledger/tickets.ts";
 import type { Sink } from "../../src/core/contract.ts";
 import { type Books, resourceOf as onInvoice } from "./books.ts";
 import { TRYTON } from "./errors.ts";
-import { draftsIn } from "../../src/books/invoices.ts";
-import { markOf, platformIdIn } from "../../src/books/marks.ts";
+import { draftsIn } from "../../src/ledger/invoices.ts";
+import { markOf, platformIdIn } from "../../src/ledger/marks.ts";
 import { as, texts, textsOrNone } from "./rows.ts";
 import { ofCompany, rowOf, rowsOf, where } from "./search.ts";
 import { resourceOf } from "./shipments.ts";

@@ -1,5 +1,5 @@
 /** The books of one company, as every source and sink of this connector works with them. */
-import type { Notes } from "../../src/books/notes.ts";
+import type { Notes } from "../../src/ledger/notes.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
 import type { TrytonConfig } from "./config.ts";
 import type { Lookup } from "./lookup.ts";
@@ -15,7 +15,7 @@ export interface Books {
   readonly surroundings: Surroundings;
 }
 
-/** Notes on records, for src/books/notes.ts. */
+/** Notes on records, for src/ledger/notes.ts. */
 export const notesOf = (books: Books): Notes => ({
   async on(resources, beginnings) {
     if (resources.length === 0) return [];

@@ -9,7 +9,7 @@ import {
   secret,
   settleAfter,
   settleMs,
-} from "../../src/books/settings.ts";
+} from "../../src/ledger/settings.ts";
 import { repeated } from "../../src/core/company.ts";
 
 /** What in Tryton says that a party is a customer, or a supplier. */

@@ -1,7 +1,7 @@
 /** What parties owe by the ledger, beside what their invoices say is open. */
-import { openByParty } from "../../src/books/booked.ts";
-import { reading } from "../../src/books/errors.ts";
-import { inPages } from "../../src/books/holdings.ts";
+import { openByParty } from "../../src/ledger/booked.ts";
+import { reading } from "../../src/ledger/errors.ts";
+import { inPages } from "../../src/ledger/holdings.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import type { Books } from "./books.ts";
 import { TRYTON } from "./errors.ts";

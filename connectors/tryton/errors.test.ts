@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answering } from "../../src/books/answering.ts";
+import { answering } from "../../src/ledger/answering.ts";
 import { type FaultKind, TRYTON, TrytonError, unavailable } from "./errors.ts";
 
 const RIGHT = 'You are not allowed to access "Invoice"';

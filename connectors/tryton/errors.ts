@@ -1,6 +1,6 @@
 /** What a call of Tryton can fail with, by what it proves, and what that means. */
-import { BookError } from "../../src/books/adapter.ts";
-import { type ErrorRow, unavailable as unavailableIn } from "../../src/books/errors.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
+import { type ErrorRow, unavailable as unavailableIn } from "../../src/ledger/errors.ts";
 import { DATE_ORDER } from "./release.ts";
 import { type SourceUnavailable } from "../../src/core/errors.ts";
 
@@ -28,7 +28,7 @@ export type FaultKind =
   /** Any other exception: rolled back, unless it came up while the answer was being written. */
   | "server";
 
-export class TrytonError extends BookError {
+export class TrytonError extends LedgerError {
   readonly kind: FaultKind;
   /** With `warning`: the name by which it is accepted. */
   readonly warning?: string;
@@ -110,7 +110,7 @@ const errors: readonly ErrorRow[] = [
   row("forbidden", "configuration", "forbidden", { stop: "scope" }),
 ];
 
-/** For the parts of src/books that tell people about these books and sort their errors. */
+/** For the parts of src/ledger that tell people about these books and sort their errors. */
 export const TRYTON = { name: "Tryton", errors } as const;
 
 /** What a call that failed means for whoever wanted to read. @throws the error itself when it is none of Tryton's */

@@ -1,14 +1,14 @@
 /** What must hold in Tryton before the next document goes: each thing with what to do when it does not. */
 import {
-  bookColumns,
+  ledgerColumns,
   type CodeColumn,
   codeExaminations,
   type CodesFound,
   partiesFound,
-} from "../../src/books/examine-codes.ts";
-import { currencyCheck, pricePlacesCheck, wrongAccount } from "../../src/books/examine-company.ts";
-import { type BookPeriod, periodExaminations } from "../../src/books/examine-periods.ts";
-import { type Check, examined, exists, releaseExamination } from "../../src/books/examine.ts";
+} from "../../src/ledger/examine-codes.ts";
+import { currencyCheck, pricePlacesCheck, wrongAccount } from "../../src/ledger/examine-company.ts";
+import { type BookPeriod, periodExaminations } from "../../src/ledger/examine-periods.ts";
+import { type Check, examined, exists, releaseExamination } from "../../src/ledger/examine.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
@@ -142,7 +142,7 @@ async function journalFault(
 /** Of the tables that the mappings in `mappings/books` read. */
 function columnsOf(books: Books): readonly CodeColumn[] {
   const { faults } = books.lookup;
-  return bookColumns({
+  return ledgerColumns({
     product: async (codes) => ({ faults: await faults("product", codes) }),
     unit: async (codes) => ({ faults: await faults("unit", codes) }),
     async account(codes) {

@@ -1,9 +1,9 @@
 /**
- * What keeps an invoice or a payment from being made twice in Tryton (src/books/guard.ts). `search` keeps nobody else out.
+ * What keeps an invoice or a payment from being made twice in Tryton (src/ledger/guard.ts). `search` keeps nobody else out.
  * `claim` lets one send through: an id can be taken once in `ir.model.data`. `module` has the database refuse the second
  * one when it is made.
  */
-import { claimGuard, type Guard, noGuard } from "../../src/books/guard.ts";
+import { claimGuard, type Guard, noGuard } from "../../src/ledger/guard.ts";
 import type { Books } from "./books.ts";
 import { busy, TRYTON, TrytonError } from "./errors.ts";
 import type { InvoiceType } from "./invoice-facts.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { compare } from "../../src/books/compare.ts";
-import { kindHoldings } from "../../src/books/held.ts";
+import { compare } from "../../src/ledger/compare.ts";
+import { kindHoldings } from "../../src/ledger/held.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Holding, Scope } from "../../src/core/holdings.ts";
 import { controlOf } from "./control.ts";

@@ -4,9 +4,14 @@ import { files } from "./attachments.ts";
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import { controlOf } from "./control.ts";
-import { bookHoldings } from "../../src/books/held.ts";
-import { PAGE_RECORDS, partyHoldings, priceHoldings, type Told } from "../../src/books/holdings.ts";
-import { offered, opened } from "../../src/books/parts.ts";
+import { ledgerHoldings } from "../../src/ledger/held.ts";
+import {
+  PAGE_RECORDS,
+  partyHoldings,
+  priceHoldings,
+  type Told,
+} from "../../src/ledger/holdings.ts";
+import { offered, opened } from "../../src/ledger/parts.ts";
 import { TRYTON, unavailable } from "./errors.ts";
 import { openLookup } from "./lookup.ts";
 import { openTryton } from "./wire.ts";
@@ -44,7 +49,7 @@ export const tryton = defineConnector<TrytonConfig>({
       readAgain: () => books.lookup.forget(),
       examine: (signal, needs) => examineTryton(books, signal, needs),
       holdings: {
-        ...bookHoldings(driven(books), {
+        ...ledgerHoldings(driven(books), {
           party: partyHoldings(TRYTON.name, toldParties(books)),
           price: priceHoldings(TRYTON.name, config.currency, prices(books)),
         }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Answer } from "../../src/core/outcome.ts";
 import type { Sink } from "../../src/core/contract.ts";
-import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
+import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { fileOf } from "../../test/support/tryton-file.ts";
 import type { Books } from "./books.ts";
@@ -17,7 +17,7 @@ import {
 } from "./sink.fixture.ts";
 import { invoiceSink, orderSink, shipmentSink } from "./sinks.ts";
 
-/** As many as one look asks for (src/books/inspect.ts). */
+/** As many as one look asks for (src/ledger/inspect.ts). */
 const MANY = 200;
 
 interface Sent {

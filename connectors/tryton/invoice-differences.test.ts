@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../../test/support/tryton-file.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import type { InvoiceDocument } from "../../src/books/documents.ts";
+import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { billSink, invoiceSink } from "./sinks.ts";
-import { inLines } from "../../src/books/compare.ts";
-import type { Entry } from "./invoice-facts.ts";
-import { isAmendable } from "../../src/books/plan.ts";
+import { inLines } from "../../src/ledger/compare.ts";
+import type { TrytonInvoice } from "./invoice-facts.ts";
+import { isAmendable } from "../../src/ledger/plan.ts";
 import type { Books } from "./books.ts";
-import { fixedIn, ladderOf } from "./invoices.ts";
+import { fixedIn, capabilitiesOf } from "./invoices.ts";
 import { pay } from "./pay.ts";
 import { day } from "./values.ts";
 import { creditInTryton, takeBack, wizard } from "./clerk.fixture.ts";
@@ -333,7 +333,7 @@ describe.skipIf(!trytonIsThere)("an invoice that differs", () => {
 });
 
 describe("what is brought over", () => {
-  const entry = { made: true, ours: true, state: "posted", terms: [1] } as unknown as Entry;
+  const entry = { made: true, ours: true, state: "posted", terms: [1] } as unknown as TrytonInvoice;
   const differs = (field: string) => ({ field, expected: "a", held: "b" });
   const BOOKS = { config: { posting: "post", numbering: "platform", batch: 20 } } as Books;
 
@@ -351,9 +351,9 @@ describe("what is brought over", () => {
       false,
     ],
   ] as const)("%s", ([, one, field, expected]) => {
-    const ladder = ladderOf(BOOKS, "out");
-    const rung = one.state === "draft" ? "draft" : "posted";
-    expect(isAmendable(ladder, field, { rung, fixed: fixedIn(one) })).toBe(expected);
+    const can = capabilitiesOf(BOOKS, "out");
+    const status = one.state === "draft" ? "draft" : "posted";
+    expect(isAmendable(can, field, { status, fixed: fixedIn(one) })).toBe(expected);
   });
 
   test("of many differences twelve are told, and how many more there are", () => {

@@ -2,11 +2,11 @@
  * The one reader of invoices and bills: rows of `account.invoice` as entries, with what they say in neutral words.
  * Delivery, inspection, holdings and the sources take theirs from it.
  */
-import { inPart, isUnwritten } from "../../src/books/again.ts";
-import { type BookedInvoice, type Credit, settlingIn } from "../../src/books/booked.ts";
-import type { InvoiceDocument } from "../../src/books/documents.ts";
-import { draftName } from "../../src/books/invoices.ts";
-import { platformIdIn } from "../../src/books/marks.ts";
+import { inPart, isUnwritten } from "../../src/ledger/again.ts";
+import { type BookedInvoice, type Credit, settlingIn } from "../../src/ledger/booked.ts";
+import type { InvoiceDocument } from "../../src/ledger/documents.ts";
+import { draftName } from "../../src/ledger/invoices.ts";
+import { platformIdIn } from "../../src/ledger/marks.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, FactLine } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
@@ -17,14 +17,14 @@ import { type Domain, idsOf, rowsOf, type Search, where } from "./search.ts";
 export type InvoiceType = InvoiceDocument["type"];
 
 /** An invoice in the books. */
-export interface Entry extends Row, BookedInvoice {
+export interface TrytonInvoice extends Row, BookedInvoice {
   readonly number: string | null;
   readonly reference: string | null;
   /** Ledger lines that say when it is due: one for each term. None while it is a draft. */
   readonly terms: readonly number[];
 }
 
-export const isDraft = ({ state }: Pick<Entry, "state">): boolean =>
+export const isDraft = ({ state }: Pick<TrytonInvoice, "state">): boolean =>
   state === "draft" || state === "validated";
 
 /** Leaves credit notes out: they have the comment of what they credit. */
@@ -95,14 +95,14 @@ const TOLD = {
 type Row = row.RowOf<typeof INVOICE>;
 
 /** An invoice as sources tell it. */
-export type ToldEntry = Entry & row.RowOf<typeof TOLD>;
+export type ToldInvoice = TrytonInvoice & row.RowOf<typeof TOLD>;
 
 /** Those that the domain names, by their ids. @throws TrytonError */
 export async function readInvoices(
   books: Books,
   domain: Domain,
   search: Search = {},
-): Promise<Entry[]> {
+): Promise<TrytonInvoice[]> {
   const { user } = await books.tryton.session();
   const rows = await eachOf(books, domain, INVOICE, search);
   return rows.map(({ row, untold }) => ({ ...entryIn(row, user), ...untold }));
@@ -169,13 +169,13 @@ const POSTED = { ...HEAD, ...PARTS, ...row.idLists("payment_lines") };
 export async function readAgain(
   books: Books,
   domain: Domain,
-  compared: readonly Entry[],
+  compared: readonly TrytonInvoice[],
   search: Search,
-): Promise<Entry[]> {
+): Promise<TrytonInvoice[]> {
   if (compared.length === 0) return readInvoices(books, domain, search);
   const rows = await rowsOf(books, "account.invoice", domain, POSTED, search);
   const { user } = await books.tryton.session();
-  const asCompared = (row: row.RowOf<typeof POSTED>): Entry | null => {
+  const asCompared = (row: row.RowOf<typeof POSTED>): TrytonInvoice | null => {
     const before = compared.find(({ id }) => id === row.id);
     if (before === undefined || row.state !== "posted" || row.total_amount.sign === 0) return null;
     const terms = row.lines_to_pay.map((term) => ({ ...term, reconciliation: null }));
@@ -189,19 +189,23 @@ export async function readAgain(
 }
 
 /** The same with what sources tell besides. @throws TrytonError */
-export async function readTold(books: Books, domain: Domain, search: Search): Promise<ToldEntry[]> {
+export async function readTold(
+  books: Books,
+  domain: Domain,
+  search: Search,
+): Promise<ToldInvoice[]> {
   const { user } = await books.tryton.session();
   const rows = await eachOf(books, domain, TOLD, search);
   return rows.map(({ row, untold }) => ({ ...entryIn(row, user), ...row, ...untold }));
 }
 
-function entryIn(row: Row, user: number): Entry {
+function entryIn(row: Row, user: number): TrytonInvoice {
   const made = row.create_uid === user;
   return {
     ...row,
     name: row.number ?? draftName(row.id),
     draftName: draftName(row.id),
-    rung: rungOf(row),
+    status: rungOf(row),
     made,
     ours: made && (row.write_uid === null || row.write_uid === user),
     platformId: platformIdIn(row.comment),
@@ -230,7 +234,7 @@ function insteadOf({ id, origin, journal: { type } }: PayingMove): string | null
 type PayingMove = row.RowOf<typeof PAYMENT>["move"];
 
 /** With a queue in Tryton its state follows a little later than the payment. */
-function rungOf(row: Row): Entry["rung"] {
+function rungOf(row: Row): TrytonInvoice["status"] {
   if (row.state === "cancelled") return row.state;
   if (isDraft(row)) return "draft";
   return row.state === "paid" || row.reconciled !== null ? "settled" : "posted";
@@ -281,7 +285,7 @@ const lineOf = (line: Row["lines"][number]): FactLine => ({
 /** Their credit notes that are posted or paid, by the ids of the invoices; in one call. @throws TrytonError */
 export async function creditsOf(
   books: Books,
-  entries: readonly Pick<Entry, "id" | "lines">[],
+  entries: readonly Pick<TrytonInvoice, "id" | "lines">[],
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<number, readonly Credit[]>> {
   if (entries.length === 0) return new Map();

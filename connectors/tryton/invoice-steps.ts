@@ -1,18 +1,18 @@
 /** What is done to invoices that are there: amended, posted, cancelled, and drafts of ours that are taken back. */
-import type { Step, StepTo } from "../../src/books/adapter.ts";
-import type { InvoiceDocument } from "../../src/books/documents.ts";
-import { noteDispute } from "../../src/books/notes.ts";
+import type { Step, StepTo } from "../../src/ledger/port.ts";
+import type { InvoiceDocument } from "../../src/ledger/documents.ts";
+import { noteDispute } from "../../src/ledger/notes.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { type Books, notesOf, resourceOf } from "./books.ts";
 import { TrytonError } from "./errors.ts";
-import { type Entry, isDraft } from "./invoice-facts.ts";
+import { type TrytonInvoice, isDraft } from "./invoice-facts.ts";
 import { DATE_ORDER, isWarningOf } from "./release.ts";
 import { texts } from "./rows.ts";
 import { countOf, ofCompany, rowOf, where } from "./search.ts";
 import { day } from "./values.ts";
 import { wizard } from "./wizard.ts";
 
-type InvoiceStep = Step<"invoice" | "bill", Entry>;
+type InvoiceStep = Step<"invoice" | "bill", TrytonInvoice>;
 
 /** One step for all of them; it may be taken again after anything. @throws Refused, TrytonError */
 export async function step(books: Books, to: StepTo, steps: readonly InvoiceStep[]): Promise<void> {
@@ -22,21 +22,21 @@ export async function step(books: Books, to: StepTo, steps: readonly InvoiceStep
 }
 
 /** Writes what differs: of a posted invoice the due date, of a draft its head; a dispute is a note. */
-async function amend(books: Books, { wanted, standing, differences }: InvoiceStep): Promise<void> {
-  const { native: entry } = standing;
-  const { number: reference, description, dueDate, invoiceDate } = wanted.document;
+async function amend(books: Books, { desired, entry, differences }: InvoiceStep): Promise<void> {
+  const { native: invoice } = entry;
+  const { number: reference, description, dueDate, invoiceDate } = desired.document;
   const due = day(dueDate ?? invoiceDate);
   const differs = (field: string): boolean => differences.some((one) => one.field === field);
-  if (differs("state")) await noteDispute(notesOf(books), resourceOf(entry), wanted.disputed);
+  if (differs("state")) await noteDispute(notesOf(books), resourceOf(invoice), desired.disputed);
   if (differences.every(({ field }) => field === "state")) return;
-  if (!isDraft(entry)) {
+  if (!isDraft(invoice)) {
     const values = { maturity_date: due };
-    await books.tryton.call("model.account.move.line.write", [entry.terms, values]);
+    await books.tryton.call("model.account.move.line.write", [invoice.terms, values]);
     return;
   }
-  const term = entry.facts.days?.due === undefined ? {} : { payment_term_date: due };
+  const term = invoice.facts.days?.due === undefined ? {} : { payment_term_date: due };
   const values = { reference, description, ...term };
-  await books.tryton.call("model.account.invoice.write", [[entry.id], values]);
+  await books.tryton.call("model.account.invoice.write", [[invoice.id], values]);
 }
 
 /**
@@ -49,7 +49,7 @@ async function post(books: Books, steps: readonly InvoiceStep[]): Promise<void> 
   const soon = books.surroundings.now().getTime() + DAY_MS;
   const today = books.surroundings.dayOf(new Date(soon).toISOString());
   const past = steps.filter(
-    ({ wanted: { document } }) => (document.dueDate ?? document.invoiceDate) < today,
+    ({ desired: { document } }) => (document.dueDate ?? document.invoiceDate) < today,
   );
   const { warningOf } = await books.tryton.release();
   const accepted = new Set<string>();
@@ -73,7 +73,7 @@ async function post(books: Books, steps: readonly InvoiceStep[]): Promise<void> 
 }
 
 const idsOf = (steps: readonly InvoiceStep[]): number[] =>
-  steps.map(({ standing }) => standing.native.id);
+  steps.map(({ entry }) => entry.native.id);
 
 const PAST_DUE = "invoice_payment_term";
 /**
@@ -106,19 +106,19 @@ async function unnumber({ tryton }: Books, ids: readonly number[]): Promise<void
  * Cancels: Tryton dates that as the invoice itself, while its period is open. Where it may not be cancelled, a credit
  * note takes it back. Both are in the books.
  */
-async function cancel(books: Books, { wanted, standing }: InvoiceStep): Promise<void> {
+async function cancel(books: Books, { desired, entry }: InvoiceStep): Promise<void> {
   const { tryton } = books;
-  const { id, state, number } = standing.native;
+  const { id, state, number } = entry.native;
   if (state === "draft" && number !== null) await unnumber(books, [id]);
   try {
     await tryton.call("model.account.invoice.cancel", [[id]]);
   } catch (error) {
     if (!(error instanceof TrytonError && KEPT.test(error.message))) throw error;
-    await credit(books, id, wanted.document.endedDate);
+    await credit(books, id, desired.document.endedDate);
   }
   // A button says nothing when it does nothing, and a second press would make a second credit note.
   const now = await rowOf(books, "account.invoice", id, texts("state"));
-  if (now.state !== "cancelled") throw notCancelled(wanted.document, standing.native);
+  if (now.state !== "cancelled") throw notCancelled(desired.document, entry.native);
 }
 
 /**
@@ -128,10 +128,10 @@ async function cancel(books: Books, { wanted, standing }: InvoiceStep): Promise<
 const KEPT =
   /company setup does not allow it|You can not call "cancel" on |period of move .* is closed/;
 
-const notCancelled = ({ number }: InvoiceDocument, entry: Entry): Refused =>
+const notCancelled = ({ number }: InvoiceDocument, invoice: TrytonInvoice): Refused =>
   new Refused({
     code: "not-cancelled",
-    message: `invoice ${number} (${entry.name}) is void on the platform, and Tryton did not cancel it`,
+    message: `invoice ${number} (${invoice.name}) is void on the platform, and Tryton did not cancel it`,
     next: "Cancel it in Tryton by hand, then retry.",
   });
 

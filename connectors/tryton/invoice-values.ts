@@ -3,16 +3,16 @@
  * in for a person the server leaves empty, so all of it is sent. What cannot be known beforehand is not expected: a number
  * that Tryton gives, a due date that a payment term computes.
  */
-import type { Wanted } from "../../src/books/adapter.ts";
-import type { InvoiceDocument } from "../../src/books/documents.ts";
-import { codesIn, invoiceFacts, orRefused } from "../../src/books/facts.ts";
-import { pricedLine } from "../../src/books/priced.ts";
+import type { Desired } from "../../src/ledger/port.ts";
+import type { InvoiceDocument } from "../../src/ledger/documents.ts";
+import { codesIn, invoiceFacts, orRefused } from "../../src/ledger/facts.ts";
+import { pricedLine } from "../../src/ledger/priced.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Refused } from "../../src/core/errors.ts";
 import type { Facts, FactLine } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import { TRYTON } from "./errors.ts";
-import { markOf } from "../../src/books/marks.ts";
+import { markOf } from "../../src/ledger/marks.ts";
 import type { Addressed } from "./parties.ts";
 import { day, float } from "./values.ts";
 
@@ -79,7 +79,7 @@ async function lineOf(books: Books, type: Type, line: Line): Promise<FactLine> {
 /** The values of one `account.invoice.create`. @throws Refused, TrytonError */
 export async function invoiceValues(
   books: Books,
-  { document, expected, mark }: Pick<Wanted<"invoice" | "bill">, "document" | "expected" | "mark">,
+  { document, expected, mark }: Pick<Desired<"invoice" | "bill">, "document" | "expected" | "mark">,
   party: Addressed,
 ): Promise<object> {
   const { config, lookup } = books;

@@ -1,14 +1,14 @@
-/** Invoices and bills in Tryton, for src/books/invoices.ts. */
-import type { BookAdapter, Ladder, Wanted } from "../../src/books/adapter.ts";
-import { invoiceAdapter as adapterOf } from "../../src/books/invoices.ts";
-import { PAGE_RECORDS } from "../../src/books/holdings.ts";
-import { markOf } from "../../src/books/marks.ts";
+/** Invoices and bills in Tryton, for src/ledger/invoices.ts. */
+import type { LedgerAdapter, Capabilities, Desired } from "../../src/ledger/port.ts";
+import { invoiceAdapter as adapterOf } from "../../src/ledger/invoices.ts";
+import { PAGE_RECORDS } from "../../src/ledger/holdings.ts";
+import { markOf } from "../../src/ledger/marks.ts";
 import type { Scope } from "../../src/core/holdings.ts";
 import { type Books, notesOf, resourceOf } from "./books.ts";
 import { openGuard } from "./guard.ts";
 import {
   creditsOf,
-  type Entry,
+  type TrytonInvoice,
   type InvoiceType,
   isDraft,
   NO_CREDIT_NOTE,
@@ -34,7 +34,10 @@ import { invoiceChanges } from "./sources/invoices.ts";
 type Kind = "invoice" | "bill";
 const MODEL = "account.invoice";
 
-export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapter<K, Entry> {
+export function invoiceAdapter<K extends Kind>(
+  books: Books,
+  kind: K,
+): LedgerAdapter<K, TrytonInvoice> {
   const [type, other] = kind === "invoice" ? (["out", "in"] as const) : (["in", "out"] as const);
   const guard = openGuard(books, MODEL, type);
   const ofSide = async () => where({ ...(await ofCompany(books)), "type =": type });
@@ -43,8 +46,8 @@ export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapt
     const within = scopeDomain(scope, "invoice_date", ["write_date", "create_date"], isOpen);
     return [...(await ofSide()), NO_CREDIT_NOTE, within];
   };
-  return adapterOf<K, Entry>({
-    ladder: ladderOf(books, type),
+  return adapterOf<K, TrytonInvoice>({
+    can: capabilitiesOf(books, type),
     givesNumber: isNumbered(books, type),
     guard,
     notes: notesOf(books),
@@ -87,12 +90,12 @@ export function invoiceAdapter<K extends Kind>(books: Books, kind: K): BookAdapt
     },
     // Flows read customer invoices only.
     changes: async (ids, signal) => (type === "in" ? [] : invoiceChanges(books, ids, signal)),
-    prepare: (wanted) => prepare(books, guard.isErps, wanted),
+    prepare: (desired) => prepare(books, guard.isErps, desired),
     step: (to, steps) => step(books, to, steps),
   });
 }
 
-export const ladderOf = (books: Books, type: InvoiceType): Ladder => ({
+export const capabilitiesOf = (books: Books, type: InvoiceType): Capabilities => ({
   has: ["draft", "posted", "settled", "cancelled"],
   byUs: "settled",
   ...(books.config.posting === "post" ? {} : { posts: false }),
@@ -105,15 +108,17 @@ export const ladderOf = (books: Books, type: InvoiceType): Ladder => ({
  * On a posted invoice Tryton changes the due date and nothing else, where it has one term. Of a draft that nobody else
  * has touched we write the head again.
  */
-export const fixedIn = (entry: Pick<Entry, "state" | "made" | "ours" | "terms">): string[] => {
+export const fixedIn = (
+  entry: Pick<TrytonInvoice, "state" | "made" | "ours" | "terms">,
+): string[] => {
   const isOpen = entry.made && (isDraft(entry) ? entry.ours : entry.terms.length === 1);
   return isOpen ? [] : ["days.due", "reference", "order"];
 };
 
-async function prepare(books: Books, isErps: boolean, wanted: readonly Wanted<Kind>[]) {
-  const parties = await addressedAll(books, wanted);
+async function prepare(books: Books, isErps: boolean, desired: readonly Desired<Kind>[]) {
+  const parties = await addressedAll(books, desired);
   const all: object[] = [];
-  for (const [at, one] of wanted.entries()) {
+  for (const [at, one] of desired.entries()) {
     const values = await invoiceValues(books, one, parties[at] as Addressed);
     all.push(isErps ? { ...values, external_id: one.mark } : values);
   }

@@ -9,7 +9,7 @@ import type { Kit } from "../../test/support/connector.ts";
 import { isLongRun } from "../../test/support/runs.ts";
 import { trytonIsThere, type TrytonServer, useTryton } from "../../test/support/tryton.ts";
 import { isHalf } from "../../test/support/tryton-releases.ts";
-import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
+import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { tryton } from "./index.ts";
 import { invoiceDocument, paymentDocument } from "./sink.fixture.ts";
 import { deskIn, deskOf, settings, type Desk } from "./sources/source.fixture.ts";

@@ -28,7 +28,7 @@ describe.skipIf(!trytonIsThere)("codes of a real Tryton", () => {
       },
     };
     const lookup: Lookup = openLookup(counted, { now });
-    return { tryton, lookup, calls, advance: (ms: number) => (nowMs += ms) };
+    return { tryton, lookup, calls, apply: (ms: number) => (nowMs += ms) };
   }
 
   test("a product brings the accounts of its category", async () => {
@@ -68,14 +68,14 @@ describe.skipIf(!trytonIsThere)("codes of a real Tryton", () => {
   });
 
   test("what people set up once is asked for once, and again after ten minutes or when the clock was set back", async () => {
-    const { lookup, calls, advance } = open(shared);
+    const { lookup, calls, apply } = open(shared);
     await lookup.account("4000");
     await lookup.account("4000");
     expect(calls).toHaveLength(1);
-    advance(11 * MINUTE);
+    apply(11 * MINUTE);
     await lookup.account("4000");
     expect(calls).toHaveLength(2);
-    advance(-24 * 60 * MINUTE);
+    apply(-24 * 60 * MINUTE);
     await lookup.account("4000");
     expect(calls).toHaveLength(3);
   });

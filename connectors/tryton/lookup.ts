@@ -1,8 +1,8 @@
 /**
- * Codes that people use in Tryton, and the database ids behind them (src/books/codes.ts). Parties are not among them: see
+ * Codes that people use in Tryton, and the database ids behind them (src/ledger/codes.ts). Parties are not among them: see
  * parties.ts.
  */
-import { type CodeKind, openCodes } from "../../src/books/codes.ts";
+import { type CodeKind, openCodes } from "../../src/ledger/codes.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
 import * as row from "./rows.ts";
 import { ofCompany, rowOf, rowsOf, where } from "./search.ts";
@@ -18,7 +18,7 @@ interface Product {
 }
 
 /** Codes by what they name. */
-type Wanted = Readonly<Record<"account" | "product" | "unit", readonly string[]>>;
+type Desired = Readonly<Record<"account" | "product" | "unit", readonly string[]>>;
 
 /** What a code names is asked for once in ten minutes. @throws Refused with code `not-in-tryton` (or `twice-in-tryton`), TrytonError */
 export type Lookup = ReturnType<typeof openLookup>;
@@ -76,9 +76,9 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
   const codes = openCodes<Kind, Row>({
     books: "Tryton",
     now,
-    async rowsOf({ model, field, reads, isOfCompany = false }, wanted, most) {
+    async rowsOf({ model, field, reads, isOfCompany = false }, desired, most) {
       const company = isOfCompany ? await ofCompany({ tryton }) : {};
-      const domain = where({ [`${field} in`]: wanted, ...company });
+      const domain = where({ [`${field} in`]: desired, ...company });
       const fields = { code: row.called(field, row.as<string>()), ...reads };
       return rowsOf({ tryton }, model, domain, fields, most === null ? {} : { most });
     },
@@ -104,7 +104,7 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
   const id = (kind: Kind) => async (code: string) => (await codes.row(kind, code)).id;
   return {
     /** One call per kind for those not known yet. What is not there, or twice, is told to whoever needs it. */
-    async load({ account, product, unit }: Wanted): Promise<void> {
+    async load({ account, product, unit }: Desired): Promise<void> {
       await codes.load(kinds.account, account);
       await codes.load(kinds.product, product, productOf);
       await codes.load(kinds.unit, unit);
@@ -120,8 +120,8 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
     /** Decimal places that a unit price may have. */
     pricePlaces: () => codes.kept({ what: "price places" }, "", () => pricePlacesOf(tryton)),
     /** Those of these codes that name nothing, or more than one thing: 500 in one call. */
-    faults: (kind: "account" | "product" | "unit", wanted: readonly string[]) =>
-      codes.faults(kinds[kind], wanted),
+    faults: (kind: "account" | "product" | "unit", desired: readonly string[]) =>
+      codes.faults(kinds[kind], desired),
     product: (code: string): Promise<Product> =>
       codes.kept(kinds.product, code, async () =>
         productOf(await codes.expected(kinds.product, code)),

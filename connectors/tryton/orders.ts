@@ -1,14 +1,14 @@
 /**
- * Orders in Tryton, for src/books/orders.ts: sales to customers and purchases from suppliers.
+ * Orders in Tryton, for src/ledger/orders.ts: sales to customers and purchases from suppliers.
  *
  * Tryton invoices nothing of them (`invoice_method` manual): the platform's invoice is the one that is booked. Nor does
  * it plan their delivery: see {@link LINE}.
  */
-import type { GoodsAdapter, Step, StepTo, Wanted } from "../../src/books/adapter.ts";
-import type { OrderDocument } from "../../src/books/documents.ts";
-import { goodsLine } from "../../src/books/goods.ts";
-import { markOf, platformIdIn } from "../../src/books/marks.ts";
-import { type BookedOrder, orderAdapter as adapterOf } from "../../src/books/orders.ts";
+import type { GoodsAdapter, Step, StepTo, Desired } from "../../src/ledger/port.ts";
+import type { OrderDocument } from "../../src/ledger/documents.ts";
+import { goodsLine } from "../../src/ledger/goods.ts";
+import { markOf, platformIdIn } from "../../src/ledger/marks.ts";
+import { type BookedOrder, orderAdapter as adapterOf } from "../../src/ledger/orders.ts";
 import type { Books } from "./books.ts";
 import { amountLines } from "./invoice-facts.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
@@ -50,7 +50,7 @@ export const orderAdapter = (books: Books): GoodsAdapter<"order", Row> =>
       return rows.map((row) => bookedOf(type, row));
     },
     isUnfinished: ({ side, native }) => isExpected(books, side, native.id),
-    create: (wanted) => create(books, wanted),
+    create: (desired) => create(books, desired),
     async renumber({ document: { type, number } }, { id }) {
       await books.tryton.call(`model.${type}.${type}.write`, [[id], { reference: number }]);
     },
@@ -61,14 +61,14 @@ const OPEN: readonly string[] = ["draft", "quotation"];
 
 function bookedOf(side: Type, native: Row): BookedOrder<Row> {
   const { id, number, state, comment, reference, invoice_method, party, lines } = native;
-  const rung = state === "cancelled" ? state : OPEN.includes(state) ? "draft" : "posted";
-  const isInvoiced = rung === "posted" && invoice_method !== MANUAL;
+  const status = state === "cancelled" ? state : OPEN.includes(state) ? "draft" : "posted";
+  const isInvoiced = status === "posted" && invoice_method !== MANUAL;
   return {
     side,
     id: String(id),
     number,
     state,
-    rung,
+    status,
     mark: platformIdIn(comment),
     reference,
     party: party.code,
@@ -85,10 +85,10 @@ function bookedOf(side: Type, native: Row): BookedOrder<Row> {
   };
 }
 
-async function create(books: Books, wanted: Wanted<"order">): Promise<string> {
+async function create(books: Books, desired: Desired<"order">): Promise<string> {
   const { tryton, config, lookup } = books;
-  const { type, date, number, description } = wanted.document;
-  const [{ id: party, address }] = (await addressedAll(books, [wanted])) as [Addressed];
+  const { type, date, number, description } = desired.document;
+  const [{ id: party, address }] = (await addressedAll(books, [desired])) as [Addressed];
   const values = {
     company: (await tryton.session()).company,
     party,
@@ -100,8 +100,8 @@ async function create(books: Books, wanted: Wanted<"order">): Promise<string> {
     ...(date === null ? {} : { [`${type}_date`]: day(date) }),
     reference: number,
     description: description?.replaceAll(/\s+/g, " ") ?? null,
-    comment: markOf(wanted.mark),
-    lines: [["create", await lineValues(books, wanted.document)]],
+    comment: markOf(desired.mark),
+    lines: [["create", await lineValues(books, desired.document)]],
   };
   const [id] = await tryton.call<[number]>(`model.${type}.${type}.create`, [[values]]);
   return String(id);
@@ -130,9 +130,9 @@ async function lineValues({ lookup }: Books, { lines }: OrderDocument): Promise<
 async function step(
   books: Books,
   to: StepTo,
-  { wanted: { document }, standing }: Step<"order", Row>,
+  { desired: { document }, entry }: Step<"order", Row>,
 ): Promise<void> {
-  const { id, state, invoice_method, lines: rows } = standing.native;
+  const { id, state, invoice_method, lines: rows } = entry.native;
   const call = (method: string, ...params: unknown[]): Promise<unknown> =>
     books.tryton.call(`model.${document.type}.${document.type}.${method}`, [[id], ...params]);
   if (to === "cancelled") await call("cancel");

@@ -1,8 +1,8 @@
 /** Parties as documents need them: by code, else by the platform's id of the company, else made. */
-import { BARE, type PartyAdapter, type Standing, type Wanted } from "../../src/books/adapter.ts";
-import { partiesOnce, partyFacts } from "../../src/books/booked.ts";
-import { companyIdOf } from "../../src/books/changes.ts";
-import type { Party } from "../../src/books/documents.ts";
+import { PLAIN_ENTRY, type PartyAdapter, type Entry, type Desired } from "../../src/ledger/port.ts";
+import { partiesOnce, partyFacts } from "../../src/ledger/booked.ts";
+import { companyIdOf } from "../../src/ledger/changes.ts";
+import type { Party } from "../../src/ledger/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import { TrytonError } from "./errors.ts";
@@ -24,31 +24,31 @@ interface PartyRow {
 export const partyAdapter = (books: Books): PartyAdapter => ({
   ...partiesOnce(["posted"], 100),
   expected: async (parties) => parties.map(({ code, name }) => partyFacts(code, name)),
-  locate: (wanted) => locate(books, wanted),
-  async create(wanted) {
-    for (const { document } of wanted) await create(books, document);
-    return wanted.map(() => null);
+  locate: (desired) => locate(books, desired),
+  async create(desired) {
+    for (const { document } of desired) await create(books, document);
+    return desired.map(() => null);
   },
 });
 
 /** In one call; asked for each time, for a database restored from a backup may give an id to another one. */
 async function locate(
   books: Books,
-  wanted: readonly Wanted<"party">[],
-): Promise<Standing<PartyRow>[]> {
-  const ids = wanted.map(({ document }) => document.companyId);
-  const codes = wanted.map(({ document }) => document.code);
+  desired: readonly Desired<"party">[],
+): Promise<Entry<PartyRow>[]> {
+  const ids = desired.map(({ document }) => document.companyId);
+  const codes = desired.map(({ document }) => document.code);
   const domain = [either({ "code in": codes, "identifiers.code in": ids })];
   const rows = await rowsOf(books, "party.party", domain, PARTY);
   return rows.flatMap(({ id, code, name, addresses: [address = null], identifiers }) => {
     const marks = identifiers.map((one) => one.code).filter((one) => ids.includes(one));
     const shown = marks.length === 0 ? [companyIdOf(identifiers)] : marks;
     return [...new Set<string | null>(shown)].map((mark) => ({
-      ...BARE,
+      ...PLAIN_ENTRY,
       id: code,
       mark,
       number: code,
-      rung: "posted" as const,
+      status: "posted" as const,
       facts: partyFacts(code, name),
       native: { id, address },
     }));
@@ -64,7 +64,7 @@ const PARTY = {
 /** Those that documents are booked on, in their order; one without an address gets one. @throws TrytonError */
 export async function addressedAll(
   { tryton }: Books,
-  wanted: readonly Pick<Wanted, "payer">[],
+  desired: readonly Pick<Desired, "payer">[],
 ): Promise<Addressed[]> {
   const addressFor = async (party: number): Promise<number> => {
     const [made] = await tryton.call<[number]>("model.party.address.create", [[{ party }]]);
@@ -72,7 +72,7 @@ export async function addressedAll(
   };
   const addresses = new Map<number, number>();
   const all: Addressed[] = [];
-  for (const { payer } of wanted) {
+  for (const { payer } of desired) {
     if (payer === null) throw new TrytonError("concurrency", "the party is not there any more");
     const { id, address: own } = payer.native as PartyRow;
     const address = addresses.get(id) ?? own ?? (await addressFor(id));

@@ -1,7 +1,7 @@
 /** The party of a document, as a send finds or makes it. */
-import type { Wanted } from "../../src/books/adapter.ts";
-import type { Party } from "../../src/books/documents.ts";
-import { Parties } from "../../src/books/parties.ts";
+import type { Desired } from "../../src/ledger/port.ts";
+import type { Party } from "../../src/ledger/documents.ts";
+import { Parties } from "../../src/ledger/parties.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
@@ -12,9 +12,9 @@ export async function partyFor(books: Books, party: Party): Promise<Addressed> {
   const parties = new Parties(driven(books));
   const { signal } = new AbortController();
   const call = { key: "party", signal, purpose: "delivery", made: new Set<string>() } as const;
-  const wanted = { document: { party } } as unknown as Wanted;
-  const [told] = await parties.of([wanted], call);
+  const desired = { document: { party } } as unknown as Desired;
+  const [told] = await parties.of([desired], call);
   if (told?.refusal !== undefined) throw new Refused(told.refusal);
-  const [addressed] = await addressedAll(books, await parties.ensure([wanted], call));
+  const [addressed] = await addressedAll(books, await parties.ensure([desired], call));
   return addressed as Addressed;
 }

@@ -1,5 +1,5 @@
 /** Payments of invoices, as people make them in Tryton: by its pay wizard. */
-import type { Paying } from "../../src/books/payments.ts";
+import type { Paying } from "../../src/ledger/payments.ts";
 import type { Books } from "./books.ts";
 import { busy } from "./errors.ts";
 import { ids } from "./rows.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { numbers, runs, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { invoiceSink, paymentSink } from "./sinks.ts";
-import type { Check } from "../../src/books/examine.ts";
+import type { Check } from "../../src/ledger/examine.ts";
 import { rightsLooks } from "./rights.ts";
 import {
   between,

@@ -3,7 +3,7 @@ import { numbers, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, type TrytonServer, useTryton } from "../../test/support/tryton.ts";
 import type { Inspection, Sink } from "../../src/core/contract.ts";
 import type { Answer } from "../../src/core/outcome.ts";
-import type { PaymentDocument } from "../../src/books/documents.ts";
+import type { PaymentDocument } from "../../src/ledger/documents.ts";
 import { billSink, invoiceSink, paymentSink } from "./sinks.ts";
 import { pay } from "./pay.ts";
 import { takeBack } from "./clerk.fixture.ts";

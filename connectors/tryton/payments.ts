@@ -1,12 +1,12 @@
 /**
- * Payments in Tryton, for src/books/payments.ts: accounting moves that its pay wizard makes on an invoice, with a line on
+ * Payments in Tryton, for src/ledger/payments.ts: accounting moves that its pay wizard makes on an invoice, with a line on
  * what customers owe, or on what we owe. The move that cancels another one is no payment; the other one was taken back.
  */
-import type { BookAdapter } from "../../src/books/adapter.ts";
-import { paymentStanding } from "../../src/books/booked.ts";
-import { PAGE_RECORDS } from "../../src/books/holdings.ts";
-import { paymentMark } from "../../src/books/marks.ts";
-import { type LedgerPayment, paymentAdapter as adapterOf } from "../../src/books/payments.ts";
+import type { LedgerAdapter } from "../../src/ledger/port.ts";
+import { paymentEntry } from "../../src/ledger/booked.ts";
+import { PAGE_RECORDS } from "../../src/ledger/holdings.ts";
+import { paymentMark } from "../../src/ledger/marks.ts";
+import { type LedgerPayment, paymentAdapter as adapterOf } from "../../src/ledger/payments.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { type Books, notesOf, resourceOf } from "./books.ts";
 import { openGuard } from "./guard.ts";
@@ -18,7 +18,7 @@ const INVOICE = "account.invoice";
 const MOVE = "account.move";
 const MOVE_LINE = "account.move.line";
 
-export const paymentAdapter = (books: Books): BookAdapter<"payment"> =>
+export const paymentAdapter = (books: Books): LedgerAdapter<"payment"> =>
   adapterOf({
     currency: books.config.currency,
     guards: { out: openGuard(books, MOVE, "out"), in: openGuard(books, MOVE, "in") },
@@ -105,7 +105,7 @@ function paymentIn(currency: string, move: number, lines: readonly PaymentLine[]
     move,
     invoices: lines.flatMap((line) => line.invoice_payments),
     settles: others.map((line) => line.move).filter((other) => other !== move),
-    standing: paymentStanding({
+    entry: paymentEntry({
       name: `#${move}`,
       description: head.description ?? "",
       party: party?.code ?? null,

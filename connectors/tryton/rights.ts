@@ -1,6 +1,6 @@
-/** The rights that the synchronisation's user needs in Tryton, by what it does (src/books/examine-rights.ts). */
-import type { Check } from "../../src/books/examine.ts";
-import { type Rights, type RightsArea, rightsCheck } from "../../src/books/examine-rights.ts";
+/** The rights that the synchronisation's user needs in Tryton, by what it does (src/ledger/examine-rights.ts). */
+import type { Check } from "../../src/ledger/examine.ts";
+import { type Rights, type RightsArea, rightsCheck } from "../../src/ledger/examine-rights.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import { files } from "./attachments.ts";
 import type { Books } from "./books.ts";

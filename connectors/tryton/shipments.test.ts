@@ -3,7 +3,7 @@ import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
+import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { orderSink, shipmentSink } from "./sinks.ts";
 import { missingOf, ORDERED, PICKING, UNSHIPPED } from "./sink.fixture.ts";
 import { deskIn, deskOf, type Desk } from "./sources/source.fixture.ts";

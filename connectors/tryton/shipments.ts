@@ -1,22 +1,22 @@
 /**
- * Delivery tickets in Tryton, for src/books/tickets.ts: customer shipments and supplier shipments, under the ticket's own
+ * Delivery tickets in Tryton, for src/ledger/tickets.ts: customer shipments and supplier shipments, under the ticket's own
  * number.
  *
  * A ticket's moves belong to the lines of its order where it has one. They may be less than was ordered, or more, or
  * one of several loads: nothing is planned for the difference, and the order stays done, for what Tryton expected of it
  * was closed when the order was booked (orders.ts).
  */
-import type { GoodsAdapter, Wanted } from "../../src/books/adapter.ts";
-import type { ShipmentDocument } from "../../src/books/documents.ts";
-import { goodsLine } from "../../src/books/goods.ts";
-import { markOf, platformIdIn } from "../../src/books/marks.ts";
-import { orderIn } from "../../src/books/orders.ts";
+import type { GoodsAdapter, Desired } from "../../src/ledger/port.ts";
+import type { ShipmentDocument } from "../../src/ledger/documents.ts";
+import { goodsLine } from "../../src/ledger/goods.ts";
+import { markOf, platformIdIn } from "../../src/ledger/marks.ts";
+import { orderIn } from "../../src/ledger/orders.ts";
 import {
   type BookedTicket,
   ticketAdapter,
   type TicketNames,
   ticketsOf,
-} from "../../src/books/tickets.ts";
+} from "../../src/ledger/tickets.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { type Books, notesOf } from "./books.ts";
@@ -92,12 +92,12 @@ export const shipmentAdapter = (books: Books): GoodsAdapter<"shipment", BookedTi
     async renumber({ number }, { type, id }) {
       await books.tryton.call(`model.${KINDS[type].model}.write`, [[id], { number }]);
     },
-    async create(wanted) {
-      const values = await valuesOf(books, wanted);
-      await books.tryton.call(`model.${KINDS[wanted.document.type].model}.create`, [[values]]);
+    async create(desired) {
+      const values = await valuesOf(books, desired);
+      await books.tryton.call(`model.${KINDS[desired.document.type].model}.create`, [[values]]);
     },
     note: ({ resource }, text) => notesOf(books).add(resource, text),
-    amend: (wanted, row) => rewrite(books, wanted, row),
+    amend: (desired, row) => rewrite(books, desired, row),
     async cancel(row) {
       await ignoreMoves(books, row);
       await pressed(books, row, "cancel");
@@ -209,10 +209,10 @@ async function bring(books: Books, shipment: Row, to: "waiting" | "done"): Promi
   }
 }
 
-async function rewrite(books: Books, wanted: Wanted<"shipment">, row: Row): Promise<void> {
+async function rewrite(books: Books, desired: Desired<"shipment">, row: Row): Promise<void> {
   const { model, moves } = KINDS[row.type];
   for (const button of BACK[row.state] ?? []) await pressed(books, row, button);
-  const all = await valuesOf(books, wanted);
+  const all = await valuesOf(books, desired);
   const old = row.moves.map(({ id }) => id);
   const values = {
     number: all["number"],
@@ -223,9 +223,9 @@ async function rewrite(books: Books, wanted: Wanted<"shipment">, row: Row): Prom
   await books.tryton.call(`model.${model}.write`, [[row.id], values]);
 }
 
-async function valuesOf(books: Books, wanted: Wanted<"shipment">) {
-  const [party] = await addressedAll(books, [wanted]);
-  return shipmentValues(books, wanted.document, party as Addressed);
+async function valuesOf(books: Books, desired: Desired<"shipment">) {
+  const [party] = await addressedAll(books, [desired]);
+  return shipmentValues(books, desired.document, party as Addressed);
 }
 
 /** @throws TrytonError */

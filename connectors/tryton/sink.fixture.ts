@@ -10,7 +10,7 @@ import type { TrytonServer } from "../../test/support/tryton.ts";
 import { testedSeries } from "../../test/support/tryton-releases.ts";
 import type { Books } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
-import type { InvoiceDocument, PaymentDocument } from "../../src/books/documents.ts";
+import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import { openLookup } from "./lookup.ts";
 import { billSink, invoiceSink } from "./sinks.ts";
 import { openTryton, type Tryton, TrytonError } from "./wire.ts";

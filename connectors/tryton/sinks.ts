@@ -1,6 +1,6 @@
-/** The books of one company as the driver of src/books sees them, and the sinks of its documents. */
-import type { BookKind, Books as AnyBooks } from "../../src/books/adapter.ts";
-import { bookSink } from "../../src/books/driver.ts";
+/** The books of one company as the driver of src/ledger sees them, and the sinks of its documents. */
+import type { LedgerKind, Books as AnyBooks } from "../../src/ledger/port.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
 import type { Sink } from "../../src/core/contract.ts";
 import type { Books } from "./books.ts";
 import { TRYTON } from "./errors.ts";
@@ -27,9 +27,9 @@ export const driven = (books: Books): AnyBooks => ({
 });
 
 const sinkOf =
-  (kind: BookKind) =>
+  (kind: LedgerKind) =>
   (books: Books): Sink =>
-    bookSink(driven(books), kind);
+    ledgerSink(driven(books), kind);
 
 export const invoiceSink = sinkOf("invoice");
 export const billSink = sinkOf("bill");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
+import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { orderSink, shipmentSink } from "./sinks.ts";
 import { deskIn, type Desk } from "./sources/source.fixture.ts";
 

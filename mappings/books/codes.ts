@@ -1,5 +1,5 @@
 /** What the books call the things that the platform names, from links and cross-reference tables. */
-import type { Party } from "../../src/books/documents.ts";
+import type { Party } from "../../src/ledger/documents.ts";
 import type { References } from "../../src/core/contract.ts";
 import { NotMapped } from "../../src/core/errors.ts";
 import { accountOf } from "../canonical/codes.ts";

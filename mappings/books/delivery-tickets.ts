@@ -1,5 +1,5 @@
 /** Delivery tickets as shipments of the books. Net gallons are what moves: they are billed and taxed. */
-import { ShipmentDocument } from "../../src/books/documents.ts";
+import { ShipmentDocument } from "../../src/ledger/documents.ts";
 import { defineMapping, type References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";

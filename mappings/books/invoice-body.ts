@@ -1,5 +1,5 @@
 /** What invoices we issue and invoices we pay have in common: amounts as the platform says, to the cent. */
-import type { InvoiceDocument, Party } from "../../src/books/documents.ts";
+import type { InvoiceDocument, Party } from "../../src/ledger/documents.ts";
 import type { Figures, References, Skip } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";

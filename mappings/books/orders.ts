@@ -1,5 +1,5 @@
 /** Orders as sales or purchases of the books, once they are confirmed. */
-import { OrderDocument, type Party } from "../../src/books/documents.ts";
+import { OrderDocument, type Party } from "../../src/ledger/documents.ts";
 import { defineMapping, type References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";

@@ -1,5 +1,5 @@
 /** Payments that went through, as payments of invoices that are in the books. They wait until their invoice is. */
-import { PaymentDocument } from "../../src/books/documents.ts";
+import { PaymentDocument } from "../../src/ledger/documents.ts";
 import { defineMapping, type References, type Skip } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { paymentLikeness } from "../canonical/payments.ts";

@@ -1,4 +1,4 @@
-import { InvoiceDocument } from "../../src/books/documents.ts";
+import { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { Invoice } from "../../src/platform/contract/invoice.ts";
 import { likenessOf } from "../canonical/invoice-body.ts";

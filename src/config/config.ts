@@ -4,7 +4,7 @@
  * wants them.
  */
 import { dirname, resolve } from "node:path";
-import type { Ignore } from "../books/compare.ts";
+import type { Ignore } from "../ledger/compare.ts";
 import type { Budget } from "../core/budget.ts";
 import type { Mapping } from "../core/contract.ts";
 import { ConfigurationError, EnvironmentError } from "../core/errors.ts";

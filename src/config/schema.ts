@@ -1,6 +1,6 @@
 /** The settings of one installation. Descriptions are what editors show and what error messages offer. */
 import { z } from "zod";
-import { ignorable } from "../books/compare.ts";
+import { ignorable } from "../ledger/compare.ts";
 import { faultOfAddress } from "../core/address.ts";
 import { usualBudget } from "../core/budget.ts";
 import { holdingKinds } from "../core/holdings.ts";

@@ -2,7 +2,7 @@
  * A receiver holds other values than those that a document was brought to: a person has it until both agree again
  * (ADR 0018). Verification tells of what it inspected, reconciliation of what it compared; each closes its own only.
  */
-import { inWords, labelOf } from "../books/compare.ts";
+import { inWords, labelOf } from "../ledger/compare.ts";
 import { holdingKindOf } from "../core/kinds.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Difference } from "../core/holdings.ts";

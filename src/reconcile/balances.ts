@@ -1,5 +1,5 @@
 /** What is open by party, side by side, by how long it has been due. */
-import { inDigits } from "../books/compare.ts";
+import { inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Day, Holding } from "../core/holdings.ts";
 import { type Judged, type Side, sides } from "./case.ts";

@@ -1,6 +1,6 @@
 /** One row per case, for spreadsheets. */
 import { stringify } from "csv-stringify/sync";
-import { inWords } from "../books/compare.ts";
+import { inWords } from "../ledger/compare.ts";
 import { guarded } from "../core/spreadsheet.ts";
 import type { RecordRow, Report } from "./report.ts";
 

@@ -1,5 +1,5 @@
 /** When a reconciliation cannot be trusted: it says why, and judges nothing. */
-import { inDigits } from "../books/compare.ts";
+import { inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { HoldingKind } from "../core/holdings.ts";
 import { agreeing, type Case, manyOf, type Records, type Side, sides } from "./case.ts";

@@ -2,7 +2,7 @@
  * What differs in a case. Twice: what the mapping and the receiver's `expect` say should be held, field by field, and a
  * plain look at both records without any mapping, because a wrong mapping agrees with itself.
  */
-import { compare, differenceIn, type Ignore, isSame, type Value } from "../books/compare.ts";
+import { compare, differenceIn, type Ignore, isSame, type Value } from "../ledger/compare.ts";
 import type { Fault } from "../core/fault.ts";
 import {
   type Facts,

@@ -1,5 +1,5 @@
 /** Puts a case into exactly one bucket, with its differences, cause and next step. */
-import type { Ignore } from "../books/compare.ts";
+import type { Ignore } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { HoldingKind } from "../core/holdings.ts";
 import { sha256 } from "../core/keys.ts";

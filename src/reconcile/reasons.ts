@@ -1,5 +1,5 @@
 /** Why a case is in its bucket, and what a person does about it, in plain words. */
-import { labelOf } from "../books/compare.ts";
+import { labelOf } from "../ledger/compare.ts";
 import type { Fault } from "../core/fault.ts";
 import type { HoldingKind } from "../core/holdings.ts";
 import { type Bucket, type Case, isLive, leading, liveOf } from "./case.ts";

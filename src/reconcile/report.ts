@@ -2,7 +2,7 @@
  * A whole reconciliation as plain data: every case in one bucket, sums that tie to the rows as they were read, and
  * whether both sides agree. It survives JSON, so that a daemon can hand it to a command; amounts are digits.
  */
-import { type Ignore, inDigits } from "../books/compare.ts";
+import { type Ignore, inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Day, Holding, HoldingKind, Period, Role, Strength } from "../core/holdings.ts";

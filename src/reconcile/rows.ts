@@ -1,5 +1,5 @@
 /** Judged cases as rows of a report, in an order that people and scripts can rely on. */
-import { inDigits } from "../books/compare.ts";
+import { inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import { type Holding, holdingKinds, type Period } from "../core/holdings.ts";
 import { type Bucket, type Judged, leading, numberOf, otherSide, type Side } from "./case.ts";

@@ -1,6 +1,6 @@
 /** What a record counts for, and sums over records as they were read: they know nothing of cases. */
 import { hash } from "node:crypto";
-import { inDigits } from "../books/compare.ts";
+import { inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Holding, HoldingKind } from "../core/holdings.ts";
 import { holdingKinds } from "../core/holdings.ts";

@@ -1,5 +1,5 @@
 /** A reconciliation for people at a terminal: differences first, then counts and sums of both sides. */
-import { inDigits, inWords, labelOf } from "../books/compare.ts";
+import { inDigits, inWords, labelOf } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Strength } from "../core/holdings.ts";
 import { ages, type Balance } from "./balances.ts";

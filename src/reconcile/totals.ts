@@ -1,5 +1,5 @@
 /** Counts and sums of cases: by bucket, by party and month, from one side's total to the other's, and what is alike. */
-import { inDigits } from "../books/compare.ts";
+import { inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import { type HoldingKind, holdingKinds } from "../core/holdings.ts";
 import { agreeing, type Bucket, buckets, type Side, sides } from "./case.ts";

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { compare, inWords } from "../../src/books/compare.ts";
+import { compare, inWords } from "../../src/ledger/compare.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, HoldingKind } from "../../src/core/holdings.ts";
 import type { Json } from "../../src/core/json.ts";

@@ -11,7 +11,7 @@ import type {
   OrderDocument,
   Party,
   PaymentDocument,
-} from "../../src/books/documents.ts";
+} from "../../src/ledger/documents.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { readCases } from "../../src/mapping/cases.ts";
 

@@ -10,14 +10,14 @@ import { booksOf } from "../../connectors/quickbooks-desktop/index.ts";
 import { tell } from "../../connectors/quickbooks-desktop/told.ts";
 import { desktopSources } from "../../connectors/quickbooks-desktop/sources.ts";
 import { asking, type Wire } from "../../connectors/quickbooks-desktop/wire.ts";
-import type { BookKind, Books } from "../../src/books/adapter.ts";
+import type { LedgerKind, Books } from "../../src/ledger/port.ts";
 import {
   InvoiceDocument,
   OrderDocument,
   PaymentDocument,
   ShipmentDocument,
-} from "../../src/books/documents.ts";
-import { bookSink } from "../../src/books/driver.ts";
+} from "../../src/ledger/documents.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
@@ -223,13 +223,13 @@ const ticketOf = ({ id, number, party, date, lines }: OrderDocument, order: stri
 /** Null: the books cannot keep it. */
 async function sent(
   books: Books,
-  kind: BookKind,
+  kind: LedgerKind,
   document: InvoiceDocument | PaymentDocument | OrderDocument | ShipmentDocument,
   counterpart: string | null = null,
 ): Promise<Answer | null> {
   const { id, number } = document;
   const item = { id, number, revision: "r1", document, counterpart };
-  const sink = bookSink(books, kind);
+  const sink = ledgerSink(books, kind);
   try {
     const request = { ...sink.freeze([item]), key: `fb1_${id}`, items: [item], firstSentAt: null };
     return await sink.send(request, never);

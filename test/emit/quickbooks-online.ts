@@ -12,7 +12,7 @@ import { partyBody } from "../../connectors/quickbooks-online/parties.ts";
 import { paymentBody } from "../../connectors/quickbooks-online/payments.ts";
 import { NAME_MOST, partyName } from "../../connectors/quickbooks/names.ts";
 import { oneLine } from "../../connectors/quickbooks/text.ts";
-import { InvoiceDocument, OrderDocument, PaymentDocument } from "../../src/books/documents.ts";
+import { InvoiceDocument, OrderDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import { readCases } from "../../src/mapping/cases.ts";

@@ -11,9 +11,9 @@ import { releaseOf } from "../../connectors/tryton/release.ts";
 import { driven } from "../../connectors/tryton/sinks.ts";
 import { encode } from "../../connectors/tryton/values.ts";
 import type { Tryton } from "../../connectors/tryton/wire.ts";
-import { BARE, type BookKind, type Documents, type Standing } from "../../src/books/adapter.ts";
-import { InvoiceDocument, OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
-import { payingMark } from "../../src/books/marks.ts";
+import { PLAIN_ENTRY, type LedgerKind, type Documents, type Entry } from "../../src/ledger/port.ts";
+import { InvoiceDocument, OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
+import { payingMark } from "../../src/ledger/marks.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { surroundingsIn } from "../support/surroundings.ts";
 import { anyInvoice, anyOrder, anyPayment, documentsOfCases } from "./documents.ts";
@@ -105,7 +105,7 @@ const ticketOf = ({ id, number, party, type, date, description, lines }: OrderDo
     })),
   });
 
-async function create<K extends BookKind>(
+async function create<K extends LedgerKind>(
   books: Books,
   kind: K,
   document: Documents[K],
@@ -120,7 +120,7 @@ async function create<K extends BookKind>(
   };
   const [expected] = await own.expected([document], call);
   if (expected instanceof Refused) throw expected;
-  const wanted = {
+  const desired = {
     document,
     expected,
     mark: id,
@@ -132,18 +132,18 @@ async function create<K extends BookKind>(
     binding: null,
     until: null,
   };
-  await own.create([wanted], call);
+  await own.create([desired], call);
 }
 
-const PAYER: Standing = {
-  ...BARE,
+const PAYER: Entry = {
+  ...PLAIN_ENTRY,
   id: "CUST-1",
   mark: null,
   number: "CUST-1",
-  rung: "posted",
+  status: "posted",
   facts: {},
   native: { id: 41, address: 42 },
-} as unknown as Standing;
+} as unknown as Entry;
 
 type Call = readonly [method: string, params: readonly unknown[]];
 

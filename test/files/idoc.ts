@@ -1,7 +1,7 @@
 /** Documents, settings and sites for the tests of this folder. */
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
+import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { calendarOf } from "../../src/core/calendar.ts";
 import type { Item, Outgoing } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";

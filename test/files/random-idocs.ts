@@ -1,6 +1,6 @@
 /** Random documents for SAP, within the room that it has. */
 import * as fc from "fast-check";
-import type { OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
+import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { SupplierInvoiceDocument } from "../../src/formats/documents.ts";
 import { bill, billLine, billTax, order, ticket } from "./idoc.ts";

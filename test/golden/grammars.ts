@@ -22,10 +22,10 @@ import {
   payingMark,
   paymentMark,
   platformIdIn,
-} from "../../src/books/marks.ts";
-import { orderIn } from "../../src/books/orders.ts";
-import { settlementMark } from "../../src/books/plan.ts";
-import { ticketIn } from "../../src/books/tickets.ts";
+} from "../../src/ledger/marks.ts";
+import { orderIn } from "../../src/ledger/orders.ts";
+import { settlementMark } from "../../src/ledger/plan.ts";
+import { ticketIn } from "../../src/ledger/tickets.ts";
 import type { Item } from "../../src/core/contract.ts";
 import {
   foldedNumber,

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { engineOn } from "./engine.ts";
 import { surroundingsIn } from "./surroundings.ts";
-import { InvoiceDocument, OrderDocument, ShipmentDocument } from "../../src/books/documents.ts";
+import { InvoiceDocument, OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { defineMapping, type Sink } from "../../src/core/contract.ts";
 import { clearBreakers } from "../../src/engine/breakers.ts";
 import { push, recover, runFlow } from "../../src/engine/run.ts";

@@ -1,7 +1,7 @@
 /** Who is a customer, with the engine, the real mappings, a real Tryton and the sandbox. */
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Books } from "../../connectors/tryton/books.ts";
-import type { PartyRecord } from "../../src/books/records.ts";
+import type { PartyRecord } from "../../src/ledger/records.ts";
 import { byId, deskIn, type Desk, reader } from "../../connectors/tryton/sources/source.fixture.ts";
 import { invoices as invoiceSource } from "../../connectors/tryton/sources/invoices.ts";
 import { parties } from "../../connectors/tryton/sources/parties.ts";

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { SourceUnavailable } from "../../../src/core/errors.ts";
 import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
-import type { Mark } from "../../../src/books/stamps.ts";
+import type { Mark } from "../../../src/ledger/stamps.ts";
 import { parties } from "./parties.ts";
 import { byId, deskIn, reader } from "./source.fixture.ts";
 

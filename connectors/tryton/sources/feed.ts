@@ -1,8 +1,8 @@
 /**
- * Tryton's stamps for the walk of src/books/stamps.ts: `create_date`, and `write_date` from the first change on (null
+ * Tryton's stamps for the walk of src/ledger/stamps.ts: `create_date`, and `write_date` from the first change on (null
  * before it).
  */
-import { type Stamps, type StampFeed, stampSource } from "../../../src/books/stamps.ts";
+import { type Stamps, type StampFeed, stampSource } from "../../../src/ledger/stamps.ts";
 import type { Source } from "../../../src/core/contract.ts";
 import type { Books } from "../books.ts";
 import { as, called } from "../rows.ts";

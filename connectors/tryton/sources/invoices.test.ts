@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Decimal } from "../../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
-import { markOf, paymentMark } from "../../../src/books/marks.ts";
-import { InvoiceRecord } from "../../../src/books/records.ts";
+import { markOf, paymentMark } from "../../../src/ledger/marks.ts";
+import { InvoiceRecord } from "../../../src/ledger/records.ts";
 import { day } from "../values.ts";
 import { openTryton } from "../wire.ts";
 import { invoices, paidInvoices } from "./invoices.ts";

@@ -5,11 +5,11 @@
 import type { Change, Source } from "../../../src/core/contract.ts";
 import { stringifyExact } from "../../../src/core/json.ts";
 import type { Books } from "../books.ts";
-import { cannotTell } from "../../../src/books/booked.ts";
-import { companyIdOf, numberTwice, payersOf } from "../../../src/books/changes.ts";
-import { invoiceRecord } from "../../../src/books/facts.ts";
-import { isOurPayment } from "../../../src/books/marks.ts";
-import { amountLines, readTold, type ToldEntry } from "../invoice-facts.ts";
+import { cannotTell } from "../../../src/ledger/booked.ts";
+import { companyIdOf, numberTwice, payersOf } from "../../../src/ledger/changes.ts";
+import { invoiceRecord } from "../../../src/ledger/facts.ts";
+import { isOurPayment } from "../../../src/ledger/marks.ts";
+import { amountLines, readTold, type ToldInvoice } from "../invoice-facts.ts";
 import { texts } from "../rows.ts";
 import { ofCompany, rowsOf, where } from "../search.ts";
 import { TRYTON } from "../errors.ts";
@@ -55,10 +55,10 @@ export async function invoiceChanges(
   });
 }
 
-type Numbered = ToldEntry & { readonly number: string };
+type Numbered = ToldInvoice & { readonly number: string };
 
 const LIVE: readonly string[] = ["posted", "paid"];
-const isLive = ({ state }: ToldEntry): boolean => LIVE.includes(state);
+const isLive = ({ state }: ToldInvoice): boolean => LIVE.includes(state);
 
 function changeOf(entry: Numbered): Change {
   const { number, state, reconciled, platformId, toPay } = entry;

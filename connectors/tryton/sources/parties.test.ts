@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
-import { PartyRecord } from "../../../src/books/records.ts";
+import { PartyRecord } from "../../../src/ledger/records.ts";
 import { parties } from "./parties.ts";
 import { byId, deskIn, exactly, reader } from "./source.fixture.ts";
 

@@ -1,10 +1,10 @@
 /** Parties with a code: those that buy from us, those that sell to us, and all others. */
 import type { Change, Source } from "../../../src/core/contract.ts";
-import { companyIdOf, partyChange } from "../../../src/books/changes.ts";
-import { some } from "../../../src/books/facts.ts";
+import { companyIdOf, partyChange } from "../../../src/ledger/changes.ts";
+import { some } from "../../../src/ledger/facts.ts";
 import type { Books } from "../books.ts";
 import type { RoleSign } from "../config.ts";
-import type { PartyRecord } from "../../../src/books/records.ts";
+import type { PartyRecord } from "../../../src/ledger/records.ts";
 import { TRYTON } from "../errors.ts";
 import * as row from "../rows.ts";
 import { rowsOf, where } from "../search.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Decimal } from "../../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
-import { PriceRecord } from "../../../src/books/records.ts";
+import { PriceRecord } from "../../../src/ledger/records.ts";
 import { prices } from "./prices.ts";
 import { byId, deskIn, exactly, reader, type Desk } from "./source.fixture.ts";
 

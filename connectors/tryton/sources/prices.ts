@@ -6,7 +6,7 @@ import type { Change, Source } from "../../../src/core/contract.ts";
 import type { Books } from "../books.ts";
 import { amountsOrNone, one, type RowOf, texts, textsOrNone } from "../rows.ts";
 import { ofCompany, rowsOf, where } from "../search.ts";
-import { priceChange, priceId, type PriceLine } from "../../../src/books/changes.ts";
+import { priceChange, priceId, type PriceLine } from "../../../src/ledger/changes.ts";
 import { TRYTON } from "../errors.ts";
 import { feed, type Part } from "./feed.ts";
 

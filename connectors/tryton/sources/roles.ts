@@ -3,7 +3,7 @@
  * Invoices that came from the platform do not count: their parties are companies of the platform already.
  */
 import type { Books } from "../books.ts";
-import { markOf } from "../../../src/books/marks.ts";
+import { markOf } from "../../../src/ledger/marks.ts";
 import { ids } from "../rows.ts";
 import { type Domain, either, ofCompany, rowsOf, where } from "../search.ts";
 import type { Part } from "./feed.ts";

@@ -2,7 +2,7 @@
  * Both sides as they are now: platform, books, platform again. Versions never return, so what the platform shows before
  * and after the books were read was so while they were read. What moved meanwhile is read again, twice at most.
  */
-import { compare } from "../../books/compare.ts";
+import { compare } from "../../ledger/compare.ts";
 import { SourceUnavailable } from "../../core/errors.ts";
 import {
   type Holding,

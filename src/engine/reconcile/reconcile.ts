@@ -2,7 +2,7 @@
  * One reconciliation: asks both sides as they are now, matches, maps, judges, and confirms what differs by reading it
  * once more. It writes to neither side; the store keeps what was found.
  */
-import type { Ignore } from "../../books/compare.ts";
+import type { Ignore } from "../../ledger/compare.ts";
 import { holdingKindOf, type Kind } from "../../core/kinds.ts";
 import type { Facts, Holding, HoldingKind, Period } from "../../core/holdings.ts";
 import {

@@ -1,5 +1,5 @@
 /** Conditions (COND_A) as rack prices: the amount for one unit, of the validity that holds today. */
-import type { PriceRecord } from "../../books/records.ts";
+import type { PriceRecord } from "../../ledger/records.ts";
 import type { Surroundings } from "../../core/contract.ts";
 import type { Fault } from "../../core/fault.ts";
 import { Decimal } from "../../core/decimal.ts";

@@ -1,5 +1,5 @@
 /** Delivery tickets as DELVRY: what is brought to us is announced (DESADV), what we brought is confirmed (SHPCON). */
-import type { ShipmentDocument } from "../../books/documents.ts";
+import type { ShipmentDocument } from "../../ledger/documents.ts";
 import { Refused } from "../../core/errors.ts";
 import type { DelvrySink } from "./config.ts";
 import { alpha10, itemNumber, type SegmentWriter, unitOf } from "./write.ts";

@@ -1,7 +1,7 @@
 /** Orders that we sell as ORDERS05: sales area, sold-to party, our number as the customer's purchase order, items. */
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
-import type { OrderDocument } from "../../books/documents.ts";
+import type { OrderDocument } from "../../ledger/documents.ts";
 import type { OrdersSink } from "./config.ts";
 import type { Site } from "./invoic.ts";
 import { most } from "./segments.ts";

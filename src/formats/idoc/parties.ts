@@ -1,5 +1,5 @@
 /** Customers (DEBMAS) and vendors (CREMAS) as parties. Their code is SAP's number as it is written, with its zeros. */
-import type { PartyRecord } from "../../books/records.ts";
+import type { PartyRecord } from "../../ledger/records.ts";
 import type { PartySource } from "./config.ts";
 import { badField, type Taken, type TakenFrom } from "./taken.ts";
 import { below, field, overlong, type Read } from "./xml.ts";

@@ -7,7 +7,7 @@ import {
   type Outgoing,
   thereAsBrought,
 } from "../../core/contract.ts";
-import { OrderDocument, ShipmentDocument } from "../../books/documents.ts";
+import { OrderDocument, ShipmentDocument } from "../../ledger/documents.ts";
 import { SupplierInvoiceDocument } from "../documents.ts";
 import type { Site } from "../../../connectors/files/folder/port.ts";
 import type { DocumentWriter } from "../format.ts";

@@ -1,5 +1,5 @@
 /** Transaction set 832 as prices of the books: a rack price for each terminal and product. */
-import type { PriceRecord } from "../../books/records.ts";
+import type { PriceRecord } from "../../ledger/records.ts";
 import type { Change } from "../../core/contract.ts";
 import { Refused } from "../../core/errors.ts";
 import {

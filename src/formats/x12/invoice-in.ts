@@ -1,6 +1,6 @@
 /** Transaction set 810 as invoices of the books: those that our company issued, as its ERP sends them. */
-import { MONEY } from "../../books/changes.ts";
-import type { InvoiceRecord } from "../../books/records.ts";
+import { MONEY } from "../../ledger/changes.ts";
+import type { InvoiceRecord } from "../../ledger/records.ts";
 import type { Decimal } from "../../core/decimal.ts";
 import {
   all,

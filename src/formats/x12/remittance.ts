@@ -1,6 +1,6 @@
 /** Transaction set 820 as invoices of the books that were paid: what marks them as paid on the platform. */
-import { MONEY } from "../../books/changes.ts";
-import type { InvoiceRecord } from "../../books/records.ts";
+import { MONEY } from "../../ledger/changes.ts";
+import type { InvoiceRecord } from "../../ledger/records.ts";
 import type { Change } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { items, never, usePlatform, counting } from "../../../test/platform/support.ts";
 import type { Holding, HoldingKind, Holdings, Scope } from "../../core/holdings.ts";
-import { compare } from "../../books/compare.ts";
+import { compare } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";
 
 const platform = usePlatform();

@@ -2,7 +2,7 @@
  * One comparison of a period for the screen and for paper: what the sides differ in, counts and sums, and what it does not
  * prove. It says what the report says and judges nothing itself.
  */
-import { inDigits, labelOf } from "../../books/compare.ts";
+import { inDigits, labelOf } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { ages } from "../../reconcile/balances.ts";
 import { agreeing, manyOf, type Side, sides } from "../../reconcile/case.ts";

@@ -1,5 +1,5 @@
 /** Finds a document, and shows the life of one. */
-import { labelOf } from "../../books/compare.ts";
+import { labelOf } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { holdingKindOf, type Kind, kinds } from "../../core/kinds.ts";
 import type { Field, FoundDocument, Life, SentRequest } from "../../office/desk.ts";

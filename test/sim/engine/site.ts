@@ -10,10 +10,10 @@ import { partyAdapter } from "../../../connectors/example/parties.ts";
 import { invoiceSource, priceSource } from "../../../connectors/example/sources.ts";
 import type { Wire } from "../../../connectors/example/wire.ts";
 import { Ledger, type Row } from "../../../connectors/example/ledger.fixture.ts";
-import { BookError, type Books } from "../../../src/books/adapter.ts";
-import { InvoiceDocument } from "../../../src/books/documents.ts";
-import { bookSink } from "../../../src/books/driver.ts";
-import { InvoiceRecord, PriceRecord } from "../../../src/books/records.ts";
+import { LedgerError, type Books } from "../../../src/ledger/port.ts";
+import { InvoiceDocument } from "../../../src/ledger/documents.ts";
+import { ledgerSink } from "../../../src/ledger/sink.ts";
+import { InvoiceRecord, PriceRecord } from "../../../src/ledger/records.ts";
 import { calendarOf } from "../../../src/core/calendar.ts";
 import {
   defineMapping,
@@ -73,7 +73,7 @@ export class Sides {
         const isChange = /(?:create|change|post|cancel|delete)$/.test(path);
         await process.at(isChange ? "before a ledger write" : "before a ledger read");
         if (world.happens(isChange ? "ledger not sent" : "ledger read not sent"))
-          throw new BookError("not-sent", `${path}: ECONNREFUSED`);
+          throw new LedgerError("not-sent", `${path}: ECONNREFUSED`);
         const isLost = isChange && world.happens("ledger request lost");
         const isLate = isChange && !isLost && world.happens("ledger late");
         const sent = parseExact(stringifyExact(body)) as object;
@@ -84,13 +84,13 @@ export class Sides {
         const done = isLost || isLate || busy ? null : call();
         await process.sleep(20 + world.below("ledger latency", 400));
         await process.at(isChange ? "after a ledger write" : "after a ledger read");
-        if (busy) throw new BookError("answered", `${path}: busy`, { status: 429, code: "busy" });
+        if (busy) throw new LedgerError("answered", `${path}: busy`, { status: 429, code: "busy" });
         if (done === null || world.happens(isChange ? "ledger answer lost" : "ledger read torn"))
-          throw new BookError("torn", `${path}: ECONNRESET`);
+          throw new LedgerError("torn", `${path}: ECONNRESET`);
         const { status, answer } = done;
         if (status !== 200) {
           const { error } = answer as { error: { code: string; message: string } };
-          throw new BookError("answered", `${path}: ${error.message}`, {
+          throw new LedgerError("answered", `${path}: ${error.message}`, {
             status,
             code: error.code,
           });
@@ -213,7 +213,7 @@ function flowsOf(sides: Sides, process: Process, store: Store): Flow[] {
     flow("sales", "platform.invoicesIssued", "erp.invoices", {
       mapping: salesMapping,
       source: walked,
-      sink: bookSink(books, "invoice"),
+      sink: ledgerSink(books, "invoice"),
     }),
     flow("billing", "erp.invoices", "platform.invoices", {
       mapping: billingMapping,

@@ -1,6 +1,6 @@
-/** The neutral records of books (`src/books/records.ts`), read from files: the shipped mappings `books/...` take them. */
-import { InvoiceRecord, PartyRecord, PriceRecord } from "../../../books/records.ts";
-import { day, decimal } from "../../../books/fields.ts";
+/** The neutral records of books (`src/ledger/records.ts`), read from files: the shipped mappings `books/...` take them. */
+import { InvoiceRecord, PartyRecord, PriceRecord } from "../../../ledger/records.ts";
+import { day, decimal } from "../../../ledger/fields.ts";
 import type { z } from "zod";
 import type { CellType } from "../cells.ts";
 import { fromSchema, type Types } from "./from-schema.ts";

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { openCodes } from "./codes.ts";
+
+const account = { what: "account", called: "code" };
+
+function ledger(...codes: string[]) {
+  const state = { now: new Date("2026-11-21T12:00:00Z"), codes, calls: 0 };
+  const opened = openCodes<typeof account, { code: string; id: number }>({
+    books: "Ledger",
+    now: () => state.now,
+    rowsOf: async (_, desired) => {
+      state.calls++;
+      return state.codes
+        .map((code, id) => ({ code, id }))
+        .filter(({ code }) => desired.includes(code));
+    },
+    codeOf: (_, { code }) => code,
+  });
+  return { state, opened };
+}
+
+test("a row is kept for ten minutes, and asked for again after them or when the clock was set back", async () => {
+  const { state, opened } = ledger("1200");
+  const calls = async (): Promise<number> => {
+    await opened.row(account, "1200");
+    return state.calls;
+  };
+  expect([await calls(), await calls()]).toEqual([1, 1]);
+  state.now = new Date("2026-11-21T12:10:01Z");
+  expect(await calls()).toBe(2);
+  state.now = new Date("2026-11-21T11:00:00Z");
+  expect(await calls()).toBe(3);
+});
+
+test("a miss is never kept: a code is found as soon as somebody has created it", async () => {
+  const { state, opened } = ledger();
+  await expect(opened.row(account, "4000")).rejects.toMatchObject({
+    fault: { code: "not-in-ledger", field: "account" },
+  });
+  state.codes.push("4000");
+  expect(await opened.row(account, "4000")).toMatchObject({ code: "4000" });
+});
+
+test("a code that two rows have names neither", async () => {
+  const { opened } = ledger("7", "7", "8");
+  await expect(opened.find(account, "7")).rejects.toMatchObject({
+    fault: { code: "twice-in-ledger" },
+  });
+  expect([...(await opened.findAll(account, ["7", "8"])).keys()]).toEqual(["8"]);
+  const faults = await opened.faults(account, ["7", "8", "9"]);
+  expect([...faults].map(([code, fault]) => `${code} ${fault.code}`)).toEqual([
+    "7 twice-in-ledger",
+    "9 not-in-ledger",
+  ]);
+});
+
+test("many codes are loaded in one call, and then asked for no more", async () => {
+  const { state, opened } = ledger("1", "2", "3");
+  await opened.load(account, ["1", "2", "9"]);
+  await opened.load(account, ["1", "2"]);
+  await opened.row(account, "2");
+  expect(state.calls).toBe(1);
+});

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { LedgerError, type Verb } from "./port.ts";
+import { answerOf, type ErrorRow, sorted, unavailable } from "./errors.ts";
+
+const rows: readonly ErrorRow[] = [
+  {
+    when: { status: 401 },
+    sort: "configuration",
+    stop: "credentials",
+    code: "unauthorised",
+    next: "Run `fuelbridge quickbooks authorise`.",
+  },
+];
+const answered = (status: number, verb: Verb = "create") =>
+  sorted(new LedgerError("answered", `HTTP ${status}`, { status }), verb, rows);
+
+test("a stop is told with the advice of the books' own table, met by writing or by reading", () => {
+  const next = "Run `fuelbridge quickbooks authorise`.";
+  expect(answerOf(answered(401), false)).toMatchObject({ stop: "credentials", next });
+  const error = new LedgerError("answered", "HTTP 401", { status: 401 });
+  expect(unavailable(error, { name: "Books", errors: rows })).toMatchObject({
+    stop: "credentials",
+    next,
+  });
+});
+
+test("a write that is refused in words that no row knows is told as such; a failing server, a cut and a look are not", () => {
+  expect(answerOf(answered(400), false)).toMatchObject({ outcome: "unknown", unlisted: true });
+  const coded = sorted(
+    new LedgerError("answered", "status 3171", { code: "3171" }),
+    "create",
+    rows,
+  );
+  expect(answerOf(coded, false)).toMatchObject({ outcome: "unknown", unlisted: true });
+  expect(answerOf(answered(503), false)).not.toHaveProperty("unlisted");
+  const torn = sorted(new LedgerError("torn", "cut off"), "create", rows);
+  expect(answerOf(torn, false)).toMatchObject({ outcome: "unknown", unanswered: true });
+  expect(answerOf(torn, false)).not.toHaveProperty("unlisted");
+  expect(answerOf(answered(400, "locate"), false)).toEqual({
+    outcome: "nothing",
+    detail: "HTTP 400",
+  });
+});

@@ -1,0 +1,162 @@
+/**
+ * What a fault of an ERP means. One table per ERP, the first row that matches counts; a write that no row knows is
+ * unknown, and an unknown write is looked for before anything goes again.
+ */
+import { Refused, SourceUnavailable } from "../core/errors.ts";
+import type { Fault } from "../core/fault.ts";
+import {
+  type Answer,
+  type Finding,
+  nothingDone,
+  refused,
+  unanswered,
+  unknown,
+} from "../core/outcome.ts";
+import { LedgerError, type Verb } from "./port.ts";
+
+/**
+ * `data`: this document is refused, for good. `configuration`: every document would be (`stop` says what stops).
+ * `raced`: somebody was faster; look and plan again. `busy`: nothing happened, later it may. `not-sent`: nothing left
+ * this machine. `unknown`: it may have been carried out.
+ */
+export type ErrorSort = "data" | "configuration" | "raced" | "busy" | "not-sent" | "unknown";
+
+export interface ErrorRow {
+  /** All that is given must match. `text` is of the ERP's own message: where it has no code. */
+  readonly when: {
+    readonly status?: number;
+    readonly code?: RegExp;
+    readonly text?: RegExp;
+    readonly verb?: Verb;
+  };
+  readonly sort: ErrorSort;
+  /** Of the fault that people see, in kebab-case. */
+  readonly code: string;
+  /** What a person should do. */
+  readonly next: string;
+  /** What stops: with `configuration` for writers, and for readers with any sort. */
+  readonly stop?: "credentials" | "scope";
+  /** With `busy`: how long to wait, ms. */
+  readonly waitMs?: number;
+}
+
+/** A fault with its row. */
+export interface Sorted {
+  readonly sort: ErrorSort;
+  readonly row: ErrorRow | null;
+  readonly error: LedgerError;
+}
+
+/** @throws the error itself when it is none of an ERP's */
+export function sorted(error: unknown, verb: Verb, errors: readonly ErrorRow[]): Sorted {
+  if (!(error instanceof LedgerError)) throw error;
+  if (error.phase === "not-sent") return { sort: "not-sent", row: null, error };
+  const row = error.phase === "torn" ? undefined : errors.find((one) => fits(one, error, verb));
+  if (row !== undefined) return { sort: row.sort, row, error };
+  // A look that failed proves nothing and has done nothing.
+  return { sort: verb === "locate" || verb === "read" ? "not-sent" : "unknown", row: null, error };
+}
+
+function fits({ when }: ErrorRow, { status, code, message }: LedgerError, verb: Verb): boolean {
+  return (
+    (when.status === undefined || when.status === status) &&
+    (when.code === undefined || (code !== null && when.code.test(code))) &&
+    (when.text === undefined || when.text.test(message)) &&
+    (when.verb === undefined || when.verb === verb)
+  );
+}
+
+const BUSY_MS = 5_000;
+const SERVER_FAILED = 500;
+
+/** An answer to this document that no row knows; a server that failed has said nothing of the document. */
+const isRefusal = (row: ErrorRow | null, { status }: LedgerError): boolean =>
+  row === null && (status === null || status < SERVER_FAILED);
+
+/**
+ * The answer of a send that ended with this fault.
+ * @param wrote an earlier step of the same send took effect: then nothing may be told as if nothing had happened
+ */
+export function answerOf({ sort, row, error }: Sorted, wrote: boolean): Answer {
+  const detail = error.message;
+  if (sort === "unknown" && error.phase === "torn") return unanswered(detail);
+  if (sort === "unknown") return uncertain(detail, isRefusal(row, error) ? { unlisted: true } : {});
+  if (wrote) return uncertain(`not all of it is done: ${detail}`);
+  switch (sort) {
+    case "data":
+      return refused(faultOf(row, detail));
+    case "configuration":
+      return nothingDone(detail, {
+        stop: row?.stop ?? "credentials",
+        ...(row === null ? {} : { next: row.next }),
+      });
+    case "raced":
+    case "busy":
+      return nothingDone(detail, { waitMs: waitMsOf(row, error) ?? BUSY_MS });
+    case "not-sent":
+      return nothingDone(detail);
+  }
+}
+
+/** It was not all done, or did not say so: a read tells, and nothing goes again for a minute. */
+export const uncertain = (detail: string, more: Pick<Answer, "each" | "unlisted"> = {}): Answer =>
+  unknown(detail, { holdMs: 60_000, ...more });
+
+/** In words for people: what the ERP said, and what its row says is to be done. */
+export const faultOf = (row: ErrorRow | null, message: string): Fault => ({
+  code: row?.code ?? "refused",
+  message,
+  next: row?.next ?? "Correct the document where it comes from, then retry.",
+});
+
+/** The finding of a read-back that could not be made. @throws the error itself when it is none of an ERP's */
+export function unreadable(error: unknown, errors: readonly ErrorRow[]): Finding {
+  if (error instanceof Refused) return { found: "unreadable", detail: error.fault.message };
+  const { row, error: cause } = sorted(error, "locate", errors);
+  const waitMs = waitMsOf(row, cause);
+  return {
+    found: "unreadable",
+    detail: cause.message,
+    ...(waitMs === null ? {} : { waitMs }),
+  };
+}
+
+/** What a failed call means to whoever wanted to read. @throws the error itself when it is none of an ERP's */
+export function unavailable(
+  error: unknown,
+  { name, errors }: { readonly name: string; readonly errors: readonly ErrorRow[] },
+): SourceUnavailable {
+  if (error instanceof Refused)
+    return new SourceUnavailable(`${name} cannot be read: ${error.fault.message}`, {
+      next: error.fault.next,
+      cause: error,
+    });
+  const { row, error: cause } = sorted(error, "read", errors);
+  const waitMs = waitMsOf(row, cause);
+  const remedy =
+    cause.phase === "not-sent"
+      ? `Start ${name}, or correct its address`
+      : `Read the log of ${name}, and look at the network`;
+  return new SourceUnavailable(`${name} cannot be read: ${cause.message}`, {
+    next: row?.next ?? `${remedy}; reading goes on by itself.`,
+    cause,
+    ...(row?.stop === undefined ? {} : { stop: row.stop }),
+    ...(waitMs === null ? {} : { waitMs }),
+  });
+}
+
+/** @throws SourceUnavailable, and what is none of an ERP's */
+export async function reading<T>(
+  books: Parameters<typeof unavailable>[1],
+  read: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw unavailable(error, books);
+  }
+}
+
+/** What the ERP said counts before what its row says. */
+const waitMsOf = (row: ErrorRow | null, error: LedgerError): number | null =>
+  error.waitMs ?? row?.waitMs ?? null;

@@ -1,0 +1,87 @@
+import { expect, test } from "vitest";
+import type { Entry, Desired } from "./port.ts";
+import { identify } from "./identify.ts";
+import { can, entry, desired } from "./plan.fixture.ts";
+
+const marks = { own: "id-1", other: "id-2", none: null } as const;
+type Mark = keyof typeof marks;
+
+/** All rows that can come from a look, each with what makes it. */
+const rows = (["own", "other", "none"] as const).flatMap((mark) =>
+  [true, false].flatMap((isBound) =>
+    [true, false].flatMap((hasNumber) =>
+      [true, false].flatMap((hasParty) =>
+        [true, false].map((isLive) => ({ mark, isBound, hasNumber, hasParty, isLive })),
+      ),
+    ),
+  ),
+);
+
+const rowOf = ({ mark, isBound, hasNumber, hasParty, isLive }: (typeof rows)[number]): Entry =>
+  entry({
+    id: isBound ? "S-1" : "S-2",
+    mark: marks[mark],
+    number: hasNumber ? "FL-1" : "FL-2",
+    party: hasParty ? "C-1" : "C-2",
+    status: isLive ? "posted" : "cancelled",
+  });
+
+const told = (
+  wantedOne: Desired,
+  all: readonly Entry[],
+  numbered: "once" | "per-party",
+): string => {
+  const [found] = identify([wantedOne], all, { ...can, numbered });
+  return found?.is === "one" ? found.by : (found?.is ?? "");
+};
+
+test.each(["once", "per-party"] as const)(
+  "numbers %s: one row is ours by our mark, else by its link, else by number and party; or it takes our number",
+  (numbered) => {
+    for (const row of rows) {
+      const { mark, isBound, hasNumber, hasParty, isLive } = row;
+      const has = (...names: Mark[]): boolean => names.includes(mark);
+      const expected = has("own")
+        ? "mark"
+        : has("none") && isBound
+          ? "binding"
+          : has("none") && hasNumber && hasParty
+            ? "number"
+            : hasNumber && (numbered === "once" || (isLive && hasParty))
+              ? "taken"
+              : "none";
+      expect(told(desired({ binding: "S-1" }), [rowOf(row)], numbered), JSON.stringify(row)).toBe(
+        expected,
+      );
+    }
+  },
+);
+
+test("of two rows the stronger identity counts, and two of one identity are several", () => {
+  const order = ["mark", "binding", "number"];
+  for (const one of rows)
+    for (const other of rows) {
+      const [first, second] = [one, other].map((row) =>
+        told(desired({ binding: "S-1" }), [rowOf(row)], "per-party"),
+      ) as [string, string];
+      const ranks = [first, second].map((by) => order.indexOf(by)).filter((rank) => rank >= 0);
+      const both = told(desired({ binding: "S-1" }), [rowOf(one), rowOf(other)], "per-party");
+      const text = JSON.stringify([one, other]);
+      if (ranks.length === 2 && first === second) expect(both, text).toBe("several");
+      else if (ranks.length > 0) expect(both, text).toBe(order[Math.min(...ranks)]);
+      else expect(both, text).toBe([first, second].includes("taken") ? "taken" : "none");
+    }
+});
+
+test("the second document of one number and party in a request is taken, unless one of them is void", () => {
+  const [first, second] = [desired({}), desired({ mark: "id-2" })];
+  const both = identify([first, second], [], can).map(({ is }) => is);
+  expect(both).toEqual(["none", "taken"]);
+  const ended = identify([{ ...first, target: "cancelled" }, second], [], can);
+  expect(ended.map(({ is }) => is)).toEqual(["none", "none"]);
+});
+
+test("a document without a party is told by its mark and link only", () => {
+  const payment = desired({ party: null });
+  expect(told(payment, [entry({ mark: null, id: "S-2", party: null })], "once")).toBe("none");
+});

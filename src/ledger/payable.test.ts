@@ -1,0 +1,104 @@
+/** Which payments are booked, which are noted, and which are for a person; in books that can do both. */
+import { expect, test } from "vitest";
+import { Decimal } from "../core/decimal.ts";
+import { Refused } from "../core/errors.ts";
+import type { LedgerAdapter, Books, Call, PaymentOn, Entry, Desired } from "./port.ts";
+import type { PaymentDocument } from "./documents.ts";
+import { payable } from "./payable.ts";
+import { entry, desired } from "./plan.fixture.ts";
+import { settlementMark } from "./plan.ts";
+
+const d = (digits: string): Decimal => Decimal.of(digits);
+const call: Call = {
+  key: "k",
+  signal: new AbortController().signal,
+  purpose: "delivery",
+  made: new Set(),
+};
+
+const paid = (mark: string | null, amount: string): PaymentOn => ({ mark, amount: d(amount) });
+const settled = paid(settlementMark("id-1"), "60.00");
+
+/** An invoice of 100.00 with these payments; what is noted on it; which books. */
+function booksWith(open: string, payments: readonly PaymentOn[], more: object): Books {
+  const { facts } = entry({});
+  const invoice = entry({
+    payments,
+    facts: { ...facts, money: { total: d("100"), open: d(open) } },
+  });
+  const { noted, ...rest } = { noted: null as string | null, ...more };
+  const covering = { covered: async () => d(noted ?? "0"), cover: async () => {} };
+  return {
+    name: "the ledger",
+    adapters: {
+      invoice: {
+        get: async (): Promise<Entry[]> => [invoice],
+      } as unknown as LedgerAdapter<"invoice">,
+      payment: (noted === null ? {} : { covering }) as unknown as LedgerAdapter<"payment">,
+    },
+    ...rest,
+  } as Books;
+}
+
+async function told(books: Books, amount: string): Promise<string> {
+  const document = {
+    number: "ACH 1",
+    type: "out",
+    invoice: "S-1",
+    invoiceId: null,
+    amount: d(amount),
+  } as PaymentDocument;
+  const one: Desired = { ...desired({ mark: "pay-1" }), document };
+  try {
+    const { booked, covered } = await payable(books, [one], call);
+    expect([...booked, ...covered].map(({ on }) => on?.id)).toEqual(["S-1"]);
+    return booked.length > 0 ? "booked" : "noted";
+  } catch (error) {
+    if (error instanceof Refused) return error.fault.code;
+    throw error;
+  }
+}
+
+const ours = paid("pay-0", "40.00");
+test.each([
+  ["a part", "60.00", [ours], {}, "10.00", "booked"],
+  ["all that is open", "60.00", [ours], {}, "60.00", "booked"],
+  ["more than is open, and no account for it", "60.00", [ours], {}, "60.01", "more-than-to-pay"],
+  ["more than is open, on account", "60.00", [ours], { onAccount: true }, "60.01", "booked"],
+  [
+    "more than is open, where a part was entered by hand",
+    "60.00",
+    [paid(null, "40.00")],
+    { onAccount: true },
+    "60.01",
+    "paid-by-others",
+  ],
+  [
+    "anything, where all is paid",
+    "0.00",
+    [paid("p", "100")],
+    { onAccount: true },
+    "1.00",
+    "more-than-to-pay",
+  ],
+  [
+    "of a settlement, which cannot be noted",
+    "0.00",
+    [ours, settled],
+    {},
+    "60.00",
+    "settled-as-one",
+  ],
+  ["of a settlement", "0.00", [ours, settled], { noted: "0", onAccount: true }, "60.00", "noted"],
+  ["the rest of a settlement", "0.00", [ours, settled], { noted: "50" }, "10.00", "noted"],
+  [
+    "more than the rest of a settlement",
+    "0.00",
+    [ours, settled],
+    { noted: "50", onAccount: true },
+    "10.01",
+    "more-than-to-pay",
+  ],
+] as const)("%s: of 100.00 with %s open", async (_, open, payments, more, amount, expected) => {
+  expect(await told(booksWith(open, payments, more), amount)).toBe(expected);
+});
