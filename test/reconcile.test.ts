@@ -5,7 +5,7 @@ import type { Holding } from "../src/core/holdings.ts";
 import type { Flow } from "../src/engine/engine.ts";
 import { keptReconciliation } from "../src/engine/reconcile/keep.ts";
 import { runFlow } from "../src/engine/run.ts";
-import type { CaseRow } from "../src/reconcile/report.ts";
+import type { CaseRow } from "../src/reconcile/rows.ts";
 import { asText } from "../src/reconcile/text.ts";
 import { times } from "./conformance/support.ts";
 import { never, usePlatform } from "./platform/support.ts";

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { files } from "../connectors/files/index.ts";
 import { type Change, defineMapping, type Source } from "../src/core/contract.ts";
 import { Daemon } from "../src/engine/daemon.ts";
-import type { ListLimits } from "../src/engine/lists.ts";
+import type { ListLimits } from "../src/engine/engine.ts";
 import { storedStateOf } from "../src/engine/reconcile/stored-state.ts";
 import { storeOffice } from "../src/office/store-office.ts";
 import { testClock } from "./support/clock.ts";

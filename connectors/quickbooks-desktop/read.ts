@@ -1,6 +1,7 @@
 /** Answers of QuickBooks: one reply per request. What cannot be read is `torn`: nobody knows what happened. */
 import { LedgerError } from "../../src/ledger/port.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+import type { Request } from "./write.ts";
 import { below, child, type Element, elementIn, textOf, XmlFault } from "./xml.ts";
 
 export interface Reply {
@@ -13,6 +14,12 @@ export interface Reply {
   readonly rets: readonly Element[];
   /** Null: it is not read page by page. */
   readonly iterator: { readonly id: string; readonly left: number } | null;
+}
+
+/** Who asks QuickBooks and changes nothing. */
+export interface Querying {
+  /** Queries: one reply each. Nothing found is no error. @throws LedgerError */
+  read(requests: readonly Request[], signal: AbortSignal): Promise<readonly Reply[]>;
 }
 
 /** In the order of the requests; fewer when QuickBooks stopped at an error. @throws LedgerError */

@@ -3,8 +3,7 @@ import { z } from "zod";
 import { LedgerError } from "../../src/ledger/port.ts";
 import type { Notebook } from "../../src/core/contract.ts";
 import type { Company } from "./company.ts";
-import { textOf } from "./read.ts";
-import type { Wire } from "./wire.ts";
+import { type Querying, textOf } from "./read.ts";
 
 const names = z.array(z.string()).nullable();
 
@@ -40,7 +39,7 @@ export function toldIn(notebook: Notebook | undefined): Told | null {
 
 /** Asks for the lists and stores them. @throws LedgerError when the session ended meanwhile, StorageError */
 export async function tell(
-  wire: Pick<Wire, "read">,
+  wire: Querying,
   notebook: Notebook,
   company: Company,
   at: string,
@@ -61,7 +60,7 @@ export async function tell(
 
 /** Null where this edition does not have the list, or it is switched off. */
 async function namesOf(
-  wire: Pick<Wire, "read">,
+  wire: Querying,
   name: string,
   signal: AbortSignal,
 ): Promise<string[] | null> {

@@ -7,16 +7,14 @@ import { SourceUnavailable } from "../../src/core/errors.ts";
 import { companyIn, type Company, HELLO } from "./company.ts";
 import type { DesktopConfig } from "./config.ts";
 import { Mailbox, NOT_HERE, WRONG_PASSWORD } from "./mailbox.ts";
-import { type Reply, repliesIn } from "./read.ts";
+import { type Querying, type Reply, repliesIn } from "./read.ts";
 import { openService, type Service } from "./service.ts";
 import { tell, toldIn } from "./told.ts";
 import { errors, isDone, isRead } from "./status.ts";
 import { Visits } from "./visits.ts";
 import { type Asked, document, isOf, placeOf, type Request } from "./write.ts";
 
-export interface Wire {
-  /** Queries: one reply each. Nothing found is no error. @throws LedgerError */
-  read(requests: readonly Request[], signal: AbortSignal): Promise<readonly Reply[]>;
+export interface Wire extends Querying {
   /** One change. @throws LedgerError */
   write(request: Request, signal: AbortSignal): Promise<Reply>;
   /** A session is open, and it is the right company's. @throws SourceUnavailable */
@@ -196,10 +194,7 @@ function lookedAt(
 }
 
 /** Who may not ask for the host or the preferences asks for the company alone. @throws LedgerError */
-async function hello(
-  asked: Pick<Wire, "read">,
-  signal: AbortSignal,
-): Promise<readonly (Reply | null)[]> {
+async function hello(asked: Querying, signal: AbortSignal): Promise<readonly (Reply | null)[]> {
   try {
     return await asked.read(HELLO, signal);
   } catch (error) {

@@ -3,7 +3,6 @@ import type { Scope } from "../../src/core/holdings.ts";
 import { foldedNumber } from "../../src/core/keys.ts";
 import { type Fields, namesOf, type Raw, rowIn, type RowOf } from "./rows.ts";
 import { day, stamp } from "./values.ts";
-import type { Tryton } from "./wire.ts";
 
 /** A clause, or several of which all must hold. */
 export type Domain = readonly unknown[];
@@ -42,8 +41,30 @@ export interface Search {
   readonly signal?: AbortSignal | undefined;
 }
 
+export type Context = Readonly<Record<string, unknown>>;
+
+/** Who makes calls. */
+export interface Caller {
+  /**
+   * One call, of `model.account.invoice.create` say, without the trailing context: it is added. A call that meets an
+   * ended session, or a server that was upgraded since the login, has not run; it is made once more in a new one.
+   * @throws TrytonError
+   */
+  call<T = unknown>(
+    method: string,
+    params: readonly unknown[],
+    options?: { readonly context?: Context; readonly signal?: AbortSignal },
+  ): Promise<T>;
+}
+
+/** Who we are in Tryton: ids of its database. */
+export interface Identity {
+  readonly user: number;
+  readonly company: number | null;
+}
+
 interface Wire {
-  readonly tryton: Pick<Tryton, "call">;
+  readonly tryton: Caller;
 }
 
 /** Those in a domain, in the order of their ids where no other is given. @throws TrytonError */
@@ -103,7 +124,7 @@ export async function rowOf<Of extends Fields>(
 
 /** Of the company. @param field where a part of a record is searched: `move.company` @throws TrytonError */
 export const ofCompany = async (
-  { tryton }: { readonly tryton: Pick<Tryton, "session"> },
+  { tryton }: { readonly tryton: { session(): Promise<Identity> } },
   field = "company",
 ): Promise<Clauses> => ({ [`${field} =`]: (await tryton.session()).company });
 

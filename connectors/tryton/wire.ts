@@ -14,7 +14,7 @@ import {
 } from "./errors.ts";
 import { type Release, releaseOf, VERSION_PATHS } from "./release.ts";
 import { idLists } from "./rows.ts";
-import { idsOf, rowOf, where } from "./search.ts";
+import { type Caller, type Context, type Identity, idsOf, rowOf, where } from "./search.ts";
 import { decode, encode } from "./values.ts";
 
 export { TrytonError };
@@ -31,21 +31,9 @@ export interface TrytonOptions {
   readonly deadlineMs?: number;
 }
 
-export type Context = Readonly<Record<string, unknown>>;
-
-export interface Tryton {
-  /**
-   * One call, of `model.account.invoice.create` say, without the trailing context: it is added. A call that meets an
-   * ended session, or a server that was upgraded since the login, has not run; it is made once more in a new one.
-   * @throws TrytonError
-   */
-  call<T = unknown>(
-    method: string,
-    params: readonly unknown[],
-    options?: { readonly context?: Context; readonly signal?: AbortSignal },
-  ): Promise<T>;
-  /** Who we are in Tryton: ids of its database. @throws TrytonError */
-  session(): Promise<{ readonly user: number; readonly company: number | null }>;
+export interface Tryton extends Caller {
+  /** @throws TrytonError */
+  session(): Promise<Identity>;
   /** Which Tryton it is: asked with each login. @throws TrytonError */
   release(): Promise<Release>;
   /** Logs out. */

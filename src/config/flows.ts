@@ -3,7 +3,8 @@ import { validate as isCron } from "node-cron";
 import { z } from "zod";
 import type { Mapping, Offers } from "../core/contract.ts";
 import { duration } from "../core/duration.ts";
-import { type ListLimits, usualLimits } from "../engine/lists.ts";
+import type { ListLimits } from "../engine/engine.ts";
+import { usualLimits } from "../engine/lists.ts";
 import { type Complaint, didYouMean, shown } from "./problems.ts";
 
 export interface FlowConfig {

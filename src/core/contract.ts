@@ -16,32 +16,15 @@ import type { Answer, Finding, Policy } from "./outcome.ts";
 import type { Advance, Obstacle, Refusal, Whole } from "./obstacle.ts";
 import type { Notebook } from "./notebook.ts";
 import type { Presence } from "./presence.ts";
-import type { Rereading } from "./rereading.ts";
+import type { Change, Item } from "./record.ts";
 import type { Scratch } from "./scratch.ts";
 
 export type { Acknowledgement, Reference, Reply } from "./acknowledgement.ts";
 export { type Delivered, gone, type Inspection, thereAsBrought } from "./inspection.ts";
 export type { Advance, Obstacle, Refusal, Whole } from "./obstacle.ts";
 export type { Notebook } from "./notebook.ts";
-export type { Rereading } from "./rereading.ts";
+export type { Change, Item } from "./record.ts";
 export type { FolderNeed, FolderRight, Offer, OfferComplaint, Offers } from "./offers.ts";
-
-/** One record at one version, as its source told it. */
-export interface Change {
-  /** Stable in its source, 1 to 200 characters. */
-  readonly id: string;
-  /**
-   * Orders the versions of a record: text that sorts by age (see `sortableInstant`). Null when the source keeps none;
-   * then the order of arrival decides.
-   */
-  readonly version: string | null;
-  /** The record as JSON text, every number with the digits its source wrote. */
-  readonly text: string;
-  /** Where a person finds it: `customers.csv line 12`. Not part of the record's content. */
-  readonly origin?: string;
-  /** Set when it could not be read whole: it is stored and quarantined, and the rest of the page goes on. */
-  readonly fault?: Fault;
-}
 
 /** A thing that records arrive in and that can arrive twice: a file, an interchange. */
 export interface Arrival {
@@ -100,6 +83,24 @@ export interface Reading {
   readonly backfill?: true;
 }
 
+/** What a source offers that can be read anew from a moment of the past on, beside its live position. */
+export interface Rereading {
+  /** The position from which {@link read} yields every record that changed at or after this instant (ISO 8601 UTC). */
+  from(instant: string): Json;
+  /**
+   * How many records that is, as the source counts them now; null: it does not say. It takes one request.
+   * @throws SourceUnavailable
+   */
+  count(instant: string, reading: Reading): Promise<number | null>;
+  /** Records on a page; a page is a request, and so is each record that a page shows only in part. */
+  readonly pageSize: number;
+  /**
+   * The pages from there on, with versions that sort by age, and nothing that was told besides.
+   * @throws SourceUnavailable
+   */
+  read(position: Json, reading: Reading): AsyncIterable<Page>;
+}
+
 /** Reads what changed since a position. It may repeat a change; it must not skip one. */
 export interface Source {
   /** Every read begins at the beginning and reads all of it: what the last one cost, the next one costs. */
@@ -119,24 +120,6 @@ export interface Source {
    * @throws SourceUnavailable when it cannot be read now.
    */
   read(position: Json | null, reading: Reading): AsyncIterable<Page>;
-}
-
-/** A mapped document on its way into a request. */
-export interface Item {
-  /** The number people know it by; with the sink's operation it is the natural key. */
-  readonly number: string;
-  /** What its source calls it (ERP code, platform id). */
-  readonly id: string;
-  /** Changes when, and only when, the content changes: it enters the idempotency key and file names. */
-  readonly revision: string;
-  readonly document: unknown;
-  /** The id the receiver knows it by, when it has one already. */
-  readonly counterpart: string | null;
-  /**
-   * Since when this document waits for what settles it, ISO 8601 UTC: another flow brings that to the same endpoint
-   * ({@link Mapping.settles}). Left out: no flow does.
-   */
-  readonly settledSince?: string;
 }
 
 /** The bytes of a request. They are stored before the first one leaves and never rebuilt. */
@@ -456,6 +439,36 @@ export interface Mapping<In = unknown, Out = unknown> {
   };
 }
 
-export { defineMapping } from "./define-mapping.ts";
+/** A mapping as it is written: what reads the options of the flow gets them as its last argument. */
+export interface WrittenMapping<In, Out, Options, Name extends string = string> extends Omit<
+  Mapping<In, Out>,
+  "name" | "number" | "map" | "tables" | "options" | "using"
+> {
+  readonly name: Name;
+  readonly options?: z.ZodType<Options>;
+  readonly tables?: Mapping["tables"] | ((options: Options) => Mapping["tables"]);
+  number(record: In, options: Options): string;
+  /** @throws Refused, NotMapped, WaitsFor */
+  map(record: In, references: References, options: Options): Out | Skip;
+}
+
+/** Until a flow sets options, those hold that its schema makes of none. */
+export function defineMapping<In, Out, Options = unknown, const Name extends string = string>(
+  written: WrittenMapping<In, Out, Options, Name>,
+): Mapping<In, Out> & { readonly name: Name } {
+  const { options: schema, tables, ...rest } = written;
+  const using = (options: Options) => {
+    const needed = typeof tables === "function" ? tables(options) : tables;
+    return {
+      ...rest,
+      number: (record: In) => written.number(record, options),
+      map: (record: In, references: References) => written.map(record, references, options),
+      ...(needed === undefined ? {} : { tables: needed }),
+      ...(schema === undefined ? {} : { options: schema, using }),
+    };
+  };
+  return using((schema?.safeParse({}).data ?? {}) as Options);
+}
+
 export const skip = (reason: string): Skip => ({ skip: reason });
 export const defineConnector = <C>(connector: Connector<C>): Connector<C> => connector;

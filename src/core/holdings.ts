@@ -2,21 +2,13 @@
  * What a side holds now, in neutral words: what delivery, verification and reconciliation compare. A side tells facts of
  * its own records only; nobody remembers for another.
  */
-import type { Change, Item } from "./contract.ts";
 import type { Decimal } from "./decimal.ts";
 import type { Fault } from "./fault.ts";
 import type { Json } from "./json.ts";
+import type { HoldingKind } from "./kinds.ts";
+import type { Change, Item } from "./record.ts";
 
-/** Kinds of records that both sides hold. `party`: a customer or a supplier; `price`: a current rack price. */
-export const holdingKinds = [
-  "invoice",
-  "bill",
-  "payment",
-  "bill-payment",
-  "party",
-  "price",
-] as const;
-export type HoldingKind = (typeof holdingKinds)[number];
+export { type HoldingKind, holdingKinds } from "./kinds.ts";
 
 /** `draft`: not issued, not posted. `ended`: void, cancelled, credited in full, taken back. */
 export type HoldingState = "draft" | "open" | "paid" | "disputed" | "ended";

@@ -2,8 +2,18 @@
  * Kinds of records: what both sides' ids name. Links, waits, requests and mappings keep one spelling of each, and stores
  * hold it: a name here is changed with a migration only. A new kind of record is one line here.
  */
-import type { HoldingKind } from "./holdings.ts";
 import { foldedNumber } from "./keys.ts";
+
+/** Kinds of records that both sides hold. `party`: a customer or a supplier; `price`: a current rack price. */
+export const holdingKinds = [
+  "invoice",
+  "bill",
+  "payment",
+  "bill-payment",
+  "party",
+  "price",
+] as const;
+export type HoldingKind = (typeof holdingKinds)[number];
 
 /**
  * Each kind, and what its records are called among holdings. Null: both sides hold no such record that could be compared

@@ -3,8 +3,6 @@
  * silence is worth telling: after what an operator set, else when it is longer than it ever was, at this hour of the week
  * or at all.
  */
-import type { Source } from "./contract.ts";
-
 /** What is known of the arrivals of a flow. All in ms, instants since 1970 UTC. */
 export interface Rhythm {
   readonly arrivals: number;
@@ -92,7 +90,7 @@ export function lastedByHour(
 /** What is silent: a folder that things come into by themselves, or a list that is read. */
 export type Place = "folder" | "list";
 
-export const placeOf = ({ silenceMs }: Pick<Source, "silenceMs">): Place =>
+export const placeOf = ({ silenceMs }: { readonly silenceMs?: number | null }): Place =>
   silenceMs === undefined ? "list" : "folder";
 
 /** The silence in words, and what a person should do. */

@@ -7,11 +7,10 @@
  * requests again.
  */
 import { WAITS_FOR_BUDGET } from "../core/budget.ts";
-import type { Change } from "../core/contract.ts";
+import type { Change, Rereading } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Day } from "../core/holdings.ts";
 import { parseExact } from "../core/json.ts";
-import type { Rereading } from "../core/rereading.ts";
 import type { BackfillRow } from "../store/backfills.ts";
 import { blocked } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";

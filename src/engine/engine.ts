@@ -2,8 +2,15 @@
 import type { Mapping, Sink, Source } from "../core/contract.ts";
 import type { Clock } from "../core/moment.ts";
 import type { Side } from "../store/links.ts";
-import type { ListLimits } from "./lists.ts";
 import type { Store } from "../store/store.ts";
+
+/** When a list is not believed. */
+export interface ListLimits {
+  /** A list that lacks more than this share of what it had is torn, percent. 100: it never is. */
+  readonly lostPercent: number;
+  /** One of more than so many times what it had waits for a person. */
+  readonly growthTimes: number;
+}
 
 export interface Engine {
   readonly store: Store;

@@ -7,15 +7,7 @@ import type { Obstacle, Page } from "../core/contract.ts";
 import type { Fault } from "../core/fault.ts";
 import { sha256 } from "../core/keys.ts";
 import { heldLists } from "../core/obstacle.ts";
-import { endpointOf, type Engine, type Flow } from "./engine.ts";
-
-/** When a list is not believed. */
-export interface ListLimits {
-  /** A list that lacks more than this share of what it had is torn, percent. 100: it never is. */
-  readonly lostPercent: number;
-  /** One of more than so many times what it had waits for a person. */
-  readonly growthTimes: number;
-}
+import { endpointOf, type Engine, type Flow, type ListLimits } from "./engine.ts";
 
 export const usualLimits: ListLimits = { lostPercent: 20, growthTimes: 10 };
 

@@ -1,8 +1,7 @@
 /** Mappings that a site defines: checked where they are defined, so that a mistake is told with its line. */
 import { shipped } from "../../mappings/index.ts";
-import type { Mapping } from "../core/contract.ts";
 import { kinds as knownKinds } from "../core/kinds.ts";
-import { defineMapping as define, type WrittenMapping } from "../core/define-mapping.ts";
+import { defineMapping as define, type Mapping, type WrittenMapping } from "../core/contract.ts";
 import { MappingMistake } from "./mistake.ts";
 import { expectParts, mappingParts } from "./parts.ts";
 

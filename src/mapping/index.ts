@@ -2,9 +2,15 @@
  * `fuelbridge/mapping`: all that a site's own mappings may import. docs/site-mappings.md explains it; every name here is
  * kept from version to version.
  */
-export type { About, Figures, Mapping, References, Skip } from "../core/contract.ts";
+export type {
+  About,
+  Figures,
+  Mapping,
+  References,
+  Skip,
+  WrittenMapping,
+} from "../core/contract.ts";
 export { skip } from "../core/contract.ts";
-export type { WrittenMapping } from "../core/define-mapping.ts";
 export { Decimal } from "../core/decimal.ts";
 export { NotMapped, Refused, WaitsFor } from "../core/errors.ts";
 export type { Fault } from "../core/fault.ts";

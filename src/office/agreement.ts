@@ -4,7 +4,8 @@ import type { Auditor } from "../engine/reconcile/auditor.ts";
 import { AGAIN, DAEMON, type Nightly } from "../engine/reconcile/nightly.ts";
 import { telling } from "../engine/reconcile/settle.ts";
 import type { Bucket } from "../reconcile/case.ts";
-import type { CaseRow, Unasked } from "../reconcile/report.ts";
+import type { Unasked } from "../reconcile/report.ts";
+import type { CaseRow } from "../reconcile/rows.ts";
 import { ENDED } from "../store/sweeps.ts";
 import type {
   Agreement,

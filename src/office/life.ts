@@ -3,7 +3,7 @@ import { parse as parseCsv } from "csv-parse/sync";
 import { Decimal } from "../core/decimal.ts";
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
-import type { CaseRow } from "../reconcile/report.ts";
+import type { CaseRow } from "../reconcile/rows.ts";
 import { standing } from "./about.ts";
 import type { Field, Life } from "./desk.ts";
 import { correctionsOf } from "./groups.ts";

@@ -143,3 +143,13 @@ export function numberOf({ platform, books }: Pick<Case, Side>): string {
 
 /** `invoices`, `parties` */
 export const manyOf = (kind: HoldingKind): string => (kind === "party" ? "parties" : `${kind}s`);
+
+/** A case with all that decides about it. */
+export interface Facing {
+  readonly one: Case;
+  readonly told: Told | null;
+  readonly stored: StoredState;
+  readonly differences: readonly FieldDifference[];
+  /** Why a one-sided case is rightly so; null: it is not. */
+  readonly skip: string | null;
+}

@@ -2,7 +2,8 @@
 import { stringify } from "csv-stringify/sync";
 import { inWords } from "../ledger/compare.ts";
 import { guarded } from "../core/spreadsheet.ts";
-import type { RecordRow, Report } from "./report.ts";
+import type { Report } from "./report.ts";
+import type { RecordRow } from "./rows.ts";
 
 const columns = [
   "case",

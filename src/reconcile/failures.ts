@@ -3,7 +3,7 @@ import { inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { HoldingKind } from "../core/holdings.ts";
 import { agreeing, type Case, manyOf, type Records, type Side, sides } from "./case.ts";
-import type { CaseRow } from "./report.ts";
+import type { CaseRow } from "./rows.ts";
 import { type Control, controlsOf } from "./sums.ts";
 
 /** A list that was walked to its end. */

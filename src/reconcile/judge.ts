@@ -8,6 +8,7 @@ import {
   type Bucket,
   buckets,
   type Case,
+  type Facing,
   type FieldDifference,
   isLive,
   isOnBoth,
@@ -31,16 +32,6 @@ export interface Judging {
   readonly ignore: Ignore;
   /** ISO 8601 UTC: what waits for longer than a day is overdue. */
   readonly now: string;
-}
-
-/** A case with all that decides about it. */
-export interface Facing {
-  readonly one: Case;
-  readonly told: Told | null;
-  readonly stored: StoredState;
-  readonly differences: readonly FieldDifference[];
-  /** Why a one-sided case is rightly so; null: it is not. */
-  readonly skip: string | null;
 }
 
 /** Every case in its bucket. */

@@ -2,9 +2,8 @@
 import { labelOf } from "../ledger/compare.ts";
 import type { Fault } from "../core/fault.ts";
 import type { HoldingKind } from "../core/holdings.ts";
-import { type Bucket, type Case, isLive, leading, liveOf } from "./case.ts";
+import { type Bucket, type Case, type Facing, isLive, leading, liveOf } from "./case.ts";
 import { isLumped, untoldOf } from "./fields.ts";
-import type { Facing } from "./judge.ts";
 
 /** Null where both sides agree without a word. */
 export function causeOf(bucket: Bucket, facing: Facing): Fault | null {

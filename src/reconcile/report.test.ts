@@ -7,7 +7,8 @@ import { Decimal } from "../core/decimal.ts";
 import type { Facts, Holding } from "../core/holdings.ts";
 import { agreeing, type Case, type StoredState } from "./case.ts";
 import { match } from "./match.ts";
-import { type Asked, type CaseRow, type Report, reconcile } from "./report.ts";
+import { type Asked, type Report, reconcile } from "./report.ts";
+import type { CaseRow } from "./rows.ts";
 
 const open = (ground: Ground, more: Partial<Asked> = {}): readonly CaseRow[] =>
   told(ground, more).cases.filter(({ bucket }) => !agreeing.has(bucket));

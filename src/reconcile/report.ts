@@ -4,25 +4,14 @@
  */
 import { type Ignore, inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
-import type { Fault } from "../core/fault.ts";
-import type { Day, Holding, HoldingKind, Period, Role, Strength } from "../core/holdings.ts";
+import type { Day, Holding, HoldingKind, Period, Strength } from "../core/holdings.ts";
 import { type Balance, balancesOf, type LedgerRow, ledgerNotices } from "./balances.ts";
-import {
-  agreeing,
-  type Bucket,
-  type Case,
-  type FieldDifference,
-  type Judged,
-  type Proof,
-  type Records,
-  type Side,
-  sides,
-} from "./case.ts";
+import { agreeing, type Case, type Judged, type Records, type Side, sides } from "./case.ts";
 import { type Count, failuresOf, type ListCount, untied } from "./failures.ts";
 import { distinct, grouped } from "./groups.ts";
 import { judgeAll, type Judging } from "./judge.ts";
 import { inBooksWords } from "./names.ts";
-import { rowsOf } from "./rows.ts";
+import { type CaseRow, rowsOf } from "./rows.ts";
 import {
   amountOf,
   type Control,
@@ -88,47 +77,6 @@ export interface Unasked {
   readonly records?: number;
   /** All flows that carry it are paused: nobody is told of it again and again. */
   readonly paused?: true;
-}
-
-/** One record of a case. */
-export interface RecordRow {
-  readonly id: string;
-  /** Of a party of a list that has one role. Left out: any. */
-  readonly role?: Role;
-  readonly number: string | null;
-  readonly state: string | null;
-  readonly day: Day | null;
-  readonly amount: string;
-  readonly open: string;
-}
-
-export interface CaseRow {
-  /** `c17`: in the order of this report. */
-  readonly case: string;
-  readonly kind: HoldingKind;
-  readonly key: string;
-  readonly bucket: Bucket;
-  readonly began: Side;
-  readonly by: Proof;
-  readonly number: string;
-  /** The books' code where it is known, of the side where the case began. */
-  readonly party: string | null;
-  readonly parties: Readonly<Record<Side, string | null>>;
-  readonly day: Day | null;
-  /**
-   * Is its {@link day} within the period, or has it none? The side where it began decides, so it counts in one period only.
-   * Open and changed documents of other days are judged too.
-   */
-  readonly within: boolean;
-  readonly records: Readonly<Record<Side, readonly RecordRow[]>>;
-  /** In the company's currency; what a side does not have, and what has ended, is `0.00`. */
-  readonly amount: Readonly<Record<Side, string>>;
-  readonly open: Readonly<Record<Side, string>>;
-  readonly differences: readonly FieldDifference[];
-  readonly cause: Fault | null;
-  readonly overdue: boolean;
-  readonly suspects: readonly string[];
-  readonly digest: string | null;
 }
 
 export interface Report {

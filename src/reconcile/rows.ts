@@ -1,10 +1,67 @@
 /** Judged cases as rows of a report, in an order that people and scripts can rely on. */
 import { inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
-import { type Holding, holdingKinds, type Period } from "../core/holdings.ts";
-import { type Bucket, type Judged, leading, numberOf, otherSide, type Side } from "./case.ts";
-import type { CaseRow, RecordRow } from "./report.ts";
+import type { Fault } from "../core/fault.ts";
+import {
+  type Day,
+  type Holding,
+  type HoldingKind,
+  holdingKinds,
+  type Period,
+  type Role,
+} from "../core/holdings.ts";
+import {
+  type Bucket,
+  type FieldDifference,
+  type Judged,
+  type Proof,
+  leading,
+  numberOf,
+  otherSide,
+  type Side,
+} from "./case.ts";
 import { amountOf, openOf } from "./sums.ts";
+
+/** One record of a case. */
+export interface RecordRow {
+  readonly id: string;
+  /** Of a party of a list that has one role. Left out: any. */
+  readonly role?: Role;
+  readonly number: string | null;
+  readonly state: string | null;
+  readonly day: Day | null;
+  readonly amount: string;
+  readonly open: string;
+}
+
+export interface CaseRow {
+  /** `c17`: in the order of this report. */
+  readonly case: string;
+  readonly kind: HoldingKind;
+  readonly key: string;
+  readonly bucket: Bucket;
+  readonly began: Side;
+  readonly by: Proof;
+  readonly number: string;
+  /** The books' code where it is known, of the side where the case began. */
+  readonly party: string | null;
+  readonly parties: Readonly<Record<Side, string | null>>;
+  readonly day: Day | null;
+  /**
+   * Is its {@link day} within the period, or has it none? The side where it began decides, so it counts in one period only.
+   * Open and changed documents of other days are judged too.
+   */
+  readonly within: boolean;
+  readonly records: Readonly<Record<Side, readonly RecordRow[]>>;
+  /** In the company's currency; what a side does not have, and what has ended, is `0.00`. */
+  readonly amount: Readonly<Record<Side, string>>;
+  readonly open: Readonly<Record<Side, string>>;
+  readonly differences: readonly FieldDifference[];
+  readonly cause: Fault | null;
+  readonly overdue: boolean;
+  readonly suspects: readonly string[];
+  readonly digest: string | null;
+}
 
 /** Differences first. */
 const order: readonly Bucket[] = [

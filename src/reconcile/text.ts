@@ -4,7 +4,8 @@ import { Decimal } from "../core/decimal.ts";
 import type { Strength } from "../core/holdings.ts";
 import { ages, type Balance } from "./balances.ts";
 import { agreeing, manyOf } from "./case.ts";
-import type { CaseRow, Report, Unasked } from "./report.ts";
+import type { Report, Unasked } from "./report.ts";
+import type { CaseRow } from "./rows.ts";
 import type { Group, Total } from "./totals.ts";
 
 /** Columns for the terminal, given a header and rows. */

@@ -4,7 +4,8 @@ import { testConsole } from "../../test/support/console.ts";
 import { recordingOffice } from "../../test/support/console-offices.ts";
 import { askedOf } from "../../test/support/reconciling.ts";
 import { tellOf, twoSides } from "../../test/support/two-sides.ts";
-import { type Asked, type CaseRow, reconcile, type Report } from "../reconcile/report.ts";
+import { type Asked, reconcile, type Report } from "../reconcile/report.ts";
+import type { CaseRow } from "../reconcile/rows.ts";
 
 /** 40 invoices of October, of which the books lack two, and parties and prices. */
 function reportOf(more: Partial<Asked> = {}): Report {

@@ -1,5 +1,6 @@
 /** Offices that tests of the console ask: one that notes what it is asked, and one whose every text is the test's. */
-import type { CaseRow, Report } from "../../src/reconcile/report.ts";
+import type { Report } from "../../src/reconcile/report.ts";
+import type { CaseRow } from "../../src/reconcile/rows.ts";
 import type { Desk, Edited, FoundDocument, Life, ShownCorrection } from "../../src/office/desk.ts";
 import type { FlowStatus, MonthStatus, Office, QuarantineGroup } from "../../src/office/office.ts";
 

@@ -5,7 +5,8 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { agreeing } from "../../src/reconcile/case.ts";
-import type { CaseRow, Report } from "../../src/reconcile/report.ts";
+import type { Report } from "../../src/reconcile/report.ts";
+import type { CaseRow } from "../../src/reconcile/rows.ts";
 import type { KnownDifferences } from "../../src/office/office.ts";
 import { type Row, times } from "../conformance/support.ts";
 import { tempFolder } from "../support/folder.ts";

@@ -5,7 +5,8 @@
 import { holdingKindOf } from "../../core/kinds.ts";
 import type { Difference } from "../../core/holdings.ts";
 import { agreeing, type Bucket } from "../../reconcile/case.ts";
-import type { CaseRow, Report } from "../../reconcile/report.ts";
+import type { Report } from "../../reconcile/report.ts";
+import type { CaseRow } from "../../reconcile/rows.ts";
 import type { StoredRequest } from "../../store/requests.ts";
 import type { DifferenceRow } from "../../store/sweeps.ts";
 import { arrivedAfterAll, moved } from "../deliver.ts";
