@@ -4,110 +4,54 @@
  * row of its own is a person's at once, with QuickBooks' own words. 1000 (internal error), and what lies beyond all ranges,
  * leave unknown what happened: the document is looked for before anything goes again.
  */
-import type { ErrorRow, ErrorSort } from "../../src/ledger/errors.ts";
+import { errorTable, TRIED_AGAIN } from "../../src/ledger/errors.ts";
 import { NOT_HERE, WRONG_PASSWORD } from "./mailbox.ts";
 
-type Row = readonly [codes: string, sort: ErrorSort, code: string, next: string, text?: RegExp];
-
-const MINUTE = 60_000;
-/** What a document does again by itself when the next session comes. */
-const LATER = "It is tried again by itself.";
 const OURS = "This is a fault in fuelbridge: report it with the line of the log.";
 
 /** 3170 and 3180 are whatever QuickBooks could not change or save: its message says why. */
-const CLOSED = /closing date|closed period/i;
-const IN_USE =
-  /in use|being used|another user|someone else|is (?:currently )?open|locked|single[- ]user/i;
+const TEXTS = {
+  closed: /closing date|closed period/i,
+  inUse:
+    /in use|being used|another user|someone else|is (?:currently )?open|locked|single[- ]user/i,
+};
 const REOPEN =
   "The books are closed for that date: an accountant opens them in QuickBooks (Edit, Preferences, Accounting, Company Preferences), or books it by hand; then retry.";
-const CLOSE_IT = `Close the document or the list in QuickBooks where somebody has it open. ${LATER}`;
+const CLOSE_IT = `Close the document or the list in QuickBooks where somebody has it open. ${TRIED_AGAIN}`;
 
-const rows: readonly Row[] = [
-  [
-    NOT_HERE,
-    "busy",
-    "no-session",
-    "Open the Web Connector on the machine with QuickBooks, and press Update Selected.",
-  ],
-  ["0x80040400", "data", "not-read", OURS],
-  ["3161|3171", "data", "closed-period", REOPEN],
-  ["3170|3180|3185", "data", "closed-period", REOPEN, CLOSED],
-  ["1010|3175|3176", "busy", "in-use", CLOSE_IT],
-  ["3170|3180|3185", "busy", "in-use", CLOSE_IT, IN_USE],
-  [
-    "3162",
-    "busy",
-    "single-user",
-    `QuickBooks does this in single-user mode only: File, Switch to Single-user Mode. ${LATER}`,
-  ],
-  [
-    "1030|2\\d{3}|3250",
-    "configuration",
-    "not-enabled",
-    "This edition of QuickBooks does not have what the message names, or it is switched off: switch it on under Edit, Preferences, or take the flow out of the configuration.",
-  ],
-  [
-    "3260|3261",
-    "configuration",
-    "no-permission",
-    "In QuickBooks as Admin: Edit, Preferences, Integrated Applications, Company Preferences; give fuelbridge access, and its user the rights that the message names.",
-  ],
-  [
-    "3100",
-    "data",
-    "name-taken",
-    "QuickBooks has another name of this spelling: of a customer, a vendor, an employee or another name. Rename it there, or give the company another code in the cross-reference; then retry.",
-  ],
-  [
-    "3000|3120|3140",
-    "data",
-    "not-in-quickbooks",
-    "Create in QuickBooks what the message names, or make it active there, or correct the cross-reference that names it; then retry.",
-  ],
-  [
-    "3170|3185",
-    "data",
-    "not-changed",
-    "An accountant reads the message and does in QuickBooks what it asks for, or changes or voids the document there by hand; then retry.",
-  ],
-  [
-    "3180",
-    "data",
-    "not-saved",
-    "An accountant reads the message (a credit limit, a field that QuickBooks requires) and does in QuickBooks what it asks for, or corrects the document where it comes from; then retry.",
-  ],
-  ["3200", "raced", "raced", LATER],
-  ["3391", "raced", "raced", LATER],
-  // The formats of fields, what a request consists of, and names within a request (macros).
-  ["1060|30\\d{2}|315[012]|91\\d{2}", "data", "not-read", OURS],
-  [
-    "3[1-9]\\d{2}|[4-8]\\d{3}|90\\d{2}",
-    "data",
-    "refused-by-quickbooks",
-    "An accountant corrects in QuickBooks what the message names, or the document where it comes from; then retry.",
-  ],
-];
-
-const turnedAway: ErrorRow = {
-  when: { code: new RegExp(`^${WRONG_PASSWORD}$`) },
-  sort: "configuration",
-  stop: "credentials",
-  code: WRONG_PASSWORD,
-  next: "In the Web Connector, click the password of this application and type the configured one.",
-};
-
-export const errors: readonly ErrorRow[] = [turnedAway, ...rows.map(rowOf)];
-
-function rowOf([codes, sort, code, next, text]: Row): ErrorRow {
-  return {
-    when: { code: new RegExp(`^(?:${codes})$`), ...(text === undefined ? {} : { text }) },
-    sort,
-    code,
-    next,
-    ...(sort === "configuration" ? { stop: "scope" as const } : {}),
-    ...(sort === "busy" ? { waitMs: MINUTE } : {}),
-  };
-}
+export const errors = errorTable(
+  {
+    [`#${WRONG_PASSWORD} configuration:credentials wrong-password`]:
+      "In the Web Connector, click the password of this application and type the configured one.",
+    [`#${NOT_HERE} busy:60000 no-session`]:
+      "Open the Web Connector on the machine with QuickBooks, and press Update Selected.",
+    "#0x80040400 data not-read": OURS,
+    "#3161|3171 data closed-period": REOPEN,
+    "#3170|3180|3185~closed data closed-period": REOPEN,
+    "#1010|3175|3176 busy:60000 in-use": CLOSE_IT,
+    "#3170|3180|3185~inUse busy:60000 in-use": CLOSE_IT,
+    "#3162 busy:60000 single-user": `QuickBooks does this in single-user mode only: File, Switch to Single-user Mode. ${TRIED_AGAIN}`,
+    "#1030|2\\d{3}|3250 configuration:scope not-enabled":
+      "This edition of QuickBooks does not have what the message names, or it is switched off: switch it on under Edit, Preferences, or take the flow out of the configuration.",
+    "#3260|3261 configuration:scope no-permission":
+      "In QuickBooks as Admin: Edit, Preferences, Integrated Applications, Company Preferences; give fuelbridge access, and its user the rights that the message names.",
+    "#3100 data name-taken":
+      "QuickBooks has another name of this spelling: of a customer, a vendor, an employee or another name. Rename it there, or give the company another code in the cross-reference; then retry.",
+    "#3000|3120|3140 data not-in-quickbooks":
+      "Create in QuickBooks what the message names, or make it active there, or correct the cross-reference that names it; then retry.",
+    "#3170|3185 data not-changed":
+      "An accountant reads the message and does in QuickBooks what it asks for, or changes or voids the document there by hand; then retry.",
+    "#3180 data not-saved":
+      "An accountant reads the message (a credit limit, a field that QuickBooks requires) and does in QuickBooks what it asks for, or corrects the document where it comes from; then retry.",
+    "#3200 raced raced": TRIED_AGAIN,
+    "#3391 raced raced": TRIED_AGAIN,
+    // The formats of fields, what a request consists of, and names within a request (macros).
+    "#1060|30\\d{2}|315[012]|91\\d{2} data not-read": OURS,
+    "#3[1-9]\\d{2}|[4-8]\\d{3}|90\\d{2} data refused-by-quickbooks":
+      "An accountant corrects in QuickBooks what the message names, or the document where it comes from; then retry.",
+  },
+  TEXTS,
+);
 
 /** 1: nothing matches. 500: not all that was asked for is there. */
 const NOTHING = new Set([0, 1, 500]);

@@ -17,286 +17,141 @@ export interface Field {
   readonly many?: true;
 }
 
-const text = (most: number): Shape => ({ is: "text", most });
-const group = (...fields: readonly Field[]): Shape => ({ is: "group", fields });
-const one = (name: string, shape: Shape): Field => ({ name, shape });
-const must = (name: string, shape: Shape): Field => ({ name, shape, needed: true });
-const many = (name: string, shape: Shape): Field => ({ name, shape, many: true });
+/**
+ * Elements as this file writes them: `Name! text41, AppliedToTxnAdd* (TxnID! id, PaymentAmount amount)`. `!` must be there, `*` may
+ * be there several times. `text41` has at most 41 characters; `ref41` is a reference whose full name has so many; `number`, of
+ * prices and quantities, has up to ten digits before the point and five after. @throws TypeError for another form
+ */
+function elements(text: string): readonly Field[] {
+  const tokens = text.match(/[\w]+[!*]*|[(),]/g) ?? [];
+  let at = 0;
+  const fields = (): Field[] => {
+    const found: Field[] = [];
+    for (; at < tokens.length && tokens[at] !== ")"; at++) {
+      if (tokens[at] === ",") continue;
+      const [, name = "", marks = ""] = /^(\w+)([!*]*)$/.exec(tokens[at] ?? "") ?? [];
+      at++;
+      found.push({
+        name,
+        shape: shape(),
+        ...(marks.includes("!") ? { needed: true } : {}),
+        ...(marks.includes("*") ? { many: true } : {}),
+      });
+    }
+    return found;
+  };
+  const shape = (): Shape => {
+    const word = tokens[at] ?? "";
+    if (word === "(") {
+      at++;
+      return { is: "group", fields: fields() };
+    }
+    const [, is = "", most] = /^([a-z]+)(\d*)$/.exec(word) ?? [];
+    if (is === "text") return { is, most: Number(most) };
+    if (is === "ref")
+      return { is: "group", fields: elements(`ListID id, FullName text${most ?? ""}`) };
+    if (!PLAIN.has(is)) throw new TypeError(`${word} is no shape of an element: ${text}`);
+    return { is } as Shape;
+  };
+  return fields();
+}
 
-const id: Shape = { is: "id" };
-const amount: Shape = { is: "amount" };
-/** Of prices and quantities: up to ten digits before the point and five after. */
-const number: Shape = { is: "number" };
-const day: Shape = { is: "day" };
-const moment: Shape = { is: "moment" };
-const yes: Shape = { is: "yes" };
-const guid: Shape = { is: "guid" };
-const count: Shape = { is: "count" };
-const ref = (most: number): Shape => group(one("ListID", id), one("FullName", text(most)));
+const PLAIN = new Set(["id", "amount", "number", "day", "moment", "yes", "guid", "count"]);
 
-const NAME = 41;
-const FULL_NAME = 209;
-const ACCOUNT = 159;
-const MEMO = 4095;
+const RETURNED = "IncludeRetElement* text50";
+const LINES = "IncludeLineItems yes";
+const LINKED = `${LINES}, IncludeLinkedTxns yes`;
+const PAID = "PaidStatus text11";
 
-const itemRef = one("ItemRef", ref(ACCOUNT));
-
-const invoiceLine = group(
-  itemRef,
-  one("Desc", text(MEMO)),
-  one("Quantity", number),
-  one("Rate", number),
-  one("Amount", amount),
-  one("SalesTaxCodeRef", ref(3)),
-);
-
-const billLine = group(
-  itemRef,
-  one("Desc", text(MEMO)),
-  one("Quantity", number),
-  one("Cost", number),
-  one("Amount", amount),
-  one("ClassRef", ref(ACCOUNT)),
-);
-
-const applied = many("AppliedToTxnAdd", group(must("TxnID", id), one("PaymentAmount", amount)));
-
-const modified = one(
-  "ModifiedDateRangeFilter",
-  group(one("FromModifiedDate", moment), one("ToModifiedDate", moment)),
-);
-const dated = one("TxnDateRangeFilter", group(one("FromTxnDate", day), one("ToTxnDate", day)));
-const names = many("IncludeRetElement", text(50));
-
-const txnQuery = (mostNumber: number, ...last: readonly Field[]): readonly Field[] => [
-  many("TxnID", id),
-  many("RefNumberCaseSensitive", text(mostNumber)),
-  one("MaxReturned", count),
-  modified,
-  dated,
-  ...last,
-];
-const lines = one("IncludeLineItems", yes);
-const linked = one("IncludeLinkedTxns", yes);
-const paid = one("PaidStatus", text(11));
-
-const listQuery: readonly Field[] = [
-  many("ListID", id),
-  many("FullName", text(FULL_NAME)),
-  one("MaxReturned", count),
-  one("ActiveStatus", text(12)),
-  one("FromModifiedDate", moment),
-  names,
-];
-
+const LIST_QUERY = `
+  ListID* id, FullName* text209, MaxReturned count, ActiveStatus text12, FromModifiedDate moment, ${RETURNED}`;
+/** @param number characters of the document's number */
+const txnQuery = (number: number, ...last: readonly string[]): string =>
+  [
+    `TxnID* id, RefNumberCaseSensitive* text${number}, MaxReturned count`,
+    "ModifiedDateRangeFilter (FromModifiedDate moment, ToModifiedDate moment)",
+    "TxnDateRangeFilter (FromTxnDate day, ToTxnDate day)",
+    ...last,
+  ].join(", ");
 /** What was deleted: QuickBooks tells the last 90 days. */
-const deletedQuery = (type: string): readonly Field[] => [
-  { ...must(type, text(25)), many: true },
-  one("DeletedDateRangeFilter", group(one("FromDeletedDate", moment))),
-];
+const deletedQuery = (type: string): string =>
+  `${type}!* text25, DeletedDateRangeFilter (FromDeletedDate moment)`;
 
-/** By the name of the request without `Rq`; an Add, a Mod or a void has its content in one element. */
-export const requests: Readonly<Record<string, readonly Field[]>> = {
-  HostQuery: [],
-  CompanyQuery: [],
-  PreferencesQuery: [names],
-  CustomerQuery: listQuery,
-  VendorQuery: listQuery,
-  AccountQuery: listQuery,
-  ClassQuery: listQuery,
-  ItemQuery: listQuery,
-  SalesTaxCodeQuery: listQuery,
-  PaymentMethodQuery: listQuery,
-  PriceLevelQuery: listQuery,
+const APPLIED = "AppliedToTxnAdd* (TxnID! id, PaymentAmount amount)";
+const UNSENT = "IsToBePrinted yes, IsToBeEmailed yes";
+const HELD = "TxnID! id, EditSequence! text16";
+const MEMO = "Memo text4095, ExternalGUID guid";
+const ITEM = "ItemRef ref159, Desc text4095, Quantity number";
+const SOLD = `${ITEM}, Rate number, Amount amount, SalesTaxCodeRef ref3`;
+const BOUGHT = `${ITEM}, Cost number, Amount amount`;
+const ORDERED = `${ITEM}, Rate number, Amount amount`;
+
+/** An Add, a Mod or a void has its content in one element. */
+const CONTENTS = {
+  CustomerAdd:
+    "Name! text41, CompanyName text41, TermsRef ref31, Notes text4095, ExternalGUID guid",
+  VendorAdd: "Name! text41, CompanyName text41, Notes text4095, TermsRef ref31, ExternalGUID guid",
+  InvoiceAdd: `
+    CustomerRef! ref209, ClassRef ref159, ARAccountRef ref159, TxnDate day, RefNumber text11, PONumber text25,
+    DueDate day, Memo text4095, ${UNSENT}, ExternalGUID guid, InvoiceLineAdd* (${SOLD})`,
+  InvoiceMod: `${HELD}, PONumber text25, DueDate day`,
+  BillAdd: `
+    VendorRef! ref41, APAccountRef ref159, TxnDate day, DueDate day, RefNumber text20, ${MEMO}, ItemLineAdd*
+    (${BOUGHT}, ClassRef ref159)`,
+  BillMod: `${HELD}, DueDate day`,
+  ReceivePaymentAdd: `
+    CustomerRef! ref209, ARAccountRef ref159, TxnDate day, RefNumber text20, TotalAmount amount,
+    PaymentMethodRef ref31, Memo text4095, DepositToAccountRef ref159, ExternalGUID guid, ${APPLIED}`,
+  // One of IsToBePrinted and RefNumber.
+  BillPaymentCheckAdd: `
+    PayeeEntityRef! ref209, APAccountRef ref159, TxnDate day, BankAccountRef! ref159, IsToBePrinted yes,
+    RefNumber text11, ${MEMO}, ${APPLIED}`,
+  SalesOrderAdd: `
+    CustomerRef! ref209, TxnDate day, RefNumber text11, Memo text4095, ${UNSENT}, ExternalGUID guid,
+    SalesOrderLineAdd* (${SOLD})`,
+  SalesOrderMod: `
+    ${HELD}, RefNumber text11, IsManuallyClosed yes, Memo text4095, SalesOrderLineMod* (TxnLineID! id, ${SOLD})`,
+  PurchaseOrderAdd: `
+    VendorRef! ref41, TxnDate day, RefNumber text11, Memo text4095, ${UNSENT}, ExternalGUID guid,
+    PurchaseOrderLineAdd* (${ORDERED})`,
+  PurchaseOrderMod: `
+    ${HELD}, RefNumber text11, IsManuallyClosed yes, Memo text4095, PurchaseOrderLineMod* (TxnLineID! id,
+    ${ORDERED})`,
+  ItemReceiptAdd: `
+    VendorRef! ref41, TxnDate day, RefNumber text20, ${MEMO}, ItemLineAdd* (${BOUGHT}, LinkToTxn (TxnID! id,
+    TxnLineID! id))`,
+  ItemReceiptMod: `${HELD}, TxnDate day, RefNumber text20, Memo text4095, ItemLineMod* (TxnLineID! id, ${BOUGHT})`,
+} as const;
+
+const QUERIES = {
+  HostQuery: "",
+  CompanyQuery: "",
+  PreferencesQuery: RETURNED,
+  CustomerQuery: LIST_QUERY,
+  VendorQuery: LIST_QUERY,
+  AccountQuery: LIST_QUERY,
+  ClassQuery: LIST_QUERY,
+  ItemQuery: LIST_QUERY,
+  SalesTaxCodeQuery: LIST_QUERY,
+  PaymentMethodQuery: LIST_QUERY,
+  PriceLevelQuery: LIST_QUERY,
+  StandardTermsQuery: LIST_QUERY,
   ListDeletedQuery: deletedQuery("ListDelType"),
   TxnDeletedQuery: deletedQuery("TxnDelType"),
-  StandardTermsQuery: listQuery,
-  InvoiceQuery: txnQuery(11, paid, lines, linked, names),
-  BillQuery: txnQuery(20, paid, lines, linked),
-  ReceivePaymentQuery: txnQuery(20, lines),
-  BillPaymentCheckQuery: txnQuery(11, lines),
-  CustomerAdd: [
-    must(
-      "CustomerAdd",
-      group(
-        must("Name", text(NAME)),
-        one("CompanyName", text(NAME)),
-        one("TermsRef", ref(31)),
-        one("Notes", text(MEMO)),
-        one("ExternalGUID", guid),
-      ),
-    ),
-  ],
-  VendorAdd: [
-    must(
-      "VendorAdd",
-      group(
-        must("Name", text(NAME)),
-        one("CompanyName", text(NAME)),
-        one("Notes", text(MEMO)),
-        one("TermsRef", ref(31)),
-        one("ExternalGUID", guid),
-      ),
-    ),
-  ],
-  InvoiceAdd: [
-    must(
-      "InvoiceAdd",
-      group(
-        must("CustomerRef", ref(FULL_NAME)),
-        one("ClassRef", ref(ACCOUNT)),
-        one("ARAccountRef", ref(ACCOUNT)),
-        one("TxnDate", day),
-        one("RefNumber", text(11)),
-        one("PONumber", text(25)),
-        one("DueDate", day),
-        one("Memo", text(MEMO)),
-        one("IsToBePrinted", yes),
-        one("IsToBeEmailed", yes),
-        one("ExternalGUID", guid),
-        many("InvoiceLineAdd", invoiceLine),
-      ),
-    ),
-  ],
-  InvoiceMod: [
-    must(
-      "InvoiceMod",
-      group(
-        must("TxnID", id),
-        must("EditSequence", text(16)),
-        one("PONumber", text(25)),
-        one("DueDate", day),
-      ),
-    ),
-  ],
-  BillAdd: [
-    must(
-      "BillAdd",
-      group(
-        must("VendorRef", ref(NAME)),
-        one("APAccountRef", ref(ACCOUNT)),
-        one("TxnDate", day),
-        one("DueDate", day),
-        one("RefNumber", text(20)),
-        one("Memo", text(MEMO)),
-        one("ExternalGUID", guid),
-        many("ItemLineAdd", billLine),
-      ),
-    ),
-  ],
-  BillMod: [
-    must("BillMod", group(must("TxnID", id), must("EditSequence", text(16)), one("DueDate", day))),
-  ],
-  ReceivePaymentAdd: [
-    must(
-      "ReceivePaymentAdd",
-      group(
-        must("CustomerRef", ref(FULL_NAME)),
-        one("ARAccountRef", ref(ACCOUNT)),
-        one("TxnDate", day),
-        one("RefNumber", text(20)),
-        one("TotalAmount", amount),
-        one("PaymentMethodRef", ref(31)),
-        one("Memo", text(MEMO)),
-        one("DepositToAccountRef", ref(ACCOUNT)),
-        one("ExternalGUID", guid),
-        applied,
-      ),
-    ),
-  ],
-  BillPaymentCheckAdd: [
-    must(
-      "BillPaymentCheckAdd",
-      group(
-        must("PayeeEntityRef", ref(FULL_NAME)),
-        one("APAccountRef", ref(ACCOUNT)),
-        one("TxnDate", day),
-        must("BankAccountRef", ref(ACCOUNT)),
-        // One of the two.
-        one("IsToBePrinted", yes),
-        one("RefNumber", text(11)),
-        one("Memo", text(MEMO)),
-        one("ExternalGUID", guid),
-        applied,
-      ),
-    ),
-  ],
-  TxnVoid: [must("TxnVoidType", text(20)), must("TxnID", id)],
-  ...goods(),
-};
+  InvoiceQuery: txnQuery(11, PAID, LINKED, RETURNED),
+  BillQuery: txnQuery(20, PAID, LINKED),
+  ReceivePaymentQuery: txnQuery(20, LINES),
+  BillPaymentCheckQuery: txnQuery(11, LINES),
+  SalesOrderQuery: txnQuery(11, LINKED),
+  PurchaseOrderQuery: txnQuery(11, LINKED),
+  ItemReceiptQuery: txnQuery(20, LINKED),
+  TxnVoid: "TxnVoidType! text20, TxnID! id",
+} as const;
 
-/** Orders and item receipts: goods without an amount. */
-function goods(): Record<string, readonly Field[]> {
-  const linkTo = one("LinkToTxn", group(must("TxnID", id), must("TxnLineID", id)));
-  const priced = [one("Rate", number), one("Amount", amount)];
-  const ordered = [itemRef, one("Desc", text(MEMO)), one("Quantity", number), ...priced];
-  const taxed = one("SalesTaxCodeRef", ref(3));
-  const received = [
-    itemRef,
-    one("Desc", text(MEMO)),
-    one("Quantity", number),
-    one("Cost", number),
-    one("Amount", amount),
-  ];
-  const head = (party: Field, most: number, ...rest: readonly Field[]): readonly Field[] => [
-    party,
-    one("TxnDate", day),
-    one("RefNumber", text(most)),
-    ...rest,
-  ];
-  const held = [must("TxnID", id), must("EditSequence", text(16))];
-  const line = must("TxnLineID", id);
-  const unsent = [one("IsToBePrinted", yes), one("IsToBeEmailed", yes)];
-  const memo = one("Memo", text(MEMO));
-  const closed = one("IsManuallyClosed", yes);
-  const content = (name: string, ...fields: readonly Field[]): readonly Field[] => [
-    must(name, group(...fields)),
-  ];
-  return {
-    SalesOrderQuery: txnQuery(11, lines, linked),
-    PurchaseOrderQuery: txnQuery(11, lines, linked),
-    ItemReceiptQuery: txnQuery(20, lines, linked),
-    SalesOrderAdd: content(
-      "SalesOrderAdd",
-      ...head(must("CustomerRef", ref(FULL_NAME)), 11, memo, ...unsent),
-      one("ExternalGUID", guid),
-      many("SalesOrderLineAdd", group(...ordered, taxed)),
-    ),
-    SalesOrderMod: content(
-      "SalesOrderMod",
-      ...held,
-      one("RefNumber", text(11)),
-      closed,
-      memo,
-      many("SalesOrderLineMod", group(line, ...ordered, taxed)),
-    ),
-    PurchaseOrderAdd: content(
-      "PurchaseOrderAdd",
-      ...head(must("VendorRef", ref(NAME)), 11, memo, ...unsent),
-      one("ExternalGUID", guid),
-      many("PurchaseOrderLineAdd", group(...ordered)),
-    ),
-    PurchaseOrderMod: content(
-      "PurchaseOrderMod",
-      ...held,
-      one("RefNumber", text(11)),
-      closed,
-      memo,
-      many("PurchaseOrderLineMod", group(line, ...ordered)),
-    ),
-    ItemReceiptAdd: content(
-      "ItemReceiptAdd",
-      ...head(must("VendorRef", ref(NAME)), 20, memo),
-      one("ExternalGUID", guid),
-      many("ItemLineAdd", group(...received, linkTo)),
-    ),
-    ItemReceiptMod: content(
-      "ItemReceiptMod",
-      ...held,
-      one("TxnDate", day),
-      one("RefNumber", text(20)),
-      memo,
-      many("ItemLineMod", group(line, ...received)),
-    ),
-  };
-}
+/** By the name of the request without `Rq`. */
+export const requests: Readonly<Record<string, readonly Field[]>> = Object.fromEntries([
+  ...Object.entries(QUERIES).map(([name, text]) => [name, elements(text)] as const),
+  ...Object.entries(CONTENTS).map(
+    ([name, text]) => [name, elements(`${name}! (${text})`)] as const,
+  ),
+]);

@@ -1,6 +1,6 @@
 /** What a call of Tryton can fail with, by what it proves, and what that means. */
 import { LedgerError } from "../../src/ledger/port.ts";
-import { type ErrorRow, unavailable as unavailableIn } from "../../src/ledger/errors.ts";
+import { errorTable, unavailable as unavailableIn } from "../../src/ledger/errors.ts";
 import { DATE_ORDER } from "./release.ts";
 import { type SourceUnavailable } from "../../src/core/errors.ts";
 
@@ -51,64 +51,46 @@ export class TrytonError extends LedgerError {
 export const busy = (message: string, waitMs: number): TrytonError =>
   new TrytonError("busy", message, { waitMs });
 
-/** What people do about each. */
-const NEXT = {
-  "no-right": "Give the synchronisation's user the groups that the connector's README names.",
-  "closed-period":
-    "An accountant opens the period in Tryton, or books the document by hand: it is never booked on another date. Then retry.",
-  "date-order":
-    "Tryton numbers in the order of dates and a later one has its number: let the platform number (numbering: platform), or book this one by hand, then retry.",
-  "refused-by-tryton":
-    "Correct in Tryton what it says, or the document where it comes from, then retry.",
-  "needs-accountant":
-    "Tryton asks for a person's yes: an accountant enters the document there by hand or removes the cause, then it is retried.",
-  busy: "Somebody else is writing; it goes on by itself.",
-  absent: "Correct url and database in the configuration, or start that database in Tryton.",
-  throttled: "Somebody tried wrong passwords; Tryton lets this user in again after a while.",
-  unauthorised: "Correct user and password in the configuration, or the user in Tryton.",
-  forbidden: "Give the synchronisation's user the groups that the connector's README names.",
-} as const;
+const NO_RIGHT = "Give the synchronisation's user the groups that the connector's README names.";
+const WRITTEN = "Somebody else is writing; it goes on by itself.";
 
-const CLOSED =
-  /create a period for the date|closed (?:journal-)?period|period of move .* is closed|reopen the (?:period|fiscal year) "/;
-/** A right that the user lacks: every document would fail, so the endpoint stops instead. */
-const BARRED =
-  /not allowed to (?:access|execute wizard) "|Calling button .* is not allowed|allowed to create records of/;
+/** Tryton's sentences that people act on differently, in its English. */
+const TEXTS = {
+  closed:
+    /create a period for the date|closed (?:journal-)?period|period of move .* is closed|reopen the (?:period|fiscal year) "/,
+  // A right that the user lacks: every document would fail, so the endpoint stops instead.
+  barred:
+    /not allowed to (?:access|execute wizard) "|Calling button .* is not allowed|allowed to create records of/,
+  dateOrder: DATE_ORDER,
+};
 
-const row = (
-  kind: FaultKind,
-  sort: ErrorRow["sort"],
-  code: keyof typeof NEXT,
-  { text, verb, stop }: Pick<ErrorRow, "stop"> & Omit<ErrorRow["when"], "code"> = {},
-): ErrorRow => ({
-  when: {
-    code: new RegExp(`^${kind}$`),
-    ...(text === undefined ? {} : { text }),
-    ...(verb === undefined ? {} : { verb }),
+/** By kind, and by those sentences. */
+const errors = errorTable(
+  {
+    // A reader that may not read one model goes on with the others.
+    "#refused@read data no-right": NO_RIGHT,
+    "#refused~barred configuration:scope no-right": NO_RIGHT,
+    "#refused~closed data closed-period":
+      "An accountant opens the period in Tryton, or books the document by hand: it is never booked on another date. Then retry.",
+    "#refused~dateOrder data date-order":
+      "Tryton numbers in the order of dates and a later one has its number: let the platform number (numbering: platform), or book this one by hand, then retry.",
+    "#refused data refused-by-tryton":
+      "Correct in Tryton what it says, or the document where it comes from, then retry.",
+    "#warning data needs-accountant":
+      "Tryton asks for a person's yes: an accountant enters the document there by hand or removes the cause, then it is retried.",
+    // Another writer had the lock, or the record.
+    "#concurrency raced busy": WRITTEN,
+    "#busy busy busy": WRITTEN,
+    "#absent not-sent absent":
+      "Correct url and database in the configuration, or start that database in Tryton.",
+    "#throttled busy:credentials throttled":
+      "Somebody tried wrong passwords; Tryton lets this user in again after a while.",
+    "#unauthorised configuration:credentials unauthorised":
+      "Correct user and password in the configuration, or the user in Tryton.",
+    "#forbidden configuration:scope forbidden": NO_RIGHT,
   },
-  sort,
-  code,
-  next: NEXT[code],
-  ...(stop === undefined ? {} : { stop }),
-});
-
-/** By kind, and by Tryton's sentences that people act on differently, in its English. */
-const errors: readonly ErrorRow[] = [
-  // A reader that may not read one model goes on with the others.
-  row("refused", "data", "no-right", { verb: "read" }),
-  row("refused", "configuration", "no-right", { text: BARRED, stop: "scope" }),
-  row("refused", "data", "closed-period", { text: CLOSED }),
-  row("refused", "data", "date-order", { text: DATE_ORDER }),
-  row("refused", "data", "refused-by-tryton"),
-  row("warning", "data", "needs-accountant"),
-  // Another writer had the lock, or the record.
-  row("concurrency", "raced", "busy"),
-  row("busy", "busy", "busy"),
-  row("absent", "not-sent", "absent"),
-  row("throttled", "busy", "throttled", { stop: "credentials" }),
-  row("unauthorised", "configuration", "unauthorised", { stop: "credentials" }),
-  row("forbidden", "configuration", "forbidden", { stop: "scope" }),
-];
+  TEXTS,
+);
 
 /** For the parts of src/ledger that tell people about these books and sort their errors. */
 export const TRYTON = { name: "Tryton", errors } as const;

@@ -1,16 +1,10 @@
 import { expect, test } from "vitest";
 import { LedgerError, type Verb } from "./port.ts";
-import { answerOf, type ErrorRow, sorted, unavailable } from "./errors.ts";
+import { answerOf, errorTable, sorted, unavailable } from "./errors.ts";
 
-const rows: readonly ErrorRow[] = [
-  {
-    when: { status: 401 },
-    sort: "configuration",
-    stop: "credentials",
-    code: "unauthorised",
-    next: "Run `fuelbridge quickbooks authorise`.",
-  },
-];
+const rows = errorTable({
+  "401 configuration:credentials unauthorised": "Run `fuelbridge quickbooks authorise`.",
+});
 const answered = (status: number, verb: Verb = "create") =>
   sorted(new LedgerError("answered", `HTTP ${status}`, { status }), verb, rows);
 
@@ -40,4 +34,22 @@ test("a write that is refused in words that no row knows is told as such; a fail
     outcome: "nothing",
     detail: "HTTP 400",
   });
+});
+
+test("a row in short says all that a row does, and one that cannot be read is refused", () => {
+  const closed = /closed/;
+  expect(
+    errorTable({ "409#stale|taken~closed@create busy:5000 busy": "Wait." }, { closed }),
+  ).toEqual([
+    {
+      when: { status: 409, code: /^(?:stale|taken)$/, text: closed, verb: "create" },
+      sort: "busy",
+      waitMs: 5000,
+      code: "busy",
+      next: "Wait.",
+    },
+  ]);
+  expect(errorTable({ "#x configuration:scope no": "" })[0]).toMatchObject({ stop: "scope" });
+  expect(() => errorTable({ "#x~opened data no": "" }, { closed })).toThrow("cannot be read");
+  expect(() => errorTable({ "/x data no": "" })).toThrow("cannot be read");
 });

@@ -40,6 +40,50 @@ export interface ErrorRow {
   readonly waitMs?: number;
 }
 
+/** What people read of an error after which the same bytes go again. */
+export const TRIED_AGAIN = "It is tried again by itself.";
+
+/**
+ * `WHEN SORT CODE`. WHEN, of which all must match: `409` the status, `#stale|taken` the code, `~closed` the message by one of
+ * the table's texts, `@read` the verb. SORT: an {@link ErrorSort}, and after a colon what stops (`configuration:scope`), or
+ * how long to wait, ms (`busy:5000`).
+ */
+type ErrorKey = `${string} ${ErrorSort | `${ErrorSort}:${string}`} ${string}`;
+
+/**
+ * Rows in short: what an error means, and the next step of a person.
+ * @param texts expressions for messages, where an ERP has no code for what it says
+ * @throws TypeError for a key in another form
+ */
+export const errorTable = (
+  rows: Readonly<Record<ErrorKey, string>>,
+  texts: Readonly<Record<string, RegExp>> = {},
+): ErrorRow[] =>
+  Object.entries(rows).map(([key, next]): ErrorRow => {
+    const [when = "", sort = "", code = ""] = key.split(" ");
+    const parts = /^(\d*)(?:#([^~@]+))?(?:~(\w+))?(?:@(\w+))?$/.exec(when);
+    const [, status, its, name, verb] = parts ?? [];
+    const text = name === undefined ? undefined : texts[name];
+    // One that matched less than it says would take errors for what they are not.
+    if (parts === null || (name !== undefined && text === undefined))
+      throw new TypeError(`the row "${key}" of a table of errors cannot be read`);
+    const [sortName, more = ""] = sort.split(":");
+    const isWait = /^\d+$/.test(more);
+    return {
+      when: {
+        ...(status ? { status: Number(status) } : {}),
+        ...(its === undefined ? {} : { code: new RegExp(`^(?:${its})$`) }),
+        ...(text === undefined ? {} : { text }),
+        ...(verb === undefined ? {} : { verb: verb as Verb }),
+      },
+      sort: sortName as ErrorSort,
+      code,
+      next,
+      ...(isWait ? { waitMs: Number(more) } : {}),
+      ...(more === "" || isWait ? {} : { stop: more as NonNullable<ErrorRow["stop"]> }),
+    };
+  });
+
 /** A fault with its row. */
 export interface Sorted {
   readonly sort: ErrorSort;
