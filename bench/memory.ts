@@ -11,7 +11,8 @@ import { parseDocument } from "yaml";
 import { dropExports } from "../src/demo/world.ts";
 import { table } from "../src/views/table.ts";
 import { remoteOffice } from "../src/office/remote.ts";
-import type { Office, Status } from "../src/office/office.ts";
+import type { Office } from "../src/office/questions.ts";
+import type { Status } from "../src/office/answers.ts";
 import { inFolder, memoryOf, root, say, startPlatform, stop, verdict, whole } from "./support.ts";
 
 const BACKFILL = 200_000;

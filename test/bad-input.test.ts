@@ -3,7 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exitCodes } from "../src/core/errors.ts";
-import type { FlowStatus, Quarantined, QuarantineGroup, Status } from "../src/office/office.ts";
+import type { FlowStatus, Quarantined, QuarantineGroup, Status } from "../src/office/answers.ts";
 import { atWork, type Site } from "./support/site.ts";
 
 const SLOW = 600_000;

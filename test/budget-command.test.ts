@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { type Plan, planInWords, planOf } from "../src/cli/budget-plan.ts";
 import type { Config, FlowConfig } from "../src/config/config.ts";
 import { usualBudget } from "../src/core/budget.ts";
-import type { MonthStatus, Status } from "../src/office/office.ts";
+import type { MonthStatus, Status } from "../src/office/answers.ts";
 import { tempFolder } from "./support/folder.ts";
 import { atWork, layOut, openSite, type Site } from "./support/site.ts";
 import { until } from "./support/site-program.ts";

@@ -17,7 +17,7 @@ import { root } from "../src/demo/world.ts";
 import { moneyKinds } from "../src/reconcile/sums.ts";
 import type { Total } from "../src/reconcile/totals.ts";
 import { SourceUnavailable } from "../src/core/errors.ts";
-import type { Office } from "../src/office/office.ts";
+import type { Office } from "../src/office/questions.ts";
 import { PASSWORD, testConsole } from "./support/console.ts";
 import { recordingOffice } from "./support/console-offices.ts";
 import { isThere } from "./support/machine.ts";

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
 import { Random } from "../src/sandbox/scenes/random.ts";
-import type { Status } from "../src/office/office.ts";
+import type { Status } from "../src/office/answers.ts";
 import { exitCodes } from "../src/core/errors.ts";
 import { numbers, runs } from "./support/runs.ts";
 import { atWork, layOut, only, openSite, type Site } from "./support/site.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exitCodes } from "../src/core/errors.ts";
 import type { Report } from "../src/reconcile/report.ts";
-import type { QuarantineGroup } from "../src/office/office.ts";
+import type { QuarantineGroup } from "../src/office/answers.ts";
 import { demoCopy } from "./support/demo-copy.ts";
 import { repairEverything } from "./support/demo-repairs.ts";
 import { isThere } from "./support/machine.ts";

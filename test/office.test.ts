@@ -6,8 +6,9 @@ import type { Engine, Flow } from "../src/engine/engine.ts";
 import { runFlow } from "../src/engine/run.ts";
 import type { Answer } from "../src/core/outcome.ts";
 import { type AnswerName, outcomeOf } from "../src/platform/answers.ts";
-import { type FlowStatus, type Office, OfficeError } from "../src/office/office.ts";
-import { storeOffice } from "../src/office/store-office.ts";
+import { type FlowStatus, OfficeError } from "../src/office/answers.ts";
+import type { Office } from "../src/office/questions.ts";
+import { storeOffice } from "../src/office/questions.ts";
 import {
   type Bench,
   bill,

@@ -10,7 +10,7 @@ import { Auditor } from "../src/engine/reconcile/auditor.ts";
 import { Nightly } from "../src/engine/reconcile/nightly.ts";
 import { push, runFlow } from "../src/engine/run.ts";
 import { knownDifferences, reconciliationStatus } from "../src/office/agreement.ts";
-import { groupsOf } from "../src/office/groups.ts";
+import { groupsOf } from "../src/office/quarantine.ts";
 import { CreateInvoice } from "../src/platform/contract/invoice.ts";
 import { never, usePlatform } from "./platform/support.ts";
 import { pagesOf } from "./support/engine.ts";

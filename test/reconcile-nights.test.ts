@@ -17,7 +17,7 @@ import type { Audit } from "../src/engine/reconcile/reconcile.ts";
 import { runFlow } from "../src/engine/run.ts";
 import { asText } from "../src/reconcile/text.ts";
 import { reconciliationStatus } from "../src/office/agreement.ts";
-import type { Status } from "../src/office/office.ts";
+import type { Status } from "../src/office/answers.ts";
 import { never, usePlatform } from "./platform/support.ts";
 import { receiver } from "./support/engine.ts";
 import { bookOf, edit, inWords, issued, one, useOffice } from "./support/reconciled-site.ts";

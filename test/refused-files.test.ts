@@ -10,7 +10,7 @@ import { conditionsOf } from "../src/alerts/conditions.ts";
 import { exposed } from "../src/office/metrics.ts";
 import type { Source } from "../src/core/contract.ts";
 import { Daemon } from "../src/engine/daemon.ts";
-import { storeOffice } from "../src/office/store-office.ts";
+import { storeOffice } from "../src/office/questions.ts";
 import { testClock } from "./support/clock.ts";
 import { engineOn, receiver } from "./support/engine.ts";
 import { tempFolder } from "./support/folder.ts";

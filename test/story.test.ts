@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { exported } from "../src/demo/world.ts";
 import { exitCodes } from "../src/core/errors.ts";
 import type { Report } from "../src/reconcile/report.ts";
-import type { FlowStatus, QuarantineGroup, Status, Trace } from "../src/office/office.ts";
+import type { FlowStatus, QuarantineGroup, Status, Trace } from "../src/office/answers.ts";
 import { IN_STEP } from "./support/in-step.ts";
 import { atWork, copyOf, layOut, only, openSite, type Members, type Site } from "./support/site.ts";
 import { type Said, until } from "./support/site-program.ts";

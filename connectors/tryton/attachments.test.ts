@@ -14,7 +14,7 @@ import { recover, runFlow } from "../../src/engine/run.ts";
 import { verify } from "../../src/engine/verify.ts";
 import { fetchPdf } from "../../src/platform/pdf.ts";
 import { retry, select } from "../../src/office/decisions.ts";
-import type { Status, Trace } from "../../src/office/office.ts";
+import type { Status, Trace } from "../../src/office/answers.ts";
 import { layOut, openSite } from "../../test/tryton/site.ts";
 import { files } from "./attachments.ts";
 import type { Books } from "./books.ts";

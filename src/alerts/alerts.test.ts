@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { STATUS } from "../cli/status.fixture.ts";
 import { inWords } from "../cli/status.ts";
-import type { FlowStatus, QuarantineGroup, Status } from "../office/office.ts";
+import type { FlowStatus, QuarantineGroup, Status } from "../office/answers.ts";
 import { openStore } from "../store/store.ts";
 import { testClock } from "../../test/support/clock.ts";
 import { configuredSite } from "../../test/support/configured.ts";

@@ -1,7 +1,7 @@
 /** What is wrong now, out of what `status` says: one condition for each thing that a person would act on. */
 import { PAUSED, WAITS_FOR_BUDGET } from "../core/budget.ts";
 import { fateOf } from "../core/obstacle.ts";
-import type { Caller, FlowStatus, Status, Stop } from "../office/office.ts";
+import type { Caller, FlowStatus, Status, Stop } from "../office/answers.ts";
 import type { Condition } from "../store/alerts.ts";
 
 export interface Limits {

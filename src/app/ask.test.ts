@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { configuredSite } from "../../test/support/configured.ts";
-import { addressFile } from "../office/wire.ts";
+import { addressFile } from "../office/remote.ts";
 import { openStore } from "../store/store.ts";
 import { askOf } from "./ask.ts";
 import { loadConfiguration } from "./configuration.ts";

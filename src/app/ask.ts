@@ -1,12 +1,12 @@
 /** For commands that need what is stored: the running daemon is asked; without one, the store is opened. */
 import { existsSync } from "node:fs";
-import { serveAdmin } from "../office/admin.ts";
-import { readingOffice } from "../office/reading.ts";
+import { serveAdmin } from "../office/server.ts";
+import { readingOffice } from "../office/questions.ts";
 import { answeredOffice, remoteOffice } from "../office/remote.ts";
-import { addressFile } from "../office/wire.ts";
+import { addressFile } from "../office/remote.ts";
 import type { Config } from "../config/config.ts";
 import { StoreInUse } from "../core/errors.ts";
-import type { Office } from "../office/office.ts";
+import type { Office } from "../office/questions.ts";
 import { loadConfiguration } from "./configuration.ts";
 
 /** How often a store that is held is tried; each takes two seconds. */

@@ -14,7 +14,7 @@ import { freezeNext } from "../engine/freeze.ts";
 import { pull } from "../engine/pull.ts";
 import { type ChangedField, changedFields } from "../mapping/differences.ts";
 import { leavesOf, shownValue } from "../mapping/explain.ts";
-import type { Office } from "../office/office.ts";
+import type { Office } from "../office/questions.ts";
 import type { StoredRequest } from "../store/requests.ts";
 import type { Sent } from "../store/samples.ts";
 import { openScratch } from "../store/scratch.ts";

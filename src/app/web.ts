@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { Web } from "../web/server.ts";
 import { FuelbridgeError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
-import { catchUp } from "../office/searching.ts";
+import { catchUp } from "../office/documents.ts";
 import { systemClock } from "./clock.ts";
 import type { Composed } from "./compose.ts";
 

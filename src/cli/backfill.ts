@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { ConfigurationError, exitCodes } from "../core/errors.ts";
-import { BACKFILL_SHARE, type BackfillCost, type BackfillState } from "../office/keeping.ts";
-import type { Office } from "../office/office.ts";
+import { BACKFILL_SHARE } from "../office/asked.ts";
+import type { BackfillCost, BackfillState } from "../office/answers.ts";
+import type { Office } from "../office/questions.ts";
 import type { Answer } from "./answer.ts";
 import { ask } from "../app/ask.ts";
 import { addCommand, configured, type Given, thisPerson } from "./command.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Forecast } from "../core/budget.ts";
 import { ConfigurationError } from "../core/errors.ts";
-import type { MonthStatus } from "../office/office.ts";
+import type { MonthStatus } from "../office/answers.ts";
 import { ask } from "../app/ask.ts";
 import { addCommand, configured } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";

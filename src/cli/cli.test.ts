@@ -4,9 +4,10 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type FlowStatus, type Office, OfficeError, type TraceStep } from "../office/office.ts";
+import { type FlowStatus, OfficeError, type TraceStep } from "../office/answers.ts";
+import type { Office } from "../office/questions.ts";
 import { commandHere } from "../../test/support/site-command.ts";
-import { serveAdmin } from "../office/admin.ts";
+import { serveAdmin } from "../office/server.ts";
 import { exitCodes } from "../core/errors.ts";
 import type { Reason } from "../engine/in-step.ts";
 import { inWords as statusInWords } from "./status.ts";

@@ -9,7 +9,7 @@ import { commandHere } from "../../test/support/site-command.ts";
 import { layOut, openSite, type Site } from "../../test/support/site.ts";
 import { type Books, trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { exitCodes } from "../core/errors.ts";
-import type { MonthStatus } from "../office/office.ts";
+import type { MonthStatus } from "../office/answers.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 

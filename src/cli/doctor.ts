@@ -13,7 +13,8 @@ import {
 import type { Fault } from "../core/fault.ts";
 import type { Config } from "../config/config.ts";
 import { openTables, type Tables } from "../config/crossref.ts";
-import type { Office, Status } from "../office/office.ts";
+import type { Office } from "../office/questions.ts";
+import type { Status } from "../office/answers.ts";
 import { ask } from "../app/ask.ts";
 import { addCommand, configured } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { configuredSite } from "../../test/support/configured.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { commandHere } from "../../test/support/here.ts";
-import { serveAdmin } from "../office/admin.ts";
+import { serveAdmin } from "../office/server.ts";
 import { composeDaemon } from "../app/compose.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 import { commandName, thisPerson } from "./command.ts";

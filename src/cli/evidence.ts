@@ -5,7 +5,7 @@ import { z } from "zod";
 import { EnvironmentError, exitCodes } from "../core/errors.ts";
 import { ABOUT, digestOf, SUMS, verified } from "../reconcile/evidence.ts";
 import { agreementOf } from "../reconcile/text.ts";
-import type { AuditHead } from "../office/keeping.ts";
+import type { AuditHead } from "../office/asked.ts";
 import type { Answer } from "./answer.ts";
 import { ask, askOf } from "../app/ask.ts";
 import { addCommand, configured, thisPerson } from "./command.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Found } from "../office/desk.ts";
+import type { Found } from "../office/answers.ts";
 import { ask } from "../app/ask.ts";
 import { addCommand, configured } from "./command.ts";
 import { instant, table } from "../views/table.ts";

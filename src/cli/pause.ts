@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Office } from "../office/office.ts";
+import type { Office } from "../office/questions.ts";
 import { ask } from "../app/ask.ts";
 import { addCommand, configured, thisPerson } from "./command.ts";
 

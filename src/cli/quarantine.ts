@@ -1,11 +1,12 @@
 import type { Command } from "commander";
-import type { Edited, Editing } from "../office/desk.ts";
+import type { Edited } from "../office/answers.ts";
+import type { Editing } from "../office/asked.ts";
 import {
   OfficeError,
   type QuarantineGroup,
   type Quarantined,
   type Retried,
-} from "../office/office.ts";
+} from "../office/answers.ts";
 import { ask } from "../app/ask.ts";
 import { addCommand, configured, explained, personIn, thisPerson } from "./command.ts";
 import type { Action } from "../office/remedies.ts";

@@ -1,4 +1,4 @@
-import type { Status } from "../office/office.ts";
+import type { Status } from "../office/answers.ts";
 
 /** What a daemon answers that has one flow, something in quarantine, and a clock that was set. */
 export const STATUS: Status = {

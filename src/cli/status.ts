@@ -1,7 +1,7 @@
 import { fateOf } from "../core/obstacle.ts";
 import type { Command } from "commander";
 import type { ReasonCode } from "../engine/in-step.ts";
-import type { Caller, FlowStatus, QuarantineGroup, Status } from "../office/office.ts";
+import type { Caller, FlowStatus, QuarantineGroup, Status } from "../office/answers.ts";
 import { ask } from "../app/ask.ts";
 import { durationText } from "../core/duration.ts";
 import { stretchText } from "./budget.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Trace, TraceStep } from "../office/office.ts";
+import type { Trace, TraceStep } from "../office/answers.ts";
 import { ask } from "../app/ask.ts";
 import { addCommand, configured } from "./command.ts";
 import { counted, instant, table } from "../views/table.ts";

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import type { Config } from "../config/config.ts";
 import { type Role, roles } from "../web/roles.ts";
 import type { Users } from "../web/users.ts";
-import type { Desk } from "../office/desk.ts";
+import type { DoneElsewhere } from "../office/asked.ts";
 import { askOf } from "../app/ask.ts";
 import { addCommand, configured, type Given, thisPerson } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
@@ -54,7 +54,7 @@ export function user(program: Command): void {
 const NOBODY = "Nobody can log in yet: fuelbridge user add NAME --role operator";
 
 interface Done {
-  readonly deed: Parameters<Desk["wasDone"]>[0];
+  readonly deed: DoneElsewhere;
   /** Whom it was about. */
   readonly told: string;
   readonly data: { readonly name: string; readonly password?: string };

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Decimal } from "../core/decimal.ts";
 import { EnvironmentError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
-import type { Office } from "../office/office.ts";
+import type { Office } from "../office/questions.ts";
 import { exportAgain, exported, type Row } from "./erp.ts";
 import type { World } from "./world.ts";
 

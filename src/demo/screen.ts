@@ -1,5 +1,5 @@
 /** What the demo shows while it works and when both sides are in step. A terminal is redrawn, a file gets lines. */
-import type { Status } from "../office/office.ts";
+import type { Status } from "../office/answers.ts";
 import { instant, table } from "../views/table.ts";
 import type { Comparison, Totals } from "./totals.ts";
 

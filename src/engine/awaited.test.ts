@@ -11,7 +11,7 @@ import {
 import { tempFolder } from "../../test/support/folder.ts";
 import { skip, type Change } from "../core/contract.ts";
 import { resolve, retry, select } from "../office/decisions.ts";
-import { groupsOf } from "../office/groups.ts";
+import { groupsOf } from "../office/quarantine.ts";
 import { Daemon } from "./daemon.ts";
 import type { Flow } from "./engine.ts";
 

@@ -6,7 +6,7 @@ import { testClock } from "../../test/support/clock.ts";
 import { engineOn, pagesOf } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { defineMapping } from "../core/contract.ts";
-import { storeOffice } from "../office/store-office.ts";
+import { storeOffice } from "../office/questions.ts";
 import { Daemon } from "./daemon.ts";
 
 const platform = usePlatform();

@@ -3,7 +3,7 @@ import { engineOn, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Obstacle, Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import { storeOffice } from "../office/store-office.ts";
+import { storeOffice } from "../office/questions.ts";
 import { Daemon } from "./daemon.ts";
 
 const large = (what: string, count = 0, awaited = false): Obstacle => ({

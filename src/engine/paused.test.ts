@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Source } from "../core/contract.ts";
-import { storeOffice } from "../office/store-office.ts";
+import { storeOffice } from "../office/questions.ts";
 import { Daemon } from "./daemon.ts";
 import type { Flow } from "./engine.ts";
 import { howToGoOn, outOfStep } from "./in-step.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { Change } from "../core/contract.ts";
-import { storeOffice } from "../office/store-office.ts";
+import { storeOffice } from "../office/questions.ts";
 import { highWater } from "../store/high-water.ts";
 import { schemaSteps } from "../store/schema.ts";
 import { addFunctions } from "../store/sums.ts";

@@ -6,8 +6,8 @@ import { inWords } from "../cli/status.ts";
 import { STATUS } from "../cli/status.fixture.ts";
 import type { Page } from "../core/contract.ts";
 import { limitOf } from "../core/silence.ts";
-import type { FlowStatus } from "../office/office.ts";
-import { storeOffice } from "../office/store-office.ts";
+import type { FlowStatus } from "../office/answers.ts";
+import { storeOffice } from "../office/questions.ts";
 import { Daemon } from "./daemon.ts";
 
 const HOUR = 3_600_000;

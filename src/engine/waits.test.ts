@@ -3,7 +3,7 @@ import type { Item, Sink } from "../core/contract.ts";
 import { stringifyExact } from "../core/json.ts";
 import type { Mapping } from "../core/contract.ts";
 import { resolve, retry, select } from "../office/decisions.ts";
-import { trace } from "../office/trace.ts";
+import { trace } from "../office/documents.ts";
 import { type Bench, bill, billMapping, engineOn, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { Daemon } from "./daemon.ts";

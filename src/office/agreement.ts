@@ -12,7 +12,7 @@ import type {
   KnownDifference,
   KnownDifferences,
   ReconciliationStatus,
-} from "./office.ts";
+} from "./answers.ts";
 
 /**
  * `nightly`: null when no daemon runs, or it does not reconcile by itself. `auditor`: left out where nobody can be

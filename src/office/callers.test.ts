@@ -7,7 +7,7 @@ import { inWords } from "../cli/status.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Presence } from "../core/presence.ts";
 import { runFlow } from "../engine/run.ts";
-import { storeOffice } from "./store-office.ts";
+import { storeOffice } from "./questions.ts";
 
 const LAST = "2026-11-21T11:00:00.000Z";
 const signal = new AbortController().signal;

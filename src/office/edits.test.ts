@@ -1,6 +1,6 @@
 /** A field that a person corrects: beside what was received, once, and never an amount (ADR 0054). */
 import { expect, test } from "vitest";
-import { whyNotCorrected } from "./correctable.ts";
+import { whyNotCorrected } from "./quarantine.ts";
 import { bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Change, Endpoint, Item, Sink } from "../core/contract.ts";
@@ -9,8 +9,8 @@ import { WaitsFor } from "../core/errors.ts";
 import type { Holding } from "../core/holdings.ts";
 import { tell } from "../engine/reconcile/told.ts";
 import { causeOf } from "../reconcile/reasons.ts";
-import { OfficeError } from "./office.ts";
-import { storeOffice } from "./store-office.ts";
+import { OfficeError } from "./answers.ts";
+import { storeOffice } from "./questions.ts";
 
 const signal = new AbortController().signal;
 const ANN = { by: "ann", note: "the driver wrote AVGS" };

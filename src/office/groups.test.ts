@@ -7,9 +7,9 @@ import { type Change, defineMapping } from "../core/contract.ts";
 import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import { runFlow } from "../engine/run.ts";
-import { groupsOf } from "./groups.ts";
-import { OfficeError } from "./office.ts";
-import { storeOffice } from "./store-office.ts";
+import { groupsOf } from "./quarantine.ts";
+import { OfficeError } from "./answers.ts";
+import { storeOffice } from "./questions.ts";
 
 const signal = new AbortController().signal;
 const Shown = Bill.extend({ fault: z.custom<Fault>().optional(), bill: z.string().optional() });

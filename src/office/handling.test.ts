@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { Daemon } from "../engine/daemon.ts";
-import { storeOffice } from "./store-office.ts";
+import { storeOffice } from "./questions.ts";
 
 test("a delivery in quarantine is assigned and noted on, and the audit says who, what, when and why", async () => {
   const bench = engineOn(tempFolder());

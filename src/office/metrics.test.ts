@@ -6,9 +6,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { STATUS } from "../cli/status.fixture.ts";
 import { root } from "../demo/world.ts";
 import { tempFolder } from "../../test/support/folder.ts";
-import type { FlowStatus, MonthStatus, Office, QuarantineGroup, Status } from "./office.ts";
+import type { FlowStatus, MonthStatus, QuarantineGroup, Status } from "./answers.ts";
+import type { Office } from "./questions.ts";
 import { exposed } from "./metrics.ts";
-import { serveMonitor } from "./probes.ts";
+import { serveMonitor } from "./server.ts";
 
 const [FLOW] = STATUS.flows as readonly [FlowStatus];
 const [GROUP] = STATUS.quarantine as readonly [QuarantineGroup];

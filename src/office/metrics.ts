@@ -5,7 +5,8 @@
 import { statfsSync, statSync } from "node:fs";
 import { Counter, Gauge, Registry } from "prom-client";
 import { lateCodes } from "../engine/late.ts";
-import type { FlowStatus, Office, Status } from "./office.ts";
+import type { FlowStatus, Status } from "./answers.ts";
+import type { Office } from "./questions.ts";
 import { storeFile } from "../store/rights.ts";
 
 export interface Exposition {

@@ -15,7 +15,7 @@ import {
 } from "../core/budget.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { runsPerMonth } from "../engine/schedule.ts";
-import type { MonthStatus } from "./office.ts";
+import type { MonthStatus } from "./answers.ts";
 
 export interface MonthParts {
   /** Requests of a month (`2026-11`), of all that share the key. */

@@ -1,11 +1,20 @@
-/** What people do besides deciding about deliveries, and what they did. */
-import { ConfigurationError } from "../core/errors.ts";
+/** What people do besides deciding about deliveries, what they did, and the tables that they keep. */
 import type { Tables } from "../config/crossref.ts";
+import { ConfigurationError } from "../core/errors.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
-import type { Deeds, Desk, Lately, Look, Person, ShownTable } from "./desk.ts";
 import { acceptList } from "../engine/lists.ts";
-import { groupsOf } from "./groups.ts";
-import { OfficeError } from "./office.ts";
+import type { AuditRow } from "../store/handling.ts";
+import {
+  type AuditEntry,
+  type AuditPage,
+  type Deeds,
+  type Lately,
+  type Look,
+  OfficeError,
+  type ShownTable,
+} from "./answers.ts";
+import type { AddingRow, AuditAsked, DoneElsewhere, Person } from "./asked.ts";
+import { groupsOf } from "./quarantine.ts";
 
 const PAGE = 50;
 const HOUR_MS = 3_600_000;
@@ -80,7 +89,7 @@ export function settleUnread(
   store.journal.audit(clock.now().wallMs, entry);
 }
 
-/** Inside a transaction. Returns as {@link Desk.acceptList} does. @throws OfficeError when none is held */
+/** Inside a transaction. Returns what the question `acceptList` tells. @throws OfficeError when none is held */
 export function listAccepted(engine: Engine, flow: Flow, person: Person): number | null {
   const at = engine.clock.now().wallMs;
   const accepted = acceptList(engine, flow, at);
@@ -100,11 +109,7 @@ export function ranNow({ store, clock }: Engine, { flow, name }: Flow, person: P
 }
 
 /** Inside a transaction. */
-export function wasDone(
-  engine: Engine,
-  deed: Parameters<Desk["wasDone"]>[0],
-  person: Person,
-): void {
+export function wasDone(engine: Engine, deed: DoneElsewhere, person: Person): void {
   engine.store.journal.audit(engine.clock.now().wallMs, {
     event: deed,
     detail: person.note,
@@ -160,7 +165,7 @@ function missingRows(engine: Engine) {
 export function addRow(
   engine: Engine,
   tables: Tables,
-  { table, cells }: Parameters<Desk["addRow"]>[0],
+  { table, cells }: AddingRow,
   person: Person,
 ): { table: string; key: string } {
   try {
@@ -174,3 +179,42 @@ export function addRow(
     throw error;
   }
 }
+
+/** Entries in one answer. */
+const AUDIT_PAGE = 2_000;
+
+/** Days are the company's. The next page begins after `next`; null: there is none. */
+export function auditPage(
+  { store, dayOf }: Engine,
+  { from, to, after, people }: AuditAsked,
+): AuditPage {
+  // A day of the company's lies within two days of UTC.
+  const fromMs = from === null ? 0 : Date.parse(`${from}T00:00:00Z`) - DAY_MS;
+  const toMs = to === null ? Number.MAX_SAFE_INTEGER : Date.parse(`${to}T00:00:00Z`) + 2 * DAY_MS;
+  const rows = store.handling.audit({ fromMs, toMs, after, limit: AUDIT_PAGE, people });
+  const entries = rows.flatMap((row): AuditEntry[] => {
+    const at = new Date(row.atMs).toISOString();
+    const day = dayOf(at);
+    const isWithin = (from === null || day >= from) && (to === null || day <= to);
+    return isWithin ? [entryOf(row, at)] : [];
+  });
+  return { entries, next: rows.length < AUDIT_PAGE ? null : (rows.at(-1)?.audit ?? null) };
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+const entryOf = (
+  { audit, who, event, flow, number, ...row }: AuditRow,
+  at: string,
+): AuditEntry => ({
+  entry: audit,
+  at,
+  who,
+  event,
+  flow,
+  number,
+  delivery: row.delivery,
+  request: row.request,
+  detail: row.detail,
+  reason: row.reason,
+});

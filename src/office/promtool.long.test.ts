@@ -11,7 +11,8 @@ import { tempFolder } from "../../test/support/folder.ts";
 import { isThere } from "../../test/support/machine.ts";
 import { root } from "../demo/world.ts";
 import { STATUS } from "../cli/status.fixture.ts";
-import type { MonthStatus, Office } from "./office.ts";
+import type { MonthStatus } from "./answers.ts";
+import type { Office } from "./questions.ts";
 import { exposed } from "./metrics.ts";
 
 const promtool = (args: readonly string[], input = ""): string =>

@@ -1,23 +1,47 @@
-/** The office of the running daemon, asked over its admin interface by Node's own HTTP: it is there at once. */
+/** The office of the running daemon, asked over its interface by Node's own HTTP: it is there at once. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
+import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { EnvironmentError } from "../core/errors.ts";
-import { type Office, OfficeError } from "./office.ts";
-import { Address, addressFile, type Question, Refusal } from "./wire.ts";
+import { OfficeError } from "./answers.ts";
+import type { Office, QuestionName } from "./questions.ts";
 
 /** An import by name would load Node's whole fetch with it: a tenth of a second of computing at each start. */
 const { request } = process.getBuiltinModule("node:http");
 
+/** `admin.json` in the state folder: only who may read the store can talk to the daemon. */
+export interface Address {
+  readonly port: number;
+  readonly token: string;
+  readonly pid: number;
+}
+
+export const addressFile = (stateFolder: string): string => join(stateFolder, "admin.json");
+
+/** `office`: an OfficeError. `failure`: anything else, in words. */
+export interface Refusal {
+  readonly error: {
+    readonly kind: "office" | "failure";
+    readonly code: string;
+    readonly message: string;
+    readonly next: string;
+  };
+}
+
 const PRESENCE_TIMEOUT_MS = 5000;
 /** A place within the minute may take a minute to come free. */
 const ANSWER_TIMEOUT_MS = 90_000;
-/** A reconciliation asks for thousands of pages, 600 a minute; a copy is as large as the store. */
-const LONG_TIMEOUT_MS = 3_600_000;
-const LONG: ReadonlySet<Question> = new Set(["backup", "backfill"]);
-/** It may wait for books that call us before (`reconcile.wait`, a day at most). */
-const RECONCILE_TIMEOUT_MS = 24 * LONG_TIMEOUT_MS + LONG_TIMEOUT_MS;
+const HOUR_MS = 3_600_000;
+const TIMEOUTS_MS: Partial<Record<QuestionName, number>> = {
+  // A copy is as large as the store.
+  backup: HOUR_MS,
+  // It asks for thousands of pages, 600 a minute.
+  backfill: HOUR_MS,
+  // The same, and it may wait for books that call us before (`reconcile.wait`, a day at most).
+  reconcile: 25 * HOUR_MS,
+};
 
 /** Null when no daemon answers: there is no address, or what is at that port is not our daemon. */
 export async function remoteOffice(stateFolder: string): Promise<Office | null> {
@@ -31,56 +55,18 @@ export function answeredOffice(stateFolder: string): Office | null {
   return address === null ? null : officeAt(address);
 }
 
-function officeAt(address: Address): Office {
-  const ask = async (question: Question, ...args: unknown[]): Promise<never> =>
-    (await call(address, question, args)) as never;
-  return {
-    status: () => ask("status"),
-    budget: () => ask("budget"),
-    admit: () => ask("admit"),
-    toBook: () => ask("toBook"),
-    notebook: (endpoint) => ask("notebook", endpoint),
-    reconcileCost: (asked) => ask("reconcileCost", asked),
-    reconcile: (asked) => ask("reconcile", asked),
-    differences: () => ask("differences"),
-    trace: (number) => ask("trace", number),
-    samples: (asked) => ask("samples", asked),
-    counterparts: (asked) => ask("counterparts", asked),
-    quarantine: () => ask("quarantine"),
-    quarantineShow: (group, limit, skip) => ask("quarantineShow", group, ...given(limit, skip)),
-    retry: (selector, anyway, person) =>
-      ask("retry", selector, ...given(anyway === true ? true : person && false, person)),
-    resolve: (selector, decision) => ask("resolve", selector, decision),
-    assign: (selector, assignment) => ask("assign", selector, assignment),
-    remark: (selector, remark) => ask("remark", selector, remark),
-    edit: (delivery, editing, person) => ask("edit", delivery, editing, person),
-    audit: (asked) => ask("audit", asked),
-    backup: () => ask("backup"),
-    backfillCost: (asked) => ask("backfillCost", asked),
-    backfill: (asked) => ask("backfill", asked),
-    backfillBegin: (asked) => ask("backfillBegin", asked),
-    backfills: () => ask("backfills"),
-    auditHead: () => ask("auditHead"),
-    checkAudit: (noted) => ask("checkAudit", noted),
-    runNow: (flow, person) => ask("runNow", flow, ...given(person)),
-    release: (breaker, by, note) => ask("release", breaker, by, ...given(note)),
-    documents: (asked) => ask("documents", asked),
-    document: (id) => ask("document", id),
-    lately: () => ask("lately"),
-    runs: () => ask("runs"),
-    deeds: (before) => ask("deeds", before),
-    pause: (flow, person) => ask("pause", flow, person),
-    goOn: (flow, person) => ask("goOn", flow, person),
-    acceptList: (flow, person) => ask("acceptList", flow, person),
-    settleUnread: (flow, what, person) => ask("settleUnread", flow, what, person),
-    tables: () => ask("tables"),
-    addRow: (adding, person) => ask("addRow", adding, person),
-    wasDone: (deed, person) => ask("wasDone", deed, person),
-  };
-}
+/** Every question of the table, by its name. */
+const officeAt = (address: Address): Office =>
+  new Proxy({} as Office, {
+    // What is awaited is asked for `then`.
+    get: (_, name) =>
+      name === "then"
+        ? undefined
+        : (...args: unknown[]) => call(address, name as QuestionName, given(args)),
+  });
 
-/** Arguments that may be left out, without those at the end that are. */
-function given(...args: readonly unknown[]): unknown[] {
+/** Arguments that may be left out, without those at the end that are; one in between is null in JSON. */
+function given(args: readonly unknown[]): unknown[] {
   const last = args.findLastIndex((one) => one !== undefined);
   return args.slice(0, last + 1);
 }
@@ -93,7 +79,12 @@ export async function holderOf(stateFolder: string): Promise<number | null> {
 
 function readAddress(stateFolder: string): Address | null {
   try {
-    return Address.parse(JSON.parse(readFileSync(addressFile(stateFolder), "utf8")));
+    const { port, token, pid } = JSON.parse(
+      readFileSync(addressFile(stateFolder), "utf8"),
+    ) as Partial<Address>;
+    const isPort = Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536;
+    if (!isPort || typeof token !== "string" || token === "" || !Number.isInteger(pid)) return null;
+    return { port: Number(port), token, pid: Number(pid) };
   } catch {
     return null;
   }
@@ -111,27 +102,19 @@ async function answers(address: Address): Promise<boolean> {
 
 async function call(
   address: Address,
-  question: Question,
+  question: QuestionName,
   args: readonly unknown[],
 ): Promise<unknown> {
-  const timeoutMs =
-    question === "reconcile"
-      ? RECONCILE_TIMEOUT_MS
-      : LONG.has(question)
-        ? LONG_TIMEOUT_MS
-        : ANSWER_TIMEOUT_MS;
+  const timeoutMs = TIMEOUTS_MS[question] ?? ANSWER_TIMEOUT_MS;
   const { status, body } = await exchange(address, `/${question}`, { args }, timeoutMs).catch(
     (cause: unknown) => {
       const next = "Ask again; if it does not answer, look at its log.";
-      throw new EnvironmentError(
-        `The daemon (process ${address.pid}) stopped answering.`,
-        next,
-        cause,
-      );
+      const message = `The daemon (process ${address.pid}) stopped answering.`;
+      throw new EnvironmentError(message, next, cause);
     },
   );
   if (status === 200) return (body as { data: unknown }).data;
-  const { kind, message, next } = Refusal.parse(body).error;
+  const { kind, message, next } = (body as Refusal).error;
   if (kind === "office") throw new OfficeError(message, next);
   throw new EnvironmentError(`The daemon says: ${message}`, next);
 }

@@ -7,7 +7,7 @@ import type { Change } from "../core/contract.ts";
 import { type Json, stringifyExact } from "../core/json.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { readCases } from "../mapping/cases.ts";
-import { toBook } from "./to-book.ts";
+import { toBook } from "./documents.ts";
 
 const { cases } = readCases(
   join(import.meta.dirname, "../../mappings/books/cases/supplier-invoices.json"),

@@ -6,7 +6,7 @@ import type { Change, Page } from "../core/contract.ts";
 import type { Answer } from "../core/outcome.ts";
 import { lost } from "../engine/lost.ts";
 import { runFlow } from "../engine/run.ts";
-import { storeOffice } from "./store-office.ts";
+import { storeOffice } from "./questions.ts";
 
 const signal = new AbortController().signal;
 const from = (file: string, change: Change): Change => ({ ...change, origin: file });

@@ -11,7 +11,7 @@ import { pastFirstMinute, siteOver } from "../../test/support/shared-site.ts";
 import { until } from "../../test/support/site-program.ts";
 import { astray } from "../../test/support/site-sides.ts";
 import { remoteOffice } from "../office/remote.ts";
-import type { Office } from "../office/office.ts";
+import type { Office } from "../office/questions.ts";
 
 const PAUSE_MS = 30_000;
 

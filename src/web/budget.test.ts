@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { testConsole } from "../../test/support/console.ts";
 import { recordingOffice } from "../../test/support/console-offices.ts";
 import { testClock } from "../../test/support/clock.ts";
-import type { MonthStatus } from "../office/office.ts";
+import type { MonthStatus } from "../office/answers.ts";
 
 const MONTH: MonthStatus = {
   month: "2026-11",

@@ -1,8 +1,8 @@
 /** Reconciliations that somebody asked for in the console: they take as long as their requests do. */
 import { randomUUID } from "node:crypto";
 import type { Report } from "../reconcile/report.ts";
-import type { AuditHead } from "../office/keeping.ts";
-import type { Reconciling } from "../office/office.ts";
+import type { AuditHead } from "../office/asked.ts";
+import type { Reconciling } from "../office/asked.ts";
 
 export interface Compared {
   readonly report: Report;

@@ -10,7 +10,7 @@ import { openTables } from "../config/crossref.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { runFlow } from "../engine/run.ts";
-import { storeOffice } from "../office/store-office.ts";
+import { storeOffice } from "../office/questions.ts";
 import { openUsers, usersFile } from "./users.ts";
 
 const signal = new AbortController().signal;

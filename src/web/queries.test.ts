@@ -9,7 +9,7 @@ import type { Change } from "../core/contract.ts";
 import { openTables } from "../config/crossref.ts";
 import { runFlow } from "../engine/run.ts";
 import type { Store } from "../store/store.ts";
-import { storeOffice } from "../office/store-office.ts";
+import { storeOffice } from "../office/questions.ts";
 import { routes } from "./routes.ts";
 
 const signal = new AbortController().signal;

@@ -1,5 +1,5 @@
 /** What a page is asked with and answers. The list of all routes is routes.ts: who may what stands there once. */
-import type { Office } from "../office/office.ts";
+import type { Office } from "../office/questions.ts";
 import type { Html } from "./html.ts";
 import type { Session } from "./sessions.ts";
 import type { Compared, Jobs } from "./jobs.ts";

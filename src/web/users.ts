@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { EnvironmentError } from "../core/errors.ts";
 import { handOver } from "../store/rights.ts";
-import { OfficeError } from "../office/office.ts";
+import { OfficeError } from "../office/answers.ts";
 import { type Role, roles } from "./roles.ts";
 
 const User = z.strictObject({

@@ -4,7 +4,8 @@
  * everything rest first, longer than any write of the platform takes.
  */
 import { remoteOffice } from "../../src/office/remote.ts";
-import type { Office, Quarantined, Status } from "../../src/office/office.ts";
+import type { Office } from "../../src/office/questions.ts";
+import type { Quarantined, Status } from "../../src/office/answers.ts";
 import { type Members, type Platform, type Site } from "./site.ts";
 import { SLOW_S } from "./weather.ts";
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "../../src/sandbox/scenes/random.ts";
-import type { Status } from "../../src/office/office.ts";
+import type { Status } from "../../src/office/answers.ts";
 import type { Running } from "../support/site-program.ts";
 import { audit, type Findings } from "./audit.ts";
 import { backUp, forgetSends, killedInTheAir, putBack, recover } from "./backup.ts";

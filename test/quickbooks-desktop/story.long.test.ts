@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import { guidOf } from "../../connectors/quickbooks-desktop/rows.ts";
 import type { Row, Table } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import type { Status, Trace } from "../../src/office/office.ts";
+import type { Status, Trace } from "../../src/office/answers.ts";
 import { expectNoWrites, leaveFew, type Members, storyOf } from "../support/books-site.ts";
 import { SAID_IN_STEP } from "../support/in-step.ts";
 import { confirmedOrders, ownOnPlatform } from "../support/on-platform.ts";

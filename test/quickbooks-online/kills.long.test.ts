@@ -8,7 +8,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Trace } from "../../src/office/office.ts";
+import type { Trace } from "../../src/office/answers.ts";
 import { CLIENT } from "../../connectors/quickbooks-online/company.fixture.ts";
 import { quickbooksOnlineBodies } from "../emit/quickbooks-online.ts";
 import { leaveFew } from "../support/books-site.ts";

@@ -7,7 +7,7 @@
 import { describe, expect, test } from "vitest";
 import type { Record_ } from "../../connectors/quickbooks-online/company.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import type { Status, Trace } from "../../src/office/office.ts";
+import type { Status, Trace } from "../../src/office/answers.ts";
 import { expectNoWrites, leaveFew, storyOf } from "../support/books-site.ts";
 import { ONE_WAITS, SAID_IN_STEP } from "../support/in-step.ts";
 import { confirmedOrders, ownOnPlatform, pricesAt } from "../support/on-platform.ts";

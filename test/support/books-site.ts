@@ -9,7 +9,7 @@ import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { root } from "../../src/demo/world.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
-import type { QuarantineGroup } from "../../src/office/office.ts";
+import type { QuarantineGroup } from "../../src/office/answers.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { controlOf } from "../conformance/support.ts";
 import { tempFolder } from "./folder.ts";

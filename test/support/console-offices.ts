@@ -1,8 +1,9 @@
 /** Offices that tests of the console ask: one that notes what it is asked, and one whose every text is the test's. */
 import type { Report } from "../../src/reconcile/report.ts";
 import type { CaseRow } from "../../src/reconcile/rows.ts";
-import type { Desk, Edited, FoundDocument, Life, ShownCorrection } from "../../src/office/desk.ts";
-import type { FlowStatus, MonthStatus, Office, QuarantineGroup } from "../../src/office/office.ts";
+import type { Edited, FoundDocument, Life, ShownCorrection } from "../../src/office/answers.ts";
+import type { FlowStatus, MonthStatus, QuarantineGroup } from "../../src/office/answers.ts";
+import type { Office } from "../../src/office/questions.ts";
 
 const AT = "2026-11-21T07:00:00.000Z";
 
@@ -248,7 +249,7 @@ const report = (text: () => string): Report => ({
 
 function documents(
   text: () => string,
-): Pick<Desk, "documents" | "document" | "lately" | "runs" | "deeds" | "tables"> {
+): Pick<Office, "documents" | "document" | "lately" | "runs" | "deeds" | "tables"> {
   const found = (): FoundDocument => ({
     id: text(),
     flow: text(),

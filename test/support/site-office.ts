@@ -5,7 +5,7 @@
  */
 import { askOf } from "../../src/app/ask.ts";
 import { loadConfiguration } from "../../src/app/configuration.ts";
-import type { Office } from "../../src/office/office.ts";
+import type { Office } from "../../src/office/questions.ts";
 
 type Question = (office: Office, given: string) => Promise<unknown>;
 

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFailed, onTestFinished, test } from "vitest";
-import type { QuarantineGroup, Status } from "../../src/office/office.ts";
+import type { QuarantineGroup, Status } from "../../src/office/answers.ts";
 import { Random } from "../../src/sandbox/scenes/random.ts";
 import { IN_STEP } from "../support/in-step.ts";
 import { until } from "../support/site-program.ts";

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { agreeing } from "../../src/reconcile/case.ts";
 import type { Report } from "../../src/reconcile/report.ts";
 import type { CaseRow } from "../../src/reconcile/rows.ts";
-import type { KnownDifferences } from "../../src/office/office.ts";
+import type { KnownDifferences } from "../../src/office/answers.ts";
 import { type Row, times } from "../conformance/support.ts";
 import { tempFolder } from "../support/folder.ts";
 import { IN_STEP } from "../support/in-step.ts";

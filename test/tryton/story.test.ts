@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
-import type { FlowStatus, Status, Trace } from "../../src/office/office.ts";
+import type { FlowStatus, Status, Trace } from "../../src/office/answers.ts";
 import { tempFolder } from "../support/folder.ts";
 import { ONE_WAITS, SAID_IN_STEP } from "../support/in-step.ts";
 import { confirmedOrders, ownOnPlatform, pricesAt } from "../support/on-platform.ts";

@@ -8,8 +8,8 @@ import { referencesBy } from "../../core/references.ts";
 import { type Config, type FlowConfig, mappingOf } from "../../config/config.ts";
 import { openTables } from "../../config/crossref.ts";
 import { PLATFORM } from "../../config/flows.ts";
-import { COUNTERPARTS_MAX } from "../../office/wire.ts";
-import type { Office } from "../../office/office.ts";
+import { COUNTERPARTS_MAX } from "../../office/asked.ts";
+import type { Office } from "../../office/questions.ts";
 import { ask } from "../../app/ask.ts";
 
 export interface OpenMapping {

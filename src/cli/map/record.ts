@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { ConfigurationError } from "../../core/errors.ts";
 import { type Json, parseExact } from "../../core/json.ts";
 import { explain, type Coverage, type Explanation } from "../../mapping/explain.ts";
-import type { Office } from "../../office/office.ts";
+import type { Office } from "../../office/questions.ts";
 import type { Answer } from "../answer.ts";
 import { table } from "../../views/table.ts";
 import { fromStore, type OpenMapping, withLinks } from "./mapping.ts";

@@ -1,6 +1,6 @@
 /** What is left of the month's requests, day by day: a picture, and the same as a table. */
 import { dayAt, monthAt } from "../../core/budget.ts";
-import type { MonthStatus } from "../../office/office.ts";
+import type { MonthStatus } from "../../office/answers.ts";
 import { type Html, html } from "../html.ts";
 import { number, right, table } from "../parts.ts";
 

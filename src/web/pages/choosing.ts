@@ -1,5 +1,5 @@
 /** Which documents of a group a form is about, and where its answer leads. */
-import { OfficeError, type ShownGroup } from "../../office/office.ts";
+import { OfficeError, type ShownGroup } from "../../office/answers.ts";
 import { type Html, html, segment, verbatim } from "../html.ts";
 import { number, plural } from "../parts.ts";
 import type { Answer, Asked } from "../route.ts";

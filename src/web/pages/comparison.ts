@@ -10,7 +10,7 @@ import type { Report } from "../../reconcile/report.ts";
 import type { CaseRow } from "../../reconcile/rows.ts";
 import { moneyKinds } from "../../reconcile/sums.ts";
 import { agreementOf, limitsOf, unaskedInWords } from "../../reconcile/text.ts";
-import type { Reconciling } from "../../office/office.ts";
+import type { Reconciling } from "../../office/asked.ts";
 import { valueIn } from "../amounts.ts";
 import { type Html, html } from "../html.ts";
 import type { Job } from "../jobs.ts";

@@ -2,8 +2,8 @@
 import { labelOf } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { holdingKindOf, type Kind, kinds } from "../../core/kinds.ts";
-import type { Field, FoundDocument, Life, SentRequest } from "../../office/desk.ts";
-import { fieldsOf } from "../../office/life.ts";
+import type { Field, FoundDocument, Life, SentRequest } from "../../office/answers.ts";
+import { fieldsOf } from "../../office/documents.ts";
 import { valueIn } from "../amounts.ts";
 import { bytes, type Html, html, segment, verbatim } from "../html.ts";
 import {

@@ -1,7 +1,8 @@
 /** Flows: when they look, how they stand, and what an operator may do about them. */
-import { BACKFILL_SHARE, type BackfillState } from "../../office/keeping.ts";
-import type { Look } from "../../office/desk.ts";
-import type { FlowStatus, Stop, Unread } from "../../office/office.ts";
+import { BACKFILL_SHARE } from "../../office/asked.ts";
+import type { BackfillState } from "../../office/answers.ts";
+import type { Look } from "../../office/answers.ts";
+import type { FlowStatus, Stop, Unread } from "../../office/answers.ts";
 import { fateOf, isHeldList } from "../../core/obstacle.ts";
 import { type Html, html, segment, verbatim } from "../html.ts";
 import {

@@ -1,5 +1,5 @@
 /** Who sees to a document in quarantine, what is known of it, and the correction of one of its fields. */
-import type { ShownCorrection } from "../../office/desk.ts";
+import type { ShownCorrection } from "../../office/answers.ts";
 import { type Html, html, segment, verbatim } from "../html.ts";
 import { at, changing, plural, table } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";

@@ -1,6 +1,6 @@
 /** What needs a person: groups by cause, each with what it means, what to do, and only what can help. */
-import type { Quarantined, QuarantineGroup } from "../../office/office.ts";
-import type { ShownTable } from "../../office/desk.ts";
+import type { Quarantined, QuarantineGroup } from "../../office/answers.ts";
+import type { ShownTable } from "../../office/answers.ts";
 import { address, type Html, html, segment, verbatim } from "../html.ts";
 import {
   backTo,

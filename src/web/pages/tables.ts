@@ -1,5 +1,5 @@
 /** Cross-reference tables: what one side calls what the other calls otherwise, and the rows that are missing. */
-import type { ShownTable } from "../../office/desk.ts";
+import type { ShownTable } from "../../office/answers.ts";
 import { type Html, html, segment } from "../html.ts";
 import { at, link, number, plural, table } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";

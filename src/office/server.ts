@@ -1,18 +1,20 @@
 /**
- * The daemon's local admin interface. It listens on the loopback address only, answers only to its own name (so no web
- * page can reach it under another one), and only to who can read the token in the state folder.
+ * What the daemon serves on the loopback address: the office for programs of this machine that can read the token in the
+ * state folder, and for monitors `/healthz` (is all well?), `/readyz` (does the daemon work?) and `/metrics`. It answers only
+ * to its own name, so no web page can reach it under another one. `monitoring.port` has the last three alone, without a token.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
 import { type Scrub, scrubber } from "../config/scrub.ts";
 import { EnvironmentError, FuelbridgeError, SourceUnavailable } from "../core/errors.ts";
-import { type Office, OfficeError } from "./office.ts";
-import { health, metrics, type Probed, readiness } from "./probes.ts";
-import { type Address, addressFile, Asked, isQuestion, questions, type Refusal } from "./wire.ts";
+import { OfficeError } from "./answers.ts";
+import { isQuestion, type Office, type QuestionName, questions } from "./questions.ts";
+import { type Address, addressFile, type Refusal } from "./remote.ts";
 
 /** An import by name would load Node's whole fetch with it: a tenth of a second of computing at each start. */
 const { createServer } = process.getBuiltinModule("node:http");
@@ -40,36 +42,76 @@ const CLOSE_TIMEOUT_MS = 2000;
 const CONNECTIONS_MAX = 50;
 const TOKEN_BYTES = 32;
 
+/** `type` left out: the body becomes JSON. */
+interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+  readonly type?: string;
+}
+
 /** @throws EnvironmentError when the port is taken. */
 export async function serveAdmin(options: AdminOptions): Promise<Admin> {
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
-  const scrub = scrubber(options.secrets);
-  const inHand = new Set<Promise<void>>();
-  const server = createServer((request, response) => {
-    const done = answer(request, options, token)
-      .then((reply) => send(response, reply, scrub))
-      .finally(() => inHand.delete(done));
-    inHand.add(done);
-  });
-  server.headersTimeout = HEADERS_TIMEOUT_MS;
-  server.requestTimeout = REQUEST_TIMEOUT_MS;
-  server.maxConnections = CONNECTIONS_MAX;
-  const port = await listen(server, options.port);
-  const address: Address = { port, token, pid: process.pid };
+  const next = "Set console.port to another one, or to 0 for any free port.";
+  const served = await serve(options.port, next, scrubber(options.secrets), (request) =>
+    answer(request, options, token),
+  );
+  const address: Address = { port: served.port, token, pid: process.pid };
   publish(options.state, address);
   return {
     ...address,
     async close() {
       withdraw(options.state, address);
-      const closed = new Promise((resolve) => server.close(resolve));
-      await Promise.race([Promise.all(inHand), delay(CLOSE_TIMEOUT_MS, null, { ref: false })]);
-      server.closeAllConnections();
-      await closed;
+      await served.close();
     },
   };
 }
 
-type Reply = Probed;
+/** The probes alone, for a monitor that has no token. @throws EnvironmentError when the port is taken */
+export function serveMonitor({
+  office,
+  state,
+  port,
+}: Pick<AdminOptions, "office" | "state" | "port">): Promise<{
+  port: number;
+  close(): Promise<void>;
+}> {
+  return serve(port, "Set monitoring.port to another one.", scrubber([]), async (request) => {
+    const refused = refuseStranger(request);
+    if (refused !== null) return refused;
+    const probe = PROBES.get(request.url ?? "");
+    if (probe === undefined) return { status: 404, body: null };
+    if (request.method !== "GET") return { status: 405, body: null };
+    return probe(office, state).catch((): Reply => ({ status: 503, body: null }));
+  });
+}
+
+const PROBES: ReadonlyMap<string, (office: Office, state: string) => Promise<Reply>> = new Map([
+  ["/healthz", health],
+  ["/readyz", readiness],
+  ["/metrics", metrics],
+]);
+
+/** Is all well? 503 when something needs a person: for people's boards, no reason to restart anything. */
+async function health(office: Office): Promise<Reply> {
+  const { healthy } = await office.status();
+  return { status: healthy ? 200 : 503, body: { healthy } };
+}
+
+/** Does the daemon work? `degraded`: it does, and something needs a person. Nothing is ready that cannot answer. */
+async function readiness(office: Office): Promise<Reply> {
+  const status = await office.status().catch(() => null);
+  if (status === null || status.daemon === null)
+    return { status: 503, body: { ready: false, degraded: true } };
+  return { status: 200, body: { ready: true, degraded: !status.healthy } };
+}
+
+async function metrics(office: Office, state: string): Promise<Reply> {
+  // A hundred modules that only a monitor needs.
+  const { exposed } = await import("./metrics.ts");
+  const { type, text } = await exposed(office, state);
+  return { status: 200, body: text, type };
+}
 
 async function answer(
   request: IncomingMessage,
@@ -80,14 +122,14 @@ async function answer(
     const refused = refuseStranger(request);
     if (refused !== null) return refused;
     const { method, url = "" } = request;
-    if (url === "/healthz" || url === "/readyz") {
-      if (method !== "GET") return refuse(405, `GET is what ${url} takes`);
-      return url === "/healthz" ? await health(office) : await readiness(office);
-    }
-    if (!isToken(request.headers.authorization, token)) return refuse(401, "the token is wrong");
+    const isOpen = url === "/healthz" || url === "/readyz";
+    if (isOpen && method !== "GET") return refuse(405, `GET is what ${url} takes`);
+    if (!isOpen && !isToken(request.headers.authorization, token))
+      return refuse(401, "the token is wrong");
+    const probe = method === "GET" ? PROBES.get(url) : undefined;
+    if (probe !== undefined) return await probe(office, state);
     if (url === "/office" && method === "GET")
       return { status: 200, body: { data: { pid: process.pid } } };
-    if (url === "/metrics" && method === "GET") return await metrics(office, state);
     const name = /^\/office\/([A-Za-z]+)$/.exec(url)?.[1];
     if (name === undefined || !isQuestion(name))
       return refuse(404, "there is nothing at this address");
@@ -107,20 +149,18 @@ function refuseStranger({ headers, socket }: IncomingMessage): Reply | null {
   return null;
 }
 
-async function call(
-  request: IncomingMessage,
-  office: Office,
-  name: keyof typeof questions,
-): Promise<Reply> {
+const Asked = z.object({ args: z.array(z.unknown()) });
+
+async function call(request: IncomingMessage, office: Office, name: QuestionName): Promise<Reply> {
   const type = request.headers["content-type"]?.split(";")[0]?.trim();
   if (type !== "application/json") return refuse(415, "the body is JSON");
   const text = await bodyOf(request);
   if (text === null) return refuse(413, `the body is longer than ${BODY_BYTES_MAX} bytes`);
   const asked = Asked.safeParse(parsed(text));
-  const args = questions[name].safeParse(asked.data?.args);
+  const args = questions[name].args.safeParse(asked.data?.args);
   if (!args.success) return refuse(400, `these are not the arguments of ${name}`);
   const method = office[name] as (...args: unknown[]) => Promise<unknown>;
-  return { status: 200, body: { data: (await method.apply(office, args.data)) ?? null } };
+  return { status: 200, body: { data: (await method(...args.data)) ?? null } };
 }
 
 /** Null when it is longer than allowed; the rest is not read. */
@@ -144,9 +184,8 @@ function parsed(text: string): unknown {
 }
 
 /** Digests are compared: equal in length, and in a time that tells nothing about the token. */
-function isToken(header: string | undefined, token: string): boolean {
-  return timingSafeEqual(digest(header ?? ""), digest(`Bearer ${token}`));
-}
+const isToken = (header: string | undefined, token: string): boolean =>
+  timingSafeEqual(digest(header ?? ""), digest(`Bearer ${token}`));
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
@@ -170,6 +209,40 @@ function refuse(
   return { status, body };
 }
 
+/** `next`: what to do when the port is taken. @throws EnvironmentError with it */
+async function serve(
+  port: number,
+  next: string,
+  scrub: Scrub,
+  answer: (request: IncomingMessage) => Promise<Reply>,
+): Promise<{ readonly port: number; close(): Promise<void> }> {
+  const inHand = new Set<Promise<void>>();
+  const server = createServer((request, response) => {
+    const done = answer(request)
+      .then((reply) => send(response, reply, scrub))
+      .finally(() => inHand.delete(done));
+    inHand.add(done);
+  });
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.maxConnections = CONNECTIONS_MAX;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) =>
+      reject(new EnvironmentError(`Port ${port} cannot be used (${error.message}).`, next, error)),
+    );
+    server.listen(port, LOOPBACK, () => resolve());
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      await Promise.race([Promise.all(inHand), delay(CLOSE_TIMEOUT_MS, null, { ref: false })]);
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
 /** Resolves once the answer is on its way, or the client is gone. */
 async function send(
   response: ServerResponse,
@@ -185,17 +258,6 @@ async function send(
   });
   response.end(scrub(type === undefined ? JSON.stringify(body) : String(body)));
   await finished(response).catch(() => undefined);
-}
-
-async function listen(server: Server, port: number): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => {
-      const next = "Set console.port to another one, or to 0 for any free port.";
-      reject(new EnvironmentError(`Port ${port} cannot be used (${error.message}).`, next, error));
-    });
-    server.listen(port, LOOPBACK, () => resolve());
-  });
-  return (server.address() as AddressInfo).port;
 }
 
 /** Whole or not at all, and from its first byte for our user only. */

@@ -4,11 +4,11 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { SourceUnavailable, StorageError } from "../core/errors.ts";
-import { type MonthStatus, type Office, OfficeError, type Status } from "./office.ts";
-import { type Admin, serveAdmin } from "./admin.ts";
-import { remoteOffice } from "./remote.ts";
-import { addressFile, questions } from "./wire.ts";
+import { StorageError } from "../core/errors.ts";
+import { type MonthStatus, OfficeError, type Status } from "./answers.ts";
+import { type Office, type QuestionName, questions } from "./questions.ts";
+import { type Admin, serveAdmin } from "./server.ts";
+import { addressFile, remoteOffice } from "./remote.ts";
 
 const MONTH: MonthStatus = {
   month: "2026-11",
@@ -50,86 +50,30 @@ const STATUS: Status = {
   requests: { month: "2026-11", used: 12, perMonth: 50_000, forecast: MONTH.forecast },
 };
 
-const BACKFILL = {
-  flow: "orders",
-  from: "2026-10-01",
-  to: "2026-10-31",
-  state: "done" as const,
-  share: 5,
-  by: "ann",
-  beganAt: "2026-11-21T07:00:00.000Z",
-  changedAt: "2026-11-21T07:00:00.000Z",
-  done: 1,
-  records: 1,
-  received: 1,
-  requests: 2,
-  trouble: null,
+const ANSWERS: Partial<Record<QuestionName, unknown>> = {
+  status: STATUS,
+  trace: { number: "INV-1", steps: [], groups: [] },
+  quarantine: [],
+  retry: { retried: 3, left: 0 },
+  resolve: { resolved: 1 },
+  runNow: { flows: ["orders"] },
+  release: { released: "doubled" },
 };
 
+/** Every question of the table is answered, and what it was asked with is noted. */
 function fakeOffice(over: Partial<Office> = {}): { office: Office; asked: unknown[] } {
   const asked: unknown[] = [];
-  const note =
-    <Result>(result: Result) =>
-    async (...args: unknown[]): Promise<Result> => {
+  const answers = Object.keys(questions).map((name) => [
+    name,
+    async (...args: unknown[]) => {
       asked.push(args);
-      return result;
-    };
-  const office: Office = {
-    status: note(STATUS),
-    budget: note(MONTH),
-    admit: note({ admitted: true as const }),
-    toBook: note([]),
-    notebook: note({}),
-    samples: note([]),
-    counterparts: note([]),
-    differences: note({ lastAt: null, differences: [] }),
-    reconcileCost: note({
-      from: "2026-10-01",
-      to: "2026-10-31",
-      requests: 40,
-      left: 5_000,
-      waits: null,
-    }),
-    reconcile: async () => {
-      throw new SourceUnavailable("/invoices could not be read: 503", { next: "Ask again." });
+      return ANSWERS[name as QuestionName] ?? null;
     },
-    trace: note({ number: "INV-1", steps: [], groups: [] }),
-    quarantine: note([]),
-    quarantineShow: async (group) => {
-      throw new OfficeError(`There is no group "${group}".`, "Look at the list.");
-    },
-    retry: note({ retried: 3, left: 0 }),
-    resolve: note({ resolved: 1 }),
-    assign: note({ assigned: 1 }),
-    remark: note({ noted: 1 }),
-    edit: note({ delivery: "1", field: "f", was: "", value: "v", revision: "r", still: null }),
-    audit: note({ entries: [], next: null }),
-    backfillCost: note({ records: 1, requests: 2, left: 2_498, goesOn: false }),
-    backfill: note(BACKFILL),
-    backfillBegin: note({ records: 1, requests: 2, left: 2_498, goesOn: false }),
-    backfills: note([BACKFILL]),
-    auditHead: note(null),
-    checkAudit: note({ entries: 0, head: null, broken: null }),
-    backup: note({ file: "copy.sqlite", auditBefore: 1, auditAfter: 1 }),
-    runNow: note({ flows: ["orders"] }),
-    release: note({ released: "doubled" }),
-    documents: note({ documents: [], next: null, unsearched: 0 }),
-    document: async (id) => {
-      throw new OfficeError(`There is no document ${id}.`, "Search.");
-    },
-    lately: note([]),
-    runs: note([]),
-    deeds: note({ deeds: [], next: null }),
-    pause: note({ flow: "orders" }),
-    goOn: note({ flow: "orders" }),
-    acceptList: note({ flow: "orders", told: null }),
-    settleUnread: note({ flow: "orders", what: "orders.csv" }),
-    tables: note([]),
-    addRow: note({ table: "products", key: "ULSD" }),
-    wasDone: note(null),
-    ...over,
+  ]);
+  const quarantineShow = async (group: string) => {
+    throw new OfficeError(`There is no group "${group}".`, "Look at the list.");
   };
-  return { office, asked };
+  return { office: { ...Object.fromEntries(answers), quarantineShow, ...over } as Office, asked };
 }
 
 async function setup(over: Partial<Office> = {}) {
@@ -225,7 +169,6 @@ test.each(STRANGERS)("%s is refused with %i, and nobody is asked", async (_, sta
 test("every question of the office can be asked, and its answer is the office's", async () => {
   const { state, asked } = await setup();
   const remote = await remoteOffice(state);
-  expect(Object.keys(remote ?? {}).sort()).toEqual(Object.keys(questions).sort());
   expect(await remote?.status()).toEqual(STATUS);
   expect(await remote?.trace("INV-1")).toEqual({ number: "INV-1", steps: [], groups: [] });
   expect(await remote?.quarantine()).toEqual([]);

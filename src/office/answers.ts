@@ -1,84 +1,23 @@
-/**
- * What people can ask of fuelbridge, whether the daemon runs (then through its admin API) or not (then from the store
- * itself). The CLI, the admin API and the console all speak this interface and no other.
- */
-import type { DayToBook } from "../core/examination.ts";
+/** What the office is asked with, and what it answers; the questions themselves are one table ({@link questions}). */
+import type { Forecast, DaySpent, PAUSED, Purpose } from "../core/budget.ts";
 import type { Day } from "../core/holdings.ts";
 import type { Presence } from "../core/presence.ts";
 import type { Quiet } from "../core/silence.ts";
 import type { Reason } from "../engine/in-step.ts";
 import type { LateCode } from "../engine/late.ts";
-import type { Report } from "../reconcile/report.ts";
+import type { FieldDifference } from "../reconcile/case.ts";
 import type { CaseRow } from "../reconcile/rows.ts";
-import type { Copied } from "../store/backup.ts";
 import type { StoreSize } from "../store/retention.ts";
-import type { Sample } from "../store/samples.ts";
+import type { Editing } from "./asked.ts";
 import type { Action } from "./remedies.ts";
-import type { Desk, Person, ShownCorrection, PollCost } from "./desk.ts";
-import type { Keeping } from "./keeping.ts";
-import type { Counterparts, Sampling } from "./samples.ts";
-import type { Admission, DaySpent, Forecast, PAUSED, Purpose } from "../core/budget.ts";
 
-export interface Office extends Desk, Keeping {
-  status(): Promise<Status>;
-  /** What the month's requests to the platform went to, and how long they last. */
-  budget(): Promise<MonthStatus>;
-  /**
-   * A request to the platform that a command makes by itself (`doctor`): waits for its place within the minute, and
-   * counts it before it is sent, as the daemon's own.
-   */
-  admit(): Promise<Admission>;
-  /** The days that documents which are stored and not delivered yet will be booked on (`doctor`). */
-  toBook(): Promise<readonly DayToBook[]>;
-  /** What an endpoint keeps, by its own names (`doctor`). */
-  notebook(endpoint: string): Promise<Readonly<Record<string, string>>>;
-  /** What a reconciliation will ask of the platform, before it does. */
-  reconcileCost(asked: Reconciling): Promise<ReconcileCost>;
-  /**
-   * Both sides as they are now, every record in one bucket. It takes as long as its requests do.
-   * @throws SourceUnavailable when a side cannot be read whole
-   */
-  reconcile(asked: Reconciling): Promise<Report>;
-  /** What the runs before found and is not settled, from the store: nobody is asked. */
-  differences(): Promise<KnownDifferences>;
-  /** Everything known about a number (invoice, ticket, order, party), a platform id or an ERP id. */
-  trace(number: string): Promise<Trace>;
-  /** Stored records of a flow with what was last sent of them; empty where it has never run. */
-  samples(asked: Sampling): Promise<readonly Sample[]>;
-  /** The other side's ids, in the order they were asked; null: there is none yet. */
-  counterparts(asked: Counterparts): Promise<readonly (string | null)[]>;
-  quarantine(): Promise<readonly QuarantineGroup[]>;
-  /**
-   * One group with its deliveries, the oldest first. `limit`: so many at most, by default all; `skip`: after so many.
-   * @throws OfficeError when there is no such group
-   */
-  quarantineShow(group: string, limit?: number, skip?: number): Promise<ShownGroup>;
-  /**
-   * Back to pending, to be mapped anew; "all" for every group. What a retry cannot help keeps its place (`left`), unless
-   * `anyway`: a new version of fuelbridge may take what an older one refused.
-   * @throws OfficeError when it can help none of those that were named one by one or by their group
-   */
-  retry(selector: Selector, anyway?: boolean, person?: Person): Promise<Retried>;
-  /** Closed by a person who settled it by hand; `note` says how. */
-  resolve(selector: Selector, decision: Decision): Promise<{ resolved: number }>;
-  /** Makes flows due at once; "all" for every flow. Only a running daemon can. */
-  runNow(flow: string, person?: Person): Promise<{ flows: readonly string[] }>;
-  /**
-   * Copies the store into a file of its folder while work goes on; the caller examines the copy.
-   * @throws StorageError when the disk refuses it
-   */
-  backup(): Promise<Copied>;
-  /** Clears a stop whose cause a person has removed. @throws OfficeError when there is no such stop. */
-  release(breaker: string, by: string, note?: string): Promise<{ released: string }>;
-}
-
-export interface Reconciling {
-  /** Calendar days of the company, both included; null: from the first of this month, until today. */
-  readonly from: Day | null;
-  readonly to: Day | null;
-  /** A flow's name: its kind of records alone. Null: all. */
-  readonly flow: string | null;
-  readonly by: string;
+export class OfficeError extends Error {
+  readonly next: string;
+  constructor(message: string, next: string) {
+    super(message);
+    this.name = "OfficeError";
+    this.next = next;
+  }
 }
 
 export interface ReconcileCost {
@@ -96,16 +35,6 @@ export interface Retried {
   readonly retried: number;
   /** In quarantine as before: their record, or what they wait for, must change. */
   readonly left: number;
-}
-
-/** A group's id, a delivery's id (digits), or "all". */
-export type Selector = string;
-
-export interface Decision extends Person {
-  /** The receiver's id of the document, when the person found it there: both sides are linked. */
-  readonly receiverId?: string;
-  /** What it comes to there, where that is another amount than was sent: the person accepts it. */
-  readonly amount?: string;
 }
 
 /** The process that works on the store. */
@@ -344,7 +273,7 @@ export interface Unread {
   readonly next: string;
   /** Whoever writes it is not done yet: nobody need do anything. */
   readonly awaited: boolean;
-  /** It came and was refused: it stands until a person settles it ({@link Desk.settleUnread}) or it comes whole. */
+  /** It came and was refused: it stands until a person settles it or it comes whole. */
   readonly lasts: boolean;
   /** Newer ones that are not read before it, oldest first: all are counted, the first 20 are named. */
   readonly behind: { readonly count: number; readonly names: readonly string[] };
@@ -384,7 +313,7 @@ export interface QuarantineGroup {
 
 export interface Quarantined {
   readonly delivery: string;
-  /** As {@link Desk.document} takes it. */
+  /** As the question `document` takes it. */
   readonly document: string;
   /** `INV-118 · Prairie Fuel · $20,712.42 · waits for customer 000113` */
   readonly summary: string;
@@ -437,11 +366,229 @@ export interface TraceStep {
   readonly erpId: string | null;
 }
 
-export class OfficeError extends Error {
-  readonly next: string;
-  constructor(message: string, next: string) {
-    super(message);
-    this.name = "OfficeError";
-    this.next = next;
-  }
+/** What a flow that reads from the platform costs there. */
+export interface PollCost {
+  readonly flow: string;
+  /** Requests of a look that finds nothing new. */
+  readonly perLook: number;
+  /** So many times as far apart as configured it looks, to save requests. */
+  readonly times: number;
+  /** Requests in a month of 31 days, at least: as often as it looks now, and nothing new. */
+  readonly perMonth: number;
+}
+
+/** One look of a flow at its source. */
+export interface Look {
+  readonly flow: string;
+  /** When it ended, ISO 8601 UTC. */
+  readonly at: string;
+  readonly tookMs: number;
+  /** Changes that were new. */
+  readonly received: number;
+  /** Why the source was not read to its end; null: it was. */
+  readonly trouble: string | null;
+}
+
+export interface Found {
+  readonly documents: readonly FoundDocument[];
+  /** For the next page; null: this is the last one. */
+  readonly next: string | null;
+  /** Documents that cannot be found by party, amount and day yet, about. */
+  readonly unsearched: number;
+}
+
+export interface FoundDocument {
+  readonly id: string;
+  readonly flow: string;
+  readonly kind: string;
+  /** `INV-118 · Prairie Fuel · $20,712.42 · waits for customer 000113` */
+  readonly summary: string;
+  readonly number: string;
+  readonly state: string;
+  /** In quarantine, and nobody has to do anything. */
+  readonly clears: boolean;
+  /** ISO 8601 UTC */
+  readonly receivedAt: string;
+}
+
+export interface Life extends FoundDocument {
+  readonly recordId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly mapping: string;
+  readonly platformId: string | null;
+  readonly erpId: string | null;
+  /** The newest first. */
+  readonly versions: readonly {
+    readonly version: string | null;
+    readonly origin: string | null;
+    readonly receivedAt: string;
+    readonly stands: string;
+  }[];
+  readonly story: Trace["steps"];
+  /** The quarantine groups that it is in now. */
+  readonly groups: readonly string[];
+  /** Its newest version, field by field, as it was received. */
+  readonly record: readonly Field[];
+  /** What people corrected in it; until a newer version comes. */
+  readonly corrections: readonly ShownCorrection[];
+  /** The newest first. */
+  readonly requests: readonly SentRequest[];
+  /** What the last reconciliation found to differ. */
+  readonly differences: readonly FieldDifference[];
+}
+
+export interface Field {
+  /** `lines.1.quantity` */
+  readonly path: string;
+  readonly value: string;
+}
+
+export interface SentRequest {
+  readonly operation: string;
+  readonly key: string;
+  readonly target: string;
+  readonly body: string;
+  readonly sha256: string;
+  readonly state: string;
+  /** ISO 8601 UTC */
+  readonly frozenAt: string;
+  readonly sentAt: string | null;
+  /** When its bytes went, for they had been kept for long enough; null: they are here. */
+  readonly removedAt: string | null;
+}
+
+export interface Lately {
+  readonly flow: string;
+  /** As {@link FlowStatus} counts them. */
+  readonly state: string;
+  readonly count: number;
+}
+
+export interface Deeds {
+  readonly deeds: readonly Deed[];
+  readonly next: string | null;
+}
+
+export interface Deed {
+  readonly id: string;
+  /** ISO 8601 UTC */
+  readonly at: string;
+  readonly by: string;
+  readonly event: string;
+  readonly detail: string;
+  /** Null: none was given. */
+  readonly reason: string | null;
+  readonly flow: string | null;
+  /** What it was about, and where that is shown. */
+  readonly document: { readonly id: string; readonly number: string } | null;
+}
+
+export interface ShownTable {
+  readonly name: string;
+  readonly file: string;
+  /** The key first. */
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** Rows that are there beyond those shown. */
+  readonly more: number;
+  /** Why it cannot be used now. */
+  readonly faults: readonly string[];
+  /**
+   * Rows that no document has asked for since uses are counted (`since`, ISO 8601 UTC); null: that cannot be told, for
+   * no flow reads the table, it cannot be used, or nothing was counted yet.
+   */
+  readonly unused: {
+    readonly since: string;
+    readonly keys: readonly string[];
+    /** Beyond those. */
+    readonly more: number;
+  } | null;
+  /** Rows that documents wait for. */
+  readonly missing: readonly {
+    readonly key: string;
+    readonly count: number;
+    readonly group: string;
+  }[];
+}
+
+export interface Edited extends Editing {
+  readonly delivery: string;
+  /** What it was until now. */
+  readonly was: string;
+  /** The record's revision with it. */
+  readonly revision: string;
+  /** What keeps the document from going out even so, as far as can be told; null: nothing. */
+  readonly still: string | null;
+}
+
+/** A field that a person has corrected, and that still stands. */
+export interface ShownCorrection {
+  readonly field: string;
+  /** What was received; null: the field was empty. */
+  readonly was: string | null;
+  readonly value: string;
+  readonly by: string;
+  readonly reason: string;
+  /** ISO 8601 UTC */
+  readonly at: string;
+}
+
+export interface AuditPage {
+  /** The oldest first. */
+  readonly entries: readonly AuditEntry[];
+  /** What `after` is for the next page; null: this was the last. */
+  readonly next: number | null;
+}
+
+export interface AuditEntry {
+  readonly entry: number;
+  /** ISO 8601 UTC. */
+  readonly at: string;
+  /** Null: fuelbridge itself, or a decision from before names were kept apart. */
+  readonly who: string | null;
+  readonly event: string;
+  readonly flow: string | null;
+  /** Of the document that it is about. */
+  readonly number: string | null;
+  readonly delivery: number | null;
+  readonly request: number | null;
+  readonly detail: string;
+  /** What the person gave as a reason; null: nothing, or nobody decided it. */
+  readonly reason: string | null;
+}
+
+export interface BackfillCost {
+  /** To be gone through: what changed since the first day; null: the platform does not say. */
+  readonly records: number | null;
+  /** About; each record of the period that the list shows only in part takes one more. */
+  readonly requests: number | null;
+  /** What the share still allows this month. */
+  readonly left: number;
+  readonly goesOn: boolean;
+}
+
+export interface BackfillState {
+  readonly flow: string;
+  readonly from: Day;
+  readonly to: Day;
+  /** `reading` also when the process that read has ended: the daemon goes on with it. */
+  readonly state: "reading" | "paused" | "done";
+  readonly share: number;
+  readonly by: string;
+  /** ISO 8601 UTC: when it began, and when it last got on. */
+  readonly beganAt: string;
+  readonly changedAt: string;
+  /** Of what it goes through, 0 to 1; null: nobody knows. */
+  readonly done: number | null;
+  /** Records of the period so far; `received`: those that were new. */
+  readonly records: number;
+  readonly received: number;
+  readonly requests: number;
+  /** Why it is paused; null: it is not. */
+  readonly trouble: {
+    readonly code: string;
+    readonly message: string;
+    readonly next: string;
+  } | null;
 }

@@ -1,14 +1,20 @@
-/** The quarantine as people see it: deliveries whose next step is the same are one group. */
+/** The quarantine as people see it: deliveries whose next step is the same are one group, told in two voices. */
 import { hash } from "node:crypto";
+import { type Leaf, leavesIn } from "../core/correction.ts";
+import type { Json } from "../core/json.ts";
+import type { Kind } from "../core/kinds.ts";
 import { endpointOf, type Engine, type Flow } from "../engine/engine.ts";
 import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
 import type { Store } from "../store/store.ts";
-import type { Quarantined, QuarantineGroup } from "./office.ts";
-import { correctableIn } from "./correctable.ts";
-import type { ShownCorrection } from "./desk.ts";
 import { aboutRecord, inCents, partiesOf, partyText, readText, summaryOf } from "./about.ts";
-import { remedyOf } from "./remedies.ts";
-import { voicesOf } from "./voices.ts";
+import {
+  OfficeError,
+  type Quarantined,
+  type QuarantineGroup,
+  type ShownCorrection,
+  type ShownGroup,
+} from "./answers.ts";
+import { type Action, remedyOf } from "./remedies.ts";
 
 export interface Group {
   readonly shown: QuarantineGroup;
@@ -53,7 +59,7 @@ export function deliveriesOf(store: Store, { causes }: Group): QuarantinedRow[] 
 }
 
 /** Those of a group, with what a person knows them by. `flow`: undefined when the configuration has it no more. */
-export function shownOf(
+function shownOf(
   engine: Engine,
   flow: Flow | undefined,
   rows: readonly QuarantinedRow[],
@@ -227,3 +233,145 @@ const nameOf = (store: Store, id: string): string =>
 const isId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 
 const ageMs = (nowMs: number, sinceMs: number): number => Math.max(nowMs - sinceMs, 0);
+
+/** One group with its deliveries, the oldest first, `limit` of them (all) after `skip`. @throws OfficeError when it is not there */
+export function shownGroup(engine: Engine, id: string, limit?: number, skip = 0): ShownGroup {
+  const found = groupsOf(engine).find(({ shown }) => shown.id === id);
+  if (found === undefined)
+    throw new OfficeError(
+      `There is no quarantine group "${id}".`,
+      "`fuelbridge quarantine list` shows the groups.",
+    );
+  const flow = engine.flows.find(({ name }) => name === found.shown.flow);
+  const rows = deliveriesOf(engine.store, found).slice(skip, limit && skip + limit);
+  return { ...found.shown, deliveries: shownOf(engine, flow, rows) };
+}
+
+interface Voiced {
+  readonly code: string;
+  readonly kind: Kind | null;
+  readonly flow: string;
+  /** Where the record is, and where it goes: `erp`, `platform`. */
+  readonly from: string;
+  readonly to: string;
+  readonly count: number;
+  readonly cause: string;
+  /** The document or documents that all wait for: `customer 000113`; null: it is another cause. */
+  readonly awaited: string | null;
+  readonly helps: readonly Action[];
+  readonly lookup: { readonly table: string; readonly key: string } | null;
+  /** Has the flow delivered nothing, and is all that it has of this group? */
+  readonly isAll: boolean;
+}
+
+interface Voices {
+  /** `12 invoices wait for one product: ULSD-DYED.` */
+  readonly title: string;
+  readonly accountant: string;
+  readonly operator: string;
+}
+
+function voicesOf(group: Voiced): Voices {
+  const { code, count, cause, lookup, flow, isAll } = group;
+  const many = counted(count, group.kind);
+  const awaited = lookup === null ? group.awaited : `one row of ${lookup.table}: ${lookup.key}`;
+  const title =
+    awaited === null
+      ? `${many}: ${cause}`
+      : `${many} ${count === 1 ? "waits" : "wait"} for ${awaited}`;
+  const where = isAll
+    ? `Everything that the flow "${flow}" has is refused alike: look at its configuration before the documents.`
+    : `Other documents of the flow "${flow}" go through: it is these documents, not the configuration.`;
+  return { title, accountant: forAccountant(group), operator: `${flow}, code ${code}. ${where}` };
+}
+
+function forAccountant({ code, lookup, helps, from, to, count }: Voiced): string {
+  const [it, is] = count === 1 ? ["it", "is"] : ["they", "are"];
+  if (lookup !== null)
+    return (
+      `Nobody has said yet what ${sideName(to)} calls ${lookup.key}. Add that row, then retry: ` +
+      `${it} ${is} delivered as ${it} ${is}.`
+    );
+  const own = BY_CODE[code];
+  if (own !== undefined) return own;
+  if (helps.includes("wait"))
+    return `Nothing is to be done now: ${it} ${count === 1 ? "goes" : "go"} out once what ${it} ${count === 1 ? "waits" : "wait"} for is there.`;
+  if (helps.includes("link"))
+    return `Nobody can tell whether ${sideName(to)} has ${count === 1 ? "it" : "them"}. Look there; then say whether ${it} arrived.`;
+  if (helps.includes("correct"))
+    return `Something is wrong in ${sideName(from)}. Correct it there; the corrected version is taken by itself.`;
+  if (!helps.includes("retry"))
+    return `${capital(sideName(to))} cannot be told this by machine. Do it there by hand, then close ${count === 1 ? "it" : "them"} here with a note.`;
+  return `${capital(sideName(to))} did not take ${count === 1 ? "it" : "them"}. Do what is said below, then retry.`;
+}
+
+/** Where a sentence of its own says more. */
+const BY_CODE: Readonly<Record<string, string>> = {
+  "not-mapped":
+    "What the other side calls it has not been filled in yet. Fill that cell, then retry: nothing was sent.",
+  "credit-note":
+    "The platform takes no credit notes. Enter the credit there by hand, then close it here with a note.",
+  differs:
+    "Both sides have it, with different values. Look which side is right; the next step says what to do then.",
+  "partly-paid":
+    "It is paid in part. The platform is told once it is paid in full; nothing is to be done now.",
+  "amount-changed-after-posting":
+    "The amount was changed after the document was delivered. Posted amounts are never overwritten: agree with the other side which one is right.",
+  "needs-decision":
+    "It was sent, and no answer came back. Look whether the other side has it: then say so here, or retry.",
+  "number-taken":
+    "The other side has another document under this number. Look which one is right before anything is sent again.",
+};
+
+const sideName = (side: string): string => (side === "platform" ? "the platform" : "the ERP");
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** `12 invoices`, `1 delivery ticket` */
+function counted(count: number, kind: string | null): string {
+  const name = (kind ?? "document").replaceAll("-", " ");
+  return `${count} ${count === 1 ? name : `${name}s`}`;
+}
+
+/**
+ * Why a field may not be corrected here; null: it may, so far as its name and value tell. Sources write amounts as texts,
+ * too, so the words of the name count. `names`: what the document is known by.
+ */
+export function whyNotCorrected(
+  { field, value }: Leaf,
+  names: readonly (string | null)[],
+): string | null {
+  if (typeof value === "boolean") return "a yes or no decides what the document is";
+  if (value !== null && typeof value !== "string")
+    return "it is a number, and an amount or quantity is never changed on the way";
+  const last = field.split(".").at(-1) ?? "";
+  const words = last.split(/(?=[A-Z])|[_\s-]/).map((word) => word.toLowerCase());
+  if (words.some((word) => STATES.has(word)) && !PLACE.test(field))
+    return "it says what the document is and how far it has come";
+  if (words.some((word) => AMOUNTS.has(word)))
+    return "it says an amount, a quantity or their unit, and those are never changed on the way";
+  if (value !== null && FRACTION.test(value))
+    return "it is a number with a fraction, and an amount or quantity is never changed on the way";
+  if (OWN.has(last) || words.some((word) => STAMPS.has(word)) || names.includes(value ?? ""))
+    return "it names the document, one of its parts or its version";
+  return null;
+}
+
+/** The fields of a received record, as it was read, that may be corrected. */
+const correctableIn = (read: Json, names: readonly (string | null)[]): readonly Leaf[] =>
+  leavesIn(read).filter((leaf) => whyNotCorrected(leaf, names) === null);
+
+const wordsOf = (words: string): ReadonlySet<string> => new Set(words.split(" "));
+
+const AMOUNTS = wordsOf(
+  "amount amounts total totals subtotal untaxed sum quantity quantities qty gallons volume net gross price prices " +
+    "rate rates cost costs fee fees margin balance percent discount unit units uom currency",
+);
+const STATES = wordsOf(
+  "status state type kind posted cancelled voided paid reconciled settled formula",
+);
+/** A state of the United States is a text like any other. */
+const PLACE = /address|location/i;
+const OWN = wordsOf("id number version revision");
+const STAMPS = wordsOf("updated edited created modified");
+const FRACTION = /^[-+]?\d*[.,]\d+$/;

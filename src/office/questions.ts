@@ -1,0 +1,392 @@
+/**
+ * What people can ask of fuelbridge and do with it: one table. The type {@link Office}, the office of this process, the
+ * daemon's interface (server.ts), its client (remote.ts) and the office that only answers follow from it.
+ */
+import { setImmediate } from "node:timers/promises";
+import { z } from "zod";
+import { usualBudget } from "../core/budget.ts";
+import type { Flow } from "../engine/engine.ts";
+import { released, unread } from "../engine/recovery.ts";
+import { knownDifferences } from "./agreement.ts";
+import { OfficeError, type Trace } from "./answers.ts";
+import {
+  AddingRow,
+  Assignment,
+  AuditAsked,
+  AuditHead,
+  Backfilling,
+  Counterparts,
+  Decision,
+  DoneElsewhere,
+  Editing,
+  Person,
+  Reconciling,
+  Sampling,
+  Searching,
+  text,
+} from "./asked.ts";
+import { assign, edit, helped, remark, resolve, retry, select } from "./decisions.ts";
+import {
+  catchUp,
+  catchUpWithFew,
+  counterpartsOf,
+  documentsOf,
+  lifeOf,
+  samplesOf,
+  toBook,
+  trace,
+} from "./documents.ts";
+import { type MonthReport, monthReport } from "./month.ts";
+import {
+  addRow,
+  auditPage,
+  deedsOf,
+  hold,
+  latelyOf,
+  listAccepted,
+  looksOf,
+  ranNow,
+  settleUnread,
+  shownTables,
+  wasDone,
+} from "./people.ts";
+import { backfillState, comparing, filling, flowNamed, needed, reconcileCost } from "./periods.ts";
+import { groupsOf, shownGroup } from "./quarantine.ts";
+import { type OfficeParts, status } from "./status.ts";
+
+type Items = z.core.util.TupleItems;
+type Given<Args extends Items> = z.output<z.ZodTuple<Args, null>>;
+
+interface Question<Args extends Items, Answer> {
+  /** What it is asked with, as the daemon's interface takes it. */
+  readonly args: z.ZodTuple<Args, null>;
+  /** It decides or sends something: an office that only answers refuses it. */
+  readonly acts: boolean;
+  readonly answer: (parts: OfficeParts, ...given: Given<Args>) => Answer | Promise<Answer>;
+}
+
+/** A question changes nothing that people decide about. */
+const ask = <const Args extends Items, Answer>(
+  args: Args,
+  answer: Question<Args, Answer>["answer"],
+): Question<Args, Answer> => ({
+  args: z.tuple(args as unknown as [z.ZodType]) as unknown as z.ZodTuple<Args, null>,
+  acts: false,
+  answer,
+});
+
+const act = <const Args extends Items, Answer>(
+  args: Args,
+  answer: Question<Args, Answer>["answer"],
+): Question<Args, Answer> => ({ ...ask(args, answer), acts: true });
+
+/** How long a command that searches takes in what is not searched yet. */
+const CATCH_UP_MS = 20;
+
+export const questions = {
+  status: ask([], status),
+  /** What the month's requests to the platform went to, and how long they last. Without a daemon a minute says nothing. */
+  budget: ask([], ({ month, daemon }) => ({
+    ...month.status(),
+    ...(daemon === null ? { minute: null } : {}),
+  })),
+  /**
+   * A request to the platform that a command makes by itself (`doctor`): waits for its place within the minute, and counts it
+   * before it is sent, as the daemon's own.
+   */
+  admit: ask([], ({ governor }) => needed(governor, "Nothing can be counted here.").admit("check")),
+  /** The days that documents which are stored and not delivered yet will be booked on (`doctor`). */
+  toBook: ask([], ({ engine, flows }) => toBook(engine, flows)),
+  /** What an endpoint keeps, by its own names (`doctor`). */
+  notebook: ask([text], ({ engine }, endpoint) => engine.store.notebooks.of(endpoint)),
+
+  /** What a reconciliation will ask of the platform, before it does. */
+  reconcileCost: ask([Reconciling], reconcileCost),
+  /**
+   * Both sides as they are now, every record in one bucket. It takes as long as its requests do.
+   * @throws SourceUnavailable when a side cannot be read whole
+   */
+  reconcile: act([Reconciling], (parts, asked) => {
+    const { auditor, question } = comparing(parts, asked);
+    return auditor.reconcile(question);
+  }),
+  /** What the runs before found and is not settled, from the store: nobody is asked. */
+  differences: ask([], ({ engine }) => knownDifferences(engine)),
+
+  /** Documents, the newest first, a page at a time. Beside a daemon they are taken into the search all the time (app/web.ts). */
+  documents: ask([Searching], ({ engine, flows, daemon }, asked) => {
+    if (daemon === null) catchUp(engine, flows, CATCH_UP_MS);
+    else catchUpWithFew(engine, flows);
+    return documentsOf(engine, flows, asked);
+  }),
+  /** The life of one, by its id. @throws OfficeError when there is none */
+  document: ask([text], ({ engine, flows }, id) => lifeOf(engine, flows, id)),
+  /** Everything known about a number (invoice, ticket, order, party), a platform id or an ERP id. @throws OfficeError */
+  trace: ask([text], ({ engine }, number): Trace => {
+    const story = trace(engine.store, number.trim());
+    if (story.steps.length > 0) return { number, ...story };
+    throw new OfficeError(
+      `Nothing is known about ${number}.`,
+      "Check the number; ids and invoice, ticket, order and party numbers can be asked for.",
+    );
+  }),
+  /** Stored records of a flow with what was last sent of them; empty where it has never run. */
+  samples: ask([Sampling], ({ engine }, asked) => samplesOf(engine.store, asked)),
+  /** The other side's ids, in the order they were asked; null: there is none yet. */
+  counterparts: ask([Counterparts], ({ engine }, asked) => counterpartsOf(engine.store, asked)),
+  /** What came within the last hour and where it is now, of the newest documents (`LATELY_MAX`). */
+  lately: ask([], ({ engine }) => latelyOf(engine)),
+  /** The newest looks of each flow at its source, the newest first. */
+  runs: ask([], ({ engine }) => looksOf(engine)),
+
+  quarantine: ask([], ({ engine }) => groupsOf(engine).map(({ shown }) => shown)),
+  /** One group with its deliveries: so many at most (all), after so many. @throws OfficeError when there is no such group */
+  quarantineShow: ask(
+    [text, z.int().min(1).nullish(), z.int().min(0).optional()],
+    ({ engine }, group, limit, skip) => shownGroup(engine, group, limit ?? undefined, skip),
+  ),
+  /**
+   * Back to pending, to be mapped anew; "all" for every group. What a retry cannot help keeps its place (`left`), unless
+   * `anyway`: a new version of fuelbridge may take what an older one refused.
+   * @throws OfficeError when it can help none of those that were named one by one or by their group
+   */
+  retry: act(
+    [text, z.boolean().nullish(), Person.optional()],
+    ({ engine, flows, daemon }, selector, anyway, person) => {
+      const chosen = select(engine, flows, selector);
+      const able = helped(engine, chosen, selector, anyway ?? false);
+      engine.store.transaction(() => {
+        for (const one of able) retry(engine, one, person);
+      });
+      daemon?.nudge();
+      return { retried: able.length, left: chosen.length - able.length };
+    },
+  ),
+  /** Closed by a person who settled it by hand; the note says how. */
+  resolve: act([text, Decision], ({ engine, flows, daemon }, selector, decision) => {
+    const chosen = select(engine, flows, selector);
+    engine.store.transaction(() => resolve(engine, chosen, decision));
+    daemon?.nudge();
+    return { resolved: chosen.length };
+  }),
+  /** Who sees to them. @throws OfficeError when the selector names nothing, as the next */
+  assign: act([text, Assignment], ({ engine, flows }, selector, assignment) => ({
+    assigned: assign(engine, select(engine, flows, selector), assignment),
+  })),
+  /** What somebody knows about them; it is kept. */
+  remark: act([text, Person], ({ engine, flows }, selector, person) => ({
+    noted: remark(engine, select(engine, flows, selector), person),
+  })),
+  /**
+   * Corrects a field of one document in quarantine beside what was received; it counts from the next retry on (ADR 0054).
+   * @throws OfficeError for a field or value that cannot be corrected here
+   */
+  edit: act([text, Editing, Person], ({ engine, flows }, delivery, editing, person) =>
+    edit(engine, flows, delivery, editing, person),
+  ),
+
+  /** Who did what, when and why: one page, the oldest first. */
+  audit: ask([AuditAsked], ({ engine }, asked) => auditPage(engine, asked)),
+  /** The newest entry of the audit, which is not checked here; null: there is none. */
+  auditHead: ask([], ({ engine }) => engine.store.journal.head()),
+  /**
+   * Whether the audit is as it was written: every entry holds a hash over the one before it and its own content. Asked with
+   * an entry and its hash as somebody noted it earlier; null: nobody did.
+   */
+  checkAudit: ask([AuditHead.nullable()], ({ engine }, noted) =>
+    engine.store.journal.check(noted, setImmediate),
+  ),
+  /** What people did, the newest first, a page at a time, after an id; null: from the newest. */
+  deeds: ask([text.nullable()], ({ engine }, before) => deedsOf(engine, before)),
+  /** Writes down what a person did elsewhere: users, logins. */
+  wasDone: act([DoneElsewhere, Person], ({ engine }, deed, person) => {
+    engine.store.transaction(() => wasDone(engine, deed, person));
+    return null;
+  }),
+
+  /** Copies the store into a file of its folder while work goes on; the caller examines it. @throws StorageError */
+  backup: ask([], ({ engine }) => engine.store.copy(engine.clock.now().wallMs)),
+  /** What a backfill will take; it makes one request. @throws OfficeError, SourceUnavailable when it cannot be done */
+  backfillCost: act([Backfilling], (parts, given) => {
+    const { backfills, asked } = filling(parts, given);
+    return backfills.cost(asked);
+  }),
+  /**
+   * Reads a past period anew beside the live position, until it is done or paused. An unfinished one of the same flow and
+   * period goes on where it was.
+   * @throws OfficeError, SourceUnavailable when it cannot be begun
+   */
+  backfill: act([Backfilling], async (parts, given) => {
+    const { backfills, asked } = filling(parts, given);
+    const { records } = await backfills.cost(asked);
+    return backfillState(await backfills.run(asked, records));
+  }),
+  /** The same, and the daemon carries it out: returns what it will take once it is written down. It makes one request. */
+  backfillBegin: act([Backfilling], async (parts, given) => {
+    const { backfills, asked } = filling(parts, given);
+    const cost = await backfills.cost(asked);
+    backfills.begin(asked, cost.records);
+    return cost;
+  }),
+  /** The newest first. */
+  backfills: ask([], ({ backfills }) => (backfills?.list() ?? []).map(backfillState)),
+
+  /** Makes flows due at once; "all" for every flow. Only a running daemon can. */
+  runNow: act([text, Person.optional()], ({ engine, flows, daemon }, name, person) => {
+    if (daemon === null)
+      throw new OfficeError(
+        "No daemon runs.",
+        "Start it with `fuelbridge run`, or use `fuelbridge once`.",
+      );
+    const chosen = (name === "all" ? flows : [flowNamed(flows, name)]).filter((one) => !one.paused);
+    if (chosen.length === 0)
+      throw new OfficeError(
+        name === "all" ? "Every flow is paused." : `${name} is paused: it does not look.`,
+        "Let it go on first: `fuelbridge resume`, or the page Flows of the console.",
+      );
+    engine.store.transaction(() => {
+      if (person !== undefined) for (const flow of chosen) ranNow(engine, flow, person);
+    });
+    for (const flow of chosen) daemon.wake(flow.name);
+    return { flows: chosen.map((flow) => flow.name) };
+  }),
+  /** Nothing is read or sent by a flow until a person lets it go on, also after a restart. @throws OfficeError */
+  pause: act([text, Person], (parts, name, person) =>
+    held(parts, flowNamed(parts.flows, name), parts.engine.clock.now().wallMs, person),
+  ),
+  goOn: act([text, Person], (parts, name, person) =>
+    held(parts, flowNamed(parts.flows, name), null, person),
+  ),
+  /** What a flow's source has refused is seen to. @throws OfficeError where nothing of that name is */
+  settleUnread: act([text, text, Person], ({ engine, flows }, name, what, person) => {
+    const flow = flowNamed(flows, name);
+    engine.store.transaction(() => settleUnread(engine, flow, what, person));
+    return { flow: name, what };
+  }),
+  /**
+   * A whole list that was held, because it has lost or grown too much, is right. `told`: what it lacks and a person has now;
+   * null: it is taken at the next look. @throws OfficeError where none is held
+   */
+  acceptList: act([text, Person], ({ engine, flows, daemon }, name, person) => {
+    const flow = flowNamed(flows, name);
+    const told = engine.store.transaction(() => listAccepted(engine, flow, person));
+    daemon?.wake(name);
+    return { flow: name, told };
+  }),
+  /** Clears a stop whose cause a person has removed. @throws OfficeError when there is no such stop, or it must stand */
+  release: act([text, text, text.optional()], clearedStop),
+
+  /** The cross-reference tables, with the rows that documents wait for. */
+  tables: ask([], ({ engine, tables }) => shownTables(engine, needed(tables, NO_TABLES))),
+  /** Adds a row to a cross-reference table. It counts at once. @throws OfficeError, ConfigurationError */
+  addRow: act([AddingRow, Person], ({ engine, tables }, adding, person) =>
+    addRow(engine, needed(tables, NO_TABLES), adding, person),
+  ),
+};
+
+const NO_TABLES = "There are no cross-reference tables here.";
+
+type Questions = typeof questions;
+export type QuestionName = keyof Questions;
+
+/** What people ask and do: of this process ({@link storeOffice}), or of the daemon (remote.ts). */
+export type Office = {
+  readonly [Name in QuestionName]: Questions[Name] extends Question<infer Args, infer Answer>
+    ? (...given: Given<Args>) => Promise<Answer>
+    : never;
+};
+
+type Asked = (...given: readonly unknown[]) => Promise<unknown>;
+
+const officeOf = (asked: (name: QuestionName) => Asked): Office =>
+  Object.fromEntries(
+    Object.keys(questions).map((name) => [name, asked(name as QuestionName)]),
+  ) as unknown as Office;
+
+export const isQuestion = (name: string): name is QuestionName => Object.hasOwn(questions, name);
+
+/** The office over a store that this process holds. `month`: by default that of this store and the usual limits. */
+export function storeOffice(
+  given: Omit<OfficeParts, "month"> & { readonly month?: MonthReport },
+): Office {
+  const { engine, flows } = given;
+  const { store, clock } = engine;
+  const month =
+    given.month ??
+    monthReport({
+      spent: (month) => store.journal.spent(month),
+      spentByDay: (month) => store.journal.spentByDay(month),
+      clock,
+      flows,
+      budget: usualBudget,
+      pages: (flow) => store.flows.find(flow)?.pages ?? null,
+      minute: () => null,
+    });
+  const parts = { ...given, month };
+  return officeOf((name) => {
+    const answer = questions[name].answer as (...args: unknown[]) => unknown;
+    return async (...args) => answer(parts, ...args);
+  });
+}
+
+const STARTED = new Date().toISOString();
+
+/**
+ * The same office for others while a command holds the store for a while: it answers, and decides nothing. `command`: the
+ * words after `fuelbridge`.
+ */
+export function readingOffice(office: Office, command: string): Office {
+  const refuse = async (): Promise<never> => {
+    throw new OfficeError(
+      `"fuelbridge ${command}" (process ${process.pid}) works on the store, so nothing else can change it now.`,
+      "Wait until it has ended, then give the command again.",
+    );
+  };
+  return {
+    ...officeOf((name) => (questions[name].acts ? refuse : (office[name] as Asked))),
+    async status() {
+      const answer = await office.status();
+      const { startedAt } = answer.daemon ?? { startedAt: STARTED };
+      return { ...answer, daemon: { pid: process.pid, startedAt, command } };
+    },
+  };
+}
+
+function held(
+  { engine, daemon }: OfficeParts,
+  flow: Flow,
+  sinceMs: number | null,
+  person: Person,
+): { flow: string } {
+  engine.store.transaction(() => hold(engine, flow, sinceMs, person));
+  daemon?.nudge();
+  return { flow: flow.name };
+}
+
+function clearedStop(
+  { engine, daemon, endpoints = new Map() }: OfficeParts,
+  breaker: string,
+  by: string,
+  note?: string,
+): { released: string } {
+  const { store, clock } = engine;
+  const missing = breaker === "restored" ? unread(engine) : [];
+  if (missing.length > 0)
+    throw new OfficeError(
+      `Not everything was read since the store was restored: ${missing.join(", ")}.`,
+      "Let the daemon run each flow (`fuelbridge now all`), look at `fuelbridge status`, then release it.",
+    );
+  const dropped = store.transaction(() => {
+    if (!store.journal.release(breaker, by, clock.now().wallMs, note)) return false;
+    released(engine, breaker);
+    return true;
+  });
+  if (!dropped)
+    throw new OfficeError(
+      `There is no stop "${breaker}".`,
+      "`fuelbridge status` shows what is stopped.",
+    );
+  for (const endpoint of endpoints.values()) endpoint.readAgain?.();
+  daemon?.nudge();
+  return { released: breaker };
+}

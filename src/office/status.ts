@@ -1,0 +1,292 @@
+/** How things stand: flows, stops, callers, what is late, the month, and whether both sides agree. */
+import type { Tables } from "../config/crossref.ts";
+import { type Governor, PAUSED, WAITS_FOR_BUDGET } from "../core/budget.ts";
+import type { Endpoint } from "../core/contract.ts";
+import { placeOf, toldOf } from "../core/silence.ts";
+import type { Backfills } from "../engine/backfill.ts";
+import type { Daemon } from "../engine/daemon.ts";
+import { endpointOf, type Engine, type Flow, type Schedule } from "../engine/engine.ts";
+import { outOfStep } from "../engine/in-step.ts";
+import { type Asking, lateOf, patienceOf } from "../engine/late.ts";
+import type { Auditor } from "../engine/reconcile/auditor.ts";
+import type { Nightly } from "../engine/reconcile/nightly.ts";
+import type { FlowRow } from "../store/flows.ts";
+import type { Store } from "../store/store.ts";
+import { agreements, reconciliationStatus } from "./agreement.ts";
+import type { Caller, FlowStatus, LateDocuments, Status, Stop, Warning } from "./answers.ts";
+import type { MonthReport } from "./month.ts";
+import { type Group, groupsOf } from "./quarantine.ts";
+
+export interface OfficeParts {
+  readonly engine: Engine;
+  readonly flows: readonly Flow[];
+  /** By their names; left out: none of them calls us. */
+  readonly endpoints?: ReadonlyMap<string, Pick<Endpoint, "presence" | "readAgain">>;
+  /** Null when no daemon runs in this process. */
+  readonly daemon: Daemon | null;
+  readonly version: string;
+  readonly startedAt: Date;
+  readonly month: MonthReport;
+  /** What keeps requests from being carried to the platform, though none has met it yet. */
+  readonly trouble?: () => Pick<Stop, "since" | "message" | "next"> | null;
+  /** What will stop unless a person acts; left out: nothing is known ahead. */
+  readonly warnings?: () => readonly Warning[];
+  /** Left out: nothing can be reconciled here. */
+  readonly auditor?: Auditor;
+  /** What the daemon reconciles by itself; left out: nothing. */
+  readonly nightly?: Nightly | null;
+  /** Admits what commands send by themselves; left out: nothing. */
+  readonly governor?: Governor;
+  /** Left out: no past period can be read anew here. */
+  readonly backfills?: Backfills;
+  /** Left out: there are no cross-reference tables to be shown. */
+  readonly tables?: Tables;
+}
+
+export function status(parts: OfficeParts): Status {
+  const { engine, flows, daemon, version, startedAt } = parts;
+  const { company, environment } = engine;
+  const { month, used, perMonth, forecast } = parts.month.status();
+  const agreed = agreements(engine);
+  const all = flows.map((flow) => ({
+    ...flowStatus(engine, flow, daemon),
+    agreed: agreed.get(flow.name) ?? null,
+    late: [],
+  }));
+  const callers = callersOf(parts.endpoints ?? new Map(), all);
+  const reconciliation = reconciliationStatus(engine, parts.nightly ?? null, parts.auditor);
+  const stops = stopsBeside(callers, stopsOf(parts));
+  const quarantine = groupsOf(engine);
+  const late = lateIn(engine, quarantine, {
+    stops,
+    away: awaited(callers),
+    works: daemon !== null,
+  });
+  const states = flowsBeside(callers, all).map((flow) => ({ ...flow, late: late(flow.name) }));
+  return {
+    version,
+    company,
+    environment,
+    daemon: daemon === null ? null : { pid: process.pid, startedAt: startedAt.toISOString() },
+    healthy:
+      stops.length === 0 &&
+      callers.every(({ silence }) => silence === null) &&
+      reconciliation.differences.confirmed === 0 &&
+      reconciliation.notCompared.length === 0 &&
+      reconciliation.notWalked.length === 0 &&
+      used < perMonth &&
+      states.every(
+        ({ lastError, quarantined, unread, silence, late }) =>
+          (lastError === null || lastError.code === WAITS_FOR_BUDGET) &&
+          quarantined === 0 &&
+          silence === null &&
+          late.every(({ expected }) => expected) &&
+          unread.every(({ awaited }) => awaited),
+      ),
+    outOfStep: outOfStep(engine, flows, stops),
+    flows: states,
+    stops,
+    warnings: parts.warnings?.() ?? [],
+    callers,
+    quarantine: quarantine.map(({ shown }) => shown),
+    reconciliation,
+    clockJump: daemon?.clockJump ?? null,
+    store: engine.store.retention.size(),
+    requests: { month, used, perMonth, forecast },
+  };
+}
+
+/** The store tells of what a request has met; the queue, of what the next one would. */
+function stopsOf({ engine, trouble }: OfficeParts): Stop[] {
+  const now = trouble?.() ?? null;
+  const queue = now === null ? [] : [{ breaker: "receiver", scope: "platform", ...now }];
+  const stops = engine.store.journal
+    .breakers()
+    .filter(({ breaker, scope }) =>
+      queue.every((one) => one.breaker !== breaker || one.scope !== scope),
+    );
+  return [
+    ...stops.map(({ sinceMs, breaker, scope, message, next }) => ({
+      breaker,
+      scope,
+      since: iso(sinceMs),
+      message,
+      next,
+    })),
+    ...queue,
+  ];
+}
+
+function flowStatus(
+  { store, clock }: Engine,
+  flow: Flow,
+  daemon: Daemon | null,
+): Omit<FlowStatus, "agreed" | "late"> {
+  const row = store.flows.find(flow.name);
+  const counts = store.deliveries.counts(flow.flow);
+  const count = (state: string): number => counts.get(state) ?? 0;
+  const waits = store.waits.ofFlow(flow.flow);
+  return {
+    name: flow.name,
+    from: flow.from,
+    to: flow.to,
+    state: flow.paused ? "paused" : daemon?.isRunning(flow.name) ? "running" : stateAfter(row),
+    schedule: scheduleText(flow.schedule),
+    lastRunAt: isoOrNull(row?.last_run_ms),
+    lastSuccessAt: isoOrNull(row?.success_ms),
+    failingSince: isoOrNull(row?.failing_ms),
+    // 0: it was asked to look at once.
+    nextDueAt: row?.next_due_ms === 0 ? iso(clock.now().wallMs) : isoOrNull(row?.next_due_ms),
+    lastError: lastErrorOf(row),
+    received: [...counts.values()].reduce((sum, one) => sum + one, 0),
+    pending: count("pending") + count("frozen"),
+    delivered: count("delivered"),
+    skipped: count("skipped"),
+    echoes: count("echo"),
+    quarantined: count("quarantined"),
+    resolved: count("resolved"),
+    superseded: count("superseded"),
+    waits: waits === null ? null : { count: waits.count, until: iso(waits.untilMs) },
+    unread: store.obstacles
+      .of(flow.flow)
+      .map(({ what, fault, awaited, behind, sinceMs, lasts }) => {
+        const { code, message, next } = fault;
+        return { what, since: iso(sinceMs), code, message, next, awaited, lasts, behind };
+      }),
+    silence: silenceOf(store, flow),
+  };
+}
+
+function stateAfter(row: FlowRow | null): FlowStatus["state"] {
+  const error = lastErrorOf(row);
+  if (error === null) return "idle";
+  return error.code === WAITS_FOR_BUDGET ? PAUSED : "stopped";
+}
+
+function lastErrorOf(row: FlowRow | null): FlowStatus["lastError"] {
+  if (row === null || row.last_error === null) return null;
+  const { last_error_code: code, last_error: message, last_error_next: next } = row;
+  return { code: code ?? "unavailable", message, next: next ?? "" };
+}
+
+function scheduleText(schedule: Schedule): string {
+  if ("cron" in schedule) return `${schedule.cron} (${schedule.timeZone})`;
+  const seconds = schedule.everyMs / 1_000;
+  return seconds % 60 === 0 ? `every ${seconds / 60}m` : `every ${seconds}s`;
+}
+
+/** Null: it is not silent, or paused. */
+function silenceOf(store: Store, { flow, source, paused }: Flow): FlowStatus["silence"] {
+  const silence = paused ? null : store.rhythms.silence(flow);
+  if (silence === null) return null;
+  const { sinceMs, longestMs, limitMs } = silence;
+  return {
+    since: new Date(sinceMs).toISOString(),
+    longestMs,
+    limitMs,
+    ...toldOf(silence, placeOf(source)),
+  };
+}
+
+/** @param flows of all endpoints */
+function callersOf(
+  endpoints: ReadonlyMap<string, Pick<Endpoint, "presence">>,
+  flows: readonly Pick<FlowStatus, "to" | "pending">[],
+): Caller[] {
+  return [...endpoints].flatMap(([endpoint, { presence }]) => {
+    if (presence === undefined) return [];
+    const waiting = flows
+      .filter(({ to }) => endpointOf(to) === endpoint)
+      .reduce((sum, { pending }) => sum + pending, 0);
+    return [{ endpoint, waiting, ...presence() }];
+  });
+}
+
+/** Between two of its calls: not here, as usual, and not silent for too long. */
+const awaited = (callers: readonly Caller[]): ReadonlySet<string> =>
+  new Set(
+    callers.flatMap(({ endpoint, isAwaited, silence }) =>
+      isAwaited && silence === null ? [endpoint] : [],
+    ),
+  );
+
+/** That nobody is there between two calls stops nothing that would go otherwise. */
+function stopsBeside(callers: readonly Caller[], stops: readonly Stop[]): Stop[] {
+  const usual = awaited(callers);
+  return stops.filter(({ breaker, scope }) => breaker !== "receiver" || !usual.has(scope));
+}
+
+/** The same for what is read from them. */
+function flowsBeside(callers: readonly Caller[], flows: readonly FlowStatus[]): FlowStatus[] {
+  const usual = awaited(callers);
+  return flows.map((flow) =>
+    flow.lastError?.code === "unavailable" && usual.has(endpointOf(flow.from))
+      ? { ...flow, lastError: null, failingSince: null, state: "idle" }
+      : flow,
+  );
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Waits that no flow ends: for a payer nobody waits in vain, and a draft is looked at once a day. */
+const OWN_PATIENCE: Readonly<Record<string, number>> = {
+  "partly-paid": Infinity,
+  "draft-at-receiver": DAY_MS,
+};
+
+/** Of the flow of this name. `quarantine`: all groups. */
+function lateIn(
+  engine: Engine,
+  quarantine: readonly Group[],
+  asking: Asking,
+): (flow: string) => LateDocuments[] {
+  const { flows } = engine;
+  const clearing = quarantine.filter(({ shown }) => shown.helps.includes("wait"));
+  return (name) => {
+    const flow = flows.find((one) => one.name === name);
+    if (flow === undefined) return [];
+    return [
+      ...lateOf(engine, flow, asking).map(({ sinceMs, ...late }) => ({
+        ...late,
+        since: new Date(sinceMs).toISOString(),
+      })),
+      ...clearing
+        .filter((group) => group.shown.flow === name)
+        .flatMap((group) => waits(engine, flow, group)),
+    ];
+  };
+}
+
+/** It clears by itself, and has not for longer than what it waits for takes to be read and delivered. */
+function waits(engine: Engine, flow: Flow, { shown, causes }: Group): LateDocuments[] {
+  const { code, count, since, cause, next, ageMs } = shown;
+  const { flows } = engine;
+  // Whatever it waits for comes by one of them.
+  const patienceMs =
+    OWN_PATIENCE[code] ??
+    patienceOf(engine, flow) +
+      Math.max(...flows.filter(({ paused }) => !paused).map((one) => patienceOf(engine, one)), 0);
+  if (ageMs <= patienceMs) return [];
+  const expected =
+    causes.length > 0 && causes.slice(0, ASKED_MAX).every((one) => isSeenTo(engine, one));
+  return [{ code: "waits", count, since, message: cause, next, expected }];
+}
+
+/** So many awaited documents are looked for. */
+const ASKED_MAX = 50;
+
+/** What is awaited is on its way or a person's: it is told itself. */
+const isSeenTo = (
+  { flows, store }: Engine,
+  { awaitsKind, awaitsId }: Group["causes"][number],
+): boolean =>
+  awaitsId !== null &&
+  flows.some((flow) => {
+    if (flow.mapping.kind !== awaitsKind || flow.paused) return false;
+    const record = store.openRecords.newest(flow.flow, awaitsId);
+    return record !== null && record.skipped === null && record.closed === null;
+  });
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+const isoOrNull = (ms: number | null | undefined): string | null =>
+  ms === null || ms === undefined ? null : iso(ms);
