@@ -21,6 +21,7 @@ import {
   desktopMemo,
   guidOf,
   heldText,
+  heldNumber,
   markedBy,
   numbered,
   ofDays,
@@ -354,7 +355,7 @@ function entryOf(
       words: {
         side: kind === "invoice" ? "sale" : "purchase",
         currency,
-        reference: number,
+        reference: heldNumber(row, number, REF_NUMBER_MOST[kind]),
         ...(kind === "invoice" ? { order: textOf(row, "PONumber") } : {}),
       },
       lines: lines.map((line) => ({ ...line, unit: null, unitPrice: null })),

@@ -99,8 +99,9 @@ export function paymentAdapter(
     expected: async (documents) =>
       documents.map((one) => {
         const facts = paymentFacts(one, currency);
-        const words = { ...facts.words, reference: heldText(one.description, TEXT_MOST) };
-        return { ...facts, words };
+        const reference = heldText(one.description, TEXT_MOST);
+        const check = checkOf(one);
+        return { ...facts, words: { ...facts.words, reference, ...(check ? { check } : {}) } };
       }),
     async locate(desired, { signal }) {
       const found = new Map<string, Entry<Element>>();
@@ -200,6 +201,9 @@ const numberIn = (reference: string | null | undefined, most: number): string | 
   return number === null || number.length > most ? null : number;
 };
 
+const checkOf = ({ type, reference }: PaymentDocument): string | null =>
+  numberIn(reference, REF_NUMBER_MOST[type === "out" ? "receivePayment" : "billPayment"]);
+
 /** Its number is the payer's: the check's. It is found again by what it pays, its day, and its mark in the memo. */
 function addOf(
   {
@@ -210,8 +214,7 @@ function addOf(
   { document, mark, on }: Desired<"payment">,
 ): Request {
   const { number, description, amount, date, invoice, type } = document;
-  const most = type === "out" ? REF_NUMBER_MOST.receivePayment : REF_NUMBER_MOST.billPayment;
-  const RefNumber = numberIn(document.reference, most);
+  const RefNumber = checkOf(document);
   const row = (on?.native as Row | undefined)?.row;
   const head = {
     TxnDate: date,
@@ -288,6 +291,7 @@ function entryOf(
         side: isSale ? "sale" : "purchase",
         currency,
         document: on === undefined || another !== undefined ? null : needed(on, "TxnID"),
+        check: textOf(row, "RefNumber"),
         reference: text,
       },
     },

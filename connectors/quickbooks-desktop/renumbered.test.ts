@@ -1,9 +1,14 @@
 /** A document that gets another number on the platform, in the little company file: found by what it is, never made anew. */
 import { expect, test } from "vitest";
 import { ledgerSink } from "../../src/ledger/sink.ts";
-import { deliver, refusalOf } from "../../test/support/connector.ts";
+import { deliver, never, refusalOf } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
-import { billDocument, invoiceDocument, itemOf } from "../example/example.fixture.ts";
+import {
+  billDocument,
+  invoiceDocument,
+  itemOf,
+  paymentDocument,
+} from "../example/example.fixture.ts";
 import { CompanyFile } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { orderDocument, settings, ticketDocument } from "./desktop.fixture.ts";
@@ -58,6 +63,46 @@ test.each(["invoice", "bill"] as const)(
       expect(fault?.message).toContain("reference: QuickBooks FL-1, platform FL-9");
     }
     expect(file.rows(kind === "invoice" ? "Invoice" : "Bill")).toHaveLength(1);
+  },
+);
+
+test.each(["invoice", "bill", "payment of an invoice", "payment of a bill"] as const)(
+  "an %s that a clerk gives another number is found by its id and told with both",
+  async (kind) => {
+    const isSale = kind.endsWith("invoice");
+    const { file, of } = desk(isSale ? "Customer" : "Vendor");
+    const side = of(isSale ? "customer" : "vendor");
+    const document = (isSale ? invoiceDocument : billDocument)("FL-1");
+    const documents = ledgerSink(side, isSale ? "invoice" : "bill");
+    const [booked = ""] = (await deliver(documents, [itemOf(document)])).ids ?? [];
+    const isPayment = kind.startsWith("payment");
+    const payment = paymentDocument("pay-1", booked ?? "", { type: isSale ? "out" : "in" });
+    const sink = isPayment ? ledgerSink(side, "payment") : documents;
+    const items = [itemOf(isPayment ? payment : document)];
+    const [id = ""] = (await deliver(sink, items)).ids ?? [];
+    const delivered = {
+      id: items[0]?.id ?? "",
+      counterpart: id ?? "",
+      body: sink.freeze(items).body,
+    };
+    const differences = async () => {
+      const [found] = (await sink.inspect?.([delivered], never)) ?? [];
+      return found?.is === "there" ? found.differences : found;
+    };
+    expect(await differences()).toEqual([]);
+    const table = isPayment
+      ? isSale
+        ? "ReceivePayment"
+        : "BillPaymentCheck"
+      : isSale
+        ? "Invoice"
+        : "Bill";
+    file.edit(table, id ?? "", { RefNumber: "BY-HAND" });
+    expect(await differences()).toEqual([
+      isPayment
+        ? { field: "check", expected: "4711", held: "BY-HAND" }
+        : { field: "reference", expected: "FL-1", held: "BY-HAND" },
+    ]);
   },
 );
 

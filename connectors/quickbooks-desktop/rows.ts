@@ -52,6 +52,15 @@ export function markedBy(row: Element, desired: readonly string[]): Marked {
   return { mark, number, text: memo };
 }
 
+/**
+ * The number that a document has now: the platform's where QuickBooks' is what we made of it; else QuickBooks' own.
+ * @param number by the memo
+ */
+export function heldNumber(row: Element, number: string | null, most: number): string | null {
+  const own = textOf(row, "RefNumber");
+  return number !== null && own === documentNumber(number, number, most) ? number : own;
+}
+
 /** Queries for documents with one of these numbers, as QuickBooks keeps them and as people may have typed them. */
 export const numbered = (numbers: readonly string[], most: number): Values[] => {
   const kept = numbers.flatMap(spellingsOf).map((number) => documentNumber(number, number, most));

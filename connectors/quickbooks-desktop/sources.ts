@@ -17,7 +17,7 @@ import { partyCode } from "./party-codes.ts";
 import { priceLists } from "./prices.ts";
 import { amountOf, needed, textOf, yesOf } from "./read.ts";
 import type { Row } from "./rows.ts";
-import { goneInvoice, idOf, invoiceTeller } from "./told-invoices.ts";
+import { goneInvoice, idOf, invoiceTeller, issuedNumber } from "./told-invoices.ts";
 import { type List, walkedSource } from "./walks.ts";
 import type { Wire } from "./wire.ts";
 import { child, type Element } from "./xml.ts";
@@ -45,9 +45,7 @@ export function desktopSources(
   return {
     parties: source(partyLists(wire)),
     // One that is void is told by its id, as links call it, so that its mapping sees that it was told before.
-    invoices: invoices((one) =>
-      one.status === "cancelled" ? idOf(one) : (textOf(one.native.row, "RefNumber") ?? idOf(one)),
-    ),
+    invoices: invoices(issuedNumber),
     // By their ids: what a mapping of paid invoices looks links up by.
     paidInvoices: invoices(idOf),
     ...(prices.length === 0 ? {} : { prices: source(prices) }),

@@ -48,7 +48,7 @@ export const telling = (
 ): LedgerAdapter<"invoice", Row> => {
   const told = async (entries: readonly Invoice[], signal: AbortSignal): Promise<Invoice[]> => {
     const change = await invoiceTeller(how, entries, signal);
-    return entries.map((one) => ({ ...one, change: change(one, idOf(one)) }));
+    return entries.map((one) => ({ ...one, change: change(one, issuedNumber(one)) }));
   };
   return {
     ...adapter,
@@ -60,6 +60,10 @@ export const telling = (
     },
   };
 };
+
+/** What people know it by; of one that is void, or has no number, its id. */
+export const issuedNumber = (one: Invoice): string =>
+  one.status === "cancelled" ? idOf(one) : (textOf(one.native.row, "RefNumber") ?? idOf(one));
 
 export const idOf = ({ native: { row } }: Invoice): string => needed(row, "TxnID");
 

@@ -22,7 +22,7 @@ import { inCurrency, partyIdOf } from "./parties.ts";
 import { writeNumbered } from "./numbered.ts";
 import { ENTITY, linksOf, paymentsOf } from "./paid.ts";
 import { DocumentRow } from "./rows.ts";
-import { invoiceChange } from "./sources.ts";
+import { invoiceChange, issuedNumber } from "./sources.ts";
 import { conditionsOf, having, isId, listed } from "./tables.ts";
 
 export function documentAdapter<K extends DocumentKind>(
@@ -208,7 +208,7 @@ async function entriesOf(
     const on = payments.filter((payment) => linksOf(payment, kind).includes(row.Id));
     return {
       ...entryOf(kind, surroundings.currency, names, row, on),
-      ...(change === null ? {} : { change: change(row, row.Id) }),
+      ...(change === null ? {} : { change: change(row, issuedNumber(row)) }),
     };
   });
 }

@@ -53,7 +53,11 @@ export function paymentAdapter(online: Online): LedgerAdapter<"payment", Payment
   return {
     ...PAYMENTS,
     expected: async (documents) =>
-      documents.map((one) => paymentFacts({ ...one, description: textOf(one) }, currency)),
+      documents.map((one) => {
+        const facts = paymentFacts({ ...one, description: textOf(one) }, currency);
+        const check = numberIn(one.reference);
+        return check === null ? facts : { ...facts, words: { ...facts.words, check } };
+      }),
     async locate(desired, { signal }) {
       const found: Entry<PaymentRow>[] = [];
       for (const side of SIDES) {
@@ -219,6 +223,7 @@ function entryOf(side: Side, currency: string, row: PaymentRow): Entry<PaymentRo
         side: side === "out" ? "sale" : "purchase",
         currency,
         document: linksOf(row, PAID[side])[0] ?? null,
+        check: side === "out" ? row.PaymentRefNum : row.DocNumber,
         reference: mark === null ? note : note.slice(markIn(note).length).trim(),
       },
     },

@@ -104,6 +104,9 @@ export const PaymentRow = z.object({
   ...head,
   TxnDate: day,
   PrivateNote: textOrNone,
+  /** Of what customers pay; of what we pay it is `DocNumber`. */
+  PaymentRefNum: textOrNone,
+  DocNumber: textOrNone,
   CustomerRef: refOrNone,
   VendorRef: refOrNone,
   TotalAmt: money,

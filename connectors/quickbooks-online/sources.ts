@@ -75,11 +75,11 @@ const invoicesBy = (online: Online, telling: Telling): Source =>
 
 /** Customer invoices. One that is void is told by its id alone, as links call it, so that its mapping sees that it was told before. */
 export const invoiceSource = (online: Online): Source =>
-  invoicesBy(online, {
-    numberOf: ({ Id, DocNumber, TotalAmt }) =>
-      DocNumber === null || TotalAmt.sign === 0 ? Id : DocNumber,
-    faultsOf,
-  });
+  invoicesBy(online, { numberOf: issuedNumber, faultsOf });
+
+/** What people know it by; of one without an amount, or without a number, its id. */
+export const issuedNumber = ({ Id, DocNumber, TotalAmt }: DocumentRow): string =>
+  DocNumber === null || TotalAmt.sign === 0 ? Id : DocNumber;
 
 /** The same by their ids, and whatever their lines are: what a mapping of paid invoices looks links up by. */
 export const paidInvoiceSource = (online: Online): Source =>

@@ -2,6 +2,7 @@
 import { type Likeness, skip, type References, type Skip } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
+import { sameNumber } from "../../src/core/keys.ts";
 import type { CreateInvoice } from "../../src/platform/contract/invoice.ts";
 import { toDecimal } from "../../src/platform/contract/primitives.ts";
 import { bolsIn, cents, gallonsOf, lineItem, notNegative, type Line } from "./invoice-lines.ts";
@@ -87,7 +88,9 @@ export function issuedLikeness({
   ]);
   // Two loads of one day and one order have bills of lading of their own.
   const loads = (lines ?? []).flatMap(({ description }) => bolsIn(description ?? ""));
-  const words = reference?.trim() ? [reference, ...loads] : told;
+  // Books that have no reference of the customer's repeat their own number.
+  const isOwn = reference === null || sameNumber(reference, number);
+  const words = reference?.trim() && !isOwn ? [reference, ...loads] : told;
   return { party, amount: total, day, reference: words, number };
 }
 

@@ -8,7 +8,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import { gallonsOf, lineItem, type Line } from "./invoice-lines.ts";
-import { type ErpInvoice, issued, issuedFigures, noonOf } from "./invoices.ts";
+import { type ErpInvoice, issued, issuedFigures, issuedLikeness, noonOf } from "./invoices.ts";
 import { settled } from "./paid-invoices.ts";
 import { companyOf } from "./parties.ts";
 import { priceWithin, terminalOf } from "./rack-prices.ts";
@@ -160,6 +160,15 @@ const refusals: readonly (readonly [
   ["negative-price", "price", () => priceWithin(d("-0.0001"), "price")],
   ["price-too-high", "price", () => priceWithin(d("999999.01"), "price")],
 ];
+test("a copy of an invoice whose reference is its own number is known by its lines", () => {
+  const alike = (number: string, reference: string | null) =>
+    issuedLikeness({ ...invoice({ number, reference }), party: "C-1", day: "2026-11-20" })
+      ?.reference;
+  expect(alike("FL-2", "FL-2")).toEqual(alike("FL-1", "fl-1 "));
+  expect(alike("FL-2", "FL-2")).toEqual(alike("FL-1", null));
+  expect(alike("FL-1", "PO-7")).not.toEqual(alike("FL-1", null));
+});
+
 const issue = (more: Partial<ErpInvoice>) => issued(invoice(more), references, () => "payer");
 
 test.each(refusals)("%s is refused by its code and field %s", (code, field, make) => {

@@ -22,7 +22,8 @@ export const dayNames = ["date", "due", "paid", "effective"] as const;
 export const moneyNames = ["untaxed", "tax", "total", "open", "amount", "price"] as const;
 /**
  * `side`: `sale` or `purchase`. `reference`: the other side's number for it, a payment's check or transfer. `order`: PO
- * and contract. `document`: of a payment, the invoice's number. `name`, `address`: a party's. `notes`: text for people.
+ * and contract. `document`: of a payment, the invoice's number. `check`: of a payment, the number of its check or transfer,
+ * where a field of its own has it. `name`, `address`: a party's. `notes`: text for people.
  */
 export const wordNames = [
   "side",
@@ -30,6 +31,7 @@ export const wordNames = [
   "reference",
   "order",
   "document",
+  "check",
   "unit",
   "name",
   "address",

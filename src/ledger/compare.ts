@@ -70,6 +70,7 @@ const payment: readonly Field[] = [
   money("amount"),
   word("currency"),
   word("document"),
+  word("check"),
   word("reference"),
   word("notes"),
 ];
@@ -165,6 +166,7 @@ const LABELS: Readonly<Record<string, string>> = {
   "money.untaxed": "subtotal",
   order: "PO and contract",
   document: "invoice",
+  check: "check number",
   record: "record",
 };
 const wordsOf = (field: string): string => (field === "unitPrice" ? "unit price" : field);

@@ -61,7 +61,7 @@ function caseOf(
         )
       : [],
     turned: isOneSided ? turnedOf(nodes, tables) : null,
-    lost: isOneSided ? (claimed?.lost ?? lostMark(nodes, table, tables, side)) : null,
+    lost: isOneSided ? (claimed?.lost ?? lostMark(nodes, table, tables)) : null,
   };
 }
 
@@ -141,9 +141,10 @@ const named = (node: Node | undefined, id: string): string =>
 /** A mark of a joined record that names none of its partners. */
 function foreignMark(node: Node, table: Table, tables: Tables): Contradiction[] {
   const { side, holding, group } = node;
-  if (holding.mark === null || marked(table, node).some((other) => other.group === group))
-    return [];
+  const named = marked(table, node);
+  if (holding.mark === null || named.some((other) => other.group === group)) return [];
   if (isDocumentMark(node, table, tables)) return [];
+  if (named.length === 0 && isPeoplesCode(node)) return [];
   const partners = group.nodes.filter((other) => other.side !== side).map(idOf);
   const said = `${holding.mark} by the mark`;
   return side === "books"
@@ -159,12 +160,15 @@ function isDocumentMark(node: Node, { kind }: Table, tables: Tables): boolean {
 
 /**
  * The code that a connection shows may be entered by people on the platform, for a company that has no document yet: it
- * proves nothing of the books. Where the store linked the two, the link tells.
+ * proves nothing of the books. Where the store linked the two, the link tells; where it was delivered, its number.
  */
-function lostMark(nodes: readonly Node[], table: Table, tables: Tables, side: Side): string | null {
-  if (table.kind === "party" && side === "platform") return null;
+const isPeoplesCode = ({ side, holding }: Node): boolean =>
+  holding.kind === "party" && side === "platform";
+
+function lostMark(nodes: readonly Node[], table: Table, tables: Tables): string | null {
   const lost = nodes.find(
-    (node) => node.holding.mark !== null && !isDocumentMark(node, table, tables),
+    (node) =>
+      node.holding.mark !== null && !isPeoplesCode(node) && !isDocumentMark(node, table, tables),
   );
   return lost?.holding.mark ?? null;
 }

@@ -51,6 +51,17 @@ const shown = (cases: readonly Case[]): string[] =>
     )
     .toSorted();
 
+test.each([
+  ["that names no party of the books", "OLD-7", []],
+  ["that is another party's", "C-2", [{ platform: "C-2 by the mark", books: "C-1" }]],
+])("a company whose connection shows a code %s", (_, code, contradictions) => {
+  const books = [party("customer", "C-1", "A"), party("customer", "C-2")];
+  const cases = match({ records: { platform: [company("A", code)], books }, links: [] });
+  const one = cases.find(({ platform }) => platform.length > 0);
+  expect(one?.books.map(({ id }) => id)).toContain("C-1");
+  expect(one?.contradictions).toEqual(contradictions);
+});
+
 describe("customer and supplier of one code", () => {
   const books = [party("customer"), party("supplier")];
 
