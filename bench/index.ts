@@ -1,5 +1,5 @@
 /**
- * `npm run bench [pull|outbound|tryton|reconcile|demo|memory|large-file|files|sandbox|console]`: without a name all of them, one after the other.
+ * `npm run bench [pull|outbound|tryton|reconcile|demo|memory|large-file|files|sandbox|house|console]`: without a name all of them, one after the other.
  * Figures move with the machine; the ratios, taken in one run, are what counts. A target that is missed is said and
  * fails nothing.
  */
@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { benchConsole } from "./console.ts";
 import { benchDemo } from "./demo.ts";
 import { benchFiles, benchIdoc } from "./files.ts";
+import { benchHouse } from "./house.ts";
 import { benchLargeFile } from "./large-file.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbound } from "./outbound.ts";
@@ -45,6 +46,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
     await benchIdoc(rounds);
   },
   sandbox: () => benchSandbox(Number(values.records)),
+  house: benchHouse,
   console: () => benchConsole(Number(values.documents), rounds),
 };
 
