@@ -2,7 +2,7 @@
 
 export const load = {
   compose: () => import("../app/compose.ts"),
-  sandbox: () => import("../sandbox/command.ts"),
+  sandbox: () => import("../sandbox/server.ts"),
   plan: () => import("./budget-plan.ts"),
   dryRun: () => import("../app/dry-run.ts"),
   demo: () => import("../demo/demo.ts"),

@@ -3,14 +3,13 @@
  * operation at all, key missing, the key's record. A fault is taken behind them, so a request that is refused or
  * replayed anyway uses none up.
  */
-import { type Answer, notFound, Refusal, refusal } from "./answer.ts";
-import { hashOf, type Sent } from "./body.ts";
+import type { Operation } from "../platform/contract/operation.ts";
+import { type OperationId, operations } from "../platform/contract/operations.ts";
+import { type Answer, hashOf, notFound, Refusal, refusal, type Sent } from "./answer.ts";
 import { iso } from "./clock.ts";
 import type { Fault } from "./faults.ts";
 import { requiredKey, type Write } from "./idempotency.ts";
-import { type Credentials, type Key, WRITE_SCOPE } from "./keys.ts";
-import { DEFAULT_PER_MINUTE, rateHeaders } from "./limits.ts";
-import { type Match, matchRoute } from "./routes.ts";
+import { type Credentials, defaultRateHeaders, type Key, WRITE_SCOPE } from "./keys.ts";
 import type { World } from "./world.ts";
 
 export interface Arrived extends Sent {
@@ -37,6 +36,14 @@ export interface Admitted {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** An operation of the contract, and the record that a path names. */
+export interface Match {
+  readonly name: OperationId;
+  readonly operation: Operation;
+  /** The decoded `{id}`, or nothing. */
+  readonly id: string;
+}
+
 /** An answer without the operation: a refusal or a replay. */
 export interface Settled {
   readonly settled: Answer;
@@ -46,11 +53,11 @@ export interface Settled {
 export function admit(world: World, arrived: Arrived): Admitted | Settled {
   const now = world.clock.now();
   const seq = world.log.begin(lineOf(arrived, now));
-  let headers = rateHeaders(DEFAULT_PER_MINUTE, DEFAULT_PER_MINUTE, 60);
+  let headers = defaultRateHeaders;
   let key: Key | null = null;
   try {
     key = world.keys.authenticate(arrived.headers, now);
-    const limit = world.limits.admit(key.name, now);
+    const limit = world.keys.admit(key.name, now);
     headers = { ...limit.headers, ...(key.sandbox ? { "X-SVC-Sandbox": "true" } : {}) };
     if (limit.refused !== null) throw limit.refused;
     checkAddress(key, arrived.address);
@@ -74,9 +81,9 @@ export function admit(world: World, arrived: Arrived): Admitted | Settled {
     return { arrived, match, key, write, fault, at: now, seq, headers };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const { status, answer } = error;
+    const { status } = error.answer;
     world.log.end(seq, key?.name ?? null, { status, replayed: false, fault: null });
-    return { settled: answer, headers };
+    return { settled: error.answer, headers };
   }
 }
 
@@ -120,4 +127,26 @@ function writeOf(key: Key, match: Match, arrived: Arrived): Write | null {
   const { method, path } = arrived;
   const value = requiredKey(arrived.headers.idempotencyKey);
   return { company: key.company, key: value, method, path, hash: hashOf(arrived) };
+}
+
+const routes = (Object.entries(operations) as [OperationId, Operation][]).map(
+  ([name, operation]) => ({
+    name,
+    operation,
+    pattern: new RegExp(`^${operation.path.replace("{id}", "([^/]+)")}$`),
+  }),
+);
+
+/** Null for a path or method that the contract does not have: both are 404 (readings). */
+export function matchRoute(method: string, path: string): Match | null {
+  for (const { name, operation, pattern } of routes) {
+    const found = operation.method === method ? pattern.exec(path) : null;
+    if (found === null) continue;
+    try {
+      return { name, operation, id: decodeURIComponent(found[1] ?? "") };
+    } catch {
+      // The id is not encoded as a URL has it: no path of the contract.
+    }
+  }
+  return null;
 }

@@ -1,4 +1,7 @@
-/** Answers and their envelopes (specification part 1, conventions 2 to 4, and part 7). */
+/** Bodies in and answers out: their envelopes (specification part 1, conventions 2 to 4, and part 7). */
+import { hash } from "node:crypto";
+import { Decimal } from "../core/decimal.ts";
+import { type Json, parseExact } from "../core/json.ts";
 import { type ErrorCode, errorStatuses } from "../platform/contract/envelope.ts";
 
 export interface Answer {
@@ -23,51 +26,31 @@ export const success = (status: number, data: string): Answer =>
 
 export const noContent: Answer = { status: 204, type: null, body: "", headers: {} };
 
+interface More {
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Thrown by whatever refuses a request; it becomes the error envelope. */
 export class Refusal extends Error {
-  readonly status: number;
-  readonly code: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly answer: Answer;
 
-  constructor(
-    status: number,
-    code: string,
-    message: string,
-    more: { fields?: Record<string, unknown>; headers?: Record<string, string> } = {},
-  ) {
+  constructor(status: number, code: string, message: string, { fields, headers = {} }: More = {}) {
     super(message);
     this.name = "Refusal";
-    this.status = status;
-    this.code = code;
-    this.fields = more.fields ?? {};
-    this.headers = more.headers ?? {};
-  }
-
-  get answer(): Answer {
-    const error = { code: this.code, message: this.message, ...this.fields };
-    const body = JSON.stringify({ success: false, error });
-    return { status: this.status, type: JSON_TYPE, body, headers: this.headers };
+    const error = { code, message, ...fields };
+    this.answer = { ...json(status, JSON.stringify({ success: false, error })), headers };
   }
 }
 
-export function refusal(
-  code: ErrorCode,
-  message: string,
-  more: ConstructorParameters<typeof Refusal>[3] = {},
-): Refusal {
-  return new Refusal(errorStatuses[code], code, message, more);
-}
-
-export interface Issue {
-  readonly path: string;
-  readonly message: string;
-}
+export const refusal = (code: ErrorCode, message: string, more?: More): Refusal =>
+  new Refusal(errorStatuses[code], code, message, more);
 
 /** 400 VALIDATION_ERROR with what is wrong where. */
-export function invalid(message: string, issues: readonly Issue[] = []): Refusal {
-  return refusal("VALIDATION_ERROR", message, { fields: { details: { issues } } });
-}
+export const invalid = (
+  message: string,
+  issues: readonly { readonly path: string; readonly message: string }[] = [],
+): Refusal => refusal("VALIDATION_ERROR", message, { fields: { details: { issues } } });
 
 /** 404, the same for what does not exist and for what the caller cannot see (rule V1). */
 export const notFound = (what: string): Refusal => refusal("NOT_FOUND", `${what} was not found.`);
@@ -86,3 +69,68 @@ const OTHER_CODES: Readonly<Record<number, string>> = {
   502: "BAD_GATEWAY",
   503: "SERVICE_UNAVAILABLE",
 };
+
+/** A request's body as it arrived. */
+export interface Sent {
+  readonly body: Buffer;
+  /** SHA-256 of the bytes, hex. */
+  readonly digest: string;
+  readonly contentType: string | undefined;
+  readonly tooLarge: boolean;
+}
+
+export const BODY_MAX = 256 * 1024;
+
+/** @throws Refusal 413, 415 or 400 for a body that cannot be read. */
+export function bodyOf(sent: Sent, wanted: boolean): Json | undefined {
+  if (!wanted) return undefined;
+  if (sent.tooLarge) throw new Refusal(413, codeOf(413), `A body has at most ${BODY_MAX} bytes.`);
+  if (sent.body.length === 0) return undefined;
+  const type = sent.contentType?.split(";")[0]?.trim().toLowerCase() ?? "application/json";
+  if (type !== "application/json")
+    throw new Refusal(415, codeOf(415), `A body is application/json, not ${type}.`);
+  return parsed(sent.body);
+}
+
+/** @throws Refusal 400 for what is not JSON in UTF-8, or has numbers that most readers of JSON cannot hold. */
+export function parsed(body: Buffer): Json {
+  let value: Json;
+  try {
+    value = parseExact(UTF8.decode(body));
+  } catch {
+    throw invalid("The body is not JSON.");
+  }
+  if (!isFinite(value)) throw invalid("The body has a number that is out of range.");
+  return value;
+}
+
+function isFinite(value: Json): boolean {
+  if (value instanceof Decimal) return Number.isFinite(Number(value.text));
+  if (typeof value !== "object" || value === null) return true;
+  return Object.values(value).every(isFinite);
+}
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * The fingerprint of a body, by value (readings: "same body" is the same JSON value): equal for equal JSON; for what is
+ * no JSON, equal for equal bytes.
+ */
+export function hashOf(sent: Sent): string {
+  if (sent.body.length === 0 || sent.tooLarge) return `bytes ${sent.digest}`;
+  try {
+    return hash("sha256", canonical(parseExact(UTF8.decode(sent.body))));
+  } catch {
+    return `bytes ${sent.digest}`;
+  }
+}
+
+/** Members in one order, numbers in one notation. */
+function canonical(value: Json): string {
+  if (value instanceof Decimal) return value.plain();
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((item: Json) => canonical(item)).join(",")}]`;
+  const members = Object.entries(value as Readonly<Record<string, Json>>);
+  members.sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${members.map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`).join(",")}}`;
+}

@@ -1,13 +1,15 @@
-import type { Settings } from "./settings.ts";
+import type { Sql } from "./database.ts";
+
+const OFFSET = "clock-offset-ms";
 
 /** The sandbox's own clock: real time, moved on by `POST /clock`. It never goes back, except by a reset. */
 export class Clock {
-  readonly #settings: Settings;
+  readonly #sql: Sql;
   #offsetMs: number;
 
-  constructor(settings: Settings) {
-    this.#settings = settings;
-    this.#offsetMs = Number(settings.get("clock-offset-ms") ?? 0);
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    this.#offsetMs = Number(sql.setting(OFFSET) ?? 0);
   }
 
   /** Milliseconds since 1970. */
@@ -25,7 +27,7 @@ export class Clock {
 
   #set(offsetMs: number): void {
     this.#offsetMs = offsetMs;
-    this.#settings.set("clock-offset-ms", String(offsetMs));
+    this.#sql.set(OFFSET, String(offsetMs));
   }
 }
 

@@ -1,112 +1,229 @@
 /** The control interface: what tests, demos and drills set the scene with (docs/sandbox.md). */
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
+import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import { iso } from "./clock.ts";
-import {
-  ControlError,
-  type ControlAnswer,
-  type ControlRequest,
-  keyOf,
-  parsed,
-  type Said,
-} from "./control-request.ts";
-import { addRecords, listRecords, patchRecord } from "./control-records.ts";
 import { Fault } from "./faults.ts";
-import { generation } from "./generation.ts";
 import type { Key } from "./keys.ts";
-import { resourceNames } from "./kinds.ts";
+import {
+  complete,
+  type Fields,
+  isFields,
+  isResource,
+  type RawRecord,
+  type ResourceName,
+  resourceNames,
+} from "./kinds.ts";
 import { ReadingsChange } from "./readings.ts";
-import { isSceneName } from "./scenes/index.ts";
+import type { Stored } from "./records.ts";
+import { companies, generate, isSceneName } from "./scenes/index.ts";
 import type { World } from "./world.ts";
+
+export interface ControlRequest {
+  readonly method: string;
+  /** Below the control root. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** JSON text in pieces: there may be a million records. */
+export interface ControlAnswer {
+  readonly status: number;
+  readonly body: Iterable<string>;
+}
+
+/** What a bad control request gets. */
+class ControlError extends Error {
+  readonly status: 400 | 404;
+
+  constructor(status: 400 | 404, message: string) {
+    super(message);
+    this.name = "ControlError";
+    this.status = status;
+  }
+}
 
 /** Answers a control request; due late writes have been committed before. */
 export async function control(world: World, request: ControlRequest): Promise<ControlAnswer> {
   try {
-    const [name = ""] = request.segments;
+    const [, name = "", ...rest] = request.path.split("/");
     const route = routes[`${request.method} ${name}`];
-    if (route === undefined) throw new ControlError(404, `There is no ${request.path}.`);
-    const { status = 200, answer, body = [JSON.stringify(answer)] } = await route(world, request);
-    return { status, body };
+    const [resource] = rest;
+    // Companies come with the parties that are created: they can be counted, and are not put there.
+    const isCounted = request.method === "GET" && resource === "companies";
+    if (
+      route === undefined ||
+      rest.length !== (route.segments ?? 0) ||
+      (resource !== undefined && !isResource(resource) && !isCounted)
+    )
+      throw new ControlError(404, `There is no ${request.path}.`);
+    const given = route.body?.safeParse(readJson(request, JSON.parse));
+    const [issue] = given?.error?.issues ?? [];
+    if (issue !== undefined)
+      throw new ControlError(400, `${issue.path.join(".")} ${issue.message}`.trim());
+    const answer = await route.answer(
+      world,
+      given?.data as never,
+      request,
+      rest as [ResourceName, string],
+    );
+    const body = isPieces(answer) ? answer : [stringifyExact(answer)];
+    return { status: route.status ?? 200, body };
   } catch (error) {
     if (!(error instanceof ControlError)) throw error;
     return { status: error.status, body: [JSON.stringify({ error: error.message })] };
   }
 }
 
-type Route = (world: World, request: ControlRequest) => Said | Promise<Said>;
+const isPieces = (answer: object): answer is Generator<string> => Symbol.iterator in answer;
+
+interface Route<Body = never> {
+  /** How many segments follow the name in the path. */
+  readonly segments?: number;
+  readonly status?: number;
+  /** None at all is an empty object. */
+  readonly body?: z.ZodType<Body>;
+  answer(
+    world: World,
+    body: Body,
+    request: ControlRequest,
+    segments: readonly [resource: ResourceName, id: string],
+  ): object | Promise<object>;
+}
+
+const route = <Body>(made: Route<Body>): Route => made as unknown as Route;
+const reading = (answer: (world: World, request: ControlRequest) => object): Route =>
+  route({ answer: (world, _body, request) => answer(world, request) });
+
+const count = z.int().min(0).max(10_000_000).default(0);
+const limit = z.int().min(0).optional();
 
 const routes: Readonly<Record<string, Route>> = {
-  "GET keys": plain((world) => ({ answer: { keys: world.keys.all().map(shownKey) } })),
-
-  "POST tokens": plain((world, request) => {
-    const { key } = parsed(z.strictObject({ key: z.string() }), request);
-    const token = world.transaction(() => world.keys.token(keyOf(world, key), world.clock.now()));
-    return { answer: { token } };
+  "GET keys": reading((world) => ({ keys: world.keys.all().map(shownKey) })),
+  "POST tokens": route({
+    body: z.strictObject({ key: z.string() }),
+    answer: (world, { key }) => ({
+      token: world.transaction(() => world.keys.token(keyOf(world, key), world.clock.now())),
+    }),
   }),
 
-  "POST reset": plain((world, request) => {
-    const { scenario = world.scenario } = parsed(
-      z.strictObject({ scenario: z.string().optional() }),
-      request,
-    );
-    if (!isSceneName(scenario)) throw new ControlError(400, `There is no scenario ${scenario}.`);
-    world.reset(scenario);
-    return { answer: { scenario, now: iso(world.clock.now()) } };
+  "POST reset": route({
+    body: z.strictObject({ scenario: z.string().optional() }),
+    answer(world, { scenario = world.scenario }) {
+      if (!isSceneName(scenario)) throw new ControlError(400, `There is no scenario ${scenario}.`);
+      world.reset(scenario);
+      return { scenario, now: iso(world.clock.now()) };
+    },
   }),
 
-  "GET clock": plain((world) => ({ answer: { now: iso(world.clock.now()) } })),
-
-  "POST clock": plain((world, request) => {
-    const shape = z.strictObject({ advanceSeconds: z.number().min(0).max(3_153_600_000) });
-    world.clock.advance(parsed(shape, request).advanceSeconds);
-    return { answer: { now: iso(world.clock.now()) } };
+  "GET clock": reading((world) => ({ now: iso(world.clock.now()) })),
+  "POST clock": route({
+    body: z.strictObject({ advanceSeconds: z.number().min(0).max(3_153_600_000) }),
+    answer(world, { advanceSeconds }) {
+      world.clock.advance(advanceSeconds);
+      return { now: iso(world.clock.now()) };
+    },
   }),
 
-  "GET state": plain((world) => {
+  "GET state": reading((world) => {
     const now = world.clock.now();
     const counts = world.records.counts();
     const records = Object.fromEntries(resourceNames.map((name) => [name, counts[name] ?? 0]));
-    const { scenario, limits, faults } = world;
-    return {
-      answer: { scenario, now: iso(now), records, limits: limits.all(now), faults: faults.list() },
-    };
+    const [limits, faults] = [world.keys.limits(now), world.faults.list()];
+    return { scenario: world.scenario, now: iso(now), records, limits, faults };
   }),
 
-  "GET records": (world, request) => listRecords(world, request),
-  "POST records": (world, request) => addRecords(world, request),
-  "PATCH records": (world, request) => patchRecord(world, request),
-
-  "POST generate": plain((world, request) => generation(world, request)),
-
-  "POST faults": plain((world, request) => {
-    const fault = parsed(Fault, request);
-    if (fault.key !== undefined) keyOf(world, fault.key);
-    return { status: 201, answer: { id: world.faults.arm(fault) } };
+  "GET records": route({
+    segments: 1,
+    answer(world, _body, { query: { key } }, [resource]) {
+      return pieces(world.records.texts(resource, key ? keyOf(world, key).company : null));
+    },
+  }),
+  "POST records": route({
+    segments: 1,
+    status: 201,
+    body: z.strictObject({ key: z.string(), records: z.array(z.looseObject({})) }),
+    answer(world, body, request, [resource]) {
+      const key = keyOf(world, body.key);
+      const given = exactly(request).records as readonly Fields[];
+      const added = asOthers(world, () => given.map((raw) => add(world, key, resource, raw)));
+      return pieces([added.map(({ record }) => stringifyExact(record))]);
+    },
+  }),
+  "PATCH records": route({
+    segments: 2,
+    answer(world, _body, request, [resource, id]) {
+      const before = world.records.get(resource, id);
+      if (before === null) throw new ControlError(404, `There is no ${resource} ${id}.`);
+      const changes = exactly(request);
+      return asOthers(world, () => change(world, resource, before, changes)).record;
+    },
   }),
 
-  "GET faults": plain((world) => ({ answer: { faults: world.faults.list() } })),
+  "POST generate": route({
+    body: z.strictObject({
+      key: z.string(),
+      orders: count,
+      deliveryTickets: count,
+      invoices: count,
+      rackPrices: count,
+      seed: z.int().optional(),
+    }),
+    async answer(world, { key, seed, ...counts }) {
+      const records = generate({
+        ...counts,
+        // Ids repeat with the seed, so every call without one gets its own.
+        seed: seed ?? 1_000_000 + world.sql.next("generations"),
+        companyId: keyOf(world, key).company,
+        payerCompanyId: companies.customer.id,
+        now: new Date(world.clock.now()),
+      });
+      const { epoch } = world;
+      for (let more = true; more && world.epoch === epoch; await setImmediate())
+        more = asOthers(world, () => {
+          for (let added = 0; added < BATCH; added++) {
+            const { done, value } = records.next();
+            if (done === true) return false;
+            world.add(value.resource, value.record);
+          }
+          return true;
+        });
+      return counts;
+    },
+  }),
 
-  "DELETE faults": plain((world) => {
+  "POST faults": route({
+    status: 201,
+    body: Fault,
+    answer(world, fault) {
+      if (fault.key !== undefined) keyOf(world, fault.key);
+      return { id: world.faults.arm(fault) };
+    },
+  }),
+  "GET faults": reading((world) => ({ faults: world.faults.list() })),
+  "DELETE faults": reading((world) => {
     world.faults.clear();
-    return { answer: { faults: [] } };
+    return { faults: [] };
   }),
 
-  "POST limits": plain((world, request) => {
-    const count = z.int().min(0).optional();
-    const shape = z.strictObject({ key: z.string(), perMinute: count, monthlyCap: count });
-    const { key, perMinute, monthlyCap } = parsed(shape, request);
-    keyOf(world, key);
-    return { answer: world.limits.change(key, perMinute, monthlyCap) };
+  "POST limits": route({
+    body: z.strictObject({ key: z.string(), perMinute: limit, monthlyCap: limit }),
+    answer: (world, { key, perMinute, monthlyCap }) =>
+      world.keys.limit(keyOf(world, key).name, perMinute, monthlyCap),
   }),
 
-  "GET readings": plain((world) => ({ answer: world.readings.values() })),
-
-  "POST readings": plain((world, request) => {
-    world.readings.change(parsed(ReadingsChange, request));
-    return { answer: world.readings.values() };
+  "GET readings": reading((world) => world.readings.values()),
+  "POST readings": route({
+    body: ReadingsChange,
+    answer(world, change) {
+      world.readings.change(change);
+      return world.readings.values();
+    },
   }),
 
-  "GET requests": plain((world, request) => {
-    const { since = "0", last, method, path } = request.query;
+  "GET requests": reading((world, { query }) => {
+    const { since = "0", last, method, path } = query;
     if (!/^\d{1,15}$/.test(since)) throw new ControlError(400, "since is not a sequence number.");
     if (last !== undefined && !/^\d{1,6}$/.test(last))
       throw new ControlError(400, "last is not a number of requests.");
@@ -116,18 +233,88 @@ const routes: Readonly<Record<string, Route>> = {
       method: method?.toUpperCase() || null,
       path: path || null,
     });
-    return { answer: { requests } };
+    return { requests };
   }),
 };
 
-/** A route without anything after its name. */
-function plain(route: Route): Route {
-  return (world, request) => {
-    if (request.segments.length > 1) throw new ControlError(404, `There is no ${request.path}.`);
-    return route(world, request);
-  };
+/** Records per transaction: requests are answered in between, and a large one writes fewer pages twice. */
+const BATCH = 20_000;
+
+/** Writes that are none of the client's, together. */
+const asOthers = <T>(world: World, work: () => T): T =>
+  world.transaction(() => world.lagging.others(work));
+
+/** A key by its name. @throws ControlError */
+function keyOf(world: World, name: string): Key {
+  const key = world.keys.get(name);
+  if (key === null) throw new ControlError(400, `There is no key named ${name}.`);
+  return key;
 }
 
-function shownKey({ name, value, company, type, scopes, sandbox }: Key) {
-  return { name, key: value, companyId: company, companyType: type, scopes, sandbox };
+const shownKey = ({ name, value, company, type, scopes, sandbox }: Key) => ({
+  name,
+  key: value,
+  companyId: company,
+  companyType: type,
+  scopes,
+  sandbox,
+});
+
+/** The body as an object whose numbers keep their digits. @throws ControlError */
+function exactly(request: ControlRequest): Fields {
+  const value = readJson(request, parseExact) as Json;
+  if (!isFields(value)) throw new ControlError(400, "The body is not a JSON object.");
+  return value;
+}
+
+function readJson({ body }: ControlRequest, parse: (text: string) => unknown): unknown {
+  try {
+    return body.trim() === "" ? {} : parse(body);
+  } catch {
+    throw new ControlError(400, "The body is not JSON.");
+  }
+}
+
+function* pieces(portions: Iterable<readonly string[]>): Generator<string> {
+  let before = '{"records":[';
+  for (const texts of portions) {
+    if (texts.length === 0) continue;
+    yield before + texts.join(",");
+    before = ",";
+  }
+  yield before === "," ? "]}" : `${before}]}`;
+}
+
+/** Any field as given, the rest by default. Records belong to the key's company unless they say another. */
+function add(world: World, key: Key, resource: ResourceName, given: Fields): Stored {
+  const at = iso(world.clock.now());
+  const owner = typeof given.companyId === "string" ? given.companyId : key.company;
+  const record = complete(resource, given, { owner, at, next: world.nextNumber() });
+  if (world.records.get(resource, record.id) !== null)
+    throw new ControlError(400, `${resource} ${record.id} exists already.`);
+  return put(world, resource, record, owner, at);
+}
+
+function change(world: World, resource: ResourceName, before: Stored, changes: Fields): Stored {
+  const at = iso(world.clock.now());
+  const record = { ...before.record, updatedAt: at, ...changes, id: before.record.id };
+  const owner = "companyId" in changes ? changes.companyId : before.owner;
+  return put(world, resource, record, typeof owner === "string" ? owner : before.owner, at);
+}
+
+/** A payment moves its invoice's `updatedAt` (readings, Lists). */
+function put(
+  world: World,
+  resource: ResourceName,
+  record: RawRecord,
+  owner: string,
+  at: string,
+): Stored {
+  const stored = world.records.put(resource, record, owner);
+  const { invoiceId } = record;
+  if (resource !== "payments" || typeof invoiceId !== "string") return stored;
+  const invoice = world.records.get("invoices", invoiceId);
+  if (invoice !== null)
+    world.records.put("invoices", { ...invoice.record, updatedAt: at }, invoice.owner);
+  return stored;
 }

@@ -10,10 +10,65 @@ import { EnvironmentError } from "../core/errors.ts";
 const IN_MEMORY = ":memory:";
 
 /** Marks the file as ours, at this version of the schema. */
-const APPLICATION_ID = 0x66_62_73_03;
+const APPLICATION_ID = 0x66_62_73_04;
 
-/** @throws EnvironmentError when another process holds the file, or when it is no state of a sandbox. */
-export function openDatabase(path: string): Database.Database {
+/** The open database; every statement is prepared once, under its own text. */
+export class Sql {
+  readonly database: Database.Database;
+  readonly #statements = new Map<string, Database.Statement>();
+
+  /** @throws EnvironmentError when another process holds the file, or when it is no state of a sandbox. */
+  constructor(path: string) {
+    this.database = openDatabase(path);
+  }
+
+  run(text: string, ...values: readonly unknown[]): Database.RunResult {
+    return this.#statement(text).run(...values);
+  }
+
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- only the caller knows what the text selects
+  get<Row>(text: string, ...values: readonly unknown[]): Row | undefined {
+    return this.#statement(text).get(...values) as Row | undefined;
+  }
+
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- only the caller knows what the text selects
+  all<Row>(text: string, ...values: readonly unknown[]): Row[] {
+    return this.#statement(text).all(...values) as Row[];
+  }
+
+  /** The first column of the first row; undefined without a row. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- only the caller knows what the text selects
+  value<T>(text: string, ...values: readonly unknown[]): T | undefined {
+    const row = this.get<object>(text, ...values);
+    return row === undefined ? undefined : (Object.values(row)[0] as T);
+  }
+
+  /** A single value that outlives the process: scenario, clock, readings, secrets. */
+  setting(name: string): string | null {
+    return this.value<string>("select value from setting where name = ?", name) ?? null;
+  }
+
+  set(name: string, value: string): void {
+    this.run("insert or replace into setting values (?, ?)", name, value);
+  }
+
+  /** Counts a setting up, from 1 on. */
+  next(name: string): number {
+    const next = Number(this.setting(name) ?? 0) + 1;
+    this.set(name, String(next));
+    return next;
+  }
+
+  #statement(text: string): Database.Statement {
+    const known = this.#statements.get(text);
+    if (known !== undefined) return known;
+    const statement = this.database.prepare(text);
+    this.#statements.set(text, statement);
+    return statement;
+  }
+}
+
+function openDatabase(path: string): Database.Database {
   try {
     if (path !== IN_MEMORY) mkdirSync(dirname(path), { recursive: true });
     return opened(new Database(path, { timeout: 2_000 }));
@@ -62,8 +117,7 @@ const SCHEMA = `
 create table setting (name text primary key, value text not null) strict, without rowid;
 
 create table key (
-  name text primary key, value text not null unique, company text not null, type text not null,
-  scopes text not null, addresses text, sandbox integer not null,
+  name text primary key, value text not null unique, fields text not null,
   per_minute integer not null, monthly_cap integer not null,
   window_start real, window_used integer not null, month text, month_used integer not null
 ) strict;

@@ -3,64 +3,99 @@ import { Decimal } from "../core/decimal.ts";
 import type { Json } from "../core/json.ts";
 import { type Fields, isFields } from "./kinds.ts";
 
-export interface PrintedDocument {
-  readonly title: string;
-  readonly facts: readonly (readonly [label: string, value: string])[];
-  readonly tables: readonly Table[];
-  readonly totals: readonly (readonly [label: string, value: string])[];
+/** What a kind of paper shows: labels and the fields behind them. Ids of companies become names, instants days. */
+interface Paper {
+  readonly title: readonly [words: string, field: string];
+  readonly facts: Readonly<Record<string, string>>;
+  readonly tables: Readonly<Record<string, readonly string[]>>;
+  readonly totals: Readonly<Record<string, string>>;
 }
 
-interface Table {
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
+const INVOICE: Paper = {
+  title: ["Invoice", "invoiceNumber"],
+  facts: {
+    Issuer: "companyId",
+    "Bill to": "payerCompanyId",
+    Status: "status",
+    Issued: "createdAt",
+    Due: "dueDate",
+    "PO number": "poNumber",
+    Contract: "contractNumber",
+  },
+  tables: {
+    lineItems: ["description", "product", "gallons", "rate", "amount"],
+    taxLines: ["taxType", "authority", "gallons", "rate", "amount"],
+  },
+  totals: { Subtotal: "subtotal", Tax: "tax", Total: "total" },
+};
+
+const FIGURES = ["gross_gallons", "net_gallons", "temperature", "api_gravity"];
+const TICKET: Paper = {
+  title: ["Delivery ticket", "ticketNumber"],
+  facts: {
+    Supplier: "supplierCompanyId",
+    Receiver: "receiverCompanyId",
+    Status: "status",
+    Delivered: "deliveryDate",
+    "Bill of lading": "bolNumber",
+    Carrier: "carrierCompanyName",
+    Driver: "driverName",
+    "Loaded at": "loadingTerminalName",
+    "Delivered to": "destinationName",
+    "Received by": "receiverName",
+  },
+  tables: { productLines: ["product_name", "spec", ...FIGURES] },
+  totals: {},
+};
+
+type Labelled = readonly (readonly [label: string, value: string])[];
+
+export interface PrintedDocument {
+  readonly title: string;
+  readonly facts: Labelled;
+  /** The first row is the head. */
+  readonly tables: readonly (readonly (readonly string[])[])[];
+  readonly totals: Labelled;
 }
 
 type Naming = (companyId: string) => string | null;
 
-export function invoiceDocument(invoice: Fields, name: Naming): PrintedDocument {
-  return {
-    title: `Invoice ${say(invoice.invoiceNumber)}`,
-    facts: [
-      ["Issuer", party(invoice.companyId, name)],
-      ["Bill to", party(invoice.payerCompanyId, name)],
-      ["Status", say(invoice.status)],
-      ["Issued", day(invoice.createdAt)],
-      ["Due", day(invoice.dueDate)],
-      ["PO number", say(invoice.poNumber)],
-      ["Contract", say(invoice.contractNumber)],
-    ],
-    tables: [
-      table(invoice.lineItems, ["description", "product", "gallons", "rate", "amount"]),
-      table(invoice.taxLines, ["taxType", "authority", "gallons", "rate", "amount"]),
-    ],
-    totals: [
-      ["Subtotal", say(invoice.subtotal)],
-      ["Tax", say(invoice.tax)],
-      ["Total", say(invoice.total)],
-    ],
+const documentOf =
+  ({ title: [words, number], facts, tables, totals }: Paper) =>
+  (record: Fields, name: Naming): PrintedDocument => {
+    const labelled = (fields: Readonly<Record<string, string>>): Labelled =>
+      Object.entries(fields).map(([label, field]) => [label, shown(record, field, name)]);
+    return {
+      title: `${words} ${shown(record, number, name)}`,
+      facts: labelled(facts),
+      tables: Object.entries(tables).map(([field, columns]) => {
+        const list = record[field];
+        const rows = Array.isArray(list) ? (list as readonly Json[]).filter(isFields) : [];
+        const cells = rows.map((row) => columns.map((column) => shown(row, column, name)));
+        return [columns.map(headline), ...cells];
+      }),
+      totals: labelled(totals),
+    };
   };
+
+export const invoiceDocument = documentOf(INVOICE);
+export const ticketDocument = documentOf(TICKET);
+
+/** Plain text; what the standard fonts cannot show becomes a question mark. */
+function shown(record: Fields, field: string, name: Naming): string {
+  const value = record[field];
+  const text = typeof value === "string" ? value : value instanceof Decimal ? value.text : "";
+  if (/companyId$/i.test(field)) return name(text) ?? text;
+  const plain = text.replaceAll(/[^\u0020-\u007e\u00a0-\u00ff]/g, "?");
+  return /(At|Date)$/.test(field) ? plain.slice(0, 10) : plain;
 }
 
-export function ticketDocument(ticket: Fields, name: Naming): PrintedDocument {
-  const figures = ["gross_gallons", "net_gallons", "temperature", "api_gravity"];
-  return {
-    title: `Delivery ticket ${say(ticket.ticketNumber)}`,
-    facts: [
-      ["Supplier", party(ticket.supplierCompanyId, name)],
-      ["Receiver", party(ticket.receiverCompanyId, name)],
-      ["Status", say(ticket.status)],
-      ["Delivered", day(ticket.deliveryDate)],
-      ["Bill of lading", say(ticket.bolNumber)],
-      ["Carrier", say(ticket.carrierCompanyName)],
-      ["Driver", say(ticket.driverName)],
-      ["Loaded at", say(ticket.loadingTerminalName)],
-      ["Delivered to", say(ticket.destinationName)],
-      ["Received by", say(ticket.receiverName)],
-    ],
-    tables: [table(ticket.productLines, ["product_name", "spec", ...figures])],
-    totals: [],
-  };
-}
+/** `gross_gallons` and `taxType` as headlines. */
+const headline = (field: string): string =>
+  field
+    .replaceAll("_", " ")
+    .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .replace(/^./, (letter) => letter.toUpperCase());
 
 /** The bytes of the PDF. Text is left uncompressed: a test, or a person with an editor, can read it. */
 export async function print(document: PrintedDocument): Promise<Buffer> {
@@ -76,7 +111,7 @@ export async function print(document: PrintedDocument): Promise<Buffer> {
   pdf.font("Helvetica-Bold").fontSize(18).text(document.title).moveDown();
   for (const [label, value] of document.facts.filter(([, value]) => value !== ""))
     pdf.font("Helvetica").fontSize(10).text(`${label}: ${value}`);
-  for (const { head, rows } of document.tables.filter(({ rows }) => rows.length > 0)) {
+  for (const [head = [], ...rows] of document.tables.filter(({ length }) => length > 1)) {
     pdf.moveDown().font("Helvetica-Bold").fontSize(9);
     row(pdf, head);
     pdf.font("Helvetica");
@@ -107,30 +142,4 @@ function row(pdf: PDFKit.PDFDocument, cells: readonly string[]): void {
     x += width;
   }
   pdf.y = bottom;
-}
-
-function table(rows: Json | undefined, fields: readonly string[]): Table {
-  const list = Array.isArray(rows) ? (rows as readonly Json[]).filter(isFields) : [];
-  return {
-    head: fields.map(headline),
-    rows: list.map((item) => fields.map((field) => say(item[field]))),
-  };
-}
-
-/** `gross_gallons` and `taxType` as headlines. */
-const headline = (field: string): string =>
-  field
-    .replaceAll("_", " ")
-    .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-    .replace(/^./, (letter) => letter.toUpperCase());
-
-const party = (id: Json | undefined, name: Naming): string =>
-  typeof id === "string" ? (name(id) ?? id) : "";
-
-const day = (value: Json | undefined): string => say(value).slice(0, 10);
-
-/** Plain text; what the standard fonts cannot show becomes a question mark. */
-function say(value: Json | undefined): string {
-  const text = typeof value === "string" ? value : value instanceof Decimal ? value.text : "";
-  return text.replaceAll(/[^\u0020-\u007e\u00a0-\u00ff]/g, "?");
 }

@@ -4,18 +4,23 @@
  */
 import { hash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { admit, type Admitted, type Arrived, replayOf } from "./admission.ts";
-import { type Answer, codeOf, invalid, json, JSON_TYPE, Refusal } from "./answer.ts";
-import { bodyOf, parsed } from "./body.ts";
+import { admit, type Admitted, type Arrived, matchRoute, replayOf } from "./admission.ts";
+import {
+  type Answer,
+  bodyOf,
+  codeOf,
+  invalid,
+  json,
+  JSON_TYPE,
+  parsed,
+  Refusal,
+} from "./answer.ts";
 import { iso } from "./clock.ts";
 import { print, type PrintedDocument } from "./document.ts";
 import type { Fault } from "./faults.ts";
 import type { Write } from "./idempotency.ts";
-import type { LateWrite } from "./late-writes.ts";
-import { notationOf, renumbered } from "./numbers.ts";
-import { retimed, timesOf } from "./times.ts";
-import { perform } from "./perform.ts";
-import { matchRoute } from "./routes.ts";
+import { written } from "./notation.ts";
+import { perform } from "./operations/index.ts";
 import type { World } from "./world.ts";
 
 export interface Departure {
@@ -26,6 +31,20 @@ export interface Departure {
 }
 
 type Result = Answer | PrintedDocument;
+
+/**
+ * A write that is carried out later: one that answered 5xx (reading `failingWritesCommitLateSeconds`), or one that the
+ * network holds (fault `held`).
+ */
+interface LateWrite {
+  readonly due: number;
+  readonly key: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body: Buffer | null;
+  /** JSON of its {@link Write} when it arrives only then (fault `held`); null: it arrived and commits late. */
+  readonly write: string | null;
+}
 
 /** What came of a request. */
 interface Run {
@@ -79,7 +98,7 @@ export class Exchange {
     const world = this.#world;
     world.transaction(() => {
       const now = world.clock.now();
-      for (let late = world.late.next(now); late !== null; late = world.late.next(now)) {
+      for (let late = this.#late(now); late !== undefined; late = this.#late(now)) {
         const { key, method, path, body, due, write } = late;
         const caller = world.keys.get(key);
         const match = matchRoute(method, path);
@@ -92,6 +111,15 @@ export class Exchange {
         else this.#arrive(late, JSON.parse(write) as Write, run);
       }
     });
+  }
+
+  /** Takes the next write whose time has come. */
+  #late(now: number): LateWrite | undefined {
+    return this.#world.sql.get<LateWrite>(
+      `delete from late where id = (select id from late where due <= ? order by due, id limit 1)
+       returning due, key, method, path, body, write`,
+      now,
+    );
   }
 
   /** A write that the network held comes at last, under its key, and nobody waits for the answer. */
@@ -146,7 +174,7 @@ export class Exchange {
       world.idempotency.end(write, result, at, now);
     const again = fault?.kind === "twice" && write !== null ? replayOf(world, write, now) : null;
     const status = seen === null ? null : isAnswer(seen) ? seen.status : 200;
-    if (status !== null && status < 400) world.limits.bill(key.name, now);
+    if (status !== null && status < 400) world.keys.bill(key.name, now);
     const replayed = again !== null;
     world.log.end(seq, key.name, { status, replayed, fault: fault?.kind ?? null });
     return { seen: again ?? seen, half: fault?.kind === "truncate", headers };
@@ -169,7 +197,9 @@ export class Exchange {
       case "cursor":
         return plainly(invalid("cursor is not valid any more: start the walk again.").answer);
       case "held":
-        this.#hold(admitted, fault.seconds, now);
+        // Nobody misses a read.
+        if (admitted.write !== null)
+          this.#defer(admitted, now + fault.seconds * 1000, admitted.write);
         return { result: null, seen: null };
       case "delay":
       case "truncate":
@@ -197,19 +227,22 @@ export class Exchange {
   }
 
   /** Leaves a write that answers 5xx for later, when the reading says so. */
-  #putOff({ arrived, key, write }: Admitted, { status }: StatusFault, now: number): boolean {
+  #putOff(admitted: Admitted, { status }: StatusFault, now: number): boolean {
     const late = this.#world.readings.values().failingWritesCommitLateSeconds;
-    if (late === 0 || status < 500 || write === null) return false;
-    this.#world.late.add({ ...kept(arrived), due: now + late * 1000, key: key.name, write: null });
+    if (late === 0 || status < 500 || admitted.write === null) return false;
+    this.#defer(admitted, now + late * 1000, null);
     return true;
   }
 
-  /** Leaves a write with the network for so long; nobody misses a read. */
-  #hold({ arrived, key, write }: Admitted, seconds: number, now: number): void {
-    if (write === null) return;
-    const due = now + seconds * 1000;
-    const late = { ...kept(arrived), due, key: key.name, write: JSON.stringify(write) };
-    this.#world.late.add(late);
+  /** Carries a write out at `due`: one that has arrived, or one that arrives only then, under its key. */
+  #defer({ arrived, key }: Admitted, due: number, write: Write | null): void {
+    const { method, path } = arrived;
+    const body = arrived.body.length === 0 ? null : arrived.body;
+    const held = write === null ? null : JSON.stringify(write);
+    this.#world.sql.run(
+      "insert into late (due, key, method, path, body, write) values (?, ?, ?, ?, ?, ?)",
+      [due, key.name, method, path, body, held],
+    );
   }
 
   async #depart({ seen, half, headers }: Outcome): Promise<Departure> {
@@ -220,23 +253,13 @@ export class Exchange {
   }
 
   #written(answer: Answer): Answer {
-    const { numbersWritten, timesWritten } = this.#world.readings.values();
     const nth = this.#answers++;
-    const numbers = notationOf(numbersWritten, nth);
-    const isJson = answer.type === JSON_TYPE;
-    if (!isJson || typeof answer.body !== "string") return answer;
-    const body = retimed(renumbered(answer.body, numbers), timesOf(timesWritten, nth));
-    return { ...answer, body };
+    if (answer.type !== JSON_TYPE || typeof answer.body !== "string") return answer;
+    return { ...answer, body: written(answer.body, nth, this.#world.readings.values()) };
   }
 }
 
 type StatusFault = Extract<Fault, { kind: "status" }>;
-
-const kept = ({ method, path, body }: Arrived) => ({
-  method,
-  path,
-  body: body.length === 0 ? null : body,
-});
 
 const plainly = (result: Result): Run => ({ result, seen: result });
 

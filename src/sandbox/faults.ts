@@ -1,7 +1,7 @@
 /** Armed faults (docs/sandbox.md, Faults). They queue up; a request uses up the oldest one that matches it. */
-import type { Database, Statement } from "better-sqlite3";
 import { z } from "zod";
 import { operations } from "../platform/contract/operations.ts";
+import type { Sql } from "./database.ts";
 
 const paths = Object.values(operations).map(({ path }) => path);
 
@@ -47,42 +47,40 @@ interface Row {
 }
 
 export class Faults {
-  readonly #all: Statement<[], Row>;
-  readonly #insert: Statement<[number, string]>;
-  readonly #use: Statement<[number]>;
-  readonly #spent: Statement<[]>;
-  readonly #clear: Statement<[]>;
+  readonly #sql: Sql;
 
-  constructor(database: Database) {
-    this.#all = database.prepare("select id, times, fault from fault order by id");
-    this.#insert = database.prepare("insert into fault (times, fault) values (?, ?)");
-    this.#use = database.prepare("update fault set times = times - 1 where id = ?");
-    this.#spent = database.prepare("delete from fault where times <= 0");
-    this.#clear = database.prepare("delete from fault");
+  constructor(sql: Sql) {
+    this.#sql = sql;
   }
 
   arm(fault: Fault): number {
-    return Number(this.#insert.run(fault.times, JSON.stringify(fault)).lastInsertRowid);
+    const text = JSON.stringify(fault);
+    const sql = "insert into fault (times, fault) values (?, ?)";
+    return Number(this.#sql.run(sql, fault.times, text).lastInsertRowid);
   }
 
   /** What is armed, with how many times are left. */
   list(): object[] {
-    return this.#all.all().map(({ id, times, fault }) => ({ id, ...JSON.parse(fault), times }));
+    return this.#all().map(({ id, times, fault }) => ({ id, ...JSON.parse(fault), times }));
   }
 
   clear(): void {
-    this.#clear.run();
+    this.#sql.run("delete from fault");
   }
 
   take(target: Target): Fault | null {
-    for (const { id, fault: text } of this.#all.all()) {
+    for (const { id, fault: text } of this.#all()) {
       const fault = JSON.parse(text) as Fault;
       if (!matches(fault, target)) continue;
-      this.#use.run(id);
-      this.#spent.run();
+      this.#sql.run("update fault set times = times - 1 where id = ?", id);
+      this.#sql.run("delete from fault where times <= 0");
       return fault;
     }
     return null;
+  }
+
+  #all(): Row[] {
+    return this.#sql.all<Row>("select id, times, fault from fault order by id");
   }
 }
 

@@ -1,7 +1,7 @@
 /** The records behind Idempotency-Key (specification part 4, rules W1 to W6; readings, Idempotency). */
-import type { Database, Statement } from "better-sqlite3";
 import { type Answer, invalid, refusal } from "./answer.ts";
-import { seconds } from "./limits.ts";
+import type { Sql } from "./database.ts";
+import { seconds } from "./keys.ts";
 
 /** What a key stands for: a key belongs to a company, over all operations. */
 export interface Write {
@@ -26,30 +26,18 @@ const RETENTION_MS = 24 * 3600 * 1000;
 const HOLD_MS = 60 * 1000;
 
 export class Idempotency {
-  readonly #get: Statement<[string, string], Row>;
-  readonly #save: Statement<[Record<string, unknown>]>;
-  readonly #free: Statement<[string, string]>;
-  readonly #prune: Statement<[number]>;
-  readonly #restart: Statement<[number, number]>;
+  readonly #sql: Sql;
 
-  constructor(database: Database) {
-    this.#get = database.prepare("select * from idempotency where company = ? and key = ?");
-    this.#save = database.prepare(
-      `insert or replace into idempotency values
-       (:company, :key, :method, :path, :hash, :state, :status, :type, :body, :arrived, :until)`,
-    );
-    this.#free = database.prepare("delete from idempotency where company = ? and key = ?");
-    this.#prune = database.prepare(
-      "delete from idempotency where arrived <= ? and state <> 'running'",
-    );
-    this.#restart = database.prepare(
-      "update idempotency set state = 'held', until = min(?, arrived + ?) where state = 'running'",
-    );
+  constructor(sql: Sql) {
+    this.#sql = sql;
   }
 
   /** Null when the write may run, else the original answer (W2). @throws Refusal when the key is taken (W3 to W5). */
   check(write: Write, now: number): Answer | null {
-    const row = this.#get.get(write.company, write.key);
+    const row = this.#sql.get<Row>("select * from idempotency where company = ? and key = ?", [
+      write.company,
+      write.key,
+    ]);
     if (row === undefined) return null;
     const running = row.state === "running";
     if (!running && now >= row.arrived + RETENTION_MS) return null;
@@ -70,39 +58,50 @@ export class Idempotency {
         "The first request with this key failed; the write may have completed.",
         retry,
       );
-    return {
-      status: row.status ?? 200,
-      type: row.type,
-      body: row.body ?? "",
-      headers: { "Idempotency-Replayed": "true" },
-    };
+    const { status, type, body } = row;
+    const headers = { "Idempotency-Replayed": "true" };
+    return { status: status ?? 200, type, body: body ?? "", headers };
   }
 
   /** From now on the key is in flight (W4). */
   begin(write: Write, now: number): void {
     const nothing = { status: null, type: null, body: null, until: null };
-    this.#save.run({ ...write, ...nothing, state: "running", arrived: now });
+    this.#save({ ...write, ...nothing, state: "running", arrived: now });
   }
 
   /** The outcome of a write that began at `arrived`: kept, held or freed by its status. */
   end(write: Write, answer: Answer, arrived: number, now: number): void {
     const { status, type } = answer;
-    this.#prune.run(now - RETENTION_MS);
+    this.#sql.run(
+      "delete from idempotency where arrived <= ? and state <> 'running'",
+      now - RETENTION_MS,
+    );
     if (status >= 400 && status < 500) return this.free(write);
     const body = String(answer.body);
     const failed = status >= 500;
     const until = status === 504 ? arrived + RETENTION_MS : now + HOLD_MS;
     const state = failed ? "held" : "done";
-    this.#save.run({ ...write, state, status, type, body, arrived, until: failed ? until : null });
+    this.#save({ ...write, state, status, type, body, arrived, until: failed ? until : null });
   }
 
-  free(write: Write): void {
-    this.#free.run(write.company, write.key);
+  free({ company, key }: Write): void {
+    this.#sql.run("delete from idempotency where company = ? and key = ?", company, key);
   }
 
   /** After a restart nobody knows what became of the writes in flight (W5). */
   restart(now: number): void {
-    this.#restart.run(now + HOLD_MS, RETENTION_MS);
+    this.#sql.run(
+      "update idempotency set state = 'held', until = min(?, arrived + ?) where state = 'running'",
+      [now + HOLD_MS, RETENTION_MS],
+    );
+  }
+
+  #save(row: Row): void {
+    this.#sql.run(
+      `insert or replace into idempotency values
+       (:company, :key, :method, :path, :hash, :state, :status, :type, :body, :arrived, :until)`,
+      row,
+    );
   }
 }
 

@@ -1,22 +1,38 @@
 /** Pages of a shelf: ordinary lists (rule P1) and change-sync walks (rule P2; readings, Lists). */
-import type { Database, Statement } from "better-sqlite3";
+import { createHmac, randomBytes } from "node:crypto";
 import { parseExact, stringifyExact } from "../core/json.ts";
+import { orderStatuses } from "../platform/contract/order.ts";
 import { invalid } from "./answer.ts";
 import { micros } from "./clock.ts";
-import type { Cursors } from "./cursors.ts";
-import { type Fields, type Kind, lineFields } from "./kinds.ts";
+import type { Sql } from "./database.ts";
+import { type Fields, type Kind, kinds } from "./kinds.ts";
 import type { Readings } from "./readings.ts";
-import { DAY_MICROS, dayOf } from "./shelves.ts";
-import { type Filters, ordering, selection, type Sort } from "./selection.ts";
+import { DAY_MICROS, dayOf, fold } from "./shelves.ts";
 
-export interface Listing {
+export interface Filters {
+  readonly status?: string | undefined;
+  readonly parent?: string | undefined;
+  readonly product?: string | undefined;
+  readonly search?: string | undefined;
+}
+
+export interface Sort {
+  readonly by: string;
+  readonly order: string;
+}
+
+/** The records that a list is about. */
+interface Scope {
   readonly kind: Kind;
   readonly company: string;
   readonly shelf: number;
   readonly filters: Filters;
+}
+
+export interface Listing extends Scope {
   readonly page: number;
   readonly pageSize: number;
-  readonly sort?: Sort;
+  readonly sort?: Sort | undefined;
 }
 
 export interface WalkStart extends Listing {
@@ -27,11 +43,7 @@ export interface WalkStart extends Listing {
 }
 
 /** Where a walk stands: its parameters, and the last record it gave. */
-export interface WalkState {
-  readonly kind: Kind;
-  readonly company: string;
-  readonly shelf: number;
-  readonly filters: Filters;
+interface WalkState extends Scope {
   readonly since: number;
   readonly order: Readings["walkOrder"];
   readonly pageSize: number;
@@ -49,6 +61,8 @@ interface Place {
   readonly skip: number;
 }
 
+type Values = Readonly<Record<string, unknown>>;
+
 /** The orders that the tally counts along. */
 const axes: Readonly<Record<string, string>> = { createdAt: "created", updatedAt: "updated" };
 
@@ -60,15 +74,14 @@ interface SightRow {
 }
 
 export class Lists {
-  readonly #database: Database;
-  readonly #cursors: Cursors;
+  readonly cursors: Cursors;
+  readonly #sql: Sql;
   readonly #readings: () => Readings;
-  readonly #statements = new Map<string, Statement<[Readonly<Record<string, unknown>>]>>();
 
-  constructor(database: Database, cursors: Cursors, readings: () => Readings) {
-    this.#database = database;
-    this.#cursors = cursors;
+  constructor(sql: Sql, readings: () => Readings) {
+    this.#sql = sql;
     this.#readings = readings;
+    this.cursors = new Cursors(sql);
   }
 
   /** The list envelope of a page (part 1, convention 3). */
@@ -103,10 +116,11 @@ export class Lists {
     const plain = { bound: "", edge: {}, skip: offset };
     if (offset === 0 || axis === undefined || filtered) return plain;
     const forward = sort?.order === "asc";
-    const days = this.#statement(
+    const days = this.#sql.all<{ day: number; count: number }>(
       `select day, sum(count) as count from tally where shelf = :shelf and axis = :axis
        group by day order by day ${forward ? "" : "desc"}`,
-    ).all({ shelf, axis }) as { day: number; count: number }[];
+      { shelf, axis },
+    );
     let skip = offset;
     for (const { day, count } of days) {
       if (skip < count) {
@@ -153,15 +167,8 @@ export class Lists {
     const empty = emptyPages && hasMore && state.afterEmpty !== true;
     const reached =
       end === undefined ? null : ([forward ? end.updated : end.created, end.id] as const);
-    const next: WalkState | null = hasMore
-      ? {
-          ...state,
-          page: page + 1,
-          last: empty ? last : reached,
-          afterEmpty: empty,
-        }
-      : null;
-    const nextCursor = next === null ? null : this.#cursors.seal(next, start.now);
+    const next = { ...state, page: page + 1, last: empty ? last : reached, afterEmpty: empty };
+    const nextCursor = hasMore ? this.cursors.seal(next, start.now) : null;
     const totalPages = Math.ceil(total / pageSize);
     const meta = { total, page, pageSize, totalPages, hasMore, nextCursor };
     return envelope(this.#texts(kind, empty ? [] : shown), meta);
@@ -184,7 +191,7 @@ export class Lists {
 
   /** The cursor's own parameters count: the request need not repeat them. */
   #resume({ kind, company, cursor, now }: WalkStart): WalkState {
-    const state = this.#cursors.open(cursor ?? "", now, this.#readings().cursorLifeSeconds);
+    const state = this.cursors.open(cursor ?? "", now, this.#readings().cursorLifeSeconds);
     if (state?.kind !== kind || state.company !== company)
       throw invalid("cursor is not one of this walk, or it is outdated: start the walk again.");
     return state;
@@ -215,30 +222,22 @@ export class Lists {
     );
   }
 
-  #rows(keys: string, values: Readonly<Record<string, unknown>>): SightRow[] {
+  #rows(keys: string, values: Values): SightRow[] {
     // The keys first, out of an index alone where that will do; then only the records of this page.
-    const sql = `select r.shown, k.id, k.created, k.updated from (select seq, created, updated, id ${keys}) k
-      cross join record r on r.seq = k.seq`;
-    return this.#statement(sql).all(values) as SightRow[];
+    return this.#sql.all<SightRow>(
+      `select r.shown, k.id, k.created, k.updated from (select seq, created, updated, id ${keys}) k
+       cross join record r on r.seq = k.seq`,
+      values,
+    );
   }
 
-  #count(sql: string, values: Readonly<Record<string, unknown>>): number {
-    const [count] = Object.values(this.#statement(sql).get(values) as Record<string, number>);
-    return count ?? 0;
-  }
-
-  #statement(sql: string): Statement<[Readonly<Record<string, unknown>>]> {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#database.prepare(sql);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
+  #count(text: string, values: Values): number {
+    return this.#sql.value<number>(text, values) ?? 0;
   }
 
   #texts(kind: Kind, rows: readonly SightRow[]): string[] {
     const carried = this.#readings().listsCarryLines;
-    const left = (lineFields[kind] ?? []).filter(
+    const left = (kinds[kind].lines ?? []).filter(
       (name) => carried !== "noTaxes" || name === "taxLines",
     );
     if (left.length === 0 || carried === true) return rows.map((row) => row.shown);
@@ -253,3 +252,97 @@ export class Lists {
 
 const envelope = (items: readonly string[], meta: object): string =>
   `{"success":true,"data":[${items.join(",")}],"meta":${JSON.stringify(meta)}}`;
+
+/** Cursors carry their walk, and a seal by which an invented one is known (readings, Lists). */
+class Cursors {
+  readonly #sql: Sql;
+  #secret: string;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    this.#secret = sql.setting(SECRET) ?? this.reset();
+  }
+
+  /** No cursor outlives a reset. */
+  reset(): string {
+    this.#secret = randomBytes(16).toString("hex");
+    this.#sql.set(SECRET, this.#secret);
+    return this.#secret;
+  }
+
+  seal(state: WalkState, now: number): string {
+    const text = Buffer.from(JSON.stringify({ at: now, state })).toString("base64url");
+    return `${text}.${this.#signature(text)}`;
+  }
+
+  /** Null for a cursor that was never given out, or is older than its life. */
+  open(cursor: string, now: number, lifeSeconds: number): WalkState | null {
+    const [text = "", signature] = cursor.split(".");
+    if (signature !== this.#signature(text)) return null;
+    const { at, state } = JSON.parse(Buffer.from(text, "base64url").toString()) as {
+      at: number;
+      state: WalkState;
+    };
+    return now - at > lifeSeconds * 1000 ? null : state;
+  }
+
+  #signature(text: string): string {
+    return createHmac("sha256", this.#secret).update(text).digest("base64url").slice(0, 16);
+  }
+}
+
+const SECRET = "cursor-secret";
+
+/** `from ... where ...`: sights, to which more conditions may be added. */
+function selection(kind: Kind, shelf: number, filters: Filters): { from: string; values: Values } {
+  const { status, parent, product } = filters;
+  const search = filters.search === undefined ? undefined : fold(filters.search);
+  const words = search === undefined || !kinds[kind].hasWords ? undefined : wordsOf(search);
+  const conditions = {
+    shelf: ["shelf = :shelf", shelf],
+    words: ["words match :words", words],
+    status: ["status = :status", status],
+    parent: ["parent = :parent", parent],
+    product: [
+      "instr(products, :product) > 0",
+      product === undefined ? undefined : `\n${fold(product)}\n`,
+    ],
+    search: ["instr(search, :search) > 0", search],
+  } as const;
+  const given = Object.entries(conditions).filter(([, [, value]]) => value !== undefined);
+  const sights =
+    words === undefined
+      ? "sight"
+      : "words cross join sight indexed by sight_seq on seq = words.rowid";
+  return {
+    from: `from ${sights} where ${given.map(([, [condition]]) => condition).join(" and ")}`,
+    values: Object.fromEntries(given.map(([name, [, value]]) => [name, value])),
+  };
+}
+
+/** Every three letters in a row: what contains the text contains all of them. Nothing for a shorter text. */
+function wordsOf(search: string): string | undefined {
+  const letters = Array.from(search);
+  const words = letters.slice(2).map((_, at) => letters.slice(at, at + 3).join(""));
+  if (words.length === 0) return undefined;
+  return [...new Set(words)].map((word) => `"${word.replaceAll('"', '""')}"`).join(" AND ");
+}
+
+/** Status sorts by the life cycle; what is null or unknown comes last in both directions. */
+function ordering(sort: Sort | undefined): string {
+  const direction = sort?.order === "asc" ? "asc" : "desc";
+  switch (sort?.by ?? "createdAt") {
+    case "updatedAt":
+      return `updated ${direction}, id ${direction}`;
+    case "parent":
+      return `parent ${direction}, created, id`;
+    case "requestedDate":
+      return `requested is null, requested ${direction}, id ${direction}`;
+    case "status":
+      return `${LIFE} is null, ${LIFE} ${direction}, created desc, id desc`;
+    default:
+      return `created ${direction}, id ${direction}`;
+  }
+}
+
+const LIFE = `case status ${orderStatuses.map((status, at) => `when '${status}' then ${at}`).join(" ")} end`;

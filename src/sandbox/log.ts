@@ -1,4 +1,4 @@
-import type { Database, Statement } from "better-sqlite3";
+import type { Sql } from "./database.ts";
 
 /** One request as `GET /requests` tells it. */
 export interface Arrival {
@@ -32,45 +32,43 @@ const KEPT = 100_000;
 
 /** The last 100,000 requests, refused ones too. A reset empties the log; the sequence goes on. */
 export class RequestLog {
-  readonly #insert: Statement<[Record<string, unknown>]>;
-  readonly #end: Statement<[Record<string, unknown>]>;
-  readonly #prune: Statement<[number]>;
-  readonly #clear: Statement<[]>;
-  readonly #select: Statement<[Record<string, unknown>]>;
+  readonly #sql: Sql;
 
-  constructor(database: Database) {
-    this.#insert = database.prepare(
-      `insert into request (at, key, method, path, query, idempotency_key, replayed, body_hash)
-       values (:at, :key, :method, :path, :query, :idempotencyKey, 0, :bodyHash)`,
-    );
-    this.#end = database.prepare(
-      `update request set key = :key, status = :status, replayed = :replayed, fault = :fault where seq = :seq`,
-    );
-    this.#prune = database.prepare("delete from request where seq <= ?");
-    this.#clear = database.prepare("delete from request");
-    this.#select = database.prepare(
-      `select seq, at, key, method, path, query, idempotency_key as idempotencyKey, status, replayed, fault,
-         body_hash as bodyHash
-       from request where seq > :since and (:method is null or method = :method)
-         and (:path is null or path = :path) order by seq desc limit :last`,
-    );
+  constructor(sql: Sql) {
+    this.#sql = sql;
   }
 
   /** Its sequence number. The status stays null until it ends. */
   begin(arrival: Arrival): number {
-    const query = JSON.stringify(arrival.query);
-    const seq = Number(this.#insert.run({ ...arrival, query }).lastInsertRowid);
-    this.#prune.run(seq - KEPT);
+    const { lastInsertRowid } = this.#sql.run(
+      `insert into request (at, key, method, path, query, idempotency_key, replayed, body_hash)
+       values (:at, :key, :method, :path, :query, :idempotencyKey, 0, :bodyHash)`,
+      { ...arrival, query: JSON.stringify(arrival.query) },
+    );
+    const seq = Number(lastInsertRowid);
+    this.#sql.run("delete from request where seq <= ?", seq - KEPT);
     return seq;
   }
 
   end(seq: number, key: string | null, { status, replayed, fault }: Ending): void {
-    this.#end.run({ seq, key, status, replayed: replayed ? 1 : 0, fault });
+    this.#sql.run("update request set key = ?, status = ?, replayed = ?, fault = ? where seq = ?", [
+      key,
+      status,
+      replayed ? 1 : 0,
+      fault,
+      seq,
+    ]);
   }
 
   /** Oldest first. */
   list({ last, ...wanted }: Wanted): object[] {
-    const rows = this.#select.all({ ...wanted, last: last ?? -1 }) as Record<string, unknown>[];
+    const rows = this.#sql.all<Record<string, unknown>>(
+      `select seq, at, key, method, path, query, idempotency_key as idempotencyKey, status, replayed, fault,
+         body_hash as bodyHash
+       from request where seq > :since and (:method is null or method = :method)
+         and (:path is null or path = :path) order by seq desc limit :last`,
+      { ...wanted, last: last ?? -1 },
+    );
     return rows.toReversed().map((row) => ({
       ...row,
       query: JSON.parse(String(row.query)) as object,
@@ -79,6 +77,6 @@ export class RequestLog {
   }
 
   clear(): void {
-    this.#clear.run();
+    this.#sql.run("delete from request");
   }
 }

@@ -7,16 +7,30 @@ const LIMITS = { perMinute: 600, monthlyCap: 50000 };
 const $ = (id) => document.getElementById(id);
 const count = (number) => number.toLocaleString("en-US");
 
-function element(name, text, className) {
+function element(name, text, className = "") {
   const made = document.createElement(name);
-  if (text !== undefined) made.textContent = text;
-  if (className) made.className = className;
+  made.textContent = text ?? "";
+  made.className = className;
   return made;
 }
 
+/** A row of cells: elements as they are, anything else in a cell of its own. */
 function row(cells) {
   const made = element("tr");
-  made.append(...cells);
+  made.append(...cells.map((cell) => (cell instanceof Element ? cell : element("td", cell))));
+  return made;
+}
+
+function head(text) {
+  const made = element("th", text);
+  made.scope = "row";
+  return made;
+}
+
+/** A cell with one element in it. */
+function holding(inner) {
+  const made = element("td");
+  made.append(inner);
   return made;
 }
 
@@ -58,11 +72,8 @@ function draw(id, value, rows) {
 
 function showRecords(records) {
   draw("records", records, () =>
-    Object.entries(records).map(([name, number]) => {
-      const head = element("th", name.replaceAll("-", " "));
-      head.scope = "row";
-      return row([head, element("td", count(number), "number")]);
-    }));
+    Object.entries(records).map(([name, number]) =>
+      row([head(name.replaceAll("-", " ")), element("td", count(number), "number")])));
 }
 
 function showClock(now) {
@@ -91,7 +102,7 @@ const keyCells = new Map();
 
 function showKeys(keys) {
   for (const { name, key, companyType, sandbox } of keys) {
-    const [minute, month, limits] = [element("td"), element("td"), element("td")];
+    const [minute, month] = [element("td"), element("td")];
     const button = element("button");
     button.addEventListener("click", () => {
       const off = button.dataset.off !== "yes";
@@ -99,12 +110,8 @@ function showKeys(keys) {
       act(() => control("POST", "/limits", { key: name, ...change }),
         name + (off ? ": every request gets 429 now." : ": back to the usual limits."));
     });
-    limits.append(button);
-    const value = element("td");
-    value.append(element("code", key));
-    const head = element("th", name);
-    head.scope = "row";
-    $("keyRows").append(row([head, element("td", companyType + (sandbox ? ", test" : "")), value, minute, month, limits]));
+    const type = companyType + (sandbox ? ", test" : "");
+    $("keyRows").append(row([head(name), type, holding(element("code", key)), minute, month, holding(button)]));
     $("whose").append(new Option(name, name));
     keyCells.set(name, { minute, month, button });
   }
@@ -132,12 +139,10 @@ function logRow({ seq, at, key, method, path, query, status, replayed, fault, id
   const why = [replayed ? "replayed" : "", fault ? "fault: " + fault : ""].filter(Boolean).join(", ");
   const time = element("td", at.slice(11, 23));
   time.title = at;
-  const request = element("td");
-  request.append(element("code", method + " " + path + (search ? "?" + decodeURIComponent(search) : "")));
-  const idempotency = element("td");
-  idempotency.append(element("code", idempotencyKey ?? ""));
-  const answer = element("td", status ?? torn, kind);
-  return row([element("td", seq), time, element("td", key ?? (status === null ? "" : "unknown")), request, answer, element("td", why), idempotency]);
+  const request = element("code", method + " " + path + (search ? "?" + decodeURIComponent(search) : ""));
+  const who = key ?? (status === null ? "" : "unknown");
+  const idempotency = element("code", idempotencyKey);
+  return row([seq, time, who, holding(request), element("td", status ?? torn, kind), why, holding(idempotency)]);
 }
 
 function showLog(requests) {

@@ -1,72 +1,58 @@
+/** The readings that can be switched (docs/sandbox.md, Where the specification is silent), with their first values. */
 import { z } from "zod";
-import type { Settings } from "./settings.ts";
+import type { Sql } from "./database.ts";
 
-/** The readings that can be switched (docs/sandbox.md, Where the specification is silent). */
+const seconds = z.number().min(0);
+
 const Readings = z.strictObject({
-  updatedSinceInclusive: z.boolean(),
-  walkOrder: z.enum(["updatedAt", "createdAtDesc"]),
-  listsCarryLines: z.union([z.boolean(), z.enum(["empty", "noTaxes"])]),
-  cursorLifeSeconds: z.number().min(0),
-  cursorsNeverEnd: z.boolean(),
-  externalIdBecomesErpId: z.boolean(),
-  failingWritesCommitLateSeconds: z.number().min(0),
-  readLagSeconds: z.number().min(0),
-  deduplicateInvoiceNumbers: z.boolean(),
-  supplierConnectionRuns: z.enum(["fromUs", "toUs"]),
-  createdInvoiceStatus: z.enum(["OUTSTANDING", "DRAFT"]),
-  numbersWritten: z.enum(["plain", "padded", "exponent", "alternating"]),
-  lateCommitSeconds: z.number().min(0),
-  replayShown: z.boolean(),
-  connectionSearch: z.enum(["partner", "nothing"]),
-  invoiceNumbersKept: z.enum(["asSent", "lowerCase"]),
-  emptyPages: z.boolean(),
-  pageSizeMost: z.int().min(1).nullable(),
-  timesWritten: z.enum(["utc", "trimmed", "offset", "alternating"]),
+  updatedSinceInclusive: z.boolean().default(true),
+  walkOrder: z.enum(["updatedAt", "createdAtDesc"]).default("updatedAt"),
+  listsCarryLines: z.union([z.boolean(), z.enum(["empty", "noTaxes"])]).default(true),
+  cursorLifeSeconds: seconds.default(3600),
+  cursorsNeverEnd: z.boolean().default(false),
+  externalIdBecomesErpId: z.boolean().default(true),
+  failingWritesCommitLateSeconds: seconds.default(0),
+  readLagSeconds: seconds.default(0),
+  deduplicateInvoiceNumbers: z.boolean().default(false),
+  supplierConnectionRuns: z.enum(["fromUs", "toUs"]).default("fromUs"),
+  createdInvoiceStatus: z.enum(["OUTSTANDING", "DRAFT"]).default("OUTSTANDING"),
+  numbersWritten: z.enum(["plain", "padded", "exponent", "alternating"]).default("plain"),
+  lateCommitSeconds: seconds.default(0),
+  replayShown: z.boolean().default(true),
+  connectionSearch: z.enum(["partner", "nothing"]).default("partner"),
+  invoiceNumbersKept: z.enum(["asSent", "lowerCase"]).default("asSent"),
+  emptyPages: z.boolean().default(false),
+  pageSizeMost: z.int().min(1).nullable().default(null),
+  timesWritten: z.enum(["utc", "trimmed", "offset", "alternating"]).default("utc"),
 });
 export type Readings = z.infer<typeof Readings>;
 
-export const ReadingsChange = Readings.partial();
+/** What a change names; the others stay as they are, so none has a default. */
+export const ReadingsChange = z.strictObject(
+  Object.fromEntries(
+    Object.entries(Readings.shape).map(([name, reading]) => [name, reading.unwrap().optional()]),
+  ),
+);
 
-const atStart: Readings = {
-  updatedSinceInclusive: true,
-  walkOrder: "updatedAt",
-  listsCarryLines: true,
-  cursorLifeSeconds: 3600,
-  cursorsNeverEnd: false,
-  externalIdBecomesErpId: true,
-  failingWritesCommitLateSeconds: 0,
-  readLagSeconds: 0,
-  deduplicateInvoiceNumbers: false,
-  supplierConnectionRuns: "fromUs",
-  createdInvoiceStatus: "OUTSTANDING",
-  numbersWritten: "plain",
-  lateCommitSeconds: 0,
-  replayShown: true,
-  connectionSearch: "partner",
-  invoiceNumbersKept: "asSent",
-  emptyPages: false,
-  pageSizeMost: null,
-  timesWritten: "utc",
-};
+const NAME = "readings";
 
 export class ReadingsInForce {
-  readonly #settings: Settings;
+  readonly #sql: Sql;
   #values: Readings;
 
-  constructor(settings: Settings) {
-    this.#settings = settings;
-    this.#values = { ...atStart, ...(JSON.parse(settings.get("readings") ?? "{}") as object) };
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    this.#values = Readings.parse(JSON.parse(sql.setting(NAME) ?? "{}"));
   }
 
   readonly values = (): Readings => this.#values;
 
-  change(change: z.infer<typeof ReadingsChange>): void {
-    const given = Object.entries(change).filter(([, value]) => value !== undefined);
-    this.#values = { ...this.#values, ...Object.fromEntries(given) };
-    this.#settings.set("readings", JSON.stringify(this.#values));
+  change(change: object): void {
+    this.#values = Readings.parse({ ...this.#values, ...change });
+    this.#sql.set(NAME, JSON.stringify(this.#values));
   }
 
   reset(): void {
-    this.change(atStart);
+    this.change(Readings.parse({}));
   }
 }

@@ -1,9 +1,8 @@
 /** The records and their shelves. One write keeps record, sights and counts together; callers bring the transaction. */
-import type { Database } from "better-sqlite3";
 import { parseExact, stringifyExact } from "../core/json.ts";
-import { type Fields, type Kind, type RawRecord, unshown } from "./kinds.ts";
-import { recordStatements, type Row } from "./records-sql.ts";
-import { type Card, cardOf, dayOf, type Others, type Role, type Sight } from "./shelves.ts";
+import type { Sql } from "./database.ts";
+import { type Fields, type Kind, kinds, type RawRecord, type Role } from "./kinds.ts";
+import { type Card, cardOf, dayOf, naturalKey, type Others } from "./shelves.ts";
 
 export interface Stored {
   readonly seq: number;
@@ -14,42 +13,52 @@ export interface Stored {
   readonly record: RawRecord;
 }
 
+interface Row extends Omit<Stored, "record"> {
+  readonly hidden: string | null;
+}
+
+const ROWS = "select seq, owner, shown, hidden from record where";
+const BY_ID = `${ROWS} kind = ? and id = ?`;
+const CHILDREN = `${ROWS} kind = ? and parent = ? order by seq`;
+const NATURAL = `${ROWS} kind = ? and owner = ? and natural = ? order by seq limit 1`;
+const PORTION = `${ROWS} kind = :kind and seq > :seq and (:owner is null or owner = :owner)
+  order by seq limit 1000`;
+
 export class Records implements Others {
-  readonly #database: Database;
+  readonly #sql: Sql;
   /** Made once: to make one takes longer than most of what runs in it. */
   readonly #transact: (work: () => unknown) => unknown;
-  readonly #sql: ReturnType<typeof recordStatements>;
   readonly #shelves = new Map<string, number>();
   /** Called before a record changes, with what it was. Reads that lag need it. */
   onChange: ((kind: Kind, id: string, before: Stored | null) => void) | null = null;
 
-  constructor(database: Database) {
-    this.#database = database;
-    this.#transact = database.transaction((work: () => unknown) => work());
-    this.#sql = recordStatements(database);
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    this.#transact = sql.database.transaction((work: () => unknown) => work());
   }
 
   get(kind: Kind, id: string): Stored | null {
-    const row = this.#sql.get.get(kind, id);
+    const row = this.#sql.get<Row>(BY_ID, kind, id);
     return row === undefined ? null : stored(row);
   }
 
-  /** The record if that company can see it in one of the roles (rule V1). */
-  visible(kind: Kind, id: string, company: string, roles: readonly Role[]): Stored | null {
+  /** The record if that company can see it in one of the roles of its kind (rule V1). */
+  visible(kind: Kind, id: string, company: string): Stored | null {
     const found = this.get(kind, id);
     if (found === null) return null;
+    const { roles = ["own"] } = kinds[kind];
     const { sights } = this.#card(kind, found);
     const seen = sights.some((sight) => sight.company === company && roles.includes(sight.role));
     return seen ? found : null;
   }
 
   children(kind: Kind, parent: string): Stored[] {
-    return this.#sql.children.all(kind, parent).map(stored);
+    return this.#sql.all<Row>(CHILDREN, kind, parent).map(stored);
   }
 
   /** The company's records under a natural key: an invoice number, a priced product. */
-  natural(kind: Kind, owner: string, key: string): Stored | null {
-    const row = this.#sql.natural.get(kind, owner, key);
+  natural(kind: Kind, owner: string, ...key: readonly string[]): Stored | null {
+    const row = this.#sql.get<Row>(NATURAL, kind, owner, naturalKey(key));
     return row === undefined ? null : stored(row);
   }
 
@@ -61,15 +70,20 @@ export class Records implements Others {
     const card = cardOf(kind, record, owner, this);
     const { shown, hidden } = texts(kind, record);
     const { parent, natural } = card.lookup;
-    const { insert, update } = this.#sql;
     let seq = before?.seq ?? 0;
     if (before === null) {
-      this.#sql.stock.run(kind, 1);
-      const added = insert.run(kind, record.id, owner, parent, natural, shown, hidden);
+      this.#stock(kind, 1);
+      const added = this.#sql.run(
+        "insert into record (kind, id, owner, parent, natural, shown, hidden) values (?, ?, ?, ?, ?, ?, ?)",
+        [kind, record.id, owner, parent, natural, shown, hidden],
+      );
       seq = Number(added.lastInsertRowid);
     } else {
       this.#clear(kind, before);
-      update.run(owner, parent, natural, shown, hidden, seq);
+      this.#sql.run(
+        "update record set owner = ?, parent = ?, natural = ?, shown = ?, hidden = ? where seq = ?",
+        [owner, parent, natural, shown, hidden, seq],
+      );
     }
     this.#stand(kind, record.id, seq, card);
     this.#reindex(seq, before === null ? null : this.#card(kind, before).words, card.words);
@@ -84,14 +98,14 @@ export class Records implements Others {
     this.onChange?.(kind, id, before);
     this.#reindex(before.seq, this.#card(kind, before).words, null);
     this.#clear(kind, before);
-    this.#sql.remove.run(before.seq);
-    this.#sql.stock.run(kind, -1);
+    this.#sql.run("delete from record where seq = ?", before.seq);
+    this.#stock(kind, -1);
   }
 
   /** Every record as JSON text, in the order of creation, in portions: there may be a million. */
   *texts(kind: Kind, owner: string | null): Generator<string[]> {
     for (let seq: number | undefined = 0; seq !== undefined;) {
-      const rows: Row[] = this.#sql.portion.all({ kind, owner, seq });
+      const rows: Row[] = this.#sql.all<Row>(PORTION, { kind, owner, seq });
       if (rows.length > 0) yield rows.map(whole);
       seq = rows.at(-1)?.seq;
     }
@@ -99,7 +113,8 @@ export class Records implements Others {
 
   /** How many there are of every kind that there are any of. */
   counts(): Readonly<Record<string, number>> {
-    return Object.fromEntries(this.#sql.stocks.all().map(({ kind, count }) => [kind, count]));
+    const stocks = this.#sql.all<{ kind: string; count: number }>("select * from stock");
+    return Object.fromEntries(stocks.map(({ kind, count }) => [kind, count]));
   }
 
   find(kind: Kind, id: string): Fields | null {
@@ -115,8 +130,15 @@ export class Records implements Others {
     const name = `${kind} ${company} ${role}`;
     const known = this.#shelves.get(name);
     if (known !== undefined) return known;
-    this.#sql.addShelf.run(kind, company, role);
-    const number = this.#sql.shelf.get(kind, company, role) as number;
+    this.#sql.run("insert or ignore into shelf (kind, company, role) values (?, ?, ?)", [
+      kind,
+      company,
+      role,
+    ]);
+    const number = this.#sql.value<number>(
+      "select number from shelf where kind = ? and company = ? and role = ?",
+      [kind, company, role],
+    ) as number;
     this.#shelves.set(name, number);
     return number;
   }
@@ -133,27 +155,19 @@ export class Records implements Others {
 
   clear(): void {
     for (const table of ["record", "sight", "tally", "shelf", "stock"])
-      this.#database.exec(`delete from ${table}`);
-    this.#database.exec("insert into words (words) values ('delete-all')");
+      this.#sql.run(`delete from ${table}`);
+    this.#sql.run("insert into words (words) values ('delete-all')");
     this.#shelves.clear();
   }
 
   #stand(kind: Kind, id: string, seq: number, card: Card): void {
     const { updated, created, status, parent, products, requested } = card;
-    for (const sight of card.sights) {
-      const shelf = this.#shelfOf(kind, sight);
-      const { search } = sight;
-      this.#sql.stand.run(
-        shelf,
-        updated,
-        id,
-        created,
-        seq,
-        status,
-        parent,
-        products,
-        requested,
-        search,
+    for (const { company, role, search } of card.sights) {
+      const shelf = this.shelf(kind, company, role);
+      this.#sql.run(
+        `insert into sight (shelf, updated, id, created, seq, status, parent, products, requested, search)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        [shelf, updated, id, created, seq, status, parent, products, requested, search],
       );
       this.#count(shelf, card, 1);
     }
@@ -161,30 +175,40 @@ export class Records implements Others {
 
   #clear(kind: Kind, before: Stored): void {
     const card = this.#card(kind, before);
-    for (const sight of card.sights) {
-      const shelf = this.#shelfOf(kind, sight);
-      if (this.#sql.unstand.run(shelf, card.updated, before.record.id).changes > 0)
-        this.#count(shelf, card, -1);
+    for (const { company, role } of card.sights) {
+      const shelf = this.shelf(kind, company, role);
+      const { changes } = this.#sql.run(
+        "delete from sight where shelf = ? and updated = ? and id = ?",
+        [shelf, card.updated, before.record.id],
+      );
+      if (changes > 0) this.#count(shelf, card, -1);
     }
   }
 
   #count(shelf: number, { created, updated, status }: Card, more: 1 | -1): void {
-    this.#sql.count.run(shelf, "created", dayOf(created), status ?? "", more);
-    this.#sql.count.run(shelf, "updated", dayOf(updated), status ?? "", more);
+    for (const [axis, time] of Object.entries({ created, updated }))
+      this.#sql.run(
+        `insert into tally values (?, ?, ?, ?, ?)
+         on conflict (shelf, axis, day, status) do update set count = count + excluded.count`,
+        [shelf, axis, dayOf(time), status ?? "", more],
+      );
+  }
+
+  #stock(kind: Kind, more: 1 | -1): void {
+    this.#sql.run(
+      "insert into stock values (?, ?) on conflict (kind) do update set count = count + excluded.count",
+      [kind, more],
+    );
   }
 
   #reindex(seq: number, before: string | null, after: string | null): void {
     if (before === after) return;
-    if (before !== null) this.#sql.unindex.run(seq);
-    if (after !== null) this.#sql.index.run(seq, after);
+    if (before !== null) this.#sql.run("delete from words where rowid = ?", seq);
+    if (after !== null) this.#sql.run("insert into words (rowid, text) values (?, ?)", seq, after);
   }
 
   #card(kind: Kind, { record, owner }: Stored): Card {
     return cardOf(kind, record, owner, this);
-  }
-
-  #shelfOf(kind: Kind, sight: Sight): number {
-    return this.shelf(kind, sight.company, sight.role);
   }
 
   /** The payments whose parties change with their invoice. */
@@ -194,21 +218,16 @@ export class Records implements Others {
       before.companyId === after.companyId &&
       before.payerCompanyId === after.payerCompanyId &&
       (before.status === "DRAFT") === (after.status === "DRAFT");
-    if (same || this.#sql.isParent.get("payments", after.id) === undefined) return [];
-    return this.children("payments", after.id);
+    return same ? [] : this.children("payments", after.id);
   }
 }
 
 function texts(kind: Kind, record: RawRecord): { shown: string; hidden: string | null } {
-  const fields = unshown[kind].filter((field) => field in record);
+  const fields = (kinds[kind].unshown ?? []).filter((field) => field in record);
   if (fields.length === 0) return { shown: stringifyExact(record), hidden: null };
-  const shown: Record<string, unknown> = { ...record };
-  const hidden: Record<string, unknown> = {};
-  for (const field of fields) {
-    hidden[field] = record[field];
-    delete shown[field];
-  }
-  return { shown: stringifyExact(shown), hidden: stringifyExact(hidden) };
+  const hidden = Object.fromEntries(fields.map((field) => [field, record[field]]));
+  const shown = Object.entries(record).filter(([field]) => !(field in hidden));
+  return { shown: stringifyExact(Object.fromEntries(shown)), hidden: stringifyExact(hidden) };
 }
 
 /** Both parts are JSON objects that are not empty. */

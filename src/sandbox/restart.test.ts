@@ -7,7 +7,7 @@ import { Driver, invoice } from "./driver.suite.ts";
 
 const KEY = "restart-test-key-001";
 const CHILD = `
-const { runSandbox } = await import(${JSON.stringify(new URL("command.ts", import.meta.url).href)});
+const { runSandbox } = await import(${JSON.stringify(new URL("server.ts", import.meta.url).href)});
 await runSandbox({ db: process.argv[1], scenario: "empty" });
 `;
 

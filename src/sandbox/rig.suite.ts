@@ -88,7 +88,7 @@ export async function inChild(folder: string, now: number): Promise<Rig> {
 
 const CHILD = `
 Date.now = () => Number(process.argv[2]);
-const { runSandbox } = await import(${JSON.stringify(new URL("command.ts", import.meta.url).href)});
+const { runSandbox } = await import(${JSON.stringify(new URL("server.ts", import.meta.url).href)});
 await runSandbox({ db: process.argv[1], scenario: "empty" });
 `;
 

@@ -1,16 +1,14 @@
 /** The sandbox over HTTP: the platform's contract under its two roots, and the control interface beside it. */
 import { hash } from "node:crypto";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { once } from "node:events";
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ConfigurationError, EnvironmentError } from "../core/errors.ts";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { codeOf, json, JSON_TYPE, Refusal } from "./answer.ts";
-import { BODY_MAX } from "./body.ts";
-import { control } from "./control.ts";
-import type { ControlAnswer } from "./control-request.ts";
+import { BODY_MAX, codeOf, json, JSON_TYPE, Refusal } from "./answer.ts";
+import { control, type ControlAnswer } from "./control.ts";
 import { type Departure, Exchange } from "./exchange.ts";
-import { foreign, isLoopback } from "./own-site.ts";
 import { page, pageHeaders } from "./page.ts";
 import { isSceneName } from "./scenes/index.ts";
 import { World } from "./world.ts";
@@ -87,22 +85,17 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
-function listening(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const failed = (error: Error) =>
-      reject(
-        new EnvironmentError(
-          `The sandbox cannot listen on ${host}:${port}: ${error.message}.`,
-          "Choose another port; 0 takes a free one.",
-          error,
-        ),
-      );
-    server.once("error", failed);
-    server.listen(port, host, () => {
-      server.off("error", failed);
-      resolve();
-    });
-  });
+async function listening(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw new EnvironmentError(
+      `The sandbox cannot listen on ${host}:${port}: ${(error as Error).message}.`,
+      "Choose another port; 0 takes a free one.",
+      error,
+    );
+  }
 }
 
 function listener(world: World, exchange: Exchange) {
@@ -136,9 +129,8 @@ async function answer(
     }
     exchange.commitLate();
     const below = path.slice(CONTROL_ROOT.length);
-    const segments = below.split("/").slice(1);
     const text = body.toString("utf8");
-    const said = await control(world, { method, path: below, segments, query, body: text });
+    const said = await control(world, { method, path: below, query, body: text });
     exchange.commitLate();
     await sendPieces(response, said);
     return;
@@ -209,4 +201,49 @@ async function sendPieces(response: ServerResponse, answer: ControlAnswer): Prom
 function header(request: IncomingMessage, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(", ") : value;
+}
+
+const LOOPBACK = /^(127(\.\d{1,3}){3}|\[?::1\]?|localhost)$/;
+
+const isLoopback = (name: string): boolean => LOOPBACK.test(name);
+
+/**
+ * Why a control request is refused, or null. It carries no credentials, so a browser must not be talked into sending
+ * one: by another site's page, nor by a name that was made to point here. Programs send none of these headers but Host.
+ */
+function foreign(headers: IncomingHttpHeaders): string | null {
+  const { host = "", origin } = headers;
+  const site = headers["sec-fetch-site"] ?? "none";
+  if (!isLoopback(host.replace(/:\d+$/, "").toLowerCase())) return `${host} is no loopback name.`;
+  if (site !== "same-origin" && site !== "none") return "The request comes from another site.";
+  if (origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`)
+    return `The request comes from ${origin}.`;
+  return null;
+}
+
+/**
+ * `fuelbridge sandbox`: one line of JSON on standard output when requests are accepted, and nothing else there. It
+ * resolves after a signal, once the requests in flight are finished; a second signal ends the process at once.
+ */
+export async function runSandbox(options: SandboxOptions): Promise<void> {
+  const { baseUrl, controlUrl, close } = await startSandbox(options);
+  const stop = firstSignal();
+  process.stdout.write(`${JSON.stringify({ event: "ready", baseUrl, controlUrl })}\n`);
+  process.stderr.write(`sandbox: listening on ${new URL(baseUrl).origin}\n`);
+  const name = await stop;
+  process.stderr.write(`sandbox: ${name}, closing\n`);
+  await close();
+}
+
+/** Listens once: with the listeners gone, the next signal does what signals do. */
+async function firstSignal(): Promise<string> {
+  const heard = new AbortController();
+  const name = await Promise.race(
+    ["SIGTERM", "SIGINT"].map(async (name) => {
+      await once(process, name, { signal: heard.signal });
+      return name;
+    }),
+  );
+  heard.abort();
+  return name;
 }

@@ -1,14 +1,13 @@
 /** Who sees a record, in which role, and by what lists find it (rule V1; part 4, query parameters). */
 import type { Json } from "../core/json.ts";
 import { micros } from "./clock.ts";
-import { type Fields, isFields, type Kind } from "./kinds.ts";
+import { type Fields, isFields, type Kind, kinds, type Role } from "./kinds.ts";
 
 export interface Sight {
   readonly company: string;
   readonly role: Role;
   readonly search: string | null;
 }
-export type Role = "own" | "issuer" | "payer" | "outbound" | "inbound" | "all";
 
 /** All that lists filter and sort by. */
 export interface Card {
@@ -32,28 +31,25 @@ export interface Others {
 }
 
 export function cardOf(kind: Kind, record: Fields, owner: string, others: Others): Card {
+  const { status = "status", natural, products, isChild, hasWords, ...facts } = kinds[kind];
   const created = micros(record.createdAt) ?? micros(record.paidAt) ?? 0;
   const sights = sightsOf(kind, record, owner, others);
+  const parent = facts.parent === undefined ? null : text(record[facts.parent]);
   return {
     sights,
-    words: hasWords(kind) ? (sights[0]?.search ?? null) : null,
+    words: hasWords ? (sights[0]?.search ?? null) : null,
     created,
     updated: micros(record.updatedAt) ?? created,
-    status: statusOf(kind, record),
-    parent: parentOf(kind, record),
+    status: status === "isActive" ? String(record.isActive === true) : text(record[status]),
+    parent,
     lookup: {
-      parent: CHILDREN.has(kind) ? parentOf(kind, record) : null,
-      natural: naturalOf(kind, record),
+      parent: isChild ? parent : null,
+      natural: natural === undefined ? null : naturalKey(natural.map((field) => record[field])),
     },
-    products: productsOf(kind, record),
+    products: products === undefined ? null : `\n${joined(valuesAt(record, [products])) ?? ""}\n`,
     requested: kind === "orders" ? micros(record.requestedDate) : null,
   };
 }
-
-/** The lists that grow with every delivery. Their records have one search text for all who see them. */
-export const hasWords = (kind: Kind): boolean => kind === "invoices" || kind === "orders";
-
-const CHILDREN: ReadonlySet<Kind> = new Set(["order-notes", "payments", "freight-rates"]);
 
 /** The day, since 1970 and in UTC, by which shelves are counted. */
 export const dayOf = (micros: number): number => Math.floor(micros / DAY_MICROS);
@@ -63,14 +59,12 @@ export const DAY_MICROS = 24 * 3600 * 1_000_000;
 export const fold = (text: string): string => text.toLowerCase();
 
 /** The key under which a company has a record of this kind once, or looks for it. */
-export const priceKey = (terminalId: string, product: string): string =>
-  `${terminalId}\n${product}`;
+export const naturalKey = (values: readonly (Json | undefined)[]): string =>
+  values.map((value) => text(value) ?? "").join("\n");
 
 function sightsOf(kind: Kind, record: Fields, owner: string, others: Others): Sight[] {
-  if (kind === "invoices") {
-    const search = joined([record.invoiceNumber, record.notes]);
-    return invoiceParties(record, owner, search);
-  }
+  const search = joined(valuesAt(record, kinds[kind].search ?? []));
+  if (kind === "invoices") return invoiceParties(record, owner, search);
   if (kind === "payments") {
     const invoice = others.find("invoices", text(record.invoiceId) ?? "");
     return invoice === null
@@ -78,12 +72,11 @@ function sightsOf(kind: Kind, record: Fields, owner: string, others: Others): Si
       : invoiceParties(invoice, text(invoice.companyId) ?? owner, null);
   }
   if (kind === "connections") return connectionEnds(record, owner, others);
-  if (kind !== "delivery-tickets")
-    return [{ company: owner, role: "own", search: searchOf(kind, record) }];
-  const companies = [owner, text(record.supplierCompanyId), text(record.receiverCompanyId)];
-  return [...new Set(companies)]
+  const parties =
+    kind === "delivery-tickets" ? [record.supplierCompanyId, record.receiverCompanyId] : [];
+  return [...new Set([owner, ...parties.map(text)])]
     .filter((company) => company !== null)
-    .map((company) => ({ company, role: "own", search: null }));
+    .map((company) => ({ company, role: "own", search }));
 }
 
 /** Each end finds the connection by the name of the other. */
@@ -110,43 +103,16 @@ function invoiceParties(invoice: Fields, owner: string, search: string | null): 
   ];
 }
 
-function searchOf(kind: Kind, record: Fields): string | null {
-  if (kind === "orders")
-    return joined([record.notes, record.loadingNumber, ...linesOf(record).map((l) => l.product)]);
-  if (kind === "locations") return joined([record.name, record.city]);
-  if (kind === "supplier-terminals") return joined([record.name, record.terminalCode]);
-  return null;
+/** The values of a record's fields; `lines.product` is that of every line. */
+export function valuesAt(record: Fields, paths: readonly string[]): (Json | undefined)[] {
+  return paths.flatMap((path) => {
+    const [field = "", inner] = path.split(".");
+    const value = record[field];
+    if (inner === undefined) return [value];
+    const rows = Array.isArray(value) ? (value as readonly Json[]).filter(isFields) : [];
+    return rows.map((row) => row[inner]);
+  });
 }
-
-/** The column behind a list's whole-value filter: status, `isActive`, a terminal's `state`. */
-function statusOf(kind: Kind, record: Fields): string | null {
-  if (kind === "locations") return String(record.isActive === true);
-  return text(kind === "supplier-terminals" ? record.state : record.status);
-}
-
-function parentOf(kind: Kind, record: Fields): string | null {
-  if (kind === "payments") return text(record.invoiceId);
-  if (kind === "freight-rates") return text(record.connectionId);
-  if (kind === "rack-prices" || kind === "allocations") return text(record.terminalId);
-  return text(record.orderId);
-}
-
-function naturalOf(kind: Kind, record: Fields): string | null {
-  if (kind === "invoices") return text(record.invoiceNumber);
-  if (kind === "supplier-terminals") return text(record.terminalCode);
-  if (kind === "rack-prices")
-    return priceKey(text(record.terminalId) ?? "", text(record.product) ?? "");
-  return null;
-}
-
-function productsOf(kind: Kind, record: Fields): string | null {
-  if (kind === "rack-prices") return `\n${joined([record.product]) ?? ""}\n`;
-  if (kind !== "orders") return null;
-  return `\n${joined(linesOf(record).map((line) => line.product)) ?? ""}\n`;
-}
-
-const linesOf = (record: Fields): readonly Fields[] =>
-  Array.isArray(record.lines) ? (record.lines as readonly Json[]).filter(isFields) : [];
 
 function joined(values: readonly (Json | undefined)[]): string | null {
   const texts = values.map((value) => text(value) ?? "").filter((value) => value !== "");

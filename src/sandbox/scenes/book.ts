@@ -1,40 +1,18 @@
-import type { Json } from "../../core/json.ts";
+/** What every builder of records works with: owner, chance and time; whole cents; and what a truck holds. */
+import {
+  complete,
+  type Fields,
+  type RawRecord,
+  type ResourceName,
+  resourceNames,
+} from "../kinds.ts";
+import { type Product, products, type Terminal } from "./catalog.ts";
 import type { Random } from "./random.ts";
-
-export type ResourceName =
-  | "orders"
-  | "order-notes"
-  | "delivery-tickets"
-  | "invoices"
-  | "payments"
-  | "rack-prices"
-  | "connections"
-  | "freight-rates"
-  | "locations"
-  | "allocations"
-  | "supplier-terminals";
-
-/**
- * A record as the platform keeps it: the fields of the specification, and `ownerCompanyId` where a resource has no
- * `companyId` to say whose it is.
- */
-export type RawRecord = { id: string; [field: string]: Json };
 
 export type Records = Record<ResourceName, RawRecord[]>;
 
-export const noRecords = (): Records => ({
-  orders: [],
-  "order-notes": [],
-  "delivery-tickets": [],
-  invoices: [],
-  payments: [],
-  "rack-prices": [],
-  connections: [],
-  "freight-rates": [],
-  locations: [],
-  allocations: [],
-  "supplier-terminals": [],
-});
+export const noRecords = (): Records =>
+  Object.fromEntries(resourceNames.map((name): [string, RawRecord[]] => [name, []])) as Records;
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
@@ -66,4 +44,93 @@ export class Book {
   stamps(age: number, touched: number): { createdAt: string; updatedAt: string } {
     return { createdAt: this.ago(age), updatedAt: this.ago(Math.min(touched, age)) };
   }
+
+  /**
+   * A whole record of the owner, created and last changed that long ago; the fields that are not given have no value.
+   * `ownerCompanyId` says whose it is where a resource has no `companyId`.
+   */
+  record(kind: ResourceName, age: number, touched: number, fields: Fields): RawRecord {
+    const given = { ...fields, ...this.stamps(age, touched) };
+    const birth = { owner: this.owner, at: given.createdAt, next: 0 };
+    const record = complete(kind, given, birth);
+    return "companyId" in record ? record : { ownerCompanyId: this.owner, ...record };
+  }
+
+  /** The same for what changes seldom: created within the last year, changed within the last month. */
+  seldom(kind: ResourceName, fields: Fields): RawRecord {
+    const touched = this.random.next() * 30 * DAY;
+    return this.record(kind, touched + this.random.next() * 330 * DAY, touched, fields);
+  }
+}
+
+// Whole numbers of cents and of millionths of a dollar ("micros"). Divided once, at the end, they print with the digits
+// meant: 1234.56, 2.4315.
+
+/** Halves to the even one, as `Decimal.round` does. Exact below 2^53: a million gallons at 9,000 dollars. */
+export function halfEven(units: number, divisor: number): number {
+  const whole = Math.floor(units / divisor);
+  const twice = (units - whole * divisor) * 2;
+  return twice > divisor || (twice === divisor && whole % 2 !== 0) ? whole + 1 : whole;
+}
+
+/** What so many whole gallons cost at a rate in micros. */
+export const centsFor = (gallons: number, micros: number): number =>
+  halfEven(gallons * micros, 10_000);
+
+export const dollars = (cents: number): number => cents / 100;
+
+export const rateOf = (micros: number): number => micros / 1_000_000;
+
+/** Tenths, as meters print them. */
+const tenths = (value: number): number => Math.round(value * 10) / 10;
+
+/** What one compartment of a truck held: the order line, the ticket line and the invoice line all tell of it. */
+export interface Load {
+  readonly product: Product;
+  readonly ordered: number;
+  /** Gallons as metered, and as they would be at 60 °F. */
+  readonly gross: number;
+  readonly net: number;
+  readonly temperature: number;
+  readonly apiGravity: number;
+  /** Micros per gallon: what the supplier pays and what he charges. */
+  readonly cost: number;
+  readonly price: number;
+  readonly bol: string;
+}
+
+/** The products a rack sells: most of them, always the same. */
+export const soldAt = (terminal: Terminal): readonly Product[] =>
+  products.filter((_, index) => (index * 5 + Number(terminal.code.slice(-2))) % 6 !== 0);
+
+/** The rack's price of a product in micros: a regional difference that depends on both. */
+export const rackPrice = (terminal: Terminal, product: Product): number =>
+  product.price +
+  ((Number(terminal.code.slice(-4)) * 37 + product.name.length * 11) % 900) * 125 -
+  45_000;
+
+/** A truck: one bill of lading, its gallons shared out over the compartments. Now and then it is a small one. */
+export function loads(random: Random, terminal: Terminal, compartments: number): Load[] {
+  const sold = soldAt(terminal);
+  const bol = random.digits(7);
+  const total = random.chance(0.8) ? random.int(28, 38) * 250 : random.int(4, 18) * 150;
+  const ordered = Math.ceil(total / compartments / 50) * 50;
+  return Array.from({ length: compartments }, () => {
+    const product = random.pick(sold);
+    const gross = tenths(ordered + random.int(-160, 160) / 10);
+    const temperature = random.int(580, 962) / 10;
+    const expansion = product.family === "gasoline" ? 0.00069 : 0.00046;
+    const cost = rackPrice(terminal, product) + random.int(-400, 400) * 25;
+    return {
+      product,
+      ordered,
+      gross,
+      net: tenths(gross * (1 - expansion * (temperature - 60))),
+      temperature,
+      apiGravity: tenths(product.apiGravity + random.int(-8, 8) / 10),
+      cost,
+      price: cost + random.int(300, 1400) * 50 + random.int(0, 49),
+      bol,
+    };
+  });
 }

@@ -1,13 +1,42 @@
-import { Book, DAY, HOUR, type Records } from "./book.ts";
+/** The scenes `empty` and `conformance`: the companies that have a key, and a few records of every resource. */
+import { Book, DAY, HOUR, loads, noRecords, type Records } from "./book.ts";
+import {
+  allocation,
+  connection,
+  customFees,
+  freightRate,
+  invoice,
+  location,
+  order,
+  orderNote,
+  payment,
+  rackPriceOf,
+  supplierTerminal,
+  ticket,
+} from "./builders.ts";
 import { type Product, products, type Terminal, terminals } from "./catalog.ts";
-import { companies } from "./companies.ts";
-import { empty, type Scene } from "./empty.ts";
-import { invoice, payment } from "./invoices.ts";
-import { loads } from "./load.ts";
-import { allocation, freightRate, location, rackPriceOf, supplierTerminal } from "./network.ts";
-import { order, orderNote } from "./orders.ts";
+import { companies, type Company } from "./companies.ts";
 import { Random } from "./random.ts";
-import { ticket } from "./tickets.ts";
+
+export interface Scene {
+  readonly companies: readonly Company[];
+  readonly records: Records;
+}
+
+/** The companies with a key, and the supplier's connections to his customer and his carrier. */
+export function empty(now: Date): Scene {
+  const book = new Book(companies.supplier.id, new Random(0xfb_00_00_02), now);
+  const records = noRecords();
+  records.connections.push(
+    connection(book, companies.customer, {
+      erpId: "A-1001",
+      paymentTerms: "Net 15",
+      creditLimit: 250000,
+    }),
+    connection(book, companies.carrier, { erpId: "V-2001", paymentTerms: "Net 30" }),
+  );
+  return { companies: Object.values(companies), records };
+}
 
 /** A handful of records of every resource, in every status that they can have. All of them are the supplier's. */
 export function conformance(now: Date): Scene {
@@ -48,11 +77,7 @@ function trades(book: Book, records: Records): void {
     );
   }
   const orderId = records.orders[0]?.id ?? "";
-  for (const [index, content] of [
-    "Loaded at rack 4.",
-    "Arrived at the gate.",
-    "Delivered, no spill.",
-  ].entries())
+  for (const [index, content] of ORDER_NOTES.entries())
     records["order-notes"].push(orderNote(book, orderId, (22 - index) * DAY, content));
   for (const [index, status] of ["SIGNED", "ISSUED", "DRAFT", "VOID"].entries()) {
     records["delivery-tickets"].push(
@@ -67,7 +92,7 @@ function trades(book: Book, records: Records): void {
         terminal: home,
         loads: loads(book.random, home, 1 + (index % 2)),
         carrierName: carrier.name,
-        destination: site.name,
+        destination: site["name"] as string,
       }),
     );
   }
@@ -94,18 +119,10 @@ function bills(book: Book, records: Records): void {
       }),
     );
   }
-  for (const [index, status] of [
-    "SUCCEEDED",
-    "PROCESSING",
-    "FAILED",
-    "PENDING",
-    "REFUNDED",
-  ].entries()) {
+  for (const [index, status] of PAYMENT_STATUSES.entries()) {
     const bill = records.invoices[index] as { id: string; total: number };
     const cents = Math.round(bill.total * 100);
-    records.payments.push(
-      payment(book, { invoiceId: bill.id, cents, status, age: (26 - index * 4) * DAY }),
-    );
+    records.payments.push(payment(book, bill.id, { cents, status, age: (26 - index * 4) * DAY }));
   }
 }
 
@@ -122,15 +139,9 @@ function network(book: Book, records: Records): void {
   );
   const [toCustomer, toCarrier] = records.connections.map(({ id }) => id) as [string, string];
   for (const [index, rack] of racks.slice(0, 3).entries()) {
-    const customFees = [
-      { id: `fee-${index + 1}-1`, label: "Detention after 2 h", amount: 85, unit: "hour" },
-      { id: `fee-${index + 1}-2`, label: "Split drop", amount: null, unit: null },
-    ];
     const rate = freightRate(book, toCarrier, rack, fourth);
-    records["freight-rates"].push({
-      ...rate,
-      customFees: index === 0 ? customFees : rate.customFees,
-    });
+    const fees = customFees((number) => `fee-${index + 1}-${number}`);
+    records["freight-rates"].push(index === 0 ? { ...rate, customFees: fees } : rate);
   }
   const own = { connectionId: toCustomer, supplierId: null };
   records.allocations.push(
@@ -143,3 +154,5 @@ function network(book: Book, records: Records): void {
 /** The ones in the middle of an order's life are left to the demo. */
 const ORDER_STATUSES = ["INVOICED", "DELIVERED", "IN_TRANSIT", "CONFIRMED", "POSTED", "DRAFT"];
 const INVOICE_STATUSES = ["PAID", "OVERDUE", "DISPUTED", "OUTSTANDING", "VOID", "DRAFT"];
+const PAYMENT_STATUSES = ["SUCCEEDED", "PROCESSING", "FAILED", "PENDING", "REFUNDED"];
+const ORDER_NOTES = ["Loaded at rack 4.", "Arrived at the gate.", "Delivered, no spill."];

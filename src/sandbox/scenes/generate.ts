@@ -1,11 +1,8 @@
-import { Book, DAY, HOUR, type RawRecord, type ResourceName } from "./book.ts";
+import { Book, DAY, HOUR, loads, rateOf } from "./book.ts";
+import type { RawRecord, ResourceName } from "../kinds.ts";
+import { invoice, type Line, order, settled, ticket } from "./builders.ts";
 import { products, type Terminal, terminals } from "./catalog.ts";
-import { invoice, type Line, settled } from "./invoices.ts";
-import { loads } from "./load.ts";
-import { rateOf } from "./money.ts";
-import { order } from "./orders.ts";
 import { mix, Random } from "./random.ts";
-import { ticket } from "./tickets.ts";
 
 export interface GenerateOptions {
   readonly companyId: string;
@@ -122,27 +119,17 @@ function rack(book: Book, seed: number, at: number, touched: number): RawRecord 
   const { random } = book;
   const product = products[at % products.length] as (typeof products)[number];
   const { state } = random.pick<Terminal>(terminals);
-  return {
+  const fields = {
     id: random.uuid(),
-    companyId: book.owner,
     terminalId: `T-${seed}-${state}-${Math.floor(at / products.length) + 1}`,
     product: product.code,
     price: rateOf(product.price + random.int(-900, 900) * 125),
     unit: "gal",
-    spread: 0,
-    indexSource: null,
     effectiveAt: book.day(touched),
-    expiresAt: null,
-    ...book.stamps(touched + random.next() * 30 * DAY, touched),
   };
+  return book.record("rack-prices", touched + random.next() * 30 * DAY, touched, fields);
 }
 
-const ORDER_STATUSES = [
-  "POSTED",
-  "CONFIRMED",
-  "IN_TRANSIT",
-  "DELIVERED",
-  "DELIVERED",
-  "INVOICED",
-  "CANCELLED",
-];
+const ORDER_STATUSES = "POSTED CONFIRMED IN_TRANSIT DELIVERED DELIVERED INVOICED CANCELLED".split(
+  " ",
+);

@@ -1,11 +1,9 @@
 /** What the sandbox's database holds when it starts, and what `generate` adds. Only data: no I/O, no server. */
-import { conformance } from "./conformance.ts";
+import { conformance, empty, type Scene } from "./conformance.ts";
 import { demo } from "./demo.ts";
-import { empty, type Scene } from "./empty.ts";
 
-export type { RawRecord, ResourceName } from "./book.ts";
 export { companies } from "./companies.ts";
-export type { Scene } from "./empty.ts";
+export type { Scene } from "./conformance.ts";
 export { generate } from "./generate.ts";
 
 const scenes = { empty, conformance, demo };

@@ -12,16 +12,8 @@ import { Order, OrderNote, orderStatuses } from "../../platform/contract/order.t
 import { Payment, paymentStatuses } from "../../platform/contract/payment.ts";
 import { priceUnits, RackPrice } from "../../platform/contract/pricing.ts";
 import { SupplierTerminal } from "../../platform/contract/supplier-terminal.ts";
-import {
-  companies,
-  generate,
-  isSceneName,
-  type RawRecord,
-  type ResourceName,
-  type Scene,
-  scene,
-  type SceneName,
-} from "./index.ts";
+import type { RawRecord, ResourceName } from "../kinds.ts";
+import { companies, generate, isSceneName, type Scene, scene, type SceneName } from "./index.ts";
 
 const { supplier, customer, carrier, outsider, supplierTest } = companies;
 const now = new Date("2026-08-20T12:34:56.789Z");

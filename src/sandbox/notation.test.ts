@@ -2,15 +2,18 @@ import { expect, test } from "vitest";
 import { Decimal } from "../core/decimal.ts";
 import { parseExact } from "../core/json.ts";
 import { useSandbox } from "../../test/conformance/support.ts";
-import { notationOf, renumbered } from "./numbers.ts";
+import { written } from "./notation.ts";
+
+const renumbered = (text: string, numbersWritten: "padded" | "exponent" | "alternating", nth = 0) =>
+  written(text, nth, { numbersWritten, timesWritten: "utc" });
 
 const NUMBERS = ["0", "1", "100", "-100", "1.5", "0.05", "2.4567", "10.10", "123456789012345.678"];
 
 test.each(["padded", "exponent"] as const)("%s: each number keeps its value", (notation) => {
   for (const number of NUMBERS) {
-    const [written] = parseExact(renumbered(`[${number}]`, notation)) as unknown as [Decimal];
-    expect(written.text).not.toBe(number);
-    expect(Decimal.of(written.plain()).equals(Decimal.of(number)), written.text).toBe(true);
+    const [other] = parseExact(renumbered(`[${number}]`, notation)) as unknown as [Decimal];
+    expect(other.text).not.toBe(number);
+    expect(Decimal.of(other.plain()).equals(Decimal.of(number)), other.text).toBe(true);
   }
 });
 
@@ -39,10 +42,6 @@ test("reading numbersWritten: answers write the same value otherwise; a record's
   }
   await control.readings({ numbersWritten: "alternating" });
   expect(new Set([await read(), await read(), await read()]).size).toBe(3);
-  expect([0, 1, 2, 3].map((nth) => notationOf("alternating", nth))).toEqual([
-    "plain",
-    "padded",
-    "exponent",
-    "plain",
-  ]);
+  const notations = [0, 1, 2, 3].map((nth) => renumbered("[100]", "alternating", nth));
+  expect(notations).toEqual(["[100]", "[100.00]", "[1e2]", "[100]"]);
 });
