@@ -28,7 +28,7 @@ export const FILLING = [
   `insert into search_record (record, party, amount, day)
    select record, 1 + record % 500, (record % 5000) || '.00', date(:at / 1000 - record % 31536000, 'unixepoch')
    from record where ${OURS}`,
-  // As the store counts what comes (src/store/newcomers.ts).
+  // As the store counts what comes (src/store/records.ts).
   `insert into record_count (flow, day, count)
    select flow, coalesce(substr(version, 1, 10), ''), count(*) from record where ${OURS} group by 1, 2
    on conflict do update set count = count + excluded.count`,

@@ -5,8 +5,16 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { table } from "../src/views/table.ts";
-import { inChild, inFolder, median, type Platform, say, startPlatform } from "./support.ts";
-import { verdict, whole } from "./support.ts";
+import {
+  inChild,
+  inFolder,
+  median,
+  type Platform,
+  say,
+  startPlatform,
+  verdict,
+  whole,
+} from "./support.ts";
 
 /** What a side reports of its measured part; the peak is of its whole process. */
 export interface Side {

@@ -2,8 +2,7 @@
  * Where the newest files of each source are in its archive, as far as this process has seen: an archive may hold millions,
  * and listing it takes as long as it is large. After a start it is listed once.
  */
-import type { Found, Pattern } from "./pickup.ts";
-import { ageOf, type FileSet } from "./pickup.ts";
+import { ageOf, type FileSet, type Found, type Pattern } from "./pickup.ts";
 
 interface Source {
   readonly archive: string;

@@ -5,7 +5,7 @@ import { never, requestOf, SENT } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { Endpoint, Sink } from "../../src/core/contract.ts";
 import type { Needs } from "../../src/core/examination.ts";
-import { notebookIn } from "../../src/store/notebooks.ts";
+import { notebookIn } from "../../src/store/flows.ts";
 import { openStore } from "../../src/store/store.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { DesktopConfig } from "./config.ts";

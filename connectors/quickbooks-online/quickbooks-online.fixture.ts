@@ -45,7 +45,7 @@ export function settings(company: Company, more: object = {}) {
   };
 }
 
-/** An empty one, which ends with the test: a store has a real one (src/store/notebooks.ts). */
+/** An empty one, which ends with the test: a store has a real one (src/store/flows.ts). */
 export function newNotebook(): Notebook {
   const kept = new Map<string, string | null>();
   return { get: (name) => kept.get(name) ?? null, set: (name, text) => void kept.set(name, text) };

@@ -3,7 +3,7 @@
  * as told, and what waits to be sent, is in the store; one transaction moves the first and writes the second.
  */
 import type { Clock } from "../core/moment.ts";
-import type { AlertRow, Condition } from "../store/alerts.ts";
+import type { AlertRow, Condition } from "../store/journal.ts";
 import type { Store } from "../store/store.ts";
 import { type AlertMessage, type Changes, messageOf } from "./message.ts";
 

@@ -2,7 +2,7 @@
 import { PAUSED, WAITS_FOR_BUDGET } from "../core/budget.ts";
 import { fateOf } from "../core/obstacle.ts";
 import type { Caller, FlowStatus, Status, Stop } from "../office/answers.ts";
-import type { Condition } from "../store/alerts.ts";
+import type { Condition } from "../store/journal.ts";
 
 export interface Limits {
   /** How long a side cannot be reached before that counts, ms. */

@@ -1,6 +1,6 @@
 /** One message about all that changed: the same content as JSON and as text. */
 import { createHash } from "node:crypto";
-import type { AlertRow } from "../store/alerts.ts";
+import type { AlertRow } from "../store/journal.ts";
 
 export interface AlertMessage {
   /** The same for every attempt: receivers can tell a repetition by it. */

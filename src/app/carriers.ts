@@ -9,7 +9,7 @@ import { embeddedQueue, type Sinks } from "../queue/embedded.ts";
 import type { SiteLedger } from "../queue/month.ts";
 import type { Queue } from "../queue/queue.ts";
 import type { SharedOptions } from "../queue/shared.ts";
-import type { StoreLedger } from "../store/ledger.ts";
+import type { StoreLedger } from "../store/budget.ts";
 
 export interface Carriers {
   readonly governor: ProcessGovernor;

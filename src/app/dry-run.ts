@@ -16,7 +16,7 @@ import { type ChangedField, changedFields } from "../mapping/differences.ts";
 import { leavesOf, shownValue } from "../mapping/explain.ts";
 import type { Office } from "../office/questions.ts";
 import type { StoredRequest } from "../store/requests.ts";
-import type { Sent } from "../store/samples.ts";
+import type { Sent } from "../store/queries.ts";
 import { openScratch } from "../store/scratch.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { systemClock } from "./clock.ts";

@@ -4,7 +4,7 @@ import { calendarOf } from "../core/calendar.ts";
 import { type Config, ownerOf } from "../config/config.ts";
 import type { Examination } from "../core/examination.ts";
 import { EnvironmentError, FuelbridgeError } from "../core/errors.ts";
-import { expectOwner } from "../store/binding.ts";
+import { expectOwner } from "../store/identity.ts";
 import { faultOfState, storeFile, thisUser } from "../store/rights.ts";
 
 /**

@@ -92,7 +92,7 @@ interface PlatformConfig {
   readonly budget: Budget;
 }
 
-/** Whose store the configuration's is (store/binding.ts). */
+/** Whose store the configuration's is (store/identity.ts). */
 export const ownerOf = ({ company, platform }: Config) => ({
   company,
   platform: platform.knownAs,

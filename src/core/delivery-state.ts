@@ -21,7 +21,7 @@ export const deliveryStates = [
 export type DeliveryState = (typeof deliveryStates)[number];
 
 /**
- * Every move that the engine makes; each is written by `src/store/moves.ts`, and the store refuses all others by a
+ * Every move that the engine makes; each is written by `src/store/statements.ts`, and the store refuses all others by a
  * trigger. A change of this table needs a migration that makes the trigger anew.
  */
 export const deliveryMoves: Readonly<Record<DeliveryState, readonly DeliveryState[]>> = {

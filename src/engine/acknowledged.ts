@@ -7,7 +7,7 @@ import type { Acknowledgement, Frozen, Page, Sink, Source } from "../core/contra
 import { Refused, SourceUnavailable } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
-import type { Acknowledging } from "../store/acknowledgements.ts";
+import type { Acknowledging } from "../store/waits.ts";
 import type { Carried } from "../store/deliveries.ts";
 import { linked } from "./arrived.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";

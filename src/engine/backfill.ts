@@ -11,7 +11,7 @@ import type { Change, Rereading } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Day } from "../core/holdings.ts";
 import { parseExact } from "../core/json.ts";
-import type { BackfillRow } from "../store/backfills.ts";
+import type { BackfillRow } from "../store/flows.ts";
 import { blocked } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { howToGoOn } from "./in-step.ts";

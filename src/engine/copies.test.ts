@@ -1,4 +1,3 @@
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import {
   type Bench,
@@ -12,8 +11,6 @@ import { tempFolder } from "../../test/support/folder.ts";
 import type { Change, Mapping } from "../core/contract.ts";
 import type { Decimal } from "../core/decimal.ts";
 import { retry, select } from "../office/decisions.ts";
-import { OTHERS } from "../store/likenesses.ts";
-import { storeFile } from "../store/rights.ts";
 import type { Flow } from "./engine.ts";
 import { runFlow } from "./run.ts";
 
@@ -147,15 +144,4 @@ test("what is void is like nothing, and a flow that says so sends copies too", a
   });
   await runFlow(other.engine, flow, signal);
   expect(sink.sent).toHaveLength(2);
-});
-
-test("copies are looked for by keys, never by reading a table through", () => {
-  const folder = tempFolder();
-  engineOn(folder).store.close();
-  const database = new Database(storeFile(folder), { readonly: true });
-  const plan = database.prepare(`explain query plan ${OTHERS}`).all("x", 1) as { detail: string }[];
-  expect(plan.map(({ detail }) => detail).filter((detail) => detail.startsWith("SCAN"))).toEqual(
-    [],
-  );
-  database.close();
 });

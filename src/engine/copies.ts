@@ -6,7 +6,7 @@
 import type { Likeness } from "../core/contract.ts";
 import type { Fault } from "../core/fault.ts";
 import { foldedNumber, sha256 } from "../core/keys.ts";
-import type { Likened } from "../store/likenesses.ts";
+import type { Likened } from "../store/links.ts";
 import type { PendingDelivery } from "../store/deliveries.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 

@@ -4,7 +4,7 @@ import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts"
 import { tempFolder } from "../../test/support/folder.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Clock } from "../core/moment.ts";
-import { ledger } from "../store/ledger.ts";
+import { ledger } from "../store/budget.ts";
 import { Daemon } from "./daemon.ts";
 import type { Engine, Flow } from "./engine.ts";
 

@@ -7,7 +7,7 @@ import { holdingKindOf } from "../core/kinds.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Difference } from "../core/holdings.ts";
 import { sha256 } from "../core/keys.ts";
-import type { Disagreement, Finder } from "../store/disagreements.ts";
+import type { Disagreement, Finder } from "../store/reconciliation.ts";
 import { type Link, otherId, ownId } from "../store/links.ts";
 import { linkBoth } from "./arrived.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";

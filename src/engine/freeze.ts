@@ -10,7 +10,7 @@ import { apart } from "../core/request.ts";
 import { freshRequest } from "../core/request-state.ts";
 import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
 import { type Link, otherId, ownId } from "../store/links.ts";
-import { foldedOf } from "../store/numbers.ts";
+import { foldedOf } from "../store/statements.ts";
 import { expectAcknowledgements, expectOwnReference, referenceTaken } from "./acknowledged.ts";
 import { awaitedFault, tellWaiting } from "./awaited.ts";
 import { contentOf, isContentOf } from "./content.ts";

@@ -10,8 +10,7 @@
  * first, so that a person has the one that it is about, with its own cause, and nobody waits for that. They are group -r.
  */
 import type { Sink } from "../core/contract.ts";
-import type { Carried } from "../store/deliveries.ts";
-import type { BisectGroups } from "../store/bisect-groups.ts";
+import type { BisectGroups, Carried } from "../store/deliveries.ts";
 import type { Store } from "../store/store.ts";
 
 /** A request with these deliveries was refused. Inside the transaction of its answer. */

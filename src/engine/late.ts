@@ -3,7 +3,7 @@
  * late when it is on its way for longer than its flow's interval and the settling of its receiver.
  */
 import { parseExact } from "../core/json.ts";
-import { OLDEST, type Unended } from "../store/under-way.ts";
+import { OLDEST, type Unended } from "../store/requests.ts";
 import type { Store } from "../store/store.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { howToGoOn, type OpenStop, stopped } from "./in-step.ts";

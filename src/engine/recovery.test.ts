@@ -4,7 +4,7 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { Change } from "../core/contract.ts";
 import { storeOffice } from "../office/questions.ts";
-import { highWater } from "../store/high-water.ts";
+import { highWater } from "../store/identity.ts";
 import { schemaSteps } from "../store/schema.ts";
 import { addFunctions } from "../store/sums.ts";
 import { markFile } from "../store/rights.ts";

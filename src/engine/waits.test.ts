@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import type { Item, Sink } from "../core/contract.ts";
+import type { Item, Mapping, Sink } from "../core/contract.ts";
 import { stringifyExact } from "../core/json.ts";
-import type { Mapping } from "../core/contract.ts";
 import { resolve, retry, select } from "../office/decisions.ts";
 import { trace } from "../office/documents.ts";
 import { type Bench, bill, billMapping, engineOn, receiver } from "../../test/support/engine.ts";

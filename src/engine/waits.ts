@@ -42,7 +42,10 @@ export function keepWait(
   delivery: number,
   until: Waits[number],
 ): void {
-  if (until === null) return store.waits.end(delivery);
+  if (until === null) {
+    store.waits.end(delivery);
+    return;
+  }
   store.waits.keep(delivery, Date.parse(until));
   const detail = `for what settles it, until ${until} at the latest`;
   const at = clock.now().wallMs;

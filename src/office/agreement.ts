@@ -6,7 +6,7 @@ import { telling } from "../engine/reconcile/settle.ts";
 import type { Bucket } from "../reconcile/case.ts";
 import type { Unasked } from "../reconcile/report.ts";
 import type { CaseRow } from "../reconcile/rows.ts";
-import { ENDED } from "../store/sweeps.ts";
+import { ENDED } from "../store/reconciliation.ts";
 import type {
   Agreement,
   KnownDifference,

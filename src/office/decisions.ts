@@ -16,7 +16,7 @@ import { faultOf } from "../engine/freeze.ts";
 import { referencesOf } from "../engine/looked-up.ts";
 import type { Entry } from "../store/journal.ts";
 import { otherId } from "../store/links.ts";
-import type { QuarantinedRow } from "../store/questions.ts";
+import type { QuarantinedRow } from "../store/queries.ts";
 import { aboutOf } from "./about.ts";
 import { type Edited, OfficeError } from "./answers.ts";
 import type { Assignment, Decision, Editing, Person } from "./asked.ts";

@@ -8,10 +8,8 @@ import type { DayToBook } from "../core/examination.ts";
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import type { CaseRow } from "../reconcile/rows.ts";
-import type { FoundRow } from "../store/found.ts";
+import type { AuditRow, DeliveryRow, FoundRow, Sample } from "../store/queries.ts";
 import { otherId } from "../store/links.ts";
-import type { AuditRow, DeliveryRow } from "../store/questions.ts";
-import type { Sample } from "../store/samples.ts";
 import type { Store } from "../store/store.ts";
 import { aboutOf, inCents, partiesOf, partyOf, partyText, standing, summaryOf } from "./about.ts";
 import {

@@ -3,7 +3,7 @@ import type { Tables } from "../config/crossref.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { acceptList } from "../engine/lists.ts";
-import type { AuditRow } from "../store/handling.ts";
+import type { AuditRow } from "../store/quarantine.ts";
 import {
   type AuditEntry,
   type AuditPage,

@@ -2,7 +2,7 @@
 import { faultOfDay } from "../core/calendar.ts";
 import type { Backfills, Filling } from "../engine/backfill.ts";
 import type { Flow } from "../engine/engine.ts";
-import type { BackfillRow } from "../store/backfills.ts";
+import type { BackfillRow } from "../store/flows.ts";
 import { type BackfillState, OfficeError, type ReconcileCost } from "./answers.ts";
 import type { Backfilling, Reconciling } from "./asked.ts";
 import type { OfficeParts } from "./status.ts";

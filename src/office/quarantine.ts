@@ -4,7 +4,7 @@ import { type Leaf, leavesIn } from "../core/correction.ts";
 import type { Json } from "../core/json.ts";
 import type { Kind } from "../core/kinds.ts";
 import { endpointOf, type Engine, type Flow } from "../engine/engine.ts";
-import type { CauseRow, QuarantinedRow } from "../store/questions.ts";
+import type { CauseRow, QuarantinedRow } from "../store/queries.ts";
 import type { Store } from "../store/store.ts";
 import { aboutRecord, inCents, partiesOf, partyText, readText, summaryOf } from "./about.ts";
 import {

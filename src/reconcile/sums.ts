@@ -2,8 +2,7 @@
 import { hash } from "node:crypto";
 import { inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
-import type { Holding, HoldingKind } from "../core/holdings.ts";
-import { holdingKinds } from "../core/holdings.ts";
+import { type Holding, type HoldingKind, holdingKinds } from "../core/holdings.ts";
 import { isLive, type Records, type Side, sides } from "./case.ts";
 
 /** Kinds that move money between the company and a party. */

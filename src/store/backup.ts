@@ -16,9 +16,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { ConfigurationError, EnvironmentError, StorageError, StoreInUse } from "../core/errors.ts";
-import { type Bound, BOUND, type Owner, refuseOther } from "./binding.ts";
-import { markRestored } from "./high-water.ts";
-import { appending } from "./chain.ts";
+import { type Bound, BOUND, markRestored, type Owner, refuseOther } from "./identity.ts";
+import { appending } from "./journal.ts";
 import { schemaSteps } from "./schema.ts";
 import { addFunctions, examining } from "./sums.ts";
 import { handOver, makeFolder, storeFile } from "./rights.ts";

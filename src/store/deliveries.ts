@@ -1,13 +1,11 @@
-/** Deliveries: which wait to be mapped, and what became of each. */
+/** Deliveries: which wait to be mapped, what became of each, and which go together after a refused batch. */
 import type Database from "better-sqlite3";
+import { corrected } from "../core/correction.ts";
 import type { DeliveryState } from "../core/delivery-state.ts";
 import type { Fault } from "../core/fault.ts";
-import { corrected } from "../core/correction.ts";
-import { causes } from "./causes.ts";
-import { type Correction, corrections } from "./corrections.ts";
-import { shownId } from "./ids.ts";
+import { causes, type Correction, corrections } from "./quarantine.ts";
+import { asking, moving, NOTHING_NEWER } from "./statements.ts";
 import { sumIn, wholeIn } from "./sums.ts";
-import { moving } from "./moves.ts";
 
 export interface PendingDelivery {
   readonly delivery: number;
@@ -49,6 +47,10 @@ export interface Carried {
   readonly bisectGroup: number | null;
 }
 
+/** As {@link Carried}; of a delivery that is joined with its record. */
+export const CARRIED = `delivery, shown_id(record.id) as recordId, ${wholeIn("delivery")} as revision,
+  coalesce(number, '') as number, delivery.content, amount, bisect_group as bisectGroup`;
+
 export interface Quarantining {
   readonly fault: Fault;
   /** Null: as it is known already. */
@@ -66,22 +68,18 @@ const ENDS_FROM: Readonly<Record<Ended, readonly DeliveryState[]>> = {
   resolved: ["quarantined"],
 };
 
-type PendingRow = Omit<PendingDelivery, "recordId" | "fault" | "correctedBefore"> & {
-  id: Buffer | string;
+type PendingRow = Omit<PendingDelivery, "fault" | "correctedBefore"> & {
   fault: string | null;
   corrected: 0 | 1;
 };
 
-/** The same record has no other delivery that is still to be decided. */
-const NOTHING_NEWER = `not exists (select 1 from delivery d where d.record = delivery.record
-  and d.state in ('pending', 'quarantined') and d.delivery <> delivery.delivery)`;
-
 export function deliveries(database: Database.Database) {
+  const { row, rows } = asking(database);
   const why = causes(database);
   const fields = corrections(database);
-  const pending = database.prepare<[number, number, number], PendingRow>(
-    `select delivery.delivery, record.record, record.id, record.revision, record.version, record.origin,
-            record.fault, ${wholeIn("record")} as text, delivery.bisect_group as bisectGroup,
+  const pending = rows<[flow: number, after: number, limit: number], PendingRow>(
+    `select delivery.delivery, record.record, shown_id(record.id) as recordId, record.revision, record.version,
+            record.origin, record.fault, ${wholeIn("record")} as text, delivery.bisect_group as bisectGroup,
             exists (select 1 from correction where correction.record = record.record and ended_ms is null) as corrected
      from delivery indexed by delivery_pending join record using (record)
      where delivery.flow = ? and delivery.state = 'pending' and delivery.delivery > ?
@@ -114,31 +112,23 @@ export function deliveries(database: Database.Database) {
     to: "superseded",
     where: "delivery = ?",
   });
-  const carried = database.prepare<[number], Carried & { id: Buffer | string }>(
-    `select delivery, record.id, ${wholeIn("delivery")} as revision, coalesce(number, '') as number, delivery.content, amount, bisect_group as bisectGroup
-     from delivery join record using (record) where delivery = ?`,
+  const counts = rows<[flow: number], { state: string; count: number }>(
+    "select state, count from delivery_count where flow = ? and count > 0",
   );
 
   return {
-    carried(delivery: number): Carried | null {
-      const row = carried.get(delivery);
-      if (row === undefined) return null;
-      const { id, ...rest } = row;
-      return { ...rest, recordId: shownId(id) };
-    },
+    carried: row<[delivery: number], Carried>(
+      `select ${CARRIED} from delivery join record using (record) where delivery = ?`,
+    ),
 
     /** The oldest pending deliveries of a flow with their current content. */
-    pending(flow: number, after: number, limit: number): PendingDelivery[] {
-      return pending
-        .all(flow, after, limit)
-        .map(({ id, fault, corrected: isCorrected, ...row }) => ({
-          ...row,
-          text: isCorrected === 1 ? corrected(row.text, fields.standing(row.record)) : row.text,
-          correctedBefore: isCorrected === 1 ? fields.outdated(row.record) : [],
-          recordId: shownId(id),
-          fault: fault === null ? null : (JSON.parse(fault) as Fault),
-        }));
-    },
+    pending: (flow: number, after: number, limit: number): PendingDelivery[] =>
+      pending(flow, after, limit).map(({ fault, corrected: isCorrected, ...row }) => ({
+        ...row,
+        text: isCorrected === 1 ? corrected(row.text, fields.standing(row.record)) : row.text,
+        correctedBefore: isCorrected === 1 ? fields.outdated(row.record) : [],
+        fault: fault === null ? null : (JSON.parse(fault) as Fault),
+      })),
 
     freeze(delivery: number, request: number, mapped: Mapped): void {
       const { number, folded, amount, gallons, content } = mapped;
@@ -161,23 +151,23 @@ export function deliveries(database: Database.Database) {
 
     /** A newer version of the record that is on its way already makes this one's fate nobody's business. */
     quarantine(delivery: number, { number, fault, request }: Quarantining, atMs: number): void {
-      if (quarantine.run(number, request ?? null, delivery).changes === 0) {
+      if (quarantine.run(number, request ?? null, delivery).changes === 0)
         changed(outdate.run(delivery), delivery);
-        return;
-      }
-      why.add(delivery, fault, atMs);
+      else why.add(delivery, fault, atMs);
     },
 
     /**
-     * Back to pending, to be mapped anew; with a bisect group it goes together with the others of that. When a newer version of
-     * the record is already on its way, that one goes instead.
+     * Back to pending, to be mapped anew; with a bisect group it goes together with the others of that. When a newer
+     * version of the record is already on its way, that one goes instead.
      */
     reopen(delivery: number, group: number | null = null): void {
       if (reopen.run(group, delivery).changes === 0) changed(outdate.run(delivery), delivery);
       why.drop(delivery);
     },
 
-    ...counting(database),
+    /** How many deliveries of a flow are in each state: the table is held by triggers (schema.ts). */
+    counts: (flow: number): Map<string, number> =>
+      new Map(counts(flow).map(({ state, count }) => [state, count])),
   };
 }
 
@@ -201,13 +191,30 @@ function changed(result: Database.RunResult, delivery: number): void {
     throw new Error(`delivery ${delivery} is not in a state that allows this`);
 }
 
-/** How many deliveries of a flow are in each state: the table is held by triggers (schema.ts). */
-function counting(database: Database.Database) {
-  const counts = database.prepare<[number], { state: string; count: number }>(
-    "select state, count from delivery_count where flow = ? and count > 0",
+export type BisectGroups = ReturnType<typeof bisectGroups>;
+
+/** Deliveries of a refused batch that go together next (src/engine/halving.ts). */
+export function bisectGroups(database: Database.Database) {
+  const { is, run, values } = asking(database);
+  const put = run<[group: number | null, delivery: number]>(
+    "update delivery set bisect_group = ? where delivery = ?",
+  );
+  const putNewest = run<[group: number, delivery: number]>(
+    `update delivery set bisect_group = ? where state = 'pending'
+       and record = (select record from delivery where delivery = ?)`,
   );
   return {
-    counts: (flow: number): Map<string, number> =>
-      new Map(counts.all(flow).map(({ state, count }) => [state, count])),
+    /** What of this delivery's record is pending: itself, or the version that has taken its place. */
+    putNewest: (delivery: number, group: number): void => void putNewest(group, delivery),
+    /** Is any delivery of this group still to be tried? */
+    isOpen: is<[group: number]>(
+      "select 1 from delivery where bisect_group = ? and state in ('pending', 'frozen') limit 1",
+    ),
+    /** Oldest first. */
+    pending: values<[group: number], number>(
+      "select delivery from delivery where bisect_group = ? and state = 'pending' order by delivery",
+    ),
+    /** Null: free to share a request with any. */
+    put: (delivery: number, group: number | null): void => void put(group, delivery),
   };
 }

@@ -1,6 +1,12 @@
-/** What is kept per flow besides its documents: the checkpoint, and when it ran and runs. */
+/**
+ * What is kept per flow besides its documents: the checkpoint, when it ran and runs, when things arrived in it, past periods
+ * that are read anew, walks for what was committed late; and what endpoints and cross-reference tables keep.
+ */
 import type Database from "better-sqlite3";
 import type { Json } from "../core/json.ts";
+import type { Notebook } from "../core/notebook.ts";
+import { hoursAround, lastedByHour, limitOf, type Silence } from "../core/silence.ts";
+import { asking } from "./statements.ts";
 
 export interface FlowRow {
   readonly flow: number;
@@ -22,7 +28,7 @@ export interface FlowRow {
   readonly held_ms: number | null;
 }
 
-/** One look of a flow at its source. */
+/** One run of a flow at its source. */
 export interface RunRow {
   /** The flow's name. */
   readonly flow: string;
@@ -46,9 +52,10 @@ interface Ended {
 const RUNS_KEPT = 20;
 
 export function flows(database: Database.Database) {
-  const add = database.prepare("insert into flow (name) values (?) on conflict do nothing");
-  const byName = database.prepare<[string], FlowRow>("select * from flow where name = ?");
-  const ran = database.prepare(
+  const { row, rows, run, values } = asking(database);
+  const add = run<[name: string]>("insert into flow (name) values (?) on conflict do nothing");
+  const find = row<[name: string], FlowRow>("select * from flow where name = ?");
+  const ran = run<[object]>(
     `update flow set last_run_ms = :at, next_due_ms = :due, last_error_code = :code, last_error = :error,
        last_error_next = :next,
        success_ms = iif(:error is null, :at, success_ms),
@@ -56,71 +63,348 @@ export function flows(database: Database.Database) {
        pages = coalesce(:pages, pages)
      where flow = :flow`,
   );
-  const addRun = database.prepare(
-    "insert into flow_run (flow, ended_ms, took_ms, received, error) values (?, ?, ?, ?, ?)",
-  );
-  const dropRuns = database.prepare(
+  const addRun = run<
+    [flow: number, endedMs: number, tookMs: number, received: number, error: string | null]
+  >("insert into flow_run (flow, ended_ms, took_ms, received, error) values (?, ?, ?, ?, ?)");
+  const dropRuns = run<[{ flow: number; kept: number }]>(
     `delete from flow_run where flow = :flow and run <=
        (select run from flow_run where flow = :flow order by run desc limit 1 offset :kept)`,
   );
-  const runs = database.prepare<[], RunRow>(
-    `select name as flow, ended_ms as endedMs, took_ms as tookMs, received, error
-     from flow_run join flow using (flow) order by run desc`,
+  const hold = run<[sinceMs: number | null, flow: number]>(
+    "update flow set held_ms = ? where flow = ?",
   );
-  const hold = database.prepare("update flow set held_ms = ? where flow = ?");
-  const held = database
-    .prepare<[], number>("select flow from flow where held_ms is not null")
-    .pluck();
+  const held = values<[], number>("select flow from flow where held_ms is not null");
   /** It is asked for each flow at each turn of the daemon. */
   let standing: ReadonlySet<number> | null = null;
-  const due = database.prepare("update flow set next_due_ms = ? where flow = ?");
+  const setDue = run<[dueMs: number, flow: number]>(
+    "update flow set next_due_ms = ? where flow = ?",
+  );
 
   return {
     /** The flow's row, made when it is new. */
     open(name: string): FlowRow {
-      add.run(name);
-      return byName.get(name) as FlowRow;
+      add(name);
+      return find(name) as FlowRow;
     },
-    find(name: string): FlowRow | null {
-      return byName.get(name) ?? null;
-    },
-    position(name: string): Json | null {
-      const text = byName.get(name)?.position ?? null;
-      return text === null ? null : (JSON.parse(text) as Json);
-    },
+    find,
+    position: (name: string): Json | null =>
+      JSON.parse(find(name)?.position ?? "null") as Json | null,
     /** `pages`: what a complete reading came to; null: it was none. Call it inside a transaction. */
     ran(
       flow: number,
       { atMs, dueMs, pages, received, tookMs }: Ended,
-      error: { code: string; message: string; next: string } | null,
+      why: { code: string; message: string; next: string } | null,
     ): void {
-      addRun.run(flow, atMs, tookMs, received, error?.message ?? null);
-      dropRuns.run({ flow, kept: RUNS_KEPT });
-      ran.run({
-        flow,
-        at: atMs,
-        due: dueMs,
-        code: error?.code ?? null,
-        error: error?.message ?? null,
-        next: error?.next ?? null,
-        pages,
-      });
+      const { code = null, message: error = null, next = null } = why ?? {};
+      addRun(flow, atMs, tookMs, received, error);
+      dropRuns({ flow, kept: RUNS_KEPT });
+      ran({ flow, at: atMs, due: dueMs, code, error, next, pages });
     },
-    /** The newest looks of every flow, the newest first. */
-    runs: (): RunRow[] => runs.all(),
+    /** The newest runs of every flow, the newest first. */
+    runs: rows<[], RunRow>(
+      `select name as flow, ended_ms as endedMs, took_ms as tookMs, received, error
+       from flow_run join flow using (flow) order by run desc`,
+    ),
     /** `sinceMs`: null lets it go on. Call it inside a transaction. */
     hold(flow: number, sinceMs: number | null): void {
       standing = null;
-      hold.run(sinceMs, flow);
+      hold(sinceMs, flow);
     },
     /** Has a person paused it? */
     isHeld(flow: number): boolean {
-      if (database.inTransaction) return held.all().includes(flow);
-      standing ??= new Set(held.all());
+      if (database.inTransaction) return held().includes(flow);
+      standing ??= new Set(held());
       return standing.has(flow);
     },
-    setDue(flow: number, dueMs: number): void {
-      due.run(dueMs, flow);
+    setDue: (flow: number, dueMs: number): void => void setDue(dueMs, flow),
+  };
+}
+
+interface RhythmRow {
+  readonly arrivals: number;
+  readonly first_ms: number;
+  readonly last_ms: number;
+  readonly longest_ms: number;
+  /** What the silence that was told is measured by; null: none is told. */
+  readonly told_limit_ms: number | null;
+  readonly told_is_set: 0 | 1 | null;
+}
+
+/** When things arrived in a flow, and how long it was silent at most: counted here, for the same bytes may come again. */
+export function rhythms(database: Database.Database) {
+  const { row, run, value } = asking(database);
+  const find = row<[flow: number], RhythmRow>("select * from rhythm where flow = ?");
+  const begin = run<[flow: number, arrivals: number, firstMs: number, lastMs: number]>(
+    "insert into rhythm (flow, arrivals, first_ms, last_ms, longest_ms) values (?, ?, ?, ?, 0)",
+  );
+  const arrived = run<[longestMs: number, lastMs: number, flow: number]>(
+    `update rhythm set arrivals = arrivals + 1, longest_ms = ?, last_ms = ?, told_limit_ms = null, told_is_set = null
+     where flow = ?`,
+  );
+  const lasted = run<[flow: number, hour: number, longestMs: number]>(
+    `insert into silent_hour (flow, hour, longest_ms) values (?, ?, ?)
+     on conflict do update set longest_ms = max(longest_ms, excluded.longest_ms)`,
+  );
+  const longestAt = value<number[], number>(
+    "select max(longest_ms) from silent_hour where flow = ? and hour in (?, ?, ?)",
+  );
+  const tell = run<[limitMs: number | null, isSet: number | null, flow: number]>(
+    "update rhythm set told_limit_ms = ?, told_is_set = ? where flow = ?",
+  );
+
+  function silence(flow: number): Silence | null {
+    const row = find(flow);
+    if (row === null || row.told_limit_ms === null) return null;
+    const { arrivals, last_ms: sinceMs, longest_ms: longestMs, told_limit_ms: limitMs } = row;
+    return { arrivals, sinceMs, longestMs, limitMs, isSet: row.told_is_set === 1 };
+  }
+
+  return {
+    /**
+     * Something came at `cameMs` by the clock of the place it came to. That clock counts where it can be right: after what
+     * came before, and not after now. Call it inside a transaction.
+     */
+    came(flow: number, cameMs: number, nowMs: number): void {
+      const row = find(flow);
+      const isLikely = cameMs <= nowMs && cameMs >= (row?.last_ms ?? 0);
+      const at = isLikely ? cameMs : nowMs;
+      if (row === null) {
+        begin(flow, 1, at, at);
+        return;
+      }
+      // Before the first arrival there is no time between two.
+      const gap = row.arrivals === 0 ? 0 : at - row.last_ms;
+      arrived(Math.max(row.longest_ms, gap), Math.max(at, row.last_ms), flow);
+      if (row.arrivals === 0 || gap < 0) return;
+      for (const [hour, ms] of lastedByHour(row.last_ms, at)) lasted(flow, hour, ms);
     },
+
+    /**
+     * A whole reading found that nothing lies there. `setMs`: the limit that is set, null: it is learned. Returns the
+     * silence when it is to be told and was not yet. Call it inside a transaction.
+     */
+    empty(flow: number, nowMs: number, setMs: number | null): Silence | null {
+      const row = find(flow);
+      if (row === null) {
+        begin(flow, 0, nowMs, nowMs);
+        return null;
+      }
+      const { arrivals, first_ms: firstMs, last_ms: lastMs, longest_ms: longestMs } = row;
+      // What was learned and told stays told until something comes: the next hour may be one that is usually quiet.
+      if (setMs === null && row.told_is_set === 0) return null;
+      const atThisHourMs = longestAt(flow, ...hoursAround(nowMs));
+      const limit = limitOf({ arrivals, firstMs, lastMs, longestMs, atThisHourMs }, setMs);
+      const isSilent = limit !== null && nowMs - lastMs > limit;
+      if (isSilent === (row.told_limit_ms !== null)) return null;
+      tell(isSilent ? limit : null, isSilent ? Number(setMs !== null) : null, flow);
+      return isSilent ? silence(flow) : null;
+    },
+
+    /** The silence that is told; null: there is none. */
+    silence,
+  };
+}
+
+export interface BackfillRow {
+  readonly backfill: number;
+  readonly flow: string;
+  /** Days of the company (`2026-10-01`), both included. */
+  readonly fromDay: string;
+  readonly toDay: string;
+  /** `reading` also when the process that read was killed. */
+  readonly state: "reading" | "paused" | "done";
+  /** Percent of the month's requests that backfills may use, this one included. */
+  readonly share: number;
+  readonly askedBy: string;
+  readonly beganMs: number;
+  readonly changedMs: number;
+  /** Records that its source said it has to go through; null: it did not say. */
+  readonly expected: number | null;
+  /** Records that it has gone through. */
+  readonly gone: number;
+  /** Those of the period. */
+  readonly records: number;
+  /** Those of which a delivery was made. */
+  readonly received: number;
+  readonly requests: number;
+  /** Why it is paused; null: it is not. */
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly next: string | null;
+}
+
+export interface NewBackfill {
+  readonly flow: number;
+  readonly fromDay: string;
+  readonly toDay: string;
+  readonly position: Json;
+  readonly share: number;
+  readonly askedBy: string;
+  readonly expected: number | null;
+}
+
+/** Past periods that are read anew, each with a position of its own. */
+export function backfills(database: Database.Database) {
+  const { row, rows, run, value } = asking(database);
+  const columns = `backfill, flow.name as flow, from_day as fromDay, to_day as toDay, state, share,
+    asked_by as askedBy, began_ms as beganMs, changed_ms as changedMs, expected, gone, records, received,
+    requests, code, message, next from backfill join flow using (flow)`;
+  const add = database.prepare(
+    `insert into backfill (flow, from_day, to_day, state, position, share, asked_by, began_ms, changed_ms, expected)
+     values (:flow, :fromDay, :toDay, 'reading', :position, :share, :askedBy, :at, :at, :expected)`,
+  );
+  const goOn = run<[share: number, atMs: number, backfill: number]>(
+    `update backfill set state = 'reading', share = ?, changed_ms = ?, code = null, message = null, next = null
+     where backfill = ?`,
+  );
+  const advance = run<[object]>(
+    `update backfill set position = :position, gone = gone + :gone, records = records + :records,
+       received = received + :received, changed_ms = :at where backfill = :backfill`,
+  );
+  const spend = run<[requests: number, backfill: number]>(
+    "update backfill set requests = requests + ? where backfill = ?",
+  );
+  const end = run<[object]>(
+    `update backfill set state = :state, code = :code, message = :message, next = :next, changed_ms = :at
+     where backfill = :backfill`,
+  );
+  const get = row<[backfill: number], BackfillRow>(`select ${columns} where backfill = ?`);
+  const position = value<[backfill: number], string>(
+    "select position from backfill where backfill = ?",
+  );
+
+  return {
+    /** The newest first. */
+    list: rows<[limit: number], BackfillRow>(`select ${columns} order by backfill desc limit ?`),
+    /** The oldest first. */
+    unfinished: rows<[], BackfillRow>(`select ${columns} where state <> 'done' order by backfill`),
+    get: (backfill: number): BackfillRow => get(backfill) as BackfillRow,
+    /** The unfinished one of this flow and period; null: there is none. */
+    find: row<[flow: string, fromDay: string, toDay: string], BackfillRow>(
+      `select ${columns} where state <> 'done' and flow.name = ? and from_day = ? and to_day = ?`,
+    ),
+    position: (backfill: number): Json => JSON.parse(position(backfill) ?? "null") as Json,
+    /** Inside a transaction, as all that follow. */
+    add(row: NewBackfill, at: number): number {
+      const position = JSON.stringify(row.position);
+      return Number(add.run({ ...row, position, at }).lastInsertRowid);
+    },
+    goOn: (backfill: number, share: number, at: number): void => void goOn(share, at, backfill),
+    /** One more page is stored. */
+    advance(
+      backfill: number,
+      page: Pick<BackfillRow, "gone" | "records" | "received"> & { readonly position: Json },
+      at: number,
+    ): void {
+      advance({ ...page, backfill, position: JSON.stringify(page.position), at });
+    },
+    spend: (backfill: number, requests: number): void => void spend(requests, backfill),
+    /** `why` it is paused; null: it is done. */
+    end(
+      backfill: number,
+      why: { readonly code: string; readonly message: string; readonly next: string } | null,
+      at: number,
+    ): void {
+      const { code = null, message = null, next = null } = why ?? {};
+      end({ backfill, state: why === null ? "done" : "paused", code, message, next, at });
+    },
+  };
+}
+
+/** How far a flow's feed was last read anew for records that were committed late. */
+export interface DeepWalkRow {
+  /** The flow's watermark when the last walk that succeeded began; null: none has. */
+  readonly watermark: string | null;
+  readonly walkedMs: number | null;
+  /** When a whole quarter was last walked; null: never. */
+  readonly quarterMs: number | null;
+  /** When the last try failed, and why; null: it succeeded. */
+  readonly failedMs: number | null;
+  readonly message: string | null;
+  readonly next: string | null;
+}
+
+export function deepWalks(database: Database.Database) {
+  const { row, run } = asking(database);
+  const walked = run<[object]>(
+    `insert into deep_walk (flow, watermark, walked_ms, quarter_ms) values (:flow, :watermark, :at, :quarter)
+     on conflict (flow) do update set watermark = excluded.watermark, walked_ms = excluded.walked_ms,
+       quarter_ms = coalesce(excluded.quarter_ms, quarter_ms), failed_ms = null, message = null, next = null`,
+  );
+  const failed = run<[object]>(
+    `insert into deep_walk (flow, failed_ms, message, next) values (:flow, :at, :message, :next)
+     on conflict (flow) do update set failed_ms = excluded.failed_ms, message = excluded.message, next = excluded.next`,
+  );
+  return {
+    /** Null: it was never tried. */
+    deepWalk: row<[flow: number], DeepWalkRow>(
+      `select watermark, walked_ms as walkedMs, quarter_ms as quarterMs, failed_ms as failedMs, message, next
+       from deep_walk where flow = ?`,
+    ),
+    /** All that lies between its reach and `watermark` is known. `isQuarter`: it reached a quarter back. Call it inside a transaction. */
+    walkedDeeply: (flow: number, watermark: string, isQuarter: boolean, at: number): void =>
+      void walked({ flow, watermark, at, quarter: isQuarter ? at : null }),
+    deepWalkFailed: (flow: number, why: { message: string; next: string }, at: number): void =>
+      void failed({ flow, at, ...why }),
+  };
+}
+
+/** What endpoints keep between two starts (`Surroundings.notebook`): the sessions of one that calls us, and what it told. */
+export function notebooks(database: Database.Database) {
+  const { rows, run, value } = asking(database);
+  const all = rows<[endpoint: string], { readonly name: string; readonly text: string }>(
+    "select name, text from notebook where endpoint = ?",
+  );
+  const put = run<[endpoint: string, name: string, text: string]>(
+    "insert or replace into notebook (endpoint, name, text) values (?, ?, ?)",
+  );
+  const drop = run<[endpoint: string, name: string]>(
+    "delete from notebook where endpoint = ? and name = ?",
+  );
+  return {
+    get: value<[endpoint: string, name: string], string>(
+      "select text from notebook where endpoint = ? and name = ?",
+    ),
+    /** By name. */
+    of: (endpoint: string): Readonly<Record<string, string>> =>
+      Object.fromEntries(all(endpoint).map(({ name, text }) => [name, text])),
+    /** Call it inside a transaction. */
+    set(endpoint: string, name: string, text: string | null): void {
+      if (text === null) drop(endpoint, name);
+      else put(endpoint, name, text);
+    },
+  };
+}
+
+/** What the endpoint of this name keeps in a store. */
+export const notebookIn = (
+  store: {
+    readonly notebooks: ReturnType<typeof notebooks>;
+    readonly transaction: (work: () => void) => void;
+  },
+  endpoint: string,
+): Notebook => ({
+  get: (name) => store.notebooks.get(endpoint, name),
+  set: (name, text) => store.transaction(() => store.notebooks.set(endpoint, name, text)),
+});
+
+/** A use of a row is written again after so long: the day is what people ask for. */
+const AGAIN_MS = 24 * 3_600_000;
+
+/** Which rows of cross-reference tables documents have asked for, so that people see those that none does. */
+export function rowUses(database: Database.Database) {
+  const { run, value, values } = asking(database);
+  const used = run<[{ table: string; key: string; at: number; again: number }]>(
+    `insert into row_use (lookup_table, key, first_ms, last_ms) values (:table, :key, :at, :at)
+     on conflict do update set last_ms = excluded.last_ms where last_ms < :again`,
+  );
+  const keys = values<[table: string], string>("select key from row_use where lookup_table = ?");
+  return {
+    /** A mapping asked for the row, and got it. Inside a transaction. */
+    used: (table: string, key: string, at: number): void =>
+      void used({ table, key, at, again: at - AGAIN_MS }),
+    /** Since when uses are counted, at the latest; null: none was. */
+    sinceMs: value<[], number>("select min(first_ms) from row_use"),
+    keys: (table: string): ReadonlySet<string> => new Set(keys(table)),
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { grouped } from "./grouped.ts";
+import { grouped } from "./database.ts";
 
 test("when one work throws, the others are done without it", async () => {
   const done: string[] = [];

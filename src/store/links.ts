@@ -1,7 +1,10 @@
-/** Platform id ↔ ERP id of the same thing, written in the transaction that records the delivery. */
+/**
+ * Platform id ↔ ERP id of the same thing, written in the transaction that records the delivery; and by what copies of
+ * documents would be known.
+ */
 import type Database from "better-sqlite3";
 import { comparedNumber, type Kind, kinds } from "../core/kinds.ts";
-import { foldedOf, IS_NUMBERED } from "./numbers.ts";
+import { asking, foldedOf, IS_NUMBERED } from "./statements.ts";
 import { sumOf, wholeIn } from "./sums.ts";
 
 export type Side = "platform" | "erp";
@@ -33,14 +36,19 @@ const among = (kinds: readonly string[]): string =>
   `kind in (${kinds.map((kind) => `'${kind}'`).join(", ")})`;
 
 export function links(database: Database.Database) {
+  const { row, rows, run } = asking(database);
   const columns = `kind, platform_id as platformId, ${wholeIn("link")} as erpId, born, number, content, amount,
     linked_ms as linkedMs`;
-  const byPlatform = database.prepare<[string, string], Link>(
-    `select ${columns} from link where kind = ? and platform_id = ?`,
-  );
-  const byErp = database.prepare<[string, string], Link>(
-    `select ${columns} from link where kind = ? and erp_id = ?`,
-  );
+  const linksWhere = <Bound extends readonly unknown[]>(condition: string) =>
+    rows<Bound, Link>(`select ${columns} from link where ${condition}`);
+  const bySide = {
+    platform: row<[kind: Kind, id: string], Link>(
+      `select ${columns} from link where kind = ? and platform_id = ?`,
+    ),
+    erp: row<[kind: Kind, id: string], Link>(
+      `select ${columns} from link where kind = ? and erp_id = ?`,
+    ),
+  };
   const insert = `insert into link (kind, platform_id, erp_id, born, number, folded, content, amount, linked_ms, sum)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   const add = database.prepare(`${insert} on conflict do nothing`);
@@ -52,28 +60,18 @@ export function links(database: Database.Database) {
        and l.erp_id = excluded.erp_id and l.platform_id <> excluded.platform_id)
      on conflict (kind, erp_id) do nothing`,
   );
-  const free = database.prepare(
+  const free = run<[object]>(
     `delete from link where kind = :kind and erp_id = :erpId and platform_id <> :platformId and born = :born`,
   );
-  const newest = database.prepare<[string, string, number, number], Link>(
-    `select ${columns} from link where kind = ? and born = ?
-     order by linked_ms desc, platform_id limit ? offset ?`,
-  );
-  const after = database.prepare<[string, string, string, number], Link>(
-    `select ${columns} from link where kind = ? and platform_id > ? and born = ?
-     order by platform_id limit ?`,
-  );
-  const since = database.prepare<[string, string, string, number, number], Link>(
-    `select ${columns} from link where kind = ? and platform_id > ? and born = ? and linked_ms >= ?
-     order by platform_id limit ?`,
-  );
-  const byNumber = database.prepare<[{ number: string; kind: Kind; born: Side }], Link>(
+  const byNumber = row<[{ number: string; kind: Kind; born: Side }], Link>(
     `select ${columns} from link where ${IS_NUMBERED} and kind = :kind and born = :born`,
   );
-  const dropPlatform = database.prepare("delete from link where kind = ? and platform_id = ?");
-  const dropErp = database.prepare("delete from link where kind = ? and erp_id = ?");
+  const drop = {
+    platform: run<[kind: Kind, id: string]>("delete from link where kind = ? and platform_id = ?"),
+    erp: run<[kind: Kind, id: string]>("delete from link where kind = ? and erp_id = ?"),
+  };
   const searching = (isOne: string, isNumbered: string) =>
-    database.prepare<[{ text: string }], Link & { linkedMs: number }>(
+    rows<[{ text: string }], Link & { linkedMs: number }>(
       `select ${columns} from link
        where (${isNumbered}) or (${isOne} and platform_id = :text) or (${isOne} and erp_id = :text)
        order by kind, platform_id`,
@@ -85,9 +83,7 @@ export function links(database: Database.Database) {
   const ofParties = searching(isParty, `number = :text and +${isParty}`);
 
   return {
-    find(kind: Kind, side: Side, id: string): Link | null {
-      return (side === "platform" ? byPlatform : byErp).get(kind, id) ?? null;
-    },
+    find: (kind: Kind, side: Side, id: string): Link | null => bySide[side](kind, id),
     /** The newest counterpart counts; but what was born on the other side is never taken from it. */
     save(link: Link, atMs: number): void {
       const { kind, platformId, erpId, born, number, content, amount } = link;
@@ -95,39 +91,64 @@ export function links(database: Database.Database) {
       const folded = foldedOf(kind, number);
       const row = [kind, platformId, erpId, born, number, folded, content, amount, atMs, sum];
       if (add.run(row).changes === 1) return;
-      free.run({ kind, platformId, erpId, born });
+      free({ kind, platformId, erpId, born });
       save.run(row);
     },
     /** The last ones that were linked, of things that were born on this side. */
-    newest(kind: Kind, born: Side, limit: number, offset: number): Link[] {
-      return newest.all(kind, born, limit, offset);
-    },
+    newest: linksWhere<[kind: Kind, born: Side, limit: number, offset: number]>(
+      "kind = ? and born = ? order by linked_ms desc, platform_id limit ? offset ?",
+    ),
     /** The next ones by platform id, of things that were born on this side. */
-    after(kind: Kind, born: Side, platformId: string, limit: number): Link[] {
-      return after.all(kind, platformId, born, limit);
-    },
+    after: linksWhere<[kind: Kind, born: Side, platformId: string, limit: number]>(
+      "kind = ? and born = ? and platform_id > ? order by platform_id limit ?",
+    ),
     /** The same, of those that were last delivered at that instant (ms UTC) or later. */
-    deliveredSince(
-      kind: Kind,
-      born: Side,
-      sinceMs: number,
-      platformId: string,
-      limit: number,
-    ): Link[] {
-      return since.all(kind, platformId, born, sinceMs, limit);
-    },
+    deliveredSince: linksWhere<
+      [kind: Kind, born: Side, sinceMs: number, platformId: string, limit: number]
+    >("kind = ? and born = ? and linked_ms >= ? and platform_id > ? order by platform_id limit ?"),
     /** One of this number, as numbers are compared, that was born on this side. */
-    numbered(kind: Kind, number: string, born: Side): Link | null {
-      return byNumber.get({ kind, number: comparedNumber(kind, number), born }) ?? null;
-    },
-    drop(kind: Kind, side: Side, id: string): void {
-      (side === "platform" ? dropPlatform : dropErp).run(kind, id);
-    },
+    numbered: (kind: Kind, number: string, born: Side): Link | null =>
+      byNumber({ kind, number: comparedNumber(kind, number), born }),
+    drop: (kind: Kind, side: Side, id: string): void => void drop[side](kind, id),
     /** Whose number, or whose id on either side, this is; by kind and platform id. */
-    search(text: string): (Link & { linkedMs: number })[] {
-      return anySide.all({ text });
-    },
+    search: (text: string): (Link & { linkedMs: number })[] => anySide({ text }),
     /** The same of parties alone. */
-    parties: (text: string): Link[] => ofParties.all({ text }),
+    parties: (text: string): Link[] => ofParties({ text }),
+  };
+}
+
+export interface Likened {
+  readonly recordId: string;
+  readonly number: string;
+}
+
+/** By the first key of its table, and what is known of each record by its own. */
+const OTHERS = `select shown_id(record.id) as recordId, coalesce((select number from delivery
+     where delivery.record = likeness.record and number is not null order by delivery desc limit 1), '') as number
+   from likeness cross join record on record.record = likeness.record
+   where likeness.likeness = ? and likeness.record <> +? and exists (
+     select 1 from delivery left join request using (request) where delivery.record = likeness.record
+       and (delivery.state in ('pending', 'frozen', 'delivered') or request.live = 1))`;
+
+/** By what copies of documents would be known (src/engine/copies.ts), of each document that went or is on its way. */
+export function likenesses(database: Database.Database) {
+  const { rows, run } = asking(database);
+  const others = rows<[likeness: string, record: number], Likened>(OTHERS);
+  const drop = run<[record: number]>("delete from likeness where record = ?");
+  const add = run<[likeness: string, record: number]>(
+    "insert or ignore into likeness (likeness, record) values (?, ?)",
+  );
+  return {
+    /** Other records that are like it and went, or are on their way. */
+    others: (likeness: string, record: number): Likened[] =>
+      others(likeness, record).map(({ recordId, number }) => ({
+        recordId,
+        number: number || recordId,
+      })),
+    /** The record goes: by these its copies are known from now on. Inside a transaction. */
+    keep(record: number, all: readonly string[]): void {
+      drop(record);
+      for (const likeness of all) add(likeness, record);
+    },
   };
 }

@@ -8,7 +8,7 @@ import {
   deliveryStates,
   mayMove,
 } from "../core/delivery-state.ts";
-import { moving } from "./moves.ts";
+import { moving } from "./statements.ts";
 import { storeFile } from "./rights.ts";
 import { openStore } from "./store.ts";
 

@@ -1,15 +1,14 @@
-/** Requests: bytes frozen under a key before the first one leaves, and what is known about them. */
+/** Requests: bytes frozen under a key before the first one leaves, what is known about them, and what waits for their outcome. */
 import type Database from "better-sqlite3";
-import type { Frozen } from "../core/contract.ts";
+import type { Frozen, Remembered } from "../core/contract.ts";
 import { sha256 } from "../core/keys.ts";
 import { comparedNumber, type Kind } from "../core/kinds.ts";
-import { freshRequest, isFinal, type RequestState } from "../core/request-state.ts";
-import type { Carried } from "./deliveries.ts";
-import { shownId } from "./ids.ts";
-import { foldedOf, IS_NUMBERED } from "./numbers.ts";
-import { expectBody, resumming, sumIn, sumOf, wholeIn } from "./sums.ts";
+import { freshRequest, isFinal, type RequestState, type State } from "../core/request-state.ts";
+import { CARRIED, type Carried } from "./deliveries.ts";
+import { asking, foldedOf, IS_NUMBERED } from "./statements.ts";
+import { type BodyRow, expectBody, resumming, sumIn, sumOf, wholeIn } from "./sums.ts";
 
-export interface NewRequest extends Frozen {
+interface RequestRow {
   readonly flow: number;
   readonly operation: string;
   readonly kind: Kind;
@@ -17,71 +16,53 @@ export interface NewRequest extends Frozen {
   readonly revision: string;
   readonly orderingKey: string;
   readonly key: string;
-  /** What is known of it already. */
   readonly machine: RequestState;
 }
 
-export interface StoredRequest {
+/** `machine`: what is known of it already. */
+export type NewRequest = Frozen & RequestRow;
+
+export interface StoredRequest extends RequestRow {
   readonly request: number;
-  readonly flow: number;
-  readonly operation: string;
-  readonly kind: Kind;
-  readonly number: string;
-  readonly revision: string;
-  readonly orderingKey: string;
-  readonly key: string;
   readonly target: string;
   /** Empty: its bytes are gone (retention.ts). */
   readonly body: string;
-  readonly machine: RequestState;
 }
 
-type Row = Omit<StoredRequest, "machine"> & {
-  machine: string;
-  body_sha256: string;
-  body_gone_ms: number | null;
-};
+type Row = Omit<StoredRequest, "machine"> & BodyRow & { readonly machine: string };
 
 /** When its bytes last left, also under an earlier key. */
 const SENT = "sent_ms = coalesce(max(sent_ms, ?), sent_ms, ?)";
 /** Those that are open, without reading all that ever were; with `live = 1`. */
-export const OPEN = "request indexed by request_ordering_key";
-const ROW = `request, flow, operation, kind, number, revision, ordering_key as orderingKey, key, target, body, body_sha256, body_gone_ms,
-  ${wholeIn("request")} as machine`;
+const OPEN = "request indexed by request_ordering_key";
+const ROW = `request, flow, operation, kind, number, revision, ordering_key as orderingKey, key, target, body, body_sha256,
+  body_gone_ms, ${wholeIn("request")} as machine`;
 
 /**
  * `leaving` is told, inside the transaction, when bytes are about to leave. What runs for every document is bound by
  * position: names cost as much as the statement.
  */
 export function requests(database: Database.Database, leaving: (atMs: number) => void) {
+  const { is, row, rows, value } = asking(database);
   const add = database.prepare(
     `insert into request (flow, operation, kind, number, revision, ordering_key, key, target, body, body_sha256,
        state, live, machine, created_ms, updated_ms, sent_ms, sum, folded)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)`,
   );
-  const open = database.prepare<[number], Row>(
+  const open = rows<[flow: number], Row>(
     `select ${ROW} from ${OPEN} where flow = ? and live = 1 order by request`,
   );
-  const one = database.prepare<[number], Row>(`select ${ROW} from request where request = ?`);
-  const openCount = database
-    .prepare<[number], number>(
-      `select count(*) from ${OPEN} where flow = ? and live = 1 and state <> 'manual'`,
-    )
-    .pluck();
-  const liveOrderingKey = database
-    .prepare<[string, string | null], number>(
-      "select 1 from request where ordering_key = ? and live = 1 and (state <> 'manual' or operation = ?)",
-    )
-    .pluck();
-  const liveKind = database.prepare<[{ number: string; kind: Kind }], Row>(
+  const one = row<[request: number], Row>(`select ${ROW} from request where request = ?`);
+  const openCount = value<[flow: number], number>(
+    `select count(*) from ${OPEN} where flow = ? and live = 1 and state <> 'manual'`,
+  );
+  const liveKind = row<[{ number: string; kind: Kind }], Row>(
     `select ${ROW} from request where ${IS_NUMBERED} and kind = :kind and live = 1`,
   );
-  const generations = database
-    .prepare<[string, string, string], number>(
-      `select coalesce(max(machine ->> '$.generation') + 1, 0) from request
-       where operation = +? and number = +? and revision = +?`,
-    )
-    .pluck();
+  const nextGeneration = value<[operation: string, number: string, revision: string], number>(
+    `select coalesce(max(machine ->> '$.generation') + 1, 0) from request
+     where operation = +? and number = +? and revision = +?`,
+  );
   const moving = (also: string) =>
     database.prepare(
       `update request set state = ?, machine = ?, updated_ms = ?, ${SENT},
@@ -92,12 +73,6 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
   const settle = moving(", live = null");
   const rename = database.prepare("update request set key = ? where request = ?");
   const resum = resumming(database, "request");
-  // Bound as `+?`, for a plain `?` has SQLite plan such a statement anew for every value.
-  const carried = database.prepare<[number], Carried & { id: Buffer | string }>(
-    `select delivery, record.id, ${wholeIn("delivery")} as revision, number, delivery.content, amount, bisect_group as bisectGroup
-     from delivery join record using (record)
-     where request = +? and delivery.content is not null order by delivery`,
-  );
 
   return {
     add(request: NewRequest, atMs: number): number {
@@ -114,38 +89,33 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     },
 
     /** Every request of a flow that is not final, oldest first. */
-    open(flow: number): StoredRequest[] {
-      return open.all(flow).map(read);
-    },
+    open: (flow: number): StoredRequest[] => open(flow).map(read),
 
     get(request: number): StoredRequest | null {
-      const row = one.get(request);
-      return row === undefined ? null : read(row);
+      const row = one(request);
+      return row === null ? null : read(row);
     },
 
     /** Requests of a flow that are neither final nor a person's. */
-    openCount(flow: number): number {
-      return openCount.get(flow) ?? 0;
-    },
+    openCount: (flow: number): number => openCount(flow) ?? 0,
 
     /**
-     * Is a request of any operation under this ordering key on its way? `manualOf`: those of this operation count that wait for a
-     * person, too: another document that only has the same name does not depend on them. Null: none of them does.
+     * Is a request of any operation under this ordering key on its way? The second value: those of this operation count that
+     * wait for a person, too: another document that only has the same name does not depend on them. Null: none of them does.
      */
-    isOrderingKeyLive(orderingKey: string, manualOf: string | null): boolean {
-      return liveOrderingKey.get(orderingKey, manualOf) !== undefined;
-    },
+    isOrderingKeyLive: is<[orderingKey: string, manualOf: string | null]>(
+      "select 1 from request where ordering_key = ? and live = 1 and (state <> 'manual' or operation = ?)",
+    ),
 
     /** What of this kind and number, as numbers are compared, is on its way, to whichever side. */
     live(kind: Kind, number: string): StoredRequest | null {
-      const row = liveKind.get({ number: comparedNumber(kind, number), kind });
-      return row === undefined ? null : read(row);
+      const row = liveKind({ number: comparedNumber(kind, number), kind });
+      return row === null ? null : read(row);
     },
 
     /** 0 for a content never frozen before; else one more than the last key used for it. */
-    nextGeneration(operation: string, number: string, revision: string): number {
-      return generations.get(operation, number, revision) ?? 0;
-    },
+    nextGeneration: (operation: string, number: string, revision: string): number =>
+      nextGeneration(operation, number, revision) ?? 0,
 
     /** @throws Error when another hand moved it meanwhile: exactly one row must change. */
     move(request: StoredRequest, next: RequestState, key: string, atMs: number): StoredRequest {
@@ -164,10 +134,11 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
       return { ...request, machine: next, key };
     },
 
-    /** In the order of its items. */
-    carried(request: number): Carried[] {
-      return carried.all(request).map(({ id, ...row }) => ({ ...row, recordId: shownId(id) }));
-    },
+    /** In the order of its items. Bound as `+?`, for a plain `?` has SQLite plan such a statement anew for every value. */
+    carried: rows<[request: number], Carried>(
+      `select ${CARRIED} from delivery join record using (record)
+       where request = +? and delivery.content is not null order by delivery`,
+    ),
   };
 }
 
@@ -190,8 +161,159 @@ function packed(machine: RequestState): string {
   return JSON.stringify(told);
 }
 
-/** Stores of older versions have all of it. */
 const unpacked = (machine: string): RequestState => ({
   ...freshRequest,
   ...(JSON.parse(machine) as Partial<RequestState>),
 });
+
+export interface Version {
+  readonly record: number;
+  readonly request: number;
+  readonly state: State;
+}
+
+export interface Turn {
+  readonly request: number;
+  readonly orderingKey: string;
+}
+
+/** A request that has not ended, and what its receiver said last. */
+export interface Unended {
+  readonly request: number;
+  readonly state: State;
+  readonly sinceMs: number;
+  readonly documents: number;
+  /** What came of its last send or look; null: it was neither sent nor looked for. */
+  readonly said: string | null;
+}
+
+/** A delivery that waits to be mapped, and since when. */
+export interface Unmapped {
+  readonly delivery: number;
+  readonly text: string;
+  readonly sinceMs: number;
+}
+
+/** So many of the oldest are asked about. */
+export const OLDEST = 500;
+
+/** Documents whose requests are not final, and what waits for the same outcome (src/engine/under-way.ts). */
+export function underWay(database: Database.Database) {
+  const { is, rows, values } = asking(database);
+  // Asked of the records at hand, not read as a whole: what is on its way may be all that a receiver has not taken for days.
+  const versions = rows<[records: string, flow: number, kind: Kind], Version>(
+    `select record, request.request, request.state
+     from json_each(?) asked cross join delivery on delivery.record = asked.value
+       cross join request using (request)
+     where request.flow = +? and request.live = 1 and kind = +? order by request.request`,
+  );
+  const elsewhere = is<[{ number: string; kind: Kind; flow: number }]>(
+    `select 1 from delivery cross join request using (request)
+     where (delivery.number = :number and delivery.folded is null or delivery.folded = :number)
+       and delivery.state in ('frozen', 'quarantined')
+       and request.live = 1 and kind = +:kind and request.flow <> +:flow limit 1`,
+  );
+
+  return {
+    /** Those of these records that a request of this flow carries, the newest last. */
+    versions: (kind: Kind, flow: number, asked: readonly number[]): Version[] =>
+      versions(JSON.stringify(asked), flow, kind),
+    /** Does a request of another flow carry a document of this number, whose place no newer version has taken? */
+    elsewhere: (kind: Kind, number: string, flow: number): boolean =>
+      elsewhere({ number: comparedNumber(kind, number), kind, flow }),
+    /** The records that are carried by one of this kind. */
+    records: rows<[kind: Kind], { flow: number; recordId: string }>(
+      `select record.flow, shown_id(record.id) as recordId from ${OPEN}
+         cross join delivery on delivery.request = request.request
+         cross join record on record.record = delivery.record
+       where request.live = 1 and kind = ?`,
+    ),
+    /** The open requests of a flow that are no person's, oldest first, without their bytes. */
+    turns: rows<[flow: number], Turn>(
+      `select request, ordering_key as orderingKey from ${OPEN}
+       where flow = ? and live = 1 and state <> 'manual' order by request`,
+    ),
+    /** The open requests of a flow that are no person's and are as old as that, the oldest first. */
+    unended: rows<[flow: number, beforeMs: number], Unended>(
+      `select request, state, created_ms as sinceMs,
+              (select count(*) from delivery
+               where delivery.request = r.request and delivery.state = 'frozen') as documents,
+              (select detail from audit where audit.request = r.request and delivery is null
+                 and event in ('ready', 'unknown', 'sending') order by audit desc limit 1) as said
+       from request r indexed by request_ordering_key
+       where flow = ? and live = 1 and state <> 'manual' and created_ms <= ? order by request`,
+    ),
+    /**
+     * Of the {@link OLDEST} pending deliveries of a flow those that wait since then, the oldest first. A person who retried
+     * one, a wait that ended: from then on it waits again.
+     */
+    unmapped: rows<[flow: number, beforeMs: number], Unmapped>(
+      `select delivery, text, sinceMs from (
+         select oldest.delivery, record, max(received_ms, coalesce(
+           (select max(at_ms) from audit where audit.delivery = oldest.delivery), 0)) as sinceMs
+         from (select delivery, record, received_ms from delivery indexed by delivery_pending
+               where flow = ? and state = 'pending' order by delivery limit ${OLDEST}) oldest)
+         join record using (record)
+       where sinceMs <= ? order by sinceMs`,
+    ),
+    /** Newer versions of what a request carries, which wait for the same decision. */
+    newer: values<[request: number], number>(
+      "select delivery from delivery where request = ? and content is null and state = 'quarantined'",
+    ),
+  };
+}
+
+/** What was delivered, as it was written: for receivers that cannot be asked. Read only. */
+export function remembered(database: Database.Database) {
+  const { row, rows } = asking(database);
+  const items = rows<[operation: string], { request: number; id: string; number: string }>(
+    `select delivery.request, shown_id(record.id) as id, delivery.number
+     from (select max(delivery) as delivery from delivery where state = 'delivered' and content is not null
+           group by record)
+       join delivery using (delivery) join request using (request) join record using (record)
+     where operation = +? order by delivery.request`,
+  );
+  const bytes = row<[request: number], BodyRow & { target: string; updated_ms: number }>(
+    "select request, target, body, body_sha256, updated_ms, body_gone_ms from request where request = ?",
+  );
+  return {
+    /**
+     * Requests of an operation, oldest first, each document in the newest that delivered it.
+     * @throws StorageError when frozen bytes are damaged
+     */
+    *of(operation: string): Generator<Remembered> {
+      for (const [request, own] of Map.groupBy(items(operation), (row) => row.request)) {
+        const row = bytes(request);
+        if (row === null || row.body_gone_ms !== null) continue;
+        expectBody(row);
+        yield {
+          target: row.target,
+          body: row.body,
+          items: own.map(({ id, number }) => ({ id, number })),
+          deliveredAt: new Date(row.updated_ms).toISOString(),
+        };
+      }
+    },
+  };
+}
+
+/** What X12 has room for; after it comes 1 again. */
+const LAST = 999_999_999;
+/** So many numbers are left out when a store goes on that does not know all that was sent. */
+const LEAP = 100_000;
+
+/** The numbers that requests take, where their receiver wants them numbered (ADR 0046). None is ever given twice. */
+export function sequences(database: Database.Database) {
+  const { run, value } = asking(database);
+  const next = value<[{ sequence: string; last: number }], number>(
+    `insert into sequence (sequence, last) values (:sequence, 1)
+     on conflict do update set last = last % :last + 1 returning last`,
+  );
+  const leap = run<[number, number]>("update sequence set last = (last + ?) % ?");
+  return {
+    /** 1 to 999999999. Inside the transaction that stores what is numbered. */
+    next: (sequence: string): number => next({ sequence, last: LAST }) as number,
+    /** A person has released a restored store: what it gave since its backup, nobody knows. */
+    leap: (): void => void leap(LEAP, LAST),
+  };
+}

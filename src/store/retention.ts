@@ -3,6 +3,7 @@
  * that a document was last delivered by, and all of what is still open, waits, or differs.
  */
 import type Database from "better-sqlite3";
+import { asking } from "./statements.ts";
 
 export interface Removed {
   /** Requests whose bytes went, and how many bytes. */
@@ -22,10 +23,11 @@ const STEP = 500;
 const PAGES = 256;
 
 export function retention(database: Database.Database) {
-  const last = database.prepare<[], number | null>("select max(request) from request").pluck();
+  const { rows, run, value } = asking(database);
+  const last = value<[], number>("select max(request) from request");
   // Every document of it was delivered anew since, and nothing of it is open, waits or differs.
-  const replaced = database.prepare<
-    { after: number; upTo: number; before: number },
+  const replaced = rows<
+    [{ after: number; upTo: number; before: number }],
     { request: number; bytes: number }
   >(
     `select request, length(cast(body as blob)) as bytes from request r
@@ -40,19 +42,14 @@ export function retention(database: Database.Database) {
        and not exists (select 1 from carried_before c join delivery d using (delivery)
          where c.request = r.request and d.state in ('pending', 'frozen', 'quarantined'))`,
   );
-  const remove = database.prepare(
+  const remove = run<[atMs: number, request: number]>(
     "update request set body = '', body_gone_ms = ? where request = ?",
-  );
-  const settled = database.prepare(
-    `update difference set case_row = null where difference in (
-       select difference from difference
-       where state = 'cleared' and case_row is not null and last_ms < ? limit ${STEP})`,
   );
   const pragma = (name: string): number => database.pragma(name, { simple: true }) as number;
 
   return {
     /** The last request there is: a pass goes up to it. */
-    lastRequest: (): number => last.get() ?? 0,
+    lastRequest: (): number => last() ?? 0,
     /** One step of a pass, inside a transaction: the next requests after `after`, of those before that time. */
     removeBytes(
       after: number,
@@ -60,12 +57,20 @@ export function retention(database: Database.Database) {
       atMs: number,
     ): Removed & { readonly upTo: number } {
       const upTo = after + STEP;
-      const rows = replaced.all({ after, upTo, before: beforeMs });
-      for (const { request } of rows) remove.run(atMs, request);
-      return { requests: rows.length, bytes: rows.reduce((sum, row) => sum + row.bytes, 0), upTo };
+      const found = replaced({ after, upTo, before: beforeMs });
+      for (const { request } of found) remove(atMs, request);
+      return {
+        requests: found.length,
+        bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
+        upTo,
+      };
     },
     /** The fields of differences that were settled before that time; how many. One step, inside a transaction. */
-    removeSettled: (beforeMs: number): number => settled.run(beforeMs).changes,
+    removeSettled: run<[beforeMs: number]>(
+      `update difference set case_row = null where difference in (
+         select difference from difference
+         where state = 'cleared' and case_row is not null and last_ms < ? limit ${STEP})`,
+    ),
     /** Gives some free pages back to the disk; false: there is none. Outside a transaction. */
     giveBack(): boolean {
       if (pragma("freelist_count") === 0) return false;
@@ -74,12 +79,9 @@ export function retention(database: Database.Database) {
     },
     /** The file has its new length once the log is written into it. */
     settle: (): void => void database.pragma("wal_checkpoint(passive)"),
-    size: (): StoreSize => {
+    size(): StoreSize {
       const page = pragma("page_size");
-      return {
-        bytes: pragma("page_count") * page,
-        freeBytes: pragma("freelist_count") * page,
-      };
+      return { bytes: pragma("page_count") * page, freeBytes: pragma("freelist_count") * page };
     },
   };
 }

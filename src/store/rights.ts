@@ -11,7 +11,7 @@ export const storeFile = (folder: string): string => join(folder, "fuelbridge.sq
 /** The folder in the state folder that a backup leaves out: what describes this machine's own files. */
 const outsideBackups = (folder: string): string => join(folder, "no-backup");
 
-/** How far sending had got (high-water.ts). */
+/** How far sending had got (identity.ts). */
 export const markFile = (folder: string): string => join(outsideBackups(folder), "high-water");
 
 /** The name of the user of this process; a container's user may have none. */

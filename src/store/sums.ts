@@ -7,8 +7,8 @@ import type Database from "better-sqlite3";
 import { crc32 } from "node:zlib";
 import { StorageError } from "../core/errors.ts";
 import { sha256 } from "../core/keys.ts";
-import { checkedChain } from "./chain.ts";
-import { shownId } from "./ids.ts";
+import { checkedChain } from "./journal.ts";
+import { addIdFunctions, shownId } from "./statements.ts";
 
 /** What is summed of each table; the last one is what a guarded reading gives. */
 const COLUMNS = {
@@ -39,6 +39,7 @@ export function sumOf(values: readonly Value[]): number {
 
 /** The functions that statements use: before any is prepared. */
 export function addFunctions(database: Database.Database): void {
+  addIdFunctions(database);
   database.function("sum_of", { varargs: true, deterministic: true }, (...values: unknown[]) =>
     sumOf(values as Value[]),
   );

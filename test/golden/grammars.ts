@@ -38,7 +38,7 @@ import {
 } from "../../src/core/keys.ts";
 import { comparedNumber, type Kind, kinds } from "../../src/core/kinds.ts";
 import { operations, type OperationId } from "../../src/platform/contract/operations.ts";
-import { shownId, storedId } from "../../src/store/ids.ts";
+import { shownId, storedId } from "../../src/store/statements.ts";
 import { itemsOfCases } from "../emit/cases.ts";
 
 const ID = "0b6f7a52-9a4e-4c1e-8f6e-2f1c5f0a7d11";

@@ -4,8 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { calendarOf } from "../../src/core/calendar.ts";
 import { z } from "zod";
-import type { Change, Outgoing, Page, Sink, Source } from "../../src/core/contract.ts";
-import { defineMapping } from "../../src/core/contract.ts";
+import {
+  type Change,
+  defineMapping,
+  type Outgoing,
+  type Page,
+  type Sink,
+  type Source,
+} from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import type { Answer, Finding, Policy } from "../../src/core/outcome.ts";

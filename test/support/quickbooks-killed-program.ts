@@ -9,7 +9,7 @@ import { InvoiceDocument, OrderDocument, ShipmentDocument } from "../../src/ledg
 import { defineMapping, type Sink } from "../../src/core/contract.ts";
 import { clearBreakers } from "../../src/engine/breakers.ts";
 import { push, recover, runFlow } from "../../src/engine/run.ts";
-import { notebookIn } from "../../src/store/notebooks.ts";
+import { notebookIn } from "../../src/store/flows.ts";
 import { invoiceDocument } from "../../connectors/example/example.fixture.ts";
 import { DesktopConfig } from "../../connectors/quickbooks-desktop/config.ts";
 import {

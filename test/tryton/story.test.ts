@@ -18,10 +18,24 @@ import { trytonIsThere, useTryton } from "../support/tryton.ts";
 import { isHalf, testedSeries } from "../support/tryton-releases.ts";
 import { type Bill, bookedOf, changeOnPlatform } from "./bills.ts";
 import { FROM_PLATFORM, ISSUED, leaveAFew } from "./fewer.ts";
-import { balances, bookedInvoices, dayOf, expected, invoicesByMonth, number } from "./ledger.ts";
-import { sideOf, text } from "./ledger.ts";
-import { newCustomer, newInvoice, newPrice, newPriceList, type OwnInvoice } from "./office.ts";
-import { settle } from "./office.ts";
+import {
+  balances,
+  bookedInvoices,
+  dayOf,
+  expected,
+  invoicesByMonth,
+  number,
+  sideOf,
+  text,
+} from "./ledger.ts";
+import {
+  newCustomer,
+  newInvoice,
+  newPrice,
+  newPriceList,
+  type OwnInvoice,
+  settle,
+} from "./office.ts";
 import { layOut, type Members, openSite, type Site } from "./site.ts";
 
 const SLOW = 2_700_000;

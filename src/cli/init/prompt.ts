@@ -1,8 +1,7 @@
 /** Questions on a terminal: an answer that cannot be is said so and asked for again; a secret is not shown. */
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
-import type { Answers, Field } from "./fields.ts";
-import { fieldsFor } from "./fields.ts";
+import { type Answers, type Field, fieldsFor } from "./fields.ts";
 
 export interface Terminal {
   readonly input: NodeJS.ReadableStream;

@@ -1,8 +1,7 @@
 /** What `fuelbridge init` writes, made from the configurations that are shipped: pure, the disk comes after. */
 import { isMap, isScalar, parseDocument } from "yaml";
 import type { Mapping } from "../../core/contract.ts";
-import type { Answers } from "./fields.ts";
-import { environmentOf, erpOf, erps, fieldsFor } from "./fields.ts";
+import { type Answers, environmentOf, erpOf, erps, fieldsFor } from "./fields.ts";
 
 /** A file to write. */
 export interface Made {

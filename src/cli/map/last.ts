@@ -5,7 +5,7 @@ import { parseExact } from "../../core/json.ts";
 import { isContentOf } from "../../engine/content.ts";
 import { changedFields, type ChangedField } from "../../mapping/differences.ts";
 import { explain } from "../../mapping/explain.ts";
-import type { Sample } from "../../store/samples.ts";
+import type { Sample } from "../../store/queries.ts";
 import type { Answer } from "../answer.ts";
 import { openLooking } from "../../app/looking.ts";
 import { counted, table } from "../../views/table.ts";

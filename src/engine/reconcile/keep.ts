@@ -4,7 +4,7 @@ import { Decimal } from "../../core/decimal.ts";
 import { agreeing } from "../../reconcile/case.ts";
 import type { Report } from "../../reconcile/report.ts";
 import type { CaseRow } from "../../reconcile/rows.ts";
-import type { DifferenceRow, Found } from "../../store/sweeps.ts";
+import type { DifferenceRow, Found } from "../../store/reconciliation.ts";
 import type { Engine, Flow } from "../engine.ts";
 import { markWalked, platformWalks, takeLate } from "./late.ts";
 import {

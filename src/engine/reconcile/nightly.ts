@@ -9,7 +9,7 @@ import { ConfigurationError, FuelbridgeError } from "../../core/errors.ts";
 import type { Period } from "../../core/holdings.ts";
 import { LATE_MS } from "../../core/watermark.ts";
 import type { Bucket } from "../../reconcile/case.ts";
-import type { SweepRow } from "../../store/sweeps.ts";
+import type { SweepRow } from "../../store/reconciliation.ts";
 import type { Engine, Flow, Schedule } from "../engine.ts";
 import { nextDue } from "../schedule.ts";
 import type { Auditor } from "./auditor.ts";

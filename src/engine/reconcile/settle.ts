@@ -8,7 +8,7 @@ import { agreeing, type Bucket } from "../../reconcile/case.ts";
 import type { Report } from "../../reconcile/report.ts";
 import type { CaseRow } from "../../reconcile/rows.ts";
 import type { StoredRequest } from "../../store/requests.ts";
-import type { DifferenceRow } from "../../store/sweeps.ts";
+import type { DifferenceRow } from "../../store/reconciliation.ts";
 import { arrivedAfterAll, moved } from "../deliver.ts";
 import { type Compared, settleDifferences } from "../differs.ts";
 import { endpointOf, type Engine, type Flow } from "../engine.ts";

@@ -9,7 +9,7 @@ import {
   type Side,
   type StoredState,
 } from "../../reconcile/case.ts";
-import type { DifferenceRow, NewestRow } from "../../store/sweeps.ts";
+import type { DifferenceRow, NewestRow } from "../../store/reconciliation.ts";
 import type { Engine, Flow } from "../engine.ts";
 import { LEFT_THE_LIST } from "../lists.ts";
 import type { KindPlan } from "./plan.ts";

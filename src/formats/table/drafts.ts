@@ -2,8 +2,17 @@
 import { readCell } from "./cells.ts";
 import { FileFault, Sheet } from "./csv.ts";
 import { HEADS, type List, type Profile, textFormOf } from "./profile.ts";
-import type { Problem, Entry, Table, TableRow } from "./table-reader.ts";
-import { isCutInRecord, openTable, raggedness, readEntry, rowsOf } from "./table-reader.ts";
+import {
+  type Entry,
+  isCutInRecord,
+  openTable,
+  type Problem,
+  raggedness,
+  readEntry,
+  rowsOf,
+  type Table,
+  type TableRow,
+} from "./table-reader.ts";
 import type { Row } from "./tokens.ts";
 
 export interface Draft {

@@ -1,8 +1,7 @@
 /** Is anything wrong? In one glance, and in words when nothing is. */
 import { fateOf } from "../../core/obstacle.ts";
-import type { FlowStatus, QuarantineGroup, Status } from "../../office/answers.ts";
-import type { Lately } from "../../office/answers.ts";
-import { LATELY_MAX } from "../../store/found.ts";
+import type { FlowStatus, Lately, QuarantineGroup, Status } from "../../office/answers.ts";
+import { LATELY_MAX } from "../../store/queries.ts";
 import { address, type Html, html, segment } from "../html.ts";
 import {
   ago,

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Decimal } from "../../../src/core/decimal.ts";
 import { released } from "../../../src/engine/recovery.ts";
-import { shownId } from "../../../src/store/ids.ts";
+import { shownId } from "../../../src/store/statements.ts";
 import { storeFile } from "../../../src/store/rights.ts";
 import { connectionOf, type Stored, US } from "./platform.ts";
 import { type Row, type Running, Sides, start } from "./site.ts";

@@ -1,32 +1,40 @@
-/** The requests that were sent, by month, by day and by purpose. */
+/** The requests that were sent, by month, by day and by purpose, and the month as a governor asks for it. */
 import type Database from "better-sqlite3";
 import type { DaySpent, Purpose, Spent } from "../core/budget.ts";
+import { asking } from "./statements.ts";
 
 /** The purpose under which requests stand that were leased and have none yet. */
 const LEASED = "leased";
 
 /** The month of a day: `2026-11` of `2026-11-23`. */
-export const monthOf = (day: string): string => day.slice(0, 7);
+const monthOf = (day: string): string => day.slice(0, 7);
+
+interface Unsaved {
+  readonly day: string;
+  readonly purpose: Purpose;
+  requests: number;
+}
 
 /**
  * Requests of each month (`2026-11`, UTC) by purpose. They are leased in blocks, durably and before they are sent, and
  * move to their purposes and days with whatever transaction comes next. So of a process that dies purposes and days are
  * lost, never a request: what it had leased and not written down counts as sent. Days are kept of this month and the last.
  */
-export function usage(database: Database.Database) {
-  const add = database.prepare(
+export function spending(database: Database.Database) {
+  const { run, rows } = asking(database);
+  const add = run<[month: string, purpose: string, requests: number]>(
     `insert into usage (month, purpose, requests) values (?, ?, ?)
      on conflict do update set requests = requests + excluded.requests`,
   );
-  const addDay = database.prepare(
+  const addDay = run<[day: string, purpose: string, requests: number]>(
     `insert into usage_day (day, purpose, requests) values (?, ?, ?)
      on conflict do update set requests = requests + excluded.requests`,
   );
-  const forget = database.prepare("delete from usage_day where day < ?");
-  const rows = database.prepare<[string], { purpose: string; requests: number }>(
+  const forget = run<[day: string]>("delete from usage_day where day < ?");
+  const monthRows = rows<[month: string], { purpose: string; requests: number }>(
     "select purpose, requests from usage where month = ?",
   );
-  const dayRows = database.prepare<[string, string], Unsaved>(
+  const dayRows = rows<[from: string, to: string], Unsaved>(
     "select day, purpose, requests from usage_day where day between ? and ? order by day",
   );
   let unsaved: Unsaved[] = [];
@@ -34,9 +42,9 @@ export function usage(database: Database.Database) {
 
   function saveSpending(): void {
     for (const { day, purpose, requests } of unsaved) {
-      add.run(lease.month, purpose, requests);
-      add.run(lease.month, LEASED, -requests);
-      addDay.run(day, purpose, requests);
+      add(lease.month, purpose, requests);
+      add(lease.month, LEASED, -requests);
+      addDay(day, purpose, requests);
     }
     unsaved = [];
   }
@@ -44,7 +52,7 @@ export function usage(database: Database.Database) {
   /** What was leased and not sent is free again. Inside a transaction. */
   function giveBack(): void {
     saveSpending();
-    if (lease.left > 0) add.run(lease.month, LEASED, -lease.left);
+    if (lease.left > 0) add(lease.month, LEASED, -lease.left);
     lease = { month: "", left: 0 };
   }
 
@@ -55,9 +63,9 @@ export function usage(database: Database.Database) {
     leased: (month: string): number => (lease.month === month ? lease.left : 0),
     /** Inside a transaction that is durable before the first of them is sent. */
     lease(month: string, requests: number): void {
-      if (lease.month !== month) forget.run(`${monthBefore(month)}-01`);
+      if (lease.month !== month) forget(`${monthBefore(month)}-01`);
       giveBack();
-      add.run(month, LEASED, requests);
+      add(month, LEASED, requests);
       lease = { month, left: requests };
     },
     /** One more request on this day (`2026-11-23`, UTC), out of the lease of its month. */
@@ -68,7 +76,7 @@ export function usage(database: Database.Database) {
       else row.requests++;
     },
     spent(month: string): Spent {
-      const spent = new Map(rows.all(month).map(({ purpose, requests }) => [purpose, requests]));
+      const spent = new Map(monthRows(month).map(({ purpose, requests }) => [purpose, requests]));
       let lost = spent.get(LEASED) ?? 0;
       spent.delete(LEASED);
       if (lease.month === month) {
@@ -83,7 +91,7 @@ export function usage(database: Database.Database) {
     },
     /** Days of this month on which requests were sent, the oldest first. Empty where days are not kept any more. */
     spentByDay(month: string): readonly DaySpent[] {
-      const saved = dayRows.all(`${month}-01`, `${month}-31`);
+      const saved = dayRows(`${month}-01`, `${month}-31`);
       const all = [...saved, ...unsaved.filter(({ day }) => monthOf(day) === month)];
       return [...Map.groupBy(all, ({ day }) => day)].map(([day, those]) => {
         const spent: Partial<Record<Purpose, number>> = {};
@@ -95,14 +103,55 @@ export function usage(database: Database.Database) {
   };
 }
 
-interface Unsaved {
-  readonly day: string;
-  readonly purpose: Purpose;
-  requests: number;
-}
-
 function monthBefore(month: string): string {
   const at = new Date(`${month}-01T00:00:00Z`);
   at.setUTCMonth(at.getUTCMonth() - 1);
   return at.toISOString().slice(0, 7);
+}
+
+/** Requests that are made durable at once: so many a killed process may count without having sent them. */
+const BLOCK = 20;
+
+/** The month for a governor: what was spent of it, and whether the platform has closed it. */
+export interface StoreLedger {
+  spent(month: string): Spent;
+  /** One more request on that day (`2026-11-23`, UTC). @throws StorageError, EnvironmentError */
+  spend(day: string, purpose: Purpose): void;
+  closedUntil(nowMs: number): number | null;
+  /** At the end of a process: what was leased and not sent is free again. */
+  close(): void;
+}
+
+/** Of a store what the month is kept in. */
+interface MonthStore {
+  readonly journal: ReturnType<typeof spending> & {
+    breakers(): readonly { breaker: string; scope: string; retryMs: number | null }[];
+  };
+  readonly transaction: (work: () => void) => void;
+}
+
+export function ledger({ journal, transaction }: MonthStore): StoreLedger {
+  let leased = false;
+  return {
+    spent: (month) => journal.spent(month),
+    spend(day, purpose) {
+      const month = monthOf(day);
+      if (journal.leased(month) === 0) {
+        transaction(() => journal.lease(month, BLOCK));
+        leased = true;
+      }
+      journal.spend(day, purpose);
+    },
+    closedUntil(nowMs) {
+      const stop = journal
+        .breakers()
+        .find(({ breaker, scope }) => breaker === "quota" && scope === "platform");
+      const until = stop?.retryMs ?? 0;
+      return until > nowMs ? until : null;
+    },
+    close() {
+      if (leased) transaction(() => journal.giveBack());
+      leased = false;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
-import { appending, checkChain } from "./chain.ts";
+import { appending, checkChain } from "./journal.ts";
 import { storeFile } from "./rights.ts";
 import { openStore } from "./store.ts";
 

@@ -1,0 +1,487 @@
+/**
+ * What people ask: the quarantine by cause, everything about a number, documents as they are searched for, and records to try
+ * a mapping on. Read only, but for the table of what is searched.
+ */
+import type Database from "better-sqlite3";
+import { asking, storedId } from "./statements.ts";
+import { wholeIn } from "./sums.ts";
+
+export interface CauseRow {
+  readonly flow: string;
+  readonly code: string;
+  readonly cause: string;
+  readonly next: string;
+  readonly field: string | null;
+  /** The kind and, of one of them, the id of the document that they wait for. */
+  readonly awaitsKind: string | null;
+  readonly awaitsId: string | null;
+  /** The row that is missing in a cross-reference table. */
+  readonly lookupTable: string | null;
+  readonly lookupKey: string | null;
+  readonly count: number;
+  readonly sinceMs: number;
+  /** It stands for all causes of this code and field, of which it is one; left out: for itself. */
+  readonly several?: true;
+}
+
+export interface QuarantinedRow {
+  readonly delivery: number;
+  readonly record: number;
+  readonly request: number | null;
+  readonly number: string | null;
+  readonly recordId: string;
+  readonly version: string | null;
+  readonly origin: string | null;
+  readonly code: string;
+  readonly cause: string;
+  readonly field: string | null;
+  readonly awaitsId: string | null;
+  readonly sinceMs: number;
+}
+
+export interface DeliveryRow {
+  readonly delivery: number;
+  readonly flow: string;
+  readonly recordId: string;
+  readonly receivedMs: number;
+  /** Null: the source gives none. */
+  readonly version: string | null;
+  /** File and line; null: it came from no file. */
+  readonly origin: string | null;
+  readonly state: string;
+  readonly sinceMs: number | null;
+  readonly number: string | null;
+  readonly note: string | null;
+  readonly code: string | null;
+  readonly cause: string | null;
+  readonly field: string | null;
+  readonly awaitsKind: string | null;
+  readonly request: number | null;
+  /** When the bytes that carried it went; null: they are here, or there are none. */
+  readonly goneMs: number | null;
+}
+
+export interface AuditRow {
+  readonly audit: number;
+  readonly atMs: number;
+  readonly flow: string | null;
+  readonly request: number | null;
+  readonly delivery: number | null;
+  readonly event: string;
+  readonly detail: string;
+  /** What it says of each delivery of a request that carries several, JSON; null: it says nothing of each. */
+  readonly parts: string | null;
+}
+
+export function questions(database: Database.Database) {
+  const { rows, value, values } = asking(database);
+  const ofNumber = rows<[number: string, id: string, id: string], DeliveryRow>(
+    `select delivery.delivery, flow.name as flow, shown_id(record.id) as recordId, received_ms as receivedMs,
+            delivery.version, delivery.origin,
+            delivery.state, since_ms as sinceMs, delivery.number, note, code, cause, field,
+            awaits_kind as awaitsKind, delivery.request,
+            (select body_gone_ms from request where request.request = delivery.request) as goneMs
+     from delivery join flow using (flow) join record using (record)
+       left join quarantine on quarantine.delivery = delivery.delivery and delivery.state = 'quarantined'
+     where delivery.delivery in (
+       select delivery from delivery where number = ?
+       union select delivery from delivery where record in
+         (select r.record from flow f cross join record r on r.flow = f.flow and r.id in (?, stored_id(?))))
+     order by delivery.delivery`,
+  );
+  const audit = rows<[{ delivery: number; request: number | null }], AuditRow>(
+    `select audit, at_ms as atMs, flow.name as flow, request, delivery, event, detail, parts
+     from audit left join flow using (flow)
+     where delivery = :delivery or request = :request and delivery is null
+       or request in (select request from carried_before where delivery = :delivery) and delivery is null
+     order by audit`,
+  );
+  const hasWorked = value<[], 0 | 1>(
+    `select exists (select 1 from link)
+       or exists (select 1 from request where state not in ('ready', 'preflight', 'cancelled'))`,
+  );
+
+  return {
+    /**
+     * The source's ids of the records that were delivered, and of which no newer version is still to be decided, or
+     * was settled by hand. For small stores: it compares each with all.
+     */
+    deliveredIds: values<[flow: string], string>(
+      `select distinct shown_id(record.id) from delivery join record using (record)
+       where delivery.flow = (select flow from flow where name = ?) and state = 'delivered'
+         and not exists (select 1 from delivery d where d.record = delivery.record
+           and d.delivery > delivery.delivery and d.state in ('pending', 'quarantined', 'resolved'))`,
+    ),
+    ...quarantined(database),
+    /** Every delivery of a record with this number or this id. */
+    deliveries: (text: string): DeliveryRow[] => ofNumber(text, text, text),
+    audit: (delivery: number, request: number | null): AuditRow[] => audit({ delivery, request }),
+    /** Of requests for this number that carry nothing any more: a person, or newer content, gave them up. */
+    givenUp: rows<[number: string], AuditRow>(
+      `select audit, at_ms as atMs, flow.name as flow, audit.request, audit.delivery, event, detail,
+              parts
+       from request join audit using (request) left join flow on flow.flow = audit.flow
+       where request.number = ? and not exists (select 1 from delivery where delivery.request = request.request)
+       order by audit`,
+    ),
+    /** Was anything ever sent from here, found at its receiver, or linked? */
+    hasWorked: (): boolean => hasWorked() === 1,
+  };
+}
+
+/**
+ * What needs a person. `cross join` keeps the order of the tables: SQLite has no statistics here, and would begin with
+ * the millions of records and deliveries instead of the few flows or the quarantine.
+ */
+function quarantined(database: Database.Database) {
+  const { rows, value } = asking(database);
+  // Neither grouped nor sorted here: SQLite would hold all of it in memory.
+  const causes = database.prepare<[], CauseRow>(
+    `select flow.name as flow, code, cause, next, field, awaits_kind as awaitsKind, awaits_id as awaitsId,
+            lookup_table as lookupTable, lookup_key as lookupKey, 1 as count, since_ms as sinceMs
+     from quarantine cross join delivery using (delivery) join flow using (flow)
+     where delivery.state = 'quarantined'`,
+  );
+  const deliveriesWhere = (isOne: string) =>
+    rows<[flow: string, code: string, one: string], QuarantinedRow>(
+      `select delivery, record.record, delivery.request, delivery.number, shown_id(record.id) as recordId,
+              record.version, record.origin, code, cause, field, awaits_id as awaitsId, since_ms as sinceMs
+       from quarantine cross join delivery using (delivery) join flow using (flow) join record using (record)
+       where delivery.state = 'quarantined' and flow.name = ? and code = ? and ${isOne} order by delivery`,
+    );
+  const ofCause = deliveriesWhere("cause = ?");
+  const ofField = deliveriesWhere("awaits_kind is null and coalesce(field, '') = ?");
+
+  return {
+    /** The causes, the most frequent first. `together`: those of one code and field are one row of which no more is kept. */
+    quarantine(together: (row: CauseRow) => boolean = () => false): CauseRow[] {
+      const found = new Map<string, CauseRow>();
+      for (const row of causes.iterate()) {
+        const isPart = together(row);
+        const which = isPart ? `field ${row.field ?? ""}` : `cause ${row.cause}`;
+        const key = `${row.flow}\n${row.code}\n${which}`;
+        const known = found.get(key);
+        found.set(key, known === undefined ? row : joined(known, row));
+      }
+      return [...found.values()].toSorted(
+        (one, other) =>
+          other.count - one.count ||
+          Number(one.cause > other.cause) - Number(one.cause < other.cause),
+      );
+    },
+    /** The deliveries that a row of {@link quarantine} stands for. */
+    quarantined: ({ flow, code, cause, field, several }: CauseRow): QuarantinedRow[] =>
+      several === true ? ofField(flow, code, field ?? "") : ofCause(flow, code, cause),
+    /** What people call the document that is still to be delivered and that its source knows by this id. */
+    numberOf: value<[id: string], string>(
+      `select delivery.number from flow cross join record on record.flow = flow.flow and record.id = stored_id(?)
+         join delivery on delivery.record = record.record
+       where delivery.number is not null and state in ('pending', 'quarantined') limit 1`,
+    ),
+  };
+}
+
+const least = (one: string, other: string): string => (other < one ? other : one);
+
+function joined(known: CauseRow, row: CauseRow): CauseRow {
+  const isOther = known.several === true || row.cause !== known.cause;
+  return {
+    ...known,
+    cause: least(known.cause, row.cause),
+    next: least(known.next, row.next),
+    count: known.count + 1,
+    sinceMs: Math.min(known.sinceMs, row.sinceMs),
+    ...(isOther ? { several: true } : {}),
+  };
+}
+
+/** A record with its newest delivery. */
+export interface FoundRow {
+  readonly record: number;
+  readonly flow: string;
+  readonly recordId: string;
+  readonly text: string;
+  readonly delivery: number;
+  readonly state: string;
+  readonly number: string | null;
+  readonly receivedMs: number;
+  readonly note: string | null;
+  readonly cause: string | null;
+  /** Of its place in the quarantine. */
+  readonly code: string | null;
+}
+
+/** A record whose newest delivery is not searched by yet. */
+export interface Unsearched {
+  readonly delivery: number;
+  readonly record: number;
+  readonly flow: string;
+  readonly receivedMs: number;
+  readonly text: string;
+}
+
+export interface SearchFacts {
+  readonly record: number;
+  readonly party: string | null;
+  readonly amount: string | null;
+  readonly day: string;
+}
+
+export interface VersionRow {
+  readonly delivery: number;
+  readonly request: number | null;
+  readonly version: string | null;
+  readonly origin: string | null;
+  readonly state: string;
+  readonly receivedMs: number;
+  readonly note: string | null;
+  readonly cause: string | null;
+}
+
+export interface SentRow {
+  readonly request: number;
+  readonly operation: string;
+  readonly key: string;
+  readonly target: string;
+  readonly body: string;
+  readonly sha256: string;
+  readonly state: string;
+  readonly createdMs: number;
+  readonly sentMs: number | null;
+  readonly goneMs: number | null;
+}
+
+export interface Lately {
+  readonly flow: string;
+  readonly state: string;
+  readonly count: number;
+}
+
+/** Deliveries that are looked at for what happened lately, at most. */
+export const LATELY_MAX = 20_000;
+const PARTIES_MAX = 200;
+/** Deliveries under a prefix that are sorted as they are, and the newest ones that are looked at where there are more. */
+const FEW = 2_000;
+const WINDOW = 5_000;
+
+/** Documents as people search for them, and what people did. */
+export function found(database: Database.Database) {
+  const { row, rows, run, value, values } = asking(database);
+  /** Each of these: records older than `before`, newest first. */
+  const recordsWhere = <Bound extends readonly unknown[]>(from: string) =>
+    values<[...Bound, before: number, limit: number], number>(
+      `select record from ${from} record < ? order by record desc limit ?`,
+    );
+  const byId = values<[id: string, id: string, before: number], number>(
+    `select record from flow f cross join record r on r.flow = f.flow and r.id in (?, stored_id(?)) where +r.record < ?`,
+  );
+  const byParty = recordsWhere<[party: number]>("search_record where party = ? and");
+  const parties = values<[pattern: string, limit: number], number>(
+    "select party from search_party where name like ? escape '!' order by party limit ?",
+  );
+  const end = value<[], number>("select delivery from search_end");
+  const last = value<[], number>("select max(delivery) from delivery");
+  const next = rows<[after: number, limit: number], Unsearched>(
+    `select delivery, record, flow.name as flow, received_ms as receivedMs,
+       ${wholeIn("record")} as text
+     from delivery join record using (record) join flow on flow.flow = record.flow
+     where delivery > ? order by delivery limit ?`,
+  );
+  const addParty = run<[name: string]>(
+    "insert into search_party (name) values (?) on conflict do nothing",
+  );
+  const save = run<[object]>(
+    `insert into search_record (record, party, amount, day)
+     values (:record, (select party from search_party where name = :party), :amount, :day)
+     on conflict do update set party = excluded.party, amount = excluded.amount, day = excluded.day`,
+  );
+  const move = run<[upTo: number]>("update search_end set delivery = ?");
+
+  return {
+    row: row<[record: number], FoundRow>(
+      `select r.record, flow.name as flow, shown_id(r.id) as recordId, ${wholeIn("record", "r")} as text, d.delivery,
+         d.state, d.number, d.received_ms as receivedMs, d.note, cause, q.code
+       from record r join flow on flow.flow = r.flow
+         join delivery d on d.delivery = (select max(delivery) from delivery where record = r.record)
+         left join quarantine q on q.delivery = d.delivery and d.state = 'quarantined'
+       where r.record = ?`,
+    ),
+    newest: recordsWhere<[]>("record where"),
+    ...numbered(database),
+    byId: (id: string, before: number): number[] => byId(id, id, before),
+    byAmount: recordsWhere<[amount: string]>("search_record where amount = ? and"),
+    byDay: recordsWhere<[day: string]>("search_record where day = ? and"),
+    /** Whose party's code or name contains this, in any case. */
+    byParty(text: string, before: number, limit: number): number[] {
+      const pattern = `%${text.replace(/[!%_]/g, "!$&")}%`;
+      return parties(pattern, PARTIES_MAX).flatMap((party) => byParty(party, before, limit));
+    },
+    /** What is not searched by yet, oldest first. */
+    unsearched: (limit: number): Unsearched[] => next(end() ?? 0, limit),
+    /** How many deliveries are not searched by yet, about. */
+    unsearchedCount: (): number => (last() ?? 0) - (end() ?? 0),
+    /** Inside a transaction. `upTo`: the last delivery of them. */
+    search(facts: readonly SearchFacts[], upTo: number): void {
+      for (const one of facts) {
+        if (one.party !== null) addParty(one.party);
+        save({ ...one });
+      }
+      move(upTo);
+    },
+    ...lives(database),
+  };
+}
+
+/** By the beginning of a number: the newest records, whether it fits a handful or nearly all of a million. */
+function numbered(database: Database.Database) {
+  const { value, values } = asking(database);
+  const range = "number >= :from and number < :to";
+  const some = value<[object], number>(
+    `select count(*) from (select 1 from delivery where ${range} limit ${FEW + 1})`,
+  );
+  const all = values<[object], number>(
+    `select distinct record from delivery where ${range} and record < :before order by record desc limit :limit`,
+  );
+  const newest = values<[object], number>(
+    `select distinct record from (
+       select record, number from delivery where record < :before order by record desc limit ${WINDOW})
+     where ${range} order by record desc limit :limit`,
+  );
+  return {
+    /** Whose number begins so. */
+    byNumber(text: string, before: number, limit: number): number[] {
+      const range = { from: text, to: `${text}\u{10FFFF}` };
+      const asked = { ...range, before, limit };
+      if ((some(range) ?? 0) <= FEW) return all(asked);
+      const found = newest(asked);
+      return found.length === limit ? found : all(asked);
+    },
+  };
+}
+
+function lives(database: Database.Database) {
+  const { rows } = asking(database);
+  const sent = rows<[record: number, record: number, limit: number], SentRow>(
+    `select request, operation, key, target, body, body_sha256 as sha256, state, created_ms as createdMs,
+       sent_ms as sentMs, body_gone_ms as goneMs
+     from request where request in (
+       select request from delivery where record = ? and request is not null
+       union select c.request from delivery d join carried_before c using (delivery) where d.record = ?)
+     order by request desc limit ?`,
+  );
+  const lately = rows<[among: number, sinceMs: number], Lately>(
+    `select flow.name as flow, state, count(*) as count
+     from (select flow, state, received_ms from delivery order by delivery desc limit ?) join flow using (flow)
+     where received_ms >= ? group by flow.name, state order by flow.name, state`,
+  );
+  return {
+    /** The deliveries of a record, newest first. */
+    versions: rows<[record: number, limit: number], VersionRow>(
+      `select delivery.delivery, delivery.request, version, origin, state, received_ms as receivedMs, note, cause
+       from delivery left join quarantine on quarantine.delivery = delivery.delivery and state = 'quarantined'
+       where record = ? order by delivery.delivery desc limit ?`,
+    ),
+    /** The requests that carried it, newest first. */
+    sent: (record: number, limit: number): SentRow[] => sent(record, record, limit),
+    /** What came since and where it is now, of the newest 20,000. */
+    lately: (sinceMs: number): Lately[] => lately(LATELY_MAX, sinceMs),
+  };
+}
+
+/** A record at its newest version. */
+export interface Sample {
+  /** What its source calls it. */
+  readonly id: string;
+  readonly version: string | null;
+  /** File and line; null: it came from no file. */
+  readonly origin: string | null;
+  readonly text: string;
+  readonly revision: string;
+  /** The state of its newest delivery. */
+  readonly state: string;
+  readonly sent: Sent | null;
+}
+
+/** The request that carried it last. */
+export interface Sent {
+  readonly target: string;
+  readonly body: string;
+  /** It carried the newest version of the record. */
+  readonly newest: boolean;
+  /** Hash of the document; null: a person linked it. */
+  readonly content: string | null;
+  /** Its place among the documents of the request, from 0, and how many they are. */
+  readonly place: number;
+  readonly of: number;
+}
+
+interface SampleRow extends Omit<Sample, "sent"> {
+  readonly delivery: number;
+  readonly record: number;
+  readonly request: number | null;
+  readonly content: string | null;
+  readonly newest: number;
+}
+
+/** How many deliveries are looked at for each record that is asked for, at most. */
+const DELIVERIES_EACH = 20;
+const NAMED_MAX = 10;
+
+/** Records as they are stored, with what was last sent of them: for whoever tries a mapping. */
+export function samples(database: Database.Database) {
+  const { row } = asking(database);
+  const columns = `delivery.delivery, record.record, shown_id(record.id) as id, record.version, record.origin,
+    ${wholeIn("record")} as text, record.revision, delivery.state, request, delivery.content,
+    delivery.revision = record.revision as newest`;
+  const latest = database.prepare<[number], SampleRow>(
+    `select ${columns} from delivery join record using (record)
+     where delivery.flow = ? order by delivery.delivery desc`,
+  );
+  const named = database.prepare<
+    { flow: number; number: string; id: Buffer | string; text: string },
+    SampleRow
+  >(
+    `select ${columns} from delivery join record using (record)
+     where delivery.flow = +:flow and record in (
+       select record from delivery where number = :number
+       union select record from record where flow = :flow and id in (:id, :text))
+     order by delivery.delivery desc`,
+  );
+  const bytes = row<
+    [{ request: number; delivery: number }],
+    Pick<Sent, "target" | "body" | "place" | "of">
+  >(
+    `select target, body,
+       (select count(*) from delivery d where d.request = :request and d.delivery < :delivery) as place,
+       (select count(*) from delivery d where d.request = :request) as "of"
+     from request where request = :request and body_gone_ms is null`,
+  );
+
+  /** The first rows of each record are its newest. */
+  function collected(rows: Iterable<SampleRow>, records: number): Sample[] {
+    const found = new Map<number, Sample>();
+    let looked = 0;
+    for (const row of rows) {
+      if (++looked > records * DELIVERIES_EACH) break;
+      const known = found.get(row.record);
+      if (known === undefined && found.size === records) continue;
+      if (known?.sent) continue;
+      const { id, version, origin, text, revision, state } = known ?? row;
+      found.set(row.record, { id, version, origin, text, revision, state, sent: sentBy(row) });
+    }
+    return [...found.values()];
+  }
+
+  function sentBy({ request, delivery, content, newest }: SampleRow): Sent | null {
+    const sent = request === null ? null : bytes({ request, delivery });
+    return sent === null ? null : { ...sent, content, newest: newest === 1 };
+  }
+
+  return {
+    /** The records whose deliveries are the newest of the flow, newest first. */
+    latest: (flow: number, records: number): Sample[] => collected(latest.iterate(flow), records),
+    /** Those with this number or this id. */
+    named: (flow: number, text: string): Sample[] =>
+      collected(named.iterate({ flow, number: text, id: storedId(text), text }), NAMED_MAX),
+  };
+}

@@ -1,0 +1,458 @@
+/**
+ * Where both sides do not agree: what inspections and lists found of single records, reconciliation runs and the differences
+ * that are known, and the records that a whole list lacks.
+ */
+import type Database from "better-sqlite3";
+import type { Fault } from "../core/fault.ts";
+import { deepWalks } from "./flows.ts";
+import { causes } from "./quarantine.ts";
+import { asking, moving, RECORD_OF } from "./statements.ts";
+import { wholeIn } from "./sums.ts";
+
+/** Who compares: each opens and closes its own. `list`: the list that the record came from lacks it (src/engine/lists.ts). */
+export type Finder = "inspection" | "reconciliation" | "list";
+
+export interface Disagreement {
+  readonly record: number;
+  readonly delivery: number;
+  /** What the delivery was before, and is again when both sides agree. */
+  readonly was: "delivered" | "skipped";
+  /** Of the values on both sides: a person's decision is about exactly these. */
+  readonly digest: string;
+  /** Of the delivery. `quarantined`: a person has it; `resolved`: a person has accepted it. */
+  readonly state: string;
+}
+
+/** The newest delivery of a record. */
+export interface Last {
+  readonly record: number;
+  readonly delivery: number;
+  readonly state: "pending" | "frozen" | "delivered" | "skipped" | "resolved" | "quarantined";
+}
+
+/** Deliveries that are looked at for echoes. */
+const ECHOES_AMONG = 20_000;
+
+/** Where a receiver holds other values than those that a record was brought to (src/engine/differs.ts). */
+export function disagreements(database: Database.Database) {
+  const { row, run, values } = asking(database);
+  const why = causes(database);
+  const columns = "disagreement.record, delivery, was, digest, state";
+  const find = row<[record: number, finder: Finder], Disagreement>(
+    `select ${columns} from disagreement join delivery using (delivery)
+     where disagreement.record = ? and finder = ?`,
+  );
+  const anyOf = row<[record: number], Disagreement & Fault & { field: string | null }>(
+    `select ${columns}, code, cause as message, next, field
+     from disagreement join delivery using (delivery) left join quarantine using (delivery)
+     where disagreement.record = ? order by state = 'quarantined' desc limit 1`,
+  );
+  const save = run<[object]>(
+    `insert into disagreement (record, finder, delivery, was, digest)
+     values (:record, :finder, :delivery, :was, :digest)
+     on conflict do update set delivery = excluded.delivery, was = excluded.was, digest = excluded.digest`,
+  );
+  const take = moving(database, {
+    from: ["delivered", "skipped", "resolved", "quarantined"],
+    to: "quarantined",
+    where: "delivery = ?",
+  });
+  const carry = run<[{ record: number; delivery: number }]>(
+    "update disagreement set delivery = :delivery, was = 'skipped' where record = :record and delivery <> :delivery",
+  );
+  const givingBack = (to: Disagreement["was"]) =>
+    moving(database, { from: ["quarantined", "resolved"], to, where: "delivery = ?" });
+  const giveBack = { delivered: givingBack("delivered"), skipped: givingBack("skipped") };
+  // By the key of deliveries, the newest first: it stops at the first one that is older.
+  const echoes = values<[among: number, flow: number, sinceMs: number, most: number], string>(
+    `select shown_id(r.id) from (
+       select record, state, received_ms, flow from delivery
+       where delivery > (select coalesce(max(delivery), 0) - ? from delivery)
+     ) d join record r using (record)
+     where d.flow = ? and d.state = 'echo' and d.received_ms > ? group by r.record limit ?`,
+  );
+  const drop = run<[record: number, finder: Finder]>(
+    "delete from disagreement where record = ? and finder = ?",
+  );
+
+  /** Both agree again, or the document is gone: the delivery is what it was before. Inside a transaction. */
+  function close(finder: Finder, { record, delivery, was }: Disagreement): void {
+    drop(record, finder);
+    if (giveBack[was].run(delivery).changes === 1) why.drop(delivery);
+  }
+
+  return {
+    find,
+    close,
+    /** Documents of ours that a flow read back since an instant, among the newest deliveries: what its source calls them. */
+    echoes: (flow: number, sinceMs: number, most: number): string[] =>
+      echoes(ECHOES_AMONG, flow, sinceMs, most),
+
+    /**
+     * What a new delivery of the record that says nothing new is to be: quarantined with the same cause, because a
+     * person has the disagreement; `retried` by a person, so that it goes once more; null: there is none.
+     */
+    standing(record: number, delivery: number): Fault | "retried" | null {
+      const row = anyOf(record);
+      if (row === null || row.state === "resolved") return null;
+      if (row.delivery === delivery) return "retried";
+      const { code, message, next, field } = row;
+      // It was taken back from the quarantine since: it is inspected again.
+      if (code === null) return null;
+      return { code, message, next, ...(field === null ? {} : { field }) };
+    },
+    /** The disagreement is about this delivery from now on: the newest of the record. Inside a transaction. */
+    carry: (record: number, delivery: number): void => void carry({ record, delivery }),
+
+    /** A person decides; the link stays. Inside a transaction. */
+    open(finder: Finder, row: Omit<Disagreement, "state">, fault: Fault, atMs: number): void {
+      save({ ...row, finder });
+      if (take.run(row.delivery).changes !== 1)
+        throw new Error(`delivery ${row.delivery} is not in a state that allows this`);
+      why.add(row.delivery, fault, atMs);
+    },
+    /** The document is gone: whoever disagreed about it. Inside a transaction. */
+    forget(record: number): void {
+      for (const finder of ["inspection", "reconciliation", "list"] as const) {
+        const row = find(record, finder);
+        if (row !== null) close(finder, row);
+      }
+    },
+    ...newestDeliveries(database),
+    ...inspectionRounds(database),
+  };
+}
+
+/** The newest deliveries of records, and which of them disagree. */
+function newestDeliveries(database: Database.Database) {
+  const { row, value, values } = asking(database);
+  const recordOf = value<[flow: number, id: string], number>(`select ${RECORD_OF}`);
+  const open = row<[record: number], Last>(
+    "select record, delivery, state from delivery where record = ? and state in ('pending', 'quarantined')",
+  );
+  // `+?`: see requests.ts.
+  const settled = row<[record: number], Last>(
+    `select record, delivery, state from delivery where record = +?
+       and state in ('frozen', 'delivered', 'skipped', 'resolved') order by delivery desc limit 1`,
+  );
+  const refused = row<[delivery: number], { readonly delivery: number; readonly request: number }>(
+    `select delivery, request from quarantine join delivery using (delivery) join request using (request)
+     where delivery = ? and code = 'differs' and delivery.state = 'quarantined'
+       and request.state = 'rejected'`,
+  );
+  const ofFlow = values<[{ flow: number; finder: Finder; limit: number }], string>(
+    `select shown_id(record.id) from record join
+       (select record from disagreement where finder = :finder
+        union select record from quarantine join delivery using (delivery)
+          where code = 'differs' and state = 'quarantined' and delivery.flow = :flow)
+       using (record)
+     where record.flow = :flow order by record limit :limit`,
+  );
+  /** Null: the record is not known, or nothing of it was settled. */
+  const last = (flow: number, recordId: string): Last | null => {
+    const record = recordOf(flow, recordId);
+    return record === null ? null : (open(record) ?? settled(record));
+  };
+
+  return {
+    last,
+    /** The ids of a flow's records that disagree, whether a person has accepted it or not. */
+    ofFlow: (flow: number, finder: Finder, limit: number): string[] =>
+      ofFlow({ flow, finder, limit }),
+
+    /** The version of a record that is with a person because the receiver refused it with `differs`. */
+    refused(flow: number, recordId: string): ReturnType<typeof refused> {
+      const newest = last(flow, recordId);
+      return newest?.state === "quarantined" ? refused(newest.delivery) : null;
+    },
+  };
+}
+
+/** How far each flow's links were inspected in the current round. */
+function inspectionRounds(database: Database.Database) {
+  const { run, value } = asking(database);
+  const upTo = value<[flow: number], string>("select up_to from inspected where flow = ?");
+  return {
+    /** A platform id; empty: a round begins. */
+    inspectedUpTo: (flow: number): string => upTo(flow) ?? "",
+    inspectTo: run<[flow: number, platformId: string]>(
+      "insert into inspected (flow, up_to) values (?, ?) on conflict do update set up_to = excluded.up_to",
+    ),
+  };
+}
+
+export interface SweepRow {
+  readonly sweep: number;
+  /** What it was about: `2026-10-01..2026-10-31`, with a flow's name where it was one flow's. */
+  readonly scope: string;
+  readonly state: "reading" | "done" | "failed";
+  readonly askedBy: string;
+  readonly startedMs: number;
+  readonly endedMs: number | null;
+  /** Requests to the platform. */
+  readonly requests: number;
+  /** Records by side and kind, JSON; null: it did not end. */
+  readonly counts: string | null;
+  readonly agrees: 0 | 1 | null;
+  readonly detail: string | null;
+  /** What could not be compared, JSON; null: it did not end. */
+  readonly unasked: string | null;
+}
+
+/** `seen` in one run, `open` once a second run has confirmed it. */
+type DifferenceState = "seen" | "open" | "cleared";
+
+/** A case that keeps both sides from agreeing, as a run found it. */
+export interface Found {
+  readonly kind: string;
+  /** What the reconciliation calls the case; its records may give it another key later. */
+  readonly key: string;
+  readonly bucket: string;
+  /** Of both sides' values: a decision binds to it. */
+  readonly digest: string;
+  /** The number that people know it by. */
+  readonly number: string;
+  readonly code: string;
+  readonly cause: string;
+  readonly next: string;
+  /** The case as the run found it, JSON; null: its time is over. */
+  readonly row: string | null;
+}
+
+export interface DifferenceRow extends Found {
+  readonly difference: number;
+  readonly state: DifferenceState;
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+export interface AgreementRow {
+  readonly flow: string;
+  readonly atMs: number;
+  readonly documents: number;
+  /** Null: what the flow carries has no amounts. */
+  readonly amount: string | null;
+}
+
+/** What the store knows of a record's newest delivery. */
+export interface NewestRow {
+  readonly delivery: number;
+  readonly state: string;
+  readonly version: string | null;
+  readonly receivedMs: number;
+  readonly code: string | null;
+  readonly cause: string | null;
+  readonly sinceMs: number | null;
+  readonly note: string | null;
+}
+
+/** Why a run failed that a process did not live to end. */
+export const ENDED = "the process ended";
+
+/** Reconciliations: each run, the differences that are known, and when both sides of a flow last agreed. */
+export const sweeps = (database: Database.Database) => ({
+  ...reconciliationRuns(database),
+  ...differences(database),
+  ...agreements(database),
+  ...newestOf(database),
+  ...deepWalks(database),
+});
+
+function reconciliationRuns(database: Database.Database) {
+  const { row, run } = asking(database);
+  const begin = database.prepare(
+    "insert into reconciliation_run (scope, state, asked_by, started_ms) values (?, 'reading', ?, ?)",
+  );
+  const end = run<[object]>(
+    `update reconciliation_run set state = :state, ended_ms = :at, requests = :requests, counts = :counts,
+       agrees = :agrees, detail = :detail, unasked = :unasked where run = :sweep and state = 'reading'`,
+  );
+  const abandon = run<[atMs: number]>(
+    `update reconciliation_run set state = 'failed', ended_ms = ?, detail = '${ENDED}' where state = 'reading'`,
+  );
+  const lastWhere = <Bound extends readonly unknown[]>(condition: string) =>
+    row<Bound, SweepRow>(
+      `select run as sweep, scope, state, asked_by as askedBy, started_ms as startedMs, ended_ms as endedMs, requests,
+         counts, agrees, detail, unasked
+       from reconciliation_run where ${condition} order by run desc limit 1`,
+    );
+
+  return {
+    /** A run begins. One that was under way when a process ended has failed: the next begins anew. */
+    begin(scope: string, askedBy: string, atMs: number): number {
+      abandon(atMs);
+      return Number(begin.run(scope, askedBy, atMs).lastInsertRowid);
+    },
+    end(
+      sweep: number,
+      row: Pick<SweepRow, "requests" | "counts" | "agrees" | "detail" | "unasked"> & {
+        readonly state: "done" | "failed";
+      },
+      atMs: number,
+    ): void {
+      end({ sweep, at: atMs, ...row });
+    },
+    /** The last run of this scope that ended well. */
+    last: lastWhere<[scope: string]>("scope = ? and state = 'done'"),
+    /** The last run that this one asked for, however it ended. */
+    lastBy: lastWhere<[askedBy: string]>("asked_by = ?"),
+    lastEnded: lastWhere<[]>("state <> 'reading'"),
+    lastDone: lastWhere<[]>("state = 'done'"),
+  };
+}
+
+function differences(database: Database.Database) {
+  const { row, rows, run } = asking(database);
+  const columns = `difference, kind, case_key as key, bucket, digest, number, code, cause, next, case_row as row, state,
+    first_ms as firstMs, last_ms as lastMs`;
+  const find = row<[kind: string, key: string], DifferenceRow>(
+    `select ${columns} from difference where kind = ? and case_key = ?`,
+  );
+  // Other values than before are told anew.
+  const see = run<[object]>(
+    `insert into difference (kind, case_key, bucket, digest, number, code, cause, next, case_row, state, first_ms,
+       last_ms, last_run)
+     values (:kind, :key, :bucket, :digest, :number, :code, :cause, :next, :row, 'seen', :at, :at, :sweep)
+     on conflict (kind, case_key) do update set bucket = excluded.bucket, digest = excluded.digest,
+       number = excluded.number, code = excluded.code, cause = excluded.cause, next = excluded.next,
+       case_row = excluded.case_row,
+       last_ms = excluded.last_ms, last_run = excluded.last_run,
+       state = case when state = 'open' and digest = excluded.digest then 'open' else 'seen' end,
+       first_ms = case when state = 'cleared' or digest <> excluded.digest then excluded.first_ms else first_ms end`,
+  );
+  const setState = run<[state: DifferenceState, difference: number]>(
+    "update difference set state = ? where difference = ?",
+  );
+
+  return {
+    find,
+    /** As a run found it: `seen` when it is new, was cleared or has other values than before. */
+    see(found: Found, sweep: number, atMs: number): DifferenceRow {
+      see({ ...found, sweep, at: atMs });
+      return find(found.kind, found.key) as DifferenceRow;
+    },
+    /** Call it inside a transaction. */
+    setState: (difference: number, state: DifferenceState): void =>
+      void setState(state, difference),
+    inState: rows<[state: DifferenceState], DifferenceRow>(
+      `select ${columns} from difference where state = ? order by difference`,
+    ),
+  };
+}
+
+function agreements(database: Database.Database) {
+  const { rows, run } = asking(database);
+  return {
+    /** Both sides of a flow agree. `amount`: the sum of its documents, null where they have none. */
+    agreed: run<[flow: number, documents: number, amount: string | null, atMs: number]>(
+      `insert into agreement (flow, documents, amount, at_ms) values (?, ?, ?, ?)
+       on conflict (flow) do update set at_ms = excluded.at_ms, documents = excluded.documents, amount = excluded.amount`,
+    ),
+    agreements: rows<[], AgreementRow>(
+      "select flow.name as flow, at_ms as atMs, documents, amount from agreement join flow using (flow) order by flow.flow",
+    ),
+  };
+}
+
+/** What the store knows besides of records and requests. */
+function newestOf(database: Database.Database) {
+  const { row, value } = asking(database);
+  const recordsSince = value<[flow: number, day: string], number>(
+    "select coalesce(sum(count), 0) from record_count where flow = ? and (day = '' or day >= ?)",
+  );
+  return {
+    /** Of a record's newest delivery; null: the record never came. */
+    newest: row<[flow: number, recordId: string], NewestRow>(
+      `select delivery, state, record.version, received_ms as receivedMs, code, cause, since_ms as sinceMs, note
+       from record join delivery using (record) left join quarantine using (delivery)
+       where record.flow = ? and record.id = stored_id(?) order by delivery desc limit 1`,
+    ),
+    /** When a request's bytes last left; null: never. */
+    lastSentMs: value<[request: number], number>("select sent_ms from request where request = ?"),
+    /** How many records of a flow changed since the day of a version, for what a run will cost. */
+    recordsSince: (flow: number, version: string): number =>
+      recordsSince(flow, version.slice(0, 10)) ?? 0,
+  };
+}
+
+/** A record that was delivered and that its list no longer has. */
+export interface Unlisted {
+  readonly record: number;
+  readonly id: string;
+  /** Its newest delivery, and the state of it. */
+  readonly delivery: number;
+  readonly state: "delivered" | "skipped";
+  /** Since when the list lacks it, ms. */
+  readonly sinceMs: number;
+}
+
+/**
+ * Whole lists, per flow: the records that the newest one no longer has, and what a person has said of one that was held
+ * (src/engine/lists.ts). A record that is not here is in the newest list.
+ */
+export function lists(database: Database.Database) {
+  const { row, rows, run, value, values } = asking(database);
+  const count = value<[flow: number], number>(
+    "select coalesce(sum(count), 0) from record_count where flow = ?",
+  );
+  const concluded = value<[flow: number], number>(
+    "select count(*) from unlisted where flow = ? and concluded = 1",
+  );
+  const add = run<[record: number, flow: number, sinceMs: number, concluded: 0 | 1]>(
+    `insert into unlisted (record, flow, since_ms, concluded) values (?, ?, ?, ?)
+     on conflict do update set concluded = max(concluded, excluded.concluded)`,
+  );
+  const delivered = database.prepare<[number], { readonly id: string; readonly text: string }>(
+    `select shown_id(id) as id, ${wholeIn("record")} as text from record
+     where flow = ? and exists (select 1 from delivery indexed by delivery_of_record
+       where record = record.record and state = 'delivered')`,
+  );
+  const idOf = value<[record: number], string>("select shown_id(id) from record where record = ?");
+  const limit = row<[flow: number], { held: number | null; accepted: number | null }>(
+    "select held, accepted from list_limit where flow = ?",
+  );
+  const accept = run<[flow: number]>(
+    "update list_limit set accepted = held, held = null where flow = ? and held is not null",
+  );
+
+  return {
+    /** How many records the newest list that was believed had. */
+    had: (flow: number): number => (count(flow) ?? 0) - (concluded(flow) ?? 0),
+    /** Every record that ever came from it, in no order. */
+    records: values<[flow: number], number>("select record from record where flow = ?"),
+    /** Those that the newest list lacks; `concluded`: it was believed. */
+    standing: rows<[flow: number], { record: number; concluded: 0 | 1 }>(
+      "select record, concluded from unlisted where flow = ?",
+    ),
+    /** Inside a transaction, as all that follow. */
+    lack: (flow: number, record: number, isConcluded: boolean, atMs: number): void =>
+      void add(record, flow, atMs, isConcluded ? 1 : 0),
+    back: run<[record: number]>("delete from unlisted where record = ?"),
+    /** What a list lacked that was not believed is of no consequence. */
+    forget: run<[flow: number]>("delete from unlisted where flow = ? and concluded = 0"),
+    /** A person believes it. */
+    conclude: run<[flow: number]>("update unlisted set concluded = 1 where flow = ?"),
+    /** Records that were delivered, that the list lacks, and that nobody was told of. */
+    untold: rows<[flow: number], Unlisted>(
+      `select u.record, shown_id(r.id) as id, d.delivery, d.state, u.since_ms as sinceMs
+       from unlisted u join record r using (record)
+         join delivery d on d.delivery = (select max(delivery) from delivery n where n.record = u.record)
+       where u.flow = ? and u.concluded = 1 and d.state in ('delivered', 'skipped')
+         and exists (select 1 from delivery e where e.record = u.record and e.state = 'delivered')
+         and not exists (select 1 from disagreement g where g.record = u.record and g.finder = 'list')
+       order by u.record`,
+    ),
+    /** Records that were delivered once, with their newest text; in no order. */
+    delivered: (flow: number): Iterable<{ readonly id: string; readonly text: string }> =>
+      delivered.iterate(flow),
+    idOf: (record: number): string => idOf(record) ?? "",
+    /** How many records a list has that waits for a person; and how many a person has accepted. */
+    limit: (flow: number) => limit(flow) ?? { held: null, accepted: null },
+    hold: run<[flow: number, total: number]>(
+      "insert into list_limit (flow, held) values (?, ?) on conflict do update set held = excluded.held",
+    ),
+    /** False: none waits. */
+    accept: (flow: number): boolean => accept(flow) > 0,
+    taken: run<[flow: number]>("delete from list_limit where flow = ?"),
+  };
+}
