@@ -203,6 +203,8 @@ const HELP: Readonly<Record<Action, (group: QuarantineGroup) => string>> = {
   retry: ({ id }) => `To map and deliver it again: fuelbridge quarantine retry ${id}`,
   link: () =>
     `If it is at the receiver: fuelbridge quarantine resolve DELIVERY --receiver-id ID --note "found there"`,
+  "link-amount": () =>
+    `To accept its amount at the receiver: fuelbridge quarantine resolve DELIVERY --receiver-id ID --amount AMOUNT --note "who accepted it"`,
   resolve: ({ id }) =>
     `If it is settled by hand: fuelbridge quarantine resolve ${id} --note "how it was settled"`,
 };

@@ -100,7 +100,8 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
       "Name one delivery by its number in the list, and its id at the receiver.",
     );
   for (const { flow, row } of chosen) {
-    if (receiverId !== undefined && OTHER_AMOUNT.has(row.code)) expectAmount(row, decision);
+    if (receiverId !== undefined && remedyOf(row.code).helps.includes("link-amount"))
+      expectAmount(row, decision);
     const undecided = settleRequest(
       engine,
       flow,
@@ -121,9 +122,6 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
     } else link(engine, flow, row, receiverId);
   }
 }
-
-/** Faults whose document comes to another amount at the receiver than was sent ({@link Fault.amount}). */
-const OTHER_AMOUNT: ReadonlySet<string> = new Set(["sales-tax-added"]);
 
 /** Nobody links two amounts by the way. @throws OfficeError unless the person names the one that the cause names */
 function expectAmount(row: QuarantinedRow, { amount = "" }: Decision): void {

@@ -8,9 +8,10 @@
  * - `wait`: it clears by itself
  * - `retry`: the same record is mapped and delivered again
  * - `link`: it is at the receiver, and is resolved with its id there
+ * - `link-amount`: the same, where it comes to another amount there: the person names that amount, too
  * - `resolve`: a person has settled it by hand
  */
-export type Action = "correct" | "wait" | "retry" | "link" | "resolve";
+export type Action = "correct" | "wait" | "retry" | "link" | "link-amount" | "resolve";
 
 interface Remedy {
   readonly helps: readonly Action[];
@@ -132,6 +133,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
     "a cancelled document of the receiver keeps the number",
   ),
   "number-taken": together(LOOKED_FOR, "the receiver has another document under this number"),
+  "sales-tax-added": { helps: ["link-amount", "retry", "resolve"] },
   "same-name": LOOKED_FOR,
   "same-code": LOOKED_FOR,
   "code-changed": LOOKED_FOR,

@@ -22,7 +22,7 @@ const THREE = [
 ];
 
 /** By default three invoices: two wait for a product, and one is delivered. */
-async function site(changes = THREE) {
+async function site(changes = THREE, sink = receiver()) {
   const folder = tempFolder();
   const made = engineOn(join(folder, "state"));
   mkdirSync(join(folder, "crossref"));
@@ -40,7 +40,7 @@ async function site(changes = THREE) {
   };
   const bills = made.flow({
     mapping,
-    sink: receiver(),
+    sink,
     source: pagesOf([{ changes, position: 1 }]),
   });
   const paused = {
@@ -217,6 +217,33 @@ test("what clears by itself, or can be retried, offers to be closed among the ot
     body.indexOf("Other things to do"),
   );
   expect(body.match(/\/resolve"/g)).toHaveLength(1);
+});
+
+test("an amount that the receiver has changed is accepted by its id and by that amount, and by nothing less", async () => {
+  const fault = {
+    code: "sales-tax-added",
+    message: "107.25 in QuickBooks and 100.00 on the platform: sales tax added 7.25",
+    next: "Make it not taxable, then retry.",
+    amount: "107.25",
+  };
+  const sink = receiver({ find: async () => ({ found: "different", detail: "7.25", fault }) });
+  const answer = { outcome: "unknown", detail: fault.message } as const;
+  sink.script.push(() => ({ answer, execute: true }));
+  const { as, office, daemon } = await site([bill("INV-119", "100.00")], sink);
+  const accountant = await as("accountant");
+  await daemon.once(signal);
+  await daemon.once(signal);
+  const [group] = await office.quarantine();
+  expect(group?.code).toBe("sales-tax-added");
+  const page = `/needs-you/${group?.id}`;
+  expect((await accountant.get(page)).body).toContain('name="amount" required');
+  const { deliveries } = await office.quarantineShow(group?.id ?? "");
+  const [selector = ""] = deliveries.map(({ delivery }) => delivery);
+  const said = { selector, receiver: "145", note: "seen", skip: "0" };
+  expect((await accountant.post(`${page}/link`, said)).body).toContain("comes to another amount");
+  expect(await office.quarantine()).toHaveLength(1);
+  await accountant.post(`${page}/link`, { ...said, amount: "$107.25" });
+  expect(await office.quarantine()).toEqual([]);
 });
 
 test("a viewer of a group is told what others may do, and has no form", async () => {

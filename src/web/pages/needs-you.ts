@@ -176,7 +176,7 @@ function actions(asked: Asked, shown: Shown): Html {
       : ""
   }
   ${
-    helps.includes("link")
+    helps.includes("link") || helps.includes("link-amount")
       ? html`<h2>It is there already</h2>
           <p>
             You looked at the receiver and found it. Both sides are linked, and nothing is sent.
@@ -194,7 +194,8 @@ function actions(asked: Asked, shown: Shown): Html {
                 required
                 maxlength="200"
                 autocomplete="off"
-              />`,
+              />
+              ${helps.includes("link-amount") ? amountThere : ""}`,
             hint: "Where did you see it?",
           })}`
       : ""
@@ -206,6 +207,12 @@ function actions(asked: Asked, shown: Shown): Html {
       : ""
   }`;
 }
+
+/** Nobody links two amounts by the way: the one at the receiver is named. */
+const amountThere = html`<label for="link-amount"
+    >Its amount at the receiver, which you accept</label
+  >
+  <input id="link-amount" name="amount" required maxlength="40" autocomplete="off" />`;
 
 /** Closing it is the next step where nothing else helps; elsewhere it would only be taken for that. */
 const isToClose = ({ helps }: Shown): boolean => helps.includes("resolve") && helps.length === 1;
@@ -271,11 +278,14 @@ export async function resolve(asked: Asked): Promise<Answer> {
 }
 
 export async function found(asked: Asked): Promise<Answer> {
-  const receiverId = (asked.form.get("receiver") ?? "").trim();
+  const [receiverId = "", amount = ""] = ["receiver", "amount"].map((name) =>
+    (asked.form.get(name) ?? "").trim(),
+  );
   const { selector } = await selected(asked);
   await asked.office.resolve(selector, {
     ...personOf(asked),
     ...(receiverId === "" ? {} : { receiverId }),
+    ...(amount === "" ? {} : { amount }),
   });
   return backTo(asked, "Both sides are linked.");
 }
