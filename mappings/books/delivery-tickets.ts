@@ -5,6 +5,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { DeliveryTicket, ticketStatuses } from "../../src/platform/contract/delivery-ticket.ts";
 import { codeOf } from "../canonical/codes.ts";
+import { ticketLikeness } from "../canonical/delivery-tickets.ts";
 import { joined, labelled, partyOf, symbolOf } from "./codes.ts";
 import { companyTable, dayOrNone, otherSide, ourCompany, SidedOptions } from "./company.ts";
 import { statusOf, TAKEN_BACK_ONLY } from "./statuses.ts";
@@ -72,6 +73,7 @@ export const deliveryTickets = defineMapping({
     amount: null,
     gallons: Decimal.sum(lines.map(({ quantity }) => quantity)),
   }),
+  likeness: ticketLikeness,
   about: ({ receiverCompanyId }) => ({ party: receiverCompanyId }),
 });
 

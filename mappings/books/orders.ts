@@ -5,6 +5,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { Order, orderStatuses, type OrderLine } from "../../src/platform/contract/order.ts";
 import { codeOf } from "../canonical/codes.ts";
+import { orderLikeness } from "../canonical/orders.ts";
 import { cellOf } from "../crossref.ts";
 import { joined, labelled, partyOf, symbolOf } from "./codes.ts";
 import { companyTable, otherSide, ourCompany, SidedOptions } from "./company.ts";
@@ -95,6 +96,7 @@ export const orders = defineMapping({
     amount: null,
     gallons: Decimal.sum(lines.map(({ unit, quantity }) => (unit === "gal" ? quantity : NONE))),
   }),
+  likeness: orderLikeness,
   about: ({ companyId }) => ({ party: companyId }),
 });
 

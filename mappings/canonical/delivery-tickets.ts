@@ -1,10 +1,36 @@
 import { DeliveryTicketDocument } from "../../src/formats/documents.ts";
-import { defineMapping } from "../../src/core/contract.ts";
+import { defineMapping, type Likeness, type References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { DeliveryTicket } from "../../src/platform/contract/delivery-ticket.ts";
 import { codeOf } from "./codes.ts";
 import { unfinished } from "./unfinished.ts";
+
+/**
+ * Whoever enters a ticket twice keeps its parties, its day, its net gallons and its bill of lading, whatever number the
+ * second one gets. Without a bill of lading the figures of the load tell it: no two loads are measured alike.
+ */
+export function ticketLikeness(
+  ticket: DeliveryTicket,
+  { dayOf }: Pick<References, "dayOf">,
+): Likeness | null {
+  const { status, bolNumber, deliveryDate, createdAt } = ticket;
+  if (status === "DRAFT" || status === "VOID") return null;
+  const lines = ticket.productLines ?? [];
+  const figures = lines.flatMap((line) => [
+    line.product_name ?? "",
+    ...[line.gross_gallons, line.net_gallons, line.temperature, line.api_gravity].map(
+      (figure) => figure?.plain() ?? "",
+    ),
+  ]);
+  return {
+    party: `${ticket.supplierCompanyId ?? ""} ${ticket.receiverCompanyId ?? ""}`,
+    amount: Decimal.sum(lines.map(({ net_gallons: net }) => net ?? Decimal.zero)),
+    day: dayOf(deliveryDate ?? createdAt),
+    reference: bolNumber?.trim() ? bolNumber : figures,
+    number: null,
+  };
+}
 
 /** Delivery tickets, for the inventory of an ERP. A status that is new to us is delivered as it is written. */
 export const deliveryTickets = defineMapping({
@@ -56,6 +82,7 @@ export const deliveryTickets = defineMapping({
     amount: null,
     gallons: Decimal.sum(lines.map((line) => line.netGallons ?? Decimal.zero)),
   }),
+  likeness: ticketLikeness,
   about: ({ receiverCompanyId }) => ({ party: receiverCompanyId }),
 });
 

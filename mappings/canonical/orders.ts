@@ -1,10 +1,43 @@
 import { OrderDocument } from "../../src/formats/documents.ts";
-import { defineMapping, type References } from "../../src/core/contract.ts";
+import { defineMapping, type Likeness, type References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Order, type OrderLine } from "../../src/platform/contract/order.ts";
 import { codeOf } from "./codes.ts";
 import { unfinished } from "./unfinished.ts";
 import { HAUL } from "../leaves.ts";
+
+/**
+ * Whoever copies an order keeps its site, its day, its gallons and its loading number. Several trucks of one day are
+ * common: an order without a loading number is like one that asks for the same lines at the same times.
+ */
+export function orderLikeness(
+  order: Order,
+  { dayOf }: Pick<References, "dayOf">,
+): Likeness | null {
+  const { status, companyId, locationId, loadingNumber, lines, createdAt } = order;
+  if (status === "DRAFT" || status === "CANCELLED") return null;
+  const times = [
+    order.requestedDate,
+    order.deliveryDate,
+    order.deliveryStart,
+    order.deliveryEnd,
+  ].map((time) => time ?? "");
+  const goods = lines.flatMap((line) => [
+    line.product,
+    line.terminal ?? "",
+    line.supplierId ?? "",
+    (line.quantity ?? line.gallons).plain(),
+    line.unitCode ?? line.unit,
+    line.loadingNumber ?? "",
+  ]);
+  return {
+    party: `${companyId} ${locationId ?? ""}`,
+    amount: Decimal.sum(lines.map((line) => line.quantity ?? line.gallons)),
+    day: dayOf(createdAt),
+    reference: loadingNumber?.trim() ? loadingNumber : [...times, ...goods],
+    number: null,
+  };
+}
 
 /** Orders, for planning and dispatch in an ERP. A status that is new to us is delivered as it is written. */
 export const orders = defineMapping({
@@ -47,6 +80,7 @@ export const orders = defineMapping({
     amount: null,
     gallons: Decimal.sum(lines.map((line) => line.gallons ?? Decimal.zero)),
   }),
+  likeness: orderLikeness,
   about: ({ companyId }) => ({ party: companyId }),
 });
 

@@ -375,6 +375,7 @@ export interface About {
 export interface Likeness {
   /** Its code or id. */
   readonly party: string;
+  /** In the currency; of goods, gallons. */
   readonly amount: Decimal;
   /** `YYYY-MM-DD` */
   readonly day: string;

@@ -53,7 +53,7 @@ const faultOf = (
   others: readonly Likened[],
 ): Fault => ({
   code: "duplicate",
-  message: `${shown(number, recordId)} looks like ${inWords(others)}, taken from "${endpointOf(flow.from)}" before: the party is the same, and so is the number, or the amount, the day and the reference`,
+  message: `${shown(number, recordId)} looks like ${inWords(others)}, taken from "${endpointOf(flow.from)}" before: the party is the same, and so is the number, or the amount (of goods the gallons), the day and the reference`,
   next: `Compare both in "${endpointOf(flow.from)}". Is it the same document twice? Then remove one there and resolve this. Is it another one? Then retry: it goes as it is. (duplicates: deliver in the flow switches this off.)`,
   candidates: others.map((one) => one.recordId),
 });
