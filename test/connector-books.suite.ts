@@ -1,6 +1,8 @@
 /** The part of the connector kit that is about receivers that keep documents: batches, inspection, cancellation, codes. */
 import { expect, test } from "vitest";
+import { compare } from "../src/ledger/compare.ts";
 import { Decimal } from "../src/core/decimal.ts";
+import type { GoodsHoldingKind, Holding, Scope } from "../src/core/holdings.ts";
 import type { Delivered, Item, Outgoing, Sink } from "../src/core/contract.ts";
 import {
   deliver,
@@ -38,12 +40,14 @@ export function keeping(kit: Kit, name: string): void {
     codes,
     clock,
     "shared-code": sharedCode,
+    held: (given) => held(given, kit),
   };
   for (const trait of Object.keys(cases) as Trait[]) {
     const isLong = documents.long?.includes(trait) ?? false;
     const reason = documents.lacks?.[trait];
     const promise = `${name}: ${PROMISES[trait]}`;
     if (trait === "shared-code" && !namesParty(documents.good)) continue;
+    if (trait === "held" && !(name in GOODS)) continue;
     if (reason === undefined)
       test(promise, isLong ? numbers : {}, () => cases[trait]({ kit, name, documents, opened }));
     else test.skip(`${promise} (${reason})`, () => {});
@@ -127,6 +131,7 @@ const PROMISES: Readonly<Record<Trait, string>> = {
   codes: "a code that vanished is named, and the document goes when it is back",
   clock: "with a receiver's clock a day ahead or behind it is delivered once and found",
   "shared-code": "the party that was made for one company is never another one's by its code",
+  held: "what was delivered is told to reconciliation as it was wanted, by list, id and number",
 };
 const DAY_MS = 86_400_000;
 const CLOCKS = [DAY_MS, -DAY_MS];
@@ -278,6 +283,46 @@ async function sharedCode({ documents: { good }, opened }: Given): Promise<void>
   for (const document of [12, 13])
     expect(await refusalOf(sink, of(72, document))).toMatchObject({ code: "party-of-another" });
   isDone(await deliver(sink, [of(71, 14)]));
+}
+
+/** Sinks of goods, and what reconciliation calls them. */
+const GOODS: Readonly<Record<string, GoodsHoldingKind>> = { orders: "order", shipments: "ticket" };
+
+/** A run over everything, over the document's day, and over what has changed; then what a person changed is a difference. */
+async function held({ name, documents }: Given, kit: Kit): Promise<void> {
+  const { good, lacks } = documents;
+  const kind = GOODS[name] ?? "order";
+  const ground = await kit.ground();
+  const endpoint = open(kit, ground);
+  isDone(await deliver(sinkOf(endpoint, name), [good]));
+  const holdings = needed(endpoint.holdings);
+  const [wanted] = await holdings.expect(kind, [good], never);
+  if (wanted === undefined || !("facts" in wanted)) throw new Error("no record is expected");
+  const listed = async (scope: Scope): Promise<Holding[]> => {
+    const all: Holding[] = [];
+    for await (const page of holdings.list(kind, scope, null, never)) all.push(...page.holdings);
+    return all.filter(({ mark }) => mark === good.id);
+  };
+  const { date } = good.document as { readonly date: string };
+  const changedSince = "1970-01-01T00:00:00.000Z";
+  const scopes: readonly Scope[] = [
+    { dated: null, changedSince, open: false },
+    { dated: { from: date, to: date }, changedSince: null, open: true },
+  ];
+  for (const scope of scopes) expect(await listed(scope)).toHaveLength(1);
+  const other = { from: "2020-01-01", to: "2020-01-31" };
+  expect(await listed({ dated: other, changedSince: null, open: false })).toEqual([]);
+  const [one] = await listed(scopes[0] as Scope);
+  if (one === undefined) throw new Error("it is not in the list");
+  expect(compare(kind, wanted.facts, one.facts)).toEqual([]);
+  expect(one).toMatchObject({ kind, mark: good.id, change: null, facts: { number: good.number } });
+  expect(one.facts.days?.date).toBe(date);
+  expect(await holdings.get(kind, [one.id], never)).toMatchObject([{ id: one.id }]);
+  expect(await holdings.named?.(kind, [good.number], never)).toMatchObject([{ id: one.id }]);
+  if (lacks?.changed !== undefined) return;
+  await needed(ground.change)(name, good);
+  const [changedOne] = await holdings.get(kind, [one.id], never);
+  expect(compare(kind, wanted.facts, changedOne?.facts ?? {})).not.toEqual([]);
 }
 
 /** A part that a connector has unless it declares that it lacks it. */

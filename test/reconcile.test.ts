@@ -6,7 +6,6 @@ import type { Flow } from "../src/engine/engine.ts";
 import { keptReconciliation } from "../src/engine/reconcile/keep.ts";
 import { runFlow } from "../src/engine/run.ts";
 import type { CaseRow } from "../src/reconcile/rows.ts";
-import { asText } from "../src/reconcile/text.ts";
 import { times } from "./conformance/support.ts";
 import { never, usePlatform } from "./platform/support.ts";
 import {
@@ -38,20 +37,6 @@ test("both sides agree after delivery, and the store says since when, over how m
     { flow: "invoices-payable", documents: 1, amount: "117.25" },
   ]);
   expect(sweeps.lastBy("test")).toMatchObject({ state: "done", agrees: 1 });
-});
-
-test("orders and tickets are not reconciled, and the report says who compares them", async () => {
-  const [invoices] = office.flows as [Flow];
-  const mapping = { ...invoices.mapping, kind: "order" } as const;
-  const sink = { ...invoices.sink, inspect: async () => [] };
-  const orders = { ...invoices, name: "orders", from: "platform.orders", mapping, sink };
-  const engine = { ...office.bench.engine, flows: [...office.flows, orders] };
-  const question = { period: null, flow: null, askedBy: "test" };
-  const { report } = await keptReconciliation(engine, office.audit, question, false, never);
-  const says =
-    'orders (platform.orders, flow "orders") are not in a reconciliation: verification looks for them in "erp" every hour, and what is gone or differs there is in the quarantine';
-  expect(report.apart).toEqual([says]);
-  expect(asText(report, () => "")).toContain(`${says}.`);
 });
 
 test("what is changed, lost, entered or ended on one side only is told with both values, and clears itself once it is mended", async () => {

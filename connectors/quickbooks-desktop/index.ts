@@ -68,6 +68,8 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
         bill: kindHoldings(purchases, "bill"),
         payment: kindHoldings(sales, "payment"),
         "bill-payment": kindHoldings(sales, "bill-payment"),
+        order: kindHoldings(sales, "order", purchases),
+        ticket: kindHoldings(purchases, "ticket"),
         party: partyListHoldings(
           sales.name,
           (signal) => everyParty(wire, signal),

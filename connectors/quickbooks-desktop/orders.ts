@@ -20,9 +20,18 @@ import { sameNumber } from "../../src/core/keys.ts";
 import { ascii } from "../quickbooks/text.ts";
 import { documentNumber, REF_NUMBER_MOST } from "../quickbooks/numbers.ts";
 import type { DesktopConfig } from "./config.ts";
-import { WITH_LINES } from "./pages.ts";
-import { amountOf, below, decimalOf, needed, refOf, textOf, yesOf } from "./read.ts";
-import { desktopMemo, guidOf, heldText, markedBy, numbered, ofDays, only } from "./rows.ts";
+import { branches, pages, WITH_LINES } from "./pages.ts";
+import { amountOf, below, dayOf, decimalOf, needed, refOf, textOf, yesOf } from "./read.ts";
+import {
+  desktopMemo,
+  guidOf,
+  heldNumber,
+  heldText,
+  markedBy,
+  numbered,
+  ofDays,
+  only,
+} from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import type { Values } from "./write.ts";
 import type { Element } from "./xml.ts";
@@ -85,6 +94,18 @@ export const orderAdapter = (wire: Asked, config: OrderConfig): GoodsAdapter<"or
       const once = new Map(rows.map((row) => [needed(row, "TxnID"), row]));
       return [...once.values()].map((row) => bookedOf(side, row, marks));
     },
+    async *list(side, { dated, changedSince }, from, signal) {
+      const lists = branches({ dated, changedSince, open: false }).map((values) => ({
+        name: `${TABLES[side].table}Query`,
+        values: { ...values, ...WITH_LINES },
+      }));
+      try {
+        for await (const { rets, position } of pages(wire, lists, from, signal))
+          yield { rows: rets.map((row) => bookedOf(side, row, [])), position };
+      } catch (error) {
+        if (!isNotHere(error)) throw error;
+      }
+    },
     isUnfinished: () => Promise.resolve(false),
     async create(desired, { signal }) {
       const { type } = desired.document;
@@ -109,7 +130,7 @@ async function without<T>(
   try {
     return await asked();
   } catch (error) {
-    if (!(error instanceof LedgerError) || !NOT_HERE.has(error.code ?? "")) throw error;
+    if (!isNotHere(error)) throw error;
     if (instead !== undefined) return instead;
     const product = company?.product ?? "this edition of QuickBooks";
     const message = `${product} has no ${TABLES[side].what}. ${error.message}`;
@@ -118,6 +139,9 @@ async function without<T>(
 }
 
 const NOT_HERE = new Set(["1030", "3250"]);
+
+const isNotHere = (error: unknown): error is LedgerError =>
+  error instanceof LedgerError && NOT_HERE.has(error.code ?? "");
 
 const CENTS = 2;
 const DIGITS = 5;
@@ -192,7 +216,7 @@ const lineFacts = (
 });
 
 function bookedOf(side: Side, row: Element, marks: readonly string[]): BookedOrder<Element> {
-  const { table, partyRef, full, moved } = TABLES[side];
+  const { table, partyRef, full, moved, most } = TABLES[side];
   const id = needed(row, "TxnID");
   const lines = below(row, `${table}LineRet`).filter(
     (line) => refOf(line, "ItemRef").name !== null,
@@ -221,8 +245,9 @@ function bookedOf(side: Side, row: Element, marks: readonly string[]): BookedOrd
     state,
     status: isVoid ? "cancelled" : "posted",
     mark,
-    reference: number,
+    reference: heldNumber(row, number, most),
     party: refOf(row, partyRef).name ?? "",
+    date: dayOf(row, "TxnDate"),
     lines: facts,
     open: state === "open",
     native: row,
@@ -298,7 +323,10 @@ async function step(
   signal: AbortSignal,
 ): Promise<void> {
   const { table, most } = TABLES[desired.document.type];
-  const isRenumbered = !sameNumber(markedBy(row, []).number ?? "", ascii(desired.number));
+  const isRenumbered = !sameNumber(
+    heldNumber(row, markedBy(row, []).number, most) ?? "",
+    ascii(desired.number),
+  );
   const named = isRenumbered
     ? { RefNumber: documentNumber(desired.number, desired.number, most) }
     : {};

@@ -17,9 +17,9 @@ import { documentNumber, REF_NUMBER_MOST } from "../quickbooks/numbers.ts";
 import { ascii } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import { countedOf } from "./orders.ts";
-import { WITH_LINES } from "./pages.ts";
+import { branches, pages, WITH_LINES } from "./pages.ts";
 import { amountOf, below, dayOf, decimalOf, needed, refOf, textOf } from "./read.ts";
-import { desktopMemo, guidOf, markedBy, numbered, ofDays } from "./rows.ts";
+import { desktopMemo, guidOf, heldNumber, markedBy, numbered, ofDays } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import type { Values } from "./write.ts";
 import type { Element } from "./xml.ts";
@@ -52,12 +52,16 @@ export function receiptAdapter(
     can: CAPABILITIES,
     notes: "within",
     kept: (document) => keptOf(config, document),
-    async search({ numbers, marks, days }, signal) {
-      const asked = [...numbered(numbers, MOST), ...(marks.length === 0 ? [] : ofDays(days))];
+    async search({ numbers, ids, marks, days }, signal) {
+      const asked = [
+        ...numbered(numbers, MOST),
+        ...(ids.length === 0 ? [] : [{ TxnID: ids }]),
+        ...(marks.length === 0 ? [] : ofDays(days)),
+      ];
       if (asked.length === 0) return [];
       const replies = await wire.read(
         asked.flatMap((values) =>
-          ["ItemReceiptQuery", "BillQuery"].map((name) => ({
+          QUERIES.map((name) => ({
             name,
             values: { ...values, ...WITH_LINES },
           })),
@@ -73,6 +77,19 @@ export function receiptAdapter(
         )
         .filter((one) => marks.length === 0 || ticketsOf(one).some((mark) => marks.includes(mark)));
     },
+    async *list({ dated, changedSince }, from, signal) {
+      const lists = branches({ dated, changedSince, open: false }).flatMap((values) =>
+        QUERIES.map((name) => ({ name, values: { ...values, ...WITH_LINES } })),
+      );
+      for await (const { name, rets, position } of pages(wire, lists, from, signal))
+        yield {
+          rows:
+            name === "BillQuery"
+              ? rets.filter(isReceipt).map((row) => bookedOf(row, "billed"))
+              : rets.map((row) => bookedOf(row, "received")),
+          position,
+        };
+    },
     async create(desired, { signal }) {
       const values = await addOf(wire, config, desired, signal);
       await wire.write({ name: "ItemReceiptAdd", values: { ItemReceiptAdd: values } }, signal);
@@ -84,7 +101,10 @@ export function receiptAdapter(
       const { date: TxnDate } = document;
       const lines = unpricedLines(config, document).map((line) => ({ TxnLineID: "-1", ...line }));
       const Memo = memoOf({ document, mark, number });
-      const isRenumbered = !sameNumber(markedBy(row, []).number ?? "", ascii(number));
+      const isRenumbered = !sameNumber(
+        heldNumber(row, markedBy(row, []).number, MOST) ?? "",
+        ascii(number),
+      );
       const named = isRenumbered ? { RefNumber: documentNumber(number, number, MOST) } : {};
       await mod(row, { TxnDate, ...named, Memo, ItemLineMod: lines }, call);
     },
@@ -141,13 +161,18 @@ const memoOf = ({ document, mark, number }: Pick<Ticket, "document" | "mark" | "
     text: `${TICKET}${document.reference}${END}${document.note ?? ""}`,
   });
 
+/** What a ticket may be: a receipt, and the bill that a person made of one. */
+const QUERIES = ["ItemReceiptQuery", "BillQuery"] as const;
+
 /** QuickBooks makes a bill of a receipt when a person enters the vendor's bill from it. */
 const isReceipt = (row: Element): boolean => markedBy(row, []).text?.startsWith(TICKET) === true;
 
 function bookedOf(row: Element, state: "received" | "billed"): BookedTicket<Element> {
   const id = needed(row, "TxnID");
   const memo = textOf(row, "Memo") ?? "";
-  const { number, text } = markedBy(row, []);
+  const marked = markedBy(row, []);
+  const { text } = marked;
+  const number = heldNumber(row, marked.number, MOST);
   const lines = below(row, "ItemLineRet").filter((line) => decimalOf(line, "Quantity") !== null);
   const isVoid =
     /^VOID:/i.test(memo) && lines.every((line) => amountOf(line, "Quantity").sign === 0);
@@ -158,6 +183,7 @@ function bookedOf(row: Element, state: "received" | "billed"): BookedTicket<Elem
     state === "received" && !isLinked && !hasGroups && amountOf(row, "TotalAmount").sign === 0;
   return {
     type: "in",
+    id,
     number: number ?? id,
     called: `item receipt ${textOf(row, "RefNumber") ?? id}`,
     state: isVoid ? "void" : state,

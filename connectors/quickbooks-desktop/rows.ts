@@ -4,7 +4,7 @@ import { LedgerError, type PaymentOn } from "../../src/ledger/port.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
 import { MEMO_MOST, memoIn, memoOf } from "../quickbooks/memos.ts";
-import { documentNumber } from "../quickbooks/numbers.ts";
+import { documentNumber, numberHeld } from "../quickbooks/numbers.ts";
 import { ascii, cut } from "../quickbooks/text.ts";
 import type { Values } from "./write.ts";
 import { type Element, textOf } from "./xml.ts";
@@ -52,13 +52,10 @@ export function markedBy(row: Element, desired: readonly string[]): Marked {
   return { mark, number, text: memo };
 }
 
-/**
- * The number that a document has now: the platform's where QuickBooks' is what we made of it; else QuickBooks' own.
- * @param number by the memo
- */
+/** See {@link numberHeld}. @param number by the memo @param most characters of the number of this kind */
 export function heldNumber(row: Element, number: string | null, most: number): string | null {
   const own = textOf(row, "RefNumber");
-  return number !== null && own === documentNumber(number, number, most) ? number : own;
+  return number === null ? own : numberHeld(own, number, documentNumber(number, number, most));
 }
 
 /** Queries for documents with one of these numbers, as QuickBooks keeps them and as people may have typed them. */

@@ -90,6 +90,7 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
         bill: kindHoldings(purchases, "bill"),
         payment: kindHoldings(sales, "payment"),
         "bill-payment": kindHoldings(sales, "bill-payment"),
+        order: kindHoldings(sales, "order", purchases),
         party: partyListHoldings(
           QUICKBOOKS.name,
           (signal) => everyParty(online, signal),

@@ -15,7 +15,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
 import { memoIn } from "../quickbooks/memos.ts";
-import { DOC_NUMBER_MOST, documentNumber } from "../quickbooks/numbers.ts";
+import { DOC_NUMBER_MOST, documentNumber, numberHeld } from "../quickbooks/numbers.ts";
 import { oneLine } from "../quickbooks/text.ts";
 import {
   customerMemo,
@@ -34,7 +34,7 @@ import { writeNumbered } from "./numbered.ts";
 import { expectFit, type Online } from "./online.ts";
 import { inCurrency, partyIdOf } from "./parties.ts";
 import { OrderRow } from "./rows.ts";
-import { having, isId } from "./tables.ts";
+import { conditionsOf, having, isId, listed } from "./tables.ts";
 
 type Side = OrderDocument["type"];
 
@@ -46,6 +46,12 @@ export function orderAdapter(online: Online): GoodsAdapter<"order", OrderRow> {
   const adapter = adapterOf<OrderRow>({
     markedIn: "its memo",
     search: (side, names, signal) => search(online, side, names, signal),
+    async *list(side, { dated, changedSince }, from, signal) {
+      const of = { entity: ENTITIES[side], schema: OrderRow } as const;
+      const conditions = conditionsOf({ dated, changedSince, open: false });
+      for await (const { rows, position } of listed(online.wire, of, conditions, from, signal))
+        yield { rows: rows.map((row) => bookedOf(online, side, row)), position };
+    },
     isUnfinished: () => Promise.resolve(false),
     create: (desired, call) => create(online, desired, call),
     async renumber({ document }, { Id, SyncToken }, call) {
@@ -126,11 +132,12 @@ const untold = ({ product, quantity, unit, unitPrice, amount }: FactLine): FactL
 });
 
 async function search(
-  { wire, names }: Online,
+  online: Online,
   side: Side,
   { marks, references, numbers, ids, days }: OrderNames,
   signal: AbortSignal,
 ): Promise<BookedOrder<OrderRow>[]> {
+  const { wire } = online;
   const entity = ENTITIES[side];
   const DocNumber = references.map((number) =>
     documentNumber(number, marks[0] ?? "", DOC_NUMBER_MOST),
@@ -146,23 +153,33 @@ async function search(
     ({ Id, PrivateNote }) =>
       marks.includes(memoIn(PrivateNote)?.mark ?? "") && rows.every((row) => row.Id !== Id),
   );
-  return [...rows, ...marked].map((row) => {
-    const { Id, DocNumber: number, PrivateNote } = row;
-    const memo = memoIn(PrivateNote);
-    const { state, status } = entryIn(side, row);
-    return {
-      side,
-      id: Id,
-      number: status === "draft" ? null : Id,
-      state,
-      status,
-      mark: memo?.mark ?? null,
-      reference: memo?.number ?? number,
-      party: partyIn(KINDS[side], row) ?? "",
-      lines: amountLines(row).map((line) => untold(lineIn(names, line))),
-      native: row,
-    };
-  });
+  return [...rows, ...marked].map((row) => bookedOf(online, side, row));
+}
+
+function bookedOf({ names }: Online, side: Side, row: OrderRow): BookedOrder<OrderRow> {
+  const { Id, TxnDate, DocNumber } = row;
+  const memo = memoIn(row.PrivateNote);
+  const { state, status } = entryIn(side, row);
+  return {
+    side,
+    id: Id,
+    number: status === "draft" ? null : Id,
+    state,
+    status,
+    mark: memo?.mark ?? null,
+    reference:
+      memo === null
+        ? DocNumber
+        : numberHeld(
+            DocNumber,
+            memo.number,
+            documentNumber(memo.number, memo.mark, DOC_NUMBER_MOST),
+          ),
+    party: partyIn(KINDS[side], row) ?? "",
+    date: TxnDate,
+    lines: amountLines(row).map((line) => untold(lineIn(names, line))),
+    native: row,
+  };
 }
 
 const STATUSES = { Pending: "draft", Rejected: "cancelled" } as const;
@@ -185,9 +202,11 @@ async function create(online: Online, desired: Desired<"order">, call: Call): Pr
   const ids = await idsOf(online, kind, billed(document));
   const body = orderBody({ ...writingOf(online, ids), party }, document);
   const number = numberOf(document);
-  return writeNumbered(online, ENTITIES[document.type], { number, body }, call, (row) =>
-    partyIdIn(kind, row) === party ? "counts" : "of-another",
-  );
+  // Several loads may share one loading number: the order that another one of the platform is, is no clash.
+  return writeNumbered(online, ENTITIES[document.type], { number, body }, call, (row) => {
+    const mark = memoIn(row.PrivateNote)?.mark ?? desired.mark;
+    return partyIdIn(kind, row) === party && mark === desired.mark ? "counts" : "of-another";
+  });
 }
 
 const writingOf = (

@@ -7,20 +7,22 @@
 import type { GoodsAdapter, Step, StepTo, Desired } from "../../src/ledger/port.ts";
 import type { OrderDocument } from "../../src/ledger/documents.ts";
 import { goodsLine } from "../../src/ledger/goods.ts";
+import { goodsPages, PAGE_RECORDS } from "../../src/ledger/holdings.ts";
 import { markOf, platformIdIn } from "../../src/ledger/marks.ts";
 import { type BookedOrder, orderAdapter as adapterOf } from "../../src/ledger/orders.ts";
 import type { Books } from "./books.ts";
 import { amountLines } from "./invoice-facts.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
 import * as row from "./rows.ts";
-import { either, inAnyCase, ofCompany, rowsOf, where } from "./search.ts";
+import { either, inAnyCase, ofCompany, rowsOf, scopeDomain, where } from "./search.ts";
 import { day, float } from "./values.ts";
 import { wizard } from "./wizard.ts";
 
 type Type = OrderDocument["type"];
 
 /** An order as it stands in Tryton. */
-const ORDER = {
+const orderOf = (type: Type) => ({
+  date: row.called(`${type}_date`, row.as<string | null>()),
   state: row.as<"draft" | "quotation" | "confirmed" | "processing" | "done" | "cancelled">(),
   ...row.texts("invoice_method"),
   ...row.textsOrNone("number comment reference"),
@@ -31,8 +33,8 @@ const ORDER = {
     product: row.oneOrNone(row.textsOrNone("code")),
     unit: row.oneOrNone(row.texts("symbol")),
   }),
-};
-type Row = row.RowOf<typeof ORDER>;
+});
+type Row = row.RowOf<ReturnType<typeof orderOf>>;
 
 const MANUAL = "manual";
 
@@ -46,8 +48,23 @@ export const orderAdapter = (books: Books): GoodsAdapter<"order", Row> =>
         ...inAnyCase("reference", references),
       );
       const domain = [...where(await ofCompany(books)), clause];
-      const rows = await rowsOf(books, `${type}.${type}`, domain, ORDER, { signal });
+      const rows = await rowsOf(books, `${type}.${type}`, domain, orderOf(type), { signal });
       return rows.map((row) => bookedOf(type, row));
+    },
+    async *list(type, scope, from, signal) {
+      const isOpen = ["state", "in", OPEN];
+      const within = scopeDomain(scope, `${type}_date`, ["write_date", "create_date"], isOpen);
+      const domain = [...where(await ofCompany(books)), within];
+      yield* goodsPages(
+        from,
+        ({ native }: BookedOrder<Row>) => native.id,
+        async (after) => {
+          const page = [...domain, ["id", ">", after]];
+          const most = { most: PAGE_RECORDS, signal };
+          const rows = await rowsOf(books, `${type}.${type}`, page, orderOf(type), most);
+          return rows.map((row) => bookedOf(type, row));
+        },
+      );
     },
     isUnfinished: ({ side, native }) => isExpected(books, side, native.id),
     create: (desired) => create(books, desired),
@@ -60,7 +77,7 @@ export const orderAdapter = (books: Books): GoodsAdapter<"order", Row> =>
 const OPEN: readonly string[] = ["draft", "quotation"];
 
 function bookedOf(side: Type, native: Row): BookedOrder<Row> {
-  const { id, number, state, comment, reference, invoice_method, party, lines } = native;
+  const { id, number, state, comment, reference, invoice_method, party, date, lines } = native;
   const status = state === "cancelled" ? state : OPEN.includes(state) ? "draft" : "posted";
   const isInvoiced = status === "posted" && invoice_method !== MANUAL;
   return {
@@ -72,6 +89,7 @@ function bookedOf(side: Type, native: Row): BookedOrder<Row> {
     mark: platformIdIn(comment),
     reference,
     party: party.code,
+    date,
     lines: amountLines(lines).map(({ product, quantity, unit, unit_price: unitPrice }) =>
       goodsLine({
         product: product?.code ?? null,

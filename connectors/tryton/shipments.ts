@@ -6,9 +6,10 @@
  * one of several loads: nothing is planned for the difference, and the order stays done, for what Tryton expected of it
  * was closed when the order was booked (orders.ts).
  */
-import type { GoodsAdapter, Desired } from "../../src/ledger/port.ts";
+import type { GoodsAdapter, GoodsPage, Desired } from "../../src/ledger/port.ts";
 import type { ShipmentDocument } from "../../src/ledger/documents.ts";
 import { goodsLine } from "../../src/ledger/goods.ts";
+import { goodsPages, PAGE_RECORDS } from "../../src/ledger/holdings.ts";
 import { markOf, platformIdIn } from "../../src/ledger/marks.ts";
 import { orderIn } from "../../src/ledger/orders.ts";
 import {
@@ -19,13 +20,23 @@ import {
 } from "../../src/ledger/tickets.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
+import type { Scope } from "../../src/core/holdings.ts";
 import { type Books, notesOf } from "./books.ts";
 import { TrytonError } from "./errors.ts";
 import { accept } from "./invoice-steps.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
 import { buttonIn, isWarningOf } from "./release.ts";
 import * as row from "./rows.ts";
-import { either, ofCompany, rowOf, rowsOf, where } from "./search.ts";
+import {
+  type Domain,
+  either,
+  ofCompany,
+  rowOf,
+  rowsOf,
+  scopeDomain,
+  type Search,
+  where,
+} from "./search.ts";
 import { day, float } from "./values.ts";
 
 /** How Tryton calls the parts of both kinds. */
@@ -92,6 +103,7 @@ export const shipmentAdapter = (books: Books): GoodsAdapter<"shipment", BookedTi
     async renumber({ number }, { type, id }) {
       await books.tryton.call(`model.${KINDS[type].model}.write`, [[id], { number }]);
     },
+    list: (scope, from, signal) => list(books, scope, from, signal),
     async create(desired) {
       const values = await valuesOf(books, desired);
       await books.tryton.call(`model.${KINDS[desired.document.type].model}.create`, [[values]]);
@@ -111,20 +123,18 @@ export async function resourceOf(
   number: string,
   ticket: string,
 ): Promise<string | null> {
-  const names = { numbers: [number], marks: [ticket] };
+  const names = { numbers: [number], ids: [], marks: [ticket] };
   const all = await read(books, names);
   return all.find((one) => ticketsOf(one).includes(ticket))?.native.resource ?? null;
 }
 
-/** Those of both types with one of these numbers or marks, and their notes. */
+/** Those of both types with one of these numbers, ids or marks, and their notes. */
 async function read(
   books: Books,
-  { numbers, marks }: Pick<TicketNames, "numbers" | "marks">,
+  { numbers, ids: own, marks }: Pick<TicketNames, "numbers" | "ids" | "marks">,
   signal?: AbortSignal,
 ): Promise<BookedTicket<Row>[]> {
-  const { moveUnit } = await books.tryton.release();
-  const company = where(await ofCompany(books));
-  const noted = await notedWith(books, marks, signal);
+  const noted = [...own, ...(await notedWith(books, marks, signal))];
   const all: BookedTicket<Row>[] = [];
   for (const type of TYPES) {
     const { model } = KINDS[type];
@@ -132,32 +142,70 @@ async function read(
       one.startsWith(`${model},`) ? Number(one.slice(model.length + 1)) : [],
     );
     if (numbers.length + ids.length === 0) continue;
-    const domain = [...company, either({ "number in": numbers, "id in": ids })];
-    const rows = await rowsOf(books, model, domain, shipmentOf(type, moveUnit), { signal });
-    const resources = rows.map(({ id }) => `${model},${id}`);
-    const notes = await notesOf(books).on(resources, []);
-    for (const { id, number, state, reference, effective_date: date, party, moves } of rows) {
-      const resource = `${model},${id}`;
-      const its = moves.toSorted((one, other) => one.id - other.id);
-      all.push({
-        type,
-        number,
-        called: `${model} ${number} (#${id})`,
-        state,
-        stage: stageOf(type, state),
-        fixed: !OPEN.includes(state),
-        party: party.code,
-        reference,
-        date,
-        lines: its.map(({ product: { code: product }, quantity, unit: { symbol: unit } }) =>
-          goodsLine({ product, quantity, unit, unitPrice: null }),
-        ),
-        notes: notes.filter((note) => note.resource === resource).map(({ message }) => message),
-        native: { id, type, resource, state, moves: its },
-      });
-    }
+    const named = either({ "number in": numbers, "id in": ids });
+    all.push(...(await readWhere(books, type, [named], { signal })));
   }
   return all;
+}
+
+/** Those of a type, and their notes, in the order of their ids. @param domain beside the company's */
+async function readWhere(
+  books: Books,
+  type: Type,
+  domain: Domain,
+  search: Search,
+): Promise<BookedTicket<Row>[]> {
+  const { moveUnit } = await books.tryton.release();
+  const { model } = KINDS[type];
+  const company = where(await ofCompany(books));
+  const fields = shipmentOf(type, moveUnit);
+  const rows = await rowsOf(books, model, [...company, ...domain], fields, search);
+  const resources = rows.map(({ id }) => `${model},${id}`);
+  const notes = Map.groupBy(
+    rows.length === 0 ? [] : await notesOf(books).on(resources, []),
+    ({ resource }) => resource,
+  );
+  return rows.map(({ id, number, state, reference, effective_date: date, party, moves }) => {
+    const resource = `${model},${id}`;
+    const its = moves.toSorted((one, other) => one.id - other.id);
+    return {
+      type,
+      id: resource,
+      number,
+      called: `${model} ${number} (#${id})`,
+      state,
+      stage: stageOf(type, state),
+      fixed: !OPEN.includes(state),
+      party: party.code,
+      reference,
+      date,
+      lines: its.map(({ product: { code: product }, quantity, unit: { symbol: unit } }) =>
+        goodsLine({ product, quantity, unit, unitPrice: null }),
+      ),
+      notes: (notes.get(resource) ?? []).map(({ message }) => message),
+      native: { id, type, resource, state, moves: its },
+    };
+  });
+}
+
+/** Of both types, one after the other. What has no day yet is open. */
+async function* list(
+  books: Books,
+  scope: Scope,
+  from: string | null,
+  signal: AbortSignal,
+): AsyncGenerator<GoodsPage<BookedTicket<Row>>> {
+  const [, begun = TYPES[0], after = null] = /^(out|in) (\d+)$/.exec(from ?? "") ?? [];
+  const isOpen = ["state", "not in", ["done", "cancelled"]];
+  const within = scopeDomain(scope, "effective_date", ["write_date", "create_date"], isOpen);
+  for (const type of TYPES.slice(TYPES.indexOf(begun as Type))) {
+    const pages = goodsPages(
+      type === begun ? after : null,
+      ({ native }: BookedTicket<Row>) => native.id,
+      (last) => readWhere(books, type, [within, ["id", ">", last]], { most: PAGE_RECORDS, signal }),
+    );
+    for await (const { rows, position } of pages) yield { rows, position: `${type} ${position}` };
+  }
 }
 
 /** The shipments with a note that ends with one of these marks, as notes name them. @throws TrytonError */

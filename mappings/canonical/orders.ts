@@ -10,10 +10,7 @@ import { HAUL } from "../leaves.ts";
  * Whoever copies an order keeps its site, its day, its gallons and its loading number. Several trucks of one day are
  * common: an order without a loading number is like one that asks for the same lines at the same times.
  */
-export function orderLikeness(
-  order: Order,
-  { dayOf }: Pick<References, "dayOf">,
-): Likeness | null {
+export function orderLikeness(order: Order, { dayOf }: Pick<References, "dayOf">): Likeness | null {
   const { status, companyId, locationId, loadingNumber, lines, createdAt } = order;
   if (status === "DRAFT" || status === "CANCELLED") return null;
   const times = [

@@ -212,7 +212,7 @@ async function open(
       ...(knowsUs === undefined ? {} : { knowsUs }),
       note,
     };
-    walked.of = () => deepCostOf(engine, config.platform.lateMs);
+    walked.of = () => deepCostOf(engine, endpoints, config.platform.lateMs);
     const used = spentOf(carriers, clock);
     const auditor = new Auditor(engine, {
       endpoints,

@@ -10,8 +10,16 @@ import type { Change, Item } from "./record.ts";
 
 export { type HoldingKind, holdingKinds } from "./kinds.ts";
 
-/** `draft`: not issued, not posted. `ended`: void, cancelled, credited in full, taken back. */
-export type HoldingState = "draft" | "open" | "paid" | "disputed" | "ended";
+/** Kinds without an amount: what counts of them is their lines, in gallons. */
+export type GoodsHoldingKind = Extract<HoldingKind, "order" | "ticket">;
+export const isGoodsHolding = (kind: HoldingKind): kind is GoodsHoldingKind =>
+  kind === "order" || kind === "ticket";
+
+/**
+ * `draft`: not issued, not posted; of goods, not confirmed and not moved. `posted`: of goods, confirmed or moved. `ended`:
+ * void, cancelled, credited in full, taken back.
+ */
+export type HoldingState = "draft" | "posted" | "open" | "paid" | "disputed" | "ended";
 
 /** `YYYY-MM-DD` in the company's calendar. */
 export type Day = string;
@@ -132,6 +140,7 @@ export const identityOf = ({ id, role }: Pick<Holding, "id" | "role">): string =
 /** What the party of a document or payment is to us; null: it names none, or does not say. */
 export function partyRole({ kind, facts }: Pick<Holding, "kind" | "facts">): Role | null {
   if (kind === "party" || kind === "price") return null;
+  if (isGoodsHolding(kind) && facts.words?.side === undefined) return null;
   const isBought = kind === "bill" || kind === "bill-payment" || facts.words?.side === "purchase";
   return isBought ? "supplier" : "customer";
 }
@@ -161,8 +170,12 @@ export interface Lacking {
 /** `asked`: as it is now. `exported`: as of a file that was read. `remembered`: as we wrote it. */
 export type Strength = "asked" | "exported" | "remembered";
 
-/** How a mapped document would look at its receiver, had it just been delivered; or why that cannot be said. */
-export type Expected = { readonly facts: Facts } | { readonly fault: Fault };
+/**
+ * How a mapped document would look at its receiver, had it just been delivered; why that cannot be said; or why the receiver
+ * rightly holds nothing of it.
+ */
+export type Expected =
+  { readonly facts: Facts } | { readonly fault: Fault } | { readonly skip: string };
 
 /** An endpoint that can say what it holds. It writes nothing. */
 export interface Holdings {

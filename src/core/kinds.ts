@@ -4,12 +4,17 @@
  */
 import { foldedNumber } from "./keys.ts";
 
-/** Kinds of records that both sides hold. `party`: a customer or a supplier; `price`: a current rack price. */
+/**
+ * Kinds of records that both sides hold. `ticket`: a delivery ticket; `party`: a customer or a supplier; `price`: a current
+ * rack price.
+ */
 export const holdingKinds = [
   "invoice",
   "bill",
   "payment",
   "bill-payment",
+  "order",
+  "ticket",
   "party",
   "price",
 ] as const;
@@ -17,7 +22,7 @@ export type HoldingKind = (typeof holdingKinds)[number];
 
 /**
  * Each kind, and what its records are called among holdings. Null: both sides hold no such record that could be compared
- * (orders, delivery tickets), or it is a state of another one (`invoice-payment`: a paid invoice).
+ * (notes of orders, signatures), or it is a state of another one (`invoice-payment`: a paid invoice).
  */
 export const kinds = {
   invoice: "invoice",
@@ -31,9 +36,9 @@ export const kinds = {
   "rack-price": "price",
   /** A rack price that the platform shows, on its way to an ERP. */
   "platform-price": null,
-  order: null,
+  order: "order",
   "order-note": null,
-  "delivery-ticket": null,
+  "delivery-ticket": "ticket",
   "ticket-signature": null,
   "freight-rate": null,
   "ended-freight-rate": null,

@@ -90,7 +90,7 @@ export const refused = (fault: Fault): Answer => ({
 /** What a person is told of a refusal that no table of errors knows: the receiver's own words. */
 export const unlistedFault = (words: string): Fault => ({
   code: "refused-unlisted",
-  message: `the receiver refused it several times, and fuelbridge does not know this answer: ${words}`,
+  message: `the receiver refused it several times, and trying again does not settle it: ${words}`,
   next: "Read what the receiver says. Correct there what it names, or the document where it comes from, then retry. Report the answer, so that it is known.",
 });
 

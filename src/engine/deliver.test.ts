@@ -182,7 +182,7 @@ const CLOSED = "QuickBooks: the period is closed (status 3171)";
 const unlisted = unknown(CLOSED, { holdMs: 60_000, unlisted: true });
 const refusedUnlisted = {
   code: "refused-unlisted",
-  cause: `the receiver refused it several times, and fuelbridge does not know this answer: ${CLOSED}`,
+  cause: `the receiver refused it several times, and trying again does not settle it: ${CLOSED}`,
 };
 
 test.each([1, 20])(

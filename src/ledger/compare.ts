@@ -4,6 +4,7 @@
  */
 import { distinctly } from "../core/alike.ts";
 import { Decimal } from "../core/decimal.ts";
+import { sameNumber } from "../core/keys.ts";
 import type { Difference, FactLine, Facts, FactTax, HoldingKind } from "../core/holdings.ts";
 import type { GoodsKind } from "./port.ts";
 
@@ -23,6 +24,8 @@ interface Field {
   readonly group: Group;
   /** Undefined: not shown. */
   readonly of: (facts: Facts) => string | Decimal | null | undefined;
+  /** When two values are one. Left out: when they are equal. */
+  readonly alike?: (ours: Value, theirs: Value) => boolean;
 }
 
 const day = (name: keyof NonNullable<Facts["days"]>, group: Group = "content"): Field => ({
@@ -75,7 +78,21 @@ const payment: readonly Field[] = [
   word("notes"),
 ];
 
-/** Orders and delivery tickets are compared and not held for reconciliation. */
+/** Numbers of goods are written as people like: those that are read as one do not differ. */
+const goodsNumber: Field = {
+  ...number,
+  alike: (ours, theirs) => sameNumber(String(ours), String(theirs)),
+};
+const shipment: readonly Field[] = [
+  goodsNumber,
+  party,
+  word("side"),
+  state,
+  day("date"),
+  word("reference"),
+];
+
+/** A ticket is called a shipment where it is written. */
 type ComparedKind = HoldingKind | GoodsKind;
 
 /** One table per kind: every field of {@link Facts} that the kind has. Lines and taxes are compared besides. */
@@ -86,8 +103,9 @@ const fields: Readonly<Record<ComparedKind, readonly Field[]>> = {
   "bill-payment": payment,
   party: [number, state, word("name"), word("address")],
   price: [number, money("price"), word("unit"), word("currency")],
-  order: [number, party, word("side")],
-  shipment: [number, party, word("side"), day("date"), word("reference")],
+  order: [goodsNumber, party, word("side"), state],
+  ticket: shipment,
+  shipment,
 };
 
 export interface Comparison {
@@ -108,8 +126,8 @@ export function compare(
   const differences = fields[kind].flatMap((field): Difference[] => {
     if (group !== undefined && field.group !== group) return [];
     const [ours, theirs] = [field.of(expected), field.of(held)];
-    if (ours === undefined || theirs === undefined || isSame(ours, theirs)) return [];
-    return [differenceIn(field.name, ours, theirs)];
+    if (ours === undefined || theirs === undefined) return [];
+    return (field.alike ?? isSame)(ours, theirs) ? [] : [differenceIn(field.name, ours, theirs)];
   });
   if (group !== "progress") {
     if (expected.lines !== undefined && held.lines !== undefined)
@@ -214,8 +232,12 @@ const LINE_PARTS: readonly {
   (name) => ({ name, of: (line) => line[name] }),
 );
 
-const lineInWords = ({ product, text, amount }: FactLine): string =>
-  `${product ?? text ?? "a line"} ${amount.fixed(2)}`;
+/** A line of goods comes to nothing: its quantity tells it. */
+const lineInWords = ({ product, text, amount, quantity, unit }: FactLine): string => {
+  const isGoods = amount.sign === 0 && quantity !== null;
+  const comesTo = isGoods ? [quantity.plain(), unit] : [amount.fixed(2)];
+  return [product ?? text ?? "a line", ...comesTo].filter((word) => word !== null).join(" ");
+};
 
 /** Sums per code, and per text where both sides have one: a side may split one tax over lines. */
 function compareTaxes(expected: readonly FactTax[], held: readonly FactTax[]): Difference[] {

@@ -16,7 +16,7 @@ import { LedgerError, type Verb } from "./port.ts";
 
 /**
  * `data`: this document is refused, for good. `configuration`: every document would be (`stop` says what stops).
- * `raced`: somebody was faster; look and plan again. `busy`: nothing happened, later it may. `not-sent`: nothing left
+ * `raced`: somebody was faster; look and plan again, and after some sends it is a person's. `busy`: nothing happened, later it may. `not-sent`: nothing left
  * this machine. `unknown`: it may have been carried out.
  */
 export type ErrorSort = "data" | "configuration" | "raced" | "busy" | "not-sent" | "unknown";
@@ -125,7 +125,9 @@ export function answerOf({ sort, row, error }: Sorted, wrote: boolean): Answer {
   const detail = error.message;
   if (sort === "unknown" && error.phase === "torn") return unanswered(detail);
   if (sort === "unknown") return uncertain(detail, isRefusal(row, error) ? { unlisted: true } : {});
-  if (wrote) return uncertain(`not all of it is done: ${detail}`);
+  // Somebody was faster, again and again: a send has looked and planned anew after each, so it may never end.
+  const endless = sort === "raced" ? ({ unlisted: true } as const) : {};
+  if (wrote) return uncertain(`not all of it is done: ${detail}`, endless);
   switch (sort) {
     case "data":
       return refused(faultOf(row, detail));
@@ -136,7 +138,7 @@ export function answerOf({ sort, row, error }: Sorted, wrote: boolean): Answer {
       });
     case "raced":
     case "busy":
-      return nothingDone(detail, { waitMs: waitMsOf(row, error) ?? BUSY_MS });
+      return nothingDone(detail, { waitMs: waitMsOf(row, error) ?? BUSY_MS, ...endless });
     case "not-sent":
       return nothingDone(detail);
   }

@@ -119,6 +119,10 @@ function holding(...all: readonly Partial<Entry>[]) {
     create: wrote("create"),
     apply: async (to) => void (await wrote(to)()),
     get: async () => rows,
+    named: async () => rows,
+    async *list() {
+      yield { entries: rows, position: "" };
+    },
   };
   const books: Books = {
     ...named,

@@ -100,11 +100,9 @@ export function planGoods(
 
 const isNumber = ({ field }: Difference): boolean => field === "number";
 
-/** What a person entered has a number of their own. Numbers that people read as one do not differ. */
+/** What a person entered has a number of their own. */
 const contentOf = (kind: GoodsKind, desired: Desired, held: Entry, expected: Facts): Difference[] =>
-  compare(kind, expected, held.facts).filter(
-    (one) => !isNumber(one) || (held.mark === desired.mark && !sameNumber(one.expected, one.held)),
-  );
+  compare(kind, expected, held.facts).filter((one) => !isNumber(one) || held.mark === desired.mark);
 
 /**
  * What was delivered, beside what these books hold of it now: what people have changed there since.

@@ -3,17 +3,19 @@ import type { Item } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
-import type {
-  Expected,
-  Facts,
-  Holding,
-  HoldingKind,
-  HoldingPage,
-  Holdings,
-  HoldingState,
+import {
+  type Expected,
+  type Facts,
+  type Holding,
+  type HoldingKind,
+  type HoldingPage,
+  type Holdings,
+  type HoldingState,
+  isGoodsHolding,
 } from "../core/holdings.ts";
 import type { LedgerKind, Books, Call, Capabilities, Entry, Desired } from "./port.ts";
 import { reading, unavailable } from "./errors.ts";
+import { isGoods, isTakenBack } from "./goods.ts";
 import { holdingsOf, type KindHoldings, PAGE_RECORDS } from "./holdings.ts";
 import { Parties } from "./parties.ts";
 import { isBelow, isSettlement, posts } from "./plan.ts";
@@ -24,6 +26,8 @@ const ADAPTERS: Readonly<Partial<Record<HoldingKind, LedgerKind>>> = {
   bill: "bill",
   payment: "payment",
   "bill-payment": "payment",
+  order: "order",
+  ticket: "shipment",
   party: "party",
 };
 
@@ -42,7 +46,8 @@ export function ledgerHoldings(
   return holdingsOf(books.name, { ...Object.fromEntries(told), ...others });
 }
 
-export function kindHoldings(books: Books, kind: HoldingKind): KindHoldings {
+/** @param purchases the same books as they know the parties of what is bought, where these are a list of their own */
+export function kindHoldings(books: Books, kind: HoldingKind, purchases = books): KindHoldings {
   const name = ADAPTERS[kind] ?? "invoice";
   const adapter = adapterOf(books, name);
   const held = (entries: readonly Entry[]): Holding[] =>
@@ -66,9 +71,25 @@ export function kindHoldings(books: Books, kind: HoldingKind): KindHoldings {
       reading(books, async () => held(await adapter.get(ids, callOf("get", signal)))),
     named: (numbers, signal) =>
       reading(books, async () => held(await adapter.named(numbers, signal))),
-    expect: (items, signal) => reading(books, () => expectAll(books, name, items, signal)),
+    expect: (items, signal) =>
+      reading(books, async () => {
+        if (purchases === books) return expectAll(books, name, items, signal);
+        const told = new Map<Item, Expected>();
+        const sides = Map.groupBy(items, ({ document }) =>
+          isPurchase(document) ? purchases : books,
+        );
+        for (const [side, own] of sides) {
+          const expected = await expectAll(side, name, own, signal);
+          for (const [at, item] of own.entries()) told.set(item, expected[at] as Expected);
+        }
+        return items.map((item) => told.get(item) as Expected);
+      }),
   };
 }
+
+/** By what orders and tickets say of themselves. */
+const isPurchase = (document: unknown): boolean =>
+  ["purchase", "in"].includes((document as { readonly type?: string }).type ?? "");
 
 const callOf = (key: string, signal: AbortSignal): Call => ({
   key,
@@ -114,6 +135,7 @@ const isDocument = (kind: HoldingKind): boolean => kind === "invoice" || kind ==
 
 function stateOf(kind: HoldingKind, { status, disputed }: Entry): HoldingState {
   if (status === "cancelled") return "ended";
+  if (isGoodsHolding(kind)) return isBelow(status, "posted") ? "draft" : "posted";
   if (kind === "payment" || kind === "bill-payment" || status === "settled") return "paid";
   if (kind === "party") return "open";
   if (isBelow(status, "posted")) return "draft";
@@ -149,10 +171,23 @@ async function expectAll(
       const one = fault === undefined ? desired.shift() : undefined;
       const why = fault ?? one?.refusal;
       if (why !== undefined) expected.push({ fault: why });
-      else if (one !== undefined) expected.push({ facts: factsOf(kind, adapter.can, one) });
+      else if (one !== undefined) {
+        const skip = uncounted(books, kind, one);
+        expected.push(skip === null ? { facts: factsOf(kind, adapter.can, one) } : { skip });
+      }
     }
   }
   return expected;
+}
+
+/** Why goods are rightly not in the books: what does not count on the platform, and what these keep no drafts of. */
+function uncounted({ name, adapters }: Books, kind: LedgerKind, desired: Desired): string | null {
+  if (!isGoods(kind)) return null;
+  if (isTakenBack(desired)) return "it does not count on the platform";
+  const hasDrafts = adapters[kind]?.can.has.includes("draft") === true;
+  return desired.target === "draft" && !hasDrafts
+    ? `${name} keeps no draft of it: it is booked when it is done`
+    : null;
 }
 
 /**
@@ -165,6 +200,11 @@ function factsOf(
   { expected: all, ...desired }: Desired,
 ): Facts {
   const { target, binding } = desired;
+  if (isGoods(kind))
+    return {
+      ...all,
+      state: target === "cancelled" ? "ended" : target === "draft" ? "draft" : "posted",
+    };
   const disputed = desired.disputed && can.amend["state"] !== undefined;
   const { number, ...rest } = all;
   // One that was entered by hand has the books' own number: its link says so.

@@ -12,6 +12,7 @@ import type {
   Scope,
 } from "../core/holdings.ts";
 import { type Json, parseExact } from "../core/json.ts";
+import type { GoodsPage } from "./port.ts";
 import { PartyRecord, PriceRecord } from "./records.ts";
 
 /** Records that one call asks for. */
@@ -64,6 +65,16 @@ export async function* inPages<Row>(
     isEnd = rows.length < most;
     yield { rows, last, isEnd };
   }
+}
+
+/** Goods of the books in the order of their database ids: what is made meanwhile comes last. */
+export async function* goodsPages<Row>(
+  from: string | null,
+  idOf: (row: Row) => number,
+  read: (after: number) => Promise<readonly Row[]>,
+): AsyncGenerator<GoodsPage<Row>> {
+  for await (const { rows, last } of inPages(Number(from ?? 0), idOf, read))
+    yield { rows, position: String(last) };
 }
 
 /** Records that start in the books: each tells the change that its source tells. */

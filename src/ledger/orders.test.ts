@@ -16,6 +16,7 @@ const order = (more: Partial<BookedOrder<null>> = {}): BookedOrder<null> => ({
   mark: null,
   reference: "SO-1",
   party: "C-1",
+  date: "2026-11-20",
   lines: [],
   native: null,
   ...more,
@@ -26,6 +27,9 @@ const adapterOf = (...all: readonly BookedOrder<null>[]) =>
   orderAdapter<null>({
     markedIn: "its comment",
     search: async (side) => all.filter((one) => one.side === side),
+    async *list(side) {
+      yield { rows: all.filter((one) => one.side === side), position: "" };
+    },
     isUnfinished: async () => true,
     create: async () => "5",
     step: async () => {},

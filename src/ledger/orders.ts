@@ -2,12 +2,13 @@
  * Orders of both sides: how links call them, which of those that books show may be the one of a document, and what an ERP
  * adds so that goods.ts can plan them.
  */
-import type { Facts, FactLine } from "../core/holdings.ts";
+import type { Day, Facts, FactLine, Scope } from "../core/holdings.ts";
 import { spellingsOf } from "../core/keys.ts";
 import {
   PLAIN_ENTRY,
   type Call,
   type GoodsAdapter,
+  type GoodsPage,
   type Capabilities,
   type Entry,
   type Step,
@@ -37,6 +38,8 @@ export interface BookedOrder<Native> {
   /** The platform's number. */
   readonly reference: string | null;
   readonly party: string;
+  /** `YYYY-MM-DD`; null: it has none yet. */
+  readonly date: Day | null;
   readonly lines: readonly FactLine[];
   /** See {@link GoodsEntry.stranger}. */
   readonly stranger?: string;
@@ -68,6 +71,13 @@ export interface OrderDesk<Native> {
     names: OrderNames,
     signal: AbortSignal,
   ): Promise<readonly BookedOrder<Native>[]>;
+  /** Everything of a side in the scope, in pages; the position of a page resumes after it. */
+  list(
+    side: Side,
+    scope: Scope,
+    from: string | null,
+    signal: AbortSignal,
+  ): AsyncIterable<GoodsPage<BookedOrder<Native>>>;
   /** Of a posted one: a step that was begun, and is to be taken again, is not complete. */
   isUnfinished(order: BookedOrder<Native>): Promise<boolean>;
   /** Its database id. */
@@ -112,13 +122,37 @@ export const orderAdapter = <Native>(desk: OrderDesk<Native>): GoodsAdapter<"ord
     for (const side of SIDES) {
       const asked = ids.flatMap((id) => orderIn(id) ?? []).filter((name) => name.side === side);
       const names = { marks: [], references: [], days: [], ...namesIn(asked) };
-      // What has its number was confirmed: one that is open again is of books set back to before that.
-      for (const one of (await desk.search(side, names, signal)).map((row) => entryOf(desk, row)))
-        all.push(one.status === "draft" ? { ...one, id: one.aliases?.[0] ?? null } : one);
+      for (const row of await desk.search(side, names, signal)) all.push(heldOf(desk, row));
     }
     return all;
   },
+  async named(numbers, signal) {
+    const all: Entry<Native>[] = [];
+    const references = numbers.flatMap(spellingsOf);
+    for (const side of SIDES) {
+      const names = { marks: [], references, numbers: [], ids: [], days: [] };
+      for (const row of await desk.search(side, names, signal)) all.push(heldOf(desk, row));
+    }
+    return all;
+  },
+  async *list(scope, from, signal) {
+    const [, begun = SIDES[0], after = ""] = /^(sale|purchase) (.*)$/s.exec(from ?? "") ?? [];
+    for (const side of SIDES.slice(SIDES.indexOf(begun as Side))) {
+      const start = side === begun && after !== "" ? after : null;
+      for await (const { rows, position } of desk.list(side, scope, start, signal))
+        yield {
+          entries: rows.map((row) => heldOf(desk, row)),
+          position: `${side} ${position}`,
+        };
+    }
+  },
 });
+
+/** What has its number was confirmed: one that is open again is of books set back to before that. */
+function heldOf<Native>(desk: OrderDesk<Native>, row: BookedOrder<Native>): Entry<Native> {
+  const one = entryOf(desk, row);
+  return one.status === "draft" ? { ...one, id: one.aliases?.[0] ?? null } : one;
+}
 
 const isNumber = ({ field }: { readonly field: string }): boolean => field === "number";
 
@@ -200,7 +234,7 @@ function entryOf<Native>(
   { unfinished = false, bound = false, owner = "" } = {},
 ): Entry<Native> {
   const { side, id, number, state, status, mark, reference, party, lines, native } = order;
-  const { stranger, open } = order;
+  const { stranger, open, date } = order;
   const called = `${side} ${number ?? `#${id}`}`;
   const marked = (name: string): string[] =>
     mark === null ? [name] : [name, `${name} ${markOf(mark)}`];
@@ -213,7 +247,13 @@ function entryOf<Native>(
     party,
     status,
     unfinished,
-    facts: { ...(reference === null ? {} : { number: reference }), words: { side }, lines },
+    facts: {
+      ...(reference === null ? {} : { number: reference }),
+      party,
+      days: { date },
+      words: { side },
+      lines,
+    },
     goods: {
       called,
       state,

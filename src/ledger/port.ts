@@ -244,11 +244,14 @@ export const PAYMENTS: Pick<LedgerAdapter<"payment">, "can" | "apply"> = {
 export type PartyAdapter = Omit<LedgerAdapter<"party">, "get" | "named" | "list"> &
   Partial<Pick<LedgerAdapter<"party">, "get" | "named" | "list">>;
 
-/** Orders and tickets are not reconciled. Their entries have `goods`; `atomic` is 1. `locate` tells those of both sides. */
-export type GoodsAdapter<K extends GoodsKind, Native = unknown> = Omit<
-  LedgerAdapter<K, Native>,
-  "named" | "list"
->;
+/** Entries of orders and tickets have `goods`; `atomic` is 1. `locate` tells those of both sides. */
+export type GoodsAdapter<K extends GoodsKind, Native = unknown> = LedgerAdapter<K, Native>;
+
+/** Orders or tickets as books show them. */
+export interface GoodsPage<Row> {
+  readonly rows: readonly Row[];
+  readonly position: string;
+}
 
 export interface EntryPage<Native = unknown> {
   readonly entries: readonly Entry<Native>[];
@@ -262,8 +265,8 @@ export interface Books {
   /** What people call them in a message: `the ledger`. */
   readonly name: string;
   readonly adapters: {
-    readonly [K in Exclude<LedgerKind, "party" | GoodsKind>]?: LedgerAdapter<K>;
-  } & { readonly [K in GoodsKind]?: GoodsAdapter<K> } & { readonly party?: PartyAdapter };
+    readonly [K in Exclude<LedgerKind, "party">]?: LedgerAdapter<K>;
+  } & { readonly party?: PartyAdapter };
   /** First match wins. */
   readonly errors: readonly ErrorRow[];
   /** The longest time that a call may still run at the receiver after its answer was lost, ms. */
@@ -296,7 +299,7 @@ export class LedgerError extends Error {
     } = {},
   ) {
     super(message, { cause: more.cause });
-    this.name = "BookError";
+    this.name = "LedgerError";
     this.phase = phase;
     this.status = more.status ?? null;
     this.code = more.code ?? null;

@@ -10,6 +10,7 @@ const call = { key: "k", signal, purpose: "delivery", made: new Set<string>() } 
 
 const ticket = (more: Partial<BookedTicket<null>> = {}): BookedTicket<null> => ({
   type: "out",
+  id: "5",
   number: "DT-1",
   called: "shipment DT-1",
   state: "waiting",
@@ -28,7 +29,11 @@ const ticket = (more: Partial<BookedTicket<null>> = {}): BookedTicket<null> => (
 function adapterOf(one: BookedTicket<null>) {
   const steps: string[] = [];
   const adapter = ticketAdapter<null>({
-    search: async ({ numbers }) => (numbers.includes(one.number) ? [one] : []),
+    search: async ({ numbers, ids }) =>
+      numbers.includes(one.number) || ids.includes(one.id) ? [one] : [],
+    async *list() {
+      yield { rows: [one], position: "" };
+    },
     create: async () => void steps.push("create"),
     note: async (_, text) => void steps.push(`note ${text}`),
     amend: async () => void steps.push("amend"),
@@ -77,7 +82,10 @@ test.each<[says: string, unfinished: boolean, more: Partial<BookedTicket<null>>]
 test("it is called by all that it may have been brought to, and by nothing that a person did", async () => {
   const called = async (stage: BookedTicket<null>["stage"]) => {
     const [entry] = await adapterOf(ticket({ stage })).adapter.get(["DT-1"], call);
-    return entry?.aliases?.map((name) => name.split(" ")[1]);
+    // By its number alone: as a person has linked it.
+    const [number, ...others] = entry?.aliases ?? [];
+    expect(number).toBe("DT-1");
+    return others.map((name) => name.split(" ")[1]);
   };
   expect(await called("entered")).toEqual([]);
   expect(await called("waiting")).toEqual(["waiting"]);
@@ -105,6 +113,6 @@ test("a step notes first whose it is, goes as far as the ticket says, and cancel
 });
 
 test("a line that moves nothing is refused before a request is made of it", () => {
-  const { accept } = adapterOf(ticket()).adapter;
-  expect(() => accept?.(desired("done").document)).toThrow("the line of ULSD moves 0 gal");
+  const { adapter } = adapterOf(ticket());
+  expect(() => adapter.accept?.(desired("done").document)).toThrow("the line of ULSD moves 0 gal");
 });

@@ -3,12 +3,13 @@
  * so that goods.ts can plan them. Whose one is, and what books have no field for, is in its notes.
  */
 import { Refused } from "../core/errors.ts";
-import type { Facts, FactLine } from "../core/holdings.ts";
+import type { Facts, FactLine, Scope } from "../core/holdings.ts";
 import { spellingsOf } from "../core/keys.ts";
 import {
   PLAIN_ENTRY,
   type Call,
   type GoodsAdapter,
+  type GoodsPage,
   type Capabilities,
   type Entry,
   type Step,
@@ -23,6 +24,8 @@ import { markOf, platformIdIn } from "./marks.ts";
 /** A ticket as books show it. */
 export interface BookedTicket<Native> {
   readonly type: ShipmentDocument["type"];
+  /** Of the database: no other of either type has it. */
+  readonly id: string;
   readonly number: string;
   /** What people call it there: `stock.shipment.out 12 (#5)`. */
   readonly called: string;
@@ -45,6 +48,8 @@ export interface BookedTicket<Native> {
 /** What is looked for: everything that one of these names. */
 export interface TicketNames {
   readonly numbers: readonly string[];
+  /** {@link BookedTicket.id} */
+  readonly ids: readonly string[];
   /** Platform's ids that notes name. */
   readonly marks: readonly string[];
   /** Days of those that are looked for by their mark: where books cannot be asked for marks, all of a day are read. */
@@ -61,6 +66,12 @@ export interface TicketDesk<Native> {
   readonly notes?: "within";
   /** Those of both types. */
   search(names: TicketNames, signal: AbortSignal): Promise<readonly BookedTicket<Native>[]>;
+  /** Everything of both types in the scope, in pages; the position of a page resumes after it. */
+  list(
+    scope: Scope,
+    from: string | null,
+    signal: AbortSignal,
+  ): AsyncIterable<GoodsPage<BookedTicket<Native>>>;
   create(desired: Desired<"shipment">, call: Call): Promise<void>;
   note(native: Native, text: string, call: Call): Promise<void>;
   /** Writes its number alone anew, however far it is. Left out: only {@link amend} does. */
@@ -89,7 +100,11 @@ export const ticketAdapter = <Native>(
     if (desired === undefined) return [];
     const { document, mark, number } = desired;
     const days = document.date === null ? [] : [document.date];
-    const tickets = await searched(desk, spellingsOf(number), [mark], days, signal);
+    const tickets = await searched(
+      desk,
+      { numbers: spellingsOf(number), ids: [], marks: [mark], days },
+      signal,
+    );
     return tickets.map((ticket) => entryOf(desk, ticket, [], desired));
   },
   async create(desired, call) {
@@ -100,27 +115,39 @@ export const ticketAdapter = <Native>(
     for (const one of steps) await step(desk, to, one, call);
   },
   async get(ids, { signal }) {
-    const names = ids.map((id) => ticketIn(id));
-    const numbers = names.map((name, at) => name?.number ?? ids[at] ?? "");
-    const marks = names.flatMap((name) => name?.platformId ?? []);
-    const tickets = await searched(desk, numbers, marks, [], signal);
+    const names = ids.map((id) => ({ id, own: OWN.exec(id)?.[1], name: ticketIn(id) }));
+    const numbers = names.flatMap(({ id, own, name }) =>
+      own === undefined ? [name?.number ?? id] : [],
+    );
+    const marks = names.flatMap(({ name }) => name?.platformId ?? []);
+    const own = names.flatMap((one) => one.own ?? []);
+    const tickets = await searched(desk, { numbers, ids: own, marks, days: [] }, signal);
     return tickets.map((ticket) => entryOf(desk, ticket, ids));
   },
+  async named(numbers, signal) {
+    const names = { numbers: numbers.flatMap(spellingsOf), ids: [], marks: [], days: [] };
+    return (await desk.search(names, signal)).map((ticket) => entryOf(desk, ticket, []));
+  },
+  async *list(scope, from, signal) {
+    for await (const { rows, position } of desk.list(scope, from, signal))
+      yield { entries: rows.map((ticket) => entryOf(desk, ticket, [])), position };
+  },
 });
+
+/** A ticket of which no link tells, by its database id: two of one number and one mark are two. */
+const OWN = /^#(.+)$/;
 
 /** By their numbers, and those that have none of them by their marks: a ticket may have been given another number. */
 async function searched<Native>(
   desk: Pick<TicketDesk<Native>, "search">,
-  numbers: readonly string[],
-  marks: readonly string[],
-  days: readonly string[],
+  { numbers, ids, marks, days }: TicketNames,
   signal: AbortSignal,
 ): Promise<readonly BookedTicket<Native>[]> {
-  const named = await desk.search({ numbers, marks: [], days: [] }, signal);
+  const named = await desk.search({ numbers, ids, marks: [], days: [] }, signal);
   const known = new Set(named.flatMap(ticketsOf));
   const absent = marks.filter((mark) => !known.has(mark));
   if (absent.length === 0) return named;
-  const marked = await desk.search({ numbers: [], marks: absent, days }, signal);
+  const marked = await desk.search({ numbers: [], ids: [], marks: absent, days }, signal);
   return [...named, ...marked];
 }
 
@@ -203,8 +230,9 @@ function entryOf<Native>(
     desired === undefined || (isNoted(desk, desired.document, ticket) && stage !== "entered");
   return {
     ...PLAIN_ENTRY,
-    id: desired === undefined ? number : idOf({ ...desired.document, number }),
+    id: desired === undefined ? `#${ticket.id}` : idOf({ ...desired.document, number }),
     aliases: [
+      ...(asked.includes(number) || tickets.length === 0 ? [number] : []),
       ...STATUSES[stage].flatMap((status) => tickets.map((id) => idOf({ number, status, id }))),
       // Under the number that it had: it is told by whose it is.
       ...asked.filter((id) => isCalled(ticket, ticketIn(id))),
@@ -214,7 +242,13 @@ function entryOf<Native>(
     party: ticket.party,
     status: stage === "cancelled" ? stage : stage === "done" ? "posted" : "draft",
     unfinished: !isComplete,
-    facts: { number, days: { date }, words: { side: sideOf(ticket), reference }, lines },
+    facts: {
+      number,
+      party: ticket.party,
+      days: { date },
+      words: { side: sideOf(ticket), reference },
+      lines,
+    },
     goods: {
       called,
       state,

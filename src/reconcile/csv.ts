@@ -20,6 +20,8 @@ const columns = [
   "books_amount",
   "platform_open",
   "books_open",
+  "platform_gallons",
+  "books_gallons",
   "differences",
   "cause",
   "explanation",
@@ -27,7 +29,7 @@ const columns = [
   "perhaps",
 ] as const;
 
-/** In the order of the report: differences first. Amounts in the company's currency. */
+/** In the order of the report: differences first. Amounts in the company's currency; gallons of orders and tickets. */
 export function asCsv(report: Report): string {
   const rows = report.cases.map((row): Record<(typeof columns)[number], string> => ({
     case: row.case,
@@ -44,6 +46,8 @@ export function asCsv(report: Report): string {
     books_amount: row.amount.books,
     platform_open: row.open.platform,
     books_open: row.open.books,
+    platform_gallons: row.gallons.platform,
+    books_gallons: row.gallons.books,
     differences: guarded(
       row.differences
         .map(({ field, platform, books }) =>

@@ -107,14 +107,25 @@ const LINE = /^([0-9a-f]{64}) {2}([\w.-]+)$/;
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-const COLUMNS = ["case", "side", "kind", "id", "number", "state", "date", "amount", "open"];
+const COLUMNS = [
+  "case",
+  "side",
+  "kind",
+  "id",
+  "number",
+  "state",
+  "date",
+  "amount",
+  "open",
+  "gallons",
+];
 
 /** Each record of both sides as it was read. */
 const recordsCsv = ({ cases }: Report): string =>
   stringify(
     cases.flatMap((one) =>
       sides.flatMap((side) =>
-        one.records[side].map(({ id, number, state, day, amount, open }) => [
+        one.records[side].map(({ id, number, state, day, amount, open, gallons }) => [
           one.case,
           side,
           one.kind,
@@ -124,6 +135,7 @@ const recordsCsv = ({ cases }: Report): string =>
           day,
           amount,
           open,
+          gallons,
         ]),
       ),
     ),

@@ -73,8 +73,8 @@ const unlike = (read: readonly Control[], judged: readonly Control[]): string[] 
   ];
 };
 
-const lineOf = ({ side, kind, count, amount, open, ids }: Control): string =>
-  `${side} ${kind} ${count} records ${inDigits(amount)} open ${inDigits(open)} ids ${ids}`;
+const lineOf = ({ side, kind, count, amount, open, gallons, ids }: Control): string =>
+  `${side} ${kind} ${count} records ${inDigits(amount)} open ${inDigits(open)} gallons ${inDigits(gallons)} ids ${ids}`;
 
 /** The amounts of the buckets against the rows as they were read; an equal case has no difference in money. */
 export function untied(cases: readonly CaseRow[], controls: readonly Control[]): string[] {
@@ -87,16 +87,19 @@ export function untied(cases: readonly CaseRow[], controls: readonly Control[]):
   const sums = sides.flatMap((side) =>
     controls
       .filter((control) => control.side === side)
-      .flatMap(({ kind, amount }) => {
-        const judged = Decimal.sum(
-          cases.filter((row) => row.kind === kind).map((row) => Decimal.of(row.amount[side])),
-        );
-        return judged.equals(amount)
-          ? []
-          : [
-              `the cases of ${side} ${manyOf(kind)} sum to ${inDigits(judged)}, the rows to ${inDigits(amount)}`,
-            ];
-      }),
+      .flatMap((control) =>
+        (["amount", "gallons"] as const).flatMap((figure) => {
+          const { kind } = control;
+          const judged = Decimal.sum(
+            cases.filter((row) => row.kind === kind).map((row) => Decimal.of(row[figure][side])),
+          );
+          return judged.equals(control[figure])
+            ? []
+            : [
+                `the cases of ${side} ${manyOf(kind)} sum to ${inDigits(judged)}, the rows to ${inDigits(control[figure])}`,
+              ];
+        }),
+      ),
   );
   return [
     ...unequal.map(

@@ -10,6 +10,7 @@ import {
   type HoldingKind,
   type HoldingState,
   identityOf,
+  isGoodsHolding,
 } from "../core/holdings.ts";
 import {
   type Case,
@@ -20,7 +21,7 @@ import {
   type Side,
   type Told,
 } from "./case.ts";
-import { moneyKinds } from "./sums.ts";
+import { gallonsOf, moneyKinds } from "./sums.ts";
 import { totalPaid } from "./payments.ts";
 
 /** Every difference of a case with records on both sides, each field once; the mapped comparison's words count. */
@@ -31,9 +32,12 @@ export function differencesOf(one: Case, told: Told | null, ignore: Ignore): Fie
   const untold = untoldOf(one);
   if (untold !== null) return [notCompared(untold.side, untold.fault.message), ...links];
   if (isLumped(one) || isDoubled(one)) return [recordsOf(one), ...links];
+  if (isUncounted(told, books)) return links;
   if (isLive(platform) !== isLive(books)) return [endedOf(platform, books), ...links];
   const mapped = mappedDifferences(one.kind, told, { platform, books }, ignore);
   const seen = new Set(mapped.map(({ field }) => field));
+  // Gallons are the sum of the lines.
+  if (mapped.some(({ field }) => field.startsWith("lines."))) seen.add("gallons");
   const began = told?.began ?? null;
   const plain = [
     ...plainState(platform, books, began),
@@ -41,6 +45,10 @@ export function differencesOf(one: Case, told: Told | null, ignore: Ignore): Fie
   ];
   return [...mapped, ...plain.filter(({ field }) => !seen.has(field)), ...links];
 }
+
+/** Goods that do not count on the platform (not yet, or not any more), and do not count in the books either. */
+const isUncounted = (told: Told | null, books: Holding): boolean =>
+  isGoodsHolding(books.kind) && told !== null && "skip" in told && !isLive(books);
 
 /** A record that its side cannot tell whole; null: none. */
 export function untoldOf(one: Pick<Case, Side>): { side: Side; fault: Fault } | null {
@@ -93,12 +101,16 @@ function mappedDifferences(
   if ("fault" in told) return [notCompared(told.began, told.fault.message)];
   if ("skip" in told) return moneyKinds.has(kind) ? [notCompared(told.began, told.skip)] : [];
   const held = told.began === "platform" ? pair.books : pair.platform;
-  return compare(kind, told.facts, held.facts, { ignore: ignore[kind] ?? [] }).map(
-    ({ field, expected, held: there }) =>
+  const differences = compare(kind, told.facts, held.facts, { ignore: ignore[kind] ?? [] });
+  // Goods that a person entered have a number of their own.
+  const isTheirs = isGoodsHolding(kind) && held.mark === null;
+  return differences
+    .filter(({ field }) => !isTheirs || field !== "number")
+    .map(({ field, expected, held: there }) =>
       told.began === "platform"
         ? { field, platform: expected, books: there }
         : { field, platform: there, books: expected },
-  );
+    );
 }
 
 const notCompared = (began: "platform" | "books", why: string): FieldDifference => ({
@@ -121,6 +133,8 @@ function plainDifferences(kind: HoldingKind, platform: Holding, books: Holding):
     for (const name of ["untaxed", "tax", "total", "open"] as const)
       add(`money.${name}`, one.money?.[name], other.money?.[name]);
   }
+  if (isGoodsHolding(kind) && [platform, books].every(isInGallons))
+    add("gallons", gallonsOf(platform), gallonsOf(books));
   if (kind === "payment" || kind === "bill-payment")
     add("money.amount", one.money?.amount, other.money?.amount);
   if (kind === "price" && one.words?.unit === other.words?.unit)
@@ -131,6 +145,10 @@ function plainDifferences(kind: HoldingKind, platform: Holding, books: Holding):
 
 type Shown = Value | undefined;
 
+/** Books that count goods in one unit show none. */
+const isInGallons = ({ facts: { lines = [] } }: Holding): boolean =>
+  lines.every(({ unit }) => unit === null || unit.toLowerCase() === "gal");
+
 /** Books may number by themselves and keep the platform's number as their reference. */
 const isSameNumber = (one: Facts, other: Facts): boolean =>
   one.number === other.number ||
@@ -140,7 +158,7 @@ const isSameNumber = (one: Facts, other: Facts): boolean =>
 /** A record whose amount a side does not show is never equal. */
 function withoutAmount(kind: HoldingKind, platform: Holding, books: Holding): FieldDifference[] {
   const shows = ({ facts: { money } }: Holding): boolean => {
-    if (kind === "party") return true;
+    if (kind === "party" || isGoodsHolding(kind)) return true;
     const amount = kind === "price" ? money?.price : (money?.total ?? money?.amount);
     return amount !== undefined && amount !== null;
   };
@@ -159,7 +177,7 @@ const endedOf = (platform: Holding, books: Holding): FieldDifference => ({
 });
 
 /**
- * States in words that both sides have: a dispute is open, a payment or party is there or ended. A dispute about an
+ * States in words that both sides have: a dispute is open, a payment or party is there or ended, goods are draft or posted. A dispute about an
  * invoice of the books is known to the platform alone, and no delivery brings it there.
  */
 function plainState(
@@ -175,7 +193,7 @@ function plainState(
 }
 
 function plainly(kind: HoldingKind, state: HoldingState): string {
-  if (state === "ended") return "ended";
+  if (state === "ended" || isGoodsHolding(kind)) return state;
   if (kind !== "invoice" && kind !== "bill") return "there";
   return state === "disputed" ? "open" : state;
 }

@@ -1,7 +1,7 @@
 /** Puts a case into exactly one bucket, with its differences, cause and next step. */
 import type { Ignore } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
-import type { HoldingKind } from "../core/holdings.ts";
+import { type HoldingKind, isGoodsHolding } from "../core/holdings.ts";
 import { sha256 } from "../core/keys.ts";
 import {
   agreeing,
@@ -195,10 +195,15 @@ function skipOf(one: Case, told: Told | null, stored: StoredState): string | nul
   return one.platform.length === 0 ? booksOnly(one) : null;
 }
 
-/** Books hold documents that have nothing to do with the platform: drafts, and those of parties it does not know. */
+/**
+ * Books hold documents that have nothing to do with the platform: drafts, those of parties it does not know, and goods
+ * that people entered.
+ */
 function booksOnly({ kind, books, parties, partyIsShared }: Case): string | null {
   const isRead = books.some(({ change }) => change !== null);
   if (isRead || kind === "party" || kind === "price") return null;
+  if (isGoodsHolding(kind))
+    return `entered in the books: no flow brings a ${kind} of theirs to the platform`;
   if (!partyIsShared) return `the platform does not know party ${parties.books ?? "none"}`;
   return leading(books)?.facts.state === "draft" ? "a draft of the books" : null;
 }

@@ -3,7 +3,15 @@
  * store that the records confirm, the natural key. What only looks alike is named beside a case and never joined.
  */
 import { type HoldingKind, holdingKinds } from "../core/holdings.ts";
-import { type Case, isLive, type Link, otherSide, type Proof, type Records } from "./case.ts";
+import {
+  type Case,
+  isLive,
+  type Link,
+  otherSide,
+  type Proof,
+  type Records,
+  type Side,
+} from "./case.ts";
 import { casesOf } from "./cases.ts";
 import {
   type Alias,
@@ -49,6 +57,11 @@ export function match({ records, links, alias = () => null }: Matching): Case[] 
   ] as const) {
     joinByRecord(table(kind), linksOf(links, kind));
     matchPayments(table(kind), table(document), names);
+    joinByLink(table(kind), linksOf(links, kind), isNotContradicted(names));
+  }
+  for (const kind of ["order", "ticket"] as const) {
+    joinByRecord(table(kind), linksOf(links, kind));
+    joinGoods(table(kind), names);
     joinByLink(table(kind), linksOf(links, kind), isNotContradicted(names));
   }
   return casesOf(tables, links, names);
@@ -160,6 +173,36 @@ function joinByNumber(table: Table, names: Names): void {
   const keyed = table.nodes.flatMap((node) => keysOf(node).map((key) => ({ node, key })));
   for (const same of grouped(keyed, ({ key }) => key).values())
     if (same.length > 1) joinSame(same.map(({ node }) => node));
+}
+
+/**
+ * Orders and tickets by party and number. Several loads may share one loading number, so what the books hold of a person is
+ * one with the only record of the platform that has no partner. What they have beyond those of the platform doubles the one
+ * that has a partner.
+ */
+function joinGoods({ kind, nodes }: Table, names: Names): void {
+  const numbered = grouped(nodes, ({ number }) =>
+    number === null || number === "" ? null : comparedAs(kind, number),
+  );
+  const isOf = (books: Node, platform: Node): boolean => {
+    const party = names.partyOf(platform);
+    return party === null || party === names.partyOf(books);
+  };
+  for (const same of numbered.values()) {
+    const of = (side: Side): Node[] => same.filter((node) => node.side === side);
+    // Live ones first: what has ended joins only what is left.
+    for (const isMeant of [({ holding }: Node) => isLive(holding), () => true]) {
+      const [platform, books] = [of("platform").filter(isMeant), of("books").filter(isMeant)];
+      for (const node of left(books).filter(({ holding }) => holding.mark === null)) {
+        const [partner, another] = left(platform).filter((other) => isOf(node, other));
+        const twins = books.filter((other) => names.partyOf(other) === names.partyOf(node));
+        const twin = twins.find(isMatched);
+        if (partner !== undefined && another === undefined) join(partner, node, "number");
+        else if (isLive(node.holding) && partner === undefined && twin !== undefined)
+          if (twins.length > platform.length) join(twin, node, "number");
+      }
+    }
+  }
 }
 
 /**

@@ -54,8 +54,6 @@ export interface Asked extends Judging {
   readonly unasked: readonly Unasked[];
   /** What parties owe by the books' ledger, where it can be asked. */
   readonly ledger: readonly LedgerRow[];
-  /** Flows whose records are not reconciled, and who compares them. Left out: none. */
-  readonly apart?: readonly string[];
 }
 
 export interface SideStrength {
@@ -95,8 +93,6 @@ export interface Report {
   readonly ignore: Ignore;
   readonly strength: readonly SideStrength[];
   readonly unasked: readonly Unasked[];
-  /** {@link Asked.apart} */
-  readonly apart?: readonly string[];
   /** Differences first; then by kind, party and number. */
   readonly cases: readonly CaseRow[];
   readonly groups: readonly Group[];
@@ -143,7 +139,7 @@ function reportOf(
   judged: readonly Judged[],
   failures: readonly string[],
 ): Report {
-  const { period, today, currency, ignore, strength, unasked, ledger, now, apart } = asked;
+  const { period, today, currency, ignore, strength, unasked, ledger, now } = asked;
   const within = cases.filter((row) => row.within);
   const balances = balancesOf(judged, ledger, today);
   return {
@@ -162,7 +158,6 @@ function reportOf(
     ignore,
     strength,
     unasked,
-    ...(apart === undefined ? {} : { apart }),
     cases,
     groups: groupsOf(cases),
     totals: totalsOf(within),

@@ -20,7 +20,7 @@ import {
   otherSide,
   type Side,
 } from "./case.ts";
-import { amountOf, openOf } from "./sums.ts";
+import { amountOf, gallonsOf, openOf } from "./sums.ts";
 
 /** One record of a case. */
 export interface RecordRow {
@@ -32,6 +32,8 @@ export interface RecordRow {
   readonly day: Day | null;
   readonly amount: string;
   readonly open: string;
+  /** Of an order or a ticket; of other kinds `0.00`. */
+  readonly gallons: string;
 }
 
 export interface CaseRow {
@@ -56,6 +58,8 @@ export interface CaseRow {
   /** In the company's currency; what a side does not have, and what has ended, is `0.00`. */
   readonly amount: Readonly<Record<Side, string>>;
   readonly open: Readonly<Record<Side, string>>;
+  /** Of orders and tickets; of other kinds `0.00`. */
+  readonly gallons: Readonly<Record<Side, string>>;
   readonly differences: readonly FieldDifference[];
   readonly cause: Fault | null;
   readonly overdue: boolean;
@@ -119,6 +123,7 @@ function rowOf(one: Judged, period: Period | null): CaseRow {
     records: { platform: one.platform.map(recordRow), books: one.books.map(recordRow) },
     amount: both(amountOf),
     open: both(openOf),
+    gallons: both(gallonsOf),
     differences: one.differences,
     cause: one.cause,
     overdue: one.overdue,
@@ -135,4 +140,5 @@ const recordRow = (holding: Holding): RecordRow => ({
   day: holding.facts.days?.date ?? null,
   amount: inDigits(amountOf(holding)),
   open: inDigits(openOf(holding)),
+  gallons: inDigits(gallonsOf(holding)),
 });

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
-import { type Holding, type HoldingKind, holdingKinds } from "../core/holdings.ts";
+import { type Holding, type HoldingKind, holdingKinds, isGoodsHolding } from "../core/holdings.ts";
 import { isLive, type Records, type Side, sides } from "./case.ts";
 
 /** Kinds that move money between the company and a party. */
@@ -17,6 +17,15 @@ export const moneyKinds: ReadonlySet<HoldingKind> = new Set([
 export function amountOf({ kind, facts }: Holding): Decimal {
   if (facts.state === "ended" || !moneyKinds.has(kind)) return Decimal.zero;
   return facts.money?.total ?? facts.money?.amount ?? Decimal.zero;
+}
+
+/**
+ * What the lines of an order or a ticket come to, in the units that they are counted in (gallons). An ended one counts with
+ * zero, and so does a kind of another sort.
+ */
+export function gallonsOf({ kind, facts }: Holding): Decimal {
+  if (facts.state === "ended" || !isGoodsHolding(kind)) return Decimal.zero;
+  return Decimal.sum((facts.lines ?? []).map(({ quantity }) => quantity ?? Decimal.zero));
 }
 
 /** What is still to pay. A side that does not show it owes the total while the document is open. */
@@ -34,6 +43,7 @@ export interface Control {
   readonly live: number;
   readonly amount: Decimal;
   readonly open: Decimal;
+  readonly gallons: Decimal;
   /** The sum of SHA-256(id) modulo 2^256, hexadecimal: the same for the same set of ids in any order. */
   readonly ids: string;
 }
@@ -58,6 +68,7 @@ function controlOf(side: Side, kind: HoldingKind, rows: readonly Holding[]): Con
     live: rows.filter(isLive).length,
     amount: Decimal.sum(rows.map(amountOf)),
     open: Decimal.sum(rows.map(openOf)),
+    gallons: Decimal.sum(rows.map(gallonsOf)),
     ids: ids.toString(16).padStart(64, "0"),
   };
 }
@@ -72,6 +83,7 @@ export interface ControlRow {
   readonly live: number;
   readonly amount: string;
   readonly open: string;
+  readonly gallons: string;
   readonly ids: string;
 }
 
@@ -79,4 +91,5 @@ export const controlRow = (control: Control): ControlRow => ({
   ...control,
   amount: inDigits(control.amount),
   open: inDigits(control.open),
+  gallons: inDigits(control.gallons),
 });

@@ -1,9 +1,9 @@
 /** A reconciliation for people at a terminal: differences first, then counts and sums of both sides. */
 import { inDigits, inWords, labelOf } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
-import type { Strength } from "../core/holdings.ts";
+import { isGoodsHolding, type Strength } from "../core/holdings.ts";
 import { ages, type Balance } from "./balances.ts";
-import { agreeing, manyOf } from "./case.ts";
+import { agreeing, manyOf, type Side } from "./case.ts";
 import type { Report, Unasked } from "./report.ts";
 import type { CaseRow } from "./rows.ts";
 import type { Group, Total } from "./totals.ts";
@@ -104,12 +104,14 @@ function stormInWords(
 
 /** A case with both values, cause and next step. `name`: what it is called in its list; null: nothing. */
 export function caseInWords(row: CaseRow, name: string | null = row.case): string {
-  const { kind, number, party, day, bucket, amount, overdue, within, suspects } = row;
+  const { kind, number, party, day, bucket, overdue, within, suspects } = row;
+  const figure = (side: Side): string =>
+    figureOf(kind, { amount: row.amount[side], gallons: row.gallons[side] });
   const known = [party, day, within ? null : "outside of the period"].filter(Boolean);
   const sums =
-    amount.platform === "0.00" && amount.books === "0.00"
+    isZero(row.amount) && isZero(row.gallons)
       ? ""
-      : `, books ${amount.books}, platform ${amount.platform}`;
+      : `, books ${figure("books")}, platform ${figure("platform")}`;
   return [
     `${name === null ? "" : `${name} `}${kind} ${number}${known.length === 0 ? "" : ` (${known.join(", ")})`}: ${bucket}` +
       `${overdue ? " for longer than a day" : ""}${sums}`,
@@ -117,6 +119,9 @@ export function caseInWords(row: CaseRow, name: string | null = row.case): strin
     ...suspects.map((suspect) => `  perhaps the same: ${suspect}`),
   ].join("\n");
 }
+
+const isZero = ({ platform, books }: CaseRow["amount"]): boolean =>
+  platform === "0.00" && books === "0.00";
 
 const reasonsOf = ({ kind, differences, cause }: CaseRow): string[] => [
   ...differences.map(
@@ -137,12 +142,18 @@ function totalsTable(totals: readonly Total[], table: Table): string {
       bucket,
       String(cases),
       String(platform.records),
-      platform.amount,
+      figureOf(kind, platform),
       String(books.records),
-      books.amount,
+      figureOf(kind, books),
     ]),
   );
 }
+
+/** What records come to: an amount, and of goods their gallons. */
+const figureOf = (
+  kind: Total["kind"],
+  { amount, gallons }: Pick<Total["books"], "amount" | "gallons">,
+): string => (isGoodsHolding(kind) ? `${gallons} gal` : amount);
 
 function bridgeTable({ bridges }: Report, table: Table): string {
   if (bridges.length === 0) return "";
@@ -195,7 +206,7 @@ function balancesTable({ balances }: Report, table: Table): string {
 }
 
 /** What this reconciliation does not prove, one sentence each. */
-export function limitsOf({ ignore, strength, apart = [] }: Report): string[] {
+export function limitsOf({ ignore, strength }: Report): string[] {
   const ignored = Object.entries(ignore).flatMap(([kind, fields]) =>
     fields.length === 0 ? [] : [`${kind}: ${fields.join(", ")}`],
   );
@@ -205,7 +216,6 @@ export function limitsOf({ ignore, strength, apart = [] }: Report): string[] {
     ...weak.map(
       ({ endpoint, kind, strength: how }) => `${endpoint}, ${manyOf(kind)}: ${strengths[how]}.`,
     ),
-    ...apart.map((why) => `${why}.`),
   ];
 }
 

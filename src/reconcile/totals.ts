@@ -11,6 +11,8 @@ interface SideSum {
   /** Records, ended ones included. */
   readonly records: number;
   readonly amount: string;
+  /** Of orders and tickets; of other kinds `0.00`. */
+  readonly gallons: string;
 }
 
 export interface Total extends Readonly<Record<Side, SideSum>> {
@@ -28,6 +30,7 @@ export function totalsOf(cases: readonly CaseRow[]): Total[] {
       const sum = (side: Side): SideSum => ({
         records: rows.reduce((count, { records }) => count + records[side].length, 0),
         amount: inDigits(amountOf(rows, side)),
+        gallons: inDigits(Decimal.sum(rows.map(({ gallons }) => Decimal.of(gallons[side])))),
       });
       return rows.length === 0
         ? []

@@ -103,7 +103,7 @@ function sideOf(
     cut.add(name);
   };
 
-  const received = (name: (typeof FOLDERS)[number], column = "number"): Actor => ({
+  const received = (name: (typeof FOLDERS)[number]): Actor => ({
     list: async () => {
       const folder = join(erp, "import", name);
       const rows = readdirSync(folder).flatMap((file) =>
@@ -125,7 +125,7 @@ function sideOf(
       );
       return [...newest.values()].map((row) => ({
         id: `imported ${row["id"]}`,
-        number: row[column] ?? null,
+        number: row["number"] ?? null,
         partner: row["id"] ?? "",
         party: row["account"] ?? row["customer"] ?? row["vendor"] ?? null,
         stands: !/VOID|CANCELLED/.test(row["status"] ?? ""),
@@ -300,7 +300,7 @@ function sideOf(
   return {
     "invoice to books": received("invoices"),
     "bill to books": received("bills"),
-    "order to books": received("orders", "loadingNumber"),
+    "order to books": received("orders"),
     "ticket to books": received("tickets"),
     "customer to platform": parties("customers", "C"),
     "supplier to platform": parties("suppliers", "V"),

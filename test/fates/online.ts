@@ -19,10 +19,6 @@ export const online: Counterpart = {
     ...NOT_CARRIED,
     "ticket to books": "QuickBooks Online has no document for a delivery that is not an invoice",
   },
-  stuck: {
-    "order to books: copied at its source":
-      "QuickBooks refuses the number of another order (6140) as a race, and `once` tries again without end",
-  },
 };
 
 /** Nothing waits for what settles late: the company commits at once. */

@@ -43,8 +43,6 @@ export interface Counterpart {
   open(folder: string, backup?: string): Promise<Site>;
   /** Why a kind does not travel so with this connector. */
   readonly lacks: Readonly<Partial<Record<Travels, string>>>;
-  /** Cells that cannot be played while a finding is open, because the program does not end: what was seen. */
-  readonly stuck?: Readonly<Partial<Record<`${Travels}: ${Event}`, string>>>;
 }
 
 const MADE_WITH = "no flow reads the platform's parties: one is made with its first document";
@@ -154,11 +152,6 @@ export async function played(
         if (lack === undefined)
           throw new Error(`${counterpart.connector}: ${kind} ${way} has no actor and no reason`);
         cell(kind, way, "does not apply", lack);
-        continue;
-      }
-      const stuck = counterpart.stuck?.[`${travelsOf(kind, way)}: ${event}`];
-      if (stuck !== undefined) {
-        cell(kind, way, "silent", stuck);
         continue;
       }
       const missing = missingOf(event, actors);

@@ -59,7 +59,8 @@ export type Trait =
   | "cancellation"
   | "codes"
   | "clock"
-  | "shared-code";
+  | "shared-code"
+  | "held";
 
 export interface Documents {
   readonly good: Item;

@@ -388,4 +388,81 @@ const others: readonly Plant[] = [
 
 const isLinked = ({ by, began }: Pair): boolean => by === "link" && began === "platform";
 
-export const plants: readonly Plant[] = [...alterations, ...others];
+const withQuantity = (quantity: string) =>
+  withLines(([one, ...rest]) => [{ ...one, quantity: d(quantity) }, ...rest] as never);
+
+/** Of orders and of tickets alike. */
+const goods = (["order", "ticket"] as const).flatMap((kind): readonly Plant[] => [
+  altered(`other gallons of an ${kind}`, kind, "lines.1.quantity", withQuantity("1.5")),
+  altered(
+    `another product of an ${kind}`,
+    kind,
+    "lines.2.product",
+    withLines(([one, two]) => [one, { ...two, product: "erp X" }] as never),
+  ),
+  altered(
+    `a line of an ${kind} lost`,
+    kind,
+    "lines.2",
+    withLines((lines) => lines.slice(0, 1)),
+  ),
+  altered(`another party of an ${kind}`, kind, "party", withOtherParty, { of: isKnown }),
+  altered(
+    `a number of an ${kind} that a clerk has changed`,
+    kind,
+    "number",
+    (facts) => ({ ...facts, number: `${facts.number}-NEW` }),
+    { of: isMarked },
+  ),
+  altered(`an ${kind} that is a draft in the books`, kind, "state", withState("draft")),
+  altered(`an ${kind} cancelled whose books stand`, kind, "state", withState("ended"), {
+    side: "platform",
+    code: "void-stands",
+  }),
+  altered(`an ${kind} cancelled in the books`, kind, "state", withState("ended"), {
+    code: "ended-in-books",
+  }),
+  {
+    name: `an ${kind} missing in the books`,
+    plant: (ground) => {
+      const pair = ground.take(kind);
+      ground.remove("books", pair);
+      return [alone(pair, "platform")];
+    },
+  },
+  {
+    name: `an ${kind} missing on the platform`,
+    plant: (ground) => {
+      const pair = ground.take(kind, isMarked);
+      ground.remove("platform", pair);
+      return [alone(pair, "books", "gone")];
+    },
+  },
+  {
+    name: `an ${kind} twice in the books`,
+    plant: (ground) => {
+      const pair = ground.take(kind, isMarked);
+      ground.addCopy("books", pair, {});
+      return [twice(pair)];
+    },
+  },
+  {
+    name: `an ${kind} that a clerk entered once more`,
+    plant: (ground) => {
+      const pair = ground.take(kind);
+      ground.addCopy("books", pair, { mark: null });
+      return [twice(pair)];
+    },
+  },
+  {
+    name: `an ${kind} of the books alone is no difference`,
+    plant: (ground) => {
+      const pair = ground.take(kind);
+      const facts = { ...ground.of("books", pair).facts, number: `HAND-${pair.books}` };
+      ground.addCopy("books", pair, { mark: null, facts });
+      return [];
+    },
+  },
+]);
+
+export const plants: readonly Plant[] = [...alterations, ...others, ...goods];

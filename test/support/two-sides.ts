@@ -31,7 +31,7 @@ export interface TwoSides {
 const PRODUCTS = ["ULSD", "REG", "PREM", "DYED"];
 
 /**
- * `size` invoices, half as many bills, payments for every second of them, a party for every eight, prices. Records carry
+ * `size` invoices, half as many bills, orders and tickets, payments for every second of them, a party for every eight, prices. Records carry
  * a mark, or the store links them, or only their numbers agree; every tenth invoice began in the books.
  */
 export function twoSides(size: number): TwoSides {
@@ -41,6 +41,9 @@ export function twoSides(size: number): TwoSides {
   for (let n = 0; n < 12; n++) add(sides, "price", n, priceFacts(n), "books");
   for (let n = 0; n < size; n++) addDocument(sides, "invoice", n, parties);
   for (let n = 0; n < size / 2; n++) addDocument(sides, "bill", n, parties);
+  for (const kind of ["order", "ticket"] as const)
+    for (let n = 0; n < size / 2; n++)
+      add(sides, kind, n, goodsFacts(kind, n, parties), "platform");
   return sides;
 }
 
@@ -144,6 +147,18 @@ function documentFacts(
     ],
   };
 }
+
+const goodsFacts = (kind: "order" | "ticket", n: number, parties: number): Facts => ({
+  number: `${kind === "order" ? "LD" : "DT"}-${at(n)}`,
+  party: companyOf(codeOf(n % parties)),
+  state: "posted",
+  days: { date: day(n) },
+  words: { side: "sale", ...(kind === "ticket" ? { reference: `BOL-${at(n)}` } : {}) },
+  lines: [
+    { ...line(PRODUCTS[n % 4] ?? "", Decimal.zero, `${7_000 + (n % 900)}.25`) },
+    { ...line(PRODUCTS[(n + 1) % 4] ?? "", Decimal.zero, "1200") },
+  ],
+});
 
 const line = (product: string, amount: Decimal, gallons: string) => ({
   product,

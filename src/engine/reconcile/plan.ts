@@ -1,7 +1,12 @@
 /** What a reconciliation asks, and whom: kinds of records by the flows that are configured. */
 import { holdingKindOf } from "../../core/kinds.ts";
 import type { Endpoint } from "../../core/contract.ts";
-import { type HoldingKind, holdingKinds, type Holdings } from "../../core/holdings.ts";
+import {
+  type HoldingKind,
+  holdingKinds,
+  type Holdings,
+  isGoodsHolding,
+} from "../../core/holdings.ts";
 import { endpointOf, type Engine, type Flow } from "../engine.ts";
 
 export const PLATFORM = "platform";
@@ -31,14 +36,20 @@ export type Endpoints = ReadonlyMap<
 /** Kinds that have a flow, in the order of {@link holdingKinds}. `only`: of this flow's kind alone. */
 export function planOf(engine: Engine, endpoints: Endpoints, only: string | null): KindPlan[] {
   const asked = engine.flows.filter(({ name }) => only === null || name === only);
-  const kinds = new Set(asked.map(({ mapping }) => holdingKindOf(mapping.kind)));
+  const kinds = new Set(asked.map(comparedAs));
   return holdingKinds
     .filter((kind) => kinds.has(kind))
     .map((kind) => kindPlan(engine, endpoints, kind));
 }
 
+/** Goods that start in the books are written to the platform, and no list of the books tells all of them: null. */
+function comparedAs({ mapping, side }: Flow): HoldingKind | null {
+  const kind = holdingKindOf(mapping.kind);
+  return kind !== null && isGoodsHolding(kind) && side === "erp" ? null : kind;
+}
+
 function kindPlan({ flows: all }: Engine, endpoints: Endpoints, kind: HoldingKind): KindPlan {
-  const flows = all.filter(({ mapping }) => holdingKindOf(mapping.kind) === kind);
+  const flows = all.filter((flow) => comparedAs(flow) === kind);
   const names = [...new Set(flows.flatMap(({ from, to }) => [endpointOf(from), endpointOf(to)]))];
   const able = names.flatMap((endpoint): Asked[] => {
     const holdings = endpoints.get(endpoint)?.holdings;

@@ -19,7 +19,7 @@ import { type Judging, judgeAll } from "../../reconcile/judge.ts";
 import { match } from "../../reconcile/match.ts";
 import { reconcile, type Report, type Unasked } from "../../reconcile/report.ts";
 import type { Link as StoredLink } from "../../store/links.ts";
-import { endpointOf, type Engine } from "../engine.ts";
+import type { Engine } from "../engine.ts";
 import { type Endpoints, isAskable, type KindPlan, PLATFORM, planOf } from "./plan.ts";
 import { type Reading, readAgain, readBoth, readNamed } from "./read.ts";
 import { storedStateOf } from "./stored-state.ts";
@@ -106,7 +106,6 @@ export async function reconcileSides(
     ),
     unasked: [...all.flatMap(cannotBeAsked), ...notToldIn(reading, planned, left)],
     ledger: await ledgerOf(plans, signal),
-    apart: apartOf(engine, question),
   });
   return {
     report,
@@ -155,25 +154,6 @@ function pausedIn(plans: readonly KindPlan[], kind: HoldingKind): Pick<Unasked, 
   const flows = plans.filter((plan) => plan.kind === kind).flatMap((plan) => plan.flows);
   return flows.every(({ paused }) => paused) ? { paused: true } : {};
 }
-
-/** Flows of goods: no sum is made of them, and verification compares each with what was delivered (ADR 0051). */
-const GOODS: Readonly<Partial<Record<Kind, string>>> = {
-  order: "orders",
-  "delivery-ticket": "delivery tickets",
-};
-
-const apartOf = ({ flows }: Engine, { flow: only }: Question): string[] =>
-  flows.flatMap(({ name, mapping, from, to, sink, side }) => {
-    const what = GOODS[mapping.kind];
-    if (what === undefined || side !== "platform" || (only !== null && only !== name)) return [];
-    const books = endpointOf(to);
-    return [
-      `${what} (${from}, flow "${name}") are not in a reconciliation: ` +
-        (sink.inspect === undefined
-          ? `"${books}" cannot be asked for them`
-          : `verification looks for them in "${books}" every hour, and what is gone or differs there is in the quarantine`),
-    ];
-  });
 
 interface Run {
   readonly engine: Engine;
@@ -255,6 +235,11 @@ async function lookByNumber(run: Run, differing: readonly Case[]): Promise<boole
     if (plan && (await readNamed(reading.rows, side, plan, [...numbers], signal))) changed = true;
   };
   const alone = differing.filter((one) => !isOnBoth(one));
+  // What the books hold of the platform's goods has the platform's id written in it.
+  for (const kind of ["order", "ticket"] as const) {
+    const lacking = alone.filter((one) => one.kind === kind && one.books.length === 0);
+    await look("books", kind, new Set(lacking.flatMap((one) => one.platform.flatMap(wordsOf))));
+  }
   for (const [kind, payments] of [
     ["invoice", "payment"],
     ["bill", "bill-payment"],

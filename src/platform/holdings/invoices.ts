@@ -15,21 +15,23 @@ import type { Query } from "../paging.ts";
 import { changeOf } from "../walk.ts";
 import type { PaidSoFar } from "./payments.ts";
 import {
+  changedIn,
   countOf,
+  EPOCH,
   type KindHoldings,
   type ListPage,
   pageAt,
   type Reader,
   recordAt,
   recordIn,
+  toldByWalks,
   walked,
+  withMembers,
 } from "./reading.ts";
 
 type Kind = "invoice" | "bill";
 
 const LIST = "listInvoices";
-const EPOCH = "1970-01-01T00:00:00.000Z";
-const DAY_MS = 86_400_000;
 /** The statuses of {@link invoiceStatuses} in which money is owed. */
 const OWED = ["OUTSTANDING", "OVERDUE", "DISPUTED"] as const;
 /** As members of a record's text. */
@@ -58,34 +60,19 @@ export function invoiceHoldings(
 
   return {
     async *list(scope, signal) {
-      const seen = new Set<string>();
-      const walks = await walksFor(reader, role, scope, signal);
-      let missing = 0;
-      let isAll = false;
-      for (const walk of walks) {
-        const ids = new Set<string>();
-        let total: number | null = null;
-        for await (const page of walk) {
-          total = page.total ?? total;
-          const fresh = page.records.filter((record) => {
-            const { id } = changeOf(record);
-            ids.add(id);
-            return !seen.has(id) && seen.add(id);
-          });
-          const whole = await withLines(fresh, one, signal);
-          // Made after its last change: changes say nothing about days, and only the whole list does.
-          if (!isAll && whole.some(isOlderThanItself)) {
-            isAll = true;
-            walks.push(walked(reader, LIST, { role, updatedSince: EPOCH }, signal));
-          }
+      const all = () => walked(reader, LIST, { role, updatedSince: EPOCH }, signal);
+      yield* toldByWalks({
+        walks: await walksFor(reader, role, scope, signal),
+        all,
+        isOlderThanItself,
+        whole: (records) => withMembers(records, LINES, (id) => one(id, signal)),
+        async tell(records) {
           const paidOf = paid.of(role, signal);
           const holdings: Holding[] = [];
-          for (const record of whole) holdings.push(await told(record, paidOf));
-          yield { holdings, position: null, total: null, serverTime: page.serverTime };
-        }
-        missing += Math.max((total ?? 0) - ids.size, 0);
-      }
-      yield { holdings: [], position: null, total: seen.size + missing, serverTime: null };
+          for (const record of records) holdings.push(await told(record, paidOf));
+          return holdings;
+        },
+      });
     },
 
     async get(ids, signal) {
@@ -100,7 +87,7 @@ export function invoiceHoldings(
     async named(numbers, signal) {
       const found: Holding[] = [];
       for await (const records of namedIn(reader, role, numbers, signal))
-        for (const record of await withLines(records, one, signal))
+        for (const record of await withMembers(records, LINES, (id) => one(id, signal)))
           found.push(await told(record, paid.ofOne(role, signal)));
       return found;
     },
@@ -152,14 +139,14 @@ const NumberedInvoice = Invoice.pick({ invoiceNumber: true });
 async function walksFor(
   reader: Reader,
   role: string,
-  { dated, changedSince, open }: Scope,
+  scope: Scope,
   signal: AbortSignal,
 ): Promise<AsyncIterable<ListPage>[]> {
-  const since = earliest(dated === null ? null : dayBefore(dated.from), changedSince);
+  const since = changedIn(scope);
   const walk = (query: Query, updatedSince: string) =>
     walked(reader, LIST, { role, ...query, updatedSince }, signal);
   const walks = since === null ? [] : [walk({}, since)];
-  if (!open) return walks;
+  if (!scope.open) return walks;
   const count = (query: Query) => countOf(reader, LIST, { role, ...query }, signal);
   const all = await count({});
   const owed: (number | null)[] = [];
@@ -175,29 +162,6 @@ async function walksFor(
 function isOlderThanItself(record: string): boolean {
   const invoice = recordIn(Invoice, record);
   return invoice !== null && Date.parse(invoice.createdAt) > Date.parse(invoice.updatedAt);
-}
-
-/** A day in the company's calendar begins up to 14 hours before or after that of UTC. */
-const dayBefore = (day: string): string =>
-  new Date(Date.parse(`${day}T00:00:00Z`) - DAY_MS).toISOString();
-
-const earliest = (one: string | null, other: string | null): string | null =>
-  one === null || other === null ? (one ?? other) : one < other ? one : other;
-
-/** Whether lists carry lines and tax lines is not specified: without either the record itself is read. */
-async function withLines(
-  records: readonly string[],
-  one: (id: string, signal: AbortSignal) => Promise<string | null>,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const whole: string[] = [];
-  for (const record of records) {
-    const { id, fault } = changeOf(record);
-    const isWhole = fault !== undefined || LINES.every((name) => record.includes(name));
-    const read = isWhole ? record : await one(id, signal);
-    if (read !== null) whole.push(read);
-  }
-  return whole;
 }
 
 /** A record that is not in its contract has no facts: it is compared with nothing, and a mapping says why. */

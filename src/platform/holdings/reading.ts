@@ -13,7 +13,7 @@ import { type ListOperation, pathOf, type RecordOperation } from "../contract/pa
 import { integer, orNull, text } from "../contract/primitives.ts";
 import { bodyOf } from "../outcomes.ts";
 import { allPages, type Query } from "../paging.ts";
-import { patiently } from "../walk.ts";
+import { changeOf, patiently } from "../walk.ts";
 
 export interface Reader {
   readonly client: Exchanger;
@@ -70,6 +70,81 @@ export const walked = (
   query: Query & { readonly updatedSince: string },
   signal: AbortSignal,
 ): AsyncGenerator<ListPage> => listed(reader, list, { ...query, pageSize: "100" }, signal);
+
+export const EPOCH = "1970-01-01T00:00:00.000Z";
+const DAY_MS = 86_400_000;
+
+/** What a scope asks of documents that have a day and a time of change: walks, and what they tell. */
+export interface Walks {
+  readonly walks: AsyncIterable<ListPage>[];
+  /** The whole list. */
+  readonly all: () => AsyncIterable<ListPage>;
+  /** It is dated after its last change: changes say nothing about days then, and only the whole list does. */
+  readonly isOlderThanItself: (record: string) => boolean;
+  readonly whole: (records: readonly string[]) => Promise<readonly string[]>;
+  readonly tell: (records: readonly string[]) => Promise<readonly Holding[]>;
+}
+
+/** Each record once, whole, with the count of all that the walks say they have. @throws SourceUnavailable */
+export async function* toldByWalks({ walks, ...of }: Walks): AsyncGenerator<HoldingPage> {
+  const seen = new Set<string>();
+  let missing = 0;
+  let isAll = false;
+  for (const walk of walks) {
+    const ids = new Set<string>();
+    let total: number | null = null;
+    for await (const page of walk) {
+      total = page.total ?? total;
+      const fresh = page.records.filter((record) => {
+        const { id } = changeOf(record);
+        ids.add(id);
+        return !seen.has(id) && seen.add(id);
+      });
+      const whole = await of.whole(fresh);
+      if (!isAll && whole.some(of.isOlderThanItself)) {
+        isAll = true;
+        walks.push(of.all());
+      }
+      const holdings = await of.tell(whole);
+      yield { holdings, position: null, total: null, serverTime: page.serverTime };
+    }
+    missing += Math.max((total ?? 0) - ids.size, 0);
+  }
+  yield { holdings: [], position: null, total: seen.size + missing, serverTime: null };
+}
+
+/** Since when what a scope asks for has changed: a document is changed when it is made, or later. Null: nothing is asked. */
+export function changedIn({ dated, changedSince }: Scope): string | null {
+  const since = dated === null ? null : dayBefore(dated.from);
+  return since === null || changedSince === null
+    ? (since ?? changedSince)
+    : since < changedSince
+      ? since
+      : changedSince;
+}
+
+/** A day in the company's calendar begins up to 14 hours before or after that of UTC. */
+const dayBefore = (day: string): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) - DAY_MS).toISOString();
+
+/**
+ * Whether lists carry lines is not specified: a record without one of these members (`"lines"`) is read by itself.
+ * @param one the record as the text that it came as; null: it is not there any more
+ */
+export async function withMembers(
+  records: readonly string[],
+  members: readonly string[],
+  one: (id: string) => Promise<string | null>,
+): Promise<string[]> {
+  const whole: string[] = [];
+  for (const record of records) {
+    const { id, fault } = changeOf(record);
+    const isWhole = fault !== undefined || members.every((name) => record.includes(name));
+    const read = isWhole ? record : await one(id);
+    if (read !== null) whole.push(read);
+  }
+  return whole;
+}
 
 /** The first page of a list. One request. @throws SourceUnavailable */
 export const pageAt = async (

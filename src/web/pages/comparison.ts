@@ -4,6 +4,7 @@
  */
 import { inDigits, labelOf } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";
+import { isGoodsHolding } from "../../core/holdings.ts";
 import { ages } from "../../reconcile/balances.ts";
 import { agreeing, manyOf, type Side, sides } from "../../reconcile/case.ts";
 import type { Report } from "../../reconcile/report.ts";
@@ -115,12 +116,24 @@ const caseRow = (row: CaseRow, currency: string): (Html | string)[] => [
 ];
 
 /** A side that has no such record has no amount either: zero is what an ended one counts. */
-const amountOn = ({ kind, records, amount }: CaseRow, side: Side, currency: string): string =>
-  records[side].length === 0 ? "not there" : amountOf(kind, amount[side], currency);
+const amountOn = (
+  { kind, records, amount, gallons }: CaseRow,
+  side: Side,
+  currency: string,
+): string =>
+  records[side].length === 0
+    ? "not there"
+    : amountOf(kind, { amount: amount[side], gallons: gallons[side] }, currency);
 
-/** Parties and prices have none. */
-const amountOf = (kind: CaseRow["kind"], amount: string, currency: string): string =>
-  moneyKinds.has(kind) ? money(amount, currency) : "–";
+/** Of goods their gallons; parties and prices have neither. */
+function amountOf(
+  kind: CaseRow["kind"],
+  { amount, gallons }: { readonly amount: string; readonly gallons: string },
+  currency: string,
+): string {
+  if (isGoodsHolding(kind)) return `${gallons} gal`;
+  return moneyKinds.has(kind) ? money(amount, currency) : "–";
+}
 
 /** The fields that differ, each with both values. */
 export const fieldsOf = ({ kind, differences }: CaseRow, currency: string): Html =>
@@ -145,9 +158,9 @@ const totals = (rows: Report["totals"], caption: string, currency: string): Html
       manyOf(kind),
       bucket,
       number(platform.records),
-      amountOf(kind, platform.amount, currency),
+      amountOf(kind, platform, currency),
       number(books.records),
-      amountOf(kind, books.amount, currency),
+      amountOf(kind, books, currency),
     ]),
   );
 
