@@ -5,9 +5,9 @@
 import { createReadStream } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parse } from "csv-parse";
+import { report } from "./usage.ts";
 import { files } from "../connectors/files/index.ts";
 import { openScratch } from "../src/store/scratch.ts";
-import { report } from "./usage.ts";
 import { surroundingsIn } from "../test/support/surroundings.ts";
 
 const { FUELBRIDGE_SIDE: side = "", FUELBRIDGE_FILE: path = "" } = process.env;

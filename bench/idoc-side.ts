@@ -4,14 +4,13 @@
  * length and character checked.
  */
 import { XMLBuilder, XMLParser } from "fast-xml-parser";
-import { idocWriter } from "../src/formats/idoc/writer.ts";
-import type { SupplierInvoiceDocument } from "../src/formats/documents.ts";
+import { report } from "./usage.ts";
 import type { Item } from "../src/core/contract.ts";
 import { Decimal } from "../src/core/decimal.ts";
-import { IdocSink } from "../src/formats/idoc/config.ts";
-import { localDrop } from "../connectors/files/folder/local.ts";
+import type { SupplierInvoiceDocument } from "../src/formats/documents.ts";
+import { InvoicSink } from "../src/formats/idoc/config.ts";
+import { idocWriter } from "../src/formats/idoc/write.ts";
 import { surroundingsIn } from "../test/support/surroundings.ts";
-import { report } from "./usage.ts";
 
 const { FUELBRIDGE_SIDE: side = "", FUELBRIDGE_DOCUMENTS: documents = "0" } = process.env;
 const LINES = 8;
@@ -62,15 +61,13 @@ function itemOf(at: number): Item {
 }
 
 const writer = idocWriter(
-  IdocSink.parse({
-    format: "idoc",
+  InvoicSink.parse({
     message: "INVOIC",
-    folder: "out",
     sender: { port: "FUELBRIDGE", partner: "FUELBRIDGE" },
     receiver: { port: "SAPS4P", partner: "S4PCLNT100" },
     companyCode: { code: "1710", name: "Example Fuels" },
   }),
-  { ...surroundingsIn("."), drop: localDrop(".") },
+  surroundingsIn("."),
 );
 
 const names = { ignoreAttributes: false, attributeNamePrefix: "@" };

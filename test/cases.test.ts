@@ -2,11 +2,11 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { documents } from "../src/formats/documents.ts";
-import { layouts } from "../src/formats/table/layouts/index.ts";
 import { tryton } from "../connectors/tryton/index.ts";
 import { mappings } from "../mappings/index.ts";
 import type { Mapping, Offers } from "../src/core/contract.ts";
+import { documents } from "../src/formats/documents.ts";
+import { layouts } from "../src/formats/table/layouts.ts";
 import { type Cases, readCases, runCase } from "../src/mapping/cases.ts";
 import { platformOffers } from "../src/platform/parts.ts";
 

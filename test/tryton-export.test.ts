@@ -1,13 +1,18 @@
 /** The exports of a real Tryton, read through the files source, agree with the ERP's own books. */
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { customerInvoices, type CustomerInvoice } from "../src/formats/table/layouts/invoices.ts";
-import { customers, suppliers } from "../src/formats/table/layouts/parties.ts";
-import { priceLists, type PriceLine } from "../src/formats/table/layouts/price-lists.ts";
-import type { Layout } from "../src/formats/table/layouts/table.ts";
-import { dropFolder, picks, recordsOf, type DropFolder } from "./files/source.ts";
-import { payments, products, supplierInvoices, type SupplierInvoice } from "./files/specimens.ts";
 import { Decimal } from "../src/core/decimal.ts";
+import {
+  type CustomerInvoice,
+  customerInvoices,
+  customers,
+  type Layout,
+  type PriceLine,
+  priceLists,
+  suppliers,
+} from "../src/formats/table/layouts.ts";
+import { dropFolder, type DropFolder, picks, recordsOf } from "./files/source.ts";
+import { payments, products, type SupplierInvoice, supplierInvoices } from "./files/specimens.ts";
 
 const expected = JSON.parse(
   readFileSync(new URL("data/tryton-export/expected.json", import.meta.url), "utf8"),

@@ -2,17 +2,17 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import type { Obstacle } from "../../src/core/contract.ts";
-import { surroundingsIn } from "../../test/support/surroundings.ts";
-import { putBadFiles } from "../../test/files/bad-files.ts";
-import { expectFates } from "../../test/files/bad-files-suite.ts";
-import { FIXED_PROFILE } from "../../test/files/bad-inbox.ts";
-import { badFormats } from "../../test/files/bad-formats.ts";
 import { FilesConfig } from "./config.ts";
-import { Sheet } from "../../src/formats/table/csv.ts";
 import type { Drop } from "./folder/port.ts";
 import { openSource } from "./source.ts";
+import type { Obstacle } from "../../src/core/contract.ts";
+import { Sheet } from "../../src/formats/table/text.ts";
+import { expectFates } from "../../test/files/bad-files-suite.ts";
+import { putBadFiles } from "../../test/files/bad-files.ts";
+import { badFormats } from "../../test/files/bad-formats.ts";
+import { FIXED_PROFILE } from "../../test/files/bad-inbox.ts";
 import { dropFolder, type DropFolder } from "../../test/files/source.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 let folder: DropFolder;
 beforeEach(async () => {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { mappings } from "../../mappings/index.ts";
 import { FilesConfig } from "./config.ts";
-import { offersOf } from "./offers.ts";
+import { offersOf } from "./folders.ts";
+import { mappings } from "../../mappings/index.ts";
 import { picks } from "../../test/files/source.ts";
 
 const issue = (source: Record<string, unknown>) =>

@@ -1,13 +1,161 @@
-/** The `files` section of a configuration. */
+/** Settings that sources and sinks of every format have: where their files lie and how they are called. */
 import { z } from "zod";
+import { SftpConfig } from "./folder/sftp.ts";
 import { repeated } from "../../src/core/company.ts";
 import { type DocumentName, documents } from "../../src/formats/documents.ts";
-import { IdocSink, IdocSource } from "../../src/formats/idoc/config.ts";
-import { layouts } from "../../src/formats/table/layouts/index.ts";
-import { distinctEndings, origin, Pattern, target } from "./place.ts";
+import {
+  CondSource,
+  CremasSource,
+  DebmasSource,
+  DelvrySink,
+  InvoicSink,
+  OrdersSink,
+} from "../../src/formats/idoc/config.ts";
+import { layouts } from "../../src/formats/table/layouts.ts";
 import { HEADS } from "../../src/formats/table/profile.ts";
-import { SftpConfig } from "./folder/sftp-config.ts";
-import { X12Sink, X12Source } from "./x12-ends.ts";
+import { x12Documents, x12Layouts, X12Options } from "../../src/formats/x12/config.ts";
+
+const Marker = z.string().regex(/^\.[A-Za-z0-9]{1,16}$/, "is an ending like .ok");
+
+/** For `refine`, wherever {@link origin}, {@link folders} or {@link target} is: marker and manifest have two names. */
+const distinctEndings: [
+  (one: {
+    readonly marker?: string | undefined;
+    readonly manifest?: string | undefined;
+  }) => boolean,
+  { readonly message: string; path: string[] },
+] = [
+  ({ marker, manifest }) => marker === undefined || marker !== manifest,
+  { message: "is the marker's ending, too", path: ["manifest"] },
+];
+
+const Pattern = z
+  .string()
+  .min(1)
+  .max(120)
+  .refine((text) => text.split("*").length <= 2, "may have one * only")
+  .refine((text) => !/[/\\]/.test(text), "is a file name, not a path");
+
+/** Where files are read from, and where they go then. */
+const folders = {
+  folder: z.string().min(1).default(".").describe("Where they are, from the connector's folder."),
+  marker: Marker.optional().describe(
+    "A file is read when a file with this ending more lies beside it: .ok. Left out: none is asked for.",
+  ),
+  manifest: Marker.optional().describe(
+    "Beside each file lies its manifest, under its name with this ending more: .manifest. A file that does not agree with it is not read. Left out: none is asked for.",
+  ),
+  archive: z.string().min(1).default("archive").describe("Where files go that were read."),
+  keepDays: z
+    .int()
+    .min(1)
+    .max(36_500)
+    .optional()
+    .describe(
+      "Files that were read are put into one folder a day, and deleted after so many days. Left out: they are kept.",
+    ),
+  failed: z.string().min(1).default("failed").describe("Where files go that need a person."),
+};
+
+/** The same of a source: something is to come into it from time to time. */
+const origin = {
+  ...folders,
+  silence: z
+    .union([
+      z.literal("off"),
+      z
+        .string()
+        .regex(/^[1-9]\d{0,3}[hd]$/, "is a number of hours or days: 36h, 2d")
+        .transform(
+          (text) => Number(text.slice(0, -1)) * (text.endsWith("d") ? 86_400_000 : 3_600_000),
+        ),
+    ])
+    .optional()
+    .describe(
+      "A person is told when no file came for so long: 36h, 2d. Left out: for longer than ever before. off: never.",
+    ),
+};
+
+/** Where files are written. */
+const target = {
+  folder: z.string().min(1).describe("Where the ERP looks for files, from the connector's folder."),
+  staging: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "Where files are written before they are moved: on the same file system, and ours alone; <folder>.staging.",
+    ),
+  marker: Marker.optional().describe(
+    "After each file, one with this ending more says that it is whole: .ok. Left out: none is written.",
+  ),
+  manifest: Marker.optional().describe(
+    "After each file, and before its marker, one with this ending more has its counts and sums: .manifest. Left out: none is written.",
+  ),
+};
+
+/* Sources and sinks of the format `x12`, as the configuration has them. */
+
+const HOUR_MS = 3_600_000;
+const UNITS = { h: HOUR_MS, d: 24 * HOUR_MS } as const;
+
+const X12Source = z
+  .strictObject({
+    format: z.literal("x12"),
+    layout: z
+      .enum(x12Layouts)
+      .describe("What the sets become: 810 invoices, 832 prices, 820 invoices that were paid."),
+    ...origin,
+    pick: Pattern.describe("Which files of the folder, one * allowed."),
+    x12: X12Options,
+    replies: z
+      .strictObject({ folder: target.folder, staging: target.staging })
+      .optional()
+      .describe("Where a 997 is written for each group that was read; left out: none is."),
+  })
+  .refine(({ layout, x12 }) => layout !== "books.invoices" || x12.ourCode !== undefined, {
+    message: "is missing: only invoices that our company issued are taken, and this names it",
+    path: ["x12", "ourCode"],
+  });
+
+export const X12Sink = z
+  .strictObject({
+    format: z.literal("x12"),
+    document: z.enum(x12Documents).describe("What is written: invoices as 810, orders as 850."),
+    ...target,
+    x12: X12Options,
+    per: z.enum(["document", "batch"]).default("document").describe("What one interchange holds."),
+    itemsMax: z
+      .int()
+      .min(1)
+      .max(1000)
+      .optional()
+      .describe("Documents in one interchange of a batch."),
+    acknowledgements: z
+      .strictObject({ ...folders, pick: Pattern })
+      .refine(...distinctEndings)
+      .optional()
+      .describe(
+        "Where files of nothing but 997 come from the partner. Left out: they come with the files of the endpoint's x12 sources, or not at all.",
+      ),
+    acknowledgeWithin: z
+      .union([z.literal("never"), z.string().regex(/^\d{1,4}[hd]$/)])
+      .default("24h")
+      .transform((text) =>
+        text === "never" ? null : Number(text.slice(0, -1)) * UNITS[text.slice(-1) as "h" | "d"],
+      )
+      .describe(
+        "A document that the partner has not acknowledged so long after it was sent is work for a person: such as 24h or 3d. never: acknowledgements are not awaited.",
+      ),
+    timeZone: repeated("timeZone"),
+  })
+  .refine(({ per, itemsMax }) => per === "batch" || (itemsMax ?? 1) === 1, {
+    message: "more than one document in a file needs per: batch",
+    path: ["itemsMax"],
+  });
+export type X12Sink = z.infer<typeof X12Sink>;
+
+/* The `files` section of a configuration. */
 
 const names = layouts.map(({ name }) => name);
 
@@ -55,6 +203,20 @@ export const TableSource = z
 
 export type TableSource = z.infer<typeof TableSource>;
 
+/** The settings of one message of SAP, with the folder that its files come from. */
+const idocSource = <S extends z.ZodRawShape>({ shape }: z.ZodObject<S>) =>
+  z.strictObject({
+    format: z.literal("idoc"),
+    ...origin,
+    pick: Pattern.describe("Which files of the folder, one * allowed."),
+    ...shape,
+  });
+const IdocSource = z.discriminatedUnion("message", [
+  idocSource(DebmasSource),
+  idocSource(CremasSource),
+  idocSource(CondSource),
+]);
+
 /** A source of any format. */
 export const SourceConfig = z
   .discriminatedUnion("format", [TableSource, IdocSource, X12Source])
@@ -86,6 +248,44 @@ export const TableSink = z
     path: ["itemsMax"],
   });
 export type TableSink = z.infer<typeof TableSink>;
+
+export const AnswersConfig = z
+  .strictObject({
+    folder: z
+      .string()
+      .min(1)
+      .describe("Where SAP puts ALEAUD and STATUS files, from the connector's folder."),
+    pick: Pattern.default("*.xml"),
+    archive: z
+      .string()
+      .min(1)
+      .default("archive")
+      .describe("Where they go when they were read. They are the memory of what SAP answered."),
+    failed: z.string().min(1).default("failed").describe("Where files go that need a person."),
+    withinHours: z
+      .int()
+      .min(1)
+      .max(8760)
+      .optional()
+      .describe(
+        "A document that SAP says nothing of for so long after it was delivered is for a person. Left out: nobody is told.",
+      ),
+  })
+  .describe("What SAP answers. Left out: nobody knows here what SAP did with a document.");
+export type AnswersConfig = z.infer<typeof AnswersConfig>;
+
+const idocSink = <S extends z.ZodRawShape>({ shape }: z.ZodObject<S>) =>
+  z.strictObject({
+    format: z.literal("idoc"),
+    ...target,
+    ...shape,
+    answers: AnswersConfig.optional(),
+  });
+const IdocSink = z.discriminatedUnion("message", [
+  idocSink(InvoicSink),
+  idocSink(OrdersSink),
+  idocSink(DelvrySink),
+]);
 
 /** A sink of any format. */
 export const SinkConfig = z

@@ -12,17 +12,16 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { Endpoint, Obstacle, Outgoing, Sink } from "../../src/core/contract.ts";
-import { isThere } from "../../test/support/machine.ts";
-import { startSshd } from "../../test/support/sshd.ts";
-import { contentAt, readWhole, writeDurably } from "./disk.ts";
-import type { Drop } from "./folder/port.ts";
-import { files } from "./index.ts";
 import { localDrop } from "./folder/local.ts";
-import { SftpConfig } from "./folder/sftp-config.ts";
-import { sftpDrop } from "./folder/sftp.ts";
+import type { Drop } from "./folder/port.ts";
+import { SftpConfig, sftpDrop } from "./folder/sftp.ts";
+import { files } from "./index.ts";
+import { contentAt, readWhole, writeDurably } from "./sink.ts";
+import type { Endpoint, Obstacle, Outgoing, Sink } from "../../src/core/contract.ts";
 import { startHostileServer } from "../../test/files/sftp-server.ts";
 import { invoice, item } from "../../test/files/sink.ts";
+import { isThere } from "../../test/support/machine.ts";
+import { startSshd } from "../../test/support/sshd.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 interface Place {

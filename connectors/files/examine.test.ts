@@ -14,9 +14,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { tempFolder } from "../../test/support/folder.ts";
+import { localRights } from "./folder/local.ts";
 import { examined } from "../../test/files/examine.ts";
-import { localRights } from "./folder/rights.ts";
+import { tempFolder } from "../../test/support/folder.ts";
 
 const MADE = "archive and failed will be made with the first file";
 

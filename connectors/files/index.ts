@@ -1,21 +1,82 @@
-/** Exchange of files over a folder: what an ERP exports is read, what it imports is written. */
+/** Where SAP's answers come from: a folder, and after a start what lies in its archive. */
 import { resolve } from "node:path";
-import { defineConnector, type Source } from "../../src/core/contract.ts";
-import { FilesConfig, type SinkConfig, type SourceConfig } from "./config.ts";
-import { type Site, withoutLinks } from "./folder/port.ts";
-import { examineFiles } from "./examine.ts";
-import { filesHoldings } from "./holdings.ts";
-import { answersSource } from "./idoc-answers.ts";
-import { Kept } from "./kept.ts";
+import { type AnswersConfig, FilesConfig, type SinkConfig, type SourceConfig } from "./config.ts";
 import { localDrop } from "./folder/local.ts";
-import { offersOf } from "./offers.ts";
-import { checkFolder, checkRoot } from "./pickup.ts";
+import { unavailable, withoutLinks } from "./folder/port.ts";
 import { sftpDrop } from "./folder/sftp.ts";
-import { wholeReader } from "./reader.ts";
-import { checkSinks, type FileSink, fileSink, openSinks } from "./sink.ts";
-import { openSource, openSourceWith } from "./source.ts";
-import { x12Reader } from "../../src/formats/x12/reader.ts";
-import { replyWriter } from "../../src/formats/x12/writer.ts";
+import { examineFiles, offersOf } from "./folders.ts";
+import { filesHoldings } from "./holdings.ts";
+import { checkFolder, checkRoot, Kept, list, type Site } from "./pickup.ts";
+import { checkSinks, type FileSink, fileSink, openSinks, readWhole } from "./sink.ts";
+import { openSource, openSourceWith, wholeReader } from "./source.ts";
+import {
+  type Acknowledgement,
+  defineConnector,
+  type Page,
+  type Reading,
+  type Source,
+} from "../../src/core/contract.ts";
+import { FileFault } from "../../src/formats/format.ts";
+import { answersOf, answersReader } from "../../src/formats/idoc/answers.ts";
+import { idocsIn } from "../../src/formats/idoc/xml.ts";
+import { x12Reader } from "../../src/formats/x12/read.ts";
+import { replyWriter } from "../../src/formats/x12/write.ts";
+
+/**
+ * Several sinks may share the folder: whichever reads a file first, each answer finds its own delivery. What lies in the
+ * archive is told again after a start, for a store that is older than its files (a restored one) and one from before.
+ */
+export function answersSource(config: AnswersConfig, files: FilesConfig, site: Site): Source {
+  const { drop } = site;
+  const folder = drop.at(config.folder);
+  const archive = drop.at(config.folder, config.archive);
+  const source = openSourceWith(wholeReader(answersReader(site)), config, files, site);
+  let isRemembered = false;
+  return {
+    async *read(position, reading) {
+      try {
+        if ((await drop.look(folder)) === null) return;
+        if (!isRemembered) {
+          yield* archived(archive, site, reading);
+          isRemembered = !reading.signal.aborted;
+        }
+      } catch (error) {
+        throw unavailable(error, `the answers in ${folder} cannot be read`);
+      }
+      yield* source.read(position, reading);
+    },
+  };
+}
+
+/** Files, as many as one transaction takes. */
+const PAGE = 200;
+
+/** It was an answer when it was archived; what somebody else put there is none. */
+async function* archived(
+  folder: string,
+  { drop, note }: Pick<Site, "drop" | "note">,
+  { signal }: Pick<Reading, "signal">,
+): AsyncGenerator<Page> {
+  if ((await drop.look(folder)) === null) return;
+  let acknowledgements: Acknowledgement[] = [];
+  for (const { name, regular } of await list(drop, folder)) {
+    if (signal.aborted) return;
+    const bytes = regular ? await readWhole(drop, drop.path.join(folder, name)) : null;
+    if (bytes === null) continue;
+    try {
+      acknowledgements.push(...idocsIn(bytes, name).flatMap(answersOf));
+    } catch (error) {
+      if (!(error instanceof FileFault)) throw error;
+      note("answer refused", { file: name, reason: error.message });
+    }
+    if (acknowledgements.length < PAGE) continue;
+    yield { changes: [], position: null, acknowledgements };
+    acknowledgements = [];
+  }
+  if (acknowledgements.length > 0) yield { changes: [], position: null, acknowledgements };
+}
+
+/* Exchange of files over a folder: what an ERP exports is read, what it imports is written. */
 
 export const files = defineConnector<FilesConfig>({
   name: "files",

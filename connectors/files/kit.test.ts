@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import type { Outgoing } from "../../src/core/contract.ts";
-import { connectorSuite, type Config, type Ground } from "../../test/connector.suite.ts";
 import { files } from "./index.ts";
+import type { Outgoing } from "../../src/core/contract.ts";
+import { type Config, connectorSuite, type Ground } from "../../test/connector.suite.ts";
 import { books, HEADER } from "../../test/files/kit.ts";
 
 connectorSuite({

@@ -2,14 +2,14 @@
 import { appendFile, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Page, Reading } from "../../src/core/contract.ts";
-import { Sheet } from "../../src/formats/table/csv.ts";
-import { customers } from "../../src/formats/table/layouts/parties.ts";
-import { openProfile } from "../../src/formats/table/profile-open.ts";
-import { findSets, list } from "./pickup.ts";
-import { openSet, readSet } from "./sets.ts";
-import { dropFolder, picks, recordsOf, type DropFolder } from "../../test/files/source.ts";
 import { TableSource } from "./config.ts";
+import { findSets, list } from "./pickup.ts";
+import { openSet, readSet } from "./source.ts";
+import type { Page, Reading } from "../../src/core/contract.ts";
+import { customers } from "../../src/formats/table/layouts.ts";
+import { openProfile } from "../../src/formats/table/profile-load.ts";
+import { Sheet } from "../../src/formats/table/text.ts";
+import { dropFolder, type DropFolder, picks, recordsOf } from "../../test/files/source.ts";
 
 let folder: DropFolder;
 beforeEach(async () => {

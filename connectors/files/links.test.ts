@@ -2,14 +2,14 @@
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { files } from "./index.ts";
 import type { Obstacle, Outgoing } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
+import { invoice, item } from "../../test/files/sink.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { isThere } from "../../test/support/machine.ts";
 import { startSshd } from "../../test/support/sshd.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
-import { files } from "./index.ts";
-import { invoice, item } from "../../test/files/sink.ts";
 
 const { signal } = new AbortController();
 const CSV =

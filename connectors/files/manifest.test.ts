@@ -3,11 +3,11 @@ import { mkdtemp, readdir, readFile, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { Decimal } from "../../src/core/decimal.ts";
-import { failure } from "./folder/port.ts";
 import { localDrop } from "./folder/local.ts";
-import { config, invoice, item, request, rowsOf } from "../../test/files/sink.ts";
+import { failure } from "./folder/port.ts";
 import { type FileSink, openSinks } from "./sink.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { config, invoice, item, request, rowsOf } from "../../test/files/sink.ts";
 import { dropFolder, type DropFolder } from "../../test/files/source.ts";
 
 const signal = new AbortController().signal;

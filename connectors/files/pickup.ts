@@ -3,11 +3,26 @@
  * with harmless names are touched, a link is never followed, and no file is ever overwritten.
  */
 import { parse } from "node:path";
+import { z } from "zod";
+import {
+  Blocked,
+  type Drop,
+  type Entry,
+  isRightMissing,
+  type OpenFile,
+  troubleOf,
+  unavailable,
+} from "./folder/port.ts";
+import type { Surroundings } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { guarded } from "../../src/core/spreadsheet.ts";
-import type { Drop, Entry, OpenFile } from "./folder/port.ts";
-import { Blocked, isRightMissing } from "./folder/rights.ts";
-import { troubleOf, unavailable } from "./folder/trouble.ts";
+
+/** The surroundings of an endpoint of this connector, with the place that its files lie in. */
+export interface Site extends Surroundings {
+  readonly drop: Drop;
+  /** Shared by what reads and what tells of it. Left out: nothing is remembered. */
+  readonly kept?: Kept;
+}
 
 /** A file name, or one with a single `*` for any text. */
 export type Pattern = string;
@@ -147,7 +162,7 @@ async function refusal(
  * Renames a file into `target` as `as`, numbered before its ending when that name is taken, and returns the name. What has come in its place since it was listed stays where it is: it was not read.
  * @throws Blocked, SourceUnavailable when it cannot be renamed; then it stays and is recognised next time.
  */
-export async function moveAway(
+async function moveAway(
   drop: Drop,
   folder: string,
   file: Pick<Found, "name" | "size" | "mtimeMs">,
@@ -176,7 +191,7 @@ export async function moveAway(
 }
 
 /** What a file is called once it was moved: `<stem>.<hash>.<ext>`. */
-export function archivedName(name: string, hash: string): string {
+function archivedName(name: string, hash: string): string {
   const { name: stem, ext } = parse(name);
   return `${stem}.${hash.slice(0, 8)}${ext}`;
 }
@@ -185,7 +200,7 @@ export function archivedName(name: string, hash: string): string {
 export const ARCHIVED = /(\.[0-9a-f]{8}(?:\.\d+)?)(\.[^.]*)$/;
 
 /** Puts the reasons beside a refused file, as a table that people can open. */
-export async function writeErrors(
+async function writeErrors(
   drop: Drop,
   target: string,
   movedAs: string,
@@ -222,3 +237,243 @@ export async function checkRoot(drop: Drop): Promise<void> {
 }
 
 const codeOf = (cause: unknown): string => (cause as { code?: string }).code ?? String(cause);
+
+/*
+ * The last move of a set of files that was read, with their manifests and markers. It is several renames: what is to be moved is written down beside the
+ * files before the first one and deleted after the last, so that a crash in between leaves no part behind, which would
+ * wait for the others for ever or be read with parts of a later export.
+ */
+
+const Refused = z.strictObject({
+  file: z.string(),
+  line: z.number(),
+  column: z.string().optional(),
+  reason: z.string(),
+});
+
+const File = z.strictObject({ name: z.string(), size: z.number(), mtimeMs: z.number() });
+
+const Move = z.strictObject({
+  /** Of the set: all its files get it, so that they are still a set when they are put back. */
+  hash: z.string(),
+  target: z.string(),
+  /** `manifest`: of this file, with its name; it goes where its file goes. */
+  files: z.array(File.extend({ manifest: File.optional() })),
+  /** Why the set was not read; the reason goes beside its file. */
+  error: Refused.nullable(),
+});
+export type Move = z.infer<typeof Move>;
+
+interface Place {
+  readonly drop: Drop;
+  readonly folder: string;
+  readonly marker: string | null;
+}
+
+/** No pattern fits a name that ends in `.tmp`. */
+const NOTE = /^\.fuelbridge-[0-9a-f]{8}\.tmp$/;
+const noteOf = ({ hash }: Move): string => `.fuelbridge-${hash.slice(0, 8)}.tmp`;
+
+/**
+ * Returns what each file is called now, by its name.
+ * @throws Blocked, SourceUnavailable when a file cannot be moved; {@link finishMoves} goes on with it
+ */
+export async function moveSet(place: Place, move: Move): Promise<ReadonlyMap<string, string>> {
+  const { drop, folder } = place;
+  const [first] = move.files;
+  if (move.files.length === 1 && first?.manifest === undefined) return moveFiles(place, move);
+  const note = drop.path.join(folder, noteOf(move));
+  await drop.write(note, Buffer.from(JSON.stringify(move)), "any").catch((cause: unknown) => {
+    throw unavailable(cause, `the file ${note} cannot be written`);
+  });
+  const moved = await moveFiles(place, move);
+  await remove(drop, note);
+  return moved;
+}
+
+/**
+ * Ends the moves that a crash has interrupted. Call it before the folder is read. True: there were any.
+ * @throws Blocked, SourceUnavailable when a file cannot be moved
+ */
+export async function finishMoves(place: Place, listed: readonly Found[]): Promise<boolean> {
+  const { drop, folder } = place;
+  let isAny = false;
+  for (const { name } of listed) {
+    if (!NOTE.test(name)) continue;
+    isAny = true;
+    const note = drop.path.join(folder, name);
+    const move = moveIn(await textOf(drop, note));
+    // Cut off while it was written: no file was moved yet.
+    if (move !== null) await moveFiles(place, move);
+    await remove(drop, note);
+  }
+  return isAny;
+}
+
+async function moveFiles(
+  { drop, folder, marker }: Place,
+  move: Move,
+): Promise<ReadonlyMap<string, string>> {
+  const { hash, target, error } = move;
+  const moved = new Map<string, string>();
+  for (const { manifest, ...file } of move.files) {
+    const archived = archivedName(file.name, hash);
+    const movedAs = await moveAway(drop, folder, file, target, archived);
+    // It was moved before a crash.
+    const named = movedAs === file.name ? archived : movedAs;
+    moved.set(file.name, named);
+    // After its file: what is left without one makes no other file readable, for that must be at rest, too.
+    if (marker !== null) await remove(drop, drop.path.join(folder, `${file.name}${marker}`));
+    if (manifest !== undefined)
+      await moveAway(
+        drop,
+        folder,
+        manifest,
+        target,
+        `${named}${manifest.name.slice(file.name.length)}`,
+      );
+    if (error?.file !== file.name) continue;
+    await writeErrors(drop, target, named, [{ ...error, column: error.column ?? "" }]);
+  }
+  return moved;
+}
+
+async function textOf(drop: Drop, path: string): Promise<string> {
+  const file = await drop.open(path).catch((cause: unknown) => {
+    throw unavailable(cause, `the file ${path} cannot be read`);
+  });
+  if (file === null) return "";
+  try {
+    const { size } = await file.look();
+    const bytes = Buffer.alloc(Math.min(size, NOTE_BYTES_MAX));
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
+    return bytes.toString("utf8", 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+const NOTE_BYTES_MAX = 65_536;
+
+function moveIn(text: string): Move | null {
+  try {
+    return Move.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+async function remove(drop: Drop, path: string): Promise<void> {
+  await drop.remove(path).catch((cause: unknown) => {
+    throw unavailable(cause, `the file ${path} is of no more use and cannot be deleted`);
+  });
+}
+
+/*
+ * Files that were read, in one folder a day where they are deleted after a time: so that neither reading nor deleting
+ * lists what is older.
+ */
+
+interface Archive {
+  readonly drop: Site["drop"];
+  readonly archive: string;
+  /** Days; null: for ever, and all in one folder. */
+  readonly keepDays: number | null;
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const DAY_MS = 86_400_000;
+/** Files that one reading deletes at most: there may be a year of them. */
+const REMOVED_MAX = 500;
+
+/** Where a file goes that was read now. */
+export function dayFolder({ drop, archive, keepDays }: Archive, site: Site): string {
+  if (keepDays === null) return archive;
+  return drop.path.join(archive, site.dayOf(site.now().toISOString()));
+}
+
+/** Where files that were read may be, the newest first; none before the first one was read. */
+export async function archiveFolders({ drop, archive }: Archive): Promise<string[]> {
+  const days = await daysIn(drop, archive).catch(() => null);
+  if (days === null) return [];
+  return [...days.toReversed().map((day) => drop.path.join(archive, day)), archive];
+}
+
+/**
+ * Deletes what is older than `keepDays`. What cannot be deleted stays, with a line in the log. Returns the day that this is
+ * done for; null: something is left. `doneFor`: what it returned before; a day is looked at once, for the archive is listed.
+ */
+export async function removeOld(
+  { drop, archive, keepDays }: Archive,
+  site: Site,
+  doneFor: string | null,
+): Promise<string | null> {
+  if (keepDays === null) return null;
+  const oldest = site.dayOf(new Date(site.now().getTime() - keepDays * DAY_MS).toISOString());
+  if (doneFor === oldest) return doneFor;
+  let left = REMOVED_MAX;
+  try {
+    if ((await drop.look(archive)) === null) return null;
+    for (const day of await daysIn(drop, archive)) {
+      if (day >= oldest) return oldest;
+      const folder = drop.path.join(archive, day);
+      for (const { name } of await drop.list(folder)) {
+        if (left-- === 0) return null;
+        await drop.remove(drop.path.join(folder, name));
+      }
+      await drop.removeFolder(folder);
+    }
+    return oldest;
+  } catch (error) {
+    const { detail, next } = troubleOf(error);
+    site.note("old files not deleted", { folder: archive, detail, next });
+    return null;
+  }
+}
+
+/** Days as text, the oldest first. */
+async function daysIn(drop: Site["drop"], archive: string): Promise<string[]> {
+  const days: string[] = [];
+  const see = ({ kind, name }: Entry): void => void (kind === "folder" && days.push(name));
+  await drop.visit(archive, see, (name) => DAY.test(name));
+  return days.toSorted();
+}
+
+/*
+ * Where the newest files of each source are in its archive, as far as this process has seen: an archive may hold millions,
+ * and listing it takes as long as it is large. After a start it is listed once.
+ */
+
+interface Source {
+  readonly archive: string;
+  readonly patterns: ReadonlyMap<string, Pattern>;
+}
+
+export interface KeptSet {
+  readonly folder: string;
+  readonly set: FileSet;
+}
+
+export class Kept {
+  readonly #newest = new Map<string, KeptSet>();
+
+  newest(source: Source): KeptSet | null {
+    return this.#newest.get(keyOf(source)) ?? null;
+  }
+
+  /** A whole set that lies in a folder of the archive, each part under the name that it has there. */
+  keep(source: Source, folder: string, parts: ReadonlyMap<string, Found>): void {
+    const key = keyOf(source);
+    const set: FileSet = { parts, missing: [] };
+    const known = this.#newest.get(key);
+    if (known === undefined || ageOf(known.set) <= ageOf(set))
+      this.#newest.set(key, { folder, set });
+  }
+
+  /** It is not there any more, or is no export. */
+  forget(source: Source): void {
+    this.#newest.delete(keyOf(source));
+  }
+}
+
+const keyOf = ({ archive, patterns }: Source): string => JSON.stringify([archive, ...patterns]);

@@ -3,8 +3,6 @@
  * for, may be read later, when somebody has seen to it. Files that came after it wait until then: read before it, what
  * they say would be overwritten by what is older. Files that have to be renamed or replaced first hold back nothing.
  */
-import type { Obstacle, Surroundings } from "../../src/core/contract.ts";
-import type { Fault } from "../../src/core/fault.ts";
 import type { FilesConfig } from "./config.ts";
 import type { Drop } from "./folder/port.ts";
 import {
@@ -16,6 +14,8 @@ import {
   isNamed,
   list,
 } from "./pickup.ts";
+import type { Obstacle, Surroundings } from "../../src/core/contract.ts";
+import type { Fault } from "../../src/core/fault.ts";
 
 export interface Queue {
   /** Complete and at rest, the oldest first, up to what holds back the rest. */
@@ -25,7 +25,8 @@ export interface Queue {
   holding(set: FileSet, fault: Fault): Obstacle;
 }
 
-interface Place {
+/** The folders of a source, and what it takes of them. */
+export interface Place {
   readonly drop: Drop;
   readonly folder: string;
   readonly archive: string;

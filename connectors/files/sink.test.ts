@@ -12,14 +12,14 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { localDrop } from "./folder/local.ts";
+import { answerTo, unavailable } from "./folder/port.ts";
+import { checkSinks } from "./sink.ts";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { readDelivered } from "../../src/demo/delivered.ts";
 import type { DeliveryTicketDocument } from "../../src/formats/documents.ts";
 import { config, d, invoice, item, openIn, request, rowsOf, START } from "../../test/files/sink.ts";
-import { localDrop } from "./folder/local.ts";
-import { checkSinks } from "./sink.ts";
-import { answerTo, unavailable } from "./folder/trouble.ts";
 
 const signal = new AbortController().signal;
 const SENT = "2026-03-02T09:00:00.000Z";

@@ -1,10 +1,18 @@
-/**
- * Delivers documents as files into a folder that an ERP watches. A file is written and checked in the staging folder and
- * moved in whole; nothing partial is ever under a name that the ERP looks for. The move is atomic, and its proof is the
- * staging file: it is ours alone, so once it is gone the file was delivered, even when the ERP has already taken it.
- */
+/** What the file sink asks of a drop. Everything here throws what the drop throws (see trouble.ts). */
 import { hash } from "node:crypto";
 import { posix } from "node:path";
+import type { SinkConfig } from "./config.ts";
+import {
+  answerTo,
+  type Drop,
+  failure,
+  type Over,
+  SPARED_MS,
+  troubleOf,
+  unavailable,
+} from "./folder/port.ts";
+import type { Site } from "./pickup.ts";
+import { writerOf } from "./source.ts";
 import type { Outgoing, Sink } from "../../src/core/contract.ts";
 import {
   done,
@@ -14,15 +22,109 @@ import {
   type Policy,
   unknown,
 } from "../../src/core/outcome.ts";
-import { contentAt, writeDurably } from "./disk.ts";
-import { type Drop, failure, type Site } from "./folder/port.ts";
-import { type Folders, makingFolders, markedSince } from "./staging.ts";
-import { answerTo, SPARED_MS, troubleOf, unavailable } from "./folder/trouble.ts";
-import { bytesOf } from "../../src/formats/bytes.ts";
-import type { SinkConfig } from "./config.ts";
-import type { DocumentWriter } from "../../src/formats/format.ts";
-import { writerOf } from "./formats.ts";
+import { bytesOf, type DocumentWriter, firstBytes } from "../../src/formats/format.ts";
 import { manifestText } from "../../src/formats/manifest.ts";
+
+/** Truncates what an interrupted write left, and returns once the disk has the bytes and gives them back. */
+export async function writeDurably(
+  drop: Drop,
+  path: string,
+  bytes: Buffer,
+  over: Over,
+): Promise<void> {
+  await drop.write(path, bytes, over);
+  if ((await contentAt(drop, path, bytes)) !== "same")
+    throw failure("EIO", `${path} did not keep what was written`);
+}
+
+/** A link or a folder under the name counts as other content: it is not followed. */
+export async function contentAt(
+  drop: Drop,
+  path: string,
+  bytes: Buffer,
+): Promise<"same" | "other" | "none"> {
+  const found = await drop.look(path);
+  if (found === null) {
+    if ((await drop.look(drop.path.dirname(path))) !== null) return "none";
+    throw failure("ENOENT", `the folder of ${path} is not there`);
+  }
+  if (found.kind !== "file" || found.size !== bytes.length) return "other";
+  // It may have been taken since.
+  const there = await readWhole(drop, path);
+  if (there === null) return "none";
+  return there.equals(bytes) ? "same" : "other";
+}
+
+/** A whole file, as long as it was when it was opened; null when it is not there. */
+export async function readWhole(drop: Drop, path: string): Promise<Buffer | null> {
+  const file = await drop.open(path);
+  if (file === null) return null;
+  try {
+    return await firstBytes(file, (await file.look()).size);
+  } finally {
+    await file.close();
+  }
+}
+
+/* The folders of a sink, and the mark in its staging folder that says since when it is that folder. */
+
+/** Of a sink, as the drop calls them. */
+export interface Folders {
+  readonly target: string;
+  readonly staging: string;
+}
+
+/** In the staging folder, an instant by our clock. */
+const MARK = ".since";
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+/** ISO 8601 UTC; null: the folder has no mark. */
+async function markedSince(drop: Drop, staging: string): Promise<string | null> {
+  const text = (await readWhole(drop, drop.path.join(staging, MARK)))?.toString("latin1") ?? "";
+  return INSTANT.test(text) ? text : null;
+}
+
+/**
+ * What makes the folders, and says why it cannot; on this machine they are being made when it returns.
+ * A folder that was there and is gone is not made anew: the share that it is on may be missing.
+ */
+function makingFolders({ target, staging }: Folders, site: Site): () => Promise<void> {
+  const { drop } = site;
+  let isMade = false;
+  let making: Promise<void> | null = null;
+  const make = async (): Promise<void> => {
+    try {
+      await drop.makeFolder(target);
+      await drop.makeFolder(staging);
+      const since = site.now().toISOString();
+      if ((await markedSince(drop, staging)) === null)
+        await drop.write(drop.path.join(staging, MARK), Buffer.from(since), "any");
+      isMade = true;
+    } catch (error) {
+      const above = [target, staging].map((path) => drop.path.dirname(path));
+      const missing = await drop.rights.missing(
+        above.map((path) => ({ path, rights: ["x", "w"] })),
+      );
+      throw unavailable(error, `cannot create ${target} or ${staging}`, missing);
+    } finally {
+      making = null;
+    }
+  };
+  const ready = async (): Promise<void> => {
+    if (!isMade) await (making ??= make());
+  };
+  if (drop.isLocal && site.looking !== true)
+    ready().catch((error: unknown) =>
+      site.note("folder not created", { folder: target, detail: (error as Error).message }),
+    );
+  return ready;
+}
+
+/*
+ * Delivers documents as files into a folder that an ERP watches. A file is written and checked in the staging folder and
+ * moved in whole; nothing partial is ever under a name that the ERP looks for. The move is atomic, and its proof is the
+ * staging file: it is ours alone, so once it is gone the file was delivered, even when the ERP has already taken it.
+ */
 
 /** A disk tells the truth at once, so one look settles what is unknown, and the same file may always be moved again. */
 const POLICY: Policy = keyless;

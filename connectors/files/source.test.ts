@@ -2,8 +2,8 @@ import { appendFile, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import { customers } from "../../src/formats/table/layouts/parties.ts";
-import { dropFolder, picks, recordsOf, type DropFolder } from "../../test/files/source.ts";
+import { customers } from "../../src/formats/table/layouts.ts";
+import { dropFolder, type DropFolder, picks, recordsOf } from "../../test/files/source.ts";
 
 let folder: DropFolder;
 beforeEach(async () => {

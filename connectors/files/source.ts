@@ -3,37 +3,300 @@
  * before its first page; its last page makes it known, and only when that is stored it is moved to the archive. So a
  * crash anywhere reads it again: what is stored of it is unchanged then, and what is known is not read.
  */
-import type { Page, Reading, Refusal, Sink, Source, Whole } from "../../src/core/contract.ts";
+import { createHash, hash } from "node:crypto";
+import type { FilesConfig, SinkConfig, SourceConfig, TableSource } from "./config.ts";
+import { Blocked, type Drop, type OpenFile } from "./folder/port.ts";
+import {
+  ageOf,
+  ARCHIVED,
+  dayFolder,
+  type FileSet,
+  finishMoves,
+  type Found,
+  list,
+  type Move,
+  moveSet,
+  openFound,
+  removeOld,
+  type Site,
+} from "./pickup.ts";
+import { lookAt, namesOf, type Place, type Queue, refuse } from "./queue.ts";
+import type {
+  Page,
+  Reading,
+  Refusal,
+  Sink,
+  Source,
+  Surroundings,
+  Whole,
+} from "../../src/core/contract.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { Json } from "../../src/core/json.ts";
-import type { FilesConfig, SourceConfig } from "./config.ts";
-import type { Drop, Site } from "./folder/port.ts";
-import { FileFault, PartFault } from "../../src/formats/table/csv.ts";
-import type { RecordsRead } from "../../src/formats/format.ts";
-import { checkBytes, type Manifest, manifestsOf } from "../../src/formats/manifest.ts";
-import { HEADS } from "../../src/formats/table/profile.ts";
-import { lookAt, namesOf, type Queue, refuse } from "./queue.ts";
-import { finishMoves, type Move, moveSet } from "./moves.ts";
-import { ageOf, ARCHIVED, type FileSet, type Found, list } from "./pickup.ts";
-import { changesOf } from "../../src/formats/table/records.ts";
-import { dayFolder, removeOld } from "./retention.ts";
-import { Blocked } from "./folder/rights.ts";
-import { readerOf } from "./formats.ts";
-import type { Reader } from "./reader.ts";
-import { type Opened, openSet, type ReadResult } from "./sets.ts";
+import { memoryScratch, type Scratch } from "../../src/core/scratch.ts";
+import {
+  ChangedMeanwhile,
+  type DocumentWriter,
+  type Encoding,
+  FileFault,
+  firstBytes,
+  PartFault,
+  type RecordReader,
+  type RecordsRead,
+  survey,
+  type Survey,
+} from "../../src/formats/format.ts";
+import { idocReader, idocRecords } from "../../src/formats/idoc/read.ts";
+import { idocForm, idocWriter } from "../../src/formats/idoc/write.ts";
+import {
+  checkBytes,
+  checkDocuments,
+  type Manifest,
+  MANIFEST_BYTES_MAX,
+  manifestIn,
+} from "../../src/formats/manifest.ts";
+import { openProfile } from "../../src/formats/table/profile-load.ts";
+import { HEADS, type Profile } from "../../src/formats/table/profile.ts";
+import {
+  changesOf,
+  encodingOf,
+  type Extract,
+  keepChange,
+  openSheet,
+  type Part,
+  readRecords,
+} from "../../src/formats/table/records.ts";
+import { tableWriter } from "../../src/formats/table/write.ts";
+import { x12Reader } from "../../src/formats/x12/read.ts";
+import { x12Writer } from "../../src/formats/x12/write.ts";
 
-interface Place {
-  readonly drop: Drop;
-  readonly folder: string;
-  readonly archive: string;
+/* Reading one set of files: its bytes are taken once, and nothing of it counts before all of it was read. */
+
+/** Files whose bytes cannot become those of other files under the same name. */
+export interface Opened {
+  readonly set: FileSet;
+  /** Of the one file, or of the parts' hashes in the order of the parts. */
+  readonly hash: string;
+  readonly parts: ReadonlyMap<string, OpenedFile>;
+  /** What each part must come to; left out: there are no manifests. */
+  readonly manifests?: ReadonlyMap<string, Manifest>;
+  close(): Promise<void>;
+}
+
+interface OpenedFile {
+  readonly name: string;
+  readonly size: number;
+  readonly handle: OpenFile;
+  readonly survey: Survey;
+}
+
+export interface SetReading {
+  readonly profile: Profile;
+  readonly config: TableSource;
+  readonly surroundings: Pick<Surroundings, "scratch">;
+}
+
+export interface ReadResult {
+  readonly extract: Extract;
+  readonly notices: readonly string[];
+  /** Has the changes; to be closed. */
+  readonly scratch: Scratch;
+  /** Of a file that was read whole: what else it says. */
+  readonly whole?: RecordsRead;
+}
+
+/** Up to this, memory will do. */
+const SMALL_BYTES = 1_000_000;
+
+/**
+ * Null: one of its files is gone, or no longer what was listed.
+ * @throws Blocked when one may not be read, SourceUnavailable when one cannot be
+ */
+export async function openSet(
+  drop: Drop,
+  folder: string,
+  set: FileSet,
+  encoding: Encoding,
+): Promise<Opened | null> {
+  const parts = new Map<string, OpenedFile>();
+  const close = async (): Promise<void> => {
+    for (const { handle } of parts.values()) await handle.close();
+  };
+  try {
+    for (const [part, file] of set.parts) {
+      const handle = await openFound(drop, folder, file);
+      if (handle === null) {
+        await close();
+        return null;
+      }
+      const { name, size } = file;
+      const opened = { name, size, handle };
+      parts.set(part, { ...opened, survey: await surveyOrClose(handle, encoding) });
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const hashes = [...parts.values()].map(({ survey }) => survey.hash);
+  const [first = ""] = hashes;
+  const hash = hashes.length === 1 ? first : sha256(hashes.join("\n"));
+  return { set, hash, parts, close };
+}
+
+async function surveyOrClose(handle: OpenFile, encoding: Encoding): Promise<Survey> {
+  try {
+    return await survey(handle, encoding);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/**
+ * Null: a file was written to meanwhile, or reading was told to stop. Nothing is to be delivered then.
+ * @throws PartFault when a file is not what the profile says, SourceUnavailable when there is no room
+ */
+export async function readSet(
+  { profile, config, surroundings }: SetReading,
+  { parts: files, manifests = new Map() }: Opened,
+  { signal, advanced }: Pick<Reading, "signal" | "advanced">,
+): Promise<ReadResult | null> {
+  const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0);
+  const scratch =
+    bytes <= SMALL_BYTES ? memoryScratch() : (surroundings.scratch?.(bytes) ?? memoryScratch());
+  const parts = new Map<string, Part>();
+  const read = new Map<string, number>();
+  const progress = (name: string, count: number): void => {
+    if (signal.aborted) throw new ChangedMeanwhile();
+    read.set(name, count);
+    const share = sum(read.values()) / bytes;
+    const records = sum([...parts.values()].map(({ sheet }) => sheet.wholeRows));
+    advanced?.({ records, share: Math.min(share, 1) });
+  };
+  try {
+    for (const [part, file] of files) {
+      const { name } = file;
+      const read = (count: number): void => progress(name, count);
+      parts.set(part, {
+        file: name,
+        sheet: await openSheet(profile, file, config.delimiter, read),
+        manifest: manifests.get(part),
+      });
+    }
+    const notices = [...files.values()].flatMap(({ name, survey }) =>
+      survey.fallback
+        ? [`${name} is not UTF-8; it was read as Windows-1252. Set "encoding" to be sure.`]
+        : [],
+    );
+    return { extract: await readRecords(profile, parts, config, scratch), notices, scratch };
+  } catch (error) {
+    scratch.close();
+    if (error instanceof ChangedMeanwhile) return null;
+    throw error;
+  }
+}
+
+const sum = (numbers: Iterable<number>): number => [...numbers].reduce((one, two) => one + two, 0);
+
+/* How the files of a source become changes: as tables, record by record, or whole by another format. */
+
+export interface Reader {
+  /** What they are opened as. */
+  readonly encoding: Encoding;
+  /** As {@link RecordReader.restates}. */
+  readonly restates: boolean;
+  /** Each file is a whole list: what is missing in it is gone. */
+  readonly isList: boolean;
+  /** As {@link readSet}. */
+  read(opened: Opened, reading: Pick<Reading, "signal" | "advanced">): Promise<ReadResult | null>;
+}
+
+export const tableReader = (
+  config: TableSource,
+  profile: Profile,
+  surroundings: Pick<Surroundings, "scratch">,
+): Reader => ({
+  encoding: encodingOf(config.encoding, profile),
+  restates: profile.layout.restates,
+  isList: profile.layout.restates && config.holds === "all",
+  read: (opened, reading) => readSet({ profile, config, surroundings }, opened, reading),
+});
+
+/** The profile of a source: a site's own, or the shipped one of its layout. @throws InvalidProfile */
+export const profileOf = ({ layout, profile }: TableSource, folder: string): Profile =>
+  openProfile(profile ?? layout, folder);
+
+export const wholeReader = (records: RecordReader): Reader => ({
+  // Which characters the bytes are, the format finds out itself.
+  encoding: "latin1",
+  restates: records.restates,
+  // A message has what its sender had to tell.
+  isList: false,
+  async read({ parts, manifests }) {
+    const [file] = parts.values();
+    const [manifest] = manifests?.values() ?? [];
+    if (file === undefined) throw new TypeError("a set without a file");
+    const { name, size, handle, survey } = file;
+    if (size > records.bytesMax)
+      throw new PartFault(
+        name,
+        new FileFault(`has ${size} bytes; ${records.bytesMax} are possible`),
+      );
+    const bytes = await firstBytes(handle, size);
+    if (hash("sha256", bytes, "hex") !== survey.hash) return null;
+    const whole = recordsIn(records, bytes, name);
+    const { changes, documents, notices, left } = whole;
+    if (manifest !== undefined && left === undefined) checkDocuments(manifest, name, documents);
+    const scratch = memoryScratch();
+    for (const change of changes) keepChange(scratch, change);
+    return {
+      extract: { notices: [], cut: null, leftOut: 0, nameless: 0 },
+      notices,
+      scratch,
+      whole,
+    };
+  },
+});
+
+/** @throws PartFault */
+function recordsIn(records: RecordReader, bytes: Buffer, name: string) {
+  try {
+    return records.read(bytes, name);
+  } catch (error) {
+    throw error instanceof FileFault ? new PartFault(name, error) : error;
+  }
+}
+
+/* The formats that files come and go in: a further one is a line in each function here, and in `config.ts`. */
+
+/** @throws InvalidProfile */
+export function writerOf(config: SinkConfig, site: Site): DocumentWriter {
+  if (config.format === "idoc") return idocWriter(config, site);
+  return config.format === "x12" ? x12Writer(config, site) : tableWriter(config, site);
+}
+
+/** @throws InvalidProfile */
+function readerOf(config: SourceConfig, site: Site): Reader {
+  return config.format === "table"
+    ? tableReader(config, profileOf(config, site.folder), site)
+    : wholeReader(recordsOf(config, site));
+}
+
+const recordsOf = (config: Exclude<SourceConfig, TableSource>, site: Site): RecordReader =>
+  config.format === "idoc" ? idocReader(config, site) : x12Reader(config, site);
+
+/** What the records of a source are, told without reading any. */
+export const sourceForm = (source: SourceConfig): string =>
+  source.format === "idoc" ? idocRecords(source) : source.layout;
+
+/** What the documents of a sink are. */
+export const sinkForm = (sink: SinkConfig): string =>
+  sink.format === "idoc" ? idocForm(sink) : `files.${sink.document}`;
+
+interface Reads extends Place {
   /** Days; null: for ever. */
   readonly keepDays: number | null;
-  /** What a file's marker ends in after the file's name; null: it has none. */
-  readonly marker: string | null;
-  /** What a file's manifest ends in after the file's name; null: it has none. */
-  readonly manifest: string | null;
-  readonly failed: string;
-  readonly patterns: ReadonlyMap<string, string>;
   /** Nothing is moved: somebody only looks. */
   readonly looking: boolean;
 }
@@ -81,7 +344,7 @@ export function openSourceWith(
   };
 }
 
-export function placeOf(config: Placed, surroundings: Site): Place {
+export function placeOf(config: Placed, surroundings: Site): Reads {
   const { drop } = surroundings;
   const folder = drop.at(config.folder);
   return {
@@ -99,7 +362,7 @@ export function placeOf(config: Placed, surroundings: Site): Place {
   };
 }
 
-const isMovedInSteps = ({ patterns, manifest }: Place): boolean =>
+const isMovedInSteps = ({ patterns, manifest }: Reads): boolean =>
   patterns.size > 1 || manifest !== null;
 
 /** False: a right is missing. */
@@ -130,7 +393,7 @@ type Placed = Pick<
 interface ReadSet {
   readonly replies: Sink | null;
   readonly reader: Reader;
-  readonly place: Place;
+  readonly place: Reads;
   readonly surroundings: Site;
 }
 
@@ -243,6 +506,30 @@ async function* pagesOf(
 }
 
 /**
+ * The manifests of a set by its parts; null: one is gone, or no longer what was listed.
+ * @throws PartFault for what is no manifest, Blocked and SourceUnavailable as openFound
+ */
+async function manifestsOf(
+  drop: Drop,
+  folder: string,
+  { parts, manifests = new Map() }: FileSet,
+): Promise<ReadonlyMap<string, Manifest> | null> {
+  const read = new Map<string, Manifest>();
+  for (const [part, found] of manifests) {
+    const opened = await openFound(drop, folder, found);
+    if (opened === null) return null;
+    try {
+      const bytes = await firstBytes(opened, MANIFEST_BYTES_MAX + 1);
+      const file = parts.get(part)?.name ?? "";
+      read.set(part, manifestIn(bytes, found.name, [file, file.replace(ARCHIVED, "$2")]));
+    } finally {
+      await opened.close();
+    }
+  }
+  return read;
+}
+
+/**
  * What holds for files of every format, before any is read. Counts need the file read: a reader compares them. Rows and sums
  * are of tables: no other format has columns that whoever writes the file could sum. @throws PartFault
  */
@@ -265,13 +552,13 @@ function expectNew(name: string, numbers: readonly string[], reading: Reading): 
 
 type Cut = NonNullable<ReadResult["extract"]["cut"]>;
 
-const cutFault = ({ file, line, reason, wholeRows }: Cut, { failed }: Place): Fault => ({
+const cutFault = ({ file, line, reason, wholeRows }: Cut, { failed }: Reads): Fault => ({
   code: "cut",
   message: `${file} line ${line} ${reason}: ${wholeRows} rows before it are whole and were read, the rest was not.`,
   next: `Export it again under the same name. What came lies in ${failed}.`,
 });
 
-const wholeFault = ({ message }: PartFault, { failed }: Place): Fault => ({
+const wholeFault = ({ message }: PartFault, { failed }: Reads): Fault => ({
   code: "refused",
   message: `${message}. Nothing of it was read.`,
   next: `Correct it where it comes from and send it again under the same name. What came lies in ${failed}, with the reason beside it.`,

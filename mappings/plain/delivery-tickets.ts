@@ -1,16 +1,16 @@
-import {
-  deliveryTickets as layout,
-  type PlainTicketLine,
-} from "../../src/formats/table/layouts/plain.ts";
+import { present } from "./present.ts";
+import { noonOf } from "../platform/invoices.ts";
+import { productOf } from "../platform/products.ts";
 import { defineMapping, type References, skip } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
+import {
+  deliveryTickets as layout,
+  type PlainTicketLine,
+} from "../../src/formats/table/layouts.ts";
 import { ticketStatuses } from "../../src/platform/contract/delivery-ticket.ts";
 import { TicketDocument } from "../../src/platform/contract/documents.ts";
 import { isKnown } from "../../src/platform/contract/primitives.ts";
-import { noonOf } from "../platform/invoices.ts";
-import { productOf } from "../platform/products.ts";
-import { present } from "./present.ts";
 
 /** Delivery tickets that an ERP issued. A newer version of a ticket changes it on the platform. */
 export const deliveryTickets = defineMapping({

@@ -1,5 +1,5 @@
-import { endedFreightRates as layout } from "../../src/formats/table/layouts/plain.ts";
 import { defineMapping } from "../../src/core/contract.ts";
+import { endedFreightRates as layout } from "../../src/formats/table/layouts.ts";
 import { EndedFreightRate } from "../../src/platform/contract/documents.ts";
 
 /** Freight rates of ours that hold no longer, by the code that they were made with. */

@@ -1,9 +1,9 @@
-import { freightRates as layout } from "../../src/formats/table/layouts/plain.ts";
-import { defineMapping } from "../../src/core/contract.ts";
-import { FreightRateDocument } from "../../src/platform/contract/documents.ts";
+import { present } from "./present.ts";
 import { noonOf } from "../platform/invoices.ts";
 import { productOf } from "../platform/products.ts";
-import { present } from "./present.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { freightRates as layout } from "../../src/formats/table/layouts.ts";
+import { FreightRateDocument } from "../../src/platform/contract/documents.ts";
 
 /**
  * Freight rates of a connection. Of a rate that is there the platform changes everything but the connection and the

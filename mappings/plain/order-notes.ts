@@ -1,5 +1,5 @@
-import { orderNotes as layout } from "../../src/formats/table/layouts/plain.ts";
 import { defineMapping } from "../../src/core/contract.ts";
+import { orderNotes as layout } from "../../src/formats/table/layouts.ts";
 import { NoteOnOrder } from "../../src/platform/contract/documents.ts";
 
 /** Notes on orders, such as the number of the order in the ERP. The platform takes no change of a note. */

@@ -1,7 +1,7 @@
-import { terminals as layout } from "../../src/formats/table/layouts/plain.ts";
-import { defineMapping } from "../../src/core/contract.ts";
-import { TerminalDocument } from "../../src/platform/contract/documents.ts";
 import { present } from "./present.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { terminals as layout } from "../../src/formats/table/layouts.ts";
+import { TerminalDocument } from "../../src/platform/contract/documents.ts";
 
 /** The terminals that the company sells from. An empty cell empties the field, but for `Active`, which the platform keeps. */
 export const terminals = defineMapping({

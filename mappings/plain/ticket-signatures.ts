@@ -1,8 +1,8 @@
-import { ticketSignatures as layout } from "../../src/formats/table/layouts/plain.ts";
+import { present } from "./present.ts";
 import { defineMapping } from "../../src/core/contract.ts";
+import { ticketSignatures as layout } from "../../src/formats/table/layouts.ts";
 import { SignedTicket } from "../../src/platform/contract/documents.ts";
 import { id } from "../../src/platform/contract/primitives.ts";
-import { present } from "./present.ts";
 
 /** Signatures of receivers. One for a ticket of the ERP's own waits until that ticket is on the platform. */
 export const ticketSignatures = defineMapping({

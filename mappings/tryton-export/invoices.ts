@@ -1,12 +1,9 @@
 /** Customer invoices that are posted in the ERP, as invoices of the platform. */
-import {
-  customerInvoices,
-  type CustomerInvoice,
-} from "../../src/formats/table/layouts/invoices.ts";
-import { defineMapping } from "../../src/core/contract.ts";
-import { CreateInvoice } from "../../src/platform/contract/invoice.ts";
-import { issued, issuedFigures, issuedLikeness } from "../platform/invoices.ts";
 import { NOT_INVOICED } from "../leaves.ts";
+import { issued, issuedFigures, issuedLikeness } from "../platform/invoices.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { type CustomerInvoice, customerInvoices } from "../../src/formats/table/layouts.ts";
+import { CreateInvoice } from "../../src/platform/contract/invoice.ts";
 
 export const invoices = defineMapping({
   name: "tryton-export/invoices",

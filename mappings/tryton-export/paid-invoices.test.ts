@@ -1,12 +1,12 @@
 /** All invoices of a Tryton export against its payments: what counts as paid, and that the payments would not tell. */
-import { calendarOf } from "../../src/core/calendar.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { dropFolder, picks, recordsOf, type DropFolder } from "../../test/files/source.ts";
-import { customerInvoices } from "../../src/formats/table/layouts/invoices.ts";
-import { payments as paymentLines } from "../../test/files/specimens.ts";
+import { paidInvoices } from "./paid-invoices.ts";
+import { calendarOf } from "../../src/core/calendar.ts";
 import type { References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { paidInvoices } from "./paid-invoices.ts";
+import { customerInvoices } from "../../src/formats/table/layouts.ts";
+import { dropFolder, type DropFolder, picks, recordsOf } from "../../test/files/source.ts";
+import { payments as paymentLines } from "../../test/files/specimens.ts";
 
 let folder: DropFolder;
 beforeEach(async () => {

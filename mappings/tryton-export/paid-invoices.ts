@@ -2,10 +2,10 @@
  * They come from the export of invoices (the heads will do), not from that of payments: a payment line is one of
  * several, without the invoice's total, and it is reconciled with the part that was due, not with the whole invoice.
  */
-import { customerInvoices } from "../../src/formats/table/layouts/invoices.ts";
-import { defineMapping } from "../../src/core/contract.ts";
-import { PaidInvoice } from "../../src/platform/contract/documents.ts";
 import { INVOICE_PAYMENT, settled } from "../platform/paid-invoices.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { customerInvoices } from "../../src/formats/table/layouts.ts";
+import { PaidInvoice } from "../../src/platform/contract/documents.ts";
 
 /** Customer invoices that are settled in full. */
 export const paidInvoices = defineMapping({

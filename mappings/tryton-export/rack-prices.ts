@@ -1,11 +1,11 @@
 /** Price lists, of which each is a terminal, as rack prices. What is no plain price is refused by name. */
-import { priceLists, type PriceLine } from "../../src/formats/table/layouts/price-lists.ts";
+import { productOf } from "../platform/products.ts";
+import { priceWithin, terminalOf } from "../platform/rack-prices.ts";
 import { defineMapping, type References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
+import { type PriceLine, priceLists } from "../../src/formats/table/layouts.ts";
 import { BulkRackPrice, writtenPriceUnits } from "../../src/platform/contract/pricing.ts";
-import { productOf } from "../platform/products.ts";
-import { priceWithin, terminalOf } from "../platform/rack-prices.ts";
 
 const FORMULA = "Lines/Formula";
 const CONSTANT = /^-?\d+(?:\.\d+)?$/;

@@ -1,8 +1,8 @@
-import { suppliers as layout } from "../../src/formats/table/layouts/parties.ts";
-import { defineMapping } from "../../src/core/contract.ts";
-import { CreateParty } from "../../src/platform/contract/party.ts";
-import { companyOf } from "../platform/parties.ts";
 import { NOT_A_PARTY } from "../leaves.ts";
+import { companyOf } from "../platform/parties.ts";
+import { defineMapping } from "../../src/core/contract.ts";
+import { suppliers as layout } from "../../src/formats/table/layouts.ts";
+import { CreateParty } from "../../src/platform/contract/party.ts";
 
 /** Parties that we buy from. One that is a customer too becomes a second company: the platform keeps them apart. */
 export const suppliers = defineMapping({

@@ -35,7 +35,7 @@ export function profile(program: Command): void {
     return listProfiles();
   });
   addCommand(parent, "schema", "the JSON Schema of profiles, for editors", async () => {
-    const { profileSchema } = await import("../formats/table/profile-schema.ts");
+    const { profileSchema } = await import("../formats/table/profile.ts");
     const data = profileSchema();
     return { data, text: JSON.stringify(data, null, 2) };
   });

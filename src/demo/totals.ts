@@ -2,22 +2,22 @@
  * Control totals: what each side holds of what was delivered, counted on each side by itself. The platform's figures
  * come from its raw records, the ERP's from its files; the store is asked only which documents were delivered.
  */
-import type { Kind } from "../core/kinds.ts";
-import { calendarOf } from "../core/calendar.ts";
 import { join } from "node:path";
-import { readDelivered, type TradedDocument } from "./delivered.ts";
 import type { TableSource } from "../../connectors/files/config.ts";
-import { everyExport } from "../../connectors/files/exported.ts";
 import { localDrop } from "../../connectors/files/folder/local.ts";
+import { everyExport } from "../../connectors/files/holdings.ts";
 import { files } from "../../connectors/files/index.ts";
 import { rackPrices } from "../../mappings/tryton-export/rack-prices.ts";
+import { calendarOf } from "../core/calendar.ts";
 import type { References } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { type Json, parseExact } from "../core/json.ts";
-import type { Tables } from "../engine/engine.ts";
-import type { Store } from "../store/store.ts";
+import type { Kind } from "../core/kinds.ts";
+import { readDelivered, type TradedDocument } from "./delivered.ts";
 import { surroundingsIn } from "./surroundings.ts";
 import type { World as Whole } from "./world.ts";
+import type { Tables } from "../engine/engine.ts";
+import type { Store } from "../store/store.ts";
 
 export interface Totals {
   readonly documents: number;

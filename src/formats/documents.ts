@@ -7,8 +7,7 @@ import { faultOfDay, namedDay } from "../core/calendar.ts";
 import { Decimal } from "../core/decimal.ts";
 import { sortableInstant } from "../core/keys.ts";
 import type { CellType } from "./table/cells.ts";
-import { fromSchema } from "./table/layouts/from-schema.ts";
-import type { Layout } from "./table/layouts/table.ts";
+import { fromSchema, type Layout } from "./table/layouts.ts";
 
 const text = z.string();
 const textOrNone = z.string().nullable();

@@ -1,8 +1,10 @@
 /**
- * What a file is made of. Tables as profiles have them are one format (`sets.ts`, `write.ts`), others are folders beside
- * this file (`idoc/`). A format turns the bytes of a file into neutral records, and neutral documents into the text of a
- * file: it needs no mappings of its own. Folders, order, delivery and archives are the same for all of them.
+ * What a file is made of: its bytes, the text that they are, and the formats that it may have. Tables as profiles have them are
+ * one format (`table/`), others are `idoc/` and `x12/`. A format turns the bytes of a file into neutral records, and neutral
+ * documents into the text of a file: it knows no folders and needs no mappings of its own.
  */
+import { createHash } from "node:crypto";
+import { TextDecoder } from "node:util";
 import type {
   Acknowledged,
   Arrival,
@@ -14,8 +16,6 @@ import type {
   Page,
   Sink,
 } from "../core/contract.ts";
-import type { Encoding } from "./bytes.ts";
-import type { Totals } from "./manifest.ts";
 
 /** Reads files of one kind whole. */
 export interface RecordReader {
@@ -61,4 +61,217 @@ export interface DocumentWriter extends Pick<
   totalsOf?(name: string, body: string): Promise<Totals>;
   /** What the receiver calls each document of a file: what links are kept by. Left out: the file's path. */
   idsOf?(request: Frozen & Pick<Outgoing, "items">): readonly string[];
+}
+
+/** What a manifest says of a table besides. */
+export interface Totals {
+  readonly rows: number;
+  /** By the label of a column. */
+  readonly sums: Readonly<Record<string, string>>;
+}
+
+/** The file cannot be read as the table it should be. Nothing of it is delivered. */
+export class FileFault extends Error {
+  readonly line: number;
+  readonly column: string;
+
+  constructor(message: string, line = 1, column = "") {
+    super(message);
+    this.name = "FileFault";
+    this.line = line;
+    this.column = column;
+  }
+}
+
+/** A fault of a file by its name: what can be read of it is nothing. */
+export class PartFault extends Error {
+  readonly file: string;
+  readonly fault: FileFault;
+
+  constructor(file: string, fault: FileFault) {
+    super(`${file} line ${fault.line}: the file ${fault.message}`);
+    this.name = "PartFault";
+    this.file = file;
+    this.fault = fault;
+  }
+}
+
+/** What bytes are read from: an open file. 0 bytes: it ends. */
+export interface Bytes {
+  read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ readonly bytesRead: number }>;
+}
+
+/*
+ * The bytes of a file, piece by piece, and the text that they are. A file is read twice: first its hash and its encoding, which
+ * depend on every byte; then its text, whose bytes must have the same hash.
+ */
+
+export type Encoding = "auto" | "utf-8" | "windows-1252" | "latin1";
+
+export interface Survey {
+  /** SHA-256 of the bytes, hex. */
+  readonly hash: string;
+  /** How they are to be read. */
+  readonly encoding: string;
+  /** `auto` found nothing but Windows-1252, which fits every byte: a person should confirm it. */
+  readonly fallback: boolean;
+  /** Why they cannot be read; null: they can. */
+  readonly fault: FileFault | null;
+}
+
+/** The file was written to between its two readings. Nothing of it was delivered. */
+export class ChangedMeanwhile extends Error {}
+
+/** What is asked for at once: a server takes as long to answer for less. */
+const READ_BYTES = 64 * 1024;
+/** Small enough that what is made of a piece is garbage before it counts as old: memory stays low. */
+const PIECE_BYTES = 16 * 1024;
+
+/**
+ * `auto`: what the byte order mark says, else UTF-8 if the bytes are nothing but valid UTF-8, else Windows-1252. A
+ * character that is cut in half at the very end is part of a row that is cut too, and no reason to refuse all.
+ */
+export async function survey(file: Bytes, encoding: Encoding): Promise<Survey> {
+  const hash = createHash("sha256");
+  let charset: string | null = null;
+  let isMarked = false;
+  let decoder: TextDecoder | null = null;
+  let isValid = true;
+  for await (const piece of piecesOf(file)) {
+    hash.update(piece);
+    if (charset === null) {
+      const mark = MARKS.find(({ start }) => start.every((byte, at) => piece[at] === byte));
+      isMarked = mark !== undefined;
+      charset = SINGLE_BYTE.has(encoding) ? encoding : (mark?.name ?? "utf-8");
+      decoder = charset === "latin1" ? null : decoderOf(charset);
+    }
+    isValid &&= decodes(decoder, piece);
+  }
+  const found = charset ?? "utf-8";
+  const digest = hash.digest("hex");
+  if (isValid) return { hash: digest, encoding: found, fallback: false, fault: null };
+  if (encoding === "auto" && !isMarked)
+    return { hash: digest, encoding: "windows-1252", fallback: true, fault: null };
+  const fault = new FileFault(`is not valid ${found.toUpperCase()}`);
+  return { hash: digest, encoding: found, fallback: false, fault };
+}
+
+/**
+ * The bytes of a text. One with a character that is foreign to the encoding ({@link foreignTo}) was frozen before the
+ * encoding was set: it is UTF-8 then, for no character may be lost.
+ */
+export function bytesOf(text: string, encoding: Encoding): Buffer {
+  if (!SINGLE_BYTE.has(encoding) || foreignTo(text, encoding) !== null) return Buffer.from(text);
+  if (encoding === "latin1") return Buffer.from(text, "latin1");
+  return Buffer.from(Array.from(text, (character) => codes().get(character) ?? 0));
+}
+
+/** The first character that an encoding does not have; null: it has all of them. */
+export function foreignTo(text: string, encoding: Encoding): string | null {
+  if (!SINGLE_BYTE.has(encoding)) return null;
+  for (const character of text)
+    if (encoding === "latin1" ? character > "\u00ff" : !codes().has(character)) return character;
+  return null;
+}
+
+let known: ReadonlyMap<string, number> | null = null;
+
+/** The characters of Windows-1252, as the decoder reads them. */
+function codes(): ReadonlyMap<string, number> {
+  const decoder = new TextDecoder("windows-1252");
+  known ??= new Map(
+    Array.from({ length: 256 }, (_, byte) => [decoder.decode(Buffer.of(byte)), byte]),
+  );
+  return known;
+}
+
+const MARKS = [
+  { name: "utf-8", start: [0xef, 0xbb, 0xbf] },
+  { name: "utf-16le", start: [0xff, 0xfe] },
+  { name: "utf-16be", start: [0xfe, 0xff] },
+] as const;
+
+const SINGLE_BYTE: ReadonlySet<string> = new Set<Encoding>(["windows-1252", "latin1"]);
+
+const decoderOf = (charset: string): TextDecoder => new TextDecoder(charset, { fatal: true });
+
+function decodes(decoder: TextDecoder | null, piece: Buffer): boolean {
+  try {
+    decoder?.decode(piece, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The text of a file that was surveyed. `read` takes how many bytes were read so far.
+ * @throws ChangedMeanwhile after the last piece, when the bytes are not those that were surveyed
+ */
+export async function* textOf(
+  file: Bytes,
+  { hash: expected, encoding }: Survey,
+  read: (bytes: number) => void,
+): AsyncGenerator<string> {
+  const hash = createHash("sha256");
+  const decoder = encoding === "latin1" ? null : decoderOf(encoding);
+  let bytes = 0;
+  for await (const piece of piecesOf(file)) {
+    hash.update(piece);
+    yield textIn(decoder, piece);
+    bytes += piece.length;
+    read(bytes);
+  }
+  if (hash.digest("hex") !== expected) throw new ChangedMeanwhile();
+  if (endsWithin(decoder)) yield "\ufffd";
+}
+
+/** Whether the bytes end within a character: it begins a row that is cut, and must not look like nothing. */
+function endsWithin(decoder: TextDecoder | null): boolean {
+  try {
+    decoder?.decode();
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function textIn(decoder: TextDecoder | null, piece: Buffer): string {
+  try {
+    return decoder?.decode(piece, { stream: true }) ?? piece.toString("latin1");
+  } catch {
+    // They were valid when they were surveyed.
+    throw new ChangedMeanwhile();
+  }
+}
+
+/** From its beginning. A piece holds until the next one is asked for. */
+async function* piecesOf(file: Bytes): AsyncGenerator<Buffer> {
+  const buffer = Buffer.allocUnsafe(READ_BYTES);
+  for (let position = 0; ;) {
+    let length = 0;
+    // A file server may give less than it is asked for.
+    for (let more = -1; more !== 0 && length < READ_BYTES; length += more)
+      more = (await file.read(buffer, length, READ_BYTES - length, position + length)).bytesRead;
+    if (length === 0) return;
+    position += length;
+    for (let at = 0; at < length; at += PIECE_BYTES)
+      yield buffer.subarray(at, Math.min(at + PIECE_BYTES, length));
+  }
+}
+
+/** The bytes of a file from its beginning: as many as there are, up to a limit. */
+export async function firstBytes(file: Bytes, limit: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for (let length = 0, more = -1; more !== 0 && length < limit; length += more) {
+    const piece = Buffer.alloc(Math.min(READ_BYTES, limit - length));
+    more = (await file.read(piece, 0, piece.length, length)).bytesRead;
+    pieces.push(piece.subarray(0, more));
+  }
+  return Buffer.concat(pieces);
 }

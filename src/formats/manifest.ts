@@ -6,16 +6,10 @@ import { hash } from "node:crypto";
 import { z } from "zod";
 import { Decimal } from "../core/decimal.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
-import { FileFault, Sheet, PartFault } from "./table/csv.ts";
-import type { Drop } from "../../connectors/files/folder/port.ts";
-import { ARCHIVED, type FileSet, openFound } from "../../connectors/files/pickup.ts";
-import { guardedAs, HEADS, textFormOf } from "./table/profile.ts";
+import { FileFault, PartFault, type Totals } from "./format.ts";
+import type { Table } from "./table/read.ts";
 
-import { firstBytes } from "./table/sheets.ts";
-import { openTable, rowsOf, type Table } from "./table/table-reader.ts";
-import type { Writing } from "./table/write.ts";
-
-const BYTES_MAX = 65_536;
+export const MANIFEST_BYTES_MAX = 65_536;
 
 const Count = z.custom<Decimal>((value) => value instanceof Decimal && value.isInteger);
 const Sum = z.union([
@@ -42,34 +36,19 @@ export interface Manifest extends z.infer<typeof Manifest> {
 }
 
 /**
- * The manifests of a set by its parts; null: one is gone, or no longer what was listed.
- * @throws PartFault for what is no manifest, Blocked and SourceUnavailable as {@link openFound}
+ * What the bytes of a manifest say. `file`: the file that it is of, under the names that it may have there: a file that was put
+ * back has a hash in its name.
+ * @throws PartFault for what is no manifest, or that of another file
  */
-export async function manifestsOf(
-  drop: Drop,
-  folder: string,
-  { parts, manifests = new Map() }: FileSet,
-): Promise<ReadonlyMap<string, Manifest> | null> {
-  const read = new Map<string, Manifest>();
-  for (const [part, found] of manifests) {
-    const opened = await openFound(drop, folder, found);
-    if (opened === null) return null;
-    try {
-      const bytes = await firstBytes(opened, BYTES_MAX + 1);
-      const file = parts.get(part)?.name ?? "";
-      read.set(part, parsed(bytes, found.name, file));
-    } finally {
-      await opened.close();
-    }
-  }
-  return read;
-}
-
-/** @throws PartFault */
-function parsed(bytes: Buffer, name: string, file: string): Manifest {
+export function manifestIn(
+  bytes: Buffer,
+  name: string,
+  [file = "", ...otherNames]: readonly string[],
+): Manifest {
   const refused = (why: string): PartFault =>
     new PartFault(file, new FileFault(`has a manifest (${name}) that ${why}`));
-  if (bytes.length > BYTES_MAX) throw refused(`is larger than ${BYTES_MAX} bytes`);
+  if (bytes.length > MANIFEST_BYTES_MAX)
+    throw refused(`is larger than ${MANIFEST_BYTES_MAX} bytes`);
   let json: unknown;
   try {
     json = parseExact(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
@@ -82,8 +61,7 @@ function parsed(bytes: Buffer, name: string, file: string): Manifest {
     const at = issue?.path.map(String).join(".") ?? "";
     throw refused(`is not as it should be${at === "" ? "" : ` at ${at}`}: ${issue?.message ?? ""}`);
   }
-  // A file that was put back has a hash in its name.
-  if (data.file !== undefined && data.file !== file && data.file !== file.replace(ARCHIVED, "$2"))
+  if (data.file !== undefined && data.file !== file && !otherNames.includes(data.file))
     throw refused(`is of ${data.file}`);
   return { ...data, name };
 }
@@ -146,30 +124,6 @@ export function checkTotals(manifest: Manifest, table: Table, documents: number 
   if (found.length > 0) throw new FileFault(found.join("; "), 1, column);
 }
 
-/** What a manifest says of a table besides. */
-export interface Totals {
-  readonly rows: number;
-  /** By the label of a column. */
-  readonly sums: Readonly<Record<string, string>>;
-}
-
-/** The rows and sums of a text of ours. @throws FileFault for a text that is not as the profile says */
-export async function totalsIn(
-  { profile, spreadsheetSafe }: Pick<Writing, "profile" | "spreadsheetSafe">,
-  name: string,
-  body: string,
-): Promise<Totals> {
-  const own = guardedAs(profile, spreadsheetSafe);
-  const sheet = await Sheet.open(once(body), textFormOf(own));
-  const table = openTable(name, sheet, own, HEADS, { sums: null });
-  for await (const _ of rowsOf(table));
-  const { rows = 0, sums = [] } = table.tally ?? {};
-  return {
-    rows,
-    sums: Object.fromEntries([...sums].map(([label, sum]) => [label, sum.plain()])),
-  };
-}
-
 /** The manifest of a file of ours: it follows from the file alone, so that it is the same whenever it is asked for. */
 export function manifestText(
   { name, bytes }: { readonly name: string; readonly bytes: Buffer },
@@ -179,8 +133,4 @@ export function manifestText(
   const sha256 = hash("sha256", bytes, "hex");
   const told = { file: name, bytes: bytes.length, sha256, documents, ...totals };
   return `${stringifyExact(told)}\n`;
-}
-
-async function* once(text: string): AsyncGenerator<string> {
-  yield text;
 }

@@ -1,14 +1,14 @@
 /** The tables that the files connector writes: each kind of document in each shipped profile of it. */
 import * as fc from "fast-check";
-import { bytesOf } from "../../src/formats/bytes.ts";
-import { type DocumentName, documents } from "../../src/formats/documents.ts";
-import { guardedAs, type Profile } from "../../src/formats/table/profile.ts";
-import { openProfile, shippedProfiles } from "../../src/formats/table/profile-open.ts";
-import { recordsFor } from "../files/random-records.ts";
-import { writeDocuments, writeRecords } from "../../src/formats/table/write.ts";
 import { calendarOf } from "../../src/core/calendar.ts";
+import { type DocumentName, documents } from "../../src/formats/documents.ts";
+import { bytesOf } from "../../src/formats/format.ts";
+import { openProfile, shippedProfiles } from "../../src/formats/table/profile-load.ts";
+import { guardedAs, type Profile } from "../../src/formats/table/profile.ts";
+import { writeDocuments, writeRecords } from "../../src/formats/table/write.ts";
 import { itemsOfCases } from "./cases.ts";
 import { type Emitted, emitted } from "./emitted.ts";
+import { recordsFor } from "../files/random-records.ts";
 
 export function* csvFiles(seed: number, count: number): Generator<Emitted> {
   const cases = itemsOfCases();

@@ -2,16 +2,16 @@
 import { hash } from "node:crypto";
 import { X12Interchange, X12Parser } from "node-x12";
 import { expect, test } from "vitest";
-import { documents } from "../../src/formats/documents.ts";
-import { draftsIn } from "../../src/formats/table/drafts.ts";
-import { guardedAs } from "../../src/formats/table/profile.ts";
-import { openProfile } from "../../src/formats/table/profile-open.ts";
-import { bothWays } from "../files/table-round-trip.ts";
-import { field, idocsIn } from "../../src/formats/idoc/xml.ts";
 import { requests } from "../../connectors/quickbooks-desktop/tables.ts";
+import { documents } from "../../src/formats/documents.ts";
+import { field, idocsIn } from "../../src/formats/idoc/xml.ts";
+import { openProfile } from "../../src/formats/table/profile-load.ts";
+import { guardedAs } from "../../src/formats/table/profile.ts";
+import { draftsIn } from "../../src/formats/table/read.ts";
 import { csvFiles } from "./csv.ts";
 import { formats } from "./formats.ts";
 import { desktopRequests } from "./quickbooks-desktop.ts";
+import { bothWays } from "../files/table-round-trip.ts";
 
 const readable = new Set(bothWays);
 

@@ -1,8 +1,7 @@
 /** One file that a connector can write. */
-import { bytesOf } from "../../src/formats/bytes.ts";
-import type { DocumentWriter } from "../../src/formats/format.ts";
 import type { Item } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
+import { bytesOf, type DocumentWriter } from "../../src/formats/format.ts";
 
 export interface Emitted {
   /** From the format's own folder. */

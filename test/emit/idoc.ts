@@ -1,10 +1,10 @@
 /** The IDocs that the files connector writes: each message from the cases of its mapping and from random documents. */
 import * as fc from "fast-check";
-import { itemOf, sinkConfig, siteIn } from "../files/idoc.ts";
-import { bills, orders, tickets } from "../files/random-idocs.ts";
-import { sinkForm, writerOf } from "../../connectors/files/formats.ts";
+import { sinkForm, writerOf } from "../../connectors/files/source.ts";
 import { itemsOfCases } from "./cases.ts";
 import { type Emitted, written } from "./emitted.ts";
+import { itemOf, sinkConfig, siteIn } from "../files/idoc.ts";
+import { bills, orders, tickets } from "../files/random-idocs.ts";
 
 /** Where SAP has no room the document is refused by default; here as much as possible is written. */
 const settings = {

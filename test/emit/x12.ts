@@ -3,15 +3,15 @@
  * one by one and in batches, and the 997 that it answers damaged 810 with. No control number comes twice.
  */
 import * as fc from "fast-check";
-import { writerOf } from "../../connectors/files/formats.ts";
+import { X12Sink } from "../../connectors/files/config.ts";
+import { writerOf } from "../../connectors/files/source.ts";
 import type { DocumentWriter } from "../../src/formats/format.ts";
-import { X12Sink } from "../../connectors/files/x12-ends.ts";
-import { damages, dialects, invoices, orders } from "../files/random-x12.ts";
-import { agreed, itemOf, options, read } from "../files/x12.ts";
-import { replyWriter } from "../../src/formats/x12/writer.ts";
-import { siteIn } from "../files/idoc.ts";
+import { replyWriter } from "../../src/formats/x12/write.ts";
 import { itemsOfCases } from "./cases.ts";
 import { type Emitted, written } from "./emitted.ts";
+import { siteIn } from "../files/idoc.ts";
+import { damages, dialects, invoices, orders } from "../files/random-x12.ts";
+import { agreed, itemOf, options, read } from "../files/x12.ts";
 
 const KINDS = {
   810: { document: "customer-invoices", documents: invoices },

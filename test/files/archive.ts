@@ -1,11 +1,11 @@
 /** A source whose archive says that it holds any number of files: only the newest of them is really there. */
-import { writeFile, mkdir, utimes } from "node:fs/promises";
+import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FilesConfig } from "../../connectors/files/config.ts";
-import type { Drop, Entry, Site } from "../../connectors/files/folder/port.ts";
-import { filesHoldings } from "../../connectors/files/holdings.ts";
-import { Kept } from "../../connectors/files/kept.ts";
 import { localDrop } from "../../connectors/files/folder/local.ts";
+import type { Drop, Entry } from "../../connectors/files/folder/port.ts";
+import { filesHoldings } from "../../connectors/files/holdings.ts";
+import { Kept, type Site } from "../../connectors/files/pickup.ts";
 import { openSource } from "../../connectors/files/source.ts";
 
 const HEADER =

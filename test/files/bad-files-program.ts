@@ -1,6 +1,6 @@
 /** Reads `t*.csv` of a folder as terminals, and prints what came of it and the most memory. */
-import { surroundingsIn } from "../support/surroundings.ts";
 import { files } from "../../connectors/files/index.ts";
+import { surroundingsIn } from "../support/surroundings.ts";
 
 const [, , folder = ""] = process.argv;
 const source = { layout: "plain/terminals", pick: "t*.csv" };

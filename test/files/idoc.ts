@@ -1,19 +1,19 @@
 /** Documents, settings and sites for the tests of this folder. */
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
+import { FilesConfig, SinkConfig, SourceConfig } from "../../connectors/files/config.ts";
+import { localDrop } from "../../connectors/files/folder/local.ts";
+import type { Site } from "../../connectors/files/pickup.ts";
+import { type FileSink, openSinks } from "../../connectors/files/sink.ts";
+import { openSource } from "../../connectors/files/source.ts";
 import { calendarOf } from "../../src/core/calendar.ts";
 import type { Item, Outgoing } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/fault.ts";
-import { FilesConfig, SinkConfig, SourceConfig } from "../../connectors/files/config.ts";
 import type { SupplierInvoiceDocument } from "../../src/formats/documents.ts";
-import type { Site } from "../../connectors/files/folder/port.ts";
-import { localDrop } from "../../connectors/files/folder/local.ts";
-import { openSinks, type FileSink } from "../../connectors/files/sink.ts";
+import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { toldOf } from "./source.ts";
-import { openSource } from "../../connectors/files/source.ts";
 
 const ID = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 const NOW = "2026-08-14T15:02:11.000Z";

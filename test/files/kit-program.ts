@@ -1,8 +1,8 @@
 /** Sends one request with the files sink and is gone, by SIGKILL, right after its nth call of the file system. */
 import { promises } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import type { Outgoing } from "../../src/core/contract.ts";
 import { files } from "../../connectors/files/index.ts";
+import type { Outgoing } from "../../src/core/contract.ts";
 import { surroundingsIn } from "../support/surroundings.ts";
 
 interface Send {

@@ -1,8 +1,8 @@
 /** Random records of a profile, for files that are written and read back. */
 import * as fc from "fast-check";
 import { Decimal } from "../../src/core/decimal.ts";
-import { type Encoding, foreignTo } from "../../src/formats/bytes.ts";
-import type { Field, Fields } from "../../src/formats/table/layouts/table.ts";
+import { type Encoding, foreignTo } from "../../src/formats/format.ts";
+import type { Field, Fields } from "../../src/formats/table/layouts.ts";
 import type { Column, Profile } from "../../src/formats/table/profile.ts";
 
 type Values = Readonly<Record<string, unknown>>;

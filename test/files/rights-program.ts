@@ -1,7 +1,7 @@
 /** Reads the customers in folders, as the user that it is started as, and prints what each reading came to. */
+import { files } from "../../connectors/files/index.ts";
 import type { Obstacle } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import { files } from "../../connectors/files/index.ts";
 import { surroundingsIn } from "../support/surroundings.ts";
 
 const told: unknown[] = [];

@@ -1,8 +1,8 @@
 /** Stages or sends one request over SFTP and is gone, by SIGKILL, right after the server's nth answer. */
 import { readFileSync } from "node:fs";
-import type { Outgoing } from "../../src/core/contract.ts";
+import { Connection } from "../../connectors/files/folder/sftp.ts";
 import { files } from "../../connectors/files/index.ts";
-import { Connection } from "../../connectors/files/folder/sftp-connection.ts";
+import type { Outgoing } from "../../src/core/contract.ts";
 import { surroundingsIn } from "../support/surroundings.ts";
 
 interface Work {

@@ -1,12 +1,12 @@
 /** Documents and sinks for the tests of this folder. */
 import { parse } from "csv-parse/sync";
+import { SinkConfig } from "../../connectors/files/config.ts";
+import { localDrop } from "../../connectors/files/folder/local.ts";
+import { type FileSink, openSinks } from "../../connectors/files/sink.ts";
 import { calendarOf } from "../../src/core/calendar.ts";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { CustomerInvoiceDocument } from "../../src/formats/documents.ts";
-import { localDrop } from "../../connectors/files/folder/local.ts";
-import { SinkConfig } from "../../connectors/files/config.ts";
-import { type FileSink, openSinks } from "../../connectors/files/sink.ts";
 
 export const START = "2026-03-02T08:00:00.000Z";
 

@@ -2,17 +2,16 @@
 import { copyFile, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Change, Endpoint, Obstacle, Page, Reading, Source } from "../../src/core/contract.ts";
-import { parseExact, type Json } from "../../src/core/json.ts";
 import type { SourceConfig, TableSource } from "../../connectors/files/config.ts";
-import type { Drop, Site } from "../../connectors/files/folder/port.ts";
-import { files } from "../../connectors/files/index.ts";
-import { customers } from "../../src/formats/table/layouts/parties.ts";
-import type { Layout } from "../../src/formats/table/layouts/table.ts";
 import { localDrop } from "../../connectors/files/folder/local.ts";
+import type { Drop } from "../../connectors/files/folder/port.ts";
+import { files } from "../../connectors/files/index.ts";
+import type { Site } from "../../connectors/files/pickup.ts";
+import { openSource, openSourceWith, tableReader } from "../../connectors/files/source.ts";
+import type { Change, Endpoint, Obstacle, Page, Reading, Source } from "../../src/core/contract.ts";
+import { type Json, parseExact } from "../../src/core/json.ts";
+import { customers, type Layout } from "../../src/formats/table/layouts.ts";
 import type { Profile } from "../../src/formats/table/profile.ts";
-import { tableReader } from "../../connectors/files/reader.ts";
-import { openSource, openSourceWith } from "../../connectors/files/source.ts";
 import { specimenProfiles } from "./specimens.ts";
 
 const EXPORTS = join(import.meta.dirname, "../../test/data/tryton-export");

@@ -5,24 +5,24 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
-import { dueDates, head, key } from "../../src/formats/table/layouts/invoices.ts";
 import {
   date,
   decimal,
   filled,
   flag,
+  invoiceHead,
+  ownId,
   records,
   stamp,
   text,
-} from "../../src/formats/table/layouts/table.ts";
-import { parseProfile } from "../../src/formats/table/profile-open.ts";
+} from "../../src/formats/table/layouts.ts";
+import { parseProfile } from "../../src/formats/table/profile-load.ts";
 
 export const supplierInvoices = records({
   name: "tryton-export/supplier-invoices",
-  restates: false,
-  head,
+  head: invoiceHead,
   lists: {
-    dueDates,
+    dueDates: { due: date },
     lines: {
       product: text,
       description: text,
@@ -32,8 +32,7 @@ export const supplierInvoices = records({
       amount: decimal,
     },
   },
-  optional: {},
-  key,
+  key: ownId,
 });
 
 export type SupplierInvoice = z.infer<typeof supplierInvoices.record>;
@@ -52,15 +51,12 @@ export const products = records({
     category: text,
     active: flag,
   },
-  lists: {},
-  optional: {},
   key: ({ code }) => code,
 });
 
 /** Tryton's payment lines: the move lines that are linked to invoices. */
 export const payments = records({
   name: "tryton-export/payments",
-  restates: false,
   head: {
     id: filled(text),
     date: filled(date),
@@ -78,8 +74,6 @@ export const payments = records({
     reconciled: date,
     createdAt: stamp,
   },
-  lists: {},
-  optional: {},
   key: ({ id }) => id,
 });
 

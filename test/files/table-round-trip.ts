@@ -9,14 +9,13 @@ import { expect } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact } from "../../src/core/json.ts";
 import { memoryScratch } from "../../src/core/scratch.ts";
-import { bytesOf, survey } from "../../src/formats/bytes.ts";
-import type { Fields } from "../../src/formats/table/layouts/table.ts";
+import { bytesOf, survey } from "../../src/formats/format.ts";
+import type { Fields } from "../../src/formats/table/layouts.ts";
+import { openProfile, shippedProfiles } from "../../src/formats/table/profile-load.ts";
 import { type Column, guardedAs, partsOf, type Profile } from "../../src/formats/table/profile.ts";
-import { openProfile, shippedProfiles } from "../../src/formats/table/profile-open.ts";
-import { recordsFor } from "./random-records.ts";
-import { changesOf, type Part, readRecords } from "../../src/formats/table/records.ts";
-import { openSheet } from "../../src/formats/table/sheets.ts";
+import { changesOf, openSheet, type Part, readRecords } from "../../src/formats/table/records.ts";
 import { writeRecords } from "../../src/formats/table/write.ts";
+import { recordsFor } from "./random-records.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -2,13 +2,13 @@
  * Interchanges written by hand, segment by segment, as X12 004010 has them, and what is needed to write and read them. No
  * code of ours made them.
  */
+import type { Change, Item } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
-import type { Change, Item } from "../../src/core/contract.ts";
 import type { CustomerInvoiceDocument, OrderDocument } from "../../src/formats/documents.ts";
 import type { RecordsRead } from "../../src/formats/format.ts";
 import { X12Options } from "../../src/formats/x12/config.ts";
-import { x12Reader } from "../../src/formats/x12/reader.ts";
+import { x12Reader } from "../../src/formats/x12/read.ts";
 
 export const d = (text: string): Decimal => Decimal.of(text);
 

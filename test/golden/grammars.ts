@@ -3,16 +3,25 @@
  * are read back later, by a newer version too, so none may change unnoticed.
  */
 import { SinkConfig } from "../../connectors/files/config.ts";
-import { siteIn, sinkConfig } from "../files/idoc.ts";
-import { writerOf } from "../../connectors/files/formats.ts";
-import { agreed } from "../files/x12.ts";
+import { writerOf } from "../../connectors/files/source.ts";
+import { guidOf } from "../../connectors/quickbooks-desktop/rows.ts";
 import { MEMO_MOST, memoIn, memoOf } from "../../connectors/quickbooks/memos.ts";
 import {
   DOC_NUMBER_MOST,
   documentNumber,
   REF_NUMBER_MOST,
 } from "../../connectors/quickbooks/numbers.ts";
-import { guidOf } from "../../connectors/quickbooks-desktop/rows.ts";
+import type { Item } from "../../src/core/contract.ts";
+import {
+  foldedNumber,
+  idempotencyKey,
+  type Identity,
+  revisionOf,
+  sha256,
+  sortableInstant,
+  spellingsOf,
+} from "../../src/core/keys.ts";
+import { comparedNumber, type Kind, kinds } from "../../src/core/kinds.ts";
 import {
   coveredIn,
   coveredMark,
@@ -26,20 +35,11 @@ import {
 import { orderIn } from "../../src/ledger/orders.ts";
 import { settlementMark } from "../../src/ledger/plan.ts";
 import { ticketIn } from "../../src/ledger/tickets.ts";
-import type { Item } from "../../src/core/contract.ts";
-import {
-  foldedNumber,
-  idempotencyKey,
-  type Identity,
-  revisionOf,
-  sha256,
-  sortableInstant,
-  spellingsOf,
-} from "../../src/core/keys.ts";
-import { comparedNumber, type Kind, kinds } from "../../src/core/kinds.ts";
-import { operations, type OperationId } from "../../src/platform/contract/operations.ts";
+import { type OperationId, operations } from "../../src/platform/contract/operations.ts";
 import { shownId, storedId } from "../../src/store/statements.ts";
 import { itemsOfCases } from "../emit/cases.ts";
+import { sinkConfig, siteIn } from "../files/idoc.ts";
+import { agreed } from "../files/x12.ts";
 
 const ID = "0b6f7a52-9a4e-4c1e-8f6e-2f1c5f0a7d11";
 const NUMBERS = ["INV-2026-000118", " dup-1 ", "FL  2026/7", "Größe ñ 12", "0012", "a_b%c"];

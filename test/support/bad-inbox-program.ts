@@ -1,7 +1,6 @@
 /** Reads inboxes of prices in four formats to the platform, and prints what the store says of each row, and the most memory. */
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { sourcesIn } from "../files/bad-inbox.ts";
 import { files } from "../../connectors/files/index.ts";
 import { mappings } from "../../mappings/index.ts";
 import { calendarOf } from "../../src/core/calendar.ts";
@@ -9,6 +8,7 @@ import { push, runFlow } from "../../src/engine/run.ts";
 import { openPlatform } from "../../src/platform/endpoint.ts";
 import { storeFile } from "../../src/store/rights.ts";
 import { openScratch } from "../../src/store/scratch.ts";
+import { sourcesIn } from "../files/bad-inbox.ts";
 import { testClock } from "./clock.ts";
 import { engineOn } from "./engine.ts";
 import { surroundingsIn } from "./surroundings.ts";

@@ -1,14 +1,14 @@
 /** A flow of two documents into files of one format: what the program that is killed runs, and the test after it. */
 import { join } from "node:path";
 import { z } from "zod";
-import { type Mapping, defineMapping, type Sink } from "../../src/core/contract.ts";
+import { files } from "../../connectors/files/index.ts";
+import { defineMapping, type Mapping, type Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { engineOn } from "./engine.ts";
-import { surroundingsIn } from "./surroundings.ts";
 import { CustomerInvoiceDocument, SupplierInvoiceDocument } from "../../src/formats/documents.ts";
 import { bill, sinkConfig } from "../files/idoc.ts";
-import { files } from "../../connectors/files/index.ts";
 import { agreed, invoice } from "../files/x12.ts";
+import { engineOn } from "./engine.ts";
+import { surroundingsIn } from "./surroundings.ts";
 
 export const NUMBERS = ["INV-1", "INV-2"];
 

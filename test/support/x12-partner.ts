@@ -1,6 +1,7 @@
 /** A site whose partner speaks X12: what is sent lies in \`out\`, what the partner sends in \`in\`. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { files } from "../../connectors/files/index.ts";
 import { invoices as booksInvoices } from "../../mappings/books/invoices.ts";
 import { paidInvoices } from "../../mappings/books/paid-invoices.ts";
 import { rackPrices } from "../../mappings/books/rack-prices.ts";
@@ -10,12 +11,11 @@ import type { Endpoint, Sink, Source } from "../../src/core/contract.ts";
 import { withAcknowledgements } from "../../src/engine/acknowledged.ts";
 import type { Engine, Flow } from "../../src/engine/engine.ts";
 import { replyFlow } from "../../src/engine/reply.ts";
+import { agreed } from "../files/x12.ts";
 import type { usePlatform } from "../platform/support.ts";
 import { engineOn } from "./engine.ts";
 import { tempFolder } from "./folder.ts";
 import { surroundingsIn } from "./surroundings.ts";
-import { files } from "../../connectors/files/index.ts";
-import { agreed } from "../files/x12.ts";
 
 const x12 = agreed;
 const SETTINGS = {

@@ -1,9 +1,29 @@
 /** A drop in a folder of this machine, which may be a mounted share. */
 import { constants, type Stats } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, opendir, rename, rm, rmdir } from "node:fs/promises";
-import path, { basename, join, resolve } from "node:path";
-import type { Drop, Entry, OpenFile } from "./port.ts";
-import { localRights } from "./rights.ts";
+import {
+  access,
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  opendir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+} from "node:fs/promises";
+import { userInfo } from "node:os";
+import path, { basename, dirname, join, resolve } from "node:path";
+import {
+  isRightMissing,
+  type Drop,
+  type Entry,
+  failure,
+  type OpenFile,
+  type Right,
+  type Rights,
+  type Wanted,
+} from "./port.ts";
 
 const { O_CREAT, O_RDONLY, O_TRUNC, O_WRONLY } = constants;
 /** Windows has no such flag: there, `look` is the guard. */
@@ -113,4 +133,145 @@ async function unless<Value>(work: Promise<Value>, ...codes: string[]): Promise<
     if (codes.includes((error as NodeJS.ErrnoException).code ?? "")) return null;
     throw error;
   }
+}
+
+/* Which right a missing right is: what people must grant, on which file or folder, and to whom. */
+
+/** Asked of this machine's file system, for the user that runs this process. */
+export const localRights: Rights = {
+  missing: missingRight,
+  missingToMove,
+  expectEntry: (folder) => access(folder, constants.X_OK),
+  expectWritable,
+  expectOwn,
+  expectTogether,
+};
+
+/**
+ * The first right that this process lacks, as a sentence that says what to do: x on the folders above a path, then
+ * what is wanted of the path itself. Null: it has them all, as far as can be asked. Paths that are not there count as
+ * usable.
+ */
+async function missingRight(wanted: readonly Wanted[]): Promise<string | null> {
+  for (const { path, rights } of wanted) {
+    for (const folder of foldersAbove(path))
+      if ((await lacks(folder, "x")) !== null) return advice(folder, "x");
+    for (const right of rights) {
+      const code = await lacks(path, right);
+      if (code !== null) return code === "EROFS" ? readOnly(path) : advice(path, right);
+    }
+  }
+  return null;
+}
+
+/** The same for moving a file out of a folder, where the owner may matter too. */
+async function missingToMove(
+  folder: string,
+  name: string,
+  targets: readonly string[],
+): Promise<string | null> {
+  const writable = [folder, ...targets].map((path): Wanted => ({ path, rights: ["x", "w"] }));
+  const missing = await missingRight(writable);
+  if (missing !== null) return missing;
+  const [inside, around] = await Promise.all([statOf(join(folder, name)), statOf(folder)]);
+  const user = process.getuid?.();
+  if (inside === null || around === null || user === undefined || user === 0) return null;
+  if ((around.mode & STICKY) === 0 || inside.uid === user || around.uid === user) return null;
+  return (
+    `In the folder ${folder} only the owner of a file may move it (sticky bit), and ${name} belongs to user ` +
+    `${inside.uid}. Remove the sticky bit (chmod -t), or make ${account()} the owner of the folder.`
+  );
+}
+
+const STICKY = 0o1000;
+
+async function expectWritable(folder: string): Promise<boolean> {
+  let nearest = folder;
+  while ((await kindOf(nearest)) === null) nearest = dirname(nearest);
+  if ((await kindOf(nearest)) === "other") throw failure("ENOTDIR", `${nearest} is not a folder`);
+  await access(nearest, constants.R_OK | constants.W_OK | constants.X_OK);
+  return nearest === folder;
+}
+
+async function kindOf(path: string): Promise<"folder" | "other" | null> {
+  try {
+    return (await stat(path)).isDirectory() ? "folder" : "other";
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** In a folder with the sticky bit only a file's owner may move it away. */
+async function expectOwn(folder: string): Promise<void> {
+  const { mode, uid } = await stat(folder);
+  const me = process.getuid?.() ?? uid;
+  if ((mode & STICKY) !== 0 && me !== 0 && me !== uid)
+    throw failure("EPERM", `${folder} is sticky (mode t): files of others cannot be moved away`);
+}
+
+/** A file is moved by a rename, never copied. */
+async function expectTogether(folder: string, other: string): Promise<void> {
+  const [one, two] = [await stat(folder), await stat(other)];
+  if (one.dev === two.dev) return;
+  throw failure("EXDEV", `${folder} and ${other} are on different file systems`);
+}
+
+/** The code of the system's refusal; null: the right is there, or cannot be asked for. */
+async function lacks(path: string, right: Right): Promise<string | null> {
+  try {
+    await access(path, MODES[right]);
+    return null;
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return isRightMissing(code) ? code : null;
+  }
+}
+
+/** No right that people could grant. */
+const readOnly = (path: string): string =>
+  `The file system of ${path} is mounted read only: mount it writable. Under systemd name the folder in ReadWritePaths=, in a container give it a volume of its own.`;
+
+const MODES = { r: constants.R_OK, w: constants.W_OK, x: constants.X_OK } as const;
+
+async function advice(path: string, right: Right): Promise<string> {
+  const found = await statOf(path);
+  const what = found?.isDirectory() ? FOLDER[right] : FILE[right];
+  const owner =
+    found === null || process.platform === "win32"
+      ? ""
+      : ` It belongs to user ${found.uid} and group ${found.gid}, with mode ${octal(found.mode)}.`;
+  return `Give ${account()} the right to ${what} ${path} (${right}).${owner}`;
+}
+
+const FOLDER = {
+  r: "list the folder",
+  w: "move files in the folder",
+  x: "enter the folder",
+} as const;
+const FILE = { r: "read the file", w: "write the file", x: "run the file" } as const;
+
+const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, "0");
+
+/** Who runs fuelbridge; a container's user may have no name, and Windows has no numbers. */
+function account(): string {
+  const id = process.getuid?.();
+  const names = [...nameOfUser(), ...(id === undefined ? [] : [`user ${id}`])];
+  return `the account that runs fuelbridge (${names.join(", ")})`;
+}
+
+function nameOfUser(): string[] {
+  try {
+    return [userInfo().username];
+  } catch {
+    return [];
+  }
+}
+
+const statOf = (path: string) => stat(path).catch(() => lstat(path).catch(() => null));
+
+/** From the root down. */
+function foldersAbove(path: string): string[] {
+  const above = dirname(path);
+  return above === path ? [] : [...foldersAbove(above), above];
 }

@@ -10,15 +10,15 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { files } from "../index.ts";
 import type { Endpoint, Item, Outgoing, Sink } from "../../../src/core/contract.ts";
+import { bill, itemOf, sinkConfig } from "../../../test/files/idoc.ts";
+import { type Deed, startHostileServer, type Verb } from "../../../test/files/sftp-server.ts";
+import { invoice, item, line } from "../../../test/files/sink.ts";
+import { agreed, order, itemOf as orderedItem } from "../../../test/files/x12.ts";
 import { tempFolder } from "../../../test/support/folder.ts";
 import { isThere } from "../../../test/support/machine.ts";
 import { startSshd } from "../../../test/support/sshd.ts";
-import { files } from "../index.ts";
-import { bill, itemOf, sinkConfig } from "../../../test/files/idoc.ts";
-import { invoice, item, line } from "../../../test/files/sink.ts";
-import { agreed, itemOf as orderedItem, order } from "../../../test/files/x12.ts";
-import { type Deed, startHostileServer, type Verb } from "../../../test/files/sftp-server.ts";
 import { surroundingsIn } from "../../../test/support/surroundings.ts";
 
 const signal = new AbortController().signal;

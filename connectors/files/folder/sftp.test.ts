@@ -1,21 +1,20 @@
 /** A server that is not the one it was, refuses, lies, dies or falls silent. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { Endpoint, Outgoing, Sink } from "../../../src/core/contract.ts";
-import { tempFolder } from "../../../test/support/folder.ts";
+import { SftpConfig, sftpDrop } from "./sftp.ts";
 import { files } from "../index.ts";
-import { invoice, item } from "../../../test/files/sink.ts";
-import { SftpConfig } from "./sftp-config.ts";
-import { sftpDrop } from "./sftp.ts";
+import type { Endpoint, Outgoing, Sink } from "../../../src/core/contract.ts";
 import {
   type Deed,
   type HostileServer,
   startHostileServer,
   type Verb,
 } from "../../../test/files/sftp-server.ts";
+import { invoice, item } from "../../../test/files/sink.ts";
+import { tempFolder } from "../../../test/support/folder.ts";
 import { surroundingsIn } from "../../../test/support/surroundings.ts";
 
 const signal = new AbortController().signal;

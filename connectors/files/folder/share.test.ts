@@ -3,13 +3,14 @@ import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import type { Obstacle, Outgoing, Reading } from "../../../src/core/contract.ts";
 import { FilesConfig, type SourceConfig } from "../config.ts";
-import { type Drop, failure, type Site } from "./port.ts";
 import { localDrop } from "./local.ts";
-import { config, invoice, item } from "../../../test/files/sink.ts";
+import { type Drop, failure } from "./port.ts";
+import type { Site } from "../pickup.ts";
 import { type FileSink, openSinks } from "../sink.ts";
 import { openSource } from "../source.ts";
+import type { Obstacle, Outgoing, Reading } from "../../../src/core/contract.ts";
+import { config, invoice, item } from "../../../test/files/sink.ts";
 
 const signal = new AbortController().signal;
 const HEADER =

@@ -1,8 +1,8 @@
 /** `fuelbridge profile guess`: a proposal on standard output, so that `> my.yaml` keeps it. */
-import { guessProfile } from "../../formats/table/guess.ts";
-import { layouts } from "../../formats/table/layouts/index.ts";
-import { ConfigurationError } from "../../core/errors.ts";
 import type { Answer } from "../answer.ts";
+import { ConfigurationError } from "../../core/errors.ts";
+import { layouts } from "../../formats/table/layouts.ts";
+import { guessProfile } from "../../formats/table/try.ts";
 
 /** @throws ConfigurationError */
 export async function guessFile(path: string, layout: string | null): Promise<Answer> {

@@ -1,6 +1,6 @@
 /** `fuelbridge profile list`: what ships. */
-import { openProfile, shippedProfiles } from "../../formats/table/profile-open.ts";
 import type { Answer } from "../answer.ts";
+import { openProfile, shippedProfiles } from "../../formats/table/profile-load.ts";
 import { table } from "../../views/table.ts";
 
 export function listProfiles(): Answer {

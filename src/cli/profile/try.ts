@@ -1,11 +1,10 @@
 /** `fuelbridge profile try`: a file read with a profile, as text for people or as data. */
-import { PartFault } from "../../formats/table/csv.ts";
-import { openProfile } from "../../formats/table/profile-open.ts";
-
-import { type Trial, tryProfile, type Values } from "../../formats/table/try-profile.ts";
+import type { Answer } from "../answer.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { ConfigurationError, exitCodes } from "../../core/errors.ts";
-import type { Answer } from "../answer.ts";
+import { PartFault } from "../../formats/format.ts";
+import { openProfile } from "../../formats/table/profile-load.ts";
+import { type Trial, tryProfile, type Values } from "../../formats/table/try.ts";
 import { counted, table } from "../../views/table.ts";
 
 /** `files`: by the part of the export. @throws ConfigurationError, InvalidProfile */

@@ -4,11 +4,9 @@
  * tells a person of it. Of several answers to one IDoc the last one counts: somebody in SAP may have processed it again.
  */
 import { hash } from "node:crypto";
-import type { Acknowledgement, Delivered, Reference } from "../../core/contract.ts";
-import { FileFault } from "../table/csv.ts";
-import type { Site } from "../../../connectors/files/folder/port.ts";
-import type { RecordReader, RecordsRead } from "../format.ts";
-import type { AnswersConfig } from "./config.ts";
+import type { Acknowledgement, Delivered, Reference, Surroundings } from "../../core/contract.ts";
+import { FileFault, type RecordReader, type RecordsRead } from "../format.ts";
+import type { AnswerSettings } from "./config.ts";
 import { below, field, type Idoc, idocsIn, type Read, XML_BYTES_MAX } from "./xml.ts";
 
 /** What SAP will name an IDoc of ours by. */
@@ -21,7 +19,7 @@ export const referenceTo = (docnum: string): Reference => ({
 const REST_MS = 60_000;
 
 /** Files of nothing but ALEAUD and STATUS. */
-export function answersReader({ now }: Pick<Site, "now">): RecordReader {
+export function answersReader({ now }: Pick<Surroundings, "now">): RecordReader {
   /** Files that cannot be read, and since when they are as they are. */
   const broken = new Map<string, { readonly hash: string; readonly sinceMs: number }>();
   return {
@@ -149,7 +147,7 @@ function inWords(
 /** How SAP has an IDoc that was delivered: in words, where a person is needed; null: no one is. */
 export function standingOf(
   { told, deliveredAt }: Pick<Delivered, "told" | "deliveredAt">,
-  { withinHours }: Pick<AnswersConfig, "withinHours">,
+  { withinHours }: AnswerSettings,
   now: Date,
 ): string | null {
   if (told?.verdict === "accepted") return null;

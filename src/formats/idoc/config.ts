@@ -1,6 +1,5 @@
-/** The settings of sources and sinks of `format: idoc`. What is agreed with the people of the SAP system stands here. */
+/** The settings of `format: idoc` besides folders. What is agreed with the people of the SAP system stands here. */
 import { z } from "zod";
-import { origin, Pattern, target } from "../../../connectors/files/place.ts";
 
 const code = (most: number) =>
   z
@@ -37,34 +36,7 @@ const UNITS_OUT = {
 
 const TextId = code(4).optional();
 
-export const AnswersConfig = z
-  .strictObject({
-    folder: z
-      .string()
-      .min(1)
-      .describe("Where SAP puts ALEAUD and STATUS files, from the connector's folder."),
-    pick: Pattern.default("*.xml"),
-    archive: z
-      .string()
-      .min(1)
-      .default("archive")
-      .describe("Where they go when they were read. They are the memory of what SAP answered."),
-    failed: z.string().min(1).default("failed").describe("Where files go that need a person."),
-    withinHours: z
-      .int()
-      .min(1)
-      .max(8760)
-      .optional()
-      .describe(
-        "A document that SAP says nothing of for so long after it was delivered is for a person. Left out: nobody is told.",
-      ),
-  })
-  .describe("What SAP answers. Left out: nobody knows here what SAP did with a document.");
-export type AnswersConfig = z.infer<typeof AnswersConfig>;
-
 const outgoing = {
-  format: z.literal("idoc"),
-  ...target,
   client: z
     .string()
     .regex(/^\d{3}$/, "is three digits")
@@ -85,10 +57,9 @@ const outgoing = {
     ),
   headerText: TextId.describe("The text id (TDID) for notes of the document. Left out: not sent."),
   itemText: TextId.describe("The text id (TDID) for descriptions of items. Left out: not sent."),
-  answers: AnswersConfig.optional(),
 };
 
-const InvoicSink = z.strictObject({
+export const InvoicSink = z.strictObject({
   ...outgoing,
   message: z.literal("INVOIC").describe("Vendor bills as INVOIC02."),
   companyCode: z
@@ -119,7 +90,7 @@ const InvoicSink = z.strictObject({
   taxCode: code(7).optional().describe("The tax code of every item (E1EDP04). Left out: none."),
 });
 
-const OrdersSink = z.strictObject({
+export const OrdersSink = z.strictObject({
   ...outgoing,
   message: z.literal("ORDERS").describe("Sales orders as ORDERS05."),
   organization: code(4).describe("Sales organization (E1EDK14 008)."),
@@ -131,7 +102,7 @@ const OrdersSink = z.strictObject({
     .describe("The condition type that carries our price (E1EDP05). Left out: SAP prices."),
 });
 
-const DelvrySink = z.strictObject({
+export const DelvrySink = z.strictObject({
   ...outgoing,
   message: z
     .literal("DELVRY")
@@ -142,16 +113,19 @@ const DelvrySink = z.strictObject({
     .describe("As in the partner profile; only fields of DELVRY03 are written."),
 });
 
-export const IdocSink = z.discriminatedUnion("message", [InvoicSink, OrdersSink, DelvrySink]);
-export type IdocSink = z.infer<typeof IdocSink>;
+/** What SAP answers: a document that it says nothing of for so long after it was delivered is for a person. */
+export interface AnswerSettings {
+  readonly withinHours?: number | undefined;
+}
+/** `answers`: left out, nobody knows what SAP did with a document. */
+export type IdocSink = (InvoicSink | OrdersSink | DelvrySink) & {
+  readonly answers?: AnswerSettings | undefined;
+};
 export type InvoicSink = z.infer<typeof InvoicSink>;
 export type OrdersSink = z.infer<typeof OrdersSink>;
 export type DelvrySink = z.infer<typeof DelvrySink>;
 
 const incoming = {
-  format: z.literal("idoc"),
-  ...origin,
-  pick: Pattern.describe("Which files of the folder, one * allowed."),
   sender: code(10)
     .optional()
     .describe("SAP's logical system (SNDPRN). IDocs of another are refused. Left out: any."),
@@ -177,17 +151,17 @@ const KeyPart = z.union([
 ]);
 export type KeyPart = z.infer<typeof KeyPart>;
 
-const DebmasSource = z.strictObject({
+export const DebmasSource = z.strictObject({
   ...incoming,
   message: z.literal("DEBMAS").describe("Customers."),
   accountGroups: Groups,
 });
-const CremasSource = z.strictObject({
+export const CremasSource = z.strictObject({
   ...incoming,
   message: z.literal("CREMAS").describe("Vendors."),
   accountGroups: Groups,
 });
-const CondSource = z.strictObject({
+export const CondSource = z.strictObject({
   ...incoming,
   message: z.literal("COND_A").describe("Rack prices: one condition is one price."),
   conditionTypes: z.array(code(4)).min(1).describe("Which conditions are rack prices: PR00, ZRCK."),
@@ -209,7 +183,6 @@ const CondSource = z.strictObject({
   }).describe("What the books' mappings call SAP's units: GLL: gal. In place of ours."),
 });
 
-export const IdocSource = z.discriminatedUnion("message", [DebmasSource, CremasSource, CondSource]);
-export type IdocSource = z.infer<typeof IdocSource>;
+export type IdocSource = PartySource | CondSource;
 export type PartySource = z.infer<typeof DebmasSource> | z.infer<typeof CremasSource>;
 export type CondSource = z.infer<typeof CondSource>;

@@ -11,10 +11,10 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
-import { type MockSap, mockSap, startMockSap } from "../../../test/support/mock-sap.ts";
-import { bill, billLine, itemOf, openSap, order, ticket } from "../../../test/files/idoc.ts";
 import { type SegmentName, segments } from "./segments.ts";
 import { idocsIn, overlong, type Read } from "./xml.ts";
+import { bill, billLine, itemOf, openSap, order, ticket } from "../../../test/files/idoc.ts";
+import { type MockSap, mockSap, startMockSap } from "../../../test/support/mock-sap.ts";
 
 let sap: MockSap;
 

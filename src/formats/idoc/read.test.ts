@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { answersReader } from "./answers.ts";
-import { aleaud, compact, emptyFolder, golden, readAll } from "../../../test/files/idoc.ts";
-import { dividedBy, numberIn } from "./values.ts";
 import { Decimal } from "../../core/decimal.ts";
+import { answersReader } from "./answers.ts";
+import { dividedBy, numberIn } from "./xml.ts";
+import { aleaud, compact, emptyFolder, golden, readAll } from "../../../test/files/idoc.ts";
 
 const folderWith = (files: Readonly<Record<string, string | Buffer>>): string => {
   const folder = emptyFolder(mkdtempSync(join(tmpdir(), "idoc-")), "in");

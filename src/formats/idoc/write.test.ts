@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
-import { linesOf, textOfLines } from "./characters.ts";
+import { linesOf, SegmentWriter, textOfLines } from "./segment-writer.ts";
+import { type SegmentName, segments } from "./segments.ts";
 import {
   bill,
   billLine,
@@ -15,8 +16,6 @@ import {
   sinkConfig,
   ticket,
 } from "../../../test/files/idoc.ts";
-import { type SegmentName, segments } from "./segments.ts";
-import { SegmentWriter } from "./write.ts";
 
 test("a vendor bill is written as SAP's invoice verification reads it", () => {
   const frozen = openSap("INVOIC").freeze([itemOf(bill())]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
-import { readCell, type CellType, type CellForm } from "./cells.ts";
+import { type CellForm, type CellType, readCell } from "./cells.ts";
 
 const en: CellForm = { decimal: ".", dates: ["MM/dd/yyyy", "yyyy-MM-dd"] };
 const de: CellForm = { decimal: ",", dates: ["dd.MM.yyyy", "yyyy-MM-dd"] };

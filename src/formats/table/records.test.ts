@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { memoryScratch } from "../../core/scratch.ts";
-import { numbers, runs } from "../../../test/support/runs.ts";
-import { FileFault, Sheet, PartFault } from "./csv.ts";
+import { FileFault, PartFault } from "../format.ts";
+import { openProfile } from "./profile-load.ts";
 import { HEADS, type Profile } from "./profile.ts";
-import { openProfile } from "./profile-open.ts";
-import { specimenProfiles } from "../../../test/files/specimens.ts";
 import { changesOf, readRecords } from "./records.ts";
+import { Sheet } from "./text.ts";
+import { specimenProfiles } from "../../../test/files/specimens.ts";
+import { numbers, runs } from "../../../test/support/runs.ts";
 
 const LINE_FEED = 0x0a;
 

@@ -1,23 +1,37 @@
 /** The files of one export into changes: typed records, each with the line a person finds it in. */
+import { hash } from "node:crypto";
 import type { Change } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import type { Fault } from "../../core/fault.ts";
 import { parseExact, stringifyExact } from "../../core/json.ts";
 import type { Scratch } from "../../core/scratch.ts";
-import { type Cut, FileFault, PartFault, type Sheet } from "./csv.ts";
-import type { Layout } from "./layouts/table.ts";
-import { checkTotals, type Manifest } from "../manifest.ts";
-import { HEADS, type Profile } from "./profile.ts";
 import {
+  type Bytes,
+  firstBytes,
+  ChangedMeanwhile,
+  type Encoding,
+  FileFault,
+  PartFault,
+  type Survey,
+  textOf,
+} from "../format.ts";
+import { checkTotals, type Manifest } from "../manifest.ts";
+import type { Layout } from "./layouts.ts";
+import { HEADS, type Profile, type ProfileFile, textFormOf } from "./profile.ts";
+import {
+  type Draft,
+  draftsOf,
+  type Entry,
+  type Join,
   openTable,
+  type Problem,
   raggedness,
   readEntry,
-  type Entry,
-  type Problem,
   type Table,
   type TableOptions,
-} from "./table-reader.ts";
-import { type Draft, draftsOf, type Join } from "./drafts.ts";
+} from "./read.ts";
+import { type Cut, type Row, Sheet } from "./text.ts";
+import { rowsOfWorkbook, WORKBOOK_BYTES_MAX } from "./workbook.ts";
 
 const ID_MAX = 200;
 
@@ -177,7 +191,7 @@ function change(layout: Layout, file: string, draft: Draft): Change {
   const key = layout.key(draft.values);
   const [problem] = draft.problems;
   if (problem === undefined && key !== null && key.length <= ID_MAX)
-    return { id: key, version: null, text: textOf(draft.values), origin: place };
+    return { id: key, version: null, text: recordText(draft.values), origin: place };
   const problems = draft.problems.map(({ message }) => message);
   const text = stringifyExact({ rows: draft.raw, problems });
   const id = key === null || key.length > ID_MAX ? place : key;
@@ -189,7 +203,7 @@ function change(layout: Layout, file: string, draft: Draft): Change {
 }
 
 /** What {@link stringifyExact} gives for the values of a record, in half of its time. */
-const textOf = (values: Draft["values"]): string => withValue("", values);
+const recordText = (values: Draft["values"]): string => withValue("", values);
 
 /** By appending alone: each text in between would be one more to make and to clear away. */
 function withValue(before: string, value: unknown): string {
@@ -286,3 +300,57 @@ const twice = (first: Change, second: Change): Change => ({
     next: "Find out in the ERP which of the two is right, rename or remove the other, and export again.",
   },
 });
+
+/* A file that was surveyed, opened as the table that a profile says it is. */
+
+export interface SurveyedFile {
+  readonly name: string;
+  readonly handle: Bytes;
+  readonly survey: Survey;
+}
+
+/**
+ * `delimiter`: in place of the profile's, unless `auto`. `read` takes how many bytes were read so far.
+ * @throws PartFault when it is no such table, ChangedMeanwhile while it is read
+ */
+export async function openSheet(
+  profile: Profile,
+  { name, handle, survey }: SurveyedFile,
+  delimiter: ProfileFile["delimiter"],
+  read: (bytes: number) => void,
+): Promise<Sheet> {
+  try {
+    if (survey.fault !== null) throw survey.fault;
+    if (profile.file === "xlsx") return await openWorkbook(profile, handle, survey, read);
+    return await Sheet.open(textOf(handle, survey, read), textFormOf(profile, delimiter));
+  } catch (error) {
+    throw error instanceof FileFault ? new PartFault(name, error) : error;
+  }
+}
+
+/** A workbook is no text: its bytes are taken as they are. */
+export const encodingOf = (encoding: Encoding, profile: Profile): Encoding => {
+  if (profile.file === "xlsx") return "latin1";
+  return encoding === "auto" ? profile.encoding : encoding;
+};
+
+/** Read whole, for its parts stand in any order. */
+async function openWorkbook(
+  { sheet, header }: Profile,
+  handle: Bytes,
+  survey: Survey,
+  read: (bytes: number) => void,
+): Promise<Sheet> {
+  const bytes = await firstBytes(handle, WORKBOOK_BYTES_MAX + 1);
+  if (bytes.length <= WORKBOOK_BYTES_MAX && hash("sha256", bytes, "hex") !== survey.hash)
+    throw new ChangedMeanwhile();
+  const rows = await rowsOfWorkbook(bytes, sheet);
+  read(bytes.length);
+  return Sheet.of(batchOf(rows), header === "tags" ? 0 : header);
+}
+
+// oxlint-disable-next-line require-await -- a sheet takes its batches as they come
+async function* batchOf(rows: readonly Row[]): AsyncGenerator<readonly Row[], null> {
+  yield rows;
+  return null;
+}

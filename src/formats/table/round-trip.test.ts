@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
-import { isLongRun, numbers } from "../../../test/support/runs.ts";
-import { openProfile } from "./profile-open.ts";
+import { openProfile } from "./profile-load.ts";
 import {
   bothWays,
   type Carrier,
@@ -9,6 +8,7 @@ import {
   expectRoundTrip,
   plain,
 } from "../../../test/files/table-round-trip.ts";
+import { isLongRun, numbers } from "../../../test/support/runs.ts";
 
 test("profiles with one place for each field go both ways", () => {
   expect(bothWays.length).toBeGreaterThan(20);

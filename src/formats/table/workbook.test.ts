@@ -3,14 +3,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
-import { tempFolder } from "../../../test/support/folder.ts";
 import { readCell } from "./cells.ts";
-import { guessProfile } from "./guess.ts";
-import { openProfile } from "./profile-open.ts";
-import { dropFolder } from "../../../test/files/source.ts";
-import { tryProfile } from "./try-profile.ts";
+import { openProfile } from "./profile-load.ts";
+import { guessProfile, tryProfile } from "./try.ts";
 import { exact, rowsOfWorkbook } from "./workbook.ts";
+import { dropFolder } from "../../../test/files/source.ts";
 import { type Cell, workbook, zipped } from "../../../test/files/workbook.ts";
+import { tempFolder } from "../../../test/support/folder.ts";
 
 const SHEET = join(import.meta.dirname, "../../../test/data/profiles/rack-sheet.csv");
 const isNumber = (cell: string): boolean => /^\d+\.\d+$/.test(cell);

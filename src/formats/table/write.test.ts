@@ -5,12 +5,11 @@ import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
-import { config, d, invoice, item, line, openIn, rowsOf } from "../../../test/files/sink.ts";
-import { columnsOf, labelOf } from "./locate.ts";
 import { documentLayouts } from "../documents.ts";
-import { draftsIn } from "./drafts.ts";
+import { openProfile } from "./profile-load.ts";
 import { guardedAs, HEADS } from "./profile.ts";
-import { openProfile } from "./profile-open.ts";
+import { columnsOf, draftsIn, labelOf } from "./read.ts";
+import { config, d, invoice, item, line, openIn, rowsOf } from "../../../test/files/sink.ts";
 
 /** The header of the shipped profile of a document. */
 const headerOf = (name: string): string[] => [

@@ -2,14 +2,18 @@
  * Records as the text of files, as a profile says: the one way in which this connector writes tables. Nothing is changed
  * silently: what a file has no room for is refused, with its field.
  */
+import { hash } from "node:crypto";
+import type { Item, Surroundings } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
+import type { FactLine, Facts, HoldingState } from "../../core/holdings.ts";
 import { sortableInstant } from "../../core/keys.ts";
-import { foreignTo } from "../bytes.ts";
-import { type CellForm, type CellType, Unprintable, writeCell } from "./cells.ts";
 import { type DocumentName, documents } from "../documents.ts";
-import { columnsOf, headersOf, labelOf } from "./locate.ts";
+import { type DocumentWriter, FileFault, foreignTo, type Totals } from "../format.ts";
+import { type Cell, type CellForm, type CellType, Unprintable, writeCell } from "./cells.ts";
+import { openProfile } from "./profile-load.ts";
 import { type Column, guardedAs, HEADS, type List, type Profile } from "./profile.ts";
+import { columnsOf, draftsIn, headersOf, labelOf, openText, rowsOf } from "./read.ts";
 
 export interface Writing {
   readonly profile: Profile;
@@ -56,7 +60,7 @@ export function writeRecords(
 }
 
 /** A cell to be written, and whether it is text. */
-interface Written {
+interface WrittenCell {
   readonly column: Column;
   readonly text: string | null;
   readonly isText: boolean;
@@ -106,7 +110,7 @@ class Writer {
     const { record: mode, head, lists } = this.#profile;
     if (this.#part !== HEADS) return this.#joinedRows(record);
     const own = lists.filter(({ part }) => part === null);
-    const heads = (): Written[] => this.#cells(head, record, "");
+    const heads = (): WrittenCell[] => this.#cells(head, record, "");
     if (typeof mode === "object" && "tag" in mode)
       return [
         this.#row(mode.tag, heads()),
@@ -126,7 +130,7 @@ class Writer {
     );
   }
 
-  #listRows(list: List, record: Fields, before: readonly Written[]): string[] {
+  #listRows(list: List, record: Fields, before: readonly WrittenCell[]): string[] {
     return elementsOf(record, list.name).map((element, at) =>
       this.#row(tagOf(list, element), [
         ...before,
@@ -145,16 +149,16 @@ class Writer {
     );
   }
 
-  #element(list: List, record: Fields, at: number): Written[] {
+  #element(list: List, record: Fields, at: number): WrittenCell[] {
     const element = elementsOf(record, list.name)[at];
     return element === undefined ? [] : this.#cells(list.columns, element, `${list.name}[${at}].`);
   }
 
-  #counted({ counts }: List, at: number): Written[] {
+  #counted({ counts }: List, at: number): WrittenCell[] {
     return counts === null ? [] : [this.#cell(counts, Decimal.of(String(at + 1)), "decimal", "")];
   }
 
-  #cells(columns: readonly Column[], values: Fields, at: string): Written[] {
+  #cells(columns: readonly Column[], values: Fields, at: string): WrittenCell[] {
     return columns
       .filter(({ labels, index, slice }) => labels !== null || index !== null || slice !== null)
       .map((column) => {
@@ -167,7 +171,7 @@ class Writer {
       });
   }
 
-  #cell(column: Column, value: unknown, type: CellType, field: string): Written {
+  #cell(column: Column, value: unknown, type: CellType, field: string): WrittenCell {
     try {
       const text = writeCell(type, value, { ...this.#form, ...column.form });
       if (text !== null) this.#checkRoom(text, column);
@@ -198,9 +202,9 @@ class Writer {
   }
 
   /** A line of the file. `tag`: what kind of row it is. */
-  #row(tag: string | null, cells: readonly Written[]): string {
+  #row(tag: string | null, cells: readonly WrittenCell[]): string {
     const { tag: tagColumn, header, file } = this.#profile;
-    const all: readonly Written[] =
+    const all: readonly WrittenCell[] =
       tag !== null && tagColumn !== null
         ? [{ column: tagColumn, text: tag, isText: true }, ...cells]
         : cells;
@@ -242,7 +246,7 @@ const tagOf = ({ tags }: List, element: Fields): string | null =>
 const isNone = (value: unknown): boolean => value === null || value === undefined || value === "";
 
 /** Text to the left, numbers to the right; what has its decimals implied is filled up with zeros. */
-function fixedLine(cells: readonly Written[]): string {
+function fixedLine(cells: readonly WrittenCell[]): string {
   const line: string[] = [];
   for (const { column, text, isText } of cells) {
     const { slice, form } = column;
@@ -275,4 +279,206 @@ function refusal(error: unknown, field: string): unknown {
       : "Correct it on the platform, or give it room in the profile; then retry it.",
     field,
   });
+}
+
+/* Documents as tables, laid out as a profile says. */
+
+/** What is written, and into which files. */
+interface TableSettings {
+  readonly document: DocumentName;
+  /** A profile of the site, or a shipped one; left out: the shipped one of the document. */
+  readonly profile?: string | undefined;
+  readonly per: "document" | "batch";
+  readonly itemsMax?: number | undefined;
+  readonly spreadsheetSafe: boolean;
+}
+
+const BATCH_ITEMS_MAX = 200;
+const NAME_MAX = 100;
+
+/** @throws InvalidProfile */
+export function tableWriter(
+  config: TableSettings,
+  surroundings: Pick<Surroundings, "folder" | "dayOf">,
+): DocumentWriter {
+  const writing = writingOf(config, surroundings);
+  const { encoding, ending } = writing.profile;
+  return {
+    form: `files.${config.document}`,
+    operation: documents[config.document].operation,
+    writes: "upsert",
+    itemsMax: config.per === "batch" ? (config.itemsMax ?? BATCH_ITEMS_MAX) : 1,
+    encoding,
+    nameOf: (items) => nameOf(config, items, ending),
+    textOf: (items) =>
+      writeDocuments(
+        config.document,
+        items.map((item) => item.document),
+        writing,
+      ),
+    totalsOf: (name, body) => totalsIn(writing, name, body),
+  };
+}
+
+/** @throws InvalidProfile */
+export const writingOf = (
+  { document, profile, spreadsheetSafe }: TableSettings,
+  { folder, dayOf }: Pick<Surroundings, "folder" | "dayOf">,
+): Writing => ({
+  profile: openProfile(profile ?? `files/${document}`, folder),
+  spreadsheetSafe,
+  dayOf,
+});
+
+/** Follows from number, id and revision alone; characters that are safe on every file system and in every shell. */
+function nameOf(config: TableSettings, items: readonly Item[], ending: string): string {
+  const [item] = items;
+  if (config.per === "batch" || item === undefined) {
+    const content = JSON.stringify(items.map(({ id, revision }) => [id, revision]));
+    return `${config.document}_${items.length}_${hash8(content)}.${ending}`;
+  }
+  const rest = `_${hash8(item.id)}_${hash8(item.revision)}.${ending}`;
+  const number = item.number.replace(/[^A-Za-z0-9.-]+/g, "-");
+  return `${`${config.document}_${number}`.slice(0, NAME_MAX - rest.length)}${rest}`;
+}
+
+const hash8 = (text: string): string => hash("sha256", text, "hex").slice(0, 8);
+
+/* Our own import files read back: what we wrote, in the words of the documents. */
+
+/** The documents of {@link documents} that both sides hold. */
+export type InvoiceName = "customer-invoices" | "supplier-invoices";
+
+/** One document of a file. */
+export interface Written {
+  /** The platform's id. */
+  readonly id: string;
+  /** Sorts by age. */
+  readonly version: string;
+  readonly facts: Facts;
+}
+
+/**
+ * Every document of one file, read as it was written.
+ * @throws Error for a text that is not as the profile says
+ */
+export async function readWritten(
+  document: InvoiceName,
+  text: string,
+  { profile, spreadsheetSafe }: Pick<Writing, "profile" | "spreadsheetSafe">,
+): Promise<Written[]> {
+  if (text === "") return [];
+  const drafts = await draftsIn(guardedAs(profile, spreadsheetSafe), text);
+  return drafts.map(({ values, problems: [problem] }) => {
+    if (problem !== undefined) throw new FileFault(problem.message, problem.line, problem.column);
+    const head = values as Row;
+    const version = sortableInstant(textIn(head, "version") ?? "") ?? "";
+    return { id: textIn(head, "id") ?? "", version, facts: factsOf(document, head) };
+  });
+}
+
+/** Whether files of a profile tell which document they are of, and which version of it. */
+export const tellsWhich = ({ head }: Profile): boolean =>
+  ["id", "number", "version"].every((name) => head.some((column) => column.name === name));
+
+type Row = Readonly<Record<string, Cell | readonly Row[]>>;
+
+const STATES: Readonly<Record<string, HoldingState>> = {
+  DRAFT: "draft",
+  OUTSTANDING: "open",
+  OVERDUE: "open",
+  PAID: "paid",
+  DISPUTED: "disputed",
+  VOID: "ended",
+};
+
+/** What is open no import file says; a currency neither. */
+function factsOf(document: InvoiceName, head: Row): Facts {
+  const sale = document === "customer-invoices";
+  const state = STATES[textIn(head, "status") ?? ""];
+  return {
+    number: textIn(head, "number") ?? "",
+    party: textIn(head, sale ? "customer" : "vendor"),
+    ...(state === undefined ? {} : { state }),
+    days: {
+      date: textIn(head, "invoiceDate"),
+      due: textIn(head, "dueDate"),
+      paid: textIn(head, "paidDate"),
+    },
+    money: {
+      untaxed: decimalIn(head, "subtotal"),
+      tax: decimalIn(head, "taxTotal"),
+      total: decimalIn(head, "total"),
+    },
+    words: {
+      side: sale ? "sale" : "purchase",
+      order: joined(head, { poNumber: "PO", contractNumber: "contract" }),
+      notes: textIn(head, "notes"),
+    },
+    lines: rowsIn(head, "lines").map(lineOf),
+    taxes: rowsIn(head, "taxes").map((row) => ({
+      code: joined(row, { taxCode: "", authority: "", product: "" }) ?? "",
+      amount: decimalIn(row, "amount") ?? Decimal.zero,
+    })),
+  };
+}
+
+const lineOf = (row: Row): FactLine => ({
+  product: textIn(row, "item"),
+  quantity: decimalIn(row, "gallons"),
+  unit: decimalIn(row, "gallons") === null ? null : "gal",
+  unitPrice: decimalIn(row, "rate"),
+  amount: decimalIn(row, "amount") ?? Decimal.zero,
+  text: joined(row, LINE_WORDS),
+});
+
+/** Columns of a line that have no field of their own among facts. */
+const LINE_WORDS = {
+  description: "",
+  product: "product",
+  spec: "spec",
+  grossGallons: "gross gal",
+  netGallons: "net gal",
+  bolNumber: "BOL",
+  deliveryTicket: "ticket",
+  location: "location",
+  carrier: "carrier",
+  deliveredDate: "delivered",
+} as const;
+
+const rowsIn = (row: Row, field: string): readonly Row[] => (row[field] ?? []) as readonly Row[];
+
+/** Null: there is none, or no column. */
+function textIn(row: Row, field: string): string | null {
+  const value = row[field];
+  if (value instanceof Decimal) return value.text;
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+const decimalIn = (row: Row, field: string): Decimal | null => {
+  const value = row[field];
+  return value instanceof Decimal ? value : null;
+};
+
+const joined = (row: Row, labels: Readonly<Record<string, string>>): string | null =>
+  Object.entries(labels)
+    .flatMap(([column, label]) => {
+      const text = textIn(row, column);
+      return text === null ? [] : [label === "" ? text : `${label} ${text}`];
+    })
+    .join(", ") || null;
+
+/** The rows and sums of a text of ours. @throws FileFault for a text that is not as the profile says */
+async function totalsIn(
+  { profile, spreadsheetSafe }: Pick<Writing, "profile" | "spreadsheetSafe">,
+  name: string,
+  body: string,
+): Promise<Totals> {
+  const table = await openText(guardedAs(profile, spreadsheetSafe), body, name, { sums: null });
+  for await (const _ of rowsOf(table));
+  const { rows = 0, sums = [] } = table.tally ?? {};
+  return {
+    rows,
+    sums: Object.fromEntries([...sums].map(([label, sum]) => [label, sum.plain()])),
+  };
 }

@@ -4,10 +4,10 @@
  */
 import type { Acknowledgement } from "../../core/contract.ts";
 import type { Json } from "../../core/json.ts";
-import { faultsInWords, groupErrorsInWords, setErrorsInWords, type SetVerdict } from "./check.ts";
 import type { X12Options } from "./config.ts";
+import { faultsInWords, groupErrorsInWords, setErrorsInWords, type SetVerdict } from "./grammar.ts";
+import { setControlOf, SetWriter } from "./set-writer.ts";
 import type { Group, Interchange, Segment, SegmentFault, TransactionSet } from "./syntax.ts";
-import { SetWriter, setControlOf } from "./write.ts";
 
 /** Numbers between the same two are counted together, in test and in production by themselves. */
 export const sequenceOf = ({ us, partner, usage }: X12Options): string =>

@@ -1,6 +1,6 @@
 /** What two partners have agreed on for X12: the group `x12` of a source or a sink. */
 import { z } from "zod";
-import { versions } from "./elements.ts";
+import { versions } from "./grammar.ts";
 
 const separator = (by: string) =>
   z
@@ -99,3 +99,8 @@ export type X12Options = z.infer<typeof X12Options>;
 /** ISA15. */
 export const usageOf = ({ usage }: Pick<X12Options, "usage">): string =>
   usage === "production" ? "P" : "T";
+
+/** What sets become: 810 invoices, 832 prices, 820 invoices that were paid. */
+export const x12Layouts = ["books.invoices", "books.prices", "books.paidInvoices"] as const;
+/** What is written: invoices as 810, orders as 850. */
+export const x12Documents = ["customer-invoices", "orders"] as const;

@@ -1,9 +1,8 @@
 /** A partner that is not ours reads what we write, and we read what it says: PyPI's `mock-edi`, strict. */
 import { expect, test } from "vitest";
-import { judgedByPartner, mockEdi } from "../../../test/support/mock-edi.ts";
+import { X12Sink } from "../../../connectors/files/config.ts";
 import { exchangeOf } from "./acknowledgement.ts";
-import { X12Sink } from "../../../connectors/files/x12-ends.ts";
-import { replyWriter, x12Writer } from "./writer.ts";
+import { replyWriter, x12Writer } from "./write.ts";
 import {
   agreed,
   context,
@@ -15,6 +14,7 @@ import {
   order,
   read,
 } from "../../../test/files/x12.ts";
+import { judgedByPartner, mockEdi } from "../../../test/support/mock-edi.ts";
 
 test.runIf(mockEdi.isThere())(
   "mock-edi takes our 850, 810, 997 and the 820 that we read, and we read its acknowledgements",
@@ -22,7 +22,7 @@ test.runIf(mockEdi.isThere())(
     const writer = (document: X12Sink["document"], x12: object = {}) =>
       x12Writer(
         X12Sink.parse({ format: "x12", document, folder: "out", x12: { ...agreed, ...x12 } }),
-        context() as never,
+        context(),
       );
     const full = invoice();
     const [priced] = full.lines;

@@ -1,6 +1,6 @@
 /** What is read of X12: by hand-written files, and by bad ones. */
 import { describe, expect, test } from "vitest";
-import { FileFault } from "../table/csv.ts";
+import { FileFault } from "../format.ts";
 import { acknowledgementSet, exchangeOf, type ReplyContent } from "./acknowledgement.ts";
 import {
   d,

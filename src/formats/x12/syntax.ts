@@ -3,8 +3,7 @@
  * fixed width; all counts and control numbers are checked. What the file's order rests on (ISA, IEA, GS, GE) must be
  * right, or nothing of it is trusted; what is wrong in a set is a fault of that set.
  */
-import { FileFault } from "../table/csv.ts";
-import { elementErrors } from "./values.ts";
+import { FileFault } from "../format.ts";
 
 export interface Delimiters {
   readonly element: string;
@@ -282,7 +281,3 @@ class Reader {
 /** A name that could be anything. */
 const shown = ({ id }: Segment): string =>
   /^[A-Z0-9]{1,3}$/.test(id) ? id : "something that is no segment";
-
-/** Is a fault one of those that still let a set be read? Too short, or more elements than the segment has. */
-export const isHarmless = ({ code }: Pick<ElementFault, "code">): boolean =>
-  code === elementErrors.tooShort || code === elementErrors.tooMany;

@@ -1,12 +1,10 @@
 /** What is written as X12: by hand, by the table of elements, and as another reader sees it. */
 import { X12Interchange, X12Parser } from "node-x12";
 import { describe, expect, test } from "vitest";
+import { X12Sink } from "../../../connectors/files/config.ts";
 import { Refused } from "../../core/errors.ts";
 import { acknowledgementSet, exchangeOf, type ReplyContent } from "./acknowledgement.ts";
-import { invoiceSet } from "./invoice-out.ts";
-import { orderSet } from "./order-out.ts";
-import { replyWriter, x12Writer } from "./writer.ts";
-import { X12Sink } from "../../../connectors/files/x12-ends.ts";
+import { invoiceSet, orderSet, replyWriter, x12Writer } from "./write.ts";
 import {
   agreed,
   context,
@@ -25,7 +23,7 @@ import {
 const sink = (document: X12Sink["document"], more: object = {}, x12: object = {}) =>
   x12Writer(
     X12Sink.parse({ format: "x12", document, folder: "out", x12: { ...agreed, ...x12 }, ...more }),
-    context() as never,
+    context(),
   );
 
 const ours = { from: "SUPPLIERCO", to: "ACMEOIL" };

@@ -1,14 +1,135 @@
-/** The settings of a profile into a {@link Profile}, if its parts fit each other and its layout. */
-import { type CellForm, readCell, type CellType } from "./cells.ts";
+/** The text of a profile into its settings, every mistake with its line and what would fit. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { type Document, isNode, LineCounter, parseDocument } from "yaml";
+import type { z } from "zod";
+import { ConfigurationError } from "../../core/errors.ts";
 import { documentLayouts } from "../documents.ts";
-import { layouts } from "./layouts/index.ts";
-import type { Field, Fields, Layout } from "./layouts/table.ts";
-import type { Column, List, Profile } from "./profile.ts";
-import type { ParsedProfile } from "./profile-file.ts";
-import type { ColumnFile, ProfileFile } from "./profile-schema.ts";
+import { type CellForm, type CellType, readCell } from "./cells.ts";
+import { type Field, type Fields, type Layout, layouts } from "./layouts.ts";
+import { type Column, type ColumnFile, type List, type Profile, ProfileFile } from "./profile.ts";
+
+export interface ProfileProblem {
+  readonly line: number;
+  readonly column: number;
+  /** `columns.total.dates`; empty for the file as a whole. */
+  readonly setting: string;
+  /** The end of a sentence that begins with the setting. */
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** A profile that cannot be used: nothing is read or written with it. */
+export class InvalidProfile extends ConfigurationError {
+  readonly file: string;
+  readonly problems: readonly ProfileProblem[];
+
+  constructor(file: string, problems: readonly ProfileProblem[]) {
+    const told = problems.map(
+      ({ line, column, setting, message, remedy }) =>
+        `${file}:${line}:${column} ${setting === "" ? "" : `${setting}: `}${message}.\n    ${remedy}`,
+    );
+    super(
+      `The profile ${file} cannot be used:\n${told.join("\n")}`,
+      "Correct the profile, then try it with `fuelbridge profile try FILE --profile PROFILE`.",
+    );
+    this.file = file;
+    this.problems = problems;
+  }
+}
+
+/** Settings, and where they stand. */
+export interface ParsedProfile {
+  readonly settings: ProfileFile;
+  /** Collects what is wrong with a setting; a path leads from the top to it. */
+  readonly complain: (path: readonly PropertyKey[], message: string, remedy: string) => void;
+  /** @throws InvalidProfile when anything was complained of */
+  readonly done: () => void;
+}
+
+/** @throws InvalidProfile */
+function parseProfileFile(text: string, file: string): ParsedProfile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const problems: ProfileProblem[] = document.errors.map(({ message, pos }) => {
+    const { line, col } = lines.linePos(pos[0]);
+    const remedy = "Correct the YAML: two blanks for each level, a colon after each name.";
+    return { line, column: col, setting: "", message: `is no YAML: ${message}`, remedy };
+  });
+  const complain = (path: readonly PropertyKey[], message: string, remedy: string): void => {
+    const { line, column } = placeOf(document, lines, path);
+    problems.push({ line, column, setting: path.map(String).join("."), message, remedy });
+  };
+  const done = (): void => {
+    if (problems.length > 0) throw new InvalidProfile(file, problems);
+  };
+  done();
+  const value: unknown = document.toJS() ?? {};
+  const parsed = ProfileFile.safeParse(value);
+  if (parsed.success) return { settings: parsed.data, complain, done };
+  for (const { path, message, remedy } of parsed.error.issues.flatMap((issue) =>
+    explained(issue, []),
+  ))
+    complain(path, message, remedy);
+  throw new InvalidProfile(file, problems);
+}
+
+interface Explained {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly remedy: string;
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** Of several forms that a setting may have, the one that was meant: it goes deepest, and has fewest faults. */
+function explained(issue: Issue, above: readonly PropertyKey[]): Explained[] {
+  const path = [...above, ...issue.path];
+  if (issue.code === "invalid_union") {
+    const branches = issue.errors.filter((branch) => branch.length > 0);
+    const meant = branches.toSorted((one, other) => depthOf(other) - depthOf(one))[0];
+    if (meant !== undefined && depthOf(meant) > 0)
+      return meant.flatMap((inner) => explained(inner, path));
+    return [{ path, message: "has none of the forms it may have", remedy: formsOf(issue) }];
+  }
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => ({
+      path: [...path, key],
+      message: "is no setting of a profile",
+      remedy: `Remove it, or correct its name.${path.length === 0 ? ` Right would be one of ${Object.keys(ProfileFile.shape).join(", ")}.` : ""}`,
+    }));
+  return [{ path, message: issue.message, remedy: formsOf(issue) }];
+}
+
+const depthOf = (issues: readonly z.core.$ZodIssue[]): number =>
+  Math.max(...issues.map(({ path, code }) => path.length + (code === "unrecognized_keys" ? 1 : 0)));
+
+function formsOf(issue: Issue): string {
+  if (issue.code === "invalid_type" && issue.expected === "string")
+    return 'Put the value into quotes: "1".';
+  if (issue.code === "invalid_value") return `Right would be one of ${issue.values.join(", ")}.`;
+  return "docs/profiles.md has every setting with an example.";
+}
+
+/** Of the setting, or of the nearest above it that is written. */
+function placeOf(
+  document: Document.Parsed,
+  lines: LineCounter,
+  path: readonly PropertyKey[],
+): { line: number; column: number } {
+  for (let depth = path.length; depth > 0; depth--) {
+    const found = document.getIn(path.slice(0, depth), true);
+    if (!isNode(found) || !found.range) continue;
+    const { line, col } = lines.linePos(found.range[0]);
+    return { line, column: col };
+  }
+  return { line: 1, column: 1 };
+}
+
+/* The settings of a profile into a {@link Profile}, if its parts fit each other and its layout. */
 
 /** `more`: layouts it may be of besides the connector's own. @throws InvalidProfile */
-export function compileProfile(parsed: ParsedProfile, more: readonly Layout[] = []): Profile {
+function compileProfile(parsed: ParsedProfile, more: readonly Layout[] = []): Profile {
   const { settings, complain, done } = parsed;
   const known = [...layouts, ...documentLayouts.values(), ...more];
   const layout = known.find(({ name }) => name === settings.layout);
@@ -261,3 +382,71 @@ const hasPlace = ({ label, column, at }: ColumnFile): boolean =>
 
 const oneOf = (names: readonly string[]): string =>
   names.length === 0 ? "It has none." : `Right would be one of ${names.join(", ")}.`;
+
+/* Profiles by their names: shipped ones and those of a site, read alike. */
+
+/** The shipped ones: beside the program, compiled or not. */
+const SHIPPED = ["../../../config/profiles", "../../../../config/profiles"]
+  .map((path) => join(import.meta.dirname, path))
+  .find((path) => existsSync(path));
+
+const opened = new Map<string, Profile>();
+
+/**
+ * A profile by the name of a shipped one (`titan/bol-deliveries`), or by a path that ends in `.yaml`, relative to
+ * `folder`.
+ * @throws InvalidProfile when it is missing or wrong, with file, line, and what would fit
+ */
+export function openProfile(name: string, folder: string): Profile {
+  if (isPath(name)) return readProfile(resolve(folder, name), name);
+  const known = opened.get(name);
+  if (known !== undefined) return known;
+  const names = shippedProfiles();
+  if (!names.includes(name))
+    throw new InvalidProfile(name, [
+      {
+        line: 1,
+        column: 1,
+        setting: "",
+        message: `there is no shipped profile "${name}"`,
+        remedy: `Name a file of yours by a path that ends in .yaml, or one of ${names.join(", ")}.`,
+      },
+    ]);
+  const profile = readProfile(join(SHIPPED ?? "", `${name}.yaml`), name);
+  opened.set(name, profile);
+  return profile;
+}
+
+const isPath = (name: string): boolean => /\.ya?ml$/i.test(name);
+
+/** The names of all shipped profiles. */
+export function shippedProfiles(): string[] {
+  if (SHIPPED === undefined) return [];
+  return readdirSync(SHIPPED, { recursive: true, withFileTypes: true })
+    .filter(({ name }) => name.endsWith(".yaml"))
+    .map(({ parentPath, name }) => relative(SHIPPED, join(parentPath, name)))
+    .map((path) => path.replaceAll("\\", "/").replace(/\.yaml$/, ""))
+    .toSorted();
+}
+
+function readProfile(path: string, called: string): Profile {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    const message = `it cannot be read: ${(error as Error).message}`;
+    const remedy = `Create it, or correct the path; it starts at the configuration's folder. "fuelbridge profile guess FILE" writes one from a sample.`;
+    throw new InvalidProfile(called, [{ line: 1, column: 1, setting: "", message, remedy }]);
+  }
+  return parseProfile(text, called);
+}
+
+/** `called`: how messages call it. `layouts`: those it may be of, besides the connector's own. @throws InvalidProfile */
+export function parseProfile(
+  text: string,
+  called: string,
+  layouts: readonly Layout[] = [],
+): Profile {
+  const file = parseProfileFile(text, called);
+  return compileProfile(file, layouts);
+}

@@ -1,31 +1,59 @@
-/**
- * Files of interchanges as records. An interchange whose envelope is wrong, that is not for us, or whose control number
- * came before is refused whole; a set with a fault is quarantined, and the others go on. What is said of each group is a
- * 997, which goes back where the site wants that; a 997 itself is never answered.
- */
-import type { Change, Reply } from "../../core/contract.ts";
+import type { Change, Reply, Surroundings } from "../../core/contract.ts";
 import { Refused } from "../../core/errors.ts";
 import type { Fault } from "../../core/fault.ts";
-import type { X12Source } from "../../../connectors/files/x12-ends.ts";
-import { FileFault } from "../table/csv.ts";
-import type { Site } from "../../../connectors/files/folder/port.ts";
-import type { RecordReader, RecordsRead } from "../format.ts";
+import { FileFault, type RecordReader, type RecordsRead } from "../format.ts";
 import { acknowledgementsIn, type GroupVerdict, replyTo } from "./acknowledgement.ts";
-import { effectiveFrom, readCatalogue } from "./catalogue.ts";
+import { usageOf, type X12Options, type x12Layouts } from "./config.ts";
 import {
   faultsInWords,
   groupErrorsInWords,
   setErrorsInWords,
   type SetVerdict,
   verdictOf,
-} from "./check.ts";
-import { usageOf, type X12Options } from "./config.ts";
-import { type Version, versions } from "./elements.ts";
-import { localTime } from "./local-time.ts";
-import { readInvoice } from "./invoice-in.ts";
-import { at, faulty, placeOf, type SetReader } from "./records.ts";
-import { readRemittance } from "./remittance.ts";
+  type Version,
+  versions,
+} from "./grammar.ts";
+import {
+  at,
+  effectiveFrom,
+  faulty,
+  placeOf,
+  readCatalogue,
+  readInvoice,
+  readRemittance,
+  type SetReader,
+} from "./sets-in.ts";
 import { type Group, groupErrors, type Interchange, interchangesOf } from "./syntax.ts";
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+/**
+ * `2026-11-18T17:59` where the company is, told from its calendar alone: by how long it is until the next day begins
+ * there. On a day when clocks are set it is right from the hour on at which they are.
+ */
+function localTime(now: Date, dayOf: (instant: string) => string): string {
+  const dayAt = (ms: number): string => dayOf(new Date(ms).toISOString());
+  const today = dayAt(now.getTime());
+  let before = now.getTime();
+  let after = before + DAY_MS + 2 * 3_600_000;
+  while (after - before > 1000) {
+    const middle = Math.floor((before + after) / 2);
+    if (dayAt(middle) === today) before = middle;
+    else after = middle;
+  }
+  const minutes = Math.floor((DAY_MS - (after - now.getTime())) / MINUTE_MS + 0.5);
+  const bounded = Math.min(Math.max(minutes, 0), 24 * 60 - 1);
+  return `${today}T${two(Math.floor(bounded / 60))}:${two(bounded % 60)}`;
+}
+
+const two = (value: number): string => String(value).padStart(2, "0");
+
+/*
+ * Files of interchanges as records. An interchange whose envelope is wrong, that is not for us, or whose control number
+ * came before is refused whole; a set with a fault is quarantined, and the others go on. What is said of each group is a
+ * 997, which goes back where the site wants that; a 997 itself is never answered.
+ */
 
 /** Larger files are a mistake: an 810 of a thousand lines has some 100,000 bytes. */
 const BYTES_MAX = 20_000_000;
@@ -39,7 +67,7 @@ interface Kind {
 }
 
 /** By the form of the records. */
-const KINDS: Readonly<Record<X12Source["layout"], Kind>> = {
+const KINDS: Readonly<Record<X12Layout, Kind>> = {
   "books.invoices": {
     set: "810",
     functionalId: "IN",
@@ -63,12 +91,17 @@ const KINDS: Readonly<Record<X12Source["layout"], Kind>> = {
 /** What is left lying for now, or for another source. */
 type Left = NonNullable<RecordsRead["left"]>;
 
-type Settings = Pick<X12Source, "x12"> & { readonly layout: X12Source["layout"] | null };
+type X12Layout = (typeof x12Layouts)[number];
+
+interface Settings {
+  readonly x12: X12Options;
+  readonly layout: X12Layout | null;
+}
 
 /** `layout`: null, nothing but acknowledgements is read. */
 export function x12Reader(
   { layout, x12: options }: Settings,
-  { currency, now, dayOf }: Pick<Site, "currency" | "now" | "dayOf">,
+  { currency, now, dayOf }: Pick<Surroundings, "currency" | "now" | "dayOf">,
 ): RecordReader {
   const kind = layout === null ? null : KINDS[layout];
   return {

@@ -1,0 +1,299 @@
+import { hash } from "node:crypto";
+import { Decimal } from "../../core/decimal.ts";
+import { Refused } from "../../core/errors.ts";
+import type { IdocSink } from "./config.ts";
+import { type FieldName, type FieldType, type SegmentName, segments } from "./segments.ts";
+
+/** Text as it may stand in XML 1.0 and in a field of SAP: decided once, for names, numbers and words. */
+
+/**
+ * What needs a closer look: markup, control characters (tab and line end too: a field is one line), half surrogates and
+ * the two characters that are none.
+ */
+const SPECIAL = /[&<>\p{Cc}\p{Cs}\u2028\u2029\ufffe\uffff]/u;
+/** Tab, line ends, and what people take for one. */
+const BREAKS = /\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g;
+const FORBIDDEN = /[\p{Cc}\u2028\u2029\ufffe\uffff]/u;
+
+/** The first character that has no place in a field; null: all have. */
+function misplaced(value: string): string | null {
+  if (!SPECIAL.test(value)) return null;
+  const control = FORBIDDEN.exec(value);
+  if (control !== null) return control[0];
+  return value.isWellFormed() ? null : (/\p{Cs}/u.exec(value)?.[0] ?? "");
+}
+
+/**
+ * The rule for `characters: clean`: a line break or a tab becomes a blank, a soft break in a line too; every other
+ * control character is left out, and half a character becomes U+FFFD. Blanks at the end mean nothing to SAP.
+ */
+const cleaned = (value: string): string =>
+  SPECIAL.test(value)
+    ? value
+        .replaceAll(BREAKS, " ")
+        .replaceAll(/[\p{Cc}\ufffe\uffff]/gu, "")
+        .toWellFormed()
+    : value;
+
+/** `U+0007` */
+export const codePoint = (character: string): string =>
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+
+/** For the text of an element. */
+const escaped = (value: string): string =>
+  SPECIAL.test(value)
+    ? value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+    : value;
+
+/** One line of SAP's text: `*` begins a paragraph, a blank goes on after a blank, `=` goes on without one. */
+export interface TextLine {
+  readonly TDLINE: string;
+  readonly TDFORMAT: string;
+}
+
+/**
+ * A text as lines of at most `width` characters, from which {@link textOfLines} makes the same text. Blanks at the end
+ * of a paragraph are left out; a line neither begins nor ends with one, for SAP drops them.
+ */
+export function linesOf(text: string, width: number): TextLine[] {
+  const lines: TextLine[] = [];
+  for (const paragraph of text.split(/\r\n|[\n\r]/)) {
+    let rest = paragraph.trimEnd();
+    let format = "*";
+    while (rest.length > width) {
+      const { end, next, continues } = cut(rest, width);
+      lines.push({ TDLINE: rest.slice(0, end), TDFORMAT: format });
+      rest = rest.slice(next);
+      format = continues;
+    }
+    lines.push({ TDLINE: rest, TDFORMAT: format });
+  }
+  return lines;
+}
+
+export const textOfLines = (lines: readonly TextLine[]): string =>
+  lines
+    .map(({ TDLINE, TDFORMAT }, at) => {
+      if (at === 0) return TDLINE;
+      return `${TDFORMAT === "*" ? "\n" : TDFORMAT === "=" ? "" : " "}${TDLINE}`;
+    })
+    .join("");
+
+const isBlank = (text: string, at: number): boolean => /\s/.test(text[at] ?? "");
+
+/** At a single blank, else between two characters that are none. */
+function cut(text: string, width: number): { end: number; next: number; continues: string } {
+  for (let at = width; at > 0; at--)
+    if (text[at] === " " && !isBlank(text, at - 1) && !isBlank(text, at + 1))
+      return { end: at, next: at + 1, continues: "" };
+  for (let at = width; at > 0; at--) {
+    const isPair = /[\ud800-\udbff]/.test(text[at - 1] ?? "");
+    if (!isBlank(text, at - 1) && !isBlank(text, at) && !isPair)
+      return { end: at, next: at, continues: "=" };
+  }
+  return { end: width, next: width, continues: "=" };
+}
+
+/* IDocs as XML text: every field checked against its length and kind, nothing cut and nothing replaced unsaid. */
+
+/** A code or a text; an exact number; a day (`YYYY-MM-DD`); null and "": the field is left out. */
+export type Value = string | Decimal | null;
+
+export type Values<S extends SegmentName> = { readonly [F in FieldName<S>]?: Value };
+
+export class SegmentWriter {
+  readonly #isCleaned: boolean;
+
+  constructor({ characters }: Pick<IdocSink, "characters">) {
+    this.#isCleaned = characters === "clean";
+  }
+
+  /**
+   * A segment with its fields in the order they are given, which is SAP's, and what is below it.
+   * @throws Refused when a value has no place in its field: `label` says what it is on the platform
+   */
+  of<S extends SegmentName>(
+    name: S,
+    values: Values<S>,
+    { below = "", label = "" }: { readonly below?: string; readonly label?: string } = {},
+  ): string {
+    const types: Readonly<Record<string, FieldType>> = segments[name];
+    const given: Readonly<Record<string, Value | undefined>> = values;
+    let fields = "";
+    for (const field in given) {
+      const value = given[field];
+      if (value === null || value === undefined || value === "") continue;
+      const place: Place = { segment: name, field, label };
+      const text = this.#text(types[field] as FieldType, value, place);
+      if (text !== "") fields += `<${field}>${text}</${field}>`;
+    }
+    return `<${name} SEGMENT="1">${fields}${below}</${name}>`;
+  }
+
+  /** A text of any length as the lines below a text header. @throws Refused when it has more than `most` lines */
+  textOf(
+    header: "E1EDKT1" | "E1EDPT1",
+    id: string | undefined,
+    text: string,
+    { most, label }: { readonly most: number; readonly label: string },
+  ): string {
+    if (id === undefined || text.trim() === "") return "";
+    const name = header === "E1EDKT1" ? "E1EDKT2" : "E1EDPT2";
+    const lines = linesOf(text, segments[name].TDLINE.length);
+    if (lines.length > most)
+      throw noRoom(
+        `${label} has ${lines.length} lines of 70 characters; ${name} takes ${most}`,
+        label,
+      );
+    const below = lines.map((line) => this.of(name, { ...line }, { label })).join("");
+    return this.of(header, { TDID: id, TSSPRAS_ISO: "EN" }, { below });
+  }
+
+  #text(type: FieldType, value: string | Decimal, place: Place): string {
+    if (value instanceof Decimal) return numberOf(type, value, place);
+    if (type.kind === "date" && value.length === 10) return value.replaceAll("-", "");
+    let text = value;
+    const odd = misplaced(text);
+    if (odd !== null) {
+      if (!this.#isCleaned || type.kind !== "text") throw unprintable(place, odd);
+      text = cleaned(text);
+    }
+    if (type.kind === "text") text = text.trimEnd();
+    else if (text !== text.trim())
+      throw noRoomAt(place, text, "begins or ends with a blank, which SAP drops");
+    if (text.length > type.length)
+      throw noRoomAt(
+        place,
+        text,
+        `is ${text.length} characters long; SAP has room for ${type.length}`,
+      );
+    return escaped(text);
+  }
+}
+
+/** Where a value goes, and what a person knows it by. */
+interface Place {
+  readonly segment: string;
+  readonly field: string;
+  readonly label: string;
+}
+
+/** Decimal point, as many decimals as the field has, the minus behind. @throws Refused: nothing is rounded */
+function numberOf({ decimals, length }: FieldType, value: Decimal, place: Place): string {
+  const rounded = decimals === null ? value : value.round(decimals);
+  if (!rounded.equals(value))
+    throw noRoomAt(place, value.plain(), `has more than ${decimals} decimals`);
+  const digits = decimals === null ? value.abs().plain() : rounded.abs().fixed(decimals);
+  const text = value.sign < 0 ? `${digits}-` : digits;
+  if (text.length > length)
+    throw noRoomAt(place, text, `has ${text.length} characters; SAP has room for ${length}`);
+  return text;
+}
+
+function noRoomAt({ segment, field, label }: Place, value: string, why: string): Refused {
+  const at = `${segment}-${field}`;
+  return noRoom(`${label === "" ? "" : `${label} `}"${value}" (${at}) ${why}`, label || at);
+}
+
+/** A value that SAP has no room for. */
+export const noRoom = (message: string, field: string): Refused =>
+  new Refused({
+    code: "no-room",
+    message,
+    next: "Correct it on the platform, or in the cross-reference table that it comes from; or enter the document in SAP by hand, then resolve it here.",
+    field,
+  });
+
+function unprintable({ segment, field, label }: Place, character: string): Refused {
+  const at = `${segment}-${field}`;
+  return new Refused({
+    code: "unprintable",
+    message: `${label === "" ? at : `${label} (${at})`} has the character ${codePoint(character)}, which has no place in an IDoc`,
+    next: 'Correct the text on the platform; the corrected version is delivered by itself. For texts, "characters: clean" of the sink leaves such characters out.',
+    field: label || at,
+  });
+}
+
+/** A document of the platform on its way into an IDoc. */
+export interface Subject {
+  /** The platform's id. */
+  readonly id: string;
+  readonly revision: string;
+  /** `YYYY-MM-DD`: the IDoc's own date; it depends on no clock. */
+  readonly day: string | null;
+  readonly message: string;
+  readonly basicType: string;
+}
+
+const DIGITS = 10n ** 16n;
+
+/**
+ * The IDoc's number at its sender: 16 digits that follow from message, id and revision, so that the same document is the
+ * same IDoc however often it is written. Of a million documents two would have the same number with a probability of 1 in
+ * 20,000; the second is refused before it is frozen (src/engine/acknowledged.ts). SAP quotes it in its answers.
+ */
+export function docnumOf({
+  message,
+  id,
+  revision,
+}: Pick<Subject, "message" | "id" | "revision">): string {
+  const digest = hash("sha256", JSON.stringify([message, id, revision]), "hex");
+  const number = BigInt(`0x${digest.slice(0, 32)}`) % DIGITS;
+  // 0 would be none.
+  return (number === 0n ? 1n : number).toString().padStart(16, "0");
+}
+
+/** Fields that begin with the document: the first 14 hex digits of its id, as people search for them in SAP. */
+const shortId = (id: string): string => id.replaceAll("-", "").slice(0, 14).toUpperCase();
+
+/** The control record; everything in it follows from the settings and the document. */
+export function controlRecord(writer: SegmentWriter, config: IdocSink, subject: Subject): string {
+  const { sender, receiver } = config;
+  return writer.of("EDI_DC40", {
+    TABNAM: "EDI_DC40",
+    MANDT: config.client ?? null,
+    DOCNUM: docnumOf(subject),
+    DIRECT: "2",
+    TEST: config.test ? "X" : null,
+    IDOCTYP: subject.basicType,
+    CIMTYP: config.extension ?? null,
+    MESTYP: subject.message,
+    MESCOD: config.variant ?? null,
+    MESFCT: config.function ?? null,
+    SNDPOR: sender.port,
+    SNDPRT: sender.type,
+    SNDPRN: sender.partner,
+    RCVPOR: receiver.port,
+    RCVPRT: receiver.type,
+    RCVPRN: receiver.partner,
+    CREDAT: subject.day,
+    CRETIM: subject.day === null ? null : "000000",
+    REFMES: shortId(subject.id),
+    ARCKEY: subject.id,
+  });
+}
+
+/** One IDoc as a file. The root is the extension's name where there is one, as SAP writes it. */
+export function idocXml({ extension }: IdocSink, { basicType }: Subject, records: string): string {
+  const root = extension ?? basicType;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}><IDOC BEGIN="1">${records}</IDOC></${root}>\n`;
+}
+
+/** SAP's numbers of partners and documents: 10 digits with zeros before them, where they are digits. */
+export const alpha10 = (code: string): string =>
+  /^\d{1,9}$/.test(code) ? code.padStart(10, "0") : code;
+
+/** `000010`, `000020`, ... for the items of a document, from 0. */
+export const itemNumber = (at: number): string => String((at + 1) * 10).padStart(6, "0");
+
+/** @throws Refused */
+export function unitOf(units: Readonly<Record<string, string>>, unit: string): string {
+  const known = units[unit];
+  if (known !== undefined) return known;
+  throw new Refused({
+    code: "unknown-unit",
+    message: `SAP's code of the unit "${unit}" is not known here`,
+    next: `Add it under "units" of this sink (${unit}: SAP's ISO code), then retry.`,
+    field: "unit",
+  });
+}

@@ -1,0 +1,557 @@
+/** What the readers of transaction sets share: elements by their place, and changes with their faults. */
+import { MONEY } from "../../ledger/changes.ts";
+import type { InvoiceRecord, PriceRecord } from "../../ledger/records.ts";
+import type { Change } from "../../core/contract.ts";
+import { Decimal } from "../../core/decimal.ts";
+import { Refused } from "../../core/errors.ts";
+import type { Fault } from "../../core/fault.ts";
+import { stringifyExact } from "../../core/json.ts";
+import type { X12Options } from "./config.ts";
+import { componentsOf, dayOf, explicitDecimal, impliedDecimals } from "./grammar.ts";
+import { joined, roundHalfUp } from "./set-writer.ts";
+import type { Segment, TransactionSet } from "./syntax.ts";
+
+export interface Reading {
+  readonly options: X12Options;
+  /** ISO 4217. */
+  readonly currency: string;
+  /** The file's name, for people. */
+  readonly file: string;
+}
+
+/** The records of one set that is without faults. @throws Refused when nothing of it can be taken */
+export type SetReader = (reading: Reading, set: TransactionSet) => Change[];
+
+/** `BIG02`: element 2; null: it is empty. */
+export const at = (segment: Segment | undefined, place: number): string | null => {
+  const value = segment?.elements[place - 1]?.trim() ?? "";
+  return value === "" ? null : value;
+};
+
+/** The first segment of this name, where element 1 is one of these; of any, where none is named. */
+const first = (
+  segments: readonly Segment[],
+  id: string,
+  ...qualifiers: readonly string[]
+): Segment | undefined =>
+  qualifiers.length === 0
+    ? segments.find((segment) => segment.id === id)
+    : qualifiers
+        .map((qualifier) => segments.find((one) => one.id === id && at(one, 1) === qualifier))
+        .find((one) => one !== undefined);
+
+const all = (segments: readonly Segment[], id: string): Segment[] =>
+  segments.filter((segment) => segment.id === id);
+
+/** Each loop begins with a segment of this name, and ends before the next one or a segment that ends all loops. */
+function loops(
+  segments: readonly Segment[],
+  id: string,
+  endedBy: readonly string[],
+): { readonly before: Segment[]; readonly loops: Segment[][]; readonly after: Segment[] } {
+  const start = segments.findIndex((segment) => segment.id === id);
+  if (start === -1) return { before: [...segments], loops: [], after: [] };
+  const length = segments.slice(start).findIndex((segment) => endedBy.includes(segment.id));
+  const end = length === -1 ? segments.length : start + length;
+  const found: Segment[][] = [];
+  for (const segment of segments.slice(start, end))
+    if (segment.id === id) found.push([segment]);
+    else found.at(-1)?.push(segment);
+  return { before: segments.slice(0, start), loops: found, after: segments.slice(end) };
+}
+
+/**
+ * CTT01 is the number of lines (IT1 of an 810, LIN of an 832), where the set has a CTT.
+ * @throws Refused where it says another number: lines are missing, or there are too many
+ */
+function expectCount(segments: readonly Segment[], lines: number): void {
+  const told = at(first(segments, "CTT"), 1);
+  if (told !== null && money(told)?.plain() !== String(lines))
+    throw refused("lines-counted", `CTT01 says ${told} lines, and there are ${lines}`, "CTT01");
+}
+
+/**
+ * A code that decides what the figures mean is one of those that are known here; an empty one is none.
+ * @throws Refused for any other: `message` says what it means
+ */
+function expectKnown(
+  segment: Segment | undefined,
+  place: number,
+  known: readonly string[],
+  { code, message }: { readonly code: string; readonly message: string },
+): void {
+  const value = at(segment, place);
+  if (segment === undefined || value === null || known.includes(value)) return;
+  const field = `${segment.id}${String(place).padStart(2, "0")}`;
+  throw refused(code, `${field} is ${value}: ${message}`, field);
+}
+
+const day = (text: string | null): string | null => (text === null ? null : dayOf(text));
+const money = (text: string | null): Decimal | null =>
+  text === null ? null : explicitDecimal(text);
+const cents = (text: string | null): Decimal | null =>
+  text === null ? null : impliedDecimals(text, 2);
+
+const sumOf = (values: readonly (Decimal | null)[]): Decimal =>
+  Decimal.sum(values.flatMap((value) => (value === null ? [] : [value])));
+
+/** The code of the product among the pairs that begin at an element; without ours, the first. */
+function productIn(segment: Segment | undefined, from: number, wanted: string): string | null {
+  const pairs = Array.from({ length: 10 }, (_, pair) => from + 2 * pair).map((place) => ({
+    qualifier: at(segment, place),
+    code: at(segment, place + 1),
+  }));
+  return pairs.find(({ qualifier }) => qualifier === wanted)?.code ?? null;
+}
+
+/** What the site calls the partner's unit. @throws Refused */
+function unitIn({ units }: X12Options, code: string | null): string | null {
+  if (code === null) return null;
+  const [unit] = Object.entries(units).find(([, known]) => known === code) ?? [];
+  return unit === undefined ? code : (BOOKS[unit] ?? unit);
+}
+
+/** Units as the records of books call them. */
+const BOOKS: Readonly<Record<string, string>> = { ltr: "l", mt: "t" };
+
+/** The code of a party. A name alone identifies nobody. */
+const codeOf = (n1: Segment | undefined): string | null => at(n1, 4);
+
+export const placeOf = ({ file }: Reading, set: TransactionSet, segment?: Segment): string =>
+  `${file} set ${set.id} ${set.control} segment ${(segment ?? set.segments[0])?.at ?? set.at}`;
+
+const recordOf = (id: string, origin: string, record: unknown): Change => ({
+  id,
+  version: null,
+  text: stringifyExact(record),
+  origin,
+});
+
+/** Stands for what could not be read, with everything that came of it. */
+export const faulty = (
+  id: string | null,
+  origin: string,
+  set: TransactionSet,
+  fault: Fault,
+): Change => ({
+  id: id === null || id.length > ID_MAX ? origin : id,
+  version: null,
+  text: stringifyExact({
+    set: set.segments.map(({ id, elements }) => [id, ...elements]),
+    code: fault.code,
+    message: fault.message,
+  }),
+  origin,
+  fault,
+});
+
+const ID_MAX = 200;
+
+const refused = (code: string, message: string, field: string): Refused =>
+  new Refused({
+    code,
+    message,
+    next: "Ask the partner to correct it and to send it again under a new control number.",
+    field,
+  });
+
+/** @throws Refused where it is missing */
+function needed<T>(value: T | null | undefined, field: string): T {
+  if (value !== null && value !== undefined) return value;
+  throw refused("missing", `${field} is missing`, field);
+}
+
+/* Transaction set 810 as invoices of the books: those that our company issued, as its ERP sends them. */
+
+export const readInvoice: SetReader = (reading, set) => {
+  const { options, currency } = reading;
+  const segments = set.segments.slice(1, -1);
+  const { before, loops: lines, after } = loops(segments, "IT1", ["TDS"]);
+  expectCount(segments, lines.length);
+  const big = first(segments, "BIG");
+  const number = needed(at(big, 2), "BIG02");
+  expectKnown(big, 7, INVOICES, NO_INVOICE);
+  expectKnown(big, 8, INVOICE_PURPOSES, OTHER_INVOICE_PURPOSE);
+  const seller = codeOf(first(before, "N1", "SE", "SU", "RI"));
+  if (seller !== options.ourCode)
+    throw refused(
+      "other-issuer",
+      `the invoice was issued by ${seller ?? "nobody who is named"}, not by ${options.ourCode ?? "us"}`,
+      "N104",
+    );
+  const invoiceDate = needed(day(at(big, 1)), "BIG01");
+  const total = needed(cents(at(first(after, "TDS"), 1)), "TDS01");
+  const charged = all(after, "SAC");
+  const made = linesOf(reading, lines, charged);
+  const { taxes, untaxed, tax } = taxed(reading, lines, after, made, total);
+  const record: InvoiceRecord = {
+    number,
+    id: number,
+    type: "out",
+    state: "posted",
+    reference: at(big, 4),
+    description: joined(all(before, "NTE").map((note) => at(note, 2) ?? "")),
+    partyCode: needed(codeOf(first(before, "N1", "BT", "BY")), "N104 of N1 BT"),
+    partyCompanyId: null,
+    currency: at(first(before, "CUR"), 2) ?? currency,
+    invoiceDate,
+    dueDate: dueDay(first(before, "ITD"), invoiceDate),
+    untaxed,
+    tax,
+    total,
+    amountToPay: total,
+    paidDate: null,
+    paidByPlatform: false,
+    paidByOthers: null,
+    clearedBy: MONEY,
+    platformId: null,
+    lines: made,
+    taxes,
+  };
+  return [recordOf(number, placeOf(reading, set), record)];
+};
+
+/** Consolidated, debit invoice, debit memo, final bill, product or service: data element 640. */
+const INVOICES = ["CI", "DI", "DR", "FB", "PR"];
+const NO_INVOICE = {
+  code: "other-type",
+  message:
+    "it is no plain invoice, such as a credit memo, of which some send amounts without a minus",
+};
+/** Original, replacement, duplicate: data element 353. */
+const INVOICE_PURPOSES = ["00", "05", "07"];
+const OTHER_INVOICE_PURPOSE = {
+  code: "other-purpose",
+  message: "it is no original, such as one that cancels an invoice",
+};
+
+type Line = InvoiceRecord["lines"][number];
+
+/** Lines, and allowances and charges of the whole invoice as lines of their own. */
+function linesOf(
+  reading: Reading,
+  lines: readonly (readonly Segment[])[],
+  charged: readonly Segment[],
+): Line[] {
+  return [
+    ...lines.flatMap((line) => [
+      lineOf(reading, line),
+      ...all(line, "SAC").map((sac) => chargeOf(sac)),
+    ]),
+    ...charged.map(chargeOf),
+  ];
+}
+
+function lineOf({ options }: Reading, segments: readonly Segment[]): Line {
+  const it1 = segments[0];
+  const quantity = needed(money(at(it1, 2)), "IT102");
+  const unitPrice = needed(money(at(it1, 4)), "IT104");
+  const code = at(it1, 3);
+  const text = joined(all(segments, "PID").map((pid) => at(pid, 5) ?? ""));
+  const bol = at(first(segments, "REF", "BM"), 2);
+  const isPiece = code === "EA" || code === null;
+  return {
+    product: productIn(it1, 6, options.product),
+    productName: text,
+    description: [text, bol === null ? null : `BOL ${bol}`]
+      .filter((one) => one !== null)
+      .join(", "),
+    quantity,
+    unit: isPiece ? null : unitIn(options, code),
+    unitPrice,
+    amount: roundHalfUp(quantity.times(unitPrice)),
+    account: null,
+  };
+}
+
+function chargeOf(sac: Segment): Line {
+  const amount = needed(cents(at(sac, 5)), "SAC05");
+  return {
+    product: null,
+    productName: null,
+    description: at(sac, 15) ?? at(sac, 2) ?? "charge",
+    quantity: null,
+    unit: null,
+    unitPrice: null,
+    amount: at(sac, 1) === "A" ? amount.negated() : amount,
+    account: null,
+  };
+}
+
+/**
+ * Taxes stand with the lines, at the end, or at both as the same ones. All of it comes to TDS01, to the cent.
+ * @throws Refused
+ */
+function taxed(
+  { options }: Reading,
+  lines: readonly (readonly Segment[])[],
+  after: readonly Segment[],
+  made: readonly Line[],
+  total: Decimal,
+): Pick<InvoiceRecord, "taxes" | "untaxed" | "tax"> {
+  const own = lines.flatMap((line) => all(line, "TXI"));
+  const atEnd = all(after, "TXI");
+  const untaxed = sumOf(made.map(({ amount }) => amount));
+  const both = [...own, ...atEnd];
+  const isRepeated = own.length > 0 && sum(own).equals(sum(atEnd));
+  const chosen = (isRepeated ? [both, own] : [both]).find((taxes) =>
+    untaxed.plus(sum(taxes)).equals(total),
+  );
+  if (chosen === undefined)
+    throw refused(
+      "does-not-add-up",
+      `lines and charges come to ${untaxed.fixed(2)}, taxes to ${sum(both).fixed(2)}; TDS01 says ${total.fixed(2)}`,
+      "TDS01",
+    );
+  const names = new Map(Object.entries(options.taxes).map(([name, code]) => [code, name]));
+  const taxes = chosen.map((txi) => {
+    const code = needed(at(txi, 1), "TXI01");
+    const base = money(at(txi, 8)) ?? untaxed;
+    return {
+      description: names.get(code) ?? code,
+      account: null,
+      base,
+      amount: needed(money(at(txi, 2)), "TXI02"),
+    };
+  });
+  return { taxes, untaxed, tax: sum(chosen) };
+}
+
+const sum = (taxes: readonly Segment[]): Decimal => sumOf(taxes.map((txi) => money(at(txi, 2))));
+
+function dueDay(itd: Segment | undefined, invoiceDate: string): string | null {
+  const named = day(at(itd, 6));
+  const days = at(itd, 7);
+  if (named !== null || days === null) return named;
+  const due = new Date(`${invoiceDate}T00:00:00Z`);
+  due.setUTCDate(due.getUTCDate() + Number(days));
+  return due.toISOString().slice(0, 10);
+}
+
+/* Transaction set 832 as prices of the books: a rack price for each terminal and product. */
+
+export const readCatalogue: SetReader = (reading, set) => {
+  const segments = set.segments.slice(1, -1);
+  const { before, loops: lines } = loops(segments, "LIN", ["CTT"]);
+  expectCount(segments, lines.length);
+  expectKnown(first(before, "BCT"), 10, PRICE_PURPOSES, OTHER_PRICE_PURPOSE);
+  expectCurrency(reading, segments);
+  const terminal = codeOf(first(before, "N1", "SF", "TM", "ST"));
+  return lines.flatMap((line) => {
+    const own = codeOf(first(line, "N1", "SF", "TM", "ST")) ?? terminal;
+    return priceOf(reading, set, line, own);
+  });
+};
+
+/** Original, addition, change, replacement, duplicate: data element 353. */
+const PRICE_PURPOSES = ["00", "02", "04", "05", "07"];
+const OTHER_PRICE_PURPOSE = {
+  code: "other-purpose",
+  message: "it tells no prices that hold, such as one that deletes them",
+};
+/** Changed, added, reinstated: data element 875. */
+const OFFERED = ["001", "021", "025"];
+const NOT_OFFERED = {
+  code: "not-offered",
+  message: "the product is not offered any more, or what is meant is not known",
+};
+
+/** @throws Refused: a rack price has no currency of its own */
+function expectCurrency({ currency }: Reading, segments: readonly Segment[]): void {
+  const other = all(segments, "CUR").find((cur) => at(cur, 2) !== currency);
+  if (other !== undefined)
+    throw refused(
+      "other-currency",
+      `CUR02 is ${at(other, 2) ?? "empty"}; the company's currency is ${currency}`,
+      "CUR02",
+    );
+}
+
+/** One that cannot be read leaves the others alone. */
+function priceOf(
+  reading: Reading,
+  set: TransactionSet,
+  line: readonly Segment[],
+  terminal: string | null,
+): Change[] {
+  const [lin] = line;
+  const product = productIn(lin, 2, reading.options.product);
+  const id = terminal === null || product === null ? null : `${terminal}|${product}`;
+  const origin = placeOf(reading, set, lin);
+  try {
+    const list = needed(terminal, "the terminal (N104 of N1 SF)");
+    const named = needed(product, `the product (LIN03 with LIN02 ${reading.options.product})`);
+    const prices = all(line, "CTP").filter((ctp) => (at(ctp, 2) ?? "UCP") === "UCP");
+    const [ctp, second] = prices;
+    if (second !== undefined)
+      throw refused("several-prices", `${named} has ${prices.length} unit prices`, "CTP");
+    const quantity = money(at(ctp, 4));
+    if (quantity !== null && !quantity.isInteger)
+      throw refused("quantity-break", `the price is for ${quantity.text}`, "CTP04");
+    if (quantity !== null && quantity.plain() !== "1" && quantity.sign !== 0)
+      throw refused("quantity-break", `the price holds from ${quantity.plain()} on`, "CTP04");
+    const price = needed(money(at(ctp, 3)), "CTP03");
+    expectKnown(first(line, "G53"), 1, OFFERED, NOT_OFFERED);
+    expectForOne(ctp);
+    const [code = ""] = componentsOf(needed(at(ctp, 5), "CTP05"));
+    const unit = needed(unitIn(reading.options, code), "CTP05");
+    const record: PriceRecord = { list, product: named, price, unit };
+    return [recordOf(`${list.trim()}|${named}`, origin, record)];
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return [faulty(id, origin, set, error.fault)];
+  }
+}
+
+/** Per piece and per unit of measure: data element 639. */
+const PER_UNIT = ["PE", "UM"];
+
+/** @throws Refused: CTP03 is not what one of the unit costs */
+function expectForOne(ctp: Segment | undefined): void {
+  const other = { code: "other-price", message: "the price is not that of one unit" };
+  const [, ...factors] = componentsOf(at(ctp, 5) ?? "");
+  if (factors.some((factor) => factor !== "" && money(factor)?.plain() !== "1"))
+    throw refused(other.code, `CTP05 is ${at(ctp, 5) ?? ""}: ${other.message}`, "CTP05");
+  if (at(ctp, 7) !== null && money(at(ctp, 7))?.plain() !== "1")
+    throw refused(other.code, `CTP07 is ${at(ctp, 7) ?? ""}: the price has a factor`, "CTP07");
+  expectKnown(ctp, 9, PER_UNIT, other);
+  expectKnown(ctp, 11, ["1"], other);
+}
+
+/** When the prices of a set begin to hold: the latest of them, `2026-11-18T18:00` at the company; null: at once. */
+export function effectiveFrom(set: TransactionSet): string | null {
+  const moments = set.segments
+    .filter((segment) => segment.id === "DTM" && at(segment, 1) === "007")
+    .flatMap((dtm) => {
+      const date = day(at(dtm, 2));
+      const [, hour = "00", minute = "00"] = /^(\d\d)(\d\d)/.exec(at(dtm, 3) ?? "") ?? [];
+      return date === null ? [] : [`${date}T${hour}:${minute}`];
+    });
+  return moments.toSorted().at(-1) ?? null;
+}
+
+/* Transaction set 820 as invoices of the books that were paid: what marks them as paid on the platform. */
+
+export const readRemittance: SetReader = (reading, set) => {
+  const segments = set.segments.slice(1, -1);
+  const bpr = first(segments, "BPR");
+  const { before, loops: payments } = loops(segments, "RMR", ["SE"]);
+  const paid = needed(money(at(bpr, 2)), "BPR02");
+  const sum = sumOf(payments.map(([rmr]) => money(at(rmr, 4))));
+  const fault = faultOfWhole(segments, paid, sum);
+  return payments.flatMap((payment) => paymentOf(reading, set, { before, payment, fault }));
+};
+
+/** With a payment, pay only, credit advice, remittance only, split (twice): data element 305. */
+const PAYMENTS: ReadonlySet<string> = new Set(["C", "D", "E", "I", "U", "X"]);
+
+/** What keeps every payment of it from counting; null: nothing. */
+function faultOfWhole(segments: readonly Segment[], paid: Decimal, sum: Decimal): Refused | null {
+  const bpr = first(segments, "BPR");
+  if (at(bpr, 3) !== "C")
+    return refused(
+      "not-a-credit",
+      `BPR03 is ${at(bpr, 3) ?? "empty"}: it is no payment to us`,
+      "BPR03",
+    );
+  const handling = at(bpr, 1) ?? "empty";
+  if (!PAYMENTS.has(handling) || at(bpr, 4) === "NON")
+    return refused(
+      "not-paid",
+      `BPR01 is ${handling} and BPR04 is ${at(bpr, 4) ?? "empty"}: it does not say that money was sent, such as a prenotification`,
+      "BPR01",
+    );
+  const [adjustment] = all(segments, "ADX");
+  if (adjustment !== undefined)
+    return refused(
+      "adjusted",
+      `the payment is adjusted by ${at(adjustment, 1) ?? "an amount"} (reason ${at(adjustment, 2) ?? "none"}): nobody can tell which invoices are paid in full`,
+      "ADX",
+    );
+  if (paid.equals(sum)) return null;
+  return refused(
+    "does-not-add-up",
+    `the payments come to ${sum.fixed(2)}; BPR02 says ${paid.fixed(2)}`,
+    "BPR02",
+  );
+}
+
+interface Payment {
+  readonly before: readonly Segment[];
+  readonly payment: readonly Segment[];
+  readonly fault: Refused | null;
+}
+
+/** One that cannot be read leaves the others alone. */
+function paymentOf(
+  reading: Reading,
+  set: TransactionSet,
+  { before, payment, fault }: Payment,
+): Change[] {
+  const [rmr] = payment;
+  const number = at(rmr, 2);
+  const origin = placeOf(reading, set, rmr);
+  try {
+    if (at(rmr, 1) !== "IV")
+      throw refused("no-invoice", `RMR01 is ${at(rmr, 1) ?? "empty"}, not IV`, "RMR01");
+    const named = needed(number, "RMR02");
+    if (fault !== null) throw fault;
+    const bpr = first(before, "BPR");
+    const date =
+      day(at(bpr, 16)) ??
+      day(at(first(before, "DTM"), 2)) ??
+      day(at(first(payment, "DTM", "003"), 2));
+    return [recordOf(named, origin, settledBy(reading, before, rmr, named, needed(date, "BPR16")))];
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return [faulty(number, origin, set, error.fault)];
+  }
+}
+
+/**
+ * The invoice as far as a remittance tells of it: what is paid, of how much. Its lines and taxes the mapping of paid
+ * invoices does not read. @throws Refused
+ */
+function settledBy(
+  { currency }: Reading,
+  before: readonly Segment[],
+  rmr: Segment | undefined,
+  number: string,
+  paidDate: string,
+): InvoiceRecord {
+  const paid = needed(money(at(rmr, 4)), "RMR04");
+  const total = needed(money(at(rmr, 5)), "RMR05");
+  const discount = money(at(rmr, 6)) ?? Decimal.zero;
+  if (discount.sign !== 0)
+    throw refused("discount", `a discount of ${discount.fixed(2)} was taken (RMR06)`, "RMR06");
+  if (paid.sign <= 0) throw refused("not-a-payment", `RMR04 is ${paid.text}`, "RMR04");
+  const open = total.minus(paid);
+  if (open.sign < 0)
+    throw refused("overpaid", `${paid.fixed(2)} was paid of ${total.fixed(2)}`, "RMR04");
+  const isPaid = open.sign === 0;
+  const payer = first(before, "N1", "PR");
+  return {
+    number,
+    id: number,
+    type: "out",
+    state: isPaid ? "paid" : "posted",
+    reference: at(first(before, "TRN"), 2),
+    description: null,
+    partyCode: needed(codeOf(payer) ?? at(payer, 2), "N1 PR"),
+    partyCompanyId: null,
+    currency: at(first(before, "CUR"), 2) ?? currency,
+    invoiceDate: paidDate,
+    dueDate: null,
+    untaxed: total,
+    tax: Decimal.zero,
+    total,
+    amountToPay: open,
+    paidDate: isPaid ? paidDate : null,
+    paidByPlatform: false,
+    paidByOthers: isPaid ? null : paid,
+    clearedBy: MONEY,
+    platformId: null,
+    lines: [],
+    taxes: [],
+  };
+}
