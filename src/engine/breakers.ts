@@ -4,7 +4,7 @@
  */
 import { monthAt } from "../core/budget.ts";
 import type { Breaker } from "../core/outcome.ts";
-import type { Engine } from "./engine.ts";
+import { endpointOf, type Engine, type Flow } from "./engine.ts";
 
 interface Habit {
   /** How long until one try is made all the same, unless we were told; null: a person must clear it. */
@@ -154,6 +154,35 @@ export function blocked(
       };
   }
   return null;
+}
+
+/**
+ * A stop that is due to be tried again, and that nothing would try, is over: what it held up was settled otherwise, or its
+ * flow is not configured any more. Whatever meets the same later stops anew.
+ */
+export function endIdleStops(engine: Engine): void {
+  const { store, clock, flows, note } = engine;
+  const now = clock.now().wallMs;
+  const stops = store.journal.breakers().filter(({ retryMs }) => retryMs !== null);
+  for (const [scope, all] of Map.groupBy(stops, (stop) => stop.scope)) {
+    const isTried = ({ breaker, retryMs }: (typeof all)[number]): boolean =>
+      // It is inspection that tries it.
+      breaker === ("emptied" satisfies keyof typeof habits) || (retryMs ?? 0) > now;
+    if (all.some(isTried) || flows.some((flow) => wouldTry(engine, flow, scope))) continue;
+    const detail = `${scope}: nothing is left that it holds up (${all.map(({ message }) => message).join("; ")})`;
+    store.transaction(() => {
+      store.journal.clear(scope);
+      store.journal.audit(now, { event: "stop over", detail });
+    });
+    note("going on", { scope });
+  }
+}
+
+function wouldTry({ store }: Engine, { flow, from, to, sink }: Flow, scope: string): boolean {
+  if (from === scope || endpointOf(from) === scope) return true;
+  if (endpointOf(to) !== scope && sink.operation !== scope) return false;
+  const pending = store.deliveries.counts(flow).get("pending") ?? 0;
+  return pending > 0 || store.requests.openCount(flow) > 0;
 }
 
 export function clearBreakers(engine: Engine, scopes: readonly string[]): void {

@@ -4,6 +4,7 @@ import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts"
 import { tempFolder } from "../../test/support/folder.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Clock } from "../core/moment.ts";
+import { nothingDone } from "../core/outcome.ts";
 import { ledger } from "../store/budget.ts";
 import { Daemon } from "./daemon.ts";
 import type { Engine, Flow } from "./engine.ts";
@@ -190,4 +191,40 @@ test("a clock that steps back an hour while running delays no flow, and the log 
   expect(bench.store.flows.find(flow.name)?.next_due_ms).toBeLessThan(
     clock.now().wallMs + 11 * MINUTE,
   );
+});
+
+test("a stop stands while a document waits for what it stops, and ends when none does", async () => {
+  const folder = tempFolder();
+  const bench = engineOn(folder);
+  const send = async () => nothingDone("HTTP 403", { stop: "scope" });
+  const source = pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]);
+  const flow = bench.flow({ sink: receiver({ send }), source });
+  await runFor({ ...bench.engine, clock: bench.clock }, flow, 120);
+  const stop = { breaker: "scope", scope: "bill.create" };
+  expect(bench.store.journal.breakers()).toMatchObject([stop]);
+  bench.store.close();
+
+  // The flow is not configured any more: nothing would ever try the operation again.
+  const later = engineOn(folder, bench.clock);
+  const { journal } = later.store;
+  const other = later.flow({
+    name: "other",
+    from: "elsewhere.bills",
+    to: "nowhere.bills",
+    sink: receiver({ operation: "other.create" }),
+    source: pagesOf(),
+  });
+  const put = (breaker: string, scope: string, retryMs: number | null) =>
+    journal.trip({ breaker, scope, retryMs, message: "", next: "", sinceMs: 0 });
+  const wallMs = later.clock.now().wallMs;
+  // What only a person ends, what inspection tries, and what is read again by itself.
+  put("doubled", "bill.create", null);
+  put("emptied", "erp", wallMs);
+  put("receiver", "elsewhere", wallMs + 100 * 60 * MINUTE);
+  put("quota", "platform", wallMs + 60 * MINUTE);
+  await runFor({ ...later.engine, clock: later.clock }, other, 30);
+  const scopes = () => journal.breakers().map(({ breaker }) => breaker);
+  expect(scopes().toSorted()).toEqual(["doubled", "emptied", "quota"]);
+  await runFor({ ...later.engine, clock: later.clock }, other, 60);
+  expect(scopes().toSorted()).toEqual(["doubled", "emptied"]);
 });

@@ -4,7 +4,7 @@
  */
 import { ConfigurationError, FuelbridgeError } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
-import { blocked, clearBreakers } from "./breakers.ts";
+import { blocked, clearBreakers, endIdleStops } from "./breakers.ts";
 import { ClockWatch, type Jump } from "./clocks.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { outOfStep } from "./in-step.ts";
@@ -238,6 +238,7 @@ export class Daemon {
         : { ...(await push(engine, flow, signal)), ...UNREAD };
       lane.wakeAt = ran.wakeAt;
       if (withPull) this.#scheduleNext(lane, began, ran);
+      endIdleStops(engine);
       this.#worked ||= ran.progress + ran.received > 0;
       // What was delivered may be what a flow waits for; what was refused as one of many may go alone now.
       if (ran.progress > 0) for (const other of this.#lanes) other.nudged = true;
