@@ -4,7 +4,7 @@ import { z } from "zod";
 import { defineMapping } from "../src/core/contract.ts";
 import { type Budget, usualBudget } from "../src/core/budget.ts";
 import type { Kind } from "../src/core/kinds.ts";
-import { stretchText } from "../src/cli/budget.ts";
+import { stretchText } from "../src/views/budget.ts";
 import { Daemon } from "../src/engine/daemon.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
 import { pull } from "../src/engine/pull.ts";

@@ -1,8 +1,8 @@
 /** Alerts on change of state, over a real store, to a real web server and a real mail server. */
 import { createHmac } from "node:crypto";
 import { expect, test, vi } from "vitest";
-import { STATUS } from "../cli/status.fixture.ts";
-import { inWords } from "../cli/status.ts";
+import { STATUS } from "../views/status.fixture.ts";
+import { statusText } from "../views/status.ts";
 import type { FlowStatus, QuarantineGroup, Status } from "../office/answers.ts";
 import { openStore } from "../store/store.ts";
 import { testClock } from "../../test/support/clock.ts";
@@ -260,7 +260,9 @@ test("what will stop unless a person acts is said in status and is one alert, wh
     ],
   });
   const conditions = (status: Status) => conditionsOf(status, { unreachableMs: MINUTE }, 0);
-  expect(inWords(soon(7))).toContain("SOON books: the authorisation ends in 7 days\n  Run `fuel");
+  expect(statusText(soon(7))).toContain(
+    "SOON books: the authorisation ends in 7 days\n  Run `fuel",
+  );
   const [today, tomorrow] = [conditions(soon(7)), conditions(soon(6))];
   expect(today).toMatchObject([{ key: "warning books authorise-soon", urgent: false }]);
   expect(tomorrow.map(({ key }) => key)).toEqual(today.map(({ key }) => key));

@@ -4,14 +4,12 @@ import { channelsOf } from "../alerts/channels.ts";
 import { testMessage } from "../alerts/message.ts";
 import { ConfigurationError, exitCodes } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
-import { addCommand, configured } from "./command.ts";
+import { addCommand } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 
 export function alerts(program: Command): void {
   const parent = program.command("alerts").description("messages when something goes wrong");
-  configured(
-    addCommand(parent, "test", "send a test message to each channel", ({ file }) => tryAll(file)),
-  );
+  addCommand(parent, "test", "send a test message to each channel", ({ file }) => tryAll(file));
 }
 
 /** Exit 1 when a channel did not take it. @throws ConfigurationError when there is none */

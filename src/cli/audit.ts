@@ -7,26 +7,24 @@ import type { AuditEntry } from "../office/answers.ts";
 import type { Office } from "../office/questions.ts";
 import type { Answer } from "./answer.ts";
 import { ask } from "../app/ask.ts";
-import { addCommand, configured } from "./command.ts";
+import { addCommand } from "./command.ts";
 import { counted } from "../views/table.ts";
 
 /** One row for each entry, for spreadsheets; with `--json` the same as a list. */
 export function audit(program: Command): void {
-  configured(
-    addCommand(program, "audit", "who did what, when and why, as CSV", async (given) => {
-      const { from = null, to = null, head } = given.options;
-      if (given.options["verify"] !== undefined) return checked(given.file, head ?? null);
-      for (const day of [from, to]) expectDay(day);
-      const people = given.options["people"] !== undefined;
-      const entries = await ask(given.file, (office) => all(office, { from, to, people }));
-      return { data: given.json ? { entries } : null, text: asCsv(entries) };
-    })
-      .option("--from <day>", "the first day (default: the first entry's)")
-      .option("--to <day>", "the last day (default: today)")
-      .option("--people", "what people decided alone")
-      .option("--verify", "is every entry as it was written? names the first that is not")
-      .option("--head <entry:hash>", "with --verify: the newest entry as it was noted earlier"),
-  );
+  addCommand(program, "audit", "who did what, when and why, as CSV", async (given) => {
+    const { from = null, to = null, head } = given.options;
+    if (given.options["verify"] !== undefined) return checked(given.file, head ?? null);
+    for (const day of [from, to]) expectDay(day);
+    const people = given.options["people"] !== undefined;
+    const entries = await ask(given.file, (office) => all(office, { from, to, people }));
+    return { data: given.json ? { entries } : null, text: asCsv(entries) };
+  })
+    .option("--from <day>", "the first day (default: the first entry's)")
+    .option("--to <day>", "the last day (default: today)")
+    .option("--people", "what people decided alone")
+    .option("--verify", "is every entry as it was written? names the first that is not")
+    .option("--head <entry:hash>", "with --verify: the newest entry as it was noted earlier");
 }
 
 /** Exit 0 only when all entries are as they were written, and the one that was noted is among them. */

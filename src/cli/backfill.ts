@@ -5,7 +5,7 @@ import type { BackfillCost, BackfillState } from "../office/answers.ts";
 import type { Office } from "../office/questions.ts";
 import type { Answer } from "./answer.ts";
 import { ask } from "../app/ask.ts";
-import { addCommand, configured, type Given, thisPerson } from "./command.ts";
+import { addCommand, type Given, thisPerson } from "./command.ts";
 import { openProgress } from "../app/progress.ts";
 import { counted, instant, table } from "../views/table.ts";
 
@@ -14,36 +14,33 @@ import { counted, instant, table } from "../views/table.ts";
  * given again, the same command goes on where it was.
  */
 export function backfill(program: Command): void {
-  configured(
-    addCommand(
-      program,
-      "backfill [flow]",
-      "read a past period anew, beside the live position; without a flow: what was read so",
-      async (given) => {
-        const [flow] = given.args;
-        if (flow === undefined)
-          return listed(await ask(given.file, (office) => office.backfills()));
-        const asked = askedBy(flow, given.options);
-        const done = await ask(
-          given.file,
-          async (office) => {
-            process.stderr.write(inWords(asked, await office.backfillCost(asked)));
-            return watched(office, () => office.backfill(asked));
-          },
-          "backfill",
-        );
-        return told(done);
-      },
-    )
-      .option("--from <day>", "the first day, for example 2026-10-01")
-      .option("--to <day>", "the last day")
-      .option("--note <text>", "why; it is kept in the audit")
-      .option("--by <name>", "who asked for it (default: this user)")
-      .option(
-        "--share <percent>",
-        `how much of the month's requests backfills may use (default: ${BACKFILL_SHARE})`,
-      ),
-  );
+  addCommand(
+    program,
+    "backfill [flow]",
+    "read a past period anew, beside the live position; without a flow: what was read so",
+    async (given) => {
+      const [flow] = given.args;
+      if (flow === undefined) return listed(await ask(given.file, (office) => office.backfills()));
+      const asked = askedBy(flow, given.options);
+      const done = await ask(
+        given.file,
+        async (office) => {
+          process.stderr.write(inWords(asked, await office.backfillCost(asked)));
+          return watched(office, () => office.backfill(asked));
+        },
+        "backfill",
+      );
+      return told(done);
+    },
+  )
+    .option("--from <day>", "the first day, for example 2026-10-01")
+    .option("--to <day>", "the last day")
+    .option("--note <text>", "why; it is kept in the audit")
+    .option("--by <name>", "who asked for it (default: this user)")
+    .option(
+      "--share <percent>",
+      `how much of the month's requests backfills may use (default: ${BACKFILL_SHARE})`,
+    );
 }
 
 /** @throws ConfigurationError when something is not given */

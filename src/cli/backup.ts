@@ -3,29 +3,64 @@ import { createHash } from "node:crypto";
 import { basename, dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
-import type { Config } from "../config/config.ts";
-import { ConfigurationError, EnvironmentError, StorageError } from "../core/errors.ts";
+import { type Config, ownerOf } from "../config/config.ts";
+import { ConfigurationError, EnvironmentError, StorageError, StoreInUse } from "../core/errors.ts";
 import {
   copiesFolder,
   type Copied,
   type ExaminedCopy,
   examineCopy,
+  restoreStore,
   sync,
 } from "../store/backup.ts";
+import { holderOf } from "../office/remote.ts";
 import type { Answer } from "./answer.ts";
 import { askOf } from "../app/ask.ts";
-import { addCommand, configured } from "./command.ts";
+import { addCommand, thisPerson } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 import { counted, instant } from "../views/table.ts";
 
-export function backup(program: Command): void {
-  configured(
-    addCommand(program, "backup", "copy the store while it works, and examine the copy", (given) =>
-      backUp(given.file, given.options["to"], given.options["keep"]),
-    )
-      .option("--to <file>", "a new file, or a folder (default: backups in the state folder)")
-      .option("--keep <number>", "remove the oldest in the state folder beyond so many"),
-  );
+export function backupCommands(program: Command): void {
+  addCommand(program, "backup", "copy the store while it works, and examine the copy", (given) =>
+    backUp(given.file, given.options["to"], given.options["keep"]),
+  )
+    .option("--to <file>", "a new file, or a folder (default: backups in the state folder)")
+    .option("--keep <number>", "remove the oldest in the state folder beyond so many");
+  addCommand(
+    program,
+    "restore <file>",
+    "put a backup in the place of the store; the daemon must be stopped",
+    async ({ args: [file = ""], file: configuration, options }) => {
+      const config = await loadConfiguration(configuration);
+      const { state } = config;
+      const holder = await holderOf(state);
+      if (holder !== null)
+        throw new StoreInUse(
+          `The store in ${state} is in use by process ${holder}, so nothing was changed.`,
+          "Stop the daemon (`systemctl stop fuelbridge`), then restore.",
+        );
+      const { copy, aside } = restoreStore({
+        folder: state,
+        file: resolve(file),
+        owner: ownerOf(config),
+        by: options["by"] ?? thisPerson(),
+        atMs: Date.now(),
+      });
+      const { counts, until } = copy;
+      return {
+        data: { state, from: resolve(file), aside, ...copy },
+        text: [
+          `The store in ${state} is the backup now: ${counted(counts.delivery, "delivery", "deliveries")}${until === null ? "" : `, until ${instant(until)}`}.`,
+          ...(aside === null ? [] : [`What was there is kept in ${aside}.`]),
+          "",
+          "1. Put files that the ERP exported since then back into the export folder.",
+          "2. Start the daemon. It reads and looks for everything, and sends nothing.",
+          "3. fuelbridge now all, then wait until fuelbridge status shows nothing new.",
+          "4. Look at fuelbridge quarantine list, then: fuelbridge release restored",
+        ].join("\n"),
+      };
+    },
+  ).option("--by <name>", "who restores it (default: this user)");
 }
 
 /**

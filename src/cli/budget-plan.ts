@@ -14,7 +14,7 @@ import { PLATFORM } from "../config/flows.ts";
 import { listOf } from "../platform/parts.ts";
 import { costOf, type Polled, polledOf, needOf, slowing, wholeShare } from "../office/month.ts";
 import type { MonthStatus } from "../office/answers.ts";
-import { listText, stretchText } from "./budget.ts";
+import { listText, stretchText } from "../views/budget.ts";
 import { when } from "./check.ts";
 import { counted, table } from "../views/table.ts";
 

@@ -3,29 +3,27 @@ import type { Config, FlowConfig } from "../config/config.ts";
 import { durationText } from "../core/duration.ts";
 import type { TableReport } from "../config/crossref.ts";
 import { thisUser } from "../store/rights.ts";
-import { addCommand, configured } from "./command.ts";
+import { addCommand } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 import { counted, table } from "../views/table.ts";
 
 /** Looks at files of this machine only: neither the platform nor an ERP is asked anything. */
 export function check(program: Command): void {
-  configured(
-    addCommand(program, "check", "is the configuration right? (offline)", async ({ file }) => {
-      const config = await loadConfiguration(file, "site");
-      const [{ openTables, separatorText }, { expectState, firstStartNote }] = await Promise.all([
-        import("../config/crossref.ts"),
-        import("../app/state.ts"),
-      ]);
-      expectState(config);
-      const tables = openTables(config.crossReferences).check();
-      const texts = tables.map((table) => tableText(table, separatorText(table.separator)));
-      const note = firstStartNote(config, Date.now());
-      return {
-        data: { ...summary(config, tables), ...(note === null ? {} : { note }) },
-        text: inWords(config, texts, note),
-      };
-    }),
-  );
+  addCommand(program, "check", "is the configuration right? (offline)", async ({ file }) => {
+    const config = await loadConfiguration(file, "site");
+    const [{ openTables, separatorText }, { expectState, firstStartNote }] = await Promise.all([
+      import("../config/crossref.ts"),
+      import("../app/state.ts"),
+    ]);
+    expectState(config);
+    const tables = openTables(config.crossReferences).check();
+    const texts = tables.map((table) => tableText(table, separatorText(table.separator)));
+    const note = firstStartNote(config, Date.now());
+    return {
+      data: { ...summary(config, tables), ...(note === null ? {} : { note }) },
+      text: inWords(config, texts, note),
+    };
+  });
 }
 
 const summary = (config: Config, tables: readonly TableReport[]) => ({

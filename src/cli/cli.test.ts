@@ -10,9 +10,9 @@ import { commandHere } from "../../test/support/site-command.ts";
 import { serveAdmin } from "../office/server.ts";
 import { exitCodes } from "../core/errors.ts";
 import type { Reason } from "../engine/in-step.ts";
-import { inWords as statusInWords } from "./status.ts";
-import { STATUS } from "./status.fixture.ts";
-import { storyInWords } from "./trace.ts";
+import { statusText as statusInWords } from "../views/status.ts";
+import { STATUS } from "../views/status.fixture.ts";
+import { storyInWords } from "./asking.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const KEY = "svc_live_canary0000";

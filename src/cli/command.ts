@@ -11,12 +11,27 @@ export interface Given {
   readonly file: string;
 }
 
-/** Adds a command with the options that all have. `work` answers, or returns nothing when it has spoken itself. */
-export function addCommand(
+/** What a command does: it answers, or returns nothing when it has spoken itself. */
+type Work = (given: Given) => Promise<Answer | void>;
+
+/** Adds a command with the options that all have, which reads the configuration. */
+export const addCommand = (
   parent: Command,
   usage: string,
   description: string,
-  work: (given: Given) => Promise<Answer | void>,
+  work: Work,
+): Command =>
+  addBareCommand(parent, usage, description, work).option(
+    "--config <file>",
+    `the configuration (default: $FUELBRIDGE_CONFIG or ${DEFAULT_CONFIG})`,
+  );
+
+/** The same, of one that reads no configuration. */
+export function addBareCommand(
+  parent: Command,
+  usage: string,
+  description: string,
+  work: Work,
 ): Command {
   return parent
     .command(usage)
@@ -29,13 +44,6 @@ export function addCommand(
       if (answer) say(commandName(this), json === true, answer);
     });
 }
-
-/** For a command that reads the configuration. */
-export const configured = (command: Command): Command =>
-  command.option(
-    "--config <file>",
-    `the configuration (default: $FUELBRIDGE_CONFIG or ${DEFAULT_CONFIG})`,
-  );
 
 /** `quarantine list`: the words between `fuelbridge` and the arguments. */
 export function commandName(command: Command): string {

@@ -16,7 +16,7 @@ import { openTables, type Tables } from "../config/crossref.ts";
 import type { Office } from "../office/questions.ts";
 import type { Status } from "../office/answers.ts";
 import { ask } from "../app/ask.ts";
-import { addCommand, configured } from "./command.ts";
+import { addCommand } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 import { openLooking } from "../app/looking.ts";
 import { untilSignal } from "../app/signals.ts";
@@ -36,30 +36,28 @@ interface Requests {
 
 /** Asks every endpoint that the configuration names, as it stands in the file: a daemon may run with an older one. */
 export function doctor(program: Command): void {
-  configured(
-    addCommand(
-      program,
-      "doctor",
-      "does everything hold that synchronising needs? (asks the platform and the ERP)",
-      async ({ file }) => {
-        const config = await loadConfiguration(file);
-        const { examineState } = await import("../app/state.ts");
-        const state = { endpoint: "fuelbridge", ...examineState(config) };
-        const office = officeAskedIn(file);
-        const counting = countingIn(office);
-        const { result: endpoints, exitCode } = await untilSignal((signal) =>
-          examineAll(config, office, counting.governor, signal),
-        );
-        const result = [state, ...endpoints];
-        const right = result.every(({ fault }) => fault === null);
-        const requests = counting.requests();
-        return {
-          data: { right, examinations: result, requests },
-          text: inWords(result, requests),
-          exitCode: exitCode ?? (right ? exitCodes.ok : exitCodes.environment),
-        };
-      },
-    ),
+  addCommand(
+    program,
+    "doctor",
+    "does everything hold that synchronising needs? (asks the platform and the ERP)",
+    async ({ file }) => {
+      const config = await loadConfiguration(file);
+      const { examineState } = await import("../app/state.ts");
+      const state = { endpoint: "fuelbridge", ...examineState(config) };
+      const office = officeAskedIn(file);
+      const counting = countingIn(office);
+      const { result: endpoints, exitCode } = await untilSignal((signal) =>
+        examineAll(config, office, counting.governor, signal),
+      );
+      const result = [state, ...endpoints];
+      const right = result.every(({ fault }) => fault === null);
+      const requests = counting.requests();
+      return {
+        data: { right, examinations: result, requests },
+        text: inWords(result, requests),
+        exitCode: exitCode ?? (right ? exitCodes.ok : exitCodes.environment),
+      };
+    },
   );
 }
 

@@ -8,35 +8,31 @@ import { agreementOf } from "../reconcile/text.ts";
 import type { AuditHead } from "../office/asked.ts";
 import type { Answer } from "./answer.ts";
 import { ask, askOf } from "../app/ask.ts";
-import { addCommand, configured, thisPerson } from "./command.ts";
+import { addCommand, thisPerson } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 import { packOf } from "../app/evidence-pack.ts";
 
 /** A pack for auditors: a folder of files with their SHA-256 sums. */
 export function evidence(program: Command): void {
   const parent = program.command("evidence").description("what both sides hold, for an auditor");
-  configured(
-    addCommand(
-      parent,
-      "make <folder>",
-      "reconcile a period and write rows, totals, journals and sums into a new folder",
-      ({ file, args: [folder = ""], options }) =>
-        make(file, folder, { from: options["from"] ?? null, to: options["to"] ?? null }),
-    )
-      .option("--from <day>", "the first day (default: the first of this month)")
-      .option("--to <day>", "the last day (default: today)"),
-  );
-  configured(
-    addCommand(
-      parent,
-      "verify <folder>",
-      "is every file as it was when the pack was made?",
-      async ({ file, args: [folder = ""], options }) =>
-        verify(folder, options["seal"] ?? null, options["audit"] === undefined ? null : file),
-    )
-      .option("--seal <sha256>", "the seal that was noted then")
-      .option("--audit", "is the store's audit as it was then, too? asks the store of --config"),
-  );
+  addCommand(
+    parent,
+    "make <folder>",
+    "reconcile a period and write rows, totals, journals and sums into a new folder",
+    ({ file, args: [folder = ""], options }) =>
+      make(file, folder, { from: options["from"] ?? null, to: options["to"] ?? null }),
+  )
+    .option("--from <day>", "the first day (default: the first of this month)")
+    .option("--to <day>", "the last day (default: today)");
+  addCommand(
+    parent,
+    "verify <folder>",
+    "is every file as it was when the pack was made?",
+    async ({ file, args: [folder = ""], options }) =>
+      verify(folder, options["seal"] ?? null, options["audit"] === undefined ? null : file),
+  )
+    .option("--seal <sha256>", "the seal that was noted then")
+    .option("--audit", "is the store's audit as it was then, too? asks the store of --config");
 }
 
 type Days = { readonly from: string | null; readonly to: string | null };

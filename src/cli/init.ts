@@ -7,20 +7,18 @@ import type { Command } from "commander";
 import { calendarOf } from "../core/calendar.ts";
 import { ConfigurationError, EnvironmentError, exitCodes } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
-import { addCommand, configured, type Given } from "./command.ts";
+import { addCommand, type Given } from "./command.ts";
 import type { Owner, Written } from "./init/disk.ts";
 import type { Answers, Field } from "./init/fields.ts";
 import type { Site } from "./init/site.ts";
 import { counted, table } from "../views/table.ts";
 
 export function init(program: Command): void {
-  const command = configured(
-    addCommand(
-      program,
-      "init",
-      "writes a configuration, its secrets and tables (asks, or takes flags)",
-      initialise,
-    ),
+  const command = addCommand(
+    program,
+    "init",
+    "writes a configuration, its secrets and tables (asks, or takes flags)",
+    initialise,
   )
     .option("--directory <folder>", "writes fuelbridge.yaml there, in place of --config")
     .option("--company <label>", "a short label of the company, never changed afterwards")

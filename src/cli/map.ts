@@ -1,33 +1,28 @@
 /** What records become, without sending anything. The mapping is the one that the files say now, not the daemon's. */
 import type { Command } from "commander";
 import { ConfigurationError } from "../core/errors.ts";
-import { addCommand, configured } from "./command.ts";
+import { addCommand } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 
 export function map(program: Command): void {
-  configured(
-    addCommand(
-      program,
-      "map [flow] [record]",
-      "what a record becomes, field by field; nothing is sent",
-      async ({ file, args: [flow, record], options }) => {
-        const config = await loadConfiguration(file);
-        const { last, cases, types } = options;
-        const one = [record, last, cases, types].filter((given) => given !== undefined);
-        if (
-          one.length !== 1 ||
-          (flow === undefined) !== (record === undefined && last === undefined)
-        )
-          throw new ConfigurationError("It is not clear what to map.", USAGE);
-        if (types !== undefined) return (await import("./map/types.ts")).writeTypes(config);
-        if (cases !== undefined) return (await import("./map/cases.ts")).runCases(config);
-        const { openMapping } = await import("./map/mapping.ts");
-        const opened = openMapping(config, flow ?? "");
-        if (last === undefined)
-          return (await import("./map/record.ts")).mapRecord(file, opened, record ?? "");
-        return (await import("./map/last.ts")).mapLast(file, opened, countOf(last));
-      },
-    ),
+  addCommand(
+    program,
+    "map [flow] [record]",
+    "what a record becomes, field by field; nothing is sent",
+    async ({ file, args: [flow, record], options }) => {
+      const config = await loadConfiguration(file);
+      const { last, cases, types } = options;
+      const one = [record, last, cases, types].filter((given) => given !== undefined);
+      if (one.length !== 1 || (flow === undefined) !== (record === undefined && last === undefined))
+        throw new ConfigurationError("It is not clear what to map.", USAGE);
+      if (types !== undefined) return (await import("./map/types.ts")).writeTypes(config);
+      if (cases !== undefined) return (await import("./map/cases.ts")).runCases(config);
+      const { openMapping } = await import("./map/mapping.ts");
+      const opened = openMapping(config, flow ?? "");
+      if (last === undefined)
+        return (await import("./map/record.ts")).mapRecord(file, opened, record ?? "");
+      return (await import("./map/last.ts")).mapLast(file, opened, countOf(last));
+    },
   )
     .option(
       "--last <count>",

@@ -2,23 +2,20 @@ import type { Command } from "commander";
 import { ConfigurationError } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
 import { askOf } from "../app/ask.ts";
-import { addCommand, configured } from "./command.ts";
+import { addCommand } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
-import { load } from "./load.ts";
 import type { DryRun, FlowPlan, Planned } from "../app/dry-run.ts";
 import { counted, table } from "../views/table.ts";
 
 /** A dry run: what would be written to both sides; nothing is sent, and no position moves. */
 export function plan(program: Command): void {
-  configured(
-    addCommand(
-      program,
-      "plan [flow]",
-      "what the next run would write to both sides, field by field; nothing is sent",
-      ({ file, args: [flow], options }) =>
-        planned(file, flow ?? null, options["stored"] === undefined),
-    ).option("--stored", "read no source: only what is stored and waits"),
-  );
+  addCommand(
+    program,
+    "plan [flow]",
+    "what the next run would write to both sides, field by field; nothing is sent",
+    ({ file, args: [flow], options }) =>
+      planned(file, flow ?? null, options["stored"] === undefined),
+  ).option("--stored", "read no source: only what is stored and waits");
 }
 
 /** @throws ConfigurationError when there is no such flow */
@@ -29,7 +26,7 @@ async function planned(file: string, flow: string | null, read: boolean): Promis
       `${config.file} has no flow "${flow}".`,
       `Flows: ${config.flows.map(({ name }) => name).join(", ")}.`,
     );
-  const { dryRun } = await load.dryRun();
+  const { dryRun } = await import("../app/dry-run.ts");
   const found = await askOf(
     config,
     async (office) => dryRun(config, office, (await office.backup()).file, { flow, read }),

@@ -1,13 +1,13 @@
 /** Profiles of files: how a file is read with one, and a proposal from a sample. Nothing is stored or delivered. */
 import type { Command } from "commander";
 import { ConfigurationError } from "../core/errors.ts";
-import { addCommand } from "./command.ts";
+import { addBareCommand } from "./command.ts";
 
 export function profile(program: Command): void {
   const parent = program
     .command("profile")
     .description("where things stand in the files of an ERP (docs/profiles.md)");
-  addCommand(
+  addBareCommand(
     parent,
     "try <file> [parts...]",
     "how a file is read: records, refused rows, control totals; nothing is delivered",
@@ -21,7 +21,7 @@ export function profile(program: Command): void {
       "a file that ends in .yaml, or the name of a shipped one",
     )
     .option("--rows <count>", "how many records are shown (default: 20)");
-  addCommand(
+  addBareCommand(
     parent,
     "guess <file>",
     "proposes a profile, with comments, from a sample",
@@ -30,11 +30,11 @@ export function profile(program: Command): void {
       return guessFile(file, options["layout"] ?? null);
     },
   ).option("--layout <layout>", "what its records are; left out: what fits best");
-  addCommand(parent, "list", "the shipped profiles", async () => {
+  addBareCommand(parent, "list", "the shipped profiles", async () => {
     const { listProfiles } = await import("./profile/list.ts");
     return listProfiles();
   });
-  addCommand(parent, "schema", "the JSON Schema of profiles, for editors", async () => {
+  addBareCommand(parent, "schema", "the JSON Schema of profiles, for editors", async () => {
     const { profileSchema } = await import("../formats/table/profile.ts");
     const data = profileSchema();
     return { data, text: JSON.stringify(data, null, 2) };

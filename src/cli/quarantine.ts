@@ -8,7 +8,7 @@ import {
   type Retried,
 } from "../office/answers.ts";
 import { ask } from "../app/ask.ts";
-import { addCommand, configured, explained, personIn, thisPerson } from "./command.ts";
+import { addCommand, explained, personIn, thisPerson } from "./command.ts";
 import type { Action } from "../office/remedies.ts";
 import { age, counted, instant, table } from "../views/table.ts";
 
@@ -16,92 +16,81 @@ const SELECTOR = "a group's id, a delivery's number in the list, or all";
 
 export function quarantine(program: Command): void {
   const parent = program.command("quarantine").description("deliveries that need a person");
-  configured(
-    addCommand(parent, "list", "grouped by cause", async ({ file }) => {
-      const groups = await ask(file, (office) => office.quarantine());
-      return { data: { groups }, text: listInWords(groups) };
-    }),
-  );
-  configured(
-    addCommand(parent, "show <group>", "one group with its deliveries", async (given) => {
-      const [id = ""] = given.args;
-      const data = await ask(given.file, (office) => office.quarantineShow(id));
-      return { data, text: groupInWords(data) };
-    }),
-  );
-  const retry = configured(
-    addCommand(parent, "retry <selector>", `map and deliver again: ${SELECTOR}`, async (given) => {
+  addCommand(parent, "list", "grouped by cause", async ({ file }) => {
+    const groups = await ask(file, (office) => office.quarantine());
+    return { data: { groups }, text: listInWords(groups) };
+  });
+  addCommand(parent, "show <group>", "one group with its deliveries", async (given) => {
+    const [id = ""] = given.args;
+    const data = await ask(given.file, (office) => office.quarantineShow(id));
+    return { data, text: groupInWords(data) };
+  });
+  const retry = addCommand(
+    parent,
+    "retry <selector>",
+    `map and deliver again: ${SELECTOR}`,
+    async (given) => {
       const [selector = ""] = given.args;
       const anyway = given.options["anyway"] !== undefined;
       const data = await ask(given.file, (office) =>
         office.retry(selector, anyway, personIn(given.options)),
       );
       return { data, text: retriedInWords(data) };
-    }).option("--anyway", "also what a retry does not help: after an update of fuelbridge"),
-  );
+    },
+  ).option("--anyway", "also what a retry does not help: after an update of fuelbridge");
   explained(retry);
-  configured(
-    addCommand(parent, "resolve <selector>", `settled by hand: ${SELECTOR}`, async (given) => {
-      const [selector = ""] = given.args;
-      const { note = "", by = thisPerson(), receiverId, amount } = given.options;
-      const there = receiverId === undefined ? {} : { receiverId };
-      const decision = { by, note, ...there, ...(amount === undefined ? {} : { amount }) };
-      const data = await ask(given.file, (office) => office.resolve(selector, decision));
-      return { data, text: `${counted(data.resolved, "delivery", "deliveries")} closed.` };
-    })
-      .requiredOption("--note <text>", "how it was settled; it is kept")
-      .option("--receiver-id <id>", "where it was found at the receiver: both sides are linked")
-      .option("--amount <amount>", "what it comes to there, where that is another amount")
-      .option("--by <name>", "who settled it (default: this user)"),
-  );
+  addCommand(parent, "resolve <selector>", `settled by hand: ${SELECTOR}`, async (given) => {
+    const [selector = ""] = given.args;
+    const { note = "", by = thisPerson(), receiverId, amount } = given.options;
+    const there = receiverId === undefined ? {} : { receiverId };
+    const decision = { by, note, ...there, ...(amount === undefined ? {} : { amount }) };
+    const data = await ask(given.file, (office) => office.resolve(selector, decision));
+    return { data, text: `${counted(data.resolved, "delivery", "deliveries")} closed.` };
+  })
+    .requiredOption("--note <text>", "how it was settled; it is kept")
+    .option("--receiver-id <id>", "where it was found at the receiver: both sides are linked")
+    .option("--amount <amount>", "what it comes to there, where that is another amount")
+    .option("--by <name>", "who settled it (default: this user)");
   handling(parent);
 }
 
 function handling(parent: Command): void {
-  configured(
-    addCommand(
-      parent,
-      "edit <delivery> <correction>",
-      "correct a field of one document, FIELD=VALUE, beside what was received",
-      async (given) => {
-        const [delivery = "", correction = ""] = given.args;
-        const { note = "", by = thisPerson() } = given.options;
-        const editing = editingOf(correction);
-        const data = await ask(given.file, (office) =>
-          office.edit(delivery, editing, { by, note }),
-        );
-        return { data, text: editedInWords(data) };
-      },
-    )
-      .requiredOption("--note <text>", "why; it is kept")
-      .option("--by <name>", "who corrects it (default: this user)"),
-  );
-  configured(
-    addCommand(parent, "assign <selector>", `who sees to it: ${SELECTOR}`, async (given) => {
-      const [selector = ""] = given.args;
-      const { to = null, by = thisPerson(), note = "assigned" } = given.options;
-      const assignment = { to, by, note };
-      const data = await ask(given.file, (office) => office.assign(selector, assignment));
-      const told = counted(data.assigned, "delivery is", "deliveries are");
-      return { data, text: `${told} ${to === null ? "nobody's now" : `now ${to}'s`}.` };
-    })
-      .option("--to <name>", "who; left out: nobody any more")
-      .option("--note <text>", "why; it is kept")
-      .option("--by <name>", "who assigns it (default: this user)"),
-  );
-  configured(
-    addCommand(
-      parent,
-      "note <selector> <text>",
-      `write what you know: ${SELECTOR}`,
-      async (given) => {
-        const [selector = "", note = ""] = given.args;
-        const remark = { by: given.options["by"] ?? thisPerson(), note };
-        const data = await ask(given.file, (office) => office.remark(selector, remark));
-        return { data, text: `Noted on ${counted(data.noted, "delivery", "deliveries")}.` };
-      },
-    ).option("--by <name>", "who writes it (default: this user)"),
-  );
+  addCommand(
+    parent,
+    "edit <delivery> <correction>",
+    "correct a field of one document, FIELD=VALUE, beside what was received",
+    async (given) => {
+      const [delivery = "", correction = ""] = given.args;
+      const { note = "", by = thisPerson() } = given.options;
+      const editing = editingOf(correction);
+      const data = await ask(given.file, (office) => office.edit(delivery, editing, { by, note }));
+      return { data, text: editedInWords(data) };
+    },
+  )
+    .requiredOption("--note <text>", "why; it is kept")
+    .option("--by <name>", "who corrects it (default: this user)");
+  addCommand(parent, "assign <selector>", `who sees to it: ${SELECTOR}`, async (given) => {
+    const [selector = ""] = given.args;
+    const { to = null, by = thisPerson(), note = "assigned" } = given.options;
+    const assignment = { to, by, note };
+    const data = await ask(given.file, (office) => office.assign(selector, assignment));
+    const told = counted(data.assigned, "delivery is", "deliveries are");
+    return { data, text: `${told} ${to === null ? "nobody's now" : `now ${to}'s`}.` };
+  })
+    .option("--to <name>", "who; left out: nobody any more")
+    .option("--note <text>", "why; it is kept")
+    .option("--by <name>", "who assigns it (default: this user)");
+  addCommand(
+    parent,
+    "note <selector> <text>",
+    `write what you know: ${SELECTOR}`,
+    async (given) => {
+      const [selector = "", note = ""] = given.args;
+      const remark = { by: given.options["by"] ?? thisPerson(), note };
+      const data = await ask(given.file, (office) => office.remark(selector, remark));
+      return { data, text: `Noted on ${counted(data.noted, "delivery", "deliveries")}.` };
+    },
+  ).option("--by <name>", "who writes it (default: this user)");
 }
 
 /** @throws OfficeError when there is no field before the first `=` */

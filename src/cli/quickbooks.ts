@@ -4,36 +4,32 @@ import type { DesktopConfig } from "../../connectors/quickbooks-desktop/config.t
 import type { QuickbooksOnlineConfig } from "../../connectors/quickbooks-online/config.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../core/errors.ts";
-import { addCommand, configured, type Given } from "./command.ts";
+import { addCommand, type Given } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 
 export function quickbooks(program: Command): void {
   const group = program.command("quickbooks").description("what only QuickBooks needs");
-  configured(
-    addCommand(
-      group,
-      "qwc",
-      "the file that the QuickBooks Web Connector is given: fuelbridge quickbooks qwc > fuelbridge.qwc",
-      async (asked) => {
-        const { endpoint } = await endpointOf(asked, "quickbooks-desktop");
-        const { qwcOf } = await import("../../connectors/quickbooks-desktop/qwc.ts");
-        const qwc = qwcOf(endpoint.settings as DesktopConfig);
-        return { data: { endpoint: endpoint.name, qwc }, text: qwc.trimEnd() };
-      },
-    ),
+  addCommand(
+    group,
+    "qwc",
+    "the file that the QuickBooks Web Connector is given: fuelbridge quickbooks qwc > fuelbridge.qwc",
+    async (asked) => {
+      const { endpoint } = await endpointOf(asked, "quickbooks-desktop");
+      const { qwcOf } = await import("../../connectors/quickbooks-desktop/qwc.ts");
+      const qwc = qwcOf(endpoint.settings as DesktopConfig);
+      return { data: { endpoint: endpoint.name, qwc }, text: qwc.trimEnd() };
+    },
   ).option("--endpoint <name>", "of several, which one");
-  configured(
-    addCommand(
-      group,
-      "authorise",
-      "sign in at Intuit, so that fuelbridge may ask QuickBooks Online (once, and when doctor says so)",
-      async (asked) => {
-        const { endpoint, folder } = await endpointOf(asked, "quickbooks-online");
-        const { authorise } = await import("./authorise.ts");
-        const settings = endpoint.settings as QuickbooksOnlineConfig;
-        return authorise(endpoint.name, settings, folder);
-      },
-    ),
+  addCommand(
+    group,
+    "authorise",
+    "sign in at Intuit, so that fuelbridge may ask QuickBooks Online (once, and when doctor says so)",
+    async (asked) => {
+      const { endpoint, folder } = await endpointOf(asked, "quickbooks-online");
+      const { authorise } = await import("./authorise.ts");
+      const settings = endpoint.settings as QuickbooksOnlineConfig;
+      return authorise(endpoint.name, settings, folder);
+    },
   ).option("--endpoint <name>", "of several, which one");
 }
 

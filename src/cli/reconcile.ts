@@ -10,7 +10,7 @@ import { asText, caseInWords } from "../reconcile/text.ts";
 import type { KnownDifference, KnownDifferences, ReconcileCost } from "../office/answers.ts";
 import type { Office } from "../office/questions.ts";
 import { ask } from "../app/ask.ts";
-import { addCommand, configured, type Given, thisPerson } from "./command.ts";
+import { addCommand, type Given, thisPerson } from "./command.ts";
 import type { Answer } from "./answer.ts";
 import { openProgress } from "../app/progress.ts";
 import { counted, instant, table } from "../views/table.ts";
@@ -20,37 +20,35 @@ import { counted, instant, table } from "../views/table.ts";
  * the first request. Exit 0 only when every case is equal, void on both or out of scope.
  */
 export function reconcile(program: Command): void {
-  configured(
-    addCommand(
-      program,
-      "reconcile",
-      "do both sides agree, as they are now? document by document, to the cent",
-      async ({ file, options, json }) => {
-        const { from = null, to = null, flow = null, journal } = options;
-        if (options["last"] !== undefined)
-          return known(await ask(file, (office) => office.differences()));
-        const asked = { from, to, flow, by: thisPerson() };
-        const reconciled = async (office: Office): Promise<Report> => {
-          const cost = await office.reconcileCost(asked);
-          process.stderr.write(inWords(cost));
-          return watched(office, cost.requests, () => office.reconcile(asked));
-        };
-        const report = await ask(file, reconciled, "reconcile");
-        const written = journal === undefined ? [] : writeJournals(report, journal);
-        return {
-          data: json ? report : null,
-          text: [textOf(report, options), ...written].join("\n"),
-          exitCode: report.agrees ? exitCodes.ok : exitCodes.runtime,
-        };
-      },
-    )
-      .option("--from <day>", "the first day (default: the first of this month)")
-      .option("--to <day>", "the last day (default: today)")
-      .option("--flow <name>", "the kind of records of one flow alone")
-      .option("--last", "what earlier runs found and is not settled; asks neither side")
-      .option("--csv", "answer with one row for each case")
-      .option("--journal <file>", "write the period as a journal that hledger checks"),
-  );
+  addCommand(
+    program,
+    "reconcile",
+    "do both sides agree, as they are now? document by document, to the cent",
+    async ({ file, options, json }) => {
+      const { from = null, to = null, flow = null, journal } = options;
+      if (options["last"] !== undefined)
+        return known(await ask(file, (office) => office.differences()));
+      const asked = { from, to, flow, by: thisPerson() };
+      const reconciled = async (office: Office): Promise<Report> => {
+        const cost = await office.reconcileCost(asked);
+        process.stderr.write(inWords(cost));
+        return watched(office, cost.requests, () => office.reconcile(asked));
+      };
+      const report = await ask(file, reconciled, "reconcile");
+      const written = journal === undefined ? [] : writeJournals(report, journal);
+      return {
+        data: json ? report : null,
+        text: [textOf(report, options), ...written].join("\n"),
+        exitCode: report.agrees ? exitCodes.ok : exitCodes.runtime,
+      };
+    },
+  )
+    .option("--from <day>", "the first day (default: the first of this month)")
+    .option("--to <day>", "the last day (default: today)")
+    .option("--flow <name>", "the kind of records of one flow alone")
+    .option("--last", "what earlier runs found and is not settled; asks neither side")
+    .option("--csv", "answer with one row for each case")
+    .option("--journal <file>", "write the period as a journal that hledger checks");
 }
 
 /** Exit 0 only when nothing is known to differ. */

@@ -6,21 +6,19 @@ import { type Role, roles } from "../web/roles.ts";
 import type { Users } from "../web/users.ts";
 import type { DoneElsewhere } from "../office/asked.ts";
 import { askOf } from "../app/ask.ts";
-import { addCommand, configured, type Given, thisPerson } from "./command.ts";
+import { addBareCommand, addCommand, type Given, thisPerson } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 import { instant, table } from "../views/table.ts";
 
 export function user(program: Command): void {
   const parent = program.command("user").description("who may log in to the web console");
-  configured(
-    addCommand(parent, "list", "everybody, with their roles", async ({ file }) => {
-      const { users } = await usersIn(file);
-      const all = users.list().map(({ name, role, since }) => ({ name, role, since }));
-      const rows = all.map(({ name, role, since }) => [name, role, instant(since)]);
-      const text = rows.length === 0 ? NOBODY : table(["NAME", "ROLE", "SINCE"], rows);
-      return { data: { users: all }, text };
-    }),
-  );
+  addCommand(parent, "list", "everybody, with their roles", async ({ file }) => {
+    const { users } = await usersIn(file);
+    const all = users.list().map(({ name, role, since }) => ({ name, role, since }));
+    const rows = all.map(({ name, role, since }) => [name, role, instant(since)]);
+    const text = rows.length === 0 ? NOBODY : table(["NAME", "ROLE", "SINCE"], rows);
+    return { data: { users: all }, text };
+  });
   changing(parent, "add <name>", "let somebody log in", async (given, users) => {
     const [name = ""] = given.args;
     const role = given.options["role"] as Role;
@@ -68,7 +66,7 @@ function changing(
   description: string,
   work: (given: Given, users: Users) => Promise<Done>,
 ): Command {
-  const command = addCommand(parent, usage, description, async (given) => {
+  const command = addBareCommand(parent, usage, description, async (given) => {
     const { config, users } = await usersIn(given.file);
     const { deed, told, data, text } = await work(given, users);
     const { note } = given.options;
@@ -80,7 +78,7 @@ function changing(
   }).option("--note <text>", "why; it is kept in the audit");
   if (!usage.startsWith("remove"))
     command.option("--generate", "make a password and show it once (default: read a line)");
-  return configured(command);
+  return command;
 }
 
 async function usersIn(file: string): Promise<{ config: Config; users: Users }> {

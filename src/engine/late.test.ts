@@ -1,7 +1,7 @@
 /** Whoever waits is seen: in `status`, on the page Today, in an alert and in the metrics, with the reason. */
 import { expect, test } from "vitest";
 import { conditionsOf } from "../alerts/conditions.ts";
-import { inWords } from "../cli/status.ts";
+import { statusText } from "../views/status.ts";
 import { exposed } from "../office/metrics.ts";
 import type { Presence } from "../core/presence.ts";
 import { SourceUnavailable } from "../core/errors.ts";
@@ -45,7 +45,7 @@ function site(options: Partial<Sink> = {}, more: Partial<Flow> = {}, presence?: 
       alerts: conditionsOf(status, limits, bench.clock.now().wallMs).filter(({ key }) =>
         key.startsWith("late "),
       ),
-      text: inWords(status),
+      text: statusText(status),
       metrics: (await exposed(office, folder)).text,
     };
   };
@@ -84,7 +84,7 @@ test("a document whose outcome stays unknown is told after the interval and the 
   );
   const { as } = await testConsole(office, bench.clock);
   const page = await (await as("viewer")).get("/");
-  expect(page.body).toMatch(/1 document stands\s+still since/);
+  expect(page.body).toMatch(/1 document stands still<\/strong>\s+since/);
   expect(page.body).toContain("stands still");
 });
 

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { bill, engineOn, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
-import { inWords } from "../cli/status.ts";
-import { STATUS } from "../cli/status.fixture.ts";
+import { statusText } from "../views/status.ts";
+import { STATUS } from "../views/status.fixture.ts";
 import type { Page } from "../core/contract.ts";
 import { limitOf } from "../core/silence.ts";
 import type { FlowStatus } from "../office/answers.ts";
@@ -64,7 +64,7 @@ test("a drop that is empty for longer than ever is told once, with since when, t
   expect({ healthy, inStep }).toEqual({ healthy: false, inStep: true });
   expect(silence).toMatchObject({ longestMs: 3 * DAY, limitMs: 90 * HOUR });
   const [flow] = STATUS.flows as [(typeof STATUS.flows)[number]];
-  const said = inWords({ ...STATUS, flows: [{ ...flow, silence }] });
+  const said = statusText({ ...STATUS, flows: [{ ...flow, silence }] });
   expect(said).toContain(`SILENT orders: Nothing came since ${silence?.since}.`);
   expect(said).toContain("between two of the 13 arrivals before was 72 hours.");
   expect(said).toContain("Look whether the program that exports still runs");

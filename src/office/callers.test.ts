@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { conditionsOf } from "../alerts/conditions.ts";
-import { inWords } from "../cli/status.ts";
+import { statusText } from "../views/status.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Presence } from "../core/presence.ts";
 import { runFlow } from "../engine/run.ts";
@@ -31,7 +31,7 @@ test("what waits for the next call of an endpoint is no trouble; a silence that 
       startedAt: new Date(),
     }).status();
     const conditions = conditionsOf(status, { unreachableMs: 0 }, bench.clock.now().wallMs);
-    return { ...status, text: inWords(status), keys: conditions.map(({ key }) => key) };
+    return { ...status, text: statusText(status), keys: conditions.map(({ key }) => key) };
   };
   const awaited = await statusWith({});
   expect(awaited).toMatchObject({ healthy: true, stops: [], keys: [] });

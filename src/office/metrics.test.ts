@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { expect, onTestFinished, test } from "vitest";
-import { STATUS } from "../cli/status.fixture.ts";
+import { STATUS } from "../views/status.fixture.ts";
 import { root } from "../demo/world.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { FlowStatus, MonthStatus, QuarantineGroup, Status } from "./answers.ts";

@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { isThere } from "../../test/support/machine.ts";
 import { root } from "../demo/world.ts";
-import { STATUS } from "../cli/status.fixture.ts";
+import { STATUS } from "../views/status.fixture.ts";
 import type { MonthStatus } from "./answers.ts";
 import type { Office } from "./questions.ts";
 import { exposed } from "./metrics.ts";

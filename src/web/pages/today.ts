@@ -1,6 +1,7 @@
 /** Is anything wrong? In one glance, and in words when nothing is. */
-import { fateOf } from "../../core/obstacle.ts";
-import type { FlowStatus, Lately, QuarantineGroup, Status } from "../../office/answers.ts";
+import { type Concern, concernsOf, type Page } from "../../office/concerns.ts";
+import type { FlowStatus, QuarantineGroup, Status } from "../../office/answers.ts";
+import type { Lately } from "../../office/answers.ts";
 import { LATELY_MAX } from "../../store/queries.ts";
 import { address, type Html, html, segment } from "../html.ts";
 import {
@@ -104,114 +105,46 @@ const toFlow = (name: string, text = "Flows"): Html => link(`/flows#${flowAnchor
 
 /** What a person should look at, the most dangerous first; each says where. */
 function wrongs(status: Status, asked: Asked): Html[] {
-  const { daemon, stops, warnings, callers, flows, quarantine, reconciliation, requests } = status;
-  const own = quarantine.filter(needsSomebody);
-  const failing = flows.filter(({ state }) => state === "stopped");
-  const unread = flows.flatMap(({ name, unread }) =>
-    unread.filter(({ awaited }) => !awaited).map((one) => ({ name, ...one })),
-  );
-  const { differences, notCompared, notWalked } = reconciliation;
-  const { confirmed } = differences;
+  const concerns = concernsOf(status);
+  const people = concerns.filter(isForPerson);
+  const groups = new Map(status.quarantine.map((group) => [group.id, group]));
   return [
-    ...(daemon === null ? [html`The daemon does not run: nothing is read or sent.`] : []),
-    ...stops.map(
-      ({ breaker, scope, since, message, next }) =>
-        html`<strong>${scope} is stopped</strong> (${breaker}) since ${at(since, asked)}:
-          ${sentence(message)} ${next} ${link("/flows", "Flows")}`,
-    ),
-    ...warnings.map(
-      ({ endpoint, message, next }) =>
-        html`<strong>${endpoint} will stop</strong> unless somebody acts: ${sentence(message)}
-          ${next}`,
-    ),
-    ...(confirmed === 0
-      ? []
-      : [
-          html`<strong>${plural(confirmed, "difference")} between the two sides</strong>, confirmed
-            by a second comparison. ${link("/reconciliation", "Reconciliation")}`,
-        ]),
-    ...notCompared.map(
-      ({ endpoint, kind = "", what = "", why, next }) =>
-        html`<strong>Not compared</strong>
-          ${[kind, what, endpoint].filter((part) => part !== "").join(", ")}: ${sentence(why)}
-          ${next}`,
-    ),
-    ...notWalked.map(
-      ({ flow, message, next }) =>
-        html`<strong>${flow}</strong>: what was committed late is not known. ${sentence(message)}
-          ${next}`,
-    ),
-    ...failing.map(
-      ({ name, lastError }) =>
-        html`<strong>${name}</strong> does not read: ${sentence(lastError?.message ?? "")}
-          ${lastError?.next ?? ""} ${toFlow(name)}`,
-    ),
-    ...unread.map(
-      ({ name, what, code, message, next, lasts }) =>
-        html`<strong>${name}</strong>: ${what} ${fateOf({ code, lasts })}. ${sentence(message)}
-          ${next} ${toFlow(name)}`,
-    ),
-    ...flows.flatMap(({ name, silence }) =>
-      silence === null
-        ? []
-        : html`<strong>${name}</strong> is silent: ${sentence(silence.message)} ${silence.next}
-            ${toFlow(name)}`,
-    ),
-    ...flows.flatMap(({ name, late }) =>
-      late
-        .filter(({ expected }) => !expected)
-        .map(
-          ({ count, since, message, next }) =>
-            html`<strong>${name}</strong>: ${plural(count, "document stands", "documents stand")}
-              still since ${at(since, asked)}: ${sentence(message)} ${next} ${toFlow(name)}`,
-        ),
-    ),
-    ...callers.flatMap(({ endpoint, silence }) =>
-      silence === null
-        ? []
-        : html`<strong>${endpoint}</strong> does not call: ${sentence(silence.message)}
-            ${silence.next}`,
-    ),
-    ...own
-      .slice(0, SHOWN)
+    ...(status.daemon === null ? [html`The daemon does not run: nothing is read or sent.`] : []),
+    ...concerns
+      .filter((one) => !isForPerson(one))
       .map(
-        ({ id, title, since }) =>
-          html`${link(`/needs-you/${segment(id)}`, title)}, ${ago(since, asked)}`,
+        ({ title, since, detail, next, page }) =>
+          html`<strong>${title}</strong>${since === null ? "" : html` since ${at(since, asked)}`}:
+            ${sentence(detail)} ${next} ${page === null ? "" : toPage(page)}`,
       ),
-    ...(own.length > SHOWN
+    ...people
+      .slice(0, SHOWN)
+      .map(({ page, since }) =>
+        page?.name === "needs-you"
+          ? html`${link(`/needs-you/${segment(page.group)}`, groups.get(page.group)?.title ?? "")},
+            ${ago(since, asked)}`
+          : html``,
+      ),
+    ...(people.length > SHOWN
       ? [
           link(
             "/needs-you",
-            `and ${plural(own.length - SHOWN, "more group")} of documents that need you`,
+            `and ${plural(people.length - SHOWN, "more group")} of documents that need you`,
           ),
         ]
       : []),
-    ...ofBudget(requests),
   ];
 }
 
-/** As the alerts tell it (alerts/conditions.ts). */
-function ofBudget({ month, used, perMonth, forecast }: Status["requests"]): Html[] {
-  const budget = link("/budget", "Budget");
-  if (used >= perMonth)
-    return [
-      html`<strong>The requests of ${monthName(month)} are used up</strong>: nothing is read from
-        the platform or written to it until the month is over (UTC). ${budget}`,
-    ];
-  const { runsOut } = forecast;
-  return runsOut === null
-    ? []
-    : [
-        html`<strong>The requests of ${monthName(month)} will not last</strong>: as it goes they end
-          on ${dayName(runsOut.at)}, and ${STOPS[runsOut.stops]} from then until the month is over
-          (UTC). ${budget}`,
-      ];
-}
+const isForPerson = ({ page }: Concern): boolean => page?.name === "needs-you";
 
-const STOPS = {
-  everything: "nothing is read or written on the platform",
-  polls: "the platform is not read, only written to,",
-} as const;
+function toPage(page: Page): Html {
+  if (page.name === "flows")
+    return page.flow === null ? link("/flows", "Flows") : toFlow(page.flow);
+  return page.name === "budget"
+    ? link("/budget", "Budget")
+    : link(`/${page.name}`, "Reconciliation");
+}
 
 const SHOWN = 6;
 

@@ -4,9 +4,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Argument, Command, Option } from "commander";
 import { expect, test } from "vitest";
-import { tempFolder } from "../../../test/support/folder.ts";
-import { scripts } from "./scripts.ts";
-import { placesOf } from "./words.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import { placesOf, scripts } from "./completion.ts";
 
 const has = (shell: string): boolean => spawnSync(shell, ["-c", "true"]).status === 0;
 

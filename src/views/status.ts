@@ -1,24 +1,13 @@
-import { fateOf } from "../core/obstacle.ts";
-import type { Command } from "commander";
+/** How things stand, for a terminal. */
+import { durationText } from "../core/duration.ts";
 import type { ReasonCode } from "../engine/in-step.ts";
 import type { Caller, FlowStatus, QuarantineGroup, Status } from "../office/answers.ts";
-import { ask } from "../app/ask.ts";
-import { durationText } from "../core/duration.ts";
+import { type Concern, concernsOf } from "../office/concerns.ts";
 import { stretchText } from "./budget.ts";
-import { addCommand, configured } from "./command.ts";
-import { age, counted, instant, table } from "../views/table.ts";
-
-export function status(program: Command): void {
-  configured(
-    addCommand(program, "status", "is anything wrong? what waits?", async ({ file }) => {
-      const data = await ask(file, (office) => office.status());
-      return { data, text: inWords(data) };
-    }),
-  );
-}
+import { age, counted, instant, table } from "./table.ts";
 
 /** For a person who asks each morning: is anything wrong, what waits, and what is to be done? */
-export function inWords(status: Status): string {
+export function statusText(status: Status): string {
   const { daemon, requests } = status;
   return [
     `${status.company} (${status.environment}): ${headline(status)}`,
@@ -31,20 +20,9 @@ export function inWords(status: Status): string {
     size(status),
     "",
     flows(status),
-    ...status.stops.flatMap(({ breaker, scope, since, message, next }) => [
-      "",
-      `STOPPED ${breaker} ${scope} since ${instant(since)}: ${message}`,
-      `  ${next}`,
-    ]),
-    ...status.warnings.flatMap(({ endpoint, message, next }) => [
-      "",
-      `SOON ${endpoint}: ${message}`,
-      `  ${next}`,
-    ]),
+    ...concernsOf(status).filter(isSaidHere).flatMap(concernText),
     ...errors(status),
-    ...unread(status.flows),
-    ...silent(status.flows),
-    ...late(status.flows),
+    ...expected(status.flows),
     ...status.callers.flatMap(called),
     ...waits(status.flows),
     ...agreement(status),
@@ -59,6 +37,29 @@ function size({ store: { bytes, freeBytes } }: Status): string {
 
 const MB = 1024 * 1024;
 const inMegabytes = (bytes: number): string => `${(bytes / MB).toFixed(1)} MB`;
+
+/** What has a heading or a table of its own below: failures that befell many flows, differences, the quarantine, the month. */
+const isSaidHere = ({ key }: Concern): boolean =>
+  !/^(?:flow|differences|person|budget)\b/.test(key);
+
+const concernText = ({ word, what, since, detail, next, also }: Concern): string[] => [
+  "",
+  `${word} ${what}${since === null ? "" : ` since ${instant(since)}`}: ${detail}`,
+  `  ${next}`,
+  ...also.map((line) => `  ${line}`),
+];
+
+/** What has not gone on for too long, and nobody is alarmed by; what is told as a stop or a pause is not told twice. */
+const expected = (flows: readonly Pick<FlowStatus, "name" | "late">[]): string[] =>
+  flows.flatMap(({ name, late }) =>
+    late
+      .filter((one) => one.expected && one.code !== "stopped" && one.code !== "paused")
+      .flatMap(({ code, count, since, message, next }) => [
+        "",
+        `WAITING ${name}: ${counted(count, "document")} since ${instant(since)} (${code}): ${message}`,
+        `  ${next}`,
+      ]),
+  );
 
 /** What a person has to do first; what clears by itself is counted. */
 function quarantine({ quarantine: groups }: Status): string[] {
@@ -168,8 +169,8 @@ function flows({ flows, daemon }: Status): string {
 
 /** What both sides agree on, since when and in money; and what they do not. */
 function agreement({ flows, reconciliation }: Status): string[] {
-  const { lastAt, trouble, nextDueAt, everyNights, wantsShare, differences } = reconciliation;
-  const { waits, notCompared, notWalked } = reconciliation;
+  const { lastAt, trouble, nextDueAt, everyNights, wantsShare, differences, waits } =
+    reconciliation;
   const agreed = flows.flatMap(({ name, agreed }) =>
     agreed === null
       ? []
@@ -188,14 +189,6 @@ function agreement({ flows, reconciliation }: Status): string[] {
           `A comparison waits for "${waits.endpoint}" since ${instant(waits.since)}, until ${instant(waits.until)} at most: ${waits.message}`,
           `  ${waits.next}`,
         ]),
-    ...notCompared.flatMap(({ endpoint, kind, what, why, next }) => [
-      `NOT COMPARED ${[kind, what, endpoint].filter((part) => part !== undefined).join(", ")}: ${why}`,
-      `  ${next}`,
-    ]),
-    ...notWalked.flatMap(({ flow, since, message, next }) => [
-      `NOT READ ANEW ${flow}, last ${instant(since)}: what was committed late is not known: ${message}`,
-      `  ${next}`,
-    ]),
     ...(everyNights === 1
       ? []
       : [`It is done every ${everyNights} nights, to keep within its share of the month.`]),
@@ -223,46 +216,8 @@ function agreement({ flows, reconciliation }: Status): string[] {
 /** One is looking now, and nobody will look at the other. */
 const LOOKLESS: ReadonlySet<string> = new Set<FlowStatus["state"]>(["running", "paused"]);
 
-/** Files that lie there and are not read, and what waits behind each. */
-const unread = (flows: readonly Pick<FlowStatus, "name" | "unread">[]): string[] =>
-  flows.flatMap(({ name, unread }) =>
-    unread.flatMap(({ what, code, since, message, next, lasts, behind }) => [
-      "",
-      `${fateOf({ code, lasts })
-        .replace(/^(is|was) /, "")
-        .toUpperCase()} ${name}: ${what} since ${instant(since)}: ${message}`,
-      `  ${next}`,
-      ...(lasts ? [`  Once it is seen to: fuelbridge settle ${name} "${what}" --note <text>`] : []),
-      ...(behind.count === 0 ? [] : [`  ${heldBack(behind)}`]),
-    ]),
-  );
-
-function heldBack({ count, names }: FlowStatus["unread"][number]["behind"]): string {
-  const more = count - names.length;
-  const named = more > 0 ? `${names.join(", ")} and ${more} more` : names.join(", ");
-  return `${counted(count, "newer file")} wait${count === 1 ? "s" : ""} until then: ${named}`;
-}
-
-/** Sources that nothing came into for too long. */
-const silent = (flows: readonly Pick<FlowStatus, "name" | "silence">[]): string[] =>
-  flows.flatMap(({ name, silence }) =>
-    silence === null ? [] : ["", `SILENT ${name}: ${silence.message}`, `  ${silence.next}`],
-  );
-
-/** What has not gone on for too long; what is told as a stop or a pause is not told twice. */
-const late = (flows: readonly Pick<FlowStatus, "name" | "late">[]): string[] =>
-  flows.flatMap(({ name, late }) =>
-    late
-      .filter(({ code }) => code !== "stopped" && code !== "paused")
-      .flatMap(({ code, count, since, message, next, expected }) => [
-        "",
-        `${expected ? "WAITING" : "STANDS STILL"} ${name}: ${counted(count, "document")} since ${instant(since)} (${code}): ${message}`,
-        `  ${next}`,
-      ]),
-  );
-
 /** One that calls us: when it was here, and what waits for it. */
-function called({ endpoint, lastAt, isHere, waiting, silence }: Caller): string[] {
+function called({ endpoint, lastAt, isHere, waiting }: Caller): string[] {
   const was = isHere
     ? "is here"
     : lastAt === null
@@ -270,11 +225,7 @@ function called({ endpoint, lastAt, isHere, waiting, silence }: Caller): string[
       : `was last here ${instant(lastAt)}`;
   const waits = `${counted(waiting, "document")} wait${waiting === 1 ? "s" : ""}`;
   const next = waiting === 0 ? "" : isHere ? `; ${waits}` : `; ${waits} for its next call`;
-  return [
-    "",
-    `${endpoint} ${was}${next}.`,
-    ...(silence === null ? [] : [`SILENT ${endpoint}: ${silence.message}`, `  ${silence.next}`]),
-  ];
+  return ["", `${endpoint} ${was}${next}.`];
 }
 
 /** Nobody need do anything about them. */

@@ -1,0 +1,263 @@
+/**
+ * What is wrong now, out of what `status` says: one concern for each thing that a person would act on, the most dangerous
+ * first. `status`, the page Today and the alerts tell the same list, and nothing else.
+ */
+import { WAITS_FOR_BUDGET } from "../core/budget.ts";
+import { fateOf } from "../core/obstacle.ts";
+import type { Condition } from "../store/journal.ts";
+import type { FlowStatus, Status } from "./answers.ts";
+
+export interface Concern extends Condition {
+  /** In capitals, and whom it is about: `STOPPED`, `doubled platform`. */
+  readonly word: string;
+  readonly what: string;
+  /** ISO 8601 UTC; null: nobody knows. */
+  readonly since: string | null;
+  /** The page of the console that shows more, and what is shown there; null: none does. */
+  readonly page: Page | null;
+  /** More that a person on the command line is told. */
+  readonly also: readonly string[];
+}
+
+export type Page =
+  | { readonly name: "flows"; readonly flow: string | null }
+  | { readonly name: "needs-you"; readonly group: string }
+  | { readonly name: "reconciliation" | "budget" };
+
+type Told = Pick<Concern, "key" | "word" | "what" | "title" | "detail" | "next"> & Partial<Concern>;
+
+const concern = (told: Told): Concern => ({
+  urgent: false,
+  since: null,
+  page: null,
+  also: [],
+  ...told,
+});
+
+export const concernsOf = (status: Status): Concern[] => [
+  ...ofStops(status),
+  ...status.warnings.map(({ endpoint, code, message, next }) =>
+    // Its day may move; it is the same one.
+    concern({
+      key: `warning ${endpoint} ${code}`,
+      word: "SOON",
+      what: endpoint,
+      title: `${endpoint} will stop unless a person acts`,
+      detail: message,
+      next,
+    }),
+  ),
+  ...ofBothSides(status),
+  ...status.flows.flatMap(ofFailure),
+  ...status.flows.flatMap(ofUnread),
+  ...status.flows.flatMap(ofSilence),
+  ...status.flows.flatMap(ofLate),
+  ...ofCallers(status),
+  ...ofQuarantine(status),
+  ...ofBudget(status),
+];
+
+const ofStops = ({ stops }: Status): Concern[] =>
+  stops.map(({ breaker, scope, since, message, next }) =>
+    concern({
+      key: `stop ${breaker} ${scope}`,
+      urgent: true,
+      word: "STOPPED",
+      what: `${breaker} ${scope}`,
+      title: `Stopped: ${breaker}, ${scope}`,
+      since,
+      detail: message,
+      next,
+      page: { name: "flows", flow: null },
+    }),
+  );
+
+/** A night that could not compare is told, and so is what may have been committed late and is not known. */
+function ofBothSides({ reconciliation }: Status): Concern[] {
+  const { notCompared, notWalked, differences } = reconciliation;
+  const { confirmed, first } = differences;
+  const named = first.map(({ kind, number, cause }) => `${kind} ${number}: ${cause}`).join("\n");
+  return [
+    ...(confirmed === 0
+      ? []
+      : [
+          concern({
+            key: "differences",
+            urgent: true,
+            word: "DIFFERENT",
+            what: "both sides",
+            title: `Both sides differ in ${counted(confirmed, "record")}`,
+            detail: named,
+            next: "fuelbridge reconcile --last names each with both values.",
+            page: { name: "reconciliation" },
+          }),
+        ]),
+    ...notCompared.map(({ endpoint, kind = "", what = "", why, next }) =>
+      concern({
+        key: `not compared ${endpoint} ${kind} ${what}`.trim(),
+        word: "NOT COMPARED",
+        what: [kind, what, endpoint].filter((part) => part !== "").join(", "),
+        title: `Not compared: ${[kind, what, endpoint].filter((part) => part !== "").join(", ")}`,
+        detail: why,
+        next,
+      }),
+    ),
+    ...notWalked.map(({ flow, since, message, next }) =>
+      concern({
+        key: `not walked ${flow}`,
+        word: "NOT READ ANEW",
+        what: flow,
+        title: `${flow}: what was committed late is not known`,
+        detail: `${since === null ? "Its feed was never read anew" : `Its feed was last read anew at ${since}`}: ${message}`,
+        next,
+      }),
+    ),
+  ];
+}
+
+const toFlow = ({ name }: FlowStatus): Page => ({ name: "flows", flow: name });
+
+const ofFailure = (flow: FlowStatus): Concern[] =>
+  flow.lastError === null || flow.lastError.code === WAITS_FOR_BUDGET
+    ? []
+    : [
+        concern({
+          key: `flow ${flow.name} ${flow.lastError.code}`,
+          urgent: true,
+          word: "STOPPED",
+          what: flow.name,
+          title: `Flow ${flow.name} is stopped`,
+          since: flow.failingSince,
+          detail: flow.lastError.message,
+          next: flow.lastError.next,
+          page: toFlow(flow),
+        }),
+      ];
+
+/** What lies there and is not read, and what waits behind it; not what is still being written. */
+const ofUnread = (flow: FlowStatus): Concern[] =>
+  flow.unread
+    .filter(({ awaited }) => !awaited)
+    .map(({ what, code, since, message, next, lasts, behind }) => {
+      const fate = fateOf({ code, lasts });
+      return concern({
+        key: `unread ${flow.name} ${code} ${what}`,
+        word: fate.replace(/^(is|was) /, "").toUpperCase(),
+        what: `${flow.name}: ${what}`,
+        title: `${flow.name}: ${what} ${fate}`,
+        since,
+        detail: message,
+        next,
+        page: toFlow(flow),
+        also: [
+          ...(lasts
+            ? [`Once it is seen to: fuelbridge settle ${flow.name} "${what}" --note <text>`]
+            : []),
+          ...(behind.count === 0 ? [] : [heldBack(behind)]),
+        ],
+      });
+    });
+
+function heldBack({ count, names }: FlowStatus["unread"][number]["behind"]): string {
+  const more = count - names.length;
+  const named = more > 0 ? `${names.join(", ")} and ${more} more` : names.join(", ");
+  return `${counted(count, "newer file")} wait${count === 1 ? "s" : ""} until then: ${named}`;
+}
+
+const ofSilence = (flow: FlowStatus): Concern[] =>
+  flow.silence === null
+    ? []
+    : [
+        concern({
+          key: `silent flow ${flow.name}`,
+          word: "SILENT",
+          what: flow.name,
+          title: `Flow ${flow.name} brings nothing`,
+          detail: flow.silence.message,
+          next: flow.silence.next,
+          page: toFlow(flow),
+        }),
+      ];
+
+const ofLate = (flow: FlowStatus): Concern[] =>
+  flow.late
+    .filter(({ expected }) => !expected)
+    .map(({ code, count, since, message, next }) =>
+      concern({
+        key: `late ${flow.name} ${code}`,
+        word: "STANDS STILL",
+        what: `${flow.name}: ${counted(count, "document")}`,
+        title: `${flow.name}: ${counted(count, "document stands", "documents stand")} still`,
+        since,
+        detail: message,
+        next,
+        page: toFlow(flow),
+      }),
+    );
+
+/** One that calls us, and has not for too long. */
+const ofCallers = ({ callers }: Status): Concern[] =>
+  callers.flatMap(({ endpoint, silence, waiting }) =>
+    silence === null
+      ? []
+      : concern({
+          key: `silent ${endpoint}`,
+          urgent: true,
+          word: "SILENT",
+          what: endpoint,
+          title: `${endpoint} does not call`,
+          detail: `${silence.message} ${counted(waiting, "document waits", "documents wait")} for it.`,
+          next: silence.next,
+        }),
+  );
+
+/** Each cause by itself: one that is new beside an old one is told. What clears by itself is not. */
+const ofQuarantine = ({ quarantine }: Status): Concern[] =>
+  quarantine
+    .filter(({ helps }) => !helps.includes("wait"))
+    .map(({ id, flow, count, since, cause, next }) =>
+      concern({
+        key: `person ${flow} ${id}`,
+        word: "NEEDS A PERSON",
+        what: flow,
+        title: `${flow}: ${counted(count, "document needs", "documents need")} a person`,
+        since,
+        detail: cause,
+        next: `${next} (fuelbridge quarantine show ${id})`,
+        page: { name: "needs-you", group: id },
+      }),
+    );
+
+function ofBudget({ requests, flows }: Status): Concern[] {
+  const { used, perMonth, forecast, month } = requests;
+  const page: Page = { name: "budget" };
+  if (used >= perMonth || flows.some(({ lastError }) => lastError?.code === WAITS_FOR_BUDGET))
+    return [
+      concern({
+        key: `budget spent ${month}`,
+        urgent: true,
+        word: "USED UP",
+        what: month,
+        title: `The requests of ${month} are used up`,
+        detail: `${used} of ${perMonth} requests to the platform are used.`,
+        next: "Work goes on by itself when the month allows it. fuelbridge budget status says what used them.",
+        page,
+      }),
+    ];
+  if (forecast.runsOut === null) return [];
+  const { at, stops } = forecast.runsOut;
+  return [
+    concern({
+      key: `budget forecast ${month}`,
+      word: "WILL NOT LAST",
+      what: month,
+      title: `The requests of ${month} will not last`,
+      detail: `${used} of ${perMonth} are used; as it goes they end at ${at} (${stops} stop then).`,
+      next: "fuelbridge budget plan proposes intervals that fit.",
+      page,
+    }),
+  ];
+}
+
+const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
