@@ -2,11 +2,13 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { dirname, join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { tempFolder } from "../../test/support/folder.ts";
 import { configuredSite } from "../../test/support/configured.ts";
 import { addressFile } from "../office/remote.ts";
 import { openStore } from "../store/store.ts";
-import { askOf } from "./ask.ts";
+import { askOf, stateNamedIn } from "./ask.ts";
 import { loadConfiguration } from "./configuration.ts";
 
 /** A daemon that holds the store. It is too busy to say that it is there every other time; what it is asked it answers. */
@@ -34,3 +36,21 @@ test("a daemon that was busy and answers the second time is asked, though it is 
   await busyDaemon(config.state);
   expect(await askOf(config, (office) => office.runs())).toEqual([]);
 });
+
+test.each([
+  ["state: ../var/state", "../var/state"],
+  ['company: x\nstate: "/var/lib/fuel bridge" # a disk\nflows: {}', "/var/lib/fuel bridge"],
+  ["state: ${STATE}", null],
+  ["state: var\n  state", null],
+  ["state: &it var", null],
+  ["platform:\n  state: var", null],
+  ["state:\n  var", null],
+])(
+  "of %j the state folder is read without the rest only where it stands there plainly",
+  (text, folder) => {
+    const file = join(tempFolder(), "fuelbridge.yaml");
+    writeFileSync(file, text);
+    const named = stateNamedIn(file);
+    expect(named).toBe(folder === null ? null : resolve(dirname(file), folder));
+  },
+);

@@ -1,12 +1,10 @@
 /** For commands that need what is stored: the running daemon is asked; without one, the store is opened. */
-import { existsSync } from "node:fs";
-import { serveAdmin } from "../office/server.ts";
-import { readingOffice } from "../office/questions.ts";
-import { answeredOffice, remoteOffice } from "../office/remote.ts";
-import { addressFile } from "../office/remote.ts";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { StoreInUse } from "../core/errors.ts";
 import type { Office } from "../office/questions.ts";
+import { addressFile, answeredOffice, remoteOffice } from "../office/remote.ts";
 import { loadConfiguration } from "./configuration.ts";
 
 /** How often a store that is held is tried; each takes two seconds. */
@@ -21,8 +19,31 @@ export async function ask<Result>(
   question: (office: Office) => Promise<Result>,
   long?: string,
 ): Promise<Result> {
+  const state = stateNamedIn(file);
+  // The daemon has read the configuration: whoever only asks it need not do so again.
+  const remote = state === null ? null : await remoteOffice(state);
+  if (remote !== null) return question(remote);
   return askOf(await loadConfiguration(file), question, long);
 }
+
+/**
+ * The state folder that a configuration names in one plain line, as nearly all do. Null: only reading all of it tells, or
+ * tells what is wrong.
+ */
+export function stateNamedIn(file: string): string | null {
+  try {
+    const text = readFileSync(file, "utf8");
+    const [, quoted, plain] = STATE.exec(text) ?? [];
+    const named = quoted ?? plain;
+    return named === undefined ? null : resolve(dirname(file), named);
+  } catch {
+    return null;
+  }
+}
+
+/** In quotes without escapes, or plain: nothing is put in for it, and no further line goes on with it. */
+const STATE =
+  /^state: +(?:"([^"\\$\n]+)"|([\w./][\w./-]*))[ \t]*(?:#.*)?\r?$(?!\r?\n[ \t]+[^\s#])/m;
 
 /** The same, of a configuration that was read. @throws StoreInUse when a process holds the store that answers nobody */
 export async function askOf<Result>(
@@ -46,6 +67,10 @@ export async function answering<Result>(
   command: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
+  const [{ serveAdmin }, { readingOffice }] = await Promise.all([
+    import("../office/server.ts"),
+    import("../office/questions.ts"),
+  ]);
   const admin = await serveAdmin({
     office: readingOffice(office, command),
     port: 0,

@@ -9,14 +9,13 @@ import {
   LONGEST_MONTH_MS,
 } from "../core/budget.ts";
 import type { Config, FlowConfig } from "../config/config.ts";
-import { durationText } from "../core/duration.ts";
 import { PLATFORM } from "../config/flows.ts";
 import { listOf } from "../platform/parts.ts";
 import { costOf, type Polled, polledOf, needOf, slowing, wholeShare } from "../office/month.ts";
 import type { MonthStatus } from "../office/answers.ts";
 import { listText, stretchText } from "../views/budget.ts";
 import { when } from "./check.ts";
-import { counted, table } from "../views/table.ts";
+import { counted, durationText, table } from "../views/table.ts";
 
 export interface Plan {
   readonly perMonth: number;

@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import type { Config, FlowConfig } from "../config/config.ts";
-import { durationText } from "../core/duration.ts";
 import type { TableReport } from "../config/crossref.ts";
 import { thisUser } from "../store/rights.ts";
 import { addCommand } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
-import { counted, table } from "../views/table.ts";
+import { counted, durationText, table } from "../views/table.ts";
 
 /** Looks at files of this machine only: neither the platform nor an ERP is asked anything. */
 export function check(program: Command): void {

@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Command } from "commander";
-import { durationText } from "../core/duration.ts";
 import { EnvironmentError, exitCodes } from "../core/errors.ts";
 import { asCsv } from "../reconcile/csv.ts";
 import { agreementJournal, periodJournal } from "../reconcile/journal.ts";
@@ -13,7 +12,7 @@ import { ask } from "../app/ask.ts";
 import { addCommand, type Given, thisPerson } from "./command.ts";
 import type { Answer } from "./answer.ts";
 import { openProgress } from "../app/progress.ts";
-import { counted, instant, table } from "../views/table.ts";
+import { counted, durationText, instant, table } from "../views/table.ts";
 
 /**
  * Asks both sides as they are now. Standard output has the answer alone; what it costs is said on standard error before

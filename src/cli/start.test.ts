@@ -1,11 +1,17 @@
 /** What a command loads: modules are most of what a short command computes, so they are counted here. */
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { promisify } from "node:util";
+import { pino } from "pino";
+import { expect, onTestFinished, test } from "vitest";
+import { configuredSite } from "../../test/support/configured.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { layOut } from "../../test/support/site.ts";
+import { composeDaemon } from "../app/compose.ts";
+import { loadConfiguration } from "../app/configuration.ts";
 import { root } from "../demo/world.ts";
+import { serveAdmin } from "../office/server.ts";
 
 /** Prints what was loaded, ours and others', when the process ends. */
 const HOOK = `
@@ -24,14 +30,30 @@ interface Loaded {
   readonly builtin: readonly string[];
 }
 
+const argsFor = (words: readonly string[]): string[] => [
+  "--import",
+  `data:text/javascript,${encodeURIComponent(HOOK)}`,
+  join(root, "src", "main.ts"),
+  ...words,
+];
+const OPTIONS = { env: { ...process.env, NO_COLOR: "1" } };
+
 function loadedBy(...words: string[]): Loaded {
-  const hook = `data:text/javascript,${encodeURIComponent(HOOK)}`;
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ["--import", hook, join(root, "src", "main.ts"), ...words],
-    { encoding: "utf8", env: { ...process.env, NO_COLOR: "1" } },
-  );
+  const { status, stdout, stderr } = spawnSync(process.execPath, argsFor(words), {
+    encoding: "utf8",
+    ...OPTIONS,
+  });
   expect(status, stdout + stderr.slice(0, 1_000)).toBe(0);
+  return loadedIn(stderr);
+}
+
+/** The same of a command that asks this process. */
+async function loadedBeside(...words: string[]): Promise<Loaded> {
+  const { stderr } = await promisify(execFile)(process.execPath, argsFor(words), OPTIONS);
+  return loadedIn(stderr);
+}
+
+function loadedIn(stderr: string): Loaded {
   const { files, builtin } = JSON.parse(stderr) as Loaded;
   return { files: files.filter((url) => url.startsWith("file:")), builtin };
 }
@@ -62,4 +84,21 @@ test("status loads no other command, no server and no connector that the configu
   // Node's own fetch comes with an import of node:http by name.
   expect(builtin).toContain("NativeModule http");
   expect(builtin).not.toContain("NativeModule internal/deps/undici/undici");
+});
+
+test("what a running daemon answers is shown without the configuration, the store and what checks either", async () => {
+  const { file } = configuredSite();
+  const config = await loadConfiguration(file);
+  const daemon = await composeDaemon(config, pino({ level: "silent" }));
+  onTestFinished(() => daemon.close());
+  const admin = await serveAdmin({
+    office: daemon.office,
+    state: config.state,
+    port: 0,
+    secrets: [],
+  });
+  onTestFinished(() => admin.close());
+  const { files } = await loadedBeside("status", "--config", file);
+  expect(files.length).toBeLessThan(40);
+  expect(files.filter((url) => /node_modules\/(?!commander)/.test(url))).toEqual([]);
 });

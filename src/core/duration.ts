@@ -9,10 +9,3 @@ export const duration = (what: string) =>
     .regex(/^\d{1,6}[smhd]$/, "is not a duration such as 10m or 26h")
     .transform((text) => Number(text.slice(0, -1)) * UNITS[text.slice(-1) as keyof typeof UNITS])
     .describe(`${what}: a duration such as 30s, 10m, 2h or 1d.`);
-
-/** As people write it, in the largest unit that fits: `10m`. */
-export function durationText(ms: number): string {
-  const fitting = Object.entries(UNITS).filter(([, unit]) => ms % unit === 0);
-  const [letter, unit] = (ms > 0 ? fitting.at(-1) : undefined) ?? ["s", UNITS.s];
-  return `${ms / unit}${letter}`;
-}

@@ -1,10 +1,9 @@
 /** How things stand, for a terminal. */
-import { durationText } from "../core/duration.ts";
 import type { ReasonCode } from "../engine/in-step.ts";
 import type { Caller, FlowStatus, QuarantineGroup, Status } from "../office/answers.ts";
 import { type Concern, concernsOf } from "../office/concerns.ts";
 import { stretchText } from "./budget.ts";
-import { age, counted, instant, table } from "./table.ts";
+import { age, counted, durationText, instant, table } from "./table.ts";
 
 /** For a person who asks each morning: is anything wrong, what waits, and what is to be done? */
 export function statusText(status: Status): string {

@@ -121,6 +121,12 @@ export function age(ms: number): string {
   return counted(Math.floor(ms / unitMs), unit);
 }
 
+/** A setting as people write it, in the largest unit that fits: `10m`. */
+export function durationText(ms: number): string {
+  const [unit, unitMs] = AGES.find(([, one]) => ms > 0 && ms % one === 0) ?? SECOND;
+  return `${ms / unitMs}${unit.charAt(0)}`;
+}
+
 const SECOND = ["second", 1_000] as const;
 const AGES: readonly (readonly [unit: string, ms: number])[] = [
   ["day", 86_400_000],

@@ -1,8 +1,8 @@
 /** Do both sides agree over a period, as each says now? Differences first, then counts and sums; for paper, too. */
+import { durationText } from "../../views/table.ts";
 import { FuelbridgeError, SourceUnavailable } from "../../core/errors.ts";
 import { calendarOf } from "../../core/calendar.ts";
 import { digestOf, SUMS } from "../../reconcile/evidence.ts";
-import { durationText } from "../../core/duration.ts";
 import { asCsv } from "../../reconcile/csv.ts";
 import { agreementOf } from "../../reconcile/text.ts";
 import { type KnownDifference, OfficeError } from "../../office/answers.ts";
