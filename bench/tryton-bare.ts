@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { openBooks } from "./tryton-books.ts";
 import { InvoiceDocument } from "../src/ledger/documents.ts";
-import { expectedOf, invoiceValues } from "../connectors/tryton/invoice-values.ts";
+import { expectedOf, invoiceValues } from "../connectors/tryton/invoices.ts";
 import { partyFor } from "../connectors/tryton/party.fixture.ts";
 import { Refused } from "../src/core/errors.ts";
 import { parseExact } from "../src/core/json.ts";

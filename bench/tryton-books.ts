@@ -1,7 +1,6 @@
 /** The books that a benchmark's environment names, with the connector's own parts. */
-import type { Books } from "../connectors/tryton/books.ts";
+import { type Books, openLookup } from "../connectors/tryton/books.ts";
 import type { TrytonConfig } from "../connectors/tryton/config.ts";
-import { openLookup } from "../connectors/tryton/lookup.ts";
 import { openTryton } from "../connectors/tryton/wire.ts";
 import { loadConfiguration } from "../src/app/configuration.ts";
 

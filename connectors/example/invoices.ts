@@ -1,7 +1,7 @@
 /** Invoices and bills in the ledger. */
 import type { LedgerAdapter, Capabilities, Entry, Desired } from "../../src/ledger/port.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import { invoiceFacts } from "../../src/ledger/facts.ts";
+import { invoiceFacts } from "../../src/ledger/entries.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Facts } from "../../src/core/holdings.ts";

@@ -1,6 +1,6 @@
 /** Parties in the ledger, as documents need them: a code, a name, and the platform's id of the company. */
 import type { LedgerAdapter, Entry } from "../../src/ledger/port.ts";
-import { partiesOnce, partyFacts } from "../../src/ledger/booked.ts";
+import { partiesOnce, partyFacts } from "../../src/ledger/entries.ts";
 import { PartyRow } from "./rows.ts";
 import { partyChange } from "./sources.ts";
 import { reading, table } from "./tables.ts";

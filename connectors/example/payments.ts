@@ -1,7 +1,7 @@
 /** Payments in the ledger: what customers pay (`sale`), and what we pay (`purchase`). */
 import { type LedgerAdapter, type Call, PAYMENTS, type Entry } from "../../src/ledger/port.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
-import { paymentFacts } from "../../src/ledger/facts.ts";
+import { paymentFacts } from "../../src/ledger/entries.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { coveredAmong, coveringBy, type Notes, paidBy } from "../../src/ledger/notes.ts";
 import { NoteRow, PaymentRow } from "./rows.ts";

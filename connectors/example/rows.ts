@@ -8,7 +8,7 @@ import {
   decimalOrNone,
   text,
   textOrNone,
-} from "../../src/ledger/fields.ts";
+} from "../../src/ledger/documents.ts";
 
 /** JSON numbers are read as decimals; these are counters. */
 export const whole = decimal.transform((value) => Number(value.text));

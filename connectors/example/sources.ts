@@ -1,10 +1,9 @@
 /** What changed in the ledger: parties, customer invoices and prices, by the stamp of their last change. */
 import { z } from "zod";
 import type { Books } from "../../src/ledger/port.ts";
-import { payersOf } from "../../src/ledger/changes.ts";
+import { invoiceRecord, payersOf } from "../../src/ledger/entries.ts";
 import { unavailable } from "../../src/ledger/errors.ts";
-import { invoiceRecord } from "../../src/ledger/facts.ts";
-import type { PartyRecord, PriceRecord } from "../../src/ledger/records.ts";
+import type { PartyRecord, PriceRecord } from "../../src/ledger/documents.ts";
 import { stampSource } from "../../src/ledger/stamps.ts";
 import type { Change, Source } from "../../src/core/contract.ts";
 import { stringifyExact } from "../../src/core/json.ts";

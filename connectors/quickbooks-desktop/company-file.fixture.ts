@@ -17,7 +17,7 @@ import {
   type Row,
   type Table,
 } from "./company-queries.fixture.ts";
-import { child, type Element, elementIn, escaped, textOf } from "./xml.ts";
+import { child, type Element, elementIn, escaped, textOf } from "./qbxml.ts";
 
 export type { Row, Table } from "./company-queries.fixture.ts";
 

@@ -2,7 +2,7 @@
 import { Decimal } from "../../src/core/decimal.ts";
 import type { CompanyFile, Row } from "./company-file.fixture.ts";
 import { Refusal } from "./company-order.fixture.ts";
-import { child, type Element, escaped, textOf } from "./xml.ts";
+import { child, type Element, escaped, textOf } from "./qbxml.ts";
 
 const PARTIES = {
   SalesOrder: { list: "Customer", line: "SalesOrderLine" },

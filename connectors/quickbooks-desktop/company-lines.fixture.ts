@@ -4,7 +4,7 @@
  */
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Row, Table } from "./company-queries.fixture.ts";
-import { escaped } from "./xml.ts";
+import { escaped } from "./qbxml.ts";
 
 type Line = Readonly<Record<string, string>>;
 

@@ -5,7 +5,7 @@
 import { crc32 } from "node:zlib";
 import type { Goods } from "./company-goods.fixture.ts";
 import { Refusal } from "./company-order.fixture.ts";
-import { below, child, type Element, elementIn, escaped, textOf } from "./xml.ts";
+import { below, child, type Element, elementIn, escaped, textOf } from "./qbxml.ts";
 
 export type Table =
   | "Customer"

@@ -1,7 +1,7 @@
 /** A company file, and an engine's side of reading it: pages are kept, the position is stored as text. */
 import { recordsOf, SENT } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
-import { InvoiceRecord } from "../../src/ledger/records.ts";
+import { InvoiceRecord } from "../../src/ledger/documents.ts";
 import type { Page, Source } from "../../src/core/contract.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
 import { CompanyFile } from "./company-file.fixture.ts";

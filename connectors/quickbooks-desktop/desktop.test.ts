@@ -26,13 +26,11 @@ import {
 import { CompanyFile } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { openSite, PASSWORD, rowsOf, settings, USER } from "./desktop.fixture.ts";
-import { hresultOf } from "./hresults.ts";
+import { hresultOf } from "./mailbox.ts";
 import { booksOf, quickbooksDesktop } from "./index.ts";
-import { qwcOf } from "./qwc.ts";
-import { callIn } from "./soap.ts";
+import { callIn, qwcOf } from "./service.ts";
 import { asking } from "./wire.ts";
-import { document } from "./write.ts";
-import { XmlFault } from "./xml.ts";
+import { document, XmlFault } from "./qbxml.ts";
 
 const send = (sink: Sink, document: InvoiceDocument | PaymentDocument) =>
   deliver(sink, [itemOf(document)]);

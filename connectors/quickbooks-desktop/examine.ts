@@ -1,11 +1,23 @@
 /** What must hold in QuickBooks before the next document goes, by what its last session of a new day told. */
-import { codeExaminations, type CodeColumn } from "../../src/ledger/examine-codes.ts";
+import { z } from "zod";
+import type { Notebook } from "../../src/core/contract.ts";
+import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
-import { sameName } from "../quickbooks/names.ts";
+import { type CodeColumn, codeExaminations } from "../../src/ledger/examine.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import type { DesktopConfig } from "./config.ts";
+import {
+  child,
+  type Element,
+  type Querying,
+  type Reply,
+  type Request,
+  textOf,
+  yesOf,
+} from "./qbxml.ts";
 import { errors } from "./status.ts";
-import type { Told } from "./told.ts";
+import { sameName } from "../quickbooks/text.ts";
 
 export async function examineDesktop(
   config: DesktopConfig,
@@ -127,4 +139,131 @@ function columnsOf(told: Told, items: readonly string[]): CodeColumn[] {
     { table: "charge-accounts", column: "sales", names, sinks: ["invoices"] },
     { table: "charge-accounts", column: "purchases", names, sinks: ["bills"] },
   ];
+}
+
+/* What QuickBooks told of its company file in the first session of a day: what `doctor` examines, for it cannot ask. */
+
+const names = z.array(z.string()).nullable();
+
+const Told = z.object({
+  /** ISO 8601 UTC. */
+  at: z.string(),
+  company: z.object({
+    company: z.string(),
+    product: z.string().nullable(),
+    country: z.string().nullable(),
+    preferences: z.boolean(),
+    salesTax: z.boolean().nullable(),
+    multiCurrency: z.boolean().nullable(),
+    closingDate: z.string().nullable(),
+  }),
+  /** Full names of what is active there; null: QuickBooks did not tell them. */
+  accounts: names,
+  items: names,
+  taxCodes: names,
+  paymentMethods: names,
+  terms: names.default(null),
+  classes: names.default(null),
+});
+type Told = z.infer<typeof Told>;
+
+const NAME = "company";
+
+/** Null: there was no session yet. */
+export function toldIn(notebook: Notebook | undefined): Told | null {
+  const text = notebook?.get(NAME) ?? null;
+  return text === null ? null : (Told.safeParse(JSON.parse(text)).data ?? null);
+}
+
+/** Asks for the lists and stores them. @throws LedgerError when the session ended meanwhile, StorageError */
+export async function tell(
+  wire: Querying,
+  notebook: Notebook,
+  company: Company,
+  at: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const told: Told = {
+    at,
+    company,
+    accounts: await namesOf(wire, "AccountQuery", signal),
+    items: await namesOf(wire, "ItemQuery", signal),
+    taxCodes: await namesOf(wire, "SalesTaxCodeQuery", signal),
+    paymentMethods: await namesOf(wire, "PaymentMethodQuery", signal),
+    terms: await namesOf(wire, "StandardTermsQuery", signal),
+    classes: await namesOf(wire, "ClassQuery", signal),
+  };
+  notebook.set(NAME, JSON.stringify(told));
+}
+
+/** Null where this edition does not have the list, or it is switched off. */
+async function namesOf(
+  wire: Querying,
+  name: string,
+  signal: AbortSignal,
+): Promise<string[] | null> {
+  try {
+    const IncludeRetElement = ["Name", "FullName"];
+    const [reply] = await wire.read([{ name, values: { IncludeRetElement } }], signal);
+    return (reply?.rets ?? []).flatMap(
+      (row) => textOf(row, "FullName") ?? textOf(row, "Name") ?? [],
+    );
+  } catch (error) {
+    if (error instanceof LedgerError && error.phase === "answered") return null;
+    throw error;
+  }
+}
+
+/* What each session asks first: whose company file this is, and what it has. */
+
+export const HELLO: readonly Request[] = [
+  { name: "HostQuery", values: {} },
+  { name: "CompanyQuery", values: {} },
+  { name: "PreferencesQuery", values: {} },
+];
+
+/** As QuickBooks says it; null: it did not say. */
+export interface Company {
+  readonly company: string;
+  /** `QuickBooks Enterprise Solutions 24.0`. */
+  readonly product: string | null;
+  readonly country: string | null;
+  /** It told its preferences: without them nothing is known of sales tax, currencies and the closing date. */
+  readonly preferences: boolean;
+  readonly salesTax: boolean | null;
+  readonly multiCurrency: boolean | null;
+  /** Documents up to this day (`YYYY-MM-DD`) are not changed without a password. */
+  readonly closingDate: string | null;
+}
+
+/** @throws SourceUnavailable when it is another company's file */
+export function companyIn(
+  [host, company, preferences]: readonly (Reply | null)[],
+  named: string,
+): Company {
+  const [hostRet, companyRet, preferencesRet] = [host, company, preferences].map(
+    (reply) => reply?.rets[0] ?? null,
+  );
+  const name = companyRet ? textOf(companyRet, "CompanyName") : null;
+  if (name !== named)
+    throw new SourceUnavailable(
+      `QuickBooks has the company ${JSON.stringify(name)} open, not ${JSON.stringify(named)}`,
+      {
+        next: "Open the right company file in QuickBooks, or set companyFile; or correct company in the configuration.",
+        waitMs: 60_000,
+      },
+    );
+  const groupOf = (name: string): Element | null =>
+    preferencesRet ? child(preferencesRet, name) : null;
+  const multiCurrency = groupOf("MultiCurrencyPreferences");
+  const accounting = groupOf("AccountingPreferences");
+  return {
+    company: name,
+    product: hostRet ? textOf(hostRet, "ProductName") : null,
+    country: hostRet ? textOf(hostRet, "Country") : null,
+    preferences: preferencesRet !== null,
+    salesTax: groupOf("SalesTaxPreferences") === null ? null : true,
+    multiCurrency: multiCurrency && yesOf(multiCurrency, "IsMultiCurrencyOn"),
+    closingDate: accounting && textOf(accounting, "ClosingDate"),
+  };
 }

@@ -8,10 +8,8 @@ import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { CompanyFile } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { rowsOf, settings } from "./desktop.fixture.ts";
-import { hresultOf } from "./hresults.ts";
+import { hresultOf, Mailbox, Visits } from "./mailbox.ts";
 import { booksOf } from "./index.ts";
-import { Mailbox } from "./mailbox.ts";
-import { Visits } from "./visits.ts";
 import { asking, type Wire } from "./wire.ts";
 
 const ITEM = itemOf(invoiceDocument("FL-1"));

@@ -2,22 +2,23 @@
 import type { Books } from "../../src/ledger/port.ts";
 import { ledgerSink } from "../../src/ledger/sink.ts";
 import { unavailable } from "../../src/ledger/errors.ts";
-import { holdingsOf, partyListHoldings, priceHoldings } from "../../src/ledger/holdings.ts";
-import { kindHoldings } from "../../src/ledger/held.ts";
+import {
+  holdingsOf,
+  kindHoldings,
+  partyListHoldings,
+  priceHoldings,
+} from "../../src/ledger/holdings.ts";
 import { defineConnector, type Sink, type Surroundings } from "../../src/core/contract.ts";
-import type { Side } from "../quickbooks/names.ts";
+import type { Side } from "../quickbooks/text.ts";
 import { orderSink } from "../quickbooks/order-sink.ts";
 import { DesktopConfig } from "./config.ts";
-import { examineDesktop } from "./examine.ts";
+import { examineDesktop, toldIn } from "./examine.ts";
 import { invoiceAdapter } from "./invoices.ts";
-import { orderAdapter } from "./orders.ts";
+import { orderAdapter, receiptAdapter } from "./goods.ts";
 import { partyAdapter } from "./parties.ts";
 import { paymentAdapter } from "./payments.ts";
-import { receiptAdapter } from "./receipts.ts";
-import { desktopSources, everyParty } from "./sources.ts";
+import { desktopSources, everyParty, telling } from "./sources.ts";
 import { errors } from "./status.ts";
-import { telling } from "./told-invoices.ts";
-import { toldIn } from "./told.ts";
 import { openWire, type Wire } from "./wire.ts";
 
 export const quickbooksDesktop = defineConnector<DesktopConfig>({

@@ -10,27 +10,38 @@ import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import { itemLines } from "../quickbooks/lines.ts";
-import { documentNumber, REF_NUMBER_MOST } from "../quickbooks/numbers.ts";
-import { ascii } from "../quickbooks/text.ts";
+import { ascii, documentNumber, REF_NUMBER_MOST } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
-import { isPaid as isPaidIn, linesOf, openOf, totalOf } from "./lines.ts";
-import { branches, pages, WITH_LINES } from "./pages.ts";
-import { type Paid, PAID_BY, paymentsBy } from "./payments.ts";
-import { amountOf, below, dayIn, dayOf, needed, refOf, textOf } from "./read.ts";
 import {
   desktopMemo,
   guidOf,
-  heldText,
   heldNumber,
+  heldText,
+  isPaid as isPaidIn,
+  linesOf,
   markedBy,
   numbered,
   ofDays,
   only,
+  openOf,
   type Row,
+  totalOf,
 } from "./rows.ts";
+import { branches, pages, WITH_LINES } from "./lists.ts";
+import { type Paid, PAID_BY, paymentsBy } from "./payments.ts";
+import {
+  amountOf,
+  below,
+  dayIn,
+  dayOf,
+  type Element,
+  needed,
+  refOf,
+  type Request,
+  textOf,
+  type Values,
+} from "./qbxml.ts";
 import type { Wire } from "./wire.ts";
-import type { Request, Values } from "./write.ts";
-import type { Element } from "./xml.ts";
 
 type Kind = "invoice" | "bill";
 type Asked = Pick<Wire, "read" | "write">;

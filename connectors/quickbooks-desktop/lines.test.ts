@@ -6,7 +6,7 @@ import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { invoices as mapping } from "../../mappings/books/invoices.ts";
 import { everything } from "../../mappings/references.fixture.ts";
 import { ledgerSink } from "../../src/ledger/sink.ts";
-import { InvoiceRecord } from "../../src/ledger/records.ts";
+import { InvoiceRecord } from "../../src/ledger/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { parseExact } from "../../src/core/json.ts";
 import { billDocument, itemOf } from "../example/example.fixture.ts";

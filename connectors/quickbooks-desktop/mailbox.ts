@@ -4,12 +4,69 @@
  * One that was not handed over is `not-sent`. A session goes on over a restart ({@link Visits}); what was asked before it
  * has nobody who waits for the answer, and is looked for again.
  */
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { z } from "zod";
+import type { Notebook } from "../../src/core/contract.ts";
+import type { Presence } from "../../src/core/presence.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
-import { hresultOf } from "./hresults.ts";
-import { repliesIn } from "./read.ts";
-import type { Visits } from "./visits.ts";
-import { type Asked, isOf } from "./write.ts";
+import { type Asked, isOf, repliesIn } from "./qbxml.ts";
+
+/**
+ * What the Web Connector and QuickBooks say in `hresult` instead of an answer. `parse`: nothing of the document was carried
+ * out; every other one leaves unknown what happened, where a document was under way.
+ */
+interface Hresult {
+  readonly sort: "parse" | "unknown";
+  /** What it means. */
+  readonly means: string;
+  /** What a person at that machine should do. */
+  readonly next: string;
+}
+
+const TABLE: Readonly<Record<string, readonly [means: string, next: string, sort?: "parse"]>> = {
+  "0x80040400": [
+    "QuickBooks could not read the request",
+    "This is a fault in fuelbridge: report it with the line of the log.",
+    "parse",
+  ],
+  "0x80040401": [
+    "QuickBooks could not be reached",
+    "Start QuickBooks on that machine as the user who authorised fuelbridge, then press Update Selected in the Web Connector.",
+  ],
+  "0x80040402": [
+    "QuickBooks failed unexpectedly",
+    "Read qbsdklog.txt on that machine, restart QuickBooks, then press Update Selected.",
+  ],
+  "0x80040408": [
+    "QuickBooks could not be started",
+    "Start QuickBooks by hand once, close its dialogs, then press Update Selected.",
+  ],
+  "0x8004040a": [
+    "another company file is open",
+    "Close it in QuickBooks, or open the right one; then press Update Selected.",
+  ],
+  "0x8004040d": [
+    "QuickBooks ended its session with the Web Connector",
+    "Press Update Selected; if it stays so, restart the Web Connector.",
+  ],
+  "0x80040416": [
+    "QuickBooks is not running, and no company file was named",
+    "Set companyFile in the configuration to the full path of the .qbw file on that machine, or open it in QuickBooks.",
+  ],
+  "0x80040420": [
+    "the company file does not let fuelbridge in",
+    "In QuickBooks as Admin, in single-user mode: Edit, Preferences, Integrated Applications, Company Preferences; allow fuelbridge, also when QuickBooks is not running.",
+  ],
+};
+
+/** @param code as it came: hexadecimal digits in any case */
+export function hresultOf(code: string): Hresult {
+  const [means, next, sort = "unknown"] = TABLE[code.trim().toLowerCase()] ?? [
+    "QuickBooks or the Web Connector failed",
+    "Read the Web Connector's log (View Log) and qbsdklog.txt on that machine.",
+  ];
+  return { means, next, sort };
+}
 
 interface Question extends Asked {
   readonly answered: (xml: string) => void;
@@ -17,7 +74,7 @@ interface Question extends Asked {
 }
 
 /** Why QuickBooks is not here, in words for people. */
-export interface Absence {
+interface Absence {
   readonly message: string;
   readonly next: string;
   /** The Web Connector came with a wrong user or password. */
@@ -26,7 +83,7 @@ export interface Absence {
   readonly isUsual: boolean;
 }
 
-export interface Timing {
+interface Timing {
   /** How long a call of the Web Connector is held while nothing is there to hand over, ms. */
   readonly holdMs: number;
   /** How long a session is kept open after the last question, ms. */
@@ -364,3 +421,107 @@ const SILENT: Absence = {
   isCredentials: false,
   isUsual: false,
 };
+
+/*
+ * What is known of the Web Connector's sessions beyond this process. A ticket is kept as its hash: who reads the store
+ * cannot go on with a session. What was handed over is known by the id of its requests, which QuickBooks echoes.
+ */
+
+const Visit = z.object({
+  /** SHA-256 of its ticket. */
+  ticket: z.string(),
+  /** What was handed over and not answered: the id of its requests. Null: nothing. */
+  handed: z.string().nullable(),
+  /** When it began, and when something was last handed over or answered; ISO 8601 UTC. */
+  begunAt: z.string(),
+  heardAt: z.string(),
+  /** Null: it is going on, or whoever served it is no more. */
+  endedAt: z.string().nullable(),
+});
+type Visit = z.infer<typeof Visit>;
+
+const NAME = "session";
+/** Since when it is expected: what its silence is measured from while it has never called. */
+const EXPECTED = "expected";
+
+export class Visits {
+  readonly #notebook: Notebook | undefined;
+  #visit: Visit | null;
+
+  /** @param notebook left out: what is known ends with this process */
+  constructor(notebook: Notebook | undefined) {
+    this.#notebook = notebook;
+    this.#visit = visitIn(notebook);
+  }
+
+  /** When somebody was last here, ISO 8601 UTC; null: never. */
+  get lastAt(): string | null {
+    return this.#visit?.endedAt ?? this.#visit?.heardAt ?? null;
+  }
+
+  /** From now on, unless it was before. @throws StorageError */
+  expected(nowMs: number): void {
+    if (this.#notebook?.get(EXPECTED) === null) this.#notebook.set(EXPECTED, iso(nowMs));
+  }
+
+  /** Null: it was here within `limitMs`, or nobody ever expected it. */
+  silence(nowMs: number, limitMs: number): Presence["silence"] {
+    const { lastAt } = this;
+    const since = lastAt ?? this.#notebook?.get(EXPECTED) ?? null;
+    if (since === null || nowMs - Date.parse(since) <= limitMs) return null;
+    const hours = Math.round(limitMs / HOUR_MS);
+    return {
+      since,
+      limitMs,
+      message: `${lastAt === null ? "The Web Connector has never called, and was expected since" : "The Web Connector was last here at"} ${since}; it is expected at least every ${hours} ${hours === 1 ? "hour" : "hours"} (expectEvery).`,
+      next: "On the machine with QuickBooks, look whether the Web Connector runs, shows no error and has Auto-Run ticked; press Update Selected. If that machine is meant to be off for so long, raise expectEvery.",
+    };
+  }
+
+  /** What was handed over in the session of this process or of one before, and has no answer. */
+  get handed(): string | null {
+    return this.#visit?.handed ?? null;
+  }
+
+  /** It was begun, here or by a process before this one, is not over, and was heard of within `withinMs`. */
+  isOpen(ticket: string, nowMs: number, withinMs: number): boolean {
+    const visit = this.#visit;
+    return (
+      visit !== null &&
+      visit.endedAt === null &&
+      visit.ticket === hashOf(ticket) &&
+      Math.abs(nowMs - Date.parse(visit.heardAt)) <= withinMs
+    );
+  }
+
+  /** Durable when it returns, as what follows. @throws StorageError */
+  begun(ticket: string, nowMs: number): void {
+    const at = iso(nowMs);
+    this.#keep({ ticket: hashOf(ticket), handed: null, begunAt: at, heardAt: at, endedAt: null });
+  }
+
+  /** @param id of what is handed over; null: it was answered. @throws StorageError */
+  hand(id: string | null, nowMs: number): void {
+    if (this.#visit !== null) this.#keep({ ...this.#visit, handed: id, heardAt: iso(nowMs) });
+  }
+
+  /** @throws StorageError */
+  over(nowMs: number): void {
+    if (this.#visit?.endedAt !== null) return;
+    this.#keep({ ...this.#visit, handed: null, endedAt: iso(nowMs) });
+  }
+
+  #keep(visit: Visit): void {
+    this.#notebook?.set(NAME, JSON.stringify(visit));
+    this.#visit = visit;
+  }
+}
+
+function visitIn(notebook: Notebook | undefined): Visit | null {
+  const text = notebook?.get(NAME) ?? null;
+  return text === null ? null : (Visit.safeParse(JSON.parse(text)).data ?? null);
+}
+
+const hashOf = (ticket: string): string => createHash("sha256").update(ticket).digest("hex");
+const HOUR_MS = 3_600_000;
+const iso = (ms: number): string => new Date(ms).toISOString();

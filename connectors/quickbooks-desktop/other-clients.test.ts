@@ -13,9 +13,8 @@ import { DesktopConfig } from "./config.ts";
 import { desk } from "./desk.fixture.ts";
 import { openSite, settings, USER } from "./desktop.fixture.ts";
 import { booksOf, quickbooksDesktop } from "./index.ts";
-import { Mailbox } from "./mailbox.ts";
-import { repliesIn } from "./read.ts";
-import { Visits } from "./visits.ts";
+import { Mailbox, Visits } from "./mailbox.ts";
+import { repliesIn } from "./qbxml.ts";
 import { asking } from "./wire.ts";
 
 const MINUTE = 60_000;

@@ -7,17 +7,13 @@ import {
   type Desired,
 } from "../../src/ledger/port.ts";
 import type { Party } from "../../src/ledger/documents.ts";
-import { markOf, platformIdIn } from "../../src/ledger/marks.ts";
+import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { NAME_MOST, partyName, sameName, type Side, suffixed } from "../quickbooks/names.ts";
-import { ascii } from "../quickbooks/text.ts";
+import { ascii, NAME_MOST, partyName, sameName, type Side, suffixed } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
-import { byId } from "./lists.ts";
-import { markedIn } from "./marked.ts";
-import { listIdIn } from "./party-codes.ts";
-import { needed, textOf, yesOf } from "./read.ts";
-import { guidOf, heldText, only } from "./rows.ts";
-import type { Element } from "./xml.ts";
+import { byId, markedIn } from "./lists.ts";
+import { guidOf, heldText, listIdIn, only } from "./rows.ts";
+import { type Element, needed, textOf, yesOf } from "./qbxml.ts";
 import type { Wire } from "./wire.ts";
 
 type Asked = Pick<Wire, "read" | "write"> & Partial<Pick<Wire, "session">>;

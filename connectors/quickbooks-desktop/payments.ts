@@ -7,16 +7,25 @@ import {
   type Desired,
 } from "../../src/ledger/port.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
-import { paymentFacts } from "../../src/ledger/facts.ts";
+import { paymentFacts } from "../../src/ledger/entries.ts";
 import type { DesktopConfig } from "./config.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
-import { branches, pages } from "./pages.ts";
-import { amountOf, below, dayIn, needed, type Reply, refOf, textOf } from "./read.ts";
+import { branches, pages } from "./lists.ts";
+import {
+  amountOf,
+  below,
+  dayIn,
+  type Element,
+  needed,
+  refOf,
+  type Reply,
+  type Request,
+  textOf,
+  type Values,
+} from "./qbxml.ts";
 import { desktopMemo, guidOf, heldText, markedBy, only, type Row } from "./rows.ts";
 import type { Wire } from "./wire.ts";
-import type { Request, Values } from "./write.ts";
-import { documentNumber, REF_NUMBER_MOST } from "../quickbooks/numbers.ts";
-import type { Element } from "./xml.ts";
+import { documentNumber, REF_NUMBER_MOST } from "../quickbooks/text.ts";
 
 type Asked = Pick<Wire, "read" | "write">;
 type Direction = "invoice" | "bill";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { never, recordsOf, SENT } from "../../test/support/connector.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
-import { PartyRecord, PriceRecord } from "../../src/ledger/records.ts";
+import { PartyRecord, PriceRecord } from "../../src/ledger/documents.ts";
 import { ledgerSink } from "../../src/ledger/sink.ts";
 import { partyListHoldings } from "../../src/ledger/holdings.ts";
 import type { SourceUnavailable } from "../../src/core/errors.ts";

@@ -1,26 +1,285 @@
 /** What changed in QuickBooks: customers and vendors, customer invoices with what was paid on them, prices. */
-import type { Books, Entry } from "../../src/ledger/port.ts";
-import { numberTwice, partyChange } from "../../src/ledger/changes.ts";
-import { unavailable } from "../../src/ledger/errors.ts";
-import { some } from "../../src/ledger/facts.ts";
-import { platformIdIn } from "../../src/ledger/marks.ts";
-import type { PartyRecord } from "../../src/ledger/records.ts";
 import type { Change, Source, Surroundings } from "../../src/core/contract.ts";
-import type { Side } from "../quickbooks/names.ts";
-import { inactiveParty, regionOf } from "../quickbooks/told.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { FactLine } from "../../src/core/holdings.ts";
+import { stringifyExact } from "../../src/core/json.ts";
+import type { InvoiceRecord, PartyRecord } from "../../src/ledger/documents.ts";
+import {
+  invoiceRecord,
+  numberTwice,
+  partyChange,
+  priceChange,
+  some,
+} from "../../src/ledger/entries.ts";
+import { unavailable } from "../../src/ledger/errors.ts";
+import { platformIdIn } from "../../src/ledger/notes.ts";
+import type { Books, Entry, LedgerAdapter } from "../../src/ledger/port.ts";
 import type { DesktopConfig } from "./config.ts";
-import { byId, deleted, type DeletedRow, invoiceRows, listRows, openRows } from "./lists.ts";
 import { invoiceAdapter } from "./invoices.ts";
-import { pages } from "./pages.ts";
+import {
+  byId,
+  deleted,
+  type DeletedRow,
+  invoiceRows,
+  type List,
+  listRows,
+  openRows,
+  pages,
+  walkedSource,
+} from "./lists.ts";
 import { QUERIES } from "./parties.ts";
-import { partyCode } from "./party-codes.ts";
-import { priceLists } from "./prices.ts";
-import { amountOf, needed, textOf, yesOf } from "./read.ts";
-import type { Row } from "./rows.ts";
-import { goneInvoice, idOf, invoiceTeller, issuedNumber } from "./told-invoices.ts";
-import { type List, walkedSource } from "./walks.ts";
+import {
+  amountOf,
+  below,
+  child,
+  dayIn,
+  dayOf,
+  decimalOf,
+  type Element,
+  needed,
+  refOf,
+  textOf,
+  yesOf,
+} from "./qbxml.ts";
+import { openOf, partyCode, type Row, totalOf } from "./rows.ts";
 import type { Wire } from "./wire.ts";
-import { child, type Element } from "./xml.ts";
+import { deletedInvoice, inactiveParty, paidBy, regionOf, taxesOf } from "../quickbooks/lines.ts";
+import type { Side } from "../quickbooks/text.ts";
+
+/* Prices of items, and of price levels item by item: each list is a terminal. */
+
+type Prices = NonNullable<DesktopConfig["prices"]> & Pick<DesktopConfig, "unit">;
+type Asked = Pick<Wire, "read">;
+
+/** None where the configuration names no prices. */
+function priceLists(wire: Asked, config: Pick<DesktopConfig, "prices" | "unit">): List[] {
+  if (config.prices === undefined) return [];
+  const prices = { ...config.prices, unit: config.unit };
+  const { list, levels } = prices;
+  return [
+    ...(list === undefined ? [] : [itemList(wire, prices, list)]),
+    ...(levels ? [levelList(wire, prices)] : []),
+  ];
+}
+
+const itemList = (wire: Asked, prices: Prices, list: string): List => ({
+  name: "item",
+  kind: "stamped",
+  rows: listRows(wire, "ItemQuery"),
+  changes: async (ids, _rows, signal) =>
+    (await byId(wire, "ItemQuery", ids, signal)).filter(isActive).flatMap((row) => {
+      const name = textOf(row, "FullName") ?? textOf(row, "Name") ?? "";
+      const price = priceOf(row, prices.of);
+      // A subtotal, a tax, a group have none.
+      if (price === null || price.sign === 0) return [];
+      return change(prices, { list, item: name, formula: price.plain() });
+    }),
+});
+
+/** A level of one percentage for all items has no prices. */
+const levelList = (wire: Asked, prices: Prices): List => ({
+  name: "price level",
+  kind: "stamped",
+  rows: listRows(wire, "PriceLevelQuery", { iterates: false }),
+  changes: async (ids, _rows, signal) =>
+    (await byId(wire, "PriceLevelQuery", ids, signal)).filter(isActive).flatMap((row) => {
+      const list = textOf(row, "Name") ?? "";
+      // The prices of items have this list's name already: the platform takes one price.
+      const isTwice = list === prices.list;
+      return below(row, "PriceLevelPerItemRet").map((line) => {
+        const percent = textOf(line, "CustomPricePercent");
+        const formula = textOf(line, "CustomPrice") ?? `${percent ?? ""} %`;
+        return change(prices, { list, item: refOf(line, "ItemRef").name ?? "", formula, isTwice });
+      });
+    }),
+});
+
+function change(
+  { unit }: Prices,
+  {
+    list,
+    item,
+    formula,
+    isTwice = false,
+  }: { list: string; item: string; formula: string; isTwice?: boolean },
+): Change {
+  const line = { list, code: item, name: item, unit, formula, byQuantity: false };
+  return priceChange("QuickBooks", isTwice ? [line, line] : [line]);
+}
+
+const isActive = (row: Element): boolean => yesOf(row, "IsActive") !== false;
+
+/** Of what is bought and sold both prices are kept; of other items one, whichever it is. */
+function priceOf(row: Element, of: Prices["of"]) {
+  const one = child(row, "SalesOrPurchase");
+  if (one !== null) return decimalOf(one, "Price");
+  const both = child(row, "SalesAndPurchase") ?? row;
+  return decimalOf(both, of === "sales" ? "SalesPrice" : "PurchaseCost");
+}
+
+/* Customer invoices as sources tell them, with what was paid on them. A job's invoice is its customer's. */
+
+interface Telling {
+  readonly wire: Pick<Wire, "read">;
+  readonly config: Pick<DesktopConfig, "taxItems">;
+  /** The company's, ISO 4217. */
+  readonly currency: string;
+}
+
+type Invoice = Entry<Row>;
+
+/** What is told of these, each under a number of the caller's. @throws LedgerError */
+async function invoiceTeller(
+  { wire, config, currency }: Telling,
+  entries: readonly Invoice[],
+  signal: AbortSignal,
+): Promise<(entry: Invoice, number: string) => Change> {
+  const payers = await payersOf(wire, entries, signal);
+  return (entry, number) => {
+    const { row } = entry.native;
+    const payer = payers.get(refOf(row, "CustomerRef").id ?? "") ?? null;
+    const record = recordOf(entry, { number, payer, currency, taxItems: config.taxItems });
+    return { id: record.id, version: null, text: stringifyExact(record) };
+  };
+}
+
+/** The same adapter, which tells what sources tell of each record as well: for reconciliation. */
+export const telling = (
+  adapter: LedgerAdapter<"invoice", Row>,
+  how: Telling,
+): LedgerAdapter<"invoice", Row> => {
+  const told = async (entries: readonly Invoice[], signal: AbortSignal): Promise<Invoice[]> => {
+    const change = await invoiceTeller(how, entries, signal);
+    return entries.map((one) => ({ ...one, change: change(one, issuedNumber(one)) }));
+  };
+  return {
+    ...adapter,
+    get: async (ids, call) => told(await adapter.get(ids, call), call.signal),
+    named: async (numbers, signal) => told(await adapter.named(numbers, signal), signal),
+    async *list(scope, from, signal) {
+      for await (const page of adapter.list(scope, from, signal))
+        yield { ...page, entries: await told(page.entries, signal) };
+    },
+  };
+};
+
+/** What people know it by; of one that is void, or has no number, its id. */
+const issuedNumber = (one: Invoice): string =>
+  one.status === "cancelled" ? idOf(one) : (textOf(one.native.row, "RefNumber") ?? idOf(one));
+
+const idOf = ({ native: { row } }: Invoice): string => needed(row, "TxnID");
+
+/** QuickBooks tells its id and number, and nothing else of it. */
+function goneInvoice({ id, at, madeAt, name }: DeletedRow, currency: string): Change {
+  const number = name === null ? "" : ` (number ${name})`;
+  return deletedInvoice(id, "cancelled", {
+    party: "(deleted)",
+    days: { date: (madeAt === "" ? at : madeAt).slice(0, 10) },
+    words: { currency, order: `deleted in QuickBooks at ${at}${number}` },
+  });
+}
+
+interface Payer {
+  readonly code: string;
+  /** The platform's id of the company; null: its notes name none. */
+  readonly companyId: string | null;
+}
+
+const FIELDS = ["ListID", "Name", "FullName", "Notes"];
+
+/** By the ids of customers and jobs: the customer who is billed. @throws LedgerError */
+async function payersOf(
+  wire: Pick<Wire, "read">,
+  entries: readonly Invoice[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Payer>> {
+  const refs = new Map(
+    entries.flatMap(({ native }) => {
+      const { id, name } = refOf(native.row, "CustomerRef");
+      return id === null ? [] : [[id, (name ?? "").split(":")] as const];
+    }),
+  );
+  const jobs = [...refs].filter(([, names]) => names.length > 1);
+  const ask = async (values: object): Promise<readonly Element[]> => {
+    const all = { ...values, IncludeRetElement: FIELDS };
+    const [reply] = await wire.read([{ name: "CustomerQuery", values: all }], signal);
+    return reply?.rets ?? [];
+  };
+  const own = [...refs.keys()].filter((id) => jobs.every(([job]) => job !== id));
+  const customers = own.length === 0 ? [] : await ask({ ListID: own });
+  const tops = [...new Set(jobs.map(([, [top = ""]]) => top))];
+  const parents = tops.length === 0 ? [] : await ask({ FullName: tops });
+  return new Map(
+    [...refs].flatMap(([id, [top = ""]]) => {
+      const isOwn = own.includes(id);
+      const row = isOwn
+        ? customers.find((one) => needed(one, "ListID") === id)
+        : parents.find((one) => textOf(one, "FullName")?.toLowerCase() === top.toLowerCase());
+      if (row === undefined) return [];
+      const code = partyCode("customer", needed(row, "ListID"));
+      return [[id, { code, companyId: platformIdIn(textOf(row, "Notes")) }] as const];
+    }),
+  );
+}
+
+const STATES = { settled: "paid", cancelled: "cancelled" } as const;
+
+function recordOf(
+  entry: Invoice,
+  told: {
+    readonly number: string;
+    readonly payer: Payer | null;
+    readonly currency: string;
+    readonly taxItems: readonly string[];
+  },
+): InvoiceRecord {
+  const { status, mark, paid } = entry;
+  const { row } = entry.native;
+  const isTax = ({ product }: FactLine): boolean =>
+    product !== null && told.taxItems.includes(product);
+  const all = entry.native.lines;
+  const salesTax = amountOf(row, "SalesTaxTotal");
+  const total = totalOf("invoice", entry.native);
+  const open = openOf("invoice", entry.native);
+  const taxes = all.filter(isTax);
+  const tax = Decimal.sum(taxes.map(({ amount }) => amount)).plus(salesTax);
+  const untaxed = total.minus(tax);
+  const isPosted = status !== "settled" && status !== "cancelled";
+  const isPending = yesOf(row, "IsPending") === true;
+  return invoiceRecord(
+    {
+      party: told.payer?.code ?? refOf(row, "CustomerRef").name,
+      days: { date: dayIn(row, "TxnDate") },
+      money: { untaxed, tax, total },
+      words: {
+        currency: foreignIn(row) ?? told.currency,
+        reference: textOf(row, "PONumber"),
+        order: textOf(row, "Memo")?.replace(/^VOID:\s*/i, "") ?? null,
+      },
+      lines: all.filter((line) => !isTax(line)),
+      taxes: taxesOf(taxes, salesTax, untaxed),
+    },
+    {
+      number: told.number,
+      id: needed(row, "TxnID"),
+      state: isPosted ? (isPending ? "draft" : "posted") : STATES[status],
+      partyCompanyId: told.payer?.companyId ?? null,
+      dueDate: dayOf(row, "DueDate"),
+      open,
+      paidDate: paid,
+      ...paidBy(entry, total, open),
+      platformId: mark,
+      productNames: all.filter((line) => !isTax(line)).map(({ product }) => product),
+    },
+  );
+}
+
+/** The name of the invoice's currency where it is not the company's own, whose rate is 1. */
+function foreignIn(row: Element): string | null {
+  const rate = decimalOf(row, "ExchangeRate");
+  const isOwn = rate === null || rate.equals(Decimal.of("1"));
+  return isOwn ? null : refOf(row, "CurrencyRef").name;
+}
 
 type Name = "parties" | "invoices" | "paidInvoices" | "prices";
 

@@ -2,8 +2,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { CompanyFile } from "./company-file.fixture.ts";
 import { NotParsed } from "./company-order.fixture.ts";
-import { operations, type Operation } from "./soap.ts";
-import { child, type Element, elementIn, escaped } from "./xml.ts";
+import { type Operation, operations } from "./service.ts";
+import { child, type Element, elementIn, escaped } from "./qbxml.ts";
 
 class Killed extends Error {}
 

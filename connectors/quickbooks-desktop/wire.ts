@@ -4,15 +4,21 @@ import { LedgerError } from "../../src/ledger/port.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
 import type { Presence } from "../../src/core/presence.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import { companyIn, type Company, HELLO } from "./company.ts";
+import { type Company, companyIn, HELLO, tell, toldIn } from "./examine.ts";
 import type { DesktopConfig } from "./config.ts";
-import { Mailbox, NOT_HERE, WRONG_PASSWORD } from "./mailbox.ts";
-import { type Querying, type Reply, repliesIn } from "./read.ts";
+import { Mailbox, NOT_HERE, Visits, WRONG_PASSWORD } from "./mailbox.ts";
+import {
+  type Asked,
+  document,
+  isOf,
+  placeOf,
+  type Querying,
+  repliesIn,
+  type Reply,
+  type Request,
+} from "./qbxml.ts";
 import { openService, type Service } from "./service.ts";
-import { tell, toldIn } from "./told.ts";
 import { errors, isDone, isRead } from "./status.ts";
-import { Visits } from "./visits.ts";
-import { type Asked, document, isOf, placeOf, type Request } from "./write.ts";
 
 export interface Wire extends Querying {
   /** One change. @throws LedgerError */

@@ -1,18 +1,181 @@
 /** Invoices and bills: a document as QuickBooks would keep it, the body that says so, and a record as an entry. Pure. */
-import type { Entry } from "../../src/ledger/port.ts";
-import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
-import { itemLines } from "../quickbooks/lines.ts";
-import { memoIn, memoOf, MEMO_MOST } from "../quickbooks/memos.ts";
-import { DOC_NUMBER_MOST, documentNumber } from "../quickbooks/numbers.ts";
-import { cut, oneLine } from "../quickbooks/text.ts";
-import type { Names } from "./codes.ts";
+import type { InvoiceDocument } from "../../src/ledger/documents.ts";
+import { paidMarkIn } from "../../src/ledger/notes.ts";
+import type { Entry, PaymentOn } from "../../src/ledger/port.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
-import { amountLines, counted, lineIn } from "./lines.ts";
-import { paymentsOn } from "./paid.ts";
-import type { DocumentRow, PaymentRow } from "./rows.ts";
+import { ACCOUNT, ITEM, type Names, type Online } from "./online.ts";
+import { type DocumentRow, having, type Line, PaymentRow } from "./rows.ts";
+import { itemLines } from "../quickbooks/lines.ts";
+import {
+  cut,
+  DOC_NUMBER_MOST,
+  documentNumber,
+  MEMO_MOST,
+  memoIn,
+  memoOf,
+  oneLine,
+} from "../quickbooks/text.ts";
+
+/*
+ * Lines of documents as QuickBooks tells them (Intuit's schema: `Line`, `LineDetailTypeEnum`). An amount counts once: a
+ * subtotal repeats the lines above it, a text has none, a bundle is the lines inside it, a discount is taken off.
+ */
+
+type AmountLine = Omit<Line, "GroupLineDetail">;
+
+const DISCOUNT = "DiscountLineDetail";
+const NO_AMOUNT: readonly string[] = ["SubTotalLineDetail", "DescriptionOnly"];
+const AMOUNT: readonly string[] = [
+  "SalesItemLineDetail",
+  "ReimburseLineDetail",
+  "ItemBasedExpenseLineDetail",
+  "AccountBasedExpenseLineDetail",
+  DISCOUNT,
+];
+
+/** The schema lets a line leave out what it is: then its detail says it. */
+const kindOf = (line: AmountLine): string =>
+  line.DetailType ??
+  AMOUNT.find((kind) => (line[kind as keyof AmountLine] ?? null) !== null) ??
+  "(none)";
+
+const isAmount = (line: AmountLine): boolean => AMOUNT.includes(kindOf(line));
+
+const inside = (line: Line): AmountLine[] =>
+  line.GroupLineDetail ? line.GroupLineDetail.Line : [line];
+
+/** Those that count, with what no kind is known of: whoever compares sees it. */
+export const amountLines = ({ Line: lines }: Pick<DocumentRow, "Line">): AmountLine[] =>
+  lines
+    .flatMap(inside)
+    .filter(
+      (line) => isAmount(line) || (!NO_AMOUNT.includes(kindOf(line)) && line.Amount.sign !== 0),
+    );
+
+/** Why lines cannot be told; null: they can. Whether they come to the total is for whoever takes them. */
+export function unknownLine({ Line: lines }: Pick<DocumentRow, "Line">): Fault | null {
+  for (const [at, line] of lines.entries()) {
+    const odd = amountLines({ Line: [line] }).find((one) => !isAmount(one));
+    if (odd === undefined) continue;
+    return {
+      code: "unknown-line",
+      message: `line ${at + 1} (${kindOf(odd)}, ${odd.Amount.plain()}) is of a kind that fuelbridge does not know: it may be an amount or not`,
+      next: "An accountant replaces it in QuickBooks by a line of an item; or enters the invoice on the platform by hand and resolves it here.",
+      field: "Line",
+    };
+  }
+  return null;
+}
+
+const detailOf = (line: AmountLine) =>
+  line.SalesItemLineDetail ?? line.ReimburseLineDetail ?? line.ItemBasedExpenseLineDetail ?? null;
+
+/** The item's name as people call it; null: the line has none. */
+export function itemIn(names: Names, line: AmountLine): string | null {
+  const ref = detailOf(line)?.ItemRef ?? null;
+  return ref === null ? null : names.codeOf(ITEM, ref.value, ref.name);
+}
+
+export function lineIn(names: Names, line: AmountLine): FactLine {
+  const detail = detailOf(line);
+  const account = line.AccountBasedExpenseLineDetail?.AccountRef ?? null;
+  const isDiscount = kindOf(line) === DISCOUNT;
+  const amount = isDiscount ? line.Amount.negated() : line.Amount;
+  return {
+    product: itemIn(names, line),
+    ...(account === null ? {} : { account: names.codeOf(ACCOUNT, account.value, account.name) }),
+    ...counted(detail?.Qty ?? null, detail?.UnitPrice ?? null, amount),
+    unit: null,
+    amount,
+    text: line.Description ?? (isDiscount ? "Discount" : null),
+  };
+}
+
+const ONE = Decimal.of("1");
+
+/** One of an amount is the amount alone: QuickBooks may tell it either way. */
+const counted = (
+  quantity: Decimal | null,
+  rate: Decimal | null,
+  amount: Decimal,
+): { readonly quantity: Decimal | null; readonly unitPrice: Decimal | null } =>
+  quantity === null || rate === null || (quantity.equals(ONE) && rate.equals(amount))
+    ? { quantity: null, unitPrice: null }
+    : { quantity, unitPrice: rate };
+
+/* What was paid on invoices and bills, and what was settled without money. */
+
+export const ENTITY = { invoice: "Invoice", bill: "Bill" } as const;
+
+/** How QuickBooks calls payments where it links them: `BillPaymentCheck`, `BillPaymentCreditCard`. */
+const PAYS = { invoice: /^Payment$/, bill: /^BillPayment/ } as const;
+
+export const paymentsOf = (
+  { wire }: Online,
+  kind: DocumentKind,
+  rows: readonly Pick<DocumentRow, "LinkedTxn">[],
+  signal: AbortSignal,
+): Promise<PaymentRow[]> => {
+  const Id = rows.flatMap(({ LinkedTxn }) =>
+    LinkedTxn.flatMap(({ TxnId, TxnType }) => (PAYS[kind].test(TxnType) ? [TxnId] : [])),
+  );
+  const entity = kind === "invoice" ? "Payment" : "BillPayment";
+  return having(wire, entity, PaymentRow, { Id }, signal);
+};
+
+/** Documents of a kind that a payment pays. A credit that it applies is none of them, whatever id that has. */
+export const linksOf = ({ Line }: Pick<PaymentRow, "Line">, kind: DocumentKind): string[] =>
+  Line.flatMap(({ LinkedTxn }) =>
+    LinkedTxn.flatMap(({ TxnId, TxnType }) => (TxnType === ENTITY[kind] ? [TxnId] : [])),
+  );
+
+/** What a payment pays of one document. */
+const amountOn = (
+  { Line }: Pick<PaymentRow, "Line">,
+  kind: DocumentKind,
+  document: string,
+): Decimal =>
+  Decimal.sum(
+    Line.filter(({ LinkedTxn }) =>
+      LinkedTxn.some(({ TxnId, TxnType }) => TxnId === document && TxnType === ENTITY[kind]),
+    ).map(({ Amount }) => Amount),
+  );
+
+/**
+ * What a payment settles of one document: with money, and with credits that it applies. Its own amount is the money; what
+ * it pays beyond that comes of credits. Of several documents nobody knows which had the money: each is told with the credit.
+ */
+function paymentsOn(kind: DocumentKind, document: string, row: PaymentRow): PaymentOn[] {
+  const amount = amountOn(row, kind, document);
+  const all = Decimal.sum([...new Set(linksOf(row, kind))].map((one) => amountOn(row, kind, one)));
+  const credit = least(amount, all.minus(row.TotalAmt));
+  const id = `#${row.Id}`;
+  const money = { mark: paidMarkIn(row.PrivateNote), amount: amount.minus(credit), id };
+  if (credit.sign === 0) return [money];
+  const instead = `${creditsIn(row, kind)} in payment ${id}`;
+  const credited = { mark: null, amount: credit, id, instead };
+  return money.amount.sign === 0 ? [credited] : [money, credited];
+}
+
+const least = (one: Decimal, other: Decimal): Decimal =>
+  other.sign <= 0 ? Decimal.zero : one.compare(other) <= 0 ? one : other;
+
+const CREDITS: Readonly<Record<string, string>> = {
+  CreditMemo: "credit memo",
+  VendorCredit: "vendor credit",
+  JournalEntry: "journal entry",
+};
+
+/** `credit memo 77, journal entry 80` */
+function creditsIn({ Line }: Pick<PaymentRow, "Line">, kind: DocumentKind): string {
+  const linked = Line.flatMap(({ LinkedTxn }) => LinkedTxn);
+  const credits = linked.filter(({ TxnType }) => TxnType !== ENTITY[kind]);
+  const named = credits.map(({ TxnId, TxnType }) => `${CREDITS[TxnType] ?? TxnType} ${TxnId}`);
+  return named.length === 0 ? "a credit" : named.join(", ");
+}
 
 export type DocumentKind = "invoice" | "bill";
 
@@ -20,7 +183,7 @@ export type DocumentKind = "invoice" | "bill";
 const TEXT_MOST = 4000;
 
 /** A line as it is written. One of item and account is null. */
-export interface BookLine {
+interface BookLine {
   readonly item: string | null;
   readonly account: string | null;
   readonly text: string;

@@ -1,18 +1,19 @@
 /** What must hold in QuickBooks before the next document goes: each thing with what to do when it does not. */
 import {
-  codeExaminations,
+  type Check,
   type CodeColumn,
+  codeExaminations,
   type CodesNamed,
-} from "../../src/ledger/examine-codes.ts";
-import { type Check, examined, exists } from "../../src/ledger/examine.ts";
+  examined,
+  exists,
+} from "../../src/ledger/examine.ts";
 import { faultOf as faultOfRow, unavailable } from "../../src/ledger/errors.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import type { CodeKind } from "../../src/ledger/codes.ts";
-import { ACCOUNT, CLASS, ITEM, LOCATION } from "./codes.ts";
+import { ACCOUNT, CLASS, ITEM, LOCATION, type Online, unfit } from "./online.ts";
 import { errors, QUICKBOOKS } from "./errors.ts";
-import { type Online, unfit } from "./online.ts";
 import { CompanyRow, type PreferencesRow } from "./rows.ts";
 import { authoriseBy, EARLY_DAYS, readTokens, tokenFile } from "./tokens.ts";
 

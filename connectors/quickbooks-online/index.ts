@@ -1,9 +1,13 @@
 /** QuickBooks Online over REST v3: the books of one company. */
 import type { Books } from "../../src/ledger/port.ts";
 import { ledgerSink } from "../../src/ledger/sink.ts";
-import { kindHoldings } from "../../src/ledger/held.ts";
+import {
+  holdingsOf,
+  kindHoldings,
+  partyListHoldings,
+  priceHoldings,
+} from "../../src/ledger/holdings.ts";
 import { unavailable } from "../../src/ledger/errors.ts";
-import { holdingsOf, partyListHoldings, priceHoldings } from "../../src/ledger/holdings.ts";
 import { defineConnector } from "../../src/core/contract.ts";
 import { orderSink } from "../quickbooks/order-sink.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";

@@ -5,7 +5,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact } from "../../src/core/json.ts";
 import type { Company, Record_ } from "./company.fixture.ts";
 import { openCompany } from "./company-server.fixture.ts";
-import { InvoiceRecord } from "../../src/ledger/records.ts";
+import { InvoiceRecord } from "../../src/ledger/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { invoices } from "../../mappings/books/invoices.ts";
 import { everything } from "../../mappings/references.fixture.ts";

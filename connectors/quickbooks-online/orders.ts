@@ -5,22 +5,28 @@
 import { roundHalfUp } from "../quickbooks/lines.ts";
 import type { Call, GoodsAdapter, Step, StepTo, Desired } from "../../src/ledger/port.ts";
 import type { InvoiceDocument, OrderDocument } from "../../src/ledger/documents.ts";
-import { orRefused } from "../../src/ledger/facts.ts";
+import { orRefused } from "../../src/ledger/entries.ts";
 import {
+  orderAdapter as adapterOf,
   type BookedOrder,
   type OrderNames,
-  orderAdapter as adapterOf,
 } from "../../src/ledger/orders.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
-import { memoIn } from "../quickbooks/memos.ts";
-import { DOC_NUMBER_MOST, documentNumber, numberHeld } from "../quickbooks/numbers.ts";
-import { oneLine } from "../quickbooks/text.ts";
 import {
+  DOC_NUMBER_MOST,
+  documentNumber,
+  memoIn,
+  numberHeld,
+  oneLine,
+} from "../quickbooks/text.ts";
+import {
+  amountLines,
   customerMemo,
   factOf,
   lineBodies,
+  lineIn,
   linesOf,
   noteOf,
   numberOf,
@@ -28,13 +34,10 @@ import {
   partyIn,
   type Writing,
 } from "./documents.ts";
-import { idsOf, loadNames } from "./invoices.ts";
-import { amountLines, lineIn } from "./lines.ts";
-import { writeNumbered } from "./numbered.ts";
+import { idsOf, loadNames, writeNumbered } from "./invoices.ts";
 import { expectFit, type Online } from "./online.ts";
 import { inCurrency, partyIdOf } from "./parties.ts";
-import { OrderRow } from "./rows.ts";
-import { conditionsOf, having, isId, listed } from "./tables.ts";
+import { conditionsOf, having, isId, listed, OrderRow } from "./rows.ts";
 
 type Side = OrderDocument["type"];
 

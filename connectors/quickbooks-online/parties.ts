@@ -10,16 +10,14 @@ import {
   type Entry,
   type Desired,
 } from "../../src/ledger/port.ts";
-import { markOf, platformIdIn } from "../../src/ledger/marks.ts";
+import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
 import type { Party } from "../../src/ledger/documents.ts";
-import { orRefused } from "../../src/ledger/facts.ts";
+import { orRefused } from "../../src/ledger/entries.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { NAME_MOST, partyName, sameName, suffixed } from "../quickbooks/names.ts";
-import { cut, oneLine } from "../quickbooks/text.ts";
+import { cut, NAME_MOST, oneLine, partyName, sameName, suffixed } from "../quickbooks/text.ts";
 import { type DocumentKind, partyCode } from "./documents.ts";
 import type { Online } from "./online.ts";
-import { PartyRow } from "./rows.ts";
-import { having, isId, walk } from "./tables.ts";
+import { having, isId, PartyRow, walk } from "./rows.ts";
 
 const PARTY_ENTITY = { invoice: "Customer", bill: "Vendor" } as const;
 const SIDE = { invoice: "customer", bill: "vendor" } as const;

@@ -1,19 +1,14 @@
 /** Payments: what customers pay (Payment), and what we pay (BillPayment). QuickBooks has one list of each. */
 import { type LedgerAdapter, PAYMENTS, type Entry, type Desired } from "../../src/ledger/port.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
-import { paymentFacts } from "../../src/ledger/facts.ts";
-import { markIn, paidMarkIn, payingMark } from "../../src/ledger/marks.ts";
+import { paymentFacts } from "../../src/ledger/entries.ts";
+import { markIn, paidMarkIn, payingMark } from "../../src/ledger/notes.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { MEMO_MOST } from "../quickbooks/memos.ts";
-import { DOC_NUMBER_MOST } from "../quickbooks/numbers.ts";
-import { cut, oneLine } from "../quickbooks/text.ts";
-import { ACCOUNT } from "./codes.ts";
+import { cut, DOC_NUMBER_MOST, MEMO_MOST, oneLine } from "../quickbooks/text.ts";
+import { ACCOUNT, type Online } from "./online.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
-import { isVoided, partyCode } from "./documents.ts";
-import type { Online } from "./online.ts";
-import { ENTITY, linksOf, paymentsOf } from "./paid.ts";
-import { DocumentRow, PaymentRow } from "./rows.ts";
-import { conditionsOf, having, isId, listed } from "./tables.ts";
+import { ENTITY, isVoided, linksOf, partyCode, paymentsOf } from "./documents.ts";
+import { conditionsOf, DocumentRow, having, isId, listed, PaymentRow } from "./rows.ts";
 
 type Side = "in" | "out";
 const ENTITIES = { out: "Payment", in: "BillPayment" } as const;

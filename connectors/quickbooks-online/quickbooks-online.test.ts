@@ -24,8 +24,7 @@ import {
   settings,
   sinkOf,
 } from "./quickbooks-online.fixture.ts";
-import { openWire } from "./wire.ts";
-import { requestId } from "./writes.ts";
+import { openWire, requestId } from "./wire.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);

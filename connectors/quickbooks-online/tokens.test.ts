@@ -5,14 +5,13 @@ import { describe, expect, test } from "vitest";
 import type { Sink } from "../../src/core/contract.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
-import { beginAuthorising, redirectedHere } from "./authorise.ts";
+import { beginAuthorising, openTokens, readTokens, redirectedHere, writeTokens } from "./tokens.ts";
 import { COMPANY } from "./company.fixture.ts";
 import { openCompany } from "./company-server.fixture.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
 import { examineOnline, warningsOf } from "./examine.ts";
 import { openOnline } from "./online.ts";
 import { deliver, never, opened, settings } from "./quickbooks-online.fixture.ts";
-import { openTokens, readTokens, writeTokens } from "./tokens.ts";
 import { openWire } from "./wire.ts";
 
 const item = itemOf(invoiceDocument("FL-1"));

@@ -6,7 +6,7 @@
  * Killed between an answer and its storing, the old refresh token stands in the file. Intuit changes its value once a day
  * only, and takes the previous one for a while; where it does not, a person authorises anew, and nothing was written.
  */
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 import {
   closeSync,
   fstatSync,
@@ -20,10 +20,12 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:http";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
-import { LedgerError } from "../../src/ledger/port.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
+import { EnvironmentError } from "../../src/core/errors.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import { openHttp, TransportError } from "../../src/transport/http.ts";
 import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
 
@@ -37,7 +39,7 @@ const Stored = z.strictObject({
   refreshUntil: z.string(),
   authorisedAt: z.string(),
 });
-export type Stored = z.infer<typeof Stored>;
+type Stored = z.infer<typeof Stored>;
 
 const seconds = z.coerce.number().positive();
 
@@ -164,7 +166,7 @@ export function authoriseBy(
 }
 
 /** One question to the token address. @throws LedgerError, without any of what was sent */
-export async function askTokens(
+async function askTokens(
   config: QuickbooksOnlineConfig,
   form: Readonly<Record<string, string>>,
   now: Date,
@@ -223,7 +225,7 @@ function told(
 }
 
 /** One process at a time; a lock that a killed one left is taken after a minute. @throws LedgerError when it stays taken */
-export async function withLock<T>(
+async function withLock<T>(
   file: string,
   { pause }: Pick<Surroundings, "pause">,
   work: () => Promise<T>,
@@ -275,5 +277,138 @@ function parsed(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return null;
+  }
+}
+
+/*
+ * A person lets fuelbridge into a company (OAuth 2, authorization code): they sign in at Intuit, which sends their browser
+ * to the redirect address with a code. The code is exchanged once; the tokens go into their file and nowhere else.
+ */
+
+const AUTHORISE = "https://appcenter.intuit.com/connect/oauth2";
+const SCOPE = "com.intuit.quickbooks.accounting";
+const AGAIN = "Run the command again and sign in as an administrator of the company.";
+
+interface Authorising {
+  /** What the person opens in a browser. */
+  readonly address: string;
+  /** @param redirected the whole address that the browser ended at @throws EnvironmentError */
+  readonly finish: (redirected: string) => Promise<Stored>;
+}
+
+/** @param folder the configuration's */
+export function beginAuthorising(
+  config: QuickbooksOnlineConfig,
+  folder: string,
+  { now, pause }: { readonly now: () => Date; readonly pause: (ms: number) => Promise<void> },
+): Authorising {
+  const state = randomBytes(24).toString("base64url");
+  const query = new URLSearchParams({
+    client_id: config.clientId,
+    response_type: "code",
+    scope: SCOPE,
+    redirect_uri: config.redirectUri,
+    state,
+  });
+  return {
+    address: `${AUTHORISE}?${query.toString()}`,
+    async finish(redirected) {
+      const code = codeIn(config, state, redirected);
+      const file = tokenFile(config, folder);
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      // Nobody replaces old tokens meanwhile.
+      return withLock(file, { pause }, async () => {
+        const form = { grant_type: "authorization_code", code, redirect_uri: config.redirectUri };
+        const tokens = await askTokens(config, form, now());
+        const stored = { ...tokens, company: config.company, authorisedAt: now().toISOString() };
+        writeTokens(file, stored);
+        return stored;
+      }).catch((error: unknown) => {
+        if (!(error instanceof LedgerError)) throw error;
+        throw new EnvironmentError(`Intuit gave no tokens: ${error.message}.`, AGAIN, error);
+      });
+    },
+  };
+}
+
+/** @throws EnvironmentError when it is not the answer to this question, or is of another company */
+function codeIn(
+  { company, redirectUri }: QuickbooksOnlineConfig,
+  state: string,
+  redirected: string,
+): string {
+  const url = URL.parse(redirected.trim());
+  const desired = new URL(redirectUri);
+  if (url === null || url.origin !== desired.origin || url.pathname !== desired.pathname)
+    throw new EnvironmentError(
+      "That is not the address that Intuit sends a browser to.",
+      `Copy the whole address from the browser: it begins with ${redirectUri}.`,
+    );
+  const { searchParams } = url;
+  if (!isSame(searchParams.get("state") ?? "", state))
+    throw new EnvironmentError("The answer belongs to another question.", AGAIN);
+  const code = searchParams.get("code");
+  if (code === null || code === "")
+    throw new EnvironmentError("Intuit did not let fuelbridge in.", AGAIN);
+  const realm = searchParams.get("realmId");
+  if (realm !== company)
+    throw new EnvironmentError(
+      `The person chose the company ${realm ?? "(none)"}, and the configuration names ${company}.`,
+      "Choose the right company at Intuit, or correct company in the configuration.",
+    );
+  return code;
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** Does the browser of this machine end at us? */
+export function isLoopback({ redirectUri }: QuickbooksOnlineConfig): boolean {
+  const { protocol, hostname } = new URL(redirectUri);
+  return protocol === "http:" && (hostname === "localhost" || hostname === "127.0.0.1");
+}
+
+/** Waits on the loopback address for the browser; what does not fit the question ends nothing. @throws EnvironmentError */
+export async function redirectedHere(
+  { redirectUri }: QuickbooksOnlineConfig,
+  { finish }: Authorising,
+  signal: AbortSignal,
+): Promise<Stored> {
+  const { port, origin, pathname } = new URL(redirectUri);
+  const { promise, resolve, reject } = Promise.withResolvers<Stored>();
+  const server = createServer((request, response) => {
+    const say = (status: number, text: string) =>
+      void response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(text);
+    const asked = URL.parse(`${origin}${request.url ?? ""}`);
+    if (request.method !== "GET" || asked?.pathname !== pathname) return say(404, "Not here.\n");
+    finish(asked.href).then(
+      (stored) => {
+        say(200, "fuelbridge is authorised. You can close this page.\n");
+        resolve(stored);
+      },
+      (error: unknown) => say(400, `${error instanceof Error ? error.message : ""}\n`),
+    );
+  });
+  server.on("error", (error) =>
+    reject(
+      new EnvironmentError(
+        `Nothing can wait at ${redirectUri}: ${error.message}.`,
+        "End what uses that port, or set another redirectUri (in the app at developer.intuit.com, too).",
+        error,
+      ),
+    ),
+  );
+  const stop = () =>
+    reject(new EnvironmentError("Nobody signed in at Intuit in time.", "Run the command again."));
+  signal.addEventListener("abort", stop, { once: true });
+  server.listen(Number(port === "" ? "80" : port), "127.0.0.1");
+  try {
+    return await promise;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    server.closeAllConnections();
+    server.close();
   }
 }

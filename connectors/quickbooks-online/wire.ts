@@ -2,16 +2,279 @@
  * QuickBooks Online over REST v3: one call is one exchange, and whatever fails is a {@link LedgerError} that says what it
  * proves. Numbers are exact decimals in both directions.
  */
+import { createHash } from "node:crypto";
 import { z } from "zod";
-import { LedgerError } from "../../src/ledger/port.ts";
-import type { Surroundings } from "../../src/core/contract.ts";
-import { parseExact } from "../../src/core/json.ts";
+import type { Notebook, Surroundings } from "../../src/core/contract.ts";
+import { parseExact, stringifyExact } from "../../src/core/json.ts";
+import { decimal } from "../../src/ledger/documents.ts";
+import { type Call, LedgerError } from "../../src/ledger/port.ts";
 import { openHttp, TransportError } from "../../src/transport/http.ts";
 import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
-import { type Changed, changedIn, timeIn, unreadable } from "./captured.ts";
-import { refusalIn } from "./refusals.ts";
 import { openTokens, type Tokens } from "./tokens.ts";
-import { MINOR_VERSION, openWrites, type Write } from "./writes.ts";
+
+/* Answers of change data capture, and the clock that every answer of QuickBooks tells. */
+
+/** An answer of change data capture. */
+export interface Changed {
+  /** QuickBooks' clock when it answered, ISO 8601 UTC. */
+  readonly time: string;
+  readonly rows: readonly ChangedRow[];
+}
+
+/** A record as it is now, or what is left of a deleted one: its id, and as a rule when it was deleted. */
+export interface ChangedRow {
+  readonly entity: Entity;
+  readonly id: string;
+  readonly deleted: boolean;
+  readonly syncToken: string;
+  /** ISO 8601 with an offset; null: it is not told. */
+  readonly at: string | null;
+  /** All of it, as it was answered. */
+  readonly row: unknown;
+}
+
+/** Objects of one answer of change data capture: with as many, the answer may be cut off. */
+export const CHANGES_MOST = 1000;
+
+const instant = z.iso.datetime({ offset: true });
+const utc = (text: string): string => new Date(text).toISOString();
+
+const ChangedHead = z.looseObject({
+  Id: z.string().min(1),
+  status: z.string().optional(),
+  SyncToken: z.string().default(""),
+  MetaData: z.looseObject({ LastUpdatedTime: instant.optional() }).optional(),
+});
+/** One answer lists its entities one by one; beside the rows stand their counts. */
+const ChangesBody = z.object({
+  time: instant,
+  CDCResponse: z.array(
+    z.object({
+      QueryResponse: z
+        .array(
+          z
+            .record(z.string(), z.unknown())
+            .transform((one) =>
+              Object.fromEntries(Object.entries(one).filter(([, rows]) => Array.isArray(rows))),
+            )
+            .pipe(z.record(z.string(), z.array(ChangedHead))),
+        )
+        .default([]),
+    }),
+  ),
+});
+
+/** @param what was asked, for people @throws LedgerError */
+function changedIn(what: string, json: unknown, entities: readonly Entity[]): Changed {
+  const answer = ChangesBody.safeParse(json);
+  if (!answer.success) throw unreadable(what, answer.error);
+  const rows = answer.data.CDCResponse.flatMap(({ QueryResponse }) => QueryResponse).flatMap(
+    (one) => entities.flatMap((entity) => (one[entity] ?? []).map((row) => changed(entity, row))),
+  );
+  return { time: utc(answer.data.time), rows };
+}
+
+/** ISO 8601 UTC. @throws LedgerError */
+function timeIn(what: string, json: unknown): string {
+  const answer = z.object({ time: instant }).safeParse(json);
+  if (!answer.success) throw unreadable(what, answer.error);
+  return utc(answer.data.time);
+}
+
+const changed = (entity: Entity, row: z.infer<typeof ChangedHead>): ChangedRow => ({
+  entity,
+  id: row.Id,
+  deleted: row.status === "Deleted",
+  syncToken: row.SyncToken,
+  at: row.MetaData?.LastUpdatedTime ?? null,
+  row,
+});
+
+const unreadable = (what: string, error: z.ZodError | undefined): LedgerError =>
+  new LedgerError(
+    "torn",
+    `${what}: the answer does not have QuickBooks' form: ${error?.issues[0]?.path.join(".") ?? ""} ${error?.issues[0]?.message ?? ""}`,
+  );
+
+/* What QuickBooks refuses, in every form that Intuit's services and gateways write it in, wherever it stands in an answer. */
+
+interface Refusal {
+  /** Without leading zeros: gateways write `003001`. Null: it has none. */
+  readonly code: string | null;
+  readonly words: string;
+}
+
+const TEXT_MOST = 300;
+
+const written = z
+  .union([z.string(), decimal.transform(({ text }) => text)])
+  .nullish()
+  .transform((value) => value ?? "");
+
+const ErrorBody = z.preprocess(
+  small,
+  z.object({ message: written, detail: written, code: written }),
+);
+
+/** A service writes `Fault` and `Error`, a gateway writes small letters, and null where there is nothing. */
+const FaultBody = z.preprocess(
+  small,
+  z.object({ error: z.union([z.array(ErrorBody).min(1), ErrorBody.transform((one) => [one])]) }),
+);
+
+/** The first fault of an answer; null: there is none. An answer with a fault never counts as rows that are not there. */
+function refusalIn(json: unknown): Refusal | null {
+  const [fault] = faultsIn(json);
+  if (fault === undefined) return null;
+  const [first] = FaultBody.safeParse(fault).data?.error ?? [];
+  if (first === undefined) return { code: null, words: "a fault that says nothing" };
+  const { message, detail, code } = first;
+  const number = code === "" ? (/errorCode=(\w+)/.exec(message)?.[1] ?? null) : code;
+  const words = (detail.trim() === "" ? message : detail).replaceAll(/\s+/g, " ").trim();
+  return { code: number?.replace(/^0+(?=\d)/, "") ?? null, words: words.slice(0, TEXT_MOST) };
+}
+
+/** Of the whole, of a query, of change data capture, and of one of its entities. */
+function faultsIn(json: unknown): unknown[] {
+  const { fault, queryresponse, cdcresponse } = small(json);
+  const inside = [queryresponse, ...listOf(cdcresponse)].map(small);
+  const entities = inside.flatMap((one) => listOf(one["queryresponse"])).map(small);
+  return [
+    fault,
+    ...inside.map((one) => one["fault"]),
+    ...entities.map((one) => one["fault"]),
+  ].filter((one) => one !== undefined && one !== null);
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+/** Its members by their names in small letters. */
+function small(value: unknown): Record<string, unknown> {
+  if (value === null || typeof value !== "object") return {};
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [name.toLowerCase(), one as unknown]),
+  );
+}
+
+/*
+ * Writes to QuickBooks: one record each, under a request id that is the same for the same content, so that a repeat is
+ * answered with the first answer. How long Intuit keeps these is not published: an answer may be of a record that is gone.
+ */
+
+/** Since August 2025 the oldest that Intuit serves, and what every answer is in. */
+const MINOR_VERSION = "75";
+
+interface WriteOptions {
+  readonly operation?: "void";
+  /** A number that another document has is taken. */
+  readonly twice?: boolean;
+}
+
+/** Writes one record; its id. @throws LedgerError */
+type Write = (entity: Entity, body: object, call: Call, more?: WriteOptions) => Promise<string>;
+
+/** What says which record it is: an id may be given again in a company that was restored. */
+const Written = z.object({
+  Id: z.string().min(1),
+  status: z.string().nullish(),
+  MetaData: z.object({ CreateTime: z.string() }).nullish(),
+});
+type Written = z.infer<typeof Written>;
+
+/** Request ids that are remembered. */
+const REMEMBERED = 10_000;
+
+/** `notebook`: keeps refusals. A process that forgot one would write under an id that may make what a later one made. */
+function openWrites(exchange: Exchange, notebook: Notebook | undefined): Write {
+  /** What made records, with the id of each. */
+  const made = new Map<string, string>();
+
+  async function post(
+    entity: Entity,
+    body: string,
+    request: string,
+    { operation, twice }: WriteOptions,
+    signal: AbortSignal,
+  ): Promise<Written> {
+    const parameters = new URLSearchParams({
+      minorversion: MINOR_VERSION,
+      requestid: request,
+      ...(operation === undefined ? {} : { operation }),
+      ...(twice === true ? { include: "allowduplicatedocnum" } : {}),
+    });
+    const path = `/${entity.toLowerCase()}?${parameters.toString()}`;
+    const what = `${operation ?? "write"} of ${entity}`;
+    const asked = { method: "POST", path, type: "application/json", body } as const;
+    return writtenIn(what, entity, await exchange(asked, what, signal));
+  }
+
+  /** Deleted since, or another record has its id now. @throws LedgerError */
+  async function isGone(entity: Entity, before: Written, signal: AbortSignal): Promise<boolean> {
+    const what = `read of ${entity} ${before.Id}`;
+    const path = `/${entity.toLowerCase()}/${before.Id}?minorversion=${MINOR_VERSION}`;
+    try {
+      const asked = { method: "GET", path, type: "text/plain", body: null } as const;
+      const now = writtenIn(what, entity, await exchange(asked, what, signal));
+      return now.status === "Deleted" || madeAt(now) !== madeAt(before);
+    } catch (error) {
+      if (error instanceof LedgerError && error.code === "610") return true;
+      throw error;
+    }
+  }
+
+  return async (entity, body, call, more = {}) => {
+    const text = stringifyExact(body);
+    const { signal } = call;
+    const what = `${entity.toLowerCase()} ${more.operation ?? ""}${more.twice === true ? "twice" : ""}`;
+    const first = requestId(call.key, what, text);
+    // How often QuickBooks refused it, and so did not do it: its next write is another request.
+    const count = Number(notebook?.get(refusedName(first)) ?? 0);
+    const request = count === 0 ? first : requestId(call.key, what, `${text}\nrefused ${count}`);
+    const written = await post(entity, text, request, more, signal).catch((error: unknown) => {
+      if (isRefusal(error)) notebook?.set(refusedName(first), String(count + 1));
+      throw error;
+    });
+    if ("Id" in body) return written.Id;
+    const isRepeated = made.get(request) === written.Id;
+    remember(made, request, written.Id);
+    // It was answered with this record before, and whoever writes it again has looked for it and not found it.
+    if (!isRepeated || !(await isGone(entity, written, signal))) return written.Id;
+    const again = requestId(call.key, what, `${text}\n${written.Id} ${madeAt(written)}`);
+    return (await post(entity, text, again, more, signal)).Id;
+  };
+}
+
+const refusedName = (request: string): string => `refused ${request}`;
+
+const madeAt = ({ MetaData }: Written): number => Date.parse(MetaData?.CreateTime ?? "1970-01-01");
+
+/** QuickBooks says that it did nothing; 600 says that it is doing it, or has done it. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof LedgerError &&
+  error.phase === "answered" &&
+  error.code !== null &&
+  error.code !== "600" &&
+  (error.status ?? 500) < 500;
+
+function remember(made: Map<string, string>, request: string, id: string): void {
+  made.set(request, id);
+  const [oldest] = made.keys();
+  if (made.size > REMEMBERED && oldest !== undefined) made.delete(oldest);
+}
+
+function writtenIn(what: string, entity: Entity, json: unknown): Written {
+  const answer = z.object({ [entity]: Written }).safeParse(json);
+  const row = answer.data?.[entity];
+  if (row === undefined) throw unreadable(what, answer.error);
+  return row;
+}
+
+/**
+ * At most 50 characters; 32 fit a batch as well. The same request with the same content has the same one, so that a
+ * repeat is answered with the first answer; other content is another request.
+ */
+export const requestId = (key: string, what: string, body: string): string =>
+  createHash("sha256").update(`${key}\n${what}\n${body}`).digest("hex").slice(0, 32);
 
 export type Entity =
   | "Account"
@@ -55,7 +318,7 @@ interface Exchanged {
 const ANSWER_BYTES = 32 * 1024 * 1024;
 
 /** The answer's JSON. @param what for people @throws LedgerError */
-export type Exchange = (asked: Exchanged, what: string, signal: AbortSignal) => Promise<unknown>;
+type Exchange = (asked: Exchanged, what: string, signal: AbortSignal) => Promise<unknown>;
 
 interface Line {
   readonly exchange: Exchange;

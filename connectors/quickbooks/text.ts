@@ -1,3 +1,8 @@
+import { createHash } from "node:crypto";
+import { Refused } from "../../src/core/errors.ts";
+import { sameNumber } from "../../src/core/keys.ts";
+import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
+
 /**
  * Text as QuickBooks Desktop can hold it: printable ASCII. A company file keeps text in the code page of its Windows, which
  * nobody tells us, so everything else is written out by one rule:
@@ -69,3 +74,127 @@ export const oneLine = (text: string): string =>
 /** At most `most` characters (code points), without a space at the end. */
 export const cut = (text: string, most: number): string =>
   Array.from(text).slice(0, most).join("").trimEnd();
+
+/*
+ * Names of customers, vendors and items. QuickBooks has one list of names for customers, vendors, employees and others
+ * together, without regard to case: a company that is both is kept under two names.
+ */
+
+export type Side = "customer" | "vendor";
+
+/** Characters of a name: Desktop by its schema, Online by what Intuit's samples use. */
+export const NAME_MOST = { desktop: 41, online: 100 } as const;
+
+const SUFFIXES: Readonly<Record<Side, string>> = { customer: " (C)", vendor: " (V)" };
+
+/**
+ * The name under which a party is created: its code of the cross-reference, letter by letter.
+ * @throws Refused when QuickBooks would keep another one: it is too long, has a colon (a colon makes a job), or letters
+ * that the company file cannot hold
+ */
+export function partyName(code: string, most: number, held: (text: string) => string): string {
+  const fault = (code_: string, says: string): Refused =>
+    new Refused({
+      code: code_,
+      message: `the name ${JSON.stringify(code)} ${says}`,
+      next: "Correct the company's code in the cross-reference of customers or vendors: it is its name in QuickBooks.",
+      field: "party",
+    });
+  if (Array.from(code).length > most)
+    throw fault("name-too-long", `has more than ${most} characters`);
+  if (code.includes(":")) throw fault("name-not-held", "has a colon, which QuickBooks reserves");
+  if (held(code) !== code || code === "")
+    throw fault("name-not-held", "has characters that QuickBooks would change");
+  return code;
+}
+
+/** The name when the other list has the first one: `Acme Oil (V)`. Never longer than `most`. */
+export const suffixed = (name: string, side: Side, most: number): string =>
+  `${cut(name, most - SUFFIXES[side].length)}${SUFFIXES[side]}`;
+
+/** QuickBooks compares names without regard to case. */
+export const sameName = (one: string, other: string): boolean =>
+  one.toLowerCase() === other.toLowerCase();
+
+/* Numbers of documents: QuickBooks keeps fewer characters than the platform, and does not keep them unique. */
+
+/** Characters of `RefNumber` (Desktop, qbXML 13.0) per document. */
+export const REF_NUMBER_MOST = {
+  invoice: 11,
+  bill: 20,
+  receivePayment: 20,
+  billPayment: 11,
+  salesOrder: 11,
+  purchaseOrder: 11,
+  itemReceipt: 20,
+} as const;
+/** Characters of `DocNumber` and `PaymentRefNum` (Online). */
+export const DOC_NUMBER_MOST = 21;
+
+/**
+ * The platform's number where QuickBooks holds it whole; else `F` and ten base32 characters of the id's SHA-256. The same
+ * document always has the same one.
+ */
+export const documentNumber = (number: string, id: string, most: number): string =>
+  number.length <= most && /^[\x21-\x7e]+$/.test(number) ? number : shortNumber(id);
+
+/**
+ * The platform's number of a record, as long as QuickBooks has the one that was made of it: a person may have typed another,
+ * which is told instead.
+ * @param own what QuickBooks has as its number; null: none
+ * @param platforms what its memo says
+ * @param made {@link documentNumber} of that
+ */
+export const numberHeld = (own: string | null, platforms: string, made: string): string =>
+  own === null || sameNumber(own, made) || SHORT.test(own) ? platforms : own;
+
+/** What {@link shortNumber} makes: of which number, only who made it knows. */
+const SHORT = /^F[A-Z2-7]{10}$/;
+
+export function shortNumber(id: string): string {
+  const bytes = createHash("sha256").update(id).digest();
+  let bits = 0n;
+  for (const byte of bytes.subarray(0, 7)) bits = (bits << 8n) | BigInt(byte);
+  bits >>= 6n;
+  let text = "";
+  for (let at = 0; at < 10; at++, bits >>= 5n) text = BASE32.charAt(Number(bits & 31n)) + text;
+  return `F${text}`;
+}
+
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/*
+ * What a document says of where it came from, in a field that people read: Desktop's `Memo`, Online's `PrivateNote`.
+ * `INV-2026-000118 platform:0b6f… PO 4711`: the platform's whole number, our mark, and text for people.
+ */
+
+/** Characters of the field: Desktop by its schema, Online by what we dare. */
+export const MEMO_MOST = { desktop: 4095, online: 1000 } as const;
+
+/** @param held how these books change text */
+export const memoOf = (
+  {
+    number,
+    mark,
+    text,
+  }: { readonly number: string; readonly mark: string; readonly text: string | null },
+  most: number,
+  held: (text: string) => string,
+): string => cut(held(`${number} ${markOf(mark)} ${text ?? ""}`), most);
+
+interface Memo {
+  /** The platform's id. */
+  readonly mark: string;
+  /** The platform's number. */
+  readonly number: string;
+  /** What follows, null: nothing. */
+  readonly text: string | null;
+}
+
+/** Null: the document did not come from the platform, or somebody took the mark out. */
+export function memoIn(memo: string | null): Memo | null {
+  const mark = platformIdIn(memo);
+  if (memo === null || mark === null) return null;
+  const [number = "", text = ""] = memo.split(markOf(mark));
+  return { mark, number: number.trim(), text: text.trim() === "" ? null : text.trim() };
+}

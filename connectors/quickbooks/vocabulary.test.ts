@@ -2,10 +2,19 @@ import { expect, test } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import { billDocument, invoiceDocument } from "../example/example.fixture.ts";
 import { itemLines } from "./lines.ts";
-import { memoIn, memoOf } from "./memos.ts";
-import { partyName, sameName, suffixed } from "./names.ts";
-import { DOC_NUMBER_MOST, documentNumber, shortNumber } from "./numbers.ts";
-import { ascii, cut, oneLine } from "./text.ts";
+import {
+  ascii,
+  cut,
+  DOC_NUMBER_MOST,
+  documentNumber,
+  memoIn,
+  memoOf,
+  oneLine,
+  partyName,
+  sameName,
+  shortNumber,
+  suffixed,
+} from "./text.ts";
 
 const d = (text: string): Decimal => Decimal.of(text);
 

@@ -18,7 +18,7 @@ import type { Status, Trace } from "../../src/office/answers.ts";
 import { layOut, openSite } from "../../test/tryton/site.ts";
 import { files } from "./attachments.ts";
 import type { Books } from "./books.ts";
-import { billSink, invoiceSink, shipmentSink } from "./sinks.ts";
+import { billSink, invoiceSink, shipmentSink } from "./index.ts";
 import {
   between,
   billDocument,

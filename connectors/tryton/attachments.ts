@@ -1,14 +1,13 @@
 /** PDFs on booked documents, for src/ledger/files.ts: `ir.attachment`. */
 import { fileSink, type Files, type Hanging, sha256Of } from "../../src/ledger/files.ts";
-import { ticketIn } from "../../src/ledger/tickets.ts";
+import { ticketIn } from "../../src/ledger/orders.ts";
 import type { Sink } from "../../src/core/contract.ts";
 import { type Books, resourceOf as onInvoice } from "./books.ts";
-import { TRYTON } from "./errors.ts";
+import { TRYTON } from "./wire.ts";
 import { draftsIn } from "../../src/ledger/invoices.ts";
-import { markOf, platformIdIn } from "../../src/ledger/marks.ts";
-import { as, texts, textsOrNone } from "./rows.ts";
-import { ofCompany, rowOf, rowsOf, where } from "./search.ts";
-import { resourceOf } from "./shipments.ts";
+import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
+import { as, ofCompany, rowOf, rowsOf, texts, textsOrNone, where } from "./rows.ts";
+import { resourceOf } from "./goods.ts";
 
 const MODEL = "ir.attachment";
 

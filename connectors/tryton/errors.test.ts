@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { answering } from "../../src/ledger/answering.ts";
-import { type FaultKind, TRYTON, TrytonError, unavailable } from "./errors.ts";
+import { answering } from "../../src/ledger/errors.ts";
+import { type FaultKind, TRYTON, TrytonError, unavailable } from "./wire.ts";
 
 const RIGHT = 'You are not allowed to access "Invoice"';
 /** Of 8.0. */

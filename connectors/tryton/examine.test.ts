@@ -8,9 +8,8 @@ import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { TrytonConfig } from "./config.ts";
 import { examineTryton } from "./examine.ts";
 import { tryton as connector } from "./index.ts";
-import { releaseOf } from "./release.ts";
+import { openTryton, releaseOf } from "./wire.ts";
 import { booksOf, hasClaims } from "./sink.fixture.ts";
-import { openTryton } from "./wire.ts";
 
 const never = new AbortController().signal;
 /** Within the fiscal years of the books. */

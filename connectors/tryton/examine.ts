@@ -1,24 +1,211 @@
 /** What must hold in Tryton before the next document goes: each thing with what to do when it does not. */
-import {
-  ledgerColumns,
-  type CodeColumn,
-  codeExaminations,
-  type CodesFound,
-  partiesFound,
-} from "../../src/ledger/examine-codes.ts";
-import { currencyCheck, pricePlacesCheck, wrongAccount } from "../../src/ledger/examine-company.ts";
-import { type BookPeriod, periodExaminations } from "../../src/ledger/examine-periods.ts";
-import { type Check, examined, exists, releaseExamination } from "../../src/ledger/examine.ts";
+import type { Decimal } from "../../src/core/decimal.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
+import { openByParty } from "../../src/ledger/entries.ts";
+import { reading } from "../../src/ledger/errors.ts";
+import {
+  type BookPeriod,
+  type Check,
+  type CodeColumn,
+  codeExaminations,
+  type CodesFound,
+  currencyCheck,
+  examined,
+  exists,
+  ledgerColumns,
+  partiesFound,
+  periodExaminations,
+  pricePlacesCheck,
+  releaseExamination,
+  type Rights,
+  type RightsArea,
+  rightsCheck,
+  wrongAccount,
+} from "../../src/ledger/examine.ts";
+import { inPages } from "../../src/ledger/holdings.ts";
+import { files } from "./attachments.ts";
 import type { Books } from "./books.ts";
-import { NoSuchCompany, TRYTON, unavailable } from "./errors.ts";
-import { TESTED } from "./release.ts";
-import { rightsLooks } from "./rights.ts";
-import { flags, one, oneOrNone, texts } from "./rows.ts";
-import { either, ofCompany, rowOf, rowsOf, where } from "./search.ts";
-import { day } from "./values.ts";
+import {
+  amounts,
+  as,
+  called,
+  countOf,
+  day,
+  either,
+  flags,
+  idLists,
+  idsOrNone,
+  ofCompany,
+  one,
+  oneOrNone,
+  rowOf,
+  type RowOf,
+  rowsOf,
+  texts,
+  where,
+} from "./rows.ts";
+import { buttonIn, NoSuchCompany, TESTED, TRYTON, unavailable } from "./wire.ts";
+
+/* The rights that the synchronisation's user needs in Tryton, by what it does (src/ledger/examine.ts). */
+
+const READ = "read";
+const WRITE = "read write create";
+/** Drafts that come to nothing, and lines that change, are taken back. */
+const ALL = "read write create delete";
+
+const areas: readonly RightsArea[] = [
+  {
+    what: "codes and prices",
+    groups: "Account (8.0: Accounting), Stock, Sales",
+    models: {
+      [READ]:
+        "account.account account.journal account.period account.invoice.payment_term " +
+        "account.invoice.payment.method product.product product.uom product.category " +
+        "product.price_list product.price_list.line stock.location",
+    },
+  },
+  {
+    what: "parties",
+    groups: "Party Administration",
+    models: { [WRITE]: "party.party party.address party.identifier" },
+  },
+  {
+    what: "invoices and payments",
+    groups: "Account (8.0: Accounting)",
+    models: {
+      [ALL]: "account.invoice account.invoice.line account.invoice.tax",
+      [READ]: "account.move account.move.reconciliation",
+      // A due date that changes is written on it.
+      "read write": "account.move.line",
+      [WRITE]: "res.user.warning ir.note",
+    },
+    buttons: { "account.invoice": "post cancel pay" },
+  },
+  {
+    what: "orders",
+    groups: "Sales, Purchase",
+    models: { [WRITE]: "sale.sale purchase.purchase", [ALL]: "sale.line purchase.line" },
+    buttons: {
+      "sale.sale": "draft quote confirm cancel",
+      "purchase.purchase": "draft quote confirm cancel",
+    },
+  },
+  {
+    what: "deliveries",
+    groups: "Stock (8.0: and Stock Force Assignment)",
+    models: { [WRITE]: "stock.shipment.out stock.shipment.in", [ALL]: "stock.move" },
+    buttons: {
+      "stock.shipment.out": "draft wait assign pick pack end cancel",
+      "stock.shipment.in": "draft receive end cancel",
+      "stock.move": "cancel",
+    },
+  },
+];
+
+const attachments: RightsArea = {
+  what: "PDFs (attach: pdf)",
+  groups: "one with read and create on ir.attachment",
+  models: { "read create": "ir.attachment" },
+};
+
+const claims: RightsArea = {
+  what: "claims (guard: claim)",
+  groups: "one with create, write and delete on ir.model.data",
+  models: { [ALL]: "ir.model.data" },
+};
+
+/** @param parts as {@link Needs} has them */
+export function rightsLooks(books: Books, parts: ReadonlySet<string>): Check[] {
+  const { guard } = books.config;
+  const rights = rightsIn(books);
+  const looks = [
+    ...areas,
+    ...(Object.keys(files).some((sink) => parts.has(sink)) ? [attachments] : []),
+    ...(guard === "claim" ? [claims] : []),
+  ].map((area) => rightsCheck(rights, area));
+  if (guard !== "module") return looks;
+  return [...looks, [`module ${SERVER_MODULE}`, () => moduleFault(books)]];
+}
+
+const rightsIn = (books: Books): Rights => ({
+  name: TRYTON.name,
+  remedy: "Activate the modules that the connector's README names, with trytond-admin.",
+  async present(models) {
+    const { modelName, ownModels } = await books.tryton.release();
+    const domain = where({ [`${modelName} in`]: models });
+    const rows = await rowsOf(books, "ir.model", domain, { name: called(modelName, as<string>()) });
+    return new Set([...rows.map(({ name }) => name), ...ownModels]);
+  },
+  async lacking(needed) {
+    const { ownModels } = await books.tryton.release();
+    const models = [...needed].filter(([model]) => !ownModels.includes(model));
+    const access = await books.tryton.call<Record<string, Record<string, unknown>>>(
+      "model.ir.model.access.get_access",
+      [models.map(([model]) => model)],
+    );
+    return models.flatMap(([model, rights]) =>
+      rights.filter((right) => !access[model]?.[right]).map((right) => `${right} ${model}`),
+    );
+  },
+  async barred(model, buttons) {
+    const release = await books.tryton.release();
+    const names = buttons.map((name) => buttonIn(release, name));
+    const domain = where({ [`${release.ofModel} =`]: model, "name in": names });
+    const fields = { ...texts("name"), ...idLists("groups") };
+    const rows = await rowsOf(books, "ir.model.button", domain, fields);
+    const own = await groupsOfUser(books);
+    return rows
+      .filter(({ groups }) => groups.length > 0 && !groups.some((id) => own.has(id)))
+      .map(({ name }) => name);
+  },
+  never: async (area) =>
+    area !== claims || (await books.tryton.release()).claims ? null : NO_CLAIMS,
+});
+
+/** With the groups above them. */
+async function groupsOfUser(books: Books): Promise<ReadonlySet<number>> {
+  const { user } = await books.tryton.session();
+  const { groups } = await rowOf(books, "res.user", user, idLists("groups"));
+  const rows = await rowsOf(books, "res.group", [], idsOrNone("parent"));
+  const found = new Set(groups);
+  for (const id of found) {
+    const parent = rows.find((row) => row.id === id)?.parent ?? null;
+    if (parent !== null) found.add(parent);
+  }
+  return found;
+}
+
+const NO_CLAIMS: Fault = {
+  code: "no-claims",
+  message: "guard is claim, and this release of Tryton lets no client work with ir.model.data",
+  next: "Set guard to module, or to search if fuelbridge is the only program that brings these documents.",
+};
+
+async function moduleFault(books: Books): Promise<Fault | null> {
+  const { ofModel } = await books.tryton.release();
+  const module = where({ "name =": SERVER_MODULE, "state =": "activated" });
+  const isThere = (await countOf(books, "ir.module", module)) > 0;
+  const guarded = await countOf(
+    books,
+    "ir.model.field",
+    where({ "module =": SERVER_MODULE, "name =": "external_id", [`${ofModel} in`]: GUARDED }),
+  );
+  if (isThere && guarded === GUARDED.length) return null;
+  return {
+    code: "no-module",
+    message: isThere
+      ? `the module ${SERVER_MODULE} of Tryton is of an older version`
+      : `Tryton does not have the module ${SERVER_MODULE}`,
+    next: "Install and activate it as the connector's README says, or set guard to search or claim.",
+  };
+}
+
+/** What the module gives an id of the platform to. */
+const GUARDED = ["account.invoice", "account.move"];
+
+const SERVER_MODULE = "fuelbridge_guard";
 
 /** @throws SourceUnavailable when Tryton, its database, the user or the company is not there */
 export async function checkTryton({ tryton, config }: Books, signal: AbortSignal): Promise<void> {
@@ -175,3 +362,40 @@ async function findParties(books: Books, codes: readonly string[]): Promise<Code
   const isActive = new Map(rows.map(({ code, active }) => [code, active]));
   return partiesFound(TRYTON.name, codes, isActive);
 }
+
+/* What parties owe by the ledger, beside what their invoices say is open. */
+
+/**
+ * What parties owe us (`invoice`), or we owe them (`bill`), by the lines of the ledger's receivable or payable accounts
+ * that are not reconciled. @throws SourceUnavailable
+ */
+export const controlOf = (
+  books: Books,
+  kind: "invoice" | "bill",
+  signal: AbortSignal,
+): Promise<{ readonly party: string; readonly open: Decimal }[]> =>
+  reading(TRYTON, () => openByParty(entriesOf(books, kind === "invoice", signal)));
+
+async function* entriesOf(books: Books, isOwedToUs: boolean, signal: AbortSignal) {
+  const open = where({
+    ...(await ofCompany(books, "move.company")),
+    "move.state =": "posted",
+    [`account.type.${isOwedToUs ? "receivable" : "payable"} =`]: true,
+    "reconciliation =": null,
+  });
+  const read = (id: number): Promise<Line[]> => {
+    const domain = [...open, ["id", ">", id]];
+    return rowsOf(books, "account.move.line", domain, LINE, { most: ROWS, signal });
+  };
+  for await (const { rows } of inPages(0, ({ id }: Line) => id, read, ROWS))
+    yield rows.map(({ party, debit, credit }) => ({
+      party: party?.code ?? "",
+      open: isOwedToUs ? debit.minus(credit) : credit.minus(debit),
+    }));
+}
+
+/** Of the ledger in one call. */
+const ROWS = 1_000;
+
+const LINE = { ...amounts("debit credit"), party: oneOrNone(texts("code")) };
+type Line = RowOf<typeof LINE>;

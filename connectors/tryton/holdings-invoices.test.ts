@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { compare } from "../../src/ledger/compare.ts";
-import { kindHoldings } from "../../src/ledger/held.ts";
+import { kindHoldings } from "../../src/ledger/holdings.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Holding, Scope } from "../../src/core/holdings.ts";
-import { controlOf } from "./control.ts";
-import { billSink, driven, invoiceSink } from "./sinks.ts";
-import { pay } from "./pay.ts";
+import { controlOf } from "./examine.ts";
+import { billSink, driven, invoiceSink } from "./index.ts";
+import { pay } from "./payments.ts";
 import { creditInTryton } from "./clerk.fixture.ts";
 import {
   allInvoices,

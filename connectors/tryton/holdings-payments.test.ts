@@ -1,9 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Holding, HoldingKind, Scope } from "../../src/core/holdings.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { tryton } from "./index.ts";
-import { billSink, invoiceSink, paymentSink } from "./sinks.ts";
-import { pay } from "./pay.ts";
+import { billSink, invoiceSink, paymentSink, tryton } from "./index.ts";
+import { pay } from "./payments.ts";
 import {
   billDocument,
   COMPANY_ID,

@@ -1,26 +1,63 @@
 /** Tryton over its JSON-RPC: the books of one company, as any of its clients writes them. */
-import { defineConnector, type Offer } from "../../src/core/contract.ts";
-import { files } from "./attachments.ts";
-import type { Books } from "./books.ts";
-import { TrytonConfig } from "./config.ts";
-import { controlOf } from "./control.ts";
-import { ledgerHoldings } from "../../src/ledger/held.ts";
+import { defineConnector, type Offer, type Sink } from "../../src/core/contract.ts";
 import {
+  ledgerHoldings,
   PAGE_RECORDS,
   partyHoldings,
   priceHoldings,
   type Told,
 } from "../../src/ledger/holdings.ts";
 import { offered, opened } from "../../src/ledger/parts.ts";
-import { TRYTON, unavailable } from "./errors.ts";
-import { openLookup } from "./lookup.ts";
-import { openTryton } from "./wire.ts";
-import { checkTryton, examineTryton } from "./examine.ts";
-import { driven, sinks } from "./sinks.ts";
-import { invoices, paidInvoices } from "./sources/invoices.ts";
-import { parties, partyChanges } from "./sources/parties.ts";
-import { prices } from "./sources/prices.ts";
-import { idsOf } from "./search.ts";
+import type { Books as AnyBooks, LedgerKind } from "../../src/ledger/port.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
+import { files } from "./attachments.ts";
+import { type Books, openLookup, partyAdapter } from "./books.ts";
+import { TrytonConfig } from "./config.ts";
+import { checkTryton, controlOf, examineTryton } from "./examine.ts";
+import { orderAdapter, shipmentAdapter } from "./goods.ts";
+import { invoiceAdapter } from "./invoices.ts";
+import { paymentAdapter } from "./payments.ts";
+import { idsOf } from "./rows.ts";
+import { invoices, paidInvoices, parties, partyChanges, prices } from "./sources.ts";
+import { openTryton, TRYTON, unavailable } from "./wire.ts";
+
+/* The books of one company as the driver of src/ledger sees them, and the sinks of its documents. */
+
+export const driven = (books: Books): AnyBooks => ({
+  ...TRYTON,
+  adapters: {
+    invoice: invoiceAdapter(books, "invoice"),
+    bill: invoiceAdapter(books, "bill"),
+    payment: paymentAdapter(books),
+    party: partyAdapter(books),
+    order: orderAdapter(books),
+    shipment: shipmentAdapter(books),
+  },
+  settleMs: books.config.settleMs,
+  settleAfterMs: books.config.settleAfter,
+  onAccount: true,
+  surroundings: books.surroundings,
+});
+
+const sinkOf =
+  (kind: LedgerKind) =>
+  (books: Books): Sink =>
+    ledgerSink(driven(books), kind);
+
+export const invoiceSink = sinkOf("invoice");
+export const billSink = sinkOf("bill");
+export const paymentSink = sinkOf("payment");
+export const orderSink = sinkOf("order");
+export const shipmentSink = sinkOf("shipment");
+
+/** By the names that a configuration gives them. */
+const sinks = {
+  invoices: invoiceSink,
+  bills: billSink,
+  payments: paymentSink,
+  orders: orderSink,
+  shipments: shipmentSink,
+};
 
 const sources = { parties, invoices, paidInvoices, prices };
 const filesOf: Readonly<Record<string, Partial<Offer>>> = {

@@ -15,9 +15,9 @@ import {
   invoiceDocument,
   send,
 } from "./sink.fixture.ts";
-import { invoiceSink, orderSink, shipmentSink } from "./sinks.ts";
+import { invoiceSink, orderSink, shipmentSink } from "./index.ts";
 
-/** As many as one look asks for (src/ledger/inspect.ts). */
+/** As many as one look asks for (src/ledger/sink.ts). */
 const MANY = 200;
 
 interface Sent {

@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { fileOf } from "../../test/support/tryton-file.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import { billSink, invoiceSink } from "./sinks.ts";
+import { billSink, invoiceSink } from "./index.ts";
 import { inLines } from "../../src/ledger/compare.ts";
 import type { TrytonInvoice } from "./invoice-facts.ts";
 import { isAmendable } from "../../src/ledger/plan.ts";
 import type { Books } from "./books.ts";
-import { fixedIn, capabilitiesOf } from "./invoices.ts";
-import { pay } from "./pay.ts";
-import { day } from "./values.ts";
+import { capabilitiesOf, fixedIn } from "./invoices.ts";
+import { pay } from "./payments.ts";
+import { day } from "./rows.ts";
 import { creditInTryton, takeBack, wizard } from "./clerk.fixture.ts";
 import {
   allInvoices,

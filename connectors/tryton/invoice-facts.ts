@@ -3,16 +3,16 @@
  * Delivery, inspection, holdings and the sources take theirs from it.
  */
 import { inPart, isUnwritten } from "../../src/ledger/again.ts";
-import { type BookedInvoice, type Credit, settlingIn } from "../../src/ledger/booked.ts";
+import { type BookedInvoice, type Credit, settlingIn } from "../../src/ledger/entries.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { draftName } from "../../src/ledger/invoices.ts";
-import { platformIdIn } from "../../src/ledger/marks.ts";
+import { platformIdIn } from "../../src/ledger/notes.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, FactLine } from "../../src/core/holdings.ts";
 import type { Books } from "./books.ts";
 import * as row from "./rows.ts";
-import { TrytonError } from "./errors.ts";
-import { type Domain, idsOf, rowsOf, type Search, where } from "./search.ts";
+import { type Domain, idsOf, rowsOf, type Search, where } from "./rows.ts";
+import { TrytonError } from "./wire.ts";
 
 export type InvoiceType = InvoiceDocument["type"];
 

@@ -13,7 +13,7 @@ import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents
 import { tryton } from "./index.ts";
 import { invoiceDocument, paymentDocument } from "./sink.fixture.ts";
 import { deskIn, deskOf, settings, type Desk } from "./sources/source.fixture.ts";
-import { exact } from "./values.ts";
+import { exact } from "./rows.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 const d = (text: string) => Decimal.of(text);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Books as Copy, trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { type Lookup, openLookup } from "./lookup.ts";
+import { type Lookup, openLookup } from "./books.ts";
 import { openTryton, type Tryton } from "./wire.ts";
 
 const MINUTE = 60_000;

@@ -1,11 +1,10 @@
 /** The party of a document, as a send finds or makes it. */
 import type { Desired } from "../../src/ledger/port.ts";
 import type { Party } from "../../src/ledger/documents.ts";
-import { Parties } from "../../src/ledger/parties.ts";
+import { Parties } from "../../src/ledger/desired.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { Books } from "./books.ts";
-import { type Addressed, addressedAll } from "./parties.ts";
-import { driven } from "./sinks.ts";
+import { type Addressed, addressedAll, type Books } from "./books.ts";
+import { driven } from "./index.ts";
 
 /** @throws Refused, TrytonError */
 export async function partyFor(books: Books, party: Party): Promise<Addressed> {

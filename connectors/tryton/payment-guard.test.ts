@@ -3,9 +3,9 @@ import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { numbers, runs, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { invoiceSink, paymentSink } from "./sinks.ts";
+import { invoiceSink, paymentSink } from "./index.ts";
 import type { Check } from "../../src/ledger/examine.ts";
-import { rightsLooks } from "./rights.ts";
+import { rightsLooks } from "./examine.ts";
 import {
   between,
   booksOf,

@@ -4,8 +4,8 @@ import { trytonIsThere, type TrytonServer, useTryton } from "../../test/support/
 import type { Inspection, Sink } from "../../src/core/contract.ts";
 import type { Answer } from "../../src/core/outcome.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
-import { billSink, invoiceSink, paymentSink } from "./sinks.ts";
-import { pay } from "./pay.ts";
+import { billSink, invoiceSink, paymentSink } from "./index.ts";
+import { pay } from "./payments.ts";
 import { takeBack } from "./clerk.fixture.ts";
 import {
   allInvoices,

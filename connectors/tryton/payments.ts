@@ -2,17 +2,71 @@
  * Payments in Tryton, for src/ledger/payments.ts: accounting moves that its pay wizard makes on an invoice, with a line on
  * what customers owe, or on what we owe. The move that cancels another one is no payment; the other one was taken back.
  */
-import type { LedgerAdapter } from "../../src/ledger/port.ts";
-import { paymentEntry } from "../../src/ledger/booked.ts";
-import { PAGE_RECORDS } from "../../src/ledger/holdings.ts";
-import { paymentMark } from "../../src/ledger/marks.ts";
-import { type LedgerPayment, paymentAdapter as adapterOf } from "../../src/ledger/payments.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { type Books, notesOf, resourceOf } from "./books.ts";
-import { openGuard } from "./guard.ts";
-import { pay, startOf } from "./pay.ts";
+import { paymentEntry } from "../../src/ledger/entries.ts";
+import { PAGE_RECORDS } from "../../src/ledger/holdings.ts";
+import { paymentMark } from "../../src/ledger/notes.ts";
+import {
+  paymentAdapter as adapterOf,
+  type LedgerPayment,
+  type Paying,
+} from "../../src/ledger/payments.ts";
+import type { LedgerAdapter } from "../../src/ledger/port.ts";
+import { type Books, notesOf, resourceOf, wizard } from "./books.ts";
+import { openGuard } from "./invoices.ts";
 import * as row from "./rows.ts";
-import { either, idsOf, ofCompany, rowsOf, scopeDomain, where } from "./search.ts";
+import { day, either, ids, idsOf, ofCompany, rowOf, rowsOf, scopeDomain, where } from "./rows.ts";
+import { busy } from "./wire.ts";
+
+/* Payments of invoices, as people make them in Tryton: by its pay wizard. */
+
+/**
+ * One accounting move, made and posted in one call.
+ * @throws TrytonError (`busy` when the invoice has got another payment meanwhile), Refused
+ */
+export async function pay(books: Books, payment: Paying): Promise<void> {
+  const { invoice, how } = payment;
+  const start = await startOf(books, payment);
+  await wizard(books.tryton, PAY, ["account.invoice", invoice], async (execute) => {
+    // It pays at once what settles the invoice, or one of its terms, and asks about everything else.
+    const { view } = await execute<{ view?: Asked }>({ start }, "choice");
+    if (view === undefined) return;
+    if (how === "all") throw busy(`invoice #${invoice} got another payment meanwhile`, SOON_MS);
+    const ask =
+      how === "part"
+        ? { type: "partial" }
+        : { type: "overpayment", lines: view.defaults.lines_to_pay, writeoff: null };
+    await execute({ ask }, "pay");
+  });
+}
+
+const PAY = "account.invoice.pay";
+
+/** What it asks: its form is filled in with the lines that are still to pay. */
+interface Asked {
+  readonly defaults: { readonly lines_to_pay: readonly number[] };
+}
+
+const SOON_MS = 1_000;
+
+/** What people enter in the wizard. @throws TrytonError, Refused */
+async function startOf(
+  books: Books,
+  { invoice, amount, date, description }: Paying,
+): Promise<object> {
+  const { tryton, config, lookup } = books;
+  const row = await rowOf(books, "account.invoice", invoice, ids("account party"));
+  return {
+    ...(await tryton.release()).payForm(row.party),
+    company: (await tryton.session()).company,
+    currency: await lookup.currency(config.currency),
+    invoice_account: row.account,
+    amount,
+    payment_method: await lookup.paymentMethod(config.paymentMethod),
+    date: day(date),
+    description,
+  };
+}
 
 const INVOICE = "account.invoice";
 const MOVE = "account.move";

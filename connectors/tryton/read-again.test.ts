@@ -11,7 +11,7 @@ import {
   rows,
   send,
 } from "./sink.fixture.ts";
-import { invoiceSink, paymentSink } from "./sinks.ts";
+import { invoiceSink, paymentSink } from "./index.ts";
 
 const POST = "model.account.invoice.post";
 const READ = "model.account.invoice.search_read";

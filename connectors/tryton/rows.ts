@@ -1,6 +1,107 @@
 /** Rows of Tryton, each described once: the fields that are asked for, their types, and how their values are read. */
-import type { Decimal } from "../../src/core/decimal.ts";
-import { exact } from "./values.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import type { Scope } from "../../src/core/holdings.ts";
+import { parseWith } from "../../src/core/json.ts";
+import { foldedNumber } from "../../src/core/keys.ts";
+
+/*
+ * Values as Tryton's JSON-RPC writes them. Money is a `Decimal` with its digits, a day is `YYYY-MM-DD`, an instant is
+ * UTC with all of its microseconds: a JavaScript Date would cut them, and a walk by `write_date` would loop or skip.
+ */
+
+/** A value as it travels: of a class that JSON lacks. */
+interface Wired {
+  readonly __class__: string;
+  readonly [field: string]: string | number;
+}
+
+/** For a Date field: `YYYY-MM-DD`. @throws RangeError */
+export function day(text: string): Wired {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? unfit(text, "a day");
+  return {
+    __class__: "date",
+    year: Number(year),
+    month: Number(month),
+    day: Number(date),
+  };
+}
+
+/** For a Timestamp or DateTime field: `2026-11-21T09:10:11.425559`, UTC, as answers give it. @throws RangeError */
+export function stamp(text: string): Wired {
+  const [, date = "", hour, minute, second, fraction = ""] =
+    /^(.{10})T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?Z?$/.exec(text) ?? unfit(text, "a stamp");
+  return {
+    ...day(date),
+    __class__: "datetime",
+    hour: Number(hour),
+    minute: Number(minute),
+    second: Number(second),
+    microsecond: Number(fraction.padEnd(6, "0")),
+  };
+}
+
+/**
+ * For a Float field (quantities): Tryton keeps it in a double, so digits that a double would change are refused.
+ * @throws Refused
+ */
+export function float(value: Decimal): unknown {
+  const kept = Decimal.of(String(Number(value.text)));
+  if (kept.equals(value)) return value.toJSON();
+  throw new Refused({
+    code: "too-many-digits",
+    message: `Tryton would keep the quantity ${value.text} as ${kept.text}`,
+    next: "Correct the quantity where the document comes from: no meter reads so many digits.",
+  });
+}
+
+/** A number field of an answer: floats come as Decimal, but a computed 0 comes as an integer. */
+export const exact = (value: unknown): Decimal =>
+  value instanceof Decimal ? value : Decimal.of(String(value));
+
+/** JSON text for Tryton. @throws RangeError for a number with a fraction: only a Decimal keeps its digits */
+export function encode(value: unknown): string {
+  return JSON.stringify(value, function (this: Record<string, unknown>, key, made: unknown) {
+    const given = this[key];
+    if (given instanceof Decimal) return { __class__: "Decimal", decimal: given.text };
+    if (typeof given === "number" && !Number.isSafeInteger(given))
+      return unfit(String(given), "exact");
+    return made;
+  });
+}
+
+/**
+ * What Tryton's JSON text says: ids and counts as integers, Decimals and floats as Decimal, days and stamps as text.
+ * @throws SyntaxError
+ */
+export const decode = (text: string): unknown =>
+  parseWith(text, (all) => (/^-?\d{1,15}$/.test(all) ? Number(all) : Decimal.of(all)), plain);
+
+function plain(value: object): unknown {
+  if (!("__class__" in value)) return value;
+  const fields = value as WiredFields;
+  const name = fields["__class__"];
+  if (name === "Decimal") return Decimal.of(fields["decimal"] as string);
+  if (name === "date") return dayText(fields);
+  if (name === "datetime") return stampText(fields);
+  return fields;
+}
+
+const dayText = (fields: WiredFields): string =>
+  `${digits(fields, 4, "year")}-${digits(fields, 2, "month")}-${digits(fields, 2, "day")}`;
+
+const stampText = (fields: WiredFields): string =>
+  `${dayText(fields)}T${digits(fields, 2, "hour")}:${digits(fields, 2, "minute")}:` +
+  `${digits(fields, 2, "second")}.${digits(fields, 6, "microsecond")}`;
+
+const digits = (fields: WiredFields, length: number, name: string): string =>
+  (fields[name] as number).toString().padStart(length, "0");
+
+type WiredFields = Readonly<Record<string, unknown>>;
+
+function unfit(text: string, what: string): never {
+  throw new RangeError(`"${text}" is not ${what}`);
+}
 
 /** A field of a row, or a record or list of records that the row names. */
 export interface Field<T> {
@@ -81,3 +182,146 @@ export const rowIn = <Of extends Fields>(fields: Of, raw: Raw): RowOf<Of> =>
       read(raw[parts === undefined ? name : `${name}.`]),
     ]),
   ]) as RowOf<Of>;
+
+/* Records of Tryton, as every part of this connector looks for them. */
+
+/** A clause, or several of which all must hold. */
+export type Domain = readonly unknown[];
+
+/** By field and operator, what a field must be: `{ "state in": ["posted", "paid"] }`. */
+type Clauses = Readonly<Record<string, unknown>>;
+
+/** All of them hold. */
+export const where = (clauses: Clauses): Domain =>
+  Object.entries(clauses).map(([clause, value]) => {
+    const [, field, operator] = /^(\S+) (.+)$/.exec(clause) ?? [];
+    return [field, operator, value];
+  });
+
+/** One of them holds, or one of `others`. To be in an empty list never holds: it is left out where others are asked for. */
+export function either(clauses: Clauses, ...others: readonly Domain[]): Domain {
+  const all = where(clauses) as readonly (readonly [string, string, unknown])[];
+  const asked = all.filter(
+    ([, operator, value]) => operator !== "in" || (value as readonly unknown[]).length > 0,
+  );
+  return ["OR", ...(asked.length + others.length === 0 ? all : asked), ...others];
+}
+
+/** Clauses for a field that is one of these texts in any case, as people type it. What has a sign for "anything" is left out. */
+export const inAnyCase = (field: string, texts: readonly string[]): Domain[] =>
+  [...new Set(texts.map(foldedNumber))]
+    .filter((text) => !/[%_\\]/.test(text) && text !== "")
+    .map((text) => [field, "ilike", text]);
+
+export interface Search {
+  /** At most so many. */
+  readonly most?: number;
+  /** Inactive records too. */
+  readonly inactive?: true;
+  readonly order?: readonly (readonly [field: string, direction: "ASC" | "DESC"])[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type Context = Readonly<Record<string, unknown>>;
+
+/** Who makes calls. */
+export interface Caller {
+  /**
+   * One call, of `model.account.invoice.create` say, without the trailing context: it is added. A call that meets an
+   * ended session, or a server that was upgraded since the login, has not run; it is made once more in a new one.
+   * @throws TrytonError
+   */
+  call<T = unknown>(
+    method: string,
+    params: readonly unknown[],
+    options?: { readonly context?: Context; readonly signal?: AbortSignal },
+  ): Promise<T>;
+}
+
+/** Who we are in Tryton: ids of its database. */
+export interface Identity {
+  readonly user: number;
+  readonly company: number | null;
+}
+
+interface Wire {
+  readonly tryton: Caller;
+}
+
+/** Those in a domain, in the order of their ids where no other is given. @throws TrytonError */
+export async function rowsOf<Of extends Fields>(
+  books: Wire,
+  model: string,
+  domain: Domain,
+  fields: Of,
+  search: Search = {},
+): Promise<RowOf<Of>[]> {
+  const rows = await searched<Raw>(books, `${model}.search_read`, domain, search, namesOf(fields));
+  return rows.map((row) => rowIn(fields, row));
+}
+
+/** Their database ids. @throws TrytonError */
+export const idsOf = (
+  books: Wire,
+  model: string,
+  domain: Domain,
+  search: Search = {},
+): Promise<number[]> => searched(books, `${model}.search`, domain, search);
+
+/** How many there are. @throws TrytonError */
+export const countOf = (
+  { tryton }: Wire,
+  model: string,
+  domain: Domain,
+  signal?: AbortSignal,
+): Promise<number> =>
+  tryton.call(`model.${model}.search_count`, [domain], signal === undefined ? {} : { signal });
+
+function searched<Found>(
+  { tryton }: Wire,
+  method: string,
+  domain: Domain,
+  { most, inactive, order = BY_ID, signal }: Search,
+  ...fields: readonly unknown[]
+): Promise<Found[]> {
+  return tryton.call<Found[]>(`model.${method}`, [domain, 0, most ?? null, order, ...fields], {
+    ...(inactive === true ? { context: { active_test: false } } : {}),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+const BY_ID = [["id", "ASC"]] as const;
+
+/** One record, by its id. @throws TrytonError */
+export async function rowOf<Of extends Fields>(
+  { tryton }: Wire,
+  model: string,
+  id: number,
+  fields: Of,
+): Promise<RowOf<Of>> {
+  const [row] = await tryton.call<[Raw]>(`model.${model}.read`, [[id], namesOf(fields)]);
+  return rowIn(fields, row);
+}
+
+/** Of the company. @param field where a part of a record is searched: `move.company` @throws TrytonError */
+export const ofCompany = async (
+  { tryton }: { readonly tryton: { session(): Promise<Identity> } },
+  field = "company",
+): Promise<Clauses> => ({ [`${field} =`]: (await tryton.session()).company });
+
+/**
+ * What is dated within a scope, or changed since, or open.
+ * @param date the field of its day @param stamps fields that change with it @param isOpen the clause of what is open
+ */
+export function scopeDomain(
+  { dated, changedSince, open }: Scope,
+  date: string,
+  stamps: readonly string[],
+  isOpen: Domain,
+): Domain {
+  const within = dated && where({ [`${date} >=`]: day(dated.from), [`${date} <=`]: day(dated.to) });
+  const changed =
+    changedSince === null ? [] : stamps.map((one) => [one, ">=", stamp(changedSince)]);
+  const parts = [...(within === null ? [] : [within]), ...changed, ...(open ? [isOpen] : [])];
+  return parts.length === 0 ? ["id", "=", -1] : ["OR", ...parts];
+}

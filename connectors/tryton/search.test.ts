@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
-import { called, amounts, as, many, namesOf, oneOrNone, rowIn, textsOrNone } from "./rows.ts";
-import { either, where } from "./search.ts";
+import {
+  amounts,
+  as,
+  called,
+  either,
+  many,
+  namesOf,
+  oneOrNone,
+  rowIn,
+  textsOrNone,
+  where,
+} from "./rows.ts";
 
 describe("a row of Tryton is described once", () => {
   const fields = {

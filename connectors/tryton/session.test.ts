@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { fileOf } from "../../test/support/tryton-file.ts";
-import { openLookup } from "./lookup.ts";
+import { openLookup } from "./books.ts";
 import { faultOf, invoice, now, open, parties, stateOf } from "./wire.fixture.ts";
 
 describe.skipIf(!trytonIsThere)("sessions", () => {

@@ -8,11 +8,10 @@ import { sha256 } from "../../src/core/keys.ts";
 import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { TrytonServer } from "../../test/support/tryton.ts";
 import { testedSeries } from "../../test/support/tryton-releases.ts";
-import type { Books } from "./books.ts";
+import { type Books, openLookup } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
-import { openLookup } from "./lookup.ts";
-import { billSink, invoiceSink } from "./sinks.ts";
+import { billSink, invoiceSink } from "./index.ts";
 import { openTryton, type Tryton, TrytonError } from "./wire.ts";
 
 type Database = ReturnType<TrytonServer["copy"]>;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { day, decode, encode, exact, float, stamp } from "./values.ts";
+import { day, decode, encode, exact, float, stamp } from "./rows.ts";
 
 const there = (value: unknown): unknown => decode(encode(value));
 

@@ -1,8 +1,8 @@
 /** Sessions for tests of the wire, and what they do in Tryton. */
 import { expect, onTestFinished } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
-import { openLookup } from "./lookup.ts";
-import { day, float } from "./values.ts";
+import { openLookup } from "./books.ts";
+import { day, float } from "./rows.ts";
 import { openTryton, type Tryton, TrytonError, type TrytonOptions } from "./wire.ts";
 
 export const now = (): Date => new Date();

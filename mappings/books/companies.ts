@@ -1,4 +1,4 @@
-import type { PartyRecord } from "../../src/ledger/records.ts";
+import type { PartyRecord } from "../../src/ledger/documents.ts";
 import { type References, skip, type Skip } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { CreateParty } from "../../src/platform/contract/party.ts";

@@ -1,4 +1,4 @@
-import { InvoiceRecord } from "../../src/ledger/records.ts";
+import { InvoiceRecord } from "../../src/ledger/documents.ts";
 import { defineMapping, skip } from "../../src/core/contract.ts";
 import { CreateInvoice } from "../../src/platform/contract/invoice.ts";
 import { issued, issuedFigures, issuedLikeness } from "../platform/invoices.ts";

@@ -1,4 +1,4 @@
-import { InvoiceRecord } from "../../src/ledger/records.ts";
+import { InvoiceRecord } from "../../src/ledger/documents.ts";
 import { defineMapping, type References, skip } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { PaidInvoice } from "../../src/platform/contract/documents.ts";

@@ -1,5 +1,5 @@
 /** Price lists, of which each is a terminal, as rack prices. */
-import { PriceRecord } from "../../src/ledger/records.ts";
+import { PriceRecord } from "../../src/ledger/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { BulkRackPrice, type writtenPriceUnits } from "../../src/platform/contract/pricing.ts";

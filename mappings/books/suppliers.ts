@@ -1,4 +1,4 @@
-import { PartyRecord } from "../../src/ledger/records.ts";
+import { PartyRecord } from "../../src/ledger/documents.ts";
 import { defineMapping, skip } from "../../src/core/contract.ts";
 import { CreateParty } from "../../src/platform/contract/party.ts";
 import { newCompany } from "./companies.ts";

@@ -1,11 +1,11 @@
 /** `fuelbridge quickbooks authorise`: a person lets fuelbridge into a company of QuickBooks Online. */
 import {
+  authoriseBy,
   beginAuthorising,
   isLoopback,
   redirectedHere,
-} from "../../connectors/quickbooks-online/authorise.ts";
+} from "../../connectors/quickbooks-online/tokens.ts";
 import type { QuickbooksOnlineConfig } from "../../connectors/quickbooks-online/config.ts";
-import { authoriseBy } from "../../connectors/quickbooks-online/tokens.ts";
 import { systemClock } from "../app/clock.ts";
 
 const WAIT_MS = 10 * 60_000;

@@ -15,7 +15,7 @@ export function quickbooks(program: Command): void {
     "the file that the QuickBooks Web Connector is given: fuelbridge quickbooks qwc > fuelbridge.qwc",
     async (asked) => {
       const { endpoint } = await endpointOf(asked, "quickbooks-desktop");
-      const { qwcOf } = await import("../../connectors/quickbooks-desktop/qwc.ts");
+      const { qwcOf } = await import("../../connectors/quickbooks-desktop/service.ts");
       const qwc = qwcOf(endpoint.settings as DesktopConfig);
       return { data: { endpoint: endpoint.name, qwc }, text: qwc.trimEnd() };
     },

@@ -1,7 +1,7 @@
 /** Paid means paid with money: what is told of who paid an invoice, and with what (ADR 0082). */
 import { expect, test } from "vitest";
 import { Decimal } from "../core/decimal.ts";
-import { payersOf, type PaidInvoice } from "./changes.ts";
+import { type PaidInvoice, payersOf } from "./entries.ts";
 
 const d = (text: string): Decimal => Decimal.of(text);
 type Settling = PaidInvoice["settling"][number];

@@ -19,7 +19,7 @@ import { LedgerError, type Verb } from "./port.ts";
  * `raced`: somebody was faster; look and plan again, and after some sends it is a person's. `busy`: nothing happened, later it may. `not-sent`: nothing left
  * this machine. `unknown`: it may have been carried out.
  */
-export type ErrorSort = "data" | "configuration" | "raced" | "busy" | "not-sent" | "unknown";
+type ErrorSort = "data" | "configuration" | "raced" | "busy" | "not-sent" | "unknown";
 
 export interface ErrorRow {
   /** All that is given must match. `text` is of the ERP's own message: where it has no code. */
@@ -206,3 +206,30 @@ export async function reading<T>(
 /** What the ERP said counts before what its row says. */
 const waitMsOf = (row: ErrorRow | null, error: LedgerError): number | null =>
   error.waitMs ?? row?.waitMs ?? null;
+
+/* What an ERP did with a request, as an answer or a finding: nothing that it does is an exception to the engine. */
+
+/** Runs a send. What cannot be known is said so. @throws what is neither Refused nor a fault of the ERP */
+export async function answering(
+  errors: readonly ErrorRow[],
+  send: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await send();
+  } catch (error) {
+    if (error instanceof Refused) return refused(error.fault);
+    return answerOf(sorted(error, "create", errors), false);
+  }
+}
+
+/** Runs a read-back: one that could not be made proves nothing. @throws as {@link answering} */
+export async function finding(
+  errors: readonly ErrorRow[],
+  look: () => Promise<Finding>,
+): Promise<Finding> {
+  try {
+    return await look();
+  } catch (error) {
+    return unreadable(error, errors);
+  }
+}

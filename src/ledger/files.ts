@@ -18,8 +18,7 @@ import { Refused } from "../core/errors.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import { type Answer, done, type Finding, keyless } from "../core/outcome.ts";
 import type { Books } from "./port.ts";
-import { answering, finding } from "./answering.ts";
-import { unavailable } from "./errors.ts";
+import { answering, finding, unavailable } from "./errors.ts";
 
 /** What an ERP adds for the documents of one kind. Every method @throws a fault of the ERP. */
 export interface Files {

@@ -6,7 +6,7 @@ import type { Books, GoodsAdapter, GoodsEntry, Entry, Desired } from "./port.ts"
 import type { OrderDocument } from "./documents.ts";
 import { ledgerSink } from "./sink.ts";
 import { goodsLine, onSideOf, planGoods } from "./goods.ts";
-import { identify } from "./identify.ts";
+import { identify } from "./plan.ts";
 import { books as named, can, entry, desired as document } from "./plan.fixture.ts";
 
 const lineOf = (gallons: string) =>

@@ -9,8 +9,7 @@ import type { Fault } from "../core/fault.ts";
 import type { Difference, FactLine, Facts } from "../core/holdings.ts";
 import type { LedgerKind, GoodsKind, GoodsEntry, Capabilities, Entry, Desired } from "./port.ts";
 import { compare } from "./compare.ts";
-import type { Identified } from "./identify.ts";
-import type { Next } from "./plan.ts";
+import type { Identified, Next } from "./plan.ts";
 
 export const isGoods = (kind: LedgerKind): kind is GoodsKind =>
   kind === "order" || kind === "shipment";

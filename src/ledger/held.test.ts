@@ -3,9 +3,8 @@ import type { Source } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { LedgerAdapter, LedgerKind, Books, Call, Capabilities } from "./port.ts";
 import type { InvoiceDocument } from "./documents.ts";
-import { ledgerHoldings } from "./held.ts";
-import { priceHoldings } from "./holdings.ts";
-import { Parties } from "./parties.ts";
+import { ledgerHoldings, priceHoldings } from "./holdings.ts";
+import { Parties } from "./desired.ts";
 import { can, books as named, entry, desired } from "./plan.fixture.ts";
 
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Entry, Desired } from "./port.ts";
-import { identify } from "./identify.ts";
+import { identify } from "./plan.ts";
 import { can, entry, desired } from "./plan.fixture.ts";
 
 const marks = { own: "id-1", other: "id-2", none: null } as const;

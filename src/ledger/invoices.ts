@@ -15,7 +15,7 @@ import {
   invoiceEntry,
   isCreditedInFull,
   numberIn,
-} from "./booked.ts";
+} from "./entries.ts";
 import type { InvoiceDocument } from "./documents.ts";
 import type { Guard } from "./guard.ts";
 import { inPages } from "./holdings.ts";

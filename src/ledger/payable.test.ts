@@ -4,9 +4,8 @@ import { Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
 import type { LedgerAdapter, Books, Call, PaymentOn, Entry, Desired } from "./port.ts";
 import type { PaymentDocument } from "./documents.ts";
-import { payable } from "./payable.ts";
+import { payable, settlementMark } from "./plan.ts";
 import { entry, desired } from "./plan.fixture.ts";
-import { settlementMark } from "./plan.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
 const call: Call = {

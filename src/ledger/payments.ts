@@ -13,14 +13,12 @@ import {
   type Entry,
   type Desired,
 } from "./port.ts";
-import type { BookedInvoice } from "./booked.ts";
+import { type BookedInvoice, paymentFacts } from "./entries.ts";
 import type { PaymentDocument } from "./documents.ts";
-import { paymentFacts } from "./facts.ts";
 import { type Guard, noGuard } from "./guard.ts";
 import { inPages } from "./holdings.ts";
 import { draftName, draftsIn } from "./invoices.ts";
-import { payingMark } from "./marks.ts";
-import { coveredAmong, coveringBy, type Notes, paidBy } from "./notes.ts";
+import { coveredAmong, coveringBy, type Notes, paidBy, payingMark } from "./notes.ts";
 import { isSettlement } from "./plan.ts";
 
 /** An entry of the ledger that may be a payment. Ids are the database's. */

@@ -1,8 +1,15 @@
 import { expect, test } from "vitest";
 import { Decimal } from "../core/decimal.ts";
 import { type Capabilities, statuses, type EntryStatus, type Entry, type Desired } from "./port.ts";
-import type { Identified, Identity } from "./identify.ts";
-import { differencesOf, isBelow, type Next, plan, settlementMark } from "./plan.ts";
+import {
+  differencesOf,
+  type Identified,
+  type Identity,
+  isBelow,
+  type Next,
+  plan,
+  settlementMark,
+} from "./plan.ts";
 import { books, can, entry, desired } from "./plan.fixture.ts";
 
 const AMOUNT = Decimal.of("100.00");

@@ -1,21 +1,116 @@
 /** What is to be done next about a document, from what it should be and how it stands. Pure. */
-import type { Decimal } from "../core/decimal.ts";
+import { Decimal } from "../core/decimal.ts";
+import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Difference, HoldingKind } from "../core/holdings.ts";
+import { sameNumber } from "../core/keys.ts";
+import { compare, inLines } from "./compare.ts";
+import { adapterOf, desiredOf, holdingKindOf } from "./desired.ts";
+import type { InvoiceDocument, PaymentDocument } from "./documents.ts";
 import {
-  type LedgerKind,
   type Books,
-  type GoodsKind,
+  type Call,
   type Capabilities,
+  type Desired,
+  type Entry,
+  type GoodsKind,
+  type LedgerKind,
   type PaymentOn,
   statuses,
-  type Entry,
-  type Desired,
 } from "./port.ts";
-import { compare, inLines } from "./compare.ts";
-import type { Identified, Identity } from "./identify.ts";
-import { asked, type Question } from "./questions.ts";
-import { holdingKindOf } from "./desired.ts";
+
+/* What a person is asked about a document in the books: one code, one sentence and one next step each. */
+
+const QUESTIONS = {
+  twice: {
+    code: "twice-in-books",
+    says: "is there more than once",
+    next: "An accountant cancels all but one of them there, then it is retried.",
+  },
+  taken: {
+    code: "number-taken",
+    says: "cannot be booked, because another document has its number",
+    next: "An accountant decides which of them counts: the other one is voided on the platform or cancelled there; then this is retried or resolved.",
+  },
+  kept: {
+    code: "number-kept",
+    says: "cannot be booked, because a cancelled document keeps its number",
+    next: "Give it another number on the platform; the corrected version is delivered by itself. Or book it there by hand under another number, then resolve it here.",
+  },
+  "refused-there": {
+    code: "refused-there",
+    says: "was refused after it had been taken",
+    next: "Correct what the message says, then retry.",
+  },
+  "cancelled-there": {
+    code: "cancelled-in-books",
+    says: "is cancelled there and not on the platform",
+    next: "An accountant voids it on the platform, or books it again there by hand; then it is resolved here.",
+  },
+  "draft-there": {
+    code: "draft-in-books",
+    says: "is there as a draft that somebody else wrote or changed",
+    next: "Post the draft there, or delete it, then retry.",
+  },
+  different: {
+    code: "other-in-books",
+    says: "was entered by hand and differs",
+    next: "An accountant compares both and corrects the wrong one; then it is retried or resolved here.",
+  },
+  differs: {
+    code: "differs",
+    says: "differs, and these fields cannot be changed there any more",
+    next: "An accountant corrects the platform, or cancels the document there and books it again; then it is retried or resolved here.",
+  },
+  "would-differ": {
+    code: "would-differ",
+    says: "would be booked otherwise",
+    next: "Lines, taxes and totals may not add up, or a code names something else there: correct it where it comes from, or book it by hand; then it is retried.",
+  },
+  "not-posted": {
+    code: "not-posted",
+    says: "is paid on the platform and still a draft there",
+    next: "Post it there, then retry.",
+  },
+  "settled-before": {
+    code: "settled-before",
+    says: "was settled as one, and one side has it open again",
+    next: "An accountant finds out whether the money came. If it came, the platform marks it as paid. If it did not, the payment is taken back there; then this is retried.",
+  },
+  "no-paid-date": {
+    code: "no-paid-date",
+    says: "is paid on the platform, which does not say when",
+    next: "Enter the payment there by hand, then retry.",
+  },
+  "paid-in-part": {
+    code: "paid-in-part",
+    says: "is paid on the platform, and its payments do not come to its total",
+    next: "An accountant finds out what the rest is (a payment that is still to come, a credit note, a discount, a write-off) and enters it there as what it is; then this is retried.",
+  },
+  "paid-already": {
+    code: "paid-already",
+    says: "is void on the platform and has payments there",
+    next: "An accountant takes the payments back or books a credit note there; then it is resolved here.",
+  },
+  "cancel-by-hand": {
+    code: "cancel-by-hand",
+    says: "is void on the platform, and this ERP cancels no document by itself",
+    next: "Cancel it there by hand, then retry.",
+  },
+} as const;
+
+type Question = keyof typeof QUESTIONS;
+
+/** @param more what follows the sentence: `: INV-7`, or a colon and one line per field */
+function asked(
+  { kind, books }: { readonly kind: LedgerKind; readonly books: Pick<Books, "name"> },
+  { number }: Desired,
+  question: Question,
+  more: string,
+): Fault {
+  const { code, says, next } = QUESTIONS[question];
+  return { code, message: `${kind} ${number ?? ""} in ${books.name} ${says}${more}`, next };
+}
 
 export type Next =
   | { readonly do: "create" }
@@ -215,7 +310,7 @@ export const settlementMark = (invoice: string): string => `${SETTLEMENT}${invoi
 export const isSettlement = (mark: string): boolean => mark.startsWith(SETTLEMENT);
 const SETTLEMENT = "settlement:";
 
-export const settlementsOf = (invoice: string, { payments }: Entry): readonly PaymentOn[] =>
+const settlementsOf = (invoice: string, { payments }: Entry): readonly PaymentOn[] =>
   payments.filter((one) => one.mark === settlementMark(invoice));
 
 const isSettledByUs = ({ mark }: Pick<Desired, "mark">, entry: Entry): boolean =>
@@ -242,3 +337,232 @@ const whose = ({
 }): string => `: ${id ?? "in the same request"}${mark === null ? "" : `, platform id ${mark}`}`;
 
 const called = ({ id }: Entry): string => (id === null ? "" : `: ${id}`);
+
+/* Which record in the books is the one of a document. Pure. */
+
+/** How it was told: by our mark in it, by what its link calls it, or by its number (entered by hand). */
+export type Identity = "mark" | "binding" | "number";
+
+export type Identified =
+  | { readonly is: "none" }
+  | { readonly is: "one"; readonly entry: Entry; readonly by: Identity }
+  | { readonly is: "several"; readonly entries: readonly Entry[] }
+  /** It is not there, and another document has its number. */
+  | {
+      readonly is: "taken";
+      readonly by: Pick<Entry, "id" | "mark" | "goods"> & {
+        /** It keeps the number for good: no retry helps. */
+        readonly isCancelled: boolean;
+      };
+    };
+
+/**
+ * One per document, in their order. Ours is what carries our mark; else what the binding names, if it carries no other
+ * mark (restored books may have given that id to another document); else what has our number and party and no mark.
+ * Another document under our number is `taken`, also one that comes earlier in the same request.
+ */
+export function identify(
+  desired: readonly Desired[],
+  all: readonly Entry[],
+  { numbered }: Capabilities,
+): Identified[] {
+  const absent: Desired[] = [];
+  const isOnce = numbered === "once";
+  return desired.map((one): Identified => {
+    const found = matching(one, all);
+    if (found !== null) return found;
+    if (one.target === "cancelled" || one.party === null) return NONE;
+    const before = absent.find((other) => isNumbered(one, other, "per-party"));
+    absent.push(one);
+    if (before !== undefined)
+      return { is: "taken", by: { id: null, mark: before.mark, isCancelled: false } };
+    // Where a number is given once, links are kept by it: a cancelled document keeps its own.
+    const other = all.find(
+      (row) => (isOnce || row.status !== "cancelled") && isNumbered(one, row, numbered),
+    );
+    if (other === undefined) return NONE;
+    return { is: "taken", by: { ...other, isCancelled: other.status === "cancelled" } };
+  });
+}
+
+const NONE = { is: "none" } as const;
+
+function matching(desired: Desired, all: readonly Entry[]): Identified | null {
+  const marked = all.filter(({ mark }) => mark === desired.mark);
+  if (marked.length > 0) return foundBy("mark", marked);
+  const unmarked = all.filter(({ mark }) => mark === null);
+  const bound = unmarked.filter(
+    ({ id, goods }) => (id !== null && id === desired.binding) || goods?.bound === true,
+  );
+  if (bound.length > 0) return foundBy("binding", bound);
+  const numbered = unmarked.filter((row) => isNumbered(desired, row, "per-party"));
+  return numbered.length > 0 ? foundBy("number", numbered) : null;
+}
+
+const foundBy = (by: Identity, entries: readonly Entry[]): Identified =>
+  entries.length === 1 ? { is: "one", entry: entries[0] as Entry, by } : { is: "several", entries };
+
+/** A document without a party (a payment) is never told by its number. */
+const isNumbered = (
+  { number, party }: Pick<Desired, "number" | "party">,
+  other: Pick<Entry, "number" | "party">,
+  numbered: Capabilities["numbered"],
+): boolean =>
+  number !== null &&
+  party !== null &&
+  other.number !== null &&
+  sameNumber(other.number, number) &&
+  (numbered === "once" || other.party === party);
+
+/* May this payment be booked on this invoice, and how? The same rules for every ERP. */
+
+interface Payable {
+  /** What is to be created; payments with the invoice that they pay. */
+  readonly booked: readonly Desired[];
+  /** Payments that are part of what was settled as one: each is noted on its invoice. */
+  readonly covered: readonly Desired[];
+}
+
+/** Looks at the invoice of each payment among these. @throws Refused, LedgerError */
+export async function payable(
+  books: Books,
+  desired: readonly Desired[],
+  call: Call,
+): Promise<Payable> {
+  const booked: Desired[] = [];
+  const covered: Desired[] = [];
+  for (const one of desired) {
+    const { document } = one;
+    if (!("invoiceId" in document)) {
+      booked.push(one);
+      continue;
+    }
+    const adapter = adapterOf(books, document.type === "out" ? "invoice" : "bill");
+    const on = expectOne(books, document, await adapter.get([document.invoice], call));
+    const isCovered = await isPartOfSettlement(books, document, on, call);
+    if (!isCovered) expectOpen(books, document, on);
+    (isCovered ? covered : booked).push({ ...one, on });
+  }
+  return { booked, covered };
+}
+
+/** The invoice, which a payment may be booked on. */
+function expectOne(
+  books: Books,
+  document: PaymentDocument,
+  [invoice, another]: readonly Entry[],
+): Entry {
+  const { amount, invoiceId } = document;
+  const refuse = refusing(books, document);
+  if (invoice === undefined) return refuse("no-such-invoice", "is not there");
+  if (another !== undefined) return refuse("twice-in-books", "is there more than once");
+  if (invoice.mark !== null && invoiceId !== null && invoice.mark !== invoiceId)
+    return refuse("another-invoice", `is that of the platform's id ${invoice.mark}`);
+  if (invoice.status === "cancelled" || isBelow(invoice.status, "posted"))
+    return refuse("not-posted", `is ${invoice.status}`);
+  if (amount.sign <= 0 || !amount.round(CENTS).equals(amount))
+    return refuse("not-payable", `cannot be paid with ${amount.text}`);
+  return invoice;
+}
+
+/** It is more than is open, and no more than what no payment has taken up yet of a settlement of ours. */
+async function isPartOfSettlement(
+  books: Books,
+  { amount }: PaymentDocument,
+  invoice: Entry,
+  call: Call,
+): Promise<boolean> {
+  const { covering } = adapterOf(books, "payment");
+  const settled = settlementsOf(invoice.mark ?? "", invoice);
+  if (covering === undefined || settled.length === 0 || amount.compare(openOf(invoice)) <= 0)
+    return false;
+  const left = Decimal.sum(settled.map((one) => one.amount));
+  return amount.compare(left.minus(await covering.covered(invoice, call))) <= 0;
+}
+
+/**
+ * More than is to pay goes on the party's account where these books can do that, but only where everything that was paid
+ * before came from the platform. What somebody entered there may be this very money.
+ */
+function expectOpen(books: Books, document: PaymentDocument, invoice: Entry): void {
+  const { amount } = document;
+  const open = openOf(invoice);
+  if (amount.compare(open) <= 0) return;
+  const refuse = refusing(books, document);
+  const has = `has ${open.fixed(CENTS)} to pay, not ${amount.fixed(CENTS)}`;
+  const ours = invoice.payments.filter(({ mark }) => mark !== null).map((one) => one.amount);
+  const total = invoice.facts.money?.total ?? open;
+  const others = total.minus(open).minus(Decimal.sum(ours));
+  if (others.sign > 0)
+    refuse("paid-by-others", `${has}: ${others.fixed(CENTS)} was paid in ${books.name}`);
+  if (books.onAccount === true && open.sign > 0) return;
+  const isLumped = settlementsOf(invoice.mark ?? "", invoice).length > 0;
+  const isNoted = adapterOf(books, "payment").covering !== undefined;
+  refuse(isLumped && !isNoted ? "settled-as-one" : "more-than-to-pay", has);
+}
+
+const openOf = ({ facts }: Entry): Decimal => facts.money?.open ?? Decimal.zero;
+
+const refusing =
+  ({ name }: Books, { number, invoice }: PaymentDocument) =>
+  (code: keyof typeof NEXT, says: string): never => {
+    const message = `payment ${number}: invoice ${invoice} in ${name} ${says}`;
+    throw new Refused({ code, message, next: NEXT[code] });
+  };
+
+const CENTS = 2;
+
+const NEXT = {
+  "no-such-invoice": "Book the invoice there, then retry.",
+  "twice-in-books": "An accountant gives one of them another number, then it is retried.",
+  "another-invoice":
+    "The books may have been restored and the number given again: deliver its own invoice again, then retry.",
+  "not-posted": "Post the invoice there, or enter the payment by hand; then retry.",
+  "not-payable": "An accountant books it there by hand, then resolves it here.",
+  "settled-as-one":
+    "The invoice was settled as one before this payment came: an accountant notes its reference there, then resolves it here.",
+  "more-than-to-pay":
+    "An accountant enters it there on the party's account, with its reference, then resolves it here.",
+  "paid-by-others":
+    "Is it the same money? Then an accountant resolves it here. Is it other money? Then an accountant enters it there on the party's account, with its reference, and resolves it here.",
+} as const;
+
+/**
+ * The payment that settles what is open of an invoice as one; its description says why.
+ * @throws Refused when it was booked before, LedgerError
+ */
+export async function settlementOf(
+  books: Books,
+  { mark, document, until }: Desired,
+  entry: Entry,
+  amount: Decimal,
+  call: Call,
+): Promise<Desired> {
+  const invoice = document as InvoiceDocument;
+  const adapter = adapterOf(books, "payment");
+  const what = "settled as one";
+  const after = hours(books.settleAfterMs);
+  const payment: PaymentDocument = {
+    id: settlementMark(mark),
+    number: invoice.number,
+    type: invoice.type,
+    invoice: entry.id ?? "",
+    invoiceId: mark,
+    amount,
+    date: invoice.paidDate ?? "",
+    reference: null,
+    description: until === null ? what : `${what} because no payment of it came within ${after}`,
+  };
+  const carried = { document: payment, counterpart: null, until: null };
+  const [desired] = (await desiredOf(adapter, [carried], [], call)) as [Desired];
+  const before = await adapter.locate([{ ...desired, on: entry }], call);
+  if (before.every((one) => one.mark !== desired.mark)) return { ...desired, on: entry };
+  throw new Refused({
+    code: "settled-before",
+    message: `invoice ${invoice.number} in ${books.name} was settled as one and is open again: ${entry.id}`,
+    next: "An accountant corrects the payment there, or the platform; then it is resolved here.",
+  });
+}
+
+const hours = (ms: number): string =>
+  ms % 3_600_000 === 0 ? `${ms / 3_600_000} h` : `${Math.ceil(ms / 1_000)} s`;

@@ -3,7 +3,7 @@ import { Decimal } from "../core/decimal.ts";
 import type { Desired } from "./port.ts";
 import type { ShipmentDocument } from "./documents.ts";
 import { desired as document } from "./plan.fixture.ts";
-import { type BookedTicket, ticketAdapter, ticketIn } from "./tickets.ts";
+import { type BookedTicket, ticketAdapter, ticketIn } from "./orders.ts";
 
 const { signal } = new AbortController();
 const call = { key: "k", signal, purpose: "delivery", made: new Set<string>() } as const;

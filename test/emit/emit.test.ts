@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { X12Interchange, X12Parser } from "node-x12";
 import { expect, test } from "vitest";
-import { requests } from "../../connectors/quickbooks-desktop/tables.ts";
+import { requests } from "../../connectors/quickbooks-desktop/qbxml.ts";
 import { documents } from "../../src/formats/documents.ts";
 import { field, idocsIn } from "../../src/formats/idoc/xml.ts";
 import { openProfile } from "../../src/formats/table/profile-load.ts";

@@ -4,10 +4,9 @@
  */
 import * as fc from "fast-check";
 import { CompanyFile } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
-import { companyIn, HELLO } from "../../connectors/quickbooks-desktop/company.ts";
+import { companyIn, HELLO, tell } from "../../connectors/quickbooks-desktop/examine.ts";
 import { DesktopConfig } from "../../connectors/quickbooks-desktop/config.ts";
 import { booksOf } from "../../connectors/quickbooks-desktop/index.ts";
-import { tell } from "../../connectors/quickbooks-desktop/told.ts";
 import { desktopSources } from "../../connectors/quickbooks-desktop/sources.ts";
 import { asking, type Wire } from "../../connectors/quickbooks-desktop/wire.ts";
 import type { LedgerKind, Books } from "../../src/ledger/port.ts";

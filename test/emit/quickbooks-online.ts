@@ -10,8 +10,7 @@ import {
 import { orderBody, orderChange } from "../../connectors/quickbooks-online/orders.ts";
 import { partyBody } from "../../connectors/quickbooks-online/parties.ts";
 import { paymentBody } from "../../connectors/quickbooks-online/payments.ts";
-import { NAME_MOST, partyName } from "../../connectors/quickbooks/names.ts";
-import { oneLine } from "../../connectors/quickbooks/text.ts";
+import { NAME_MOST, oneLine, partyName } from "../../connectors/quickbooks/text.ts";
 import { InvoiceDocument, OrderDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { stringifyExact } from "../../src/core/json.ts";

@@ -3,17 +3,15 @@
  * documents. Tryton itself is a stub that knows every code: its database ids follow from the codes.
  */
 import * as fc from "fast-check";
-import type { Books } from "../../connectors/tryton/books.ts";
+import { type Books, openLookup } from "../../connectors/tryton/books.ts";
 import { TrytonConfig } from "../../connectors/tryton/config.ts";
-import { openLookup } from "../../connectors/tryton/lookup.ts";
-import { pay } from "../../connectors/tryton/pay.ts";
-import { releaseOf } from "../../connectors/tryton/release.ts";
-import { driven } from "../../connectors/tryton/sinks.ts";
-import { encode } from "../../connectors/tryton/values.ts";
-import type { Tryton } from "../../connectors/tryton/wire.ts";
+import { pay } from "../../connectors/tryton/payments.ts";
+import { releaseOf, type Tryton } from "../../connectors/tryton/wire.ts";
+import { driven } from "../../connectors/tryton/index.ts";
+import { encode } from "../../connectors/tryton/rows.ts";
 import { PLAIN_ENTRY, type LedgerKind, type Documents, type Entry } from "../../src/ledger/port.ts";
 import { InvoiceDocument, OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
-import { payingMark } from "../../src/ledger/marks.ts";
+import { payingMark } from "../../src/ledger/notes.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { surroundingsIn } from "../support/surroundings.ts";
 import { anyInvoice, anyOrder, anyPayment, documentsOfCases } from "./documents.ts";

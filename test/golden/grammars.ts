@@ -5,12 +5,14 @@
 import { SinkConfig } from "../../connectors/files/config.ts";
 import { writerOf } from "../../connectors/files/source.ts";
 import { guidOf } from "../../connectors/quickbooks-desktop/rows.ts";
-import { MEMO_MOST, memoIn, memoOf } from "../../connectors/quickbooks/memos.ts";
 import {
   DOC_NUMBER_MOST,
   documentNumber,
+  MEMO_MOST,
+  memoIn,
+  memoOf,
   REF_NUMBER_MOST,
-} from "../../connectors/quickbooks/numbers.ts";
+} from "../../connectors/quickbooks/text.ts";
 import type { Item } from "../../src/core/contract.ts";
 import {
   foldedNumber,
@@ -31,10 +33,9 @@ import {
   payingMark,
   paymentMark,
   platformIdIn,
-} from "../../src/ledger/marks.ts";
-import { orderIn } from "../../src/ledger/orders.ts";
+} from "../../src/ledger/notes.ts";
+import { orderIn, ticketIn } from "../../src/ledger/orders.ts";
 import { settlementMark } from "../../src/ledger/plan.ts";
-import { ticketIn } from "../../src/ledger/tickets.ts";
 import { type OperationId, operations } from "../../src/platform/contract/operations.ts";
 import { shownId, storedId } from "../../src/store/statements.ts";
 import { itemsOfCases } from "../emit/cases.ts";

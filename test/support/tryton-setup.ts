@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { Decimal } from "../../src/core/decimal.ts";
 import { openTryton, type Tryton, type TrytonOptions } from "../../connectors/tryton/wire.ts";
-import { day } from "../../connectors/tryton/values.ts";
+import { day } from "../../connectors/tryton/rows.ts";
 import { type Series, testedSeries } from "./tryton-releases.ts";
 
 export const COMPANY = "Prairie Fuel";

@@ -1,10 +1,9 @@
 /** Who is a customer, with the engine, the real mappings, a real Tryton and the sandbox. */
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Books } from "../../connectors/tryton/books.ts";
-import type { PartyRecord } from "../../src/ledger/records.ts";
+import type { PartyRecord } from "../../src/ledger/documents.ts";
 import { byId, deskIn, type Desk, reader } from "../../connectors/tryton/sources/source.fixture.ts";
-import { invoices as invoiceSource } from "../../connectors/tryton/sources/invoices.ts";
-import { parties } from "../../connectors/tryton/sources/parties.ts";
+import { invoices as invoiceSource, parties } from "../../connectors/tryton/sources.ts";
 import { customers } from "../../mappings/books/customers.ts";
 import { invoices } from "../../mappings/books/invoices.ts";
 import { suppliers } from "../../mappings/books/suppliers.ts";

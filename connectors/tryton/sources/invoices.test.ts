@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Decimal } from "../../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
-import { markOf, paymentMark } from "../../../src/ledger/marks.ts";
-import { InvoiceRecord } from "../../../src/ledger/records.ts";
-import { day } from "../values.ts";
+import { markOf, paymentMark } from "../../../src/ledger/notes.ts";
+import { InvoiceRecord } from "../../../src/ledger/documents.ts";
+import { day } from "../rows.ts";
 import { openTryton } from "../wire.ts";
-import { invoices, paidInvoices } from "./invoices.ts";
+import { invoices, paidInvoices } from "../sources.ts";
 import { deskIn, exactly, reader, type Desk } from "./source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);

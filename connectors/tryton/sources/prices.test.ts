@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Decimal } from "../../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
-import { PriceRecord } from "../../../src/ledger/records.ts";
-import { prices } from "./prices.ts";
+import { PriceRecord } from "../../../src/ledger/documents.ts";
+import { prices } from "../sources.ts";
 import { byId, deskIn, exactly, reader, type Desk } from "./source.fixture.ts";
 
 describe.skipIf(!trytonIsThere)("prices of Tryton", () => {

@@ -3,9 +3,8 @@ import { onTestFinished } from "vitest";
 import type { Change, Page, Source } from "../../../src/core/contract.ts";
 import { parseExact, type Json } from "../../../src/core/json.ts";
 import type { TrytonServer } from "../../../test/support/tryton.ts";
-import type { Books } from "../books.ts";
+import { type Books, openLookup } from "../books.ts";
 import { TrytonConfig } from "../config.ts";
-import { openLookup } from "../lookup.ts";
 import { openTryton, type Tryton } from "../wire.ts";
 
 type Database = ReturnType<TrytonServer["copy"]>;

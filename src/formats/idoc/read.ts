@@ -1,5 +1,5 @@
 /** What is made of the segments of an IDoc. */
-import type { PartyRecord, PriceRecord } from "../../ledger/records.ts";
+import type { PartyRecord, PriceRecord } from "../../ledger/documents.ts";
 import type { Change, Surroundings } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import type { Fault } from "../../core/fault.ts";

@@ -3,8 +3,13 @@
  * by a profile (`profile.ts`), which may be a site's own.
  */
 import { z } from "zod";
-import { day, decimal as bookDecimal } from "../../ledger/fields.ts";
-import { InvoiceRecord, PartyRecord, PriceRecord } from "../../ledger/records.ts";
+import {
+  decimal as bookDecimal,
+  day,
+  InvoiceRecord,
+  PartyRecord,
+  PriceRecord,
+} from "../../ledger/documents.ts";
 import { Decimal } from "../../core/decimal.ts";
 import type { CellType } from "./cells.ts";
 

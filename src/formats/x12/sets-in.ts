@@ -1,6 +1,6 @@
 /** What the readers of transaction sets share: elements by their place, and changes with their faults. */
-import { MONEY } from "../../ledger/changes.ts";
-import type { InvoiceRecord, PriceRecord } from "../../ledger/records.ts";
+import { MONEY } from "../../ledger/entries.ts";
+import type { InvoiceRecord, PriceRecord } from "../../ledger/documents.ts";
 import type { Change } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";

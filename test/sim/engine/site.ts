@@ -11,9 +11,8 @@ import { invoiceSource, priceSource } from "../../../connectors/example/sources.
 import type { Wire } from "../../../connectors/example/wire.ts";
 import { Ledger, type Row } from "../../../connectors/example/ledger.fixture.ts";
 import { LedgerError, type Books } from "../../../src/ledger/port.ts";
-import { InvoiceDocument } from "../../../src/ledger/documents.ts";
+import { InvoiceDocument, InvoiceRecord, PriceRecord } from "../../../src/ledger/documents.ts";
 import { ledgerSink } from "../../../src/ledger/sink.ts";
-import { InvoiceRecord, PriceRecord } from "../../../src/ledger/records.ts";
 import { calendarOf } from "../../../src/core/calendar.ts";
 import {
   defineMapping,
