@@ -22,6 +22,6 @@ test("before the first list of payments, and without customers, everything else 
   const { data } = JSON.parse((await site.here("reconcile", "--json")).out) as { data: Report };
   expect(data.state).toBe("done");
   expect(new Set(data.cases.map(({ kind }) => kind))).toEqual(
-    new Set(["invoice", "bill", "party", "price"]),
+    new Set(["invoice", "bill", "order", "ticket", "party", "price"]),
   );
 });

@@ -142,6 +142,66 @@ test("what was written is told by its links, whether its file is still there or 
   bench.store.close();
 });
 
+/** As its mapping makes one. */
+const goodsDocument = (kind: "order" | "ticket", more: object) => {
+  const none = null;
+  const head = { id: "id-1", number: "N-1", version: "2026-11-20T10:00:00Z" };
+  const product = { item: "087", product: "UNL-87" };
+  return kind === "order"
+    ? {
+        ...head,
+        orderType: "direct",
+        urgency: "routine",
+        companyId: "c-1",
+        locationId: none,
+        carrierId: none,
+        requestedDate: none,
+        deliveryDate: none,
+        deliveryStart: none,
+        deliveryEnd: none,
+        notes: none,
+        lines: [
+          {
+            ...product,
+            productCode: none,
+            terminal: none,
+            terminalCode: none,
+            supplierId: none,
+            quantity: d("8000.5"),
+            unit: "gal",
+            gallons: d("8000.5"),
+            rate: d("2"),
+            buyPrice: none,
+            sellPrice: none,
+            lineLoadingNumber: none,
+          },
+        ],
+        ...more,
+      }
+    : {
+        ...head,
+        orderId: none,
+        supplierId: "s-1",
+        receiverId: "r-1",
+        deliveryDate: none,
+        driver: none,
+        carrier: none,
+        terminal: none,
+        destination: none,
+        lines: [
+          {
+            ...product,
+            spec: none,
+            grossGallons: none,
+            netGallons: d("8000.5"),
+            temperature: none,
+            apiGravity: none,
+          },
+        ],
+        ...more,
+      };
+};
+
 /** Columns that the README lists as not compared. */
 const LEFT_OUT = ["version", "payerId", "orderId", "taxes.taxType", "taxes.gallons", "taxes.rate"];
 
@@ -213,6 +273,29 @@ test("many documents are expected in their order, and one that cannot be written
   );
   expect(twice).toEqual([told[0], told[0], told[2]]);
 });
+
+test.each([
+  ["order", "orders", { loadingNumber: "LD-1", status: "CONFIRMED" }, "posted"],
+  ["order", "orders", { loadingNumber: "LD-1", status: "CANCELLED" }, "ended"],
+  ["ticket", "delivery-tickets", { bolNumber: "BOL-7", status: "SIGNED" }, "posted"],
+  ["ticket", "delivery-tickets", { bolNumber: "BOL-7", status: "ISSUED" }, "draft"],
+] as const)(
+  "an %s of a file of %s is told with its number, lines, gallons and state: %j",
+  async (kind, document, more, state) => {
+    const sinks = { goods: { document, folder: "import", per: "document" } };
+    const { holdings } = openIn(tempFolder(), { sinks });
+    expect(holdings.strength).toEqual({ [kind]: "remembered" });
+    const goods = { number: "N-1", id: "id-1", document: goodsDocument(kind, more) };
+    const [one] = await holdings.expect(
+      kind,
+      [{ ...goods, revision: "rev-a", counterpart: null }],
+      signal,
+    );
+    expect(one).toMatchObject({
+      facts: { number: "N-1", state, lines: [{ product: "087", quantity: d("8000.5") }] },
+    });
+  },
+);
 
 test("exports are told as of the newest file that was read", async () => {
   const folder = tempFolder();

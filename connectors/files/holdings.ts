@@ -45,7 +45,7 @@ import {
 import type { Profile } from "../../src/formats/table/profile.ts";
 import { changesOf, encodingOf } from "../../src/formats/table/records.ts";
 import {
-  type InvoiceName,
+  type HeldName,
   readWritten,
   tellsWhich,
   writeDocuments,
@@ -277,9 +277,11 @@ const priceFacts = (id: string, { formula }: PriceLine): Facts => {
  * Weaker than a question: what the ERP did with an import file nobody sees here, unless an export shows it.
  */
 
-const WRITTEN: Readonly<Partial<Record<HoldingKind, InvoiceName>>> = {
+const WRITTEN: Readonly<Partial<Record<HoldingKind, HeldName>>> = {
   invoice: "customer-invoices",
   bill: "supplier-invoices",
+  order: "orders",
+  ticket: "delivery-tickets",
 };
 
 export function filesHoldings(files: FilesConfig, surroundings: Site): Holdings {
@@ -380,7 +382,7 @@ interface Ours {
  */
 async function writtenOf(kind: HoldingKind, sink: TableSink, surroundings: Site): Promise<Ours[]> {
   const { drop } = surroundings;
-  const document = WRITTEN[kind] as InvoiceName;
+  const document = WRITTEN[kind] as HeldName;
   const writing = writingOf(sink, surroundings);
   const { encoding, ending } = writing.profile;
   const latest = new Map<string, Ours & Pick<Written, "version">>();
@@ -411,7 +413,7 @@ async function writtenOf(kind: HoldingKind, sink: TableSink, surroundings: Site)
 
 /** @throws SourceUnavailable when somebody has made something else of the file */
 async function writtenIn(
-  document: InvoiceName,
+  document: HeldName,
   text: string,
   writing: Writing,
   target: string,
@@ -495,7 +497,7 @@ async function expected(
   sink: TableSink,
   surroundings: Surroundings,
 ): Promise<Expected[]> {
-  const name = WRITTEN[kind] as InvoiceName;
+  const name = WRITTEN[kind] as HeldName;
   const writing = writingOf(sink, surroundings);
   const alone = async (): Promise<Expected[]> => {
     const told: Expected[] = [];

@@ -170,6 +170,7 @@ export function platformSide({ control, companyId }: Platform): Side {
     void: (held) => patch("delivery-tickets", held, { status: "VOID" }),
     remove: (held) =>
       patch("delivery-tickets", held, {
+        companyId: ELSEWHERE,
         supplierCompanyId: ELSEWHERE,
         receiverCompanyId: ELSEWHERE,
       }),

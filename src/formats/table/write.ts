@@ -348,6 +348,7 @@ const hash8 = (text: string): string => hash("sha256", text, "hex").slice(0, 8);
 
 /** The documents of {@link documents} that both sides hold. */
 export type InvoiceName = "customer-invoices" | "supplier-invoices";
+export type HeldName = InvoiceName | "orders" | "delivery-tickets";
 
 /** One document of a file. */
 export interface Written {
@@ -363,7 +364,7 @@ export interface Written {
  * @throws Error for a text that is not as the profile says
  */
 export async function readWritten(
-  document: InvoiceName,
+  document: HeldName,
   text: string,
   { profile, spreadsheetSafe }: Pick<Writing, "profile" | "spreadsheetSafe">,
 ): Promise<Written[]> {
@@ -373,7 +374,11 @@ export async function readWritten(
     if (problem !== undefined) throw new FileFault(problem.message, problem.line, problem.column);
     const head = values as Row;
     const version = sortableInstant(textIn(head, "version") ?? "") ?? "";
-    return { id: textIn(head, "id") ?? "", version, facts: factsOf(document, head) };
+    const facts =
+      document === "orders" || document === "delivery-tickets"
+        ? goodsFacts(document, head, version)
+        : factsOf(document, head);
+    return { id: textIn(head, "id") ?? "", version, facts };
   });
 }
 
@@ -391,6 +396,36 @@ const STATES: Readonly<Record<string, HoldingState>> = {
   DISPUTED: "disputed",
   VOID: "ended",
 };
+
+/** Statuses of orders and of tickets that are not confirmed, and not signed yet; what is neither is posted. */
+const GOODS_STATES: Readonly<Record<string, HoldingState>> = {
+  DRAFT: "draft",
+  POSTED: "draft",
+  BIDDING: "draft",
+  ASSIGNED: "draft",
+  ISSUED: "draft",
+  CANCELLED: "ended",
+  VOID: "ended",
+};
+
+/** An order has no day of its own in a file: it is dated by its last change, as the platform's list is asked. */
+function goodsFacts(document: "orders" | "delivery-tickets", head: Row, version: string): Facts {
+  const isOrder = document === "orders";
+  const day = isOrder ? null : textIn(head, "deliveryDate");
+  return {
+    number: textIn(head, "number") ?? "",
+    state: GOODS_STATES[textIn(head, "status") ?? ""] ?? "posted",
+    days: { date: day ?? version.slice(0, 10) },
+    words: isOrder ? {} : { reference: textIn(head, "bolNumber") },
+    lines: rowsIn(head, "lines").map((row) => ({
+      product: textIn(row, "item"),
+      quantity: decimalIn(row, isOrder ? "quantity" : "netGallons"),
+      unit: isOrder ? textIn(row, "unit") : "gal",
+      unitPrice: isOrder ? decimalIn(row, "rate") : null,
+      amount: Decimal.zero,
+    })),
+  };
+}
 
 /** What is open no import file says; a currency neither. */
 function factsOf(document: InvoiceName, head: Row): Facts {
