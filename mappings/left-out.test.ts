@@ -11,9 +11,8 @@ import { Decimal } from "../src/core/decimal.ts";
 import { Refused } from "../src/core/errors.ts";
 import { type Json, parseExact, stringifyExact } from "../src/core/json.ts";
 import { DeliveryTicket } from "../src/platform/contract/delivery-ticket.ts";
-import { Invoice } from "../src/platform/contract/invoice.ts";
+import { Invoice, Payment } from "../src/platform/contract/invoice.ts";
 import { Order } from "../src/platform/contract/order.ts";
-import { Payment } from "../src/platform/contract/payment.ts";
 import { mappings } from "./index.ts";
 import { everything } from "./references.fixture.ts";
 

@@ -1,7 +1,7 @@
 import type { PartyRecord } from "../../src/ledger/documents.ts";
 import { type References, skip, type Skip } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { CreateParty } from "../../src/platform/contract/party.ts";
+import type { CreateParty } from "../../src/platform/contract/network.ts";
 import { companyOf } from "../platform/parties.ts";
 
 /**

@@ -3,7 +3,7 @@ import { PaymentDocument } from "../../src/ledger/documents.ts";
 import { defineMapping, type References, type Skip } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { paymentLikeness } from "../canonical/payments.ts";
-import { Payment, paymentStatuses } from "../../src/platform/contract/payment.ts";
+import { Payment, paymentStatuses } from "../../src/platform/contract/invoice.ts";
 import { INVOICE_PAYMENT } from "../platform/paid-invoices.ts";
 import { joined, labelled } from "./codes.ts";
 import { inCents } from "../money.ts";

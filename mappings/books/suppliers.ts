@@ -1,6 +1,6 @@
 import { PartyRecord } from "../../src/ledger/documents.ts";
 import { defineMapping, skip } from "../../src/core/contract.ts";
-import { CreateParty } from "../../src/platform/contract/party.ts";
+import { CreateParty } from "../../src/platform/contract/network.ts";
 import { newCompany } from "./companies.ts";
 import { NOT_A_PARTY } from "../leaves.ts";
 

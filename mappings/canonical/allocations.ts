@@ -1,6 +1,6 @@
 import { AllocationDocument } from "../../src/formats/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
-import { Allocation } from "../../src/platform/contract/allocation.ts";
+import { Allocation } from "../../src/platform/contract/place.ts";
 import { codeOf } from "./codes.ts";
 import { counted } from "./values.ts";
 

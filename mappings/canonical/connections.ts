@@ -1,6 +1,6 @@
 import { ConnectionDocument } from "../../src/formats/documents.ts";
 import { defineMapping, type References, skip } from "../../src/core/contract.ts";
-import { Connection } from "../../src/platform/contract/connection.ts";
+import { Connection } from "../../src/platform/contract/network.ts";
 
 /**
  * Connections that were made on the platform, for the party list of an ERP. One that shows a code of the ERP, or that

@@ -1,6 +1,6 @@
 import { LocationDocument } from "../../src/formats/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
-import { ListedLocation } from "../../src/platform/contract/location.ts";
+import { ListedLocation } from "../../src/platform/contract/place.ts";
 import { codeOf } from "./codes.ts";
 import { activity, counted } from "./values.ts";
 

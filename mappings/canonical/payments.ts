@@ -8,7 +8,7 @@ import {
   type Skip,
 } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { Payment, paymentStatuses } from "../../src/platform/contract/payment.ts";
+import { Payment, paymentStatuses } from "../../src/platform/contract/invoice.ts";
 import { isKnown } from "../../src/platform/contract/primitives.ts";
 import { inCents } from "../money.ts";
 import { customerInvoices } from "./customer-invoices.ts";

@@ -1,6 +1,6 @@
 import { TerminalDocument } from "../../src/formats/documents.ts";
 import { defineMapping } from "../../src/core/contract.ts";
-import { SupplierTerminal } from "../../src/platform/contract/supplier-terminal.ts";
+import { SupplierTerminal } from "../../src/platform/contract/place.ts";
 import { activity, counted } from "./values.ts";
 
 /** Terminals that are entered on the platform, for an ERP. */

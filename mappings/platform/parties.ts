@@ -1,7 +1,7 @@
 /** What customers and suppliers have in common: a party of the ERP as a company of the platform. */
 import { z } from "zod";
 import { Refused } from "../../src/core/errors.ts";
-import type { CreateParty } from "../../src/platform/contract/party.ts";
+import type { CreateParty } from "../../src/platform/contract/network.ts";
 import { needed, within } from "./limits.ts";
 
 /** A party of the ERP, in its words. */

@@ -2,7 +2,7 @@ import { NOT_A_PARTY } from "../leaves.ts";
 import { companyOf } from "../platform/parties.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { customers as layout } from "../../src/formats/table/layouts.ts";
-import { CreateParty } from "../../src/platform/contract/party.ts";
+import { CreateParty } from "../../src/platform/contract/network.ts";
 
 /** Parties that buy from us. Their invoices wait until they are there. */
 export const customers = defineMapping({

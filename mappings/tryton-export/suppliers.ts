@@ -2,7 +2,7 @@ import { NOT_A_PARTY } from "../leaves.ts";
 import { companyOf } from "../platform/parties.ts";
 import { defineMapping } from "../../src/core/contract.ts";
 import { suppliers as layout } from "../../src/formats/table/layouts.ts";
-import { CreateParty } from "../../src/platform/contract/party.ts";
+import { CreateParty } from "../../src/platform/contract/network.ts";
 
 /** Parties that we buy from. One that is a customer too becomes a second company: the platform keeps them apart. */
 export const suppliers = defineMapping({

@@ -5,11 +5,11 @@
 import type { Cell, Examination, Needs } from "../core/examination.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
-import { type Operation, pages } from "./contract/operation.ts";
-import { operations } from "./contract/operations.ts";
-import type { ListOperation } from "./contract/path.ts";
+import type { Operation } from "./contract/operation.ts";
+import { type ListOperation, operations } from "./contract/operations.ts";
+import { SupplierTerminal } from "./contract/place.ts";
 import { RackPrice } from "./contract/pricing.ts";
-import { SupplierTerminal } from "./contract/supplier-terminal.ts";
+import { pages } from "./contract/primitives.ts";
 import { listed, type Reader, recordIn } from "./holdings/reading.ts";
 import type { Ourselves } from "./sinks/ourselves.ts";
 

@@ -12,8 +12,7 @@ import type { Exchanger } from "./client.ts";
 import { runShareOf, usualBudget } from "../core/budget.ts";
 import { endless, isIdle, mostOf, runMax } from "./bounds.ts";
 import type { Operation } from "./contract/operation.ts";
-import { operations } from "./contract/operations.ts";
-import { type ListOperation, pathOf } from "./contract/path.ts";
+import { type ListOperation, operations, pathOf } from "./contract/operations.ts";
 import { emptyBy } from "./paging.ts";
 import { changeOf, patiently, sliced } from "./walk.ts";
 

@@ -3,8 +3,7 @@
  * Paths, page sizes and the way a list is read come from the table of operations.
  */
 import type { Offer, Offers, Sink } from "../core/contract.ts";
-import type { OperationId } from "./contract/operations.ts";
-import type { ListOperation } from "./contract/path.ts";
+import type { ListOperation, OperationId } from "./contract/operations.ts";
 import type { PdfOperation } from "./pdf.ts";
 import type { Detail } from "./walk.ts";
 import { deliveryTickets, ticketSignatures } from "./sinks/delivery-tickets.ts";

@@ -3,7 +3,7 @@ import { NoFile } from "../core/attachment.ts";
 import { TransportError } from "../transport/http.ts";
 import { answerRules } from "./answers.ts";
 import type { Exchanger } from "./client.ts";
-import { pathOf } from "./contract/path.ts";
+import { pathOf } from "./contract/operations.ts";
 import { errorOf } from "./errors.ts";
 
 /** What fetches a PDF; a source names the one of its records (parts.ts). */

@@ -16,7 +16,7 @@ import { errorOf, key, useTypedClient } from "../../test/platform/typed-client.t
 import { ConfigurationError, EnvironmentError } from "../core/errors.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Operation } from "./contract/operation.ts";
-import { type OperationId, operations } from "./contract/operations.ts";
+import { groupOf, type OperationId, operations } from "./contract/operations.ts";
 import type { PlatformClient } from "./platform-client.ts";
 
 const platform = useTypedClient("conformance");
@@ -64,7 +64,7 @@ describe("every operation of the table, against the sandbox", () => {
     const operation: Operation = operations[name];
     const { kind } = operation.success;
     const withId = operation.path.includes("{id}");
-    const id = withId ? await (pathIds[name] ?? (() => first(operation.group)))() : "";
+    const id = withId ? await (pathIds[name] ?? (() => first(groupOf(operation))))() : "";
     const body = bodies[name]?.(id);
     expect(name in bodies).toBe(operation.body !== undefined);
     const result = await (open() as unknown as Methods)[name]({

@@ -6,8 +6,7 @@ import { freightRate, invoice, party, price, terminal } from "../../test/conform
 import type { Row } from "../../test/conformance/support.ts";
 import { never, reading, usePlatform } from "../../test/platform/support.ts";
 import type { Item } from "../core/contract.ts";
-import { operations } from "./contract/operations.ts";
-import { pathOf, targetOf } from "./contract/path.ts";
+import { operations, pathOf, targetOf } from "./contract/operations.ts";
 import { readsOf, sinks, sources } from "./parts.ts";
 import { referencePage } from "./reference.ts";
 

@@ -1,7 +1,6 @@
 /** The page of tables that tells people which operations there are and what fuelbridge does with them. */
 import type { Operation } from "./contract/operation.ts";
-import { type OperationId, operations } from "./contract/operations.ts";
-import { summaries } from "./contract/summaries.ts";
+import { groupOf, type OperationId, operations } from "./contract/operations.ts";
 import { readsOf, type SinkPart, sinks, type SourcePart, sources } from "./parts.ts";
 
 /** What each source reads, and each sink writes and reads back. */
@@ -16,7 +15,7 @@ const uses: readonly (readonly [part: string, operations: readonly OperationId[]
 /** Markdown, laid out as Prettier would. */
 export function referencePage(): string {
   const rows = Object.entries(operations) as [OperationId, Operation][];
-  const groups = Map.groupBy(rows, ([, { group }]) => group);
+  const groups = Map.groupBy(rows, ([, operation]) => groupOf(operation));
   const count = Object.keys(operations).length;
   return [
     "# The platform's API, as fuelbridge knows it",
@@ -55,7 +54,7 @@ function rowOf(id: OperationId, operation: Operation): string[] {
   return [
     method,
     `\`${path}\``,
-    summaries[id] + (inferred ? " Inferred from the rules on it." : ""),
+    operation.summary + (inferred ? " Inferred from the rules on it." : ""),
     scope === undefined ? "" : `\`${scope}\``,
     idempotencyKey ? "yes" : "",
     pageSize === undefined

@@ -12,8 +12,12 @@ import { afterPage, sinceOf, unread, type Walk, type WalkPosition } from "../cor
 import { boundOf, endless, endlessWaitMs, mostOf } from "./bounds.ts";
 import type { Exchange, Exchanger, PlatformRequest } from "./client.ts";
 import type { Operation } from "./contract/operation.ts";
-import { operations } from "./contract/operations.ts";
-import { type ListOperation, pathOf, type RecordOperation } from "./contract/path.ts";
+import {
+  type ListOperation,
+  operations,
+  pathOf,
+  type RecordOperation,
+} from "./contract/operations.ts";
 import { bodyOf, isPassing, isQuota, waitOf } from "./outcomes.ts";
 import { brokenBy } from "./paging.ts";
 

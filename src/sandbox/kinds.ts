@@ -5,16 +5,13 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { Json } from "../core/json.ts";
-import { Allocation } from "../platform/contract/allocation.ts";
-import { Connection, FreightRate } from "../platform/contract/connection.ts";
-import { DeliveryTicket } from "../platform/contract/delivery-ticket.ts";
-import { Invoice } from "../platform/contract/invoice.ts";
-import { Location } from "../platform/contract/location.ts";
-import { Order, OrderNote } from "../platform/contract/order.ts";
-import { Payment } from "../platform/contract/payment.ts";
+import { Invoice, Payment } from "../platform/contract/invoice.ts";
+import { Connection, FreightRate } from "../platform/contract/network.ts";
 import { RackPrice } from "../platform/contract/pricing.ts";
+import { Allocation, Location, SupplierTerminal } from "../platform/contract/place.ts";
 import { decimal, integer } from "../platform/contract/primitives.ts";
-import { SupplierTerminal } from "../platform/contract/supplier-terminal.ts";
+import { DeliveryTicket } from "../platform/contract/delivery-ticket.ts";
+import { Order, OrderNote } from "../platform/contract/order.ts";
 import { companies } from "./scenes/companies.ts";
 
 export type Fields = Readonly<Record<string, Json>>;

@@ -2,23 +2,20 @@ import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { Decimal } from "../../core/decimal.ts";
 import { parseExact, stringifyExact } from "../../core/json.ts";
-import { CreateFreightRate, UpdateFreightRate } from "./connection.ts";
+import { CreateInvoice, Invoice, invoiceStatuses, Payment } from "./invoice.ts";
+import { CreateFreightRate, CreateParty, UpdateFreightRate } from "./network.ts";
+import { BulkRackPrice, FreightCalculate } from "./pricing.ts";
+import type { Operation } from "./operation.ts";
+import { operations } from "./operations.ts";
+import { UpdateLocation, UpdateTerminal, UpsertTerminal } from "./place.ts";
+import { decimal, id, integer, isKnown, timestamp } from "./primitives.ts";
 import {
   CreateDeliveryTicket,
   SignDeliveryTicket,
   UpdateDeliveryTicket,
 } from "./delivery-ticket.ts";
 import { ErrorEnvelope, listOf } from "./envelope.ts";
-import { CreateInvoice, Invoice, invoiceStatuses } from "./invoice.ts";
-import { UpdateLocation } from "./location.ts";
-import { operations } from "./operations.ts";
-import type { Operation } from "./operation.ts";
 import { CreateOrder, Order, UpdateOrder } from "./order.ts";
-import { CreateParty } from "./party.ts";
-import { Payment } from "./payment.ts";
-import { BulkRackPrice, FreightCalculate } from "./pricing.ts";
-import { decimal, id, integer, isKnown, timestamp } from "./primitives.ts";
-import { UpdateTerminal, UpsertTerminal } from "./supplier-terminal.ts";
 
 const uuid = "11111111-1111-1111-1111-111111111111";
 const instant = "2026-07-01T08:00:00.123456+02:00";

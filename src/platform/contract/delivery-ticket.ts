@@ -1,5 +1,6 @@
 /** Delivery tickets (specification 2.10 and part 4, Delivery tickets). */
 import { z } from "zod";
+import { ok, one, pdf, post, put, walk } from "./operation.ts";
 import * as p from "./primitives.ts";
 
 export const ticketStatuses = ["DRAFT", "ISSUED", "SIGNED", "VOID"] as const;
@@ -36,6 +37,8 @@ export type DeliveryTicket = z.infer<typeof DeliveryTicket>;
 export const DeliveryTicketQuery = z.object({
   status: p.queryEnum(ticketStatuses),
   orderId: p.queryId,
+  ...p.paging(p.pages),
+  ...p.walk,
 });
 
 const ProductLineInput = p.object({
@@ -66,17 +69,47 @@ export const ticketFields = {
 
 /** Partial (rule P3): no defaults. */
 export const UpdateDeliveryTicket = p.object(ticketFields);
-export type UpdateDeliveryTicket = z.infer<typeof UpdateDeliveryTicket>;
 
 /** A ticket number is generated when none is given. */
 export const CreateDeliveryTicket = p.object({
   ...ticketFields,
   status: z.enum(ticketStatuses).default("DRAFT"),
 });
-export type CreateDeliveryTicket = z.infer<typeof CreateDeliveryTicket>;
 
 export const SignDeliveryTicket = z.looseObject({
   receiverName: p.required(120),
   discrepancies: p.optional(2000),
 });
-export type SignDeliveryTicket = z.infer<typeof SignDeliveryTicket>;
+
+export const ticketOperations = {
+  listDeliveryTickets: walk(
+    "/delivery-tickets",
+    DeliveryTicketQuery,
+    DeliveryTicket,
+    "Delivery tickets, or a walk over those that changed.",
+  ),
+  createDeliveryTicket: post(
+    "/delivery-tickets",
+    CreateDeliveryTicket,
+    DeliveryTicket,
+    "Opens a ticket, with as many of its fields as are known.",
+  ),
+  getDeliveryTicket: one("/delivery-tickets/{id}", DeliveryTicket, "One delivery ticket."),
+  updateDeliveryTicket: put(
+    "/delivery-tickets/{id}",
+    UpdateDeliveryTicket,
+    DeliveryTicket,
+    "Changes the fields that are sent.",
+  ),
+  getDeliveryTicketPdf: pdf("/delivery-tickets/{id}/pdf", "The ticket on paper."),
+  signDeliveryTicket: {
+    ...post(
+      "/delivery-tickets/{id}/sign",
+      SignDeliveryTicket,
+      DeliveryTicket,
+      "Signs a ticket in the receiver's name.",
+    ),
+    success: ok(DeliveryTicket),
+    errors: [400, 404],
+  },
+} as const;

@@ -3,12 +3,12 @@
  * beside it the ids that stand in its path. Mappings make them, sinks take them apart.
  */
 import { z } from "zod";
-import { CreateFreightRate } from "./connection.ts";
-import { SignDeliveryTicket, ticketFields } from "./delivery-ticket.ts";
 import { MarkPaid } from "./invoice.ts";
+import { UpsertTerminal } from "./place.ts";
+import { CreateFreightRate } from "./network.ts";
+import { SignDeliveryTicket, ticketFields } from "./delivery-ticket.ts";
 import { OrderNoteInput } from "./order.ts";
 import * as p from "./primitives.ts";
-import { UpsertTerminal } from "./supplier-terminal.ts";
 
 /** Whether `notes` are added to the invoice's own or replace them is not specified. */
 export const PaidInvoice = z.looseObject({ invoiceId: p.id }).and(MarkPaid);

@@ -51,4 +51,3 @@ export const ErrorEnvelope = z.looseObject({
     kind: openEnum(["burst", "quota"]).optional(),
   }),
 });
-export type ErrorEnvelope = z.infer<typeof ErrorEnvelope>;

@@ -1,6 +1,7 @@
-/** Invoices with line items and tax lines (specification 2.4 and part 4, Invoices and payments). */
+/** Invoices with line items and tax lines, and payments (specification 2.4, 2.5 and part 4). */
 import { z } from "zod";
 import { Decimal } from "../../core/decimal.ts";
+import { list, one, pdf, post, put, walk } from "./operation.ts";
 import * as p from "./primitives.ts";
 
 export const invoiceStatuses = [
@@ -77,6 +78,8 @@ export const InvoiceQuery = z.object({
   role: p.queryChoice(roles, "issuer"),
   orderId: p.queryId,
   search: p.queryText(100),
+  ...p.paging(p.pages),
+  ...p.walk,
 });
 
 /** How far `amount` may be from rate times gallons (rule I1; the value is our reading). */
@@ -149,4 +152,61 @@ export const MarkPaid = p.object({
   paidAt: p.timestamp.optional(),
   notes: p.optionalOrNull(1000),
 });
-export type MarkPaid = z.infer<typeof MarkPaid>;
+
+/** Payments are read only (specification 2.5). */
+export const paymentStatuses = [
+  "PENDING",
+  "PROCESSING",
+  "SUCCEEDED",
+  "FAILED",
+  "REFUNDED",
+] as const;
+
+export const Payment = z.looseObject({
+  id: p.id,
+  invoiceId: p.id,
+  amount: p.decimal,
+  method: p.text,
+  reference: p.textOrNull,
+  processorChargeId: p.textOrNull,
+  status: p.openEnum(paymentStatuses),
+  failureReason: p.textOrNull,
+  surchargeAmount: p.decimalOrNull,
+  paidAt: p.timestamp,
+});
+export type Payment = z.infer<typeof Payment>;
+
+export const PaymentQuery = z.object({
+  role: p.queryChoice(roles, "issuer"),
+  invoiceId: p.queryId,
+  ...p.paging(p.pages),
+});
+
+export const invoiceOperations = {
+  listInvoices: walk(
+    "/invoices",
+    InvoiceQuery,
+    ListedInvoice,
+    "Invoices issued or to be paid, or a walk over those that changed.",
+  ),
+  createInvoice: post(
+    "/invoices",
+    CreateInvoice,
+    Invoice,
+    "Issues an invoice, with up to 50 lines.",
+  ),
+  getInvoice: one(
+    "/invoices/{id}",
+    Invoice,
+    "One invoice with its lines and taxes, for issuer and payer.",
+  ),
+  getInvoicePdf: pdf("/invoices/{id}/pdf", "The invoice on paper."),
+  markInvoicePaid: put(
+    "/invoices/{id}/mark-paid",
+    MarkPaid.optional(),
+    Invoice,
+    "Sets an invoice to paid, on a date of one's own if given.",
+  ),
+  listPayments: list("/payments", PaymentQuery, Payment, p.pages, "Payments received or made."),
+  getPayment: one("/payments/{id}", Payment, "One payment."),
+} as const;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { useSandbox } from "../../../test/conformance/support.ts";
 import { openApi } from "./openapi.ts";
 import type { Operation } from "./operation.ts";
-import { operations } from "./operations.ts";
+import { groupOf, operations } from "./operations.ts";
 
 interface Described {
   readonly operationId: string;
@@ -40,7 +40,7 @@ test("it has the operations of the table and no others", () => {
 test.each(rows)("%s says what its row says", (id, operation) => {
   const { operationId, summary, tags, security, parameters, requestBody, responses } =
     described(operation);
-  expect({ operationId, tags }).toEqual({ operationId: id, tags: [operation.group] });
+  expect({ operationId, tags }).toEqual({ operationId: id, tags: [groupOf(operation)] });
   expect(summary).toMatch(/^[A-Z].+\.$/);
   expect(security !== undefined).toBe(operation.scope !== undefined);
   expect(requestBody !== undefined).toBe(operation.body !== undefined);

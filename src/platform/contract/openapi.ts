@@ -1,21 +1,15 @@
 /** The table of operations as OpenAPI 3.1. Schemas and limits are those that client and sandbox check with. */
 import { z } from "zod";
-import * as allocation from "./allocation.ts";
-import * as company from "./company.ts";
-import * as connection from "./connection.ts";
 import * as ticket from "./delivery-ticket.ts";
 import { ErrorEnvelope, errorStatuses, Meta } from "./envelope.ts";
 import * as invoice from "./invoice.ts";
-import * as location from "./location.ts";
+import * as network from "./network.ts";
 import type { Operation } from "./operation.ts";
-import { operations } from "./operations.ts";
+import { groupOf, operations } from "./operations.ts";
 import * as order from "./order.ts";
-import * as party from "./party.ts";
-import * as payment from "./payment.ts";
+import * as place from "./place.ts";
 import * as pricing from "./pricing.ts";
 import { decimal, integer, type PageSize } from "./primitives.ts";
-import { summaries } from "./summaries.ts";
-import * as terminal from "./supplier-terminal.ts";
 
 /** JSON, as OpenAPI has it. */
 type Node = Readonly<Record<string, unknown>>;
@@ -31,7 +25,7 @@ export function openApi(servers: readonly Node[] = SERVERS): OpenApi {
   for (const [id, operation] of Object.entries(operations))
     (paths[operation.path] ??= {})[operation.method.toLowerCase()] = operationOf(id, operation);
   const { schemas } = z.toJSONSchema(named, { ...CONVERSION, uri: (id) => SCHEMAS + id });
-  const groups = new Set(Object.values(operations).map(({ group }) => group));
+  const groups = new Set(Object.values<Operation>(operations).map(groupOf));
   return {
     openapi: "3.1.0",
     info: {
@@ -68,20 +62,7 @@ const SCHEMAS = "#/components/schemas/";
 
 /** Every schema of the contract by the name that it has there. */
 const named = z.registry<{ id: string }>();
-const parts: readonly Node[] = [
-  { Meta, ErrorEnvelope },
-  allocation,
-  company,
-  connection,
-  ticket,
-  invoice,
-  location,
-  order,
-  party,
-  payment,
-  pricing,
-  terminal,
-];
+const parts = [{ Meta, ErrorEnvelope }, network, ticket, invoice, place, order, pricing];
 for (const part of parts)
   for (const [id, schema] of Object.entries(part))
     if (schema instanceof z.ZodType && !id.endsWith("Query")) named.add(schema, { id });
@@ -117,14 +98,14 @@ const bare = (schema: object): Node =>
   );
 
 function operationOf(id: string, operation: Operation): Node {
-  const { group, scope, body, success, inferred, idempotencyKey } = operation;
+  const { scope, body, summary, success, inferred, idempotencyKey } = operation;
   const parameters = [...pathParameters(operation), ...queryParameters(operation)];
   if (idempotencyKey) parameters.push({ $ref: "#/components/parameters/IdempotencyKey" });
   return {
     operationId: id,
-    summary: summaries[id as keyof typeof summaries],
+    summary,
     ...(inferred && { description: "Inferred: the specification has its rules, not its body." }),
-    tags: [group],
+    tags: [groupOf(operation)],
     ...(scope && { security: secured(scope) }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {

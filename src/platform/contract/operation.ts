@@ -1,23 +1,13 @@
-/** What the table of operations says of each one, and the words it says it in. */
+/** What the table of operations says of each one, and the kinds of rows in it. */
 import type { z } from "zod";
-import type { PageSize } from "./primitives.ts";
+import { type PageSize, pages } from "./primitives.ts";
 
 export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Relative to the base; `{id}` is a UUID unless {@link textId}. */
   readonly path: string;
-  readonly group:
-    | "orders"
-    | "delivery-tickets"
-    | "invoices"
-    | "payments"
-    | "pricing"
-    | "connections"
-    | "parties"
-    | "locations"
-    | "allocations"
-    | "supplier-terminals"
-    | "companies";
+  /** One sentence, for the description of the API and for its reference page. */
+  readonly summary: string;
   readonly textId?: true;
   /** Raw query values are text; unknown parameters are dropped. */
   readonly query?: z.ZodType;
@@ -45,21 +35,63 @@ export interface Operation {
   readonly inferred?: true;
 }
 
-/** Sizes of rule P1. */
-export const pages = { default: 20, max: 100 } as const;
-export const widePages = { default: 20, max: 500 } as const;
-export const rackPages = { default: 50, max: 500 } as const;
-export const terminalPages = { default: 50, max: 100 } as const;
+const get = { method: "GET", errors: [404], idempotencyKey: false } as const;
 
-export const get = { method: "GET", errors: [], idempotencyKey: false } as const;
-export const post = { method: "POST", errors: [400], idempotencyKey: true } as const;
-export const put = { method: "PUT", errors: [400, 404], idempotencyKey: true } as const;
+export const list = <const Path extends string, Query extends z.ZodType, Data extends z.ZodType>(
+  path: Path,
+  query: Query,
+  data: Data,
+  pageSize: PageSize,
+  summary: string,
+) => {
+  const success = { status: 200, kind: "list", data } as const;
+  return { ...get, path, summary, query, success, pageSize, errors: [] } as const;
+};
 
-export const ok = <T extends z.ZodType>(data: T) => ({ status: 200, kind: "one", data }) as const;
-export const created = <T extends z.ZodType>(data: T) =>
-  ({ status: 201, kind: "one", data }) as const;
-export const list = <T extends z.ZodType>(data: T) =>
-  ({ status: 200, kind: "list", data }) as const;
-export const array = <T extends z.ZodType>(data: T) =>
-  ({ status: 200, kind: "array", data }) as const;
-export const pdf = { status: 200, kind: "pdf" } as const;
+/** A list that may be asked for what changed. */
+export const walk = <const Path extends string, Query extends z.ZodType, Data extends z.ZodType>(
+  path: Path,
+  query: Query,
+  data: Data,
+  summary: string,
+) => ({ ...list(path, query, data, pages, summary), cursorWalk: true }) as const;
+
+export const one = <const Path extends string, Data extends z.ZodType>(
+  path: Path,
+  data: Data,
+  summary: string,
+) => ({ ...get, path, summary, success: { status: 200, kind: "one", data } }) as const;
+
+export const all = <const Path extends string, Data extends z.ZodType>(
+  path: Path,
+  data: Data,
+  summary: string,
+) => ({ ...get, path, summary, success: { status: 200, kind: "array", data } }) as const;
+
+export const pdf = <const Path extends string>(path: Path, summary: string) =>
+  ({ ...get, path, summary, success: { status: 200, kind: "pdf" } }) as const;
+
+export const post = <const Path extends string, Body extends z.ZodType, Data extends z.ZodType>(
+  path: Path,
+  body: Body,
+  data: Data,
+  summary: string,
+) => {
+  const success = { status: 201, kind: "one", data } as const;
+  const rest = { errors: [400] as readonly number[], idempotencyKey: true } as const;
+  return { method: "POST", path, summary, body, success, ...rest } as const;
+};
+
+export const put = <const Path extends string, Body extends z.ZodType, Data extends z.ZodType>(
+  path: Path,
+  body: Body,
+  data: Data,
+  summary: string,
+) => {
+  const success = { status: 200, kind: "one", data } as const;
+  const rest = { errors: [400, 404], idempotencyKey: true } as const;
+  return { method: "PUT", path, summary, body, success, ...rest } as const;
+};
+
+export const ok = <Data extends z.ZodType>(data: Data) =>
+  ({ status: 200, kind: "one", data }) as const;

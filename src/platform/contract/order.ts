@@ -1,5 +1,6 @@
 /** Orders, their lines and notes (specification 2.1 to 2.3 and part 4, Orders). */
 import { z } from "zod";
+import { all, one, post, put, walk } from "./operation.ts";
 import * as p from "./primitives.ts";
 
 export const orderStatuses = [
@@ -78,7 +79,6 @@ export type Order = z.infer<typeof Order>;
 
 /** An order in a list. Whether lists carry lines is not specified: without them, read the detail. */
 export const ListedOrder = Order.partial({ lines: true });
-export type ListedOrder = z.infer<typeof ListedOrder>;
 
 export const OrderNote = z.looseObject({
   id: p.id,
@@ -87,7 +87,6 @@ export const OrderNote = z.looseObject({
   authorName: p.textOrNull,
   createdAt: p.timestamp,
 });
-export type OrderNote = z.infer<typeof OrderNote>;
 
 export const OrderQuery = z.object({
   status: p.queryEnum(orderStatuses),
@@ -95,6 +94,8 @@ export const OrderQuery = z.object({
   search: p.queryText(100),
   sortBy: p.queryChoice(["createdAt", "requestedDate", "status", "updatedAt"], "createdAt"),
   sortOrder: p.queryChoice(["asc", "desc"], "desc"),
+  ...p.paging(p.pages),
+  ...p.walk,
 });
 
 /** `quantity` and `unitCode` may stand in place of `gallons` and `unit`; `unit` means nothing beside `unitCode`. */
@@ -138,7 +139,6 @@ export const CreateOrder = z.looseObject({
   maxRate: p.numeric({ min: 0 }).nullish(),
   loadingNumber: p.optionalOrNull(120),
 });
-export type CreateOrder = z.infer<typeof CreateOrder>;
 
 /** Partial (rule P3): no defaults, except inside `lines`, which replace the lines as a whole. */
 export const UpdateOrder = p.object({
@@ -151,7 +151,32 @@ export const UpdateOrder = p.object({
   carrierCompanyId: p.id.nullish(),
   lines: lines.optional(),
 });
-export type UpdateOrder = z.infer<typeof UpdateOrder>;
 
 export const OrderNoteInput = z.looseObject({ content: p.required(2000) });
-export type OrderNoteInput = z.infer<typeof OrderNoteInput>;
+
+export const orderOperations = {
+  listOrders: walk(
+    "/orders",
+    OrderQuery,
+    ListedOrder,
+    "The company's orders: filtered, sorted, or as a walk over what changed.",
+  ),
+  createOrder: post("/orders", CreateOrder, Order, "Places an order of up to 20 lines."),
+  getOrder: one("/orders/{id}", Order, "One order with its lines, bids, pickup and delivery."),
+  updateOrder: put(
+    "/orders/{id}",
+    UpdateOrder,
+    Order,
+    "Changes the fields that are sent; lines are replaced as a whole.",
+  ),
+  listOrderNotes: all("/orders/{id}/notes", OrderNote, "An order's notes, oldest first."),
+  addOrderNote: {
+    ...post(
+      "/orders/{id}/notes",
+      OrderNoteInput,
+      OrderNote,
+      "Adds a note to an order, whatever its status.",
+    ),
+    errors: [400, 404],
+  },
+} as const;

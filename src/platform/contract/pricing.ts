@@ -1,5 +1,6 @@
 /** Rack prices and the freight calculation (specification 2.6, 2.7 and part 4, Pricing). */
 import { z } from "zod";
+import { all, list, ok, post } from "./operation.ts";
 import * as p from "./primitives.ts";
 
 /** A litre is `liter` in a price that is read and `ltr` in one that is written. */
@@ -35,9 +36,12 @@ export const FreightQuote = z.looseObject({
   additionalFees: p.decimal,
   baseCost: p.decimal,
 });
-export type FreightQuote = z.infer<typeof FreightQuote>;
 
-export const RackPriceQuery = z.object({ product: p.queryText(50), terminalId: p.queryText(50) });
+export const RackPriceQuery = z.object({
+  product: p.queryText(50),
+  terminalId: p.queryText(50),
+  ...p.paging(p.rackPages),
+});
 
 export const BulkRackPrice = z.looseObject({
   prices: z
@@ -57,7 +61,6 @@ export const BulkRackPrice = z.looseObject({
 export type BulkRackPrice = z.infer<typeof BulkRackPrice>;
 
 export const BulkRackPriceResult = z.looseObject({ updated: p.integer, created: p.integer });
-export type BulkRackPriceResult = z.infer<typeof BulkRackPriceResult>;
 
 export const FreightCalculate = z.looseObject({
   originTerminalId: p.required(100),
@@ -73,4 +76,37 @@ export const FreightCalculate = z.looseObject({
   originCity: p.optional(120),
   originState: p.optional(2),
 });
-export type FreightCalculate = z.infer<typeof FreightCalculate>;
+
+export const pricingOperations = {
+  listRackPrices: list(
+    "/pricing/rack",
+    RackPriceQuery,
+    RackPrice,
+    p.rackPages,
+    "The company's rack prices.",
+  ),
+  listTerminalPrices: {
+    ...all("/pricing/terminal/{id}", RackPrice, "All rack prices of one terminal."),
+    textId: true,
+  },
+  upsertRackPrices: {
+    ...post(
+      "/pricing/bulk/rack",
+      BulkRackPrice,
+      BulkRackPriceResult,
+      "Sets up to 200 rack prices at once.",
+    ),
+    success: ok(BulkRackPriceResult),
+    scope: "pricing:write",
+  },
+  calculateFreight: {
+    ...post(
+      "/pricing/freight-calculate",
+      FreightCalculate,
+      FreightQuote,
+      "What a haul would cost; nothing is kept.",
+    ),
+    success: ok(FreightQuote),
+    idempotencyKey: false,
+  },
+} as const;

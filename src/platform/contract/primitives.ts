@@ -157,6 +157,12 @@ const queryCount = (fallback: number, max: number) =>
       .transform((value) => value ?? fallback),
   );
 
+/** Sizes of rule P1. */
+export const pages = { default: 20, max: 100 } as const;
+export const widePages = { default: 20, max: 500 } as const;
+export const rackPages = { default: 50, max: 500 } as const;
+export const terminalPages = { default: 50, max: 100 } as const;
+
 export const paging = (size: PageSize) => ({
   page: queryCount(1, Number.MAX_SAFE_INTEGER),
   pageSize: queryCount(size.default, size.max),

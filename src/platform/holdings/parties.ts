@@ -1,8 +1,7 @@
 /** Companies we are connected to, as the platform shows them now (specification 2.8; part 4, Connections). */
 import type { Holding, HoldingState } from "../../core/holdings.ts";
-import { Connection } from "../contract/connection.ts";
-import { CreateParty } from "../contract/party.ts";
-import { widePages } from "../contract/operation.ts";
+import { Connection, CreateParty } from "../contract/network.ts";
+import { widePages } from "../contract/primitives.ts";
 import { changeOf } from "../walk.ts";
 import { otherEnd, type Ourselves, ourselvesAmong } from "../sinks/ourselves.ts";
 import { listed, readWhole, type Reader, recordIn, type KindHoldings } from "./reading.ts";

@@ -1,8 +1,8 @@
 /** Payments received and made, as the platform shows them now (specification 2.5; part 4, Invoices and payments). */
 import { Decimal } from "../../core/decimal.ts";
 import type { Facts, Holding, HoldingState } from "../../core/holdings.ts";
-import { pages } from "../contract/operation.ts";
-import { Payment, type paymentStatuses } from "../contract/payment.ts";
+import { Payment, type paymentStatuses } from "../contract/invoice.ts";
+import { pages } from "../contract/primitives.ts";
 import type { Query } from "../paging.ts";
 import { changeOf } from "../walk.ts";
 import { listed, type Reader, recordAt, recordIn, type KindHoldings } from "./reading.ts";

@@ -1,6 +1,6 @@
 /** Rack prices in force, as the platform shows them now (specification 2.6; part 4, Pricing). */
 import type { Holding } from "../../core/holdings.ts";
-import { rackPages } from "../contract/operation.ts";
+import { rackPages } from "../contract/primitives.ts";
 import { BulkRackPrice, hasEnded, RackPrice } from "../contract/pricing.ts";
 import { toDecimal } from "../contract/primitives.ts";
 import { changeOf } from "../walk.ts";

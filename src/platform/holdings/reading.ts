@@ -9,7 +9,7 @@ import { parseExact, sliceArray, sliceObject } from "../../core/json.ts";
 import type { Expected, Holding, HoldingPage, Scope } from "../../core/holdings.ts";
 import type { Clock } from "../../core/moment.ts";
 import type { Exchange, Exchanger } from "../client.ts";
-import { type ListOperation, pathOf, type RecordOperation } from "../contract/path.ts";
+import { type ListOperation, pathOf, type RecordOperation } from "../contract/operations.ts";
 import { integer, orNull, text } from "../contract/primitives.ts";
 import { bodyOf } from "../outcomes.ts";
 import { allPages, type Query } from "../paging.ts";

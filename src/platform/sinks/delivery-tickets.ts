@@ -5,7 +5,7 @@ import { sameNumber } from "../../core/keys.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { DeliveryTicket } from "../contract/delivery-ticket.ts";
 import { ChangedTicket, SignedTicket, TicketDocument } from "../contract/documents.ts";
-import { pathOf, targetOf } from "../contract/path.ts";
+import { pathOf, targetOf } from "../contract/operations.ts";
 import { settledIn, tickets } from "./policy.ts";
 import { foundChanged, foundIn, listAll, reading, recordAt } from "./read-back.ts";
 import { accepted, idIn, type Surroundings, writeSink } from "./write.ts";

@@ -4,7 +4,7 @@ import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { PaidInvoice } from "../contract/documents.ts";
 import { ListedInvoice, MarkPaid } from "../contract/invoice.ts";
-import { pathOf, targetOf } from "../contract/path.ts";
+import { pathOf, targetOf } from "../contract/operations.ts";
 import { payments, settledIn } from "./policy.ts";
 import { isSameInstant, reading, recordAt } from "./read-back.ts";
 import { accepted, idIn, type Surroundings, writeSink } from "./write.ts";

@@ -5,7 +5,7 @@ import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { NoteOnOrder } from "../contract/documents.ts";
 import { OrderNote, OrderNoteInput } from "../contract/order.ts";
-import { pathOf, targetOf } from "../contract/path.ts";
+import { pathOf, targetOf } from "../contract/operations.ts";
 import { notes, settledIn } from "./policy.ts";
 import { foundIn, isSince, reading, recordAt } from "./read-back.ts";
 import { accepted, idIn, type Surroundings, writeSink } from "./write.ts";

@@ -1,8 +1,8 @@
 /** Which company the API key acts for. No operation tells it, so it is derived from records that only we can have. */
-import { Connection } from "../contract/connection.ts";
-import { CompanyProfile } from "../contract/company.ts";
 import { ListedInvoice } from "../contract/invoice.ts";
-import { pathOf } from "../contract/path.ts";
+import { Connection } from "../contract/network.ts";
+import { CompanyProfile } from "../contract/place.ts";
+import { pathOf } from "../contract/operations.ts";
 import { firstOf, recordAt } from "./read-back.ts";
 import type { Surroundings } from "./write.ts";
 

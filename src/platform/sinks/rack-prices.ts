@@ -2,8 +2,8 @@
 import type { Outgoing, Sink } from "../../core/contract.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
+import { targetOf } from "../contract/operations.ts";
 import { BulkRackPrice, hasEnded, RackPrice } from "../contract/pricing.ts";
-import { targetOf } from "../contract/path.ts";
 import { toDecimal } from "../contract/primitives.ts";
 import { prices, settledIn } from "./policy.ts";
 import { listAll, reading } from "./read-back.ts";

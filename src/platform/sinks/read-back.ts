@@ -8,7 +8,7 @@ import { sortableInstant } from "../../core/keys.ts";
 import type { Finding } from "../../core/outcome.ts";
 import type { Exchange } from "../client.ts";
 import { listOf, successOf } from "../contract/envelope.ts";
-import { type ListOperation, pathOf } from "../contract/path.ts";
+import { type ListOperation, pathOf } from "../contract/operations.ts";
 import { type Numeric, toDecimal } from "../contract/primitives.ts";
 import { bodyOf } from "../outcomes.ts";
 import { allPages } from "../paging.ts";

@@ -2,8 +2,8 @@
 import type { Outgoing, Sink } from "../../core/contract.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
-import { SupplierTerminal, UpdateTerminal, UpsertTerminal } from "../contract/supplier-terminal.ts";
-import { pathOf, targetOf } from "../contract/path.ts";
+import { pathOf, targetOf } from "../contract/operations.ts";
+import { SupplierTerminal, UpdateTerminal, UpsertTerminal } from "../contract/place.ts";
 import { masterData, settledIn } from "./policy.ts";
 import { differs, foundChanged, foundIn, listAll, reading, recordAt } from "./read-back.ts";
 import { accepted, idIn, type Surroundings, writeSink } from "./write.ts";

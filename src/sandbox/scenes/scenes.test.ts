@@ -2,16 +2,22 @@ import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { Decimal } from "../../core/decimal.ts";
 import { type Json, parseExact, stringifyExact } from "../../core/json.ts";
-import { Allocation } from "../../platform/contract/allocation.ts";
-import { CompanyProfile } from "../../platform/contract/company.ts";
-import { Connection, FreightRate } from "../../platform/contract/connection.ts";
+import {
+  Invoice,
+  invoiceStatuses,
+  Payment,
+  paymentStatuses,
+} from "../../platform/contract/invoice.ts";
+import { Connection, FreightRate } from "../../platform/contract/network.ts";
+import { RackPrice, priceUnits } from "../../platform/contract/pricing.ts";
+import {
+  Allocation,
+  CompanyProfile,
+  Location,
+  SupplierTerminal,
+} from "../../platform/contract/place.ts";
 import { DeliveryTicket, ticketStatuses } from "../../platform/contract/delivery-ticket.ts";
-import { Invoice, invoiceStatuses } from "../../platform/contract/invoice.ts";
-import { Location } from "../../platform/contract/location.ts";
 import { Order, OrderNote, orderStatuses } from "../../platform/contract/order.ts";
-import { Payment, paymentStatuses } from "../../platform/contract/payment.ts";
-import { priceUnits, RackPrice } from "../../platform/contract/pricing.ts";
-import { SupplierTerminal } from "../../platform/contract/supplier-terminal.ts";
 import type { RawRecord, ResourceName } from "../kinds.ts";
 import { companies, generate, isSceneName, type Scene, scene, type SceneName } from "./index.ts";
 

@@ -28,7 +28,7 @@ import { Daemon } from "../../../src/engine/daemon.ts";
 import type { Engine, Flow } from "../../../src/engine/engine.ts";
 import { EndedFreightRate } from "../../../src/platform/contract/documents.ts";
 import { CreateInvoice, ListedInvoice } from "../../../src/platform/contract/invoice.ts";
-import { CreateParty } from "../../../src/platform/contract/party.ts";
+import { CreateParty } from "../../../src/platform/contract/network.ts";
 import { endedFreightRates } from "../../../src/platform/sinks/freight-rates.ts";
 import { invoices } from "../../../src/platform/sinks/invoices.ts";
 import { ourselves } from "../../../src/platform/sinks/ourselves.ts";

@@ -1,5 +1,6 @@
-/** Connections and their freight rates (specification 2.8, 2.9 and part 4, Connections and freight rates). */
+/** Connections, their freight rates, and parties (specification 2.8, 2.9, 2.15 and part 4). */
 import { z } from "zod";
+import { all, list, one, post, put } from "./operation.ts";
 import * as p from "./primitives.ts";
 
 const connectionStatuses = [
@@ -9,7 +10,6 @@ const connectionStatuses = [
   "ACCEPTED",
   "DECLINED",
 ] as const;
-const distanceUnits = ["MILES", "KILOMETERS"] as const;
 
 export const Connection = z.looseObject({
   id: p.id,
@@ -24,6 +24,15 @@ export const Connection = z.looseObject({
   updatedAt: p.timestamp,
 });
 export type Connection = z.infer<typeof Connection>;
+
+export const ConnectionQuery = z.object({
+  direction: p.queryChoice(["inbound", "outbound", "all"], "all"),
+  status: p.queryEnum(connectionStatuses),
+  search: p.queryText(100),
+  ...p.paging(p.widePages),
+});
+
+const distanceUnits = ["MILES", "KILOMETERS"] as const;
 
 export const FreightRate = z.looseObject({
   id: p.id,
@@ -57,12 +66,6 @@ export const FreightRate = z.looseObject({
   updatedAt: p.timestamp,
 });
 export type FreightRate = z.infer<typeof FreightRate>;
-
-export const ConnectionQuery = z.object({
-  direction: p.queryChoice(["inbound", "outbound", "all"], "all"),
-  status: p.queryEnum(connectionStatuses),
-  search: p.queryText(100),
-});
 
 const lane = {
   originTerminalId: p.id.nullish(),
@@ -113,11 +116,87 @@ export const CreateFreightRate = z
         "at least one of ratePerMile, flatFee, minCharge, fuelSurchargePercent, customFees is required",
     },
   );
-export type CreateFreightRate = z.infer<typeof CreateFreightRate>;
 
 /** Partial; the connection of a rate cannot be changed. */
 export const UpdateFreightRate = p.object({
   ...lane,
   connectionId: z.undefined({ error: "connectionId is immutable" }).optional(),
 });
-export type UpdateFreightRate = z.infer<typeof UpdateFreightRate>;
+
+const partyTypes = ["CUSTOMER", "SUPPLIER"] as const;
+
+export const NetworkParty = z.looseObject({
+  id: p.id,
+  name: p.text,
+  type: p.openEnum(partyTypes),
+  connectionId: p.id,
+  connectionStatus: p.text,
+});
+
+export const CreateParty = z.looseObject({
+  name: p.required(200),
+  contactName: p.optional(200),
+  contactEmail: z.email().max(200).optional(),
+  contactPhone: p.optional(50),
+  /** The company's main line; the platform falls back to `contactPhone`. */
+  phone: p.optional(50),
+  street: p.optional(200),
+  city: p.optional(100),
+  state: p.optional(100),
+  zip: p.optional(20),
+  country: p.optional(120),
+  lat: p.latitude.optional(),
+  lng: p.longitude.optional(),
+  /** The caller's own id of the party. */
+  externalId: p.optional(120),
+  notes: p.optional(2000),
+});
+export type CreateParty = z.infer<typeof CreateParty>;
+
+export const networkOperations = {
+  listConnections: list(
+    "/connections",
+    ConnectionQuery,
+    Connection,
+    p.widePages,
+    "The company's connections, in either direction.",
+  ),
+  getConnection: one("/connections/{id}", Connection, "One connection."),
+  listFreightRates: all(
+    "/connections/{id}/freight-rates",
+    FreightRate,
+    "All freight rates of a connection.",
+  ),
+  createFreightRate: post(
+    "/connections/{id}/freight-rates",
+    CreateFreightRate,
+    FreightRate,
+    "Adds a rate for a lane of a connection.",
+  ),
+  updateFreightRate: put(
+    "/freight-rates/{id}",
+    UpdateFreightRate,
+    FreightRate,
+    "Changes the fields that are sent; its connection stays.",
+  ),
+  deleteFreightRate: {
+    method: "DELETE",
+    path: "/freight-rates/{id}",
+    summary: "Removes a freight rate.",
+    success: { status: 204, kind: "none" },
+    errors: [404],
+    idempotencyKey: true,
+  },
+  createCustomer: post(
+    "/customers",
+    CreateParty,
+    NetworkParty,
+    "Creates a customer and an accepted connection to it.",
+  ),
+  createSupplier: post(
+    "/suppliers",
+    CreateParty,
+    NetworkParty,
+    "Creates a supplier and an accepted connection to it.",
+  ),
+} as const;
