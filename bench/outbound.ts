@@ -22,7 +22,7 @@ import {
   verdict,
   whole,
 } from "./support.ts";
-import { freePort } from "../src/demo/port.ts";
+import { freePort } from "../src/demo/sshd.ts";
 
 export interface OutboundSide {
   /** From the source, or the caller, to a job that is ready to go. */

@@ -12,7 +12,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
-import { freePort } from "../src/demo/port.ts";
+import { freePort } from "../src/demo/sshd.ts";
 import { root } from "../src/demo/world.ts";
 import { moneyKinds } from "../src/reconcile/sums.ts";
 import type { Total } from "../src/reconcile/totals.ts";

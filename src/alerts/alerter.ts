@@ -5,15 +5,7 @@
 import type { Clock } from "../core/moment.ts";
 import type { AlertRow, Condition } from "../store/journal.ts";
 import type { Store } from "../store/store.ts";
-import { type AlertMessage, type Changes, messageOf } from "./message.ts";
-
-/** Somewhere that messages go. */
-export interface Channel {
-  /** `webhook` or `email`. */
-  readonly name: string;
-  /** @throws Error when nobody took it */
-  send(message: AlertMessage): Promise<void>;
-}
+import { type AlertMessage, type Changes, type Channel, messageOf } from "./channels.ts";
 
 export interface AlerterParts {
   readonly store: Pick<Store, "alerts" | "transaction">;

@@ -11,10 +11,8 @@ import { tempFolder } from "../../test/support/folder.ts";
 import { commandHere } from "../../test/support/here.ts";
 import { mailReceiver, webReceiver } from "../../test/support/receivers.ts";
 import { type Channel, lookAndSend } from "./alerter.ts";
-import { channelsOf } from "./channels.ts";
-import { conditionsOf } from "./conditions.ts";
-import type { AlertMessage } from "./message.ts";
-import { quietHours } from "./quiet.ts";
+import { type AlertMessage, channelsOf } from "./channels.ts";
+import { conditionsOf, quietHours } from "./conditions.ts";
 
 const MINUTE = 60_000;
 const [FLOW] = STATUS.flows as readonly [FlowStatus];

@@ -54,3 +54,24 @@ export function openEndpoints(
   ]);
   return { endpoints, fetchPdf: (operation, id) => platform.fetchPdf(operation, id) };
 }
+
+/**
+ * Loads what speaks to endpoints only now. `governor`: admits what is asked of the platform. `kept`: what the store keeps of
+ * an endpoint, by its name.
+ */
+export async function openLooking(
+  config: Config,
+  governor: Governor,
+  kept: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map(),
+): Promise<ReadonlyMap<string, Endpoint>> {
+  const [{ openEndpoints }, { systemClock }] = await Promise.all([
+    import("./endpoints.ts"),
+    import("./clock.ts"),
+  ]);
+  const notebook = (endpoint: string): Notebook => ({
+    get: (name) => kept.get(endpoint)?.[name] ?? null,
+    set: () => {},
+  });
+  const looking = { clock: systemClock(), governor, notebook, looking: true, note: () => {} };
+  return openEndpoints(config, looking).endpoints;
+}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Config } from "../config/config.ts";
-import { needsOf } from "./needs.ts";
+import { needsOf } from "./examine.ts";
 
 const offers = () => ({
   sources: {},

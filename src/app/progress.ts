@@ -107,3 +107,26 @@ export function flowProgress(
       };
     });
 }
+
+/** Shows on a terminal how far long work of an office is, whoever does it. `stand`: null when there is nothing to tell. */
+export async function watching<Result>(
+  stand: () => Promise<Stand | null>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (!process.stderr.isTTY) return work();
+  const line = openProgress(process.stderr);
+  let isOver = false;
+  const show = async (): Promise<void> => {
+    const now = await stand();
+    if (!isOver && now !== null) line.show(() => now);
+  };
+  // What cannot be told just now is told a moment later; the work itself says what is wrong.
+  const timer = setInterval(() => void show().catch(() => {}), 500);
+  try {
+    return await work();
+  } finally {
+    isOver = true;
+    clearInterval(timer);
+    line.clear();
+  }
+}

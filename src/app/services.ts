@@ -1,11 +1,9 @@
 /** What runs beside the flows of a daemon: the admin interface, the port of a monitor, the alerts, and the web console. */
 import { runAlerts } from "../alerts/alerter.ts";
 import { channelsOf } from "../alerts/channels.ts";
-import { conditionsOf } from "../alerts/conditions.ts";
-import { quietHours } from "../alerts/quiet.ts";
+import { conditionsOf, quietHours } from "../alerts/conditions.ts";
 import type { Config } from "../config/config.ts";
-import { serveAdmin } from "../office/server.ts";
-import { serveMonitor } from "../office/server.ts";
+import { serveAdmin, serveMonitor } from "../office/server.ts";
 import { keepTidy } from "../engine/retention.ts";
 import type { Logger } from "../log.ts";
 import type { Composed } from "./compose.ts";

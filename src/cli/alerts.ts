@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
-import { channelsOf } from "../alerts/channels.ts";
-import { testMessage } from "../alerts/message.ts";
+import { channelsOf, testMessage } from "../alerts/channels.ts";
 import { ConfigurationError, exitCodes } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
 import { addCommand } from "./command.ts";

@@ -6,7 +6,7 @@ import type { Office } from "../office/questions.ts";
 import type { Answer } from "./answer.ts";
 import { ask } from "../app/ask.ts";
 import { addCommand, type Given, thisPerson } from "./command.ts";
-import { openProgress } from "../app/progress.ts";
+import { type Stand, watching } from "../app/progress.ts";
 import { counted, instant, table } from "../views/table.ts";
 
 /**
@@ -26,7 +26,10 @@ export function backfill(program: Command): void {
         given.file,
         async (office) => {
           process.stderr.write(inWords(asked, await office.backfillCost(asked)));
-          return watched(office, () => office.backfill(asked));
+          return watching(
+            () => standOf(office),
+            () => office.backfill(asked),
+          );
         },
         "backfill",
       );
@@ -69,26 +72,12 @@ function inWords(
   );
 }
 
-/** Shows on a terminal how far it is, whoever reads: a running daemon, or this process. */
-async function watched(office: Office, work: () => Promise<BackfillState>): Promise<BackfillState> {
-  if (!process.stderr.isTTY) return work();
-  const line = openProgress(process.stderr);
-  let isOver = false;
-  const show = async (): Promise<void> => {
-    const now = (await office.backfills()).find(({ state }) => state === "reading");
-    if (isOver || now === undefined) return;
-    const { flow, records: count, done: share } = now;
-    line.show(() => ({ what: `${flow}: backfill`, count, unit: "records", share }));
-  };
-  // What cannot be told just now is told a moment later; the work itself says what is wrong.
-  const timer = setInterval(() => void show().catch(() => {}), 500);
-  try {
-    return await work();
-  } finally {
-    isOver = true;
-    clearInterval(timer);
-    line.clear();
-  }
+/** Whoever reads: a running daemon, or this process. */
+async function standOf(office: Office): Promise<Stand | null> {
+  const now = (await office.backfills()).find(({ state }) => state === "reading");
+  if (now === undefined) return null;
+  const { flow, records: count, done: share } = now;
+  return { what: `${flow}: backfill`, count, unit: "records", share };
 }
 
 function told(done: BackfillState): Answer {

@@ -12,7 +12,7 @@ export function check(program: Command): void {
     const config = await loadConfiguration(file, "site");
     const [{ openTables, separatorText }, { expectState, firstStartNote }] = await Promise.all([
       import("../config/crossref.ts"),
-      import("../app/state.ts"),
+      import("../app/examine.ts"),
     ]);
     expectState(config);
     const tables = openTables(config.crossReferences).check();

@@ -18,9 +18,9 @@ import type { Status } from "../office/answers.ts";
 import { ask } from "../app/ask.ts";
 import { addCommand } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
-import { openLooking } from "../app/looking.ts";
+import { openLooking } from "../app/endpoints.ts";
 import { untilSignal } from "../app/signals.ts";
-import { needsOf } from "../app/needs.ts";
+import { needsOf } from "../app/examine.ts";
 import { counted, table } from "../views/table.ts";
 
 interface Examined extends Examination {
@@ -42,7 +42,7 @@ export function doctor(program: Command): void {
     "does everything hold that synchronising needs? (asks the platform and the ERP)",
     async ({ file }) => {
       const config = await loadConfiguration(file);
-      const { examineState } = await import("../app/state.ts");
+      const { examineState } = await import("../app/examine.ts");
       const state = { endpoint: "fuelbridge", ...examineState(config) };
       const office = officeAskedIn(file);
       const counting = countingIn(office);
@@ -161,7 +161,7 @@ async function ownExaminations(config: Config, asked: Asked, tables: Tables): Pr
 /** @throws ConfigurationError where one of them cannot be used */
 async function tablesExamined(config: Config, tables: Tables, examined: Examination[]) {
   const reports = tables.check();
-  const { examineTables } = await import("../app/examine-tables.ts");
+  const { examineTables } = await import("../app/examine.ts");
   examined.push(...examineTables(config, reports, tables));
 }
 

@@ -20,8 +20,7 @@ import { loadConfig } from "../config/config.ts";
 import { exitCodes } from "../core/errors.ts";
 import { platformOffers as platform } from "../platform/parts.ts";
 import { writeSite } from "./init/disk.ts";
-import type { Answers } from "./init/fields.ts";
-import { askFor } from "./init/prompt.ts";
+import { type Answers, askFor } from "./init/fields.ts";
 import { type Ground, siteOf } from "./init/site.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");

@@ -105,7 +105,7 @@ async function answersOf({ options }: Given): Promise<Answers | null> {
     given[field.name] = answer;
   }
   if (options["yes"] === undefined && process.stdin.isTTY && process.stderr.isTTY) {
-    const { askFor } = await import("./init/prompt.ts");
+    const { askFor } = await import("./init/fields.ts");
     const asked = await askFor(given, { input: process.stdin, output: process.stderr });
     return asked && absolute(asked);
   }

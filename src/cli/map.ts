@@ -15,13 +15,13 @@ export function map(program: Command): void {
       const one = [record, last, cases, types].filter((given) => given !== undefined);
       if (one.length !== 1 || (flow === undefined) !== (record === undefined && last === undefined))
         throw new ConfigurationError("It is not clear what to map.", USAGE);
-      if (types !== undefined) return (await import("./map/types.ts")).writeTypes(config);
-      if (cases !== undefined) return (await import("./map/cases.ts")).runCases(config);
-      const { openMapping } = await import("./map/mapping.ts");
+      if (types !== undefined) return (await import("./map/site.ts")).writeTypes(config);
+      if (cases !== undefined) return (await import("./map/site.ts")).runCases(config);
+      const { openMapping } = await import("./map/records.ts");
       const opened = openMapping(config, flow ?? "");
       if (last === undefined)
-        return (await import("./map/record.ts")).mapRecord(file, opened, record ?? "");
-      return (await import("./map/last.ts")).mapLast(file, opened, countOf(last));
+        return (await import("./map/records.ts")).mapRecord(file, opened, record ?? "");
+      return (await import("./map/records.ts")).mapLast(file, opened, countOf(last));
     },
   )
     .option(

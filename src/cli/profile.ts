@@ -12,7 +12,7 @@ export function profile(program: Command): void {
     "try <file> [parts...]",
     "how a file is read: records, refused rows, control totals; nothing is delivered",
     async ({ args: [file = "", ...parts], options }) => {
-      const { tryFiles } = await import("./profile/try.ts");
+      const { tryFiles } = await import("./profile/files.ts");
       return tryFiles(filesOf(file, parts), options["profile"] ?? "", rowsOf(options["rows"]));
     },
   )
@@ -26,12 +26,12 @@ export function profile(program: Command): void {
     "guess <file>",
     "proposes a profile, with comments, from a sample",
     async ({ args: [file = ""], options }) => {
-      const { guessFile } = await import("./profile/guess.ts");
+      const { guessFile } = await import("./profile/files.ts");
       return guessFile(file, options["layout"] ?? null);
     },
   ).option("--layout <layout>", "what its records are; left out: what fits best");
   addBareCommand(parent, "list", "the shipped profiles", async () => {
-    const { listProfiles } = await import("./profile/list.ts");
+    const { listProfiles } = await import("./profile/files.ts");
     return listProfiles();
   });
   addBareCommand(parent, "schema", "the JSON Schema of profiles, for editors", async () => {

@@ -11,7 +11,7 @@ import type { Office } from "../office/questions.ts";
 import { ask } from "../app/ask.ts";
 import { addCommand, type Given, thisPerson } from "./command.ts";
 import type { Answer } from "./answer.ts";
-import { openProgress } from "../app/progress.ts";
+import { watching } from "../app/progress.ts";
 import { counted, durationText, instant, table } from "../views/table.ts";
 
 /**
@@ -73,32 +73,16 @@ function knownInWords(one: KnownDifference): string {
   ].join("\n");
 }
 
-/** Shows on a terminal how many of the requests were made, whoever makes them: a running daemon, or this process. */
-async function watched<Result>(
-  office: Office,
-  requests: number,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  if (!process.stderr.isTTY) return work();
-  const line = openProgress(process.stderr);
-  let isOver = false;
+/** Of the requests, whoever makes them: a running daemon, or this process. */
+async function watched(office: Office, requests: number, work: () => Promise<Report>) {
   const used = async (): Promise<number> =>
     (await office.budget()).purposes.find(({ purpose }) => purpose === "audit")?.used ?? 0;
-  const before = await used();
-  const show = async (): Promise<void> => {
+  const before = process.stderr.isTTY ? await used() : 0;
+  return watching(async () => {
     const count = (await used()) - before;
     const share = Math.min(count / Math.max(requests, 1), 0.99);
-    if (!isOver) line.show(() => ({ what: "reconciling", count, unit: "requests", share }));
-  };
-  // What cannot be told just now is told a moment later; the work itself says what is wrong.
-  const timer = setInterval(() => void show().catch(() => {}), 500);
-  try {
-    return await work();
-  } finally {
-    isOver = true;
-    clearInterval(timer);
-    line.clear();
-  }
+    return { what: "reconciling", count, unit: "requests", share };
+  }, work);
 }
 
 const textOf = (report: Report, options: Given["options"]): string =>

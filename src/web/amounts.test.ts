@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { valueIn } from "./amounts.ts";
+import { valueIn } from "./parts.ts";
 
 test("amounts that differ have their currency and two digits, prices their own digits, and all else stays", () => {
   const shown = [

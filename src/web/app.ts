@@ -6,16 +6,21 @@ import { FuelbridgeError, SourceUnavailable } from "../core/errors.ts";
 import type { Office } from "../office/questions.ts";
 import { OfficeError } from "../office/answers.ts";
 import { assets } from "./assets.ts";
-import { Attempts } from "./attempts.ts";
+import { Attempts, isSame, type Session, Sessions } from "./sessions.ts";
 import { securityHeaders } from "./guard.ts";
 import { address, type Html, html } from "./html.ts";
-import { Jobs } from "./jobs.ts";
+import {
+  type Answer,
+  type Asked,
+  atLeast,
+  Jobs,
+  type Pack,
+  type Route,
+  type Site,
+} from "./route.ts";
 import { bare, framed } from "./layout.ts";
 import { login } from "./login.ts";
-import type { Answer, Asked, Pack, Route, Site } from "./route.ts";
 import { routes } from "./routes.ts";
-import { isSame, type Session, Sessions } from "./sessions.ts";
-import { atLeast } from "./roles.ts";
 import type { User, Users } from "./users.ts";
 
 export interface AppParts {

@@ -1,7 +1,8 @@
 /** Pieces that several pages have. */
-import { atLeast, type Role } from "./roles.ts";
+import { Decimal } from "../core/decimal.ts";
+import { inCents, money } from "../office/about.ts";
 import { address, href, type Html, html, segment, verbatim } from "./html.ts";
-import type { Asked, Site } from "./route.ts";
+import { type Asked, atLeast, type Role, type Site } from "./route.ts";
 
 export { money } from "../office/about.ts";
 
@@ -188,3 +189,13 @@ export const facts = (rows: readonly (readonly [string, Html | string | number |
           </div>`,
       )}
   </dl>`;
+
+const PRICE = /^(?:money\.price|lines\.\d+\.unitPrice)$/;
+const AMOUNT = /^(?:money\.\w+|taxes\..+|lines\.\d+\.amount)$/;
+
+/** @param field as a difference names it (`money.total`) @param value its text; what is no number stays as it is */
+export function valueIn(field: string, value: string, currency: string): string {
+  if (!Decimal.is(value)) return value;
+  if (PRICE.test(field)) return money(value, currency);
+  return AMOUNT.test(field) ? money(inCents(Decimal.of(value)), currency) : value;
+}

@@ -1,9 +1,68 @@
-/** What a page is asked with and answers. The list of all routes is routes.ts: who may what stands there once. */
+/** What a page is asked with and answers, by whom, and the comparisons that are being made. The list of all routes is routes.ts. */
+import { randomUUID } from "node:crypto";
+import type { AuditHead, Reconciling } from "../office/asked.ts";
 import type { Office } from "../office/questions.ts";
+import type { Report } from "../reconcile/report.ts";
 import type { Html } from "./html.ts";
 import type { Session } from "./sessions.ts";
-import type { Compared, Jobs } from "./jobs.ts";
-import type { Role } from "./roles.ts";
+
+/** Each may do what those before it may: look; decide about documents; change how the daemon works. */
+export const roles = ["viewer", "accountant", "operator"] as const;
+export type Role = (typeof roles)[number];
+
+export const atLeast = (role: Role, needed: Role): boolean =>
+  roles.indexOf(role) >= roles.indexOf(needed);
+
+export interface Compared {
+  readonly report: Report;
+  /** The newest entry of the audit just after it. */
+  readonly audit: AuditHead | null;
+}
+
+export interface Job {
+  readonly id: string;
+  readonly asked: Reconciling;
+  readonly startedMs: number;
+  /** About so many to the platform. */
+  readonly requests: number;
+  state:
+    | { readonly is: "running" }
+    | ({ readonly is: "done" } & Compared)
+    | { readonly is: "failed"; readonly message: string; readonly next: string };
+}
+
+/** The newest ones are kept, in memory: a report can be made again. */
+const KEPT = 5;
+
+/** Reconciliations that somebody asked for in the console: they take as long as their requests do. */
+export class Jobs {
+  readonly #jobs = new Map<string, Job>();
+
+  list(): readonly Job[] {
+    return [...this.#jobs.values()].toReversed();
+  }
+
+  find(id: string): Job | null {
+    return this.#jobs.get(id) ?? null;
+  }
+
+  /** `failed`: what a failure is told as. */
+  start(
+    about: Pick<Job, "asked" | "startedMs" | "requests">,
+    work: Promise<Compared>,
+    failed: (error: unknown) => { message: string; next: string },
+  ): Job {
+    const job: Job = { id: randomUUID(), ...about, state: { is: "running" } };
+    this.#jobs.set(job.id, job);
+    const [oldest] = this.#jobs.keys();
+    if (this.#jobs.size > KEPT && oldest !== undefined) this.#jobs.delete(oldest);
+    work.then(
+      (compared) => (job.state = { is: "done", ...compared }),
+      (error: unknown) => (job.state = { is: "failed", ...failed(error) }),
+    );
+    return job;
+  }
+}
 
 /** Whose console it is. */
 export interface Site {

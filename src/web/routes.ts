@@ -2,7 +2,7 @@
 import { audit } from "./pages/audit.ts";
 import { budget } from "./pages/budget.ts";
 import { document, documents } from "./pages/documents.ts";
-import { accept, backfill, flows, now, pause, release, resume, settle } from "./pages/flows.ts";
+import { backfill, flowForms, flows } from "./pages/flows.ts";
 import { assign, edit, remark } from "./pages/handling.ts";
 import { found, group, needsYou, resolve, retry } from "./pages/needs-you.ts";
 import {
@@ -15,8 +15,7 @@ import {
 } from "./pages/reconciliation.ts";
 import { addRow, tables } from "./pages/tables.ts";
 import { today } from "./pages/today.ts";
-import type { Route } from "./route.ts";
-import type { Role } from "./roles.ts";
+import type { Role, Route } from "./route.ts";
 
 const page = (path: string, answer: Route["answer"]): Route => ({
   method: "GET",
@@ -51,13 +50,8 @@ export const routes: readonly Route[] = [
   page("/reconciliation/:job/evidence", evidence),
   page("/budget", budget),
   page("/flows", flows),
-  form("operator", "/flows/:flow/pause", pause),
-  form("operator", "/flows/:flow/settle", settle),
-  form("operator", "/flows/:flow/accept", accept),
-  form("operator", "/flows/:flow/resume", resume),
-  form("operator", "/flows/:flow/now", now),
   form("operator", "/flows/:flow/backfill", backfill),
-  form("operator", "/stops/:stop/release", release),
+  ...flowForms,
   page("/cross-references", tables),
   form("accountant", "/cross-references/:table", addRow),
   page("/audit", audit),

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { exchange, PASSWORD, testConsole } from "../../test/support/console.ts";
 import { hostileOffice, recordingOffice } from "../../test/support/console-offices.ts";
-import { Attempts } from "./attempts.ts";
+import { Attempts } from "./sessions.ts";
 import { askerOf } from "./guard.ts";
-import { atLeast, roles } from "./roles.ts";
+import { atLeast, roles } from "./route.ts";
 import { routes } from "./routes.ts";
 
 /** `PORT` is ours. */

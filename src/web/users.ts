@@ -5,7 +5,7 @@ import { z } from "zod";
 import { EnvironmentError } from "../core/errors.ts";
 import { handOver } from "../store/rights.ts";
 import { OfficeError } from "../office/answers.ts";
-import { type Role, roles } from "./roles.ts";
+import { type Role, roles } from "./route.ts";
 
 const User = z.strictObject({
   name: z.string(),

@@ -1,2 +1,2 @@
 /** For fixtures of connectors, which know nothing of commands. */
-export { freePort } from "../../src/demo/port.ts";
+export { freePort } from "../../src/demo/sshd.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { Redis } from "ioredis";
 import { onTestFinished } from "vitest";
 import { tempFolder } from "./folder.ts";
-import { freePort } from "../../src/demo/port.ts";
+import { freePort } from "../../src/demo/sshd.ts";
 import { until } from "./site-program.ts";
 
 export interface TestRedis {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { connectorSuite, type Config, type Ground } from "../../../test/connector.suite.ts";
-import { freePort } from "../../../src/demo/port.ts";
+import { freePort } from "../../../src/demo/sshd.ts";
 import { files } from "../index.ts";
 import { books, HEADER } from "../../../test/files/kit.ts";
 import { type Deed, startHostileServer } from "../../../test/files/sftp-server.ts";

@@ -12,11 +12,9 @@ import type { CaseRow } from "../../reconcile/rows.ts";
 import { moneyKinds } from "../../reconcile/sums.ts";
 import { agreementOf, limitsOf, unaskedInWords } from "../../reconcile/text.ts";
 import type { Reconciling } from "../../office/asked.ts";
-import { valueIn } from "../amounts.ts";
+import { exactly, link, money, number, plural, right, table, valueIn, whole } from "../parts.ts";
 import { type Html, html } from "../html.ts";
-import type { Job } from "../jobs.ts";
-import { exactly, link, money, number, plural, right, table, whole } from "../parts.ts";
-import type { Asked } from "../route.ts";
+import type { Asked, Job } from "../route.ts";
 
 export const periodOf = ({ from, to, flow }: Reconciling): string =>
   `${from ?? ""} to ${to ?? ""}${flow === null ? "" : `, ${flow}`}`;

@@ -4,8 +4,6 @@ import { Decimal } from "../../core/decimal.ts";
 import { holdingKindOf, type Kind, kinds } from "../../core/kinds.ts";
 import type { Field, FoundDocument, Life, SentRequest } from "../../office/answers.ts";
 import { fieldsOf } from "../../office/documents.ts";
-import { valueIn } from "../amounts.ts";
-import { bytes, type Html, html, segment, verbatim } from "../html.ts";
 import {
   ago,
   at,
@@ -18,7 +16,9 @@ import {
   plural,
   right,
   table,
+  valueIn,
 } from "../parts.ts";
+import { bytes, type Html, html, segment, verbatim } from "../html.ts";
 import type { Answer, Asked } from "../route.ts";
 import { correctionsOf } from "./handling.ts";
 

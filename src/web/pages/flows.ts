@@ -18,7 +18,8 @@ import {
   table,
   untilDue,
 } from "../parts.ts";
-import { type Answer, type Asked, personOf } from "../route.ts";
+import { type Act, acts } from "../../views/acts.ts";
+import { type Answer, type Asked, personOf, type Route } from "../route.ts";
 import { inQuarantine, stateOf, waitingOf } from "./today.ts";
 
 export async function flows(asked: Asked): Promise<Answer> {
@@ -145,46 +146,18 @@ const form = (asked: Asked, { name }: FlowStatus, action: string, button: string
     role: "operator",
   });
 
-export async function pause(asked: Asked): Promise<Answer> {
-  const { flow } = await asked.office.pause(asked.params["flow"] ?? "", personOf(asked));
-  return {
-    to: "/flows",
-    told: `${flow} is paused: it reads and sends nothing until somebody lets it go on.`,
-  };
-}
-
-export async function resume(asked: Asked): Promise<Answer> {
-  const { flow } = await asked.office.goOn(asked.params["flow"] ?? "", personOf(asked));
-  return { to: "/flows", told: `${flow} goes on.` };
-}
-
-export async function accept(asked: Asked): Promise<Answer> {
-  const { office, params } = asked;
-  const { flow, told } = await office.acceptList(params["flow"] ?? "", personOf(asked));
-  const what =
-    told === null
-      ? "it is taken at the next look"
-      : `${plural(told, "document")} that it lacks need you`;
-  return { to: "/flows", told: `The list of ${flow} is accepted: ${what}.` };
-}
-
-export async function settle(asked: Asked): Promise<Answer> {
-  const { office, params, form } = asked;
-  const named = [params["flow"] ?? "", form.get("what") ?? ""] as const;
-  const { flow, what } = await office.settleUnread(...named, personOf(asked));
-  return { to: "/flows", told: `${what} of ${flow} is settled.` };
-}
-
-export async function now(asked: Asked): Promise<Answer> {
-  const { flows } = await asked.office.runNow(asked.params["flow"] ?? "", personOf(asked));
-  return { to: "/flows", told: `Looking now: ${flows.join(", ")}.` };
-}
-
-export async function release(asked: Asked): Promise<Answer> {
-  const { by, note } = personOf(asked);
-  const { released } = await asked.office.release(asked.params["stop"] ?? "", by, note);
-  return { to: "/flows", told: `The stop "${released}" is cleared; work goes on.` };
-}
+/** Every act about a flow or a stop is a form of the page. */
+export const flowForms = Object.values<Act>(acts).map(({ path, work }): Route => ({
+  method: "POST",
+  path,
+  role: "operator",
+  async answer(asked) {
+    const { office, params, form } = asked;
+    const name = params["flow"] ?? params["stop"] ?? "";
+    const { told } = await work(office, [name, form.get("what") ?? ""], personOf(asked));
+    return { to: "/flows", told };
+  },
+}));
 
 /** Given again for the same days, it goes on where it was. */
 const past = (asked: Asked, { name }: FlowStatus): Html =>

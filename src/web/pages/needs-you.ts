@@ -1,9 +1,10 @@
 /** What needs a person: groups by cause, each with what it means, what to do, and only what can help. */
-import type { Quarantined, QuarantineGroup } from "../../office/answers.ts";
-import type { ShownTable } from "../../office/answers.ts";
+import type { QuarantineGroup, Quarantined, ShownTable } from "../../office/answers.ts";
 import { address, type Html, html, segment, verbatim } from "../html.ts";
 import {
   backTo,
+  handlingForms,
+  known,
   MANY,
   ROUNDS,
   selected,
@@ -12,11 +13,9 @@ import {
   shownGroup,
   triedAgain,
   which,
-} from "./choosing.ts";
-import { handlingForms, known } from "./handling.ts";
+} from "./handling.ts";
 import { ago, at, changing, facts, link, mark, number, plural, table } from "../parts.ts";
-import { atLeast } from "../roles.ts";
-import { type Answer, type Asked, personOf } from "../route.ts";
+import { type Answer, type Asked, atLeast, personOf } from "../route.ts";
 
 export async function needsYou(asked: Asked): Promise<Answer> {
   const flow = asked.query.get("flow");

@@ -8,9 +8,8 @@ import { agreementOf } from "../../reconcile/text.ts";
 import { type KnownDifference, OfficeError } from "../../office/answers.ts";
 import type { Reconciling } from "../../office/asked.ts";
 import { href, type Html, html, segment, verbatim } from "../html.ts";
-import type { Job } from "../jobs.ts";
+import { type Answer, type Asked, type Job, personOf } from "../route.ts";
 import { ago, at, changing, link, number, plural, table, whole } from "../parts.ts";
-import { type Answer, type Asked, personOf } from "../route.ts";
 import { zipped } from "../zip.ts";
 import { fieldsOf, periodOf, reported } from "./comparison.ts";
 

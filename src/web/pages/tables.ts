@@ -3,7 +3,7 @@ import type { ShownTable } from "../../office/answers.ts";
 import { type Html, html, segment } from "../html.ts";
 import { at, link, number, plural, table } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
-import { triedAgain } from "./choosing.ts";
+import { triedAgain } from "./handling.ts";
 import { addRowForm } from "./needs-you.ts";
 
 export async function tables(asked: Asked): Promise<Answer> {

@@ -1,11 +1,42 @@
-/** `fuelbridge profile try`: a file read with a profile, as text for people or as data. */
-import type { Answer } from "../answer.ts";
+/** `fuelbridge profile`: the shipped ones, a proposal from a sample, and a file read with one. */
 import { Decimal } from "../../core/decimal.ts";
 import { ConfigurationError, exitCodes } from "../../core/errors.ts";
 import { PartFault } from "../../formats/format.ts";
-import { openProfile } from "../../formats/table/profile-load.ts";
-import { type Trial, tryProfile, type Values } from "../../formats/table/try.ts";
+import { layouts } from "../../formats/table/layouts.ts";
+import { openProfile, shippedProfiles } from "../../formats/table/profile-load.ts";
+import { guessProfile, type Trial, tryProfile, type Values } from "../../formats/table/try.ts";
 import { counted, table } from "../../views/table.ts";
+import type { Answer } from "../answer.ts";
+
+export function listProfiles(): Answer {
+  const data = shippedProfiles().map((name) => {
+    const { layout, file, about = "" } = openProfile(name, "");
+    return { name, layout: layout.name, file, about };
+  });
+  const rows = data.map(({ name, layout, file, about }) => [name, layout, file, about]);
+  return { data, text: table(["PROFILE", "LAYOUT", "FILE", "WHAT"], rows) };
+}
+
+/** @throws ConfigurationError */
+export async function guessFile(path: string, layout: string | null): Promise<Answer> {
+  const names = layouts.map(({ name }) => name);
+  if (layout !== null && !names.includes(layout))
+    throw new ConfigurationError(
+      `There is no layout ${layout}.`,
+      `Right would be one of ${names.join(", ")}.`,
+    );
+  try {
+    const data = await guessProfile(path, path, layout);
+    return { data, text: data.yaml };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new ConfigurationError(
+      `No profile can be proposed from ${path}: ${error.message}.`,
+      "Give a text file with rows, or write the profile by hand: docs/profiles.md.",
+      error,
+    );
+  }
+}
 
 /** `files`: by the part of the export. @throws ConfigurationError, InvalidProfile */
 export async function tryFiles(
@@ -18,7 +49,7 @@ export async function tryFiles(
     const trial = await tryProfile(profile, files, rows);
     const exitCode = trial.refused > 0 ? exitCodes.runtime : exitCodes.ok;
     const data = { profile: name, layout: profile.layout.name, ...trial };
-    return { data, text: inWords(trial, rows), exitCode };
+    return { data, text: trialText(trial, rows), exitCode };
   } catch (error) {
     if (!(error instanceof PartFault)) throw error;
     throw new ConfigurationError(
@@ -29,7 +60,7 @@ export async function tryFiles(
   }
 }
 
-function inWords(trial: Trial, rows: number): string {
+function trialText(trial: Trial, rows: number): string {
   const { read, refused, records, refusals, totals, leftOut, notices } = trial;
   return [
     ...(records.length === 0 ? [] : [recordsTable(records), ""]),
