@@ -10,8 +10,8 @@ import { configuredSite } from "../../test/support/configured.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { commandHere } from "../../test/support/here.ts";
 import { mailReceiver, webReceiver } from "../../test/support/receivers.ts";
-import { type Channel, lookAndSend } from "./alerter.ts";
-import { type AlertMessage, channelsOf } from "./channels.ts";
+import { lookAndSend } from "./alerter.ts";
+import { type AlertMessage, type Channel, channelsOf } from "./channels.ts";
 import { conditionsOf, quietHours } from "./conditions.ts";
 
 const MINUTE = 60_000;
