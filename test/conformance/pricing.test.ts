@@ -84,6 +84,16 @@ describe("POST /pricing/bulk/rack", () => {
     expect(Math.abs(Date.parse(String(row?.["effectiveAt"])) - now)).toBeLessThan(60_000);
   });
 
+  it("reading: a price that is written over one that has ended is in force", async () => {
+    await write(price());
+    const [before] = await rack();
+    await control.patch("rack-prices", String(before?.["id"]), {
+      expiresAt: "2020-01-01T00:00:00Z",
+    });
+    await write(price());
+    expect(await rack()).toMatchObject([{ id: before?.["id"], expiresAt: null }]);
+  });
+
   it("a price keeps its digits", async () => {
     await write(price({ price: 2.456789 }));
     expect((await rack())[0]).toMatchObject({ price: 2.456789 });

@@ -57,6 +57,8 @@ export const pricing: Pick<
         spread: 0,
         indexSource: source === "manual" ? null : source,
         effectiveAt: at,
+        // Whoever enters a price wants it to hold: an end that the one before it had is not its own.
+        expiresAt: null,
       };
       const before = world.records.natural("rack-prices", key.company, terminalId, product);
       if (before === null) create(call, "rack-prices", fields);
