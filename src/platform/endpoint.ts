@@ -12,9 +12,10 @@ import { listingSource } from "./listing.ts";
 import { misaddressed, noList } from "./misaddressed.ts";
 import { bodyOf } from "./outcomes.ts";
 import { fetchPdf, type PdfOperation } from "./pdf.ts";
-import { type SinkPart, sinks, type SourcePart, sources } from "./parts.ts";
+import { sinks, type SourcePart, sources } from "./parts.ts";
 import { ourselves } from "./sinks/ourselves.ts";
 import { firstOf } from "./sinks/read-back.ts";
+import { openSink, type SinkPart } from "./sinks/write.ts";
 import { walkSource } from "./walk.ts";
 
 export interface EndpointOptions extends PlatformOptions {
@@ -35,8 +36,8 @@ export interface PlatformEndpoint extends Endpoint {
 export function openPlatform(options: EndpointOptions): PlatformEndpoint {
   const client = openClient(options);
   const { overlapMs, clock, budget = usualBudget } = options;
-  const surroundings = { client, clock, settleMs: options.settleMs };
-  const us = ourselves(surroundings);
+  const us = ourselves({ client, clock });
+  const context = { client, clock, settleMs: options.settleMs, ourselves: us };
   const reader = { client, clock, dayOf: options.dayOf };
   const reading = { overlapMs, pagesPerRun: runShareOf(budget), clock };
   const sourceOf = ({ list, query = {}, detail }: SourcePart): Source => {
@@ -48,11 +49,11 @@ export function openPlatform(options: EndpointOptions): PlatformEndpoint {
   };
 
   const first = (list: ListOperation, query: Readonly<Record<string, string>>) =>
-    firstOf(surroundings, { list, query, item: z.unknown() }, 1);
+    firstOf(context, { list, query, item: z.unknown() }, 1);
 
   return {
     sources: mapped<SourcePart, Source>(sources, sourceOf),
-    sinks: mapped<SinkPart, Sink>(sinks, ({ open }) => open(surroundings, us)),
+    sinks: mapped<SinkPart, Sink>(sinks, (part) => openSink(part, context)),
     holdings: platformHoldings(reader, us),
     examine: (signal, needs) => examinePlatform({ reader, ourselves: us }, needs, signal),
     async check() {

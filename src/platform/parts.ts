@@ -2,20 +2,15 @@
  * What a flow may name after `platform.`: every source and sink once, with the operations of the contract that it uses.
  * Paths, page sizes and the way a list is read come from the table of operations.
  */
-import type { Offer, Offers, Sink } from "../core/contract.ts";
+import type { Offer, Offers } from "../core/contract.ts";
 import type { ListOperation, OperationId } from "./contract/operations.ts";
 import type { PdfOperation } from "./pdf.ts";
 import type { Detail } from "./walk.ts";
-import { deliveryTickets, ticketSignatures } from "./sinks/delivery-tickets.ts";
-import { endedFreightRates, freightRates } from "./sinks/freight-rates.ts";
-import { invoices } from "./sinks/invoices.ts";
-import { markPaid } from "./sinks/mark-paid.ts";
-import { orderNotes } from "./sinks/order-notes.ts";
-import type { Ourselves } from "./sinks/ourselves.ts";
+import { orderNotes, ticketSignatures, tickets } from "./sinks/deliveries.ts";
+import { invoices, paidInvoices } from "./sinks/invoices.ts";
 import { parties } from "./sinks/parties.ts";
-import { rackPrices } from "./sinks/rack-prices.ts";
-import { supplierTerminals } from "./sinks/supplier-terminals.ts";
-import type { Surroundings } from "./sinks/write.ts";
+import { endedFreightRates, freightRates, rackPrices, supplierTerminals } from "./sinks/terms.ts";
+import type { SinkPart } from "./sinks/write.ts";
 
 /**
  * A list of the platform as a source: walked by `updatedSince` where the contract allows that, else read whole. Only a walk
@@ -27,14 +22,6 @@ export interface SourcePart {
   readonly detail?: Detail;
   /** What fetches a record's PDF. */
   readonly pdf?: PdfOperation;
-}
-
-export interface SinkPart {
-  /** The operations that it writes and reads back with. */
-  readonly uses: readonly OperationId[];
-  readonly open: (surroundings: Surroundings, us: Ourselves) => Sink;
-  /** The platform gives what is written no id of its own ({@link Offer.anonymous}). */
-  readonly anonymous?: true;
 }
 
 const orderDetail = { operation: "getOrder", lines: "lines" } as const;
@@ -75,42 +62,17 @@ export const sources = {
 } as const satisfies Record<string, SourcePart>;
 
 export const sinks = {
-  invoices: { uses: ["createInvoice", "listInvoices"], open: invoices },
-  customers: {
-    uses: ["createCustomer", "listConnections"],
-    open: (surroundings, us) => parties(surroundings, "customer", us),
-  },
-  suppliers: {
-    uses: ["createSupplier", "listConnections"],
-    open: (surroundings, us) => parties(surroundings, "supplier", us),
-  },
-  rackPrices: { uses: ["upsertRackPrices", "listRackPrices"], open: rackPrices, anonymous: true },
-  paidInvoices: { uses: ["markInvoicePaid", "getInvoice"], open: markPaid },
-  tickets: {
-    uses: [
-      "createDeliveryTicket",
-      "listDeliveryTickets",
-      "updateDeliveryTicket",
-      "getDeliveryTicket",
-    ],
-    open: deliveryTickets,
-  },
-  ticketSignatures: { uses: ["signDeliveryTicket", "getDeliveryTicket"], open: ticketSignatures },
-  freightRates: {
-    uses: ["createFreightRate", "updateFreightRate", "listFreightRates"],
-    open: freightRates,
-  },
-  endedFreightRates: { uses: ["deleteFreightRate", "listFreightRates"], open: endedFreightRates },
-  supplierTerminals: {
-    uses: [
-      "createSupplierTerminal",
-      "listSupplierTerminals",
-      "updateSupplierTerminal",
-      "getSupplierTerminal",
-    ],
-    open: supplierTerminals,
-  },
-  orderNotes: { uses: ["addOrderNote", "listOrderNotes"], open: orderNotes },
+  invoices,
+  customers: parties("customer"),
+  suppliers: parties("supplier"),
+  rackPrices,
+  paidInvoices,
+  tickets,
+  ticketSignatures,
+  freightRates,
+  endedFreightRates,
+  supplierTerminals,
+  orderNotes,
 } as const satisfies Record<string, SinkPart>;
 
 /** The operations that a source reads with. */

@@ -1,7 +1,8 @@
 /** The page of tables that tells people which operations there are and what fuelbridge does with them. */
 import type { Operation } from "./contract/operation.ts";
 import { groupOf, type OperationId, operations } from "./contract/operations.ts";
-import { readsOf, type SinkPart, sinks, type SourcePart, sources } from "./parts.ts";
+import { readsOf, sinks, type SourcePart, sources } from "./parts.ts";
+import type { SinkPart } from "./sinks/write.ts";
 
 /** What each source reads, and each sink writes and reads back. */
 const uses: readonly (readonly [part: string, operations: readonly OperationId[]])[] = [

@@ -1,6 +1,7 @@
 /** The targets and bodies of every write to the platform: of the cases of the mappings, and of random documents per sink. */
 import * as fc from "fast-check";
 import { sinks } from "../../src/platform/parts.ts";
+import { openSink } from "../../src/platform/sinks/write.ts";
 import type { Item, Sink } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { itemsOfCases } from "./cases.ts";
@@ -34,9 +35,12 @@ const ITEM = { number: "1", revision: "r1", counterpart: null } as const;
 
 /** Freezing asks nobody. */
 const opened = (name: SinkName): Sink =>
-  sinks[name].open({ client: null as never, clock: null as never, settleMs: null }, () =>
-    Promise.resolve(null),
-  );
+  openSink(sinks[name], {
+    client: null as never,
+    clock: null as never,
+    settleMs: null,
+    ourselves: () => Promise.resolve(null),
+  });
 
 /** What the contract refuses is no request. */
 function frozen(path: string, sink: Sink, items: readonly Item[]): Emitted[] {

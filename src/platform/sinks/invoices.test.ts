@@ -4,6 +4,7 @@ import { delivery } from "../../../test/platform/deliver.ts";
 import { faultFor, items, never, outgoing, usePlatform } from "../../../test/platform/support.ts";
 import { testClock } from "../../../test/support/clock.ts";
 import { invoices } from "./invoices.ts";
+import { openSink } from "./write.ts";
 
 const platform = usePlatform();
 const { control } = platform;
@@ -201,7 +202,13 @@ describe("looking for an invoice", () => {
         return answer;
       },
     };
-    const to = invoices({ client: sliding, clock: testClock(), settleMs: null });
+    const context = {
+      client: sliding,
+      clock: testClock(),
+      settleMs: null,
+      ourselves: () => Promise.resolve(null),
+    };
+    const to = openSink(invoices, context);
     const finding = await to.find(outgoing(to, [invoice()]), never);
     expect(finding).toMatchObject({ found: "exact", ids: [record?.["id"]] });
     expect(await control.requests()).toHaveLength(2);

@@ -1,42 +1,17 @@
-/** Invoices from the ERP (specification part 4, POST /invoices). */
-import type { Outgoing, Sink } from "../../core/contract.ts";
+/** Invoices from the ERP, and their payment (specification part 4, Invoices and payments). */
+import type { Outgoing } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import type { Fault } from "../../core/fault.ts";
 import { parseExact } from "../../core/json.ts";
 import { sameNumber } from "../../core/keys.ts";
 import type { Finding } from "../../core/outcome.ts";
-import { CreateInvoice, ListedInvoice } from "../contract/invoice.ts";
-import { targetOf } from "../contract/operations.ts";
+import { PaidInvoice } from "../contract/documents.ts";
+import { CreateInvoice, ListedInvoice, MarkPaid } from "../contract/invoice.ts";
+import { pathOf, targetOf } from "../contract/operations.ts";
 import { toDecimal } from "../contract/primitives.ts";
-import { money, settledIn } from "./policy.ts";
-import { foundIn, listAll, reading } from "./read-back.ts";
-import { accepted, type Surroundings, writeSink } from "./write.ts";
-
-export function invoices(surroundings: Surroundings): Sink {
-  return writeSink(surroundings, {
-    operation: "invoice.create",
-    writes: "create",
-    itemsMax: 1,
-    policy: settledIn(money, surroundings.settleMs),
-    write: ([item]) => ({
-      target: targetOf("createInvoice"),
-      body: accepted(CreateInvoice, item?.document),
-    }),
-    find: (request) => reading(() => find(surroundings, request)),
-    recognise,
-    openIn: draftIn,
-    unfinished: {
-      fault: DRAFT,
-      async still(ids) {
-        const drafts = new Set<string>();
-        const query = { role: "issuer", status: "DRAFT", pageSize: "100" };
-        const listing = { list: "listInvoices", query, item: ListedInvoice, names: ids } as const;
-        for await (const { id } of listAll(surroundings, listing)) drafts.add(id);
-        return ids.map((id) => drafts.has(id));
-      },
-    },
-  });
-}
+import { money, payments } from "./policy.ts";
+import { findListed, isSameInstant, listAll, recordAt } from "./read-back.ts";
+import { accepted, idIn, type SinkContext, type SinkPart } from "./write.ts";
 
 /** Which status a new invoice has is not specified (part 3): a draft is nothing that its payer sees. */
 const DRAFT: Fault = {
@@ -45,16 +20,50 @@ const DRAFT: Fault = {
   next: "Issue it on the platform; this clears by itself within the hour.",
 };
 
-const draftIn = (data: unknown): Fault | null =>
-  (data as { status?: unknown } | undefined)?.status === "DRAFT" ? DRAFT : null;
+const isDraft = (data: unknown): boolean =>
+  (data as { status?: unknown } | undefined)?.status === "DRAFT";
 
-function recognise({ body }: Outgoing, record: unknown): readonly string[] | null {
-  const ours = CreateInvoice.parse(parseExact(body));
-  const { success, data: invoice } = ListedInvoice.safeParse(record);
-  const isOurs = success && invoice.invoiceNumber === ours.invoiceNumber && !differs(ours, invoice);
-  // That of a draft is said by the read-back.
-  return isOurs && draftIn(invoice) === null ? [invoice.id] : null;
-}
+export const invoices: SinkPart = {
+  uses: ["createInvoice", "listInvoices"],
+  operation: "invoice.create",
+  policy: money,
+  write: ([item]) => ({
+    target: targetOf("createInvoice"),
+    body: accepted(CreateInvoice, item?.document),
+  }),
+  find: findInvoice,
+  recognise({ body }, record) {
+    const ours = CreateInvoice.parse(parseExact(body));
+    const { success, data: invoice } = ListedInvoice.safeParse(record);
+    const isOurs =
+      success && invoice.invoiceNumber === ours.invoiceNumber && !differs(ours, invoice);
+    // That of a draft is said by the read-back.
+    return isOurs && !isDraft(invoice) ? [invoice.id] : null;
+  },
+  unfinished: {
+    fault: DRAFT,
+    isOpen: isDraft,
+    async still(context, ids) {
+      const drafts = new Set<string>();
+      const query = { role: "issuer", status: "DRAFT", pageSize: "100" };
+      const listing = { list: "listInvoices", query, item: ListedInvoice, names: ids } as const;
+      for await (const { id } of listAll(context, listing)) drafts.add(id);
+      return ids.map((id) => drafts.has(id));
+    },
+  },
+};
+
+/** Payment of our invoices, as far as the platform takes it: paid in full. */
+export const paidInvoices: SinkPart = {
+  uses: ["markInvoicePaid", "getInvoice"],
+  operation: "invoice.mark-paid",
+  policy: payments,
+  write([item]) {
+    const { invoiceId, ...body } = accepted(PaidInvoice, item?.document);
+    return { target: targetOf("markInvoicePaid", invoiceId), body };
+  },
+  find: findPaid,
+};
 
 /**
  * By invoice number, compared with what we froze. Numbers are not said to be unique, so the amounts, the payer and
@@ -62,32 +71,27 @@ function recognise({ body }: Outgoing, record: unknown): readonly string[] | nul
  * is the same as people read it; and once ours was sent, one that agrees in all of that and has our number with other
  * signs: how a number is kept is not specified.
  */
-async function find(surroundings: Surroundings, request: Outgoing): Promise<Finding> {
+async function findInvoice(context: SinkContext, request: Outgoing): Promise<Finding> {
   const ours = CreateInvoice.parse(parseExact(request.body));
   const number = ours.invoiceNumber;
   const wasSent = request.firstSentAt !== null;
   const query = { role: "issuer", search: searchedFor(number), pageSize: "100" };
-  // A page may repeat what slid down from the one before.
-  const exact = new Set<string>();
-  let open: Fault | null = null;
-  let other: string | null = null;
   const listing = { list: "listInvoices", query, item: ListedInvoice, names: [number] } as const;
-  for await (const invoice of listAll(surroundings, listing)) {
-    const theirs = invoice.invoiceNumber;
+  const words = { what: `invoice ${number}`, taken: `invoice number ${number} is used by` };
+  let isOpen = false;
+  const finding = await findListed(context, listing, words, (invoice) => {
+    const { id, invoiceNumber: theirs } = invoice;
     const difference = differs(ours, invoice);
     if (theirs !== number) {
       const isKept = difference === null && wasSent && bare(theirs) === bare(number);
-      if (isKept || sameNumber(theirs, number))
-        other = `${invoice.id}: number ${theirs} instead of ${number}`;
-    } else if (difference === null) {
-      exact.add(invoice.id);
-      open = draftIn(invoice);
-    } else other = `${invoice.id}: ${difference}`;
-  }
-  if (exact.size === 0 && other !== null)
-    return { found: "different", detail: `invoice number ${number} is used by ${other}` };
-  const finding = foundIn(exact, `invoice ${number}`);
-  return finding.found === "exact" && open !== null ? { ...finding, unfinished: open } : finding;
+      return isKept || sameNumber(theirs, number)
+        ? `${id}: number ${theirs} instead of ${number}`
+        : undefined;
+    }
+    if (difference === null) isOpen = isDraft(invoice);
+    return difference === null ? null : `${id}: ${difference}`;
+  });
+  return finding.found === "exact" && isOpen ? { ...finding, unfinished: DRAFT } : finding;
 }
 
 /** The platform finds a part of a number, in any case: of one with blanks its longest piece, where that says enough. */
@@ -120,4 +124,19 @@ function differs(ours: CreateInvoice, theirs: ListedInvoice): string | null {
   return amounts.length < lines.length || sum.equals(theirSum)
     ? null
     : `lines of ${theirSum.text} instead of ${sum.text}`;
+}
+
+/** An invoice that is void or in dispute is never marked: a person decides. */
+async function findPaid(context: SinkContext, request: Outgoing): Promise<Finding> {
+  const { paidAt } = MarkPaid.parse(parseExact(request.body));
+  const id = idIn(request);
+  const invoice = await recordAt(context, pathOf("getInvoice", id), ListedInvoice);
+  if (invoice === null) return { found: "none", detail: `no invoice ${id}` };
+  const { status, invoiceNumber: number } = invoice;
+  const detail = `invoice ${number} is ${status}`;
+  if (status === "VOID" || status === "DISPUTED") return { found: "different", detail };
+  if (status !== "PAID") return { found: "none", detail };
+  return paidAt === undefined || isSameInstant(paidAt, invoice.paidAt ?? "")
+    ? { found: "exact", ids: [id], detail }
+    : { found: "none", detail: `${detail} at ${invoice.paidAt}, not at ${paidAt}` };
 }

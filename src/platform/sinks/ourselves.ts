@@ -3,8 +3,7 @@ import { ListedInvoice } from "../contract/invoice.ts";
 import { Connection } from "../contract/network.ts";
 import { CompanyProfile } from "../contract/place.ts";
 import { pathOf } from "../contract/operations.ts";
-import { firstOf, recordAt } from "./read-back.ts";
-import type { Surroundings } from "./write.ts";
+import { firstOf, type ReadContext, recordAt } from "./read-back.ts";
 
 /** Our company's id (UUID); null while nothing tells it. @throws SourceUnavailable */
 export type Ourselves = () => Promise<string | null>;
@@ -14,10 +13,10 @@ export type Ourselves = () => Promise<string | null>;
  * issuer of an invoice that we issue (part 4, query `role`); the one end of our only connection whose profile we may
  * read (part 4: own company). Asked once; what it found is kept.
  */
-export function ourselves(surroundings: Surroundings): Ourselves {
+export function ourselves(context: ReadContext): Ourselves {
   let known: string | null = null;
   return async () => {
-    known ??= await derived(surroundings);
+    known ??= await derived(context);
     return known;
   };
 }
@@ -33,21 +32,21 @@ export function otherEnd(
 
 const CONNECTIONS = 100;
 
-async function derived(surroundings: Surroundings): Promise<string | null> {
+async function derived(context: ReadContext): Promise<string | null> {
   const connections = await firstOf(
-    surroundings,
+    context,
     { list: "listConnections", query: { direction: "all" }, item: Connection },
     CONNECTIONS,
   );
   const ends = commonEnds(connections);
   if (ends.length === 1) return ends[0] ?? null;
   const issued = { list: "listInvoices", query: { role: "issuer" }, item: ListedInvoice } as const;
-  const [invoice] = await firstOf(surroundings, issued, 1);
+  const [invoice] = await firstOf(context, issued, 1);
   if (invoice !== undefined) return invoice.companyId;
   const readable: string[] = [];
   for (const id of ends) {
     const path = pathOf("getCompanyProfile", id);
-    if ((await recordAt(surroundings, path, CompanyProfile)) !== null) readable.push(id);
+    if ((await recordAt(context, path, CompanyProfile)) !== null) readable.push(id);
   }
   return readable.length === 1 ? (readable[0] ?? null) : null;
 }

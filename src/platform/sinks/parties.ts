@@ -1,34 +1,27 @@
 /** Customers and suppliers from the ERP: a company and an accepted connection (specification part 4, Parties). */
 import { folded } from "../../core/alike.ts";
-import type { Linked, Memory, Outgoing, Sink } from "../../core/contract.ts";
+import type { Linked, Memory, Outgoing } from "../../core/contract.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { Connection, CreateParty } from "../contract/network.ts";
 import { targetOf } from "../contract/operations.ts";
-import { otherEnd, type Ourselves } from "./ourselves.ts";
+import { otherEnd } from "./ourselves.ts";
 import type { Query } from "../paging.ts";
-import { money, settledIn } from "./policy.ts";
-import { isSince, listAll, reading } from "./read-back.ts";
-import { accepted, type Surroundings, writeSink } from "./write.ts";
+import { money } from "./policy.ts";
+import { isSince, listAll } from "./read-back.ts";
+import { accepted, type SinkContext, type SinkPart } from "./write.ts";
 
-export function parties(
-  surroundings: Surroundings,
-  kind: "customer" | "supplier",
-  ourselves: Ourselves,
-): Sink {
-  return writeSink(surroundings, {
-    operation: `${kind}.create`,
-    writes: "create",
-    itemsMax: 1,
-    names: "party",
-    policy: settledIn(money, surroundings.settleMs),
-    write: ([item]) => ({
-      target: targetOf(kind === "customer" ? "createCustomer" : "createSupplier"),
-      body: accepted(CreateParty, item?.document),
-    }),
-    find: (request, memory) => reading(() => find(surroundings, ourselves, request, memory)),
-  });
-}
+export const parties = (kind: "customer" | "supplier"): SinkPart => ({
+  uses: [kind === "customer" ? "createCustomer" : "createSupplier", "listConnections"],
+  operation: `${kind}.create`,
+  names: "party",
+  policy: money,
+  write: ([item]) => ({
+    target: targetOf(kind === "customer" ? "createCustomer" : "createSupplier"),
+    body: accepted(CreateParty, item?.document),
+  }),
+  find: findParty,
+});
 
 /**
  * By our own id on the connection, whichever way it runs: neither is specified. The id alone proves no party: customers
@@ -37,13 +30,12 @@ export function parties(
  * specified either (part 4, GET /connections): once something was sent, finding nothing by it proves nothing, and all
  * connections are read.
  */
-async function find(
-  surroundings: Surroundings,
-  ourselves: Ourselves,
+async function findParty(
+  context: SinkContext,
   request: Outgoing,
-  memory: Memory | undefined,
+  memory?: Memory,
 ): Promise<Finding> {
-  const looked = (among: Among) => findAmong(among, surroundings, ourselves, { request, memory });
+  const looked = (among: Among) => findAmong(among, context, { request, memory });
   const named = await looked("named");
   if (named.found !== "none") return named;
   // Nor does finding nothing say that the firm is not there in its other role.
@@ -63,8 +55,7 @@ type Among = "named" | "all";
 
 async function findAmong(
   among: Among,
-  surroundings: Surroundings,
-  ourselves: Ourselves,
+  context: SinkContext,
   { request, memory }: { readonly request: Outgoing; readonly memory: Memory | undefined },
 ): Promise<Finding> {
   const { party, number } = askedFor(request);
@@ -77,11 +68,11 @@ async function findAmong(
   const nameless = new Set<string>();
   const marked = new Map<string, string>();
   const renumbered = new Map<string, readonly Linked[]>();
-  for await (const connection of listAll(surroundings, listing)) {
+  for await (const connection of listAll(context, listing)) {
     const erpId = connection.erpId ?? "";
     const isMarked = externalId !== undefined && erpId === externalId;
     if (!isMarked && erpId !== "" && among === "all") continue;
-    const us = await ourselves();
+    const us = await context.ourselves();
     const company = us === null ? null : otherEnd(connection, us);
     if (company === null) return notTold(connection.id, name);
     const linked = memory?.linked(company) ?? [];

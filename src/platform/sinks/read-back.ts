@@ -6,14 +6,20 @@ import { SourceUnavailable } from "../../core/errors.ts";
 import { parseExact, stringifyExact } from "../../core/json.ts";
 import { sortableInstant } from "../../core/keys.ts";
 import type { Finding } from "../../core/outcome.ts";
-import type { Exchange } from "../client.ts";
+import type { Clock } from "../../core/moment.ts";
+import type { Exchange, Exchanger } from "../client.ts";
 import { listOf, successOf } from "../contract/envelope.ts";
 import { type ListOperation, pathOf } from "../contract/operations.ts";
 import { type Numeric, toDecimal } from "../contract/primitives.ts";
 import { bodyOf } from "../outcomes.ts";
 import { allPages } from "../paging.ts";
 import { patiently } from "../walk.ts";
-import type { Surroundings } from "./write.ts";
+
+/** What reads of the platform need. */
+export interface ReadContext {
+  readonly client: Exchanger;
+  readonly clock: Clock;
+}
 
 export interface Listing<Item> {
   readonly list: ListOperation;
@@ -28,10 +34,10 @@ export interface Listing<Item> {
  * numbers. @throws SourceUnavailable, also when a record that may be ours cannot be read
  */
 export async function* listAll<Item>(
-  surroundings: Surroundings,
+  context: ReadContext,
   { list, query, item, names }: Listing<Item>,
 ): AsyncGenerator<Item> {
-  for await (const { data } of pagesAt(surroundings, list, query, z.unknown()))
+  for await (const { data } of pagesAt(context, list, query, z.unknown()))
     for (const record of data) {
       const read = item.safeParse(record);
       if (read.success) yield read.data;
@@ -45,13 +51,13 @@ export async function* listAll<Item>(
  * @throws SourceUnavailable, also when one of them cannot be read
  */
 export async function firstOf<Item>(
-  surroundings: Surroundings,
+  context: ReadContext,
   { list, query, item }: Omit<Listing<Item>, "names">,
   count: number,
 ): Promise<readonly Item[]> {
   const found: Item[] = [];
   const search = { ...query, pageSize: String(count) };
-  for await (const { data } of pagesAt(surroundings, list, search, item)) {
+  for await (const { data } of pagesAt(context, list, search, item)) {
     found.push(...data);
     if (found.length >= count) break;
   }
@@ -60,7 +66,7 @@ export async function firstOf<Item>(
 
 /** @throws SourceUnavailable */
 async function* pagesAt<Item>(
-  surroundings: Surroundings,
+  context: ReadContext,
   list: ListOperation,
   query: Readonly<Record<string, string>>,
   item: z.ZodType<Item>,
@@ -71,10 +77,10 @@ async function* pagesAt<Item>(
     stuck: (how) => unreadable(path, `a list that ${how}`),
     async ask(search) {
       const asked = `${path}?${new URLSearchParams(search).toString()}`;
-      const exchange = await get(surroundings, asked);
+      const exchange = await get(context, asked);
       const isRefused = exchange.kind === "answer" && exchange.status === 400;
       if (isRefused && search["cursor"] !== undefined) return null;
-      const { data, meta } = readable(surroundings, listOf(item), exchange, path);
+      const { data, meta } = readable(context, listOf(item), exchange, path);
       const { hasMore, nextCursor, total } = meta;
       return { data, hasMore, nextCursor, total, count: data.length };
     },
@@ -88,20 +94,20 @@ function mentions(record: unknown, names: readonly string[]): boolean {
 
 /** All of a list that is not paged, or a record; null when there is none to be seen (rule V1). @throws SourceUnavailable */
 export async function recordAt<T>(
-  surroundings: Surroundings,
+  context: ReadContext,
   path: string,
   schema: z.ZodType<T>,
 ): Promise<T | null> {
-  const exchange = await get(surroundings, path);
+  const exchange = await get(context, path);
   if (exchange.kind === "answer" && exchange.status === 404) return null;
-  return readable(surroundings, successOf(schema), exchange, path).data;
+  return readable(context, successOf(schema), exchange, path).data;
 }
 
-const get = ({ client, clock }: Surroundings, path: string): Promise<Exchange> =>
+const get = ({ client, clock }: ReadContext, path: string): Promise<Exchange> =>
   patiently(client, { method: "GET", path, purpose: "read-back" }, clock);
 
 function readable<T>(
-  { clock }: Surroundings,
+  { clock }: ReadContext,
   schema: z.ZodType<T>,
   exchange: Exchange,
   path: string,
@@ -149,6 +155,28 @@ export function foundIn(matches: ReadonlySet<string>, what: string): Finding {
   if (matches.size > 1)
     return { found: "several", detail: `${what} is there as ${[...matches].join(" and ")}` };
   return { found: "exact", ids: [first], detail: `${what} is ${first}` };
+}
+
+/**
+ * The record that a write made, among those of a list. `judge`: null for ours; in what a record with our number differs;
+ * undefined for any other record. `taken`: how to say that our number is used by another.
+ */
+export async function findListed<Item extends { readonly id: string }>(
+  context: ReadContext,
+  listing: Listing<Item>,
+  { what, taken }: { readonly what: string; readonly taken: string },
+  judge: (item: Item) => string | null | undefined,
+): Promise<Finding> {
+  // A page may repeat what slid down from the one before.
+  const ours = new Set<string>();
+  let other: string | null = null;
+  for await (const item of listAll(context, listing)) {
+    const difference = judge(item);
+    if (difference === null) ours.add(item.id);
+    else other = difference ?? other;
+  }
+  if (ours.size === 0 && other !== null) return { found: "different", detail: `${taken} ${other}` };
+  return foundIn(ours, what);
 }
 
 /**

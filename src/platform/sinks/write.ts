@@ -1,28 +1,40 @@
-/** What every write to the platform has in common: a checked document, one request under its key, one answer. */
+/**
+ * What every write to the platform has in common: a checked document, one request under its key, one answer. What
+ * differs from write to write is a row of the table in index.ts.
+ */
 import type { z } from "zod";
-import type { Item, Memory, Outgoing, Sink, Unfinished } from "../../core/contract.ts";
+import type { Item, Memory, Outgoing, Sink } from "../../core/contract.ts";
 import type { Fault } from "../../core/fault.ts";
 import { Refused } from "../../core/errors.ts";
-import { stringifyExact } from "../../core/json.ts";
-import type { Clock } from "../../core/moment.ts";
+import { canonicalOf, type Json, parseExact, stringifyExact } from "../../core/json.ts";
 import type { Finding, Policy } from "../../core/outcome.ts";
-import type { Exchanger, PlatformRequest } from "../client.ts";
-import { outcomeOf } from "../answers.ts";
+import { outcomeOf, type PlatformAnswer } from "../answers.ts";
+import type { Exchange, PlatformRequest } from "../client.ts";
+import type { OperationId } from "../contract/operations.ts";
 import { answerOf } from "../outcomes.ts";
-import { ownReplay } from "./own-replay.ts";
+import type { Ourselves } from "./ourselves.ts";
+import { settledIn } from "./policy.ts";
+import { type ReadContext, reading } from "./read-back.ts";
 
-export interface Surroundings {
-  readonly client: Exchanger;
-  readonly clock: Clock;
+export interface SinkContext extends ReadContext {
+  /** Null: every operation keeps its own settling time. */
   readonly settleMs: number | null;
+  readonly ourselves: Ourselves;
 }
 
-export interface WriteOptions {
+/** What a flow may name as a sink of the platform, and how it writes and looks for what it wrote. */
+export interface SinkPart {
+  /** The operations that it writes and reads back with. */
+  readonly uses: readonly OperationId[];
   readonly operation: string;
-  readonly writes: Sink["writes"];
-  readonly itemsMax: number;
+  /** `create` when left out. */
+  readonly writes?: Sink["writes"];
+  /** 1 when left out. */
+  readonly itemsMax?: number;
   readonly names?: string;
   readonly policy: Policy;
+  /** The platform gives what is written no id of its own ({@link Offer.anonymous}). */
+  readonly anonymous?: true;
   /**
    * Method and path of these items' request, `PUT /invoices/<id>/mark-paid`, and its body; undefined: none. Further
    * words of the target are for the read-back. @throws Refused
@@ -30,26 +42,45 @@ export interface WriteOptions {
   readonly write: (items: readonly Item[]) => { readonly target: string; readonly body: unknown };
   /** The ids in an answer's data, one per item; null when they are not there. By default the record's own. */
   readonly ids?: (data: unknown) => readonly (string | null)[] | null;
-  readonly find: (request: Outgoing, memory?: Memory) => Promise<Finding>;
+  /** Looks for what was written. @throws SourceUnavailable */
+  readonly find: (context: SinkContext, request: Outgoing, memory?: Memory) => Promise<Finding>;
+  /** The same for a PUT, where that is looked for otherwise. @throws SourceUnavailable */
+  readonly findChanged?: SinkPart["find"];
   readonly recognise?: NonNullable<Sink["recognise"]>;
-  /** What a person has to do there still, by an answer's data; null: nothing. */
-  readonly openIn?: (data: unknown) => Fault | null;
-  readonly unfinished?: Unfinished;
+  /** What a person has to do there still: the fault, and by an answer's data whether there is any. */
+  readonly unfinished?: {
+    readonly fault: Fault;
+    readonly isOpen: (data: unknown) => boolean;
+    /** Of these records: is it open still? */
+    readonly still: (context: SinkContext, ids: readonly string[]) => Promise<readonly boolean[]>;
+  };
 }
 
-export function writeSink({ client, clock }: Surroundings, options: WriteOptions): Sink {
-  const { operation, writes, itemsMax, names, policy, ids = ownId } = options;
+export function openSink(part: SinkPart, context: SinkContext): Sink {
+  const { operation, writes = "create", itemsMax = 1, ids = ownId, unfinished } = part;
+  const { client, clock } = context;
   return {
     operation,
     writes,
     itemsMax,
-    ...(names === undefined ? {} : { names }),
-    policy,
-    find: (request, _signal, memory) => options.find(request, memory),
-    ...(options.recognise === undefined ? {} : { recognise: options.recognise }),
-    ...(options.unfinished === undefined ? {} : { unfinished: options.unfinished }),
+    ...(part.names === undefined ? {} : { names: part.names }),
+    policy: settledIn(part.policy, context.settleMs),
+    find(request, _signal, memory) {
+      const isChange = request.target.startsWith("PUT ");
+      const find = isChange ? (part.findChanged ?? part.find) : part.find;
+      return reading(() => find(context, request, memory));
+    },
+    ...(part.recognise === undefined ? {} : { recognise: part.recognise }),
+    ...(unfinished === undefined
+      ? {}
+      : {
+          unfinished: {
+            fault: unfinished.fault,
+            still: (ids: readonly string[]) => unfinished.still(context, ids),
+          },
+        }),
     freeze(items) {
-      const { target, body } = options.write(items);
+      const { target, body } = part.write(items);
       return { target, body: body === undefined ? "" : stringifyExact(body) };
     },
     async send(request) {
@@ -62,13 +93,13 @@ export function writeSink({ client, clock }: Surroundings, options: WriteOptions
         idempotencyKey: key,
         purpose: "write",
       });
-      let open: Fault | null = null;
+      let isOpen = false;
       const read = (data: unknown): ReturnType<typeof ids> => {
-        open = options.openIn?.(data) ?? null;
+        isOpen = unfinished?.isOpen(data) ?? false;
         return ids(data);
       };
       const answer = answerOf(exchange, read, new Date(clock.now().wallMs), method);
-      const told = open === null ? answer : { ...answer, unfinished: open };
+      const told = isOpen && unfinished ? { ...answer, unfinished: unfinished.fault } : answer;
       return outcomeOf(ownReplay(told, exchange, request));
     },
   };
@@ -78,6 +109,43 @@ function ownId(data: unknown): readonly string[] | null {
   const id = (data as { id?: unknown } | undefined)?.id;
   return typeof id === "string" ? [id] : null;
 }
+
+/** Fields that a record has as it was sent, and by which it is told from another one. */
+const IDENTITY = ["invoiceNumber", "ticketNumber", "terminalCode", "total"] as const;
+
+/**
+ * A replay answers the bytes that were sent first under its key. The answer as it is; a replay that shows another record
+ * becomes a key conflict, for somebody else has used our key for it. Fields that either side lacks, or shows in another
+ * type, are not compared.
+ */
+export function ownReplay(
+  answer: PlatformAnswer,
+  exchange: Exchange,
+  request: Outgoing,
+): PlatformAnswer {
+  if (answer.name !== "replayed" || exchange.kind !== "answer" || request.body === "")
+    return answer;
+  const sent = membersOf(parseExact(request.body));
+  const shown = membersOf(membersOf(parseExact(exchange.text))["data"]);
+  const field = IDENTITY.find((name) => isOther(sent[name], shown[name]));
+  if (field === undefined) return answer;
+  const { detail, requestId } = answer;
+  const what = `${field} ${stringifyExact(shown[field])}, and ours is ${stringifyExact(sent[field])}`;
+  return {
+    name: "key-conflict",
+    detail: `${detail}, but it shows another record: ${what}`,
+    ...(requestId === undefined ? {} : { requestId }),
+  };
+}
+
+const isOther = (sent: Json | undefined, shown: Json | undefined): boolean =>
+  sent !== undefined &&
+  shown !== undefined &&
+  typeof sent === typeof shown &&
+  canonicalOf(sent) !== canonicalOf(shown);
+
+const membersOf = (value: Json | undefined): Readonly<Record<string, Json>> =>
+  typeof value === "object" && value !== null ? (value as Readonly<Record<string, Json>>) : {};
 
 /** The id in a target's path: `PUT /invoices/<id>/mark-paid`. */
 export const idIn = ({ target }: Outgoing): string =>

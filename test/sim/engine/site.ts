@@ -29,11 +29,9 @@ import type { Engine, Flow } from "../../../src/engine/engine.ts";
 import { EndedFreightRate } from "../../../src/platform/contract/documents.ts";
 import { CreateInvoice, ListedInvoice } from "../../../src/platform/contract/invoice.ts";
 import { CreateParty } from "../../../src/platform/contract/network.ts";
-import { endedFreightRates } from "../../../src/platform/sinks/freight-rates.ts";
-import { invoices } from "../../../src/platform/sinks/invoices.ts";
+import { sinks as platformSinks } from "../../../src/platform/parts.ts";
 import { ourselves } from "../../../src/platform/sinks/ourselves.ts";
-import { parties } from "../../../src/platform/sinks/parties.ts";
-import { rackPrices } from "../../../src/platform/sinks/rack-prices.ts";
+import { openSink } from "../../../src/platform/sinks/write.ts";
 import { walkSource } from "../../../src/platform/walk.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { Platform } from "./platform.ts";
@@ -172,8 +170,8 @@ function flowsOf(sides: Sides, process: Process, store: Store): Flow[] {
   const { platform, lists, ended } = sides;
   const { clock } = process;
   const client = platform.client(process);
-  const surroundings = { client, clock, settleMs: null };
-  const us = ourselves(surroundings);
+  const context = { client, clock, settleMs: null, ourselves: ourselves({ client, clock }) };
+  const opened = (name: keyof typeof platformSinks) => openSink(platformSinks[name], context);
   const wire = sides.wire(process);
   const books = booksOver(wire, process);
   const flow = (
@@ -202,12 +200,12 @@ function flowsOf(sides: Sides, process: Process, store: Store): Flow[] {
     flow("customers", "erp.customers", "platform.customers", {
       mapping: partyMapping("customer"),
       source: listed(process, () => lists.customers.map((one) => ({ ...one, id: one.code }))),
-      sink: parties(surroundings, "customer", us),
+      sink: opened("customers"),
     }),
     flow("suppliers", "erp.suppliers", "platform.suppliers", {
       mapping: partyMapping("supplier"),
       source: listed(process, () => lists.suppliers.map((one) => ({ ...one, id: one.code }))),
-      sink: parties(surroundings, "supplier", us),
+      sink: opened("suppliers"),
     }),
     flow("sales", "platform.invoicesIssued", "erp.invoices", {
       mapping: salesMapping,
@@ -217,17 +215,17 @@ function flowsOf(sides: Sides, process: Process, store: Store): Flow[] {
     flow("billing", "erp.invoices", "platform.invoices", {
       mapping: billingMapping,
       source: invoiceSource(wire, books, "USD"),
-      sink: invoices(surroundings),
+      sink: opened("invoices"),
     }),
     flow("prices", "erp.prices", "platform.rackPrices", {
       mapping: priceMapping,
       source: priceSource(wire, books),
-      sink: rackPrices(surroundings),
+      sink: opened("rackPrices"),
     }),
     flow("rates", "erp.ended", "platform.endedFreightRates", {
       mapping: rateMapping,
       source: listed(process, () => ended),
-      sink: endedFreightRates(surroundings),
+      sink: opened("endedFreightRates"),
     }),
   ];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Outgoing } from "../../core/contract.ts";
 import type { PlatformAnswer } from "../answers.ts";
-import { ownReplay } from "./own-replay.ts";
+import { ownReplay } from "./write.ts";
 
 const request = (body: string): Outgoing => ({
   key: "k",
