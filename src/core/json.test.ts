@@ -57,6 +57,66 @@ test("slicing agrees with JSON.parse for any records", () => {
   );
 });
 
+/** What `JSON.parse` makes of it; undefined: nothing. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+test("members that are read while a page is cut are those of JSON.parse, and what has them is valid JSON", () => {
+  const wanted = ["id", "lines"];
+  const name = constantFrom("id", "lines", "total", "n", "__proto__");
+  const digits = constantFrom(
+    "0",
+    "-1.50",
+    "01",
+    "1.",
+    "-",
+    "1e5",
+    "+1",
+    "12.5.1",
+    ".5",
+    "tru",
+    "nul",
+  );
+  const scalar = oneof(
+    digits,
+    constantFrom('"a"', '"\\""', '"\n"', "true", "null", "[ ]", "{}", "[1,]", '"]},"'),
+  );
+  const member = tuple(
+    name,
+    oneof(
+      scalar,
+      tuple(name, scalar).map(([key, one]) => `{"${key}":${one}}`),
+    ),
+  );
+  const record = array(member, { maxLength: 4 }).map(
+    (members) => `{${members.map(([key, one]) => `"${key}" : ${one}`).join(", ")}}`,
+  );
+  let read = 0;
+  assert(
+    property(array(record, { maxLength: 4 }), constantFrom("", " ", "x", "}"), (records, after) => {
+      const page = `{"data":[${records.map((one) => one + after).join(",")}],"meta":{}}`;
+      const { elements = [], members = [] } = sliceArray(page, "data", wanted) ?? {};
+      for (const [at, element] of elements.entries()) {
+        const told = members[at];
+        if (told === null || told === undefined) continue;
+        read++;
+        const object = parsed(element) as Record<string, unknown>;
+        for (const key of wanted)
+          expect(told[key] === undefined ? undefined : parsed(told[key])).toEqual(
+            Object.getOwnPropertyDescriptor(object, key)?.value,
+          );
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(read).toBeGreaterThan(100);
+});
+
 const space = constantFrom("", "", " ", "\n", "\t\r\n ");
 const name = oneof(
   constantFrom("a", "b", "1", "10", "2", "__proto__", "constructor", "toJSON", "a\\\\", ""),

@@ -4,7 +4,7 @@
  */
 import type { Change, Page, Reading, Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import { type Json, sliceArray, sliceObject } from "../core/json.ts";
+import { type Json, type Members, sliceArray, sliceObject } from "../core/json.ts";
 import { sha256, sortableInstant } from "../core/keys.ts";
 import type { Clock } from "../core/moment.ts";
 import { runShareOf, usualBudget } from "../core/budget.ts";
@@ -211,17 +211,22 @@ function isJson(text: string): boolean {
   return text.startsWith("{") && text.trimEnd().endsWith("}");
 }
 
-/** The page of a list, its records as the texts that they came as. @throws SourceUnavailable when it is none */
+/**
+ * The page of a list, its records as the texts that they came as. `wanted`: members of theirs that are read while it is cut.
+ * @throws SourceUnavailable when it is none
+ */
 export function sliced(
   exchange: Exchange,
   { list, clock }: { readonly list: ListOperation; readonly clock: Clock },
+  wanted: readonly string[] = [],
 ) {
   const path = pathOf(list);
   const { text, headers } = bodyOf(exchange, path, new Date(clock.now().wallMs));
-  const data = sliceArray(text, "data");
+  const data = sliceArray(text, "data", wanted);
   const { success }: Operation = operations[list];
   const meta = success.kind === "array" ? wholeArray : metaOf(data?.rest);
-  if (data !== null && meta !== null) return { headers, records: data.elements, ...meta };
+  if (data !== null && meta !== null)
+    return { headers, records: data.elements, members: data.members, ...meta };
   throw new SourceUnavailable(`${path} did not answer with a list.`, {
     next: "It is tried again by itself; if it stays, check that the address is the platform's API.",
   });
@@ -229,13 +234,19 @@ export function sliced(
 
 /** @throws SourceUnavailable when it is not a list page */
 function readPage(exchange: Exchange, options: WalkOptions): Listed {
-  const { headers, records, hasMore, nextCursor, total } = sliced(exchange, options);
+  const { detail } = options;
+  const asked = detail === undefined ? [] : [detail.lines, ...(detail.others ?? [])];
+  const wanted = ["id", "updatedAt", ...asked];
+  const { headers, records, members, hasMore, nextCursor, total } = sliced(
+    exchange,
+    options,
+    wanted,
+  );
   let latest: string | null = null;
   const halves = new Set<Change>();
-  const changes = records.map((record) => {
-    const { change, fields } = readRecord(record);
-    if (options.detail !== undefined && fields !== null && lacks(fields, options.detail))
-      halves.add(change);
+  const changes = records.map((record, at) => {
+    const { change, fields } = readSkimmed(record, members[at] ?? null) ?? readRecord(record);
+    if (detail !== undefined && fields !== null && lacks(fields, detail)) halves.add(change);
     if (change.version !== null && (latest === null || change.version > latest))
       latest = change.version;
     return change;
@@ -308,9 +319,13 @@ const extentOf = (
  */
 function lacks(fields: Fields, { lines, others = [] }: Detail): boolean {
   const shown = fields[lines];
-  const isEmpty = Array.isArray(shown) && shown.length === 0;
+  const isEmpty =
+    typeof shown === "string" ? EMPTY_LIST.test(shown) : Array.isArray(shown) && shown.length === 0;
   return isEmpty || [lines, ...others].some((name) => fields[name] === undefined);
 }
+
+/** As its sender wrote it. */
+const EMPTY_LIST = /^\[ *\]$/;
 
 /**
  * A record without an id, or a time unless it may be `undated`, is quarantined whole; the rest of the page goes on.
@@ -320,14 +335,33 @@ export const changeOf = (text: string, undated = false): Change => readRecord(te
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The change that a record is, and its fields: null where it is quarantined whole. It is parsed once. */
-function readRecord(text: string, undated = false): { change: Change; fields: Fields | null } {
+interface ReadRecord {
+  readonly change: Change;
+  /** Null where it is quarantined whole. */
+  readonly fields: Fields | null;
+}
+
+/** The same of a plain record, by the members that were read while it was cut; null: it must be parsed. */
+function readSkimmed(text: string, members: Members | null): ReadRecord | null {
+  const { id, updatedAt } = members ?? {};
+  if (members === null || id?.startsWith('"') !== true || updatedAt?.startsWith('"') !== true)
+    return null;
+  const change = { id: id.slice(1, -1), version: sortableInstant(updatedAt.slice(1, -1)), text };
+  const isUsable = change.id !== "" && change.id.length <= ID_MAX && !change.id.includes("\\");
+  if (change.version === null || !isUsable) return null;
+  return { change, fields: members };
+}
+
+const ID_MAX = 200;
+
+/** The change that a record is, and its fields. It is parsed once. */
+function readRecord(text: string, undated = false): ReadRecord {
   let fault = "is not valid JSON";
   try {
     const fields = JSON.parse(text) as Fields;
     const { id, updatedAt } = fields;
     const version = typeof updatedAt === "string" ? sortableInstant(updatedAt) : null;
-    if (typeof id === "string" && id !== "" && id.length <= 200 && (undated || version !== null))
+    if (typeof id === "string" && id !== "" && id.length <= ID_MAX && (undated || version !== null))
       return { change: { id, version, text }, fields };
     fault =
       !undated && version === null

@@ -65,8 +65,7 @@ export function intake(database: Database.Database) {
     return stored?.fault === fault && byValue(stored.text) === byValue(text);
   }
 
-  /** True when a delivery was made of it, null when it is older than what is stored. */
-  function take(flow: number, change: Change, atMs: number, see: See): boolean | null {
+  function take(flow: number, change: Change, atMs: number, see: See): keyof Taken {
     const id = storedId(change.id);
     const known = current(flow, id);
     if (known !== null) see(known.record);
@@ -74,14 +73,15 @@ export function intake(database: Database.Database) {
     // The same text without its fault is another content: now it can be delivered.
     const whole = `${fault ?? ""}${change.text}`;
     const content = change.version === null ? sha256(whole).slice(0, 22) : null;
-    if (content !== null && known?.content === content) return false;
+    if (content !== null && known?.content === content) return "unchanged";
     const revision = revisionOf(change.version, known?.revision ?? null, whole);
     if (known !== null && change.version !== null && known.version !== null) {
-      if (change.version < known.version) return null;
-      if (change.version === known.version && known.revision === revision) return false;
+      if (change.version < known.version) return "stale";
+      if (change.version === known.version && known.revision === revision) return "unchanged";
     }
     // Only now, for it costs: the same value may come written otherwise.
-    if (known?.version === change.version && isSame(known.record, fault, change.text)) return false;
+    if (known?.version === change.version && isSame(known.record, fault, change.text))
+      return "unchanged";
     const origin = change.origin ?? null;
     const { version, text } = change;
     const sum = sumOf([flow, id, version, revision, content, origin, fault, text]);
@@ -90,7 +90,7 @@ export function intake(database: Database.Database) {
       const added = addRecord.run(row);
       fresh.record(added.lastInsertRowid, version);
       see(Number(added.lastInsertRowid));
-      return true;
+      return "received";
     }
     // What moves now may have come with this page, and deliveries are in the order of arrival.
     fresh.save(flow, atMs);
@@ -98,7 +98,7 @@ export function intake(database: Database.Database) {
     supersede.run(known.record);
     addDelivery.run(flow, known.record, revision, atMs, version, origin);
     fresh.delivery();
-    return true;
+    return "received";
   }
 
   function takeAll(
@@ -108,10 +108,10 @@ export function intake(database: Database.Database) {
     see: See = () => {},
   ): Taken {
     fresh.forget();
-    const taken = changes.map((change) => take(flow, change, atMs, see));
+    const counts = { received: 0, unchanged: 0, stale: 0 };
+    for (const change of changes) counts[take(flow, change, atMs, see)]++;
     fresh.save(flow, atMs);
-    const count = (what: boolean | null): number => taken.filter((one) => one === what).length;
-    return { received: count(true), unchanged: count(false), stale: count(null) };
+    return counts;
   }
 
   return {
