@@ -4,6 +4,7 @@ import type { Books } from "../../src/ledger/port.ts";
 import { ledgerSink } from "../../src/ledger/sink.ts";
 import { unavailable } from "../../src/ledger/errors.ts";
 import { ledgerHoldings, priceHoldings } from "../../src/ledger/holdings.ts";
+import { offered } from "../../src/ledger/parts.ts";
 import { defineConnector } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { ExampleConfig } from "./config.ts";
@@ -14,18 +15,12 @@ import { paymentAdapter } from "./payments.ts";
 import { invoiceSource, partySource, priceSource } from "./sources.ts";
 import { openWire, type Wire } from "./wire.ts";
 
-const offer = (name: string) => ({ form: `books.${name}` });
-
 export const example = defineConnector<ExampleConfig>({
   name: "example",
   config: ExampleConfig,
   offers: () => ({
-    sources: {
-      parties: offer("parties"),
-      invoices: offer("invoices"),
-      prices: offer("prices"),
-    },
-    sinks: { invoices: offer("invoices"), bills: offer("bills"), payments: offer("payments") },
+    sources: offered(["parties", "invoices", "prices"]),
+    sinks: offered(["invoices", "bills", "payments"]),
   }),
   open(config, surroundings) {
     const wire = openWire(config);

@@ -1,5 +1,11 @@
 /** Invoices and bills in the ledger. */
-import type { LedgerAdapter, Capabilities, Entry, Desired } from "../../src/ledger/port.ts";
+import {
+  type LedgerAdapter,
+  type Capabilities,
+  type Entry,
+  type Desired,
+  PLAIN_ENTRY,
+} from "../../src/ledger/port.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { invoiceFacts } from "../../src/ledger/entries.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
@@ -124,12 +130,12 @@ const STATUSES = {
 } as const;
 
 const entryOf = (currency: string, kind: Kind, row: InvoiceRow): Entry<InvoiceRow> => ({
+  ...PLAIN_ENTRY,
   id: row.id,
   mark: row.mark,
   number: row.reference,
   party: row.party,
   status: STATUSES[row.state],
-  unfinished: false,
   touched: row.touched,
   disputed: row.disputed,
   payments: row.payments,

@@ -1,5 +1,5 @@
 /** Parties in the ledger, as documents need them: a code, a name, and the platform's id of the company. */
-import type { LedgerAdapter, Entry } from "../../src/ledger/port.ts";
+import { type LedgerAdapter, type Entry, PLAIN_ENTRY } from "../../src/ledger/port.ts";
 import { partiesOnce, partyFacts } from "../../src/ledger/entries.ts";
 import { PartyRow } from "./rows.ts";
 import { partyChange } from "./sources.ts";
@@ -26,17 +26,13 @@ export function partyAdapter(wire: Wire): LedgerAdapter<"party", PartyRow> {
 }
 
 const entryOf = (row: PartyRow): Entry<PartyRow> => ({
+  ...PLAIN_ENTRY,
   id: row.id,
   mark: row.mark,
   number: row.id,
-  party: null,
   status: row.active ? "posted" : "cancelled",
-  unfinished: false,
   touched: row.touched,
-  disputed: false,
-  payments: [],
   facts: partyFacts(row.id, row.name),
-  paid: null,
   change: partyChange(row),
   version: row.version,
   native: row,

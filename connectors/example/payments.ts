@@ -1,5 +1,11 @@
 /** Payments in the ledger: what customers pay (`sale`), and what we pay (`purchase`). */
-import { type LedgerAdapter, type Call, PAYMENTS, type Entry } from "../../src/ledger/port.ts";
+import {
+  type LedgerAdapter,
+  type Call,
+  PAYMENTS,
+  PLAIN_ENTRY,
+  type Entry,
+} from "../../src/ledger/port.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
 import { paymentFacts } from "../../src/ledger/entries.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -69,15 +75,12 @@ const sideOf = ({ type }: PaymentDocument): "sale" | "purchase" =>
   type === "out" ? "sale" : "purchase";
 
 const entryOf = (currency: string, row: PaymentRow): Entry<PaymentRow> => ({
+  ...PLAIN_ENTRY,
   id: row.id,
   mark: row.mark,
-  number: null,
   party: row.party,
   status: row.state,
-  unfinished: false,
   touched: row.touched,
-  disputed: false,
-  payments: [],
   facts: {
     number: row.id,
     party: row.party,
@@ -85,7 +88,6 @@ const entryOf = (currency: string, row: PaymentRow): Entry<PaymentRow> => ({
     money: { amount: row.amount },
     words: { side: row.side, currency, document: row.document, reference: row.text },
   },
-  paid: null,
   version: row.version,
   native: row,
 });

@@ -33,7 +33,7 @@ export function desk(more: object = {}) {
       return visit.session;
     },
   };
-  const books = booksOf(wire, config, surroundings, "customer");
+  const books = booksOf(wire, config, surroundings);
   const absent = {
     presence: () => ({}) as never,
     company: null,

@@ -188,11 +188,11 @@ test("a payment has the payer's number, and the accounts and the class that the 
   const wire = asking(({ xml }) => Promise.resolve(file.answer(xml)));
   const named = { receivableAccount: "A/R Fuel", payableAccount: "A/P Fuel", class: "Fuel" };
   const config = DesktopConfig.parse(settings(8447, named));
-  const own = (side: "customer" | "vendor") => booksOf(wire, config, surroundingsIn("."), side);
-  const invoice = await send(ledgerSink(own("customer"), "invoice"), invoiceDocument("FL-1"));
+  const own = booksOf(wire, config, surroundingsIn("."));
+  const invoice = await send(ledgerSink(own, "invoice"), invoiceDocument("FL-1"));
   const party = { code: "VEND-1", name: "Sabine Lights", companyId: "company-2" };
-  const bill = await send(ledgerSink(own("vendor"), "bill"), billDocument("R-1", { party }));
-  const payments = ledgerSink(own("customer"), "payment");
+  const bill = await send(ledgerSink(own, "bill"), billDocument("R-1", { party }));
+  const payments = ledgerSink(own, "payment");
   const pay = (id: string, on: string | null | undefined, more: Partial<PaymentDocument>) =>
     send(payments, paymentDocument(id, on ?? "", more));
   const long = { type: "in", reference: "091000019 0004711" } as const;

@@ -22,10 +22,7 @@ function companyFile(): CompanyFile {
 }
 
 const sinkOver = (wire: Pick<Wire, "read" | "write">): Sink =>
-  ledgerSink(
-    booksOf(wire, DesktopConfig.parse(settings(8447)), surroundingsIn("."), "customer"),
-    "invoice",
-  );
+  ledgerSink(booksOf(wire, DesktopConfig.parse(settings(8447)), surroundingsIn(".")), "invoice");
 
 /** QuickBooks answers at once. */
 const directly = (file: CompanyFile): Sink =>

@@ -7,7 +7,6 @@ import { ledgerSink } from "../../src/ledger/sink.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { itemOf } from "../example/example.fixture.ts";
-import { orderSink } from "../quickbooks/order-sink.ts";
 import { CompanyFile, type Row, type Table } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { orderDocument, settings, ticketDocument } from "./desktop.fixture.ts";
@@ -28,10 +27,9 @@ function desk(more: object = {}) {
     }),
     company: { product: file.product } as never,
   };
-  const of = (side: "customer" | "vendor") => booksOf(wire, config, surroundingsIn("."), side);
-  const ordersOf = (side: "customer" | "vendor") => ledgerSink(of(side), "order");
-  const orders = orderSink({ sale: ordersOf("customer"), purchase: ordersOf("vendor") });
-  const tickets = ledgerSink(of("vendor"), "shipment");
+  const books = booksOf(wire, config, surroundingsIn("."));
+  const orders = ledgerSink(books, "order");
+  const tickets = ledgerSink(books, "shipment");
   const only = (table: Table): Row => {
     const [row, another] = file.rows(table);
     if (row === undefined || another !== undefined) throw new Error(`not one ${table}`);

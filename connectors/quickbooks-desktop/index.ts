@@ -1,16 +1,11 @@
 /** QuickBooks Desktop through its Web Connector, which calls us: the books of one company file. */
-import type { Books } from "../../src/ledger/port.ts";
+import type { Books, LedgerKind } from "../../src/ledger/port.ts";
 import { ledgerSink } from "../../src/ledger/sink.ts";
 import { unavailable } from "../../src/ledger/errors.ts";
-import {
-  holdingsOf,
-  kindHoldings,
-  partyListHoldings,
-  priceHoldings,
-} from "../../src/ledger/holdings.ts";
+import { ledgerHoldings, partyListHoldings, priceHoldings } from "../../src/ledger/holdings.ts";
+import { offered } from "../../src/ledger/parts.ts";
 import { defineConnector, type Sink, type Surroundings } from "../../src/core/contract.ts";
 import type { Side } from "../quickbooks/text.ts";
-import { orderSink } from "../quickbooks/order-sink.ts";
 import { DesktopConfig } from "./config.ts";
 import { examineDesktop, toldIn } from "./examine.ts";
 import { invoiceAdapter } from "./invoices.ts";
@@ -25,37 +20,37 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
   name: "quickbooks-desktop",
   config: DesktopConfig,
   offers: ({ prices, receipts }) => ({
-    sources: {
-      parties: { form: "books.parties" },
-      invoices: { form: "books.invoices" },
-      paidInvoices: { form: "books.paidInvoices" },
-      ...(prices === undefined ? {} : { prices: { form: "books.prices" } }),
-    },
-    sinks: {
-      invoices: { form: "books.invoices" },
+    sources: offered([
+      "parties",
+      "invoices",
+      "paidInvoices",
+      ...(prices === undefined ? [] : ["prices"]),
+    ]),
+    sinks: offered([
+      "invoices",
       // A receipt with its order's prices owes what the bill would owe once more (ADR 0068).
-      ...(receipts === "unpriced" ? { bills: { form: "books.bills" } } : {}),
-      payments: { form: "books.payments" },
-      orders: { form: "books.orders" },
-      shipments: { form: "books.shipments" },
-    },
+      ...(receipts === "unpriced" ? ["bills"] : []),
+      "payments",
+      "orders",
+      "shipments",
+    ]),
   }),
   open(config, surroundings) {
     const wire = openWire(config, surroundings);
-    const sales = booksOf(wire, config, surroundings, "customer");
-    const purchases = booksOf(wire, config, surroundings, "vendor");
-    const here = (sink: Sink): Sink => ({ ...sink, expect: (signal) => wire.expect(signal) });
-    const sources = desktopSources(wire, config, surroundings, sales);
+    const books = booksOf(wire, config, surroundings);
+    const sinkOf = (kind: LedgerKind): Sink => ({
+      ...ledgerSink(books, kind),
+      expect: (signal) => wire.expect(signal),
+    });
+    const sources = desktopSources(wire, config, surroundings, books);
     return {
       sources,
       sinks: {
-        invoices: here(ledgerSink(sales, "invoice")),
-        bills: here(ledgerSink(purchases, "bill")),
-        payments: here(ledgerSink(sales, "payment")),
-        orders: here(
-          orderSink({ sale: ledgerSink(sales, "order"), purchase: ledgerSink(purchases, "order") }),
-        ),
-        shipments: here(ledgerSink(purchases, "shipment")),
+        invoices: sinkOf("invoice"),
+        bills: sinkOf("bill"),
+        payments: sinkOf("payment"),
+        orders: sinkOf("order"),
+        shipments: sinkOf("shipment"),
       },
       check: (signal) => wire.expect(signal),
       examine: async (signal, needs) => {
@@ -64,21 +59,15 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
       },
       presence: () => wire.presence(),
       readAgain: () => wire.tellAgain(),
-      holdings: holdingsOf(sales.name, {
-        invoice: kindHoldings(tellingBooks(wire, config, surroundings, sales), "invoice"),
-        bill: kindHoldings(purchases, "bill"),
-        payment: kindHoldings(sales, "payment"),
-        "bill-payment": kindHoldings(sales, "bill-payment"),
-        order: kindHoldings(sales, "order", purchases),
-        ticket: kindHoldings(purchases, "ticket"),
+      holdings: ledgerHoldings(tellingBooks(wire, config, surroundings, books), {
         party: partyListHoldings(
-          sales.name,
+          books.name,
           (signal) => everyParty(wire, signal),
-          (error) => unavailable(error, sales),
+          (error) => unavailable(error, books),
         ),
         ...(sources.prices === undefined
           ? {}
-          : { price: priceHoldings(sales.name, surroundings.currency, sources.prices) }),
+          : { price: priceHoldings(books.name, surroundings.currency, sources.prices) }),
       }),
       close: () => wire.close(),
     };
@@ -99,16 +88,13 @@ const tellingBooks = (
   };
 };
 
-/**
- * The books as one side sees them: QuickBooks keeps customers and vendors in two lists.
- * @param side whose documents: a payment has no party of its own
- */
+/** QuickBooks keeps customers and vendors in two lists. */
 export function booksOf(
   wire: Pick<Wire, "read" | "write"> & Partial<Pick<Wire, "company" | "session">>,
   config: DesktopConfig,
   surroundings: Surroundings,
-  side: Side,
 ): Books {
+  const partiesOf = (side: Side) => partyAdapter(wire, config, side, () => surroundings.now());
   const { currency } = surroundings;
   return {
     name: "QuickBooks",
@@ -116,7 +102,7 @@ export function booksOf(
       invoice: invoiceAdapter(wire, config, currency, "invoice"),
       bill: invoiceAdapter(wire, config, currency, "bill"),
       payment: paymentAdapter(wire, config, currency),
-      party: partyAdapter(wire, config, side, () => surroundings.now()),
+      party: { sale: partiesOf("customer"), purchase: partiesOf("vendor") },
       order: orderAdapter(wire, config),
       shipment: receiptAdapter(wire, config),
     },

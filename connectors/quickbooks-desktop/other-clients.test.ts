@@ -124,7 +124,7 @@ function mailboxed() {
   onTestFinished(() => mailbox.stop());
   const config = DesktopConfig.parse(settings(8447));
   const wire = asking((one, signal) => mailbox.ask(one, signal));
-  const sink = ledgerSink(booksOf(wire, config, surroundingsIn("."), "customer"), "invoice");
+  const sink = ledgerSink(booksOf(wire, config, surroundingsIn(".")), "invoice");
   return { file, mailbox, sink };
 }
 

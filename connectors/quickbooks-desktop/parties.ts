@@ -7,6 +7,7 @@ import {
   type Desired,
 } from "../../src/ledger/port.ts";
 import type { Party } from "../../src/ledger/documents.ts";
+import { partiesOnce } from "../../src/ledger/entries.ts";
 import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { ascii, NAME_MOST, partyName, sameName, type Side, suffixed } from "../quickbooks/text.ts";
@@ -41,13 +42,7 @@ export function partyAdapter(
   };
   const marked = markedIn(wire, query, now, { markIn, fields: FIELDS });
   return {
-    can: {
-      has: ["posted", "cancelled"],
-      byUs: "posted",
-      amend: {},
-      atomic: 1,
-      numbered: "once",
-    },
+    ...partiesOnce(["posted", "cancelled"], 1),
     expected: async (parties) =>
       parties.map(({ code, name }) => ({
         number: code,
@@ -104,7 +99,6 @@ export function partyAdapter(
         });
       }
     },
-    apply: () => Promise.resolve(),
   };
 }
 

@@ -25,14 +25,13 @@ function desk(table: "Customer" | "Vendor" = "Customer") {
     company: { product: file.product } as never,
   };
   const config = DesktopConfig.parse(settings(8447));
-  const of = (side: "customer" | "vendor") => booksOf(wire, config, surroundingsIn("."), side);
-  return { file, of };
+  return { file, books: booksOf(wire, config, surroundingsIn(".")) };
 }
 
 test("a purchase order and a receipt are given the new number, with and without their link", async () => {
-  const { file, of } = desk();
-  const orders = ledgerSink(of("vendor"), "order");
-  const tickets = ledgerSink(of("vendor"), "shipment");
+  const { file, books } = desk();
+  const orders = ledgerSink(books, "order");
+  const tickets = ledgerSink(books, "shipment");
   const order = orderDocument("LD-2", { type: "purchase" });
   const ticket = ticketDocument("DT-1");
   const [orderId = null] = (await deliver(orders, [itemOf(order)])).ids ?? [];
@@ -54,8 +53,8 @@ test("a purchase order and a receipt are given the new number, with and without 
 test.each(["invoice", "bill"] as const)(
   "an %s with another number is told with both, and booked no second time, with and without its link",
   async (kind) => {
-    const { file, of } = desk(kind === "invoice" ? "Customer" : "Vendor");
-    const sink = ledgerSink(of(kind === "invoice" ? "customer" : "vendor"), kind);
+    const { file, books } = desk(kind === "invoice" ? "Customer" : "Vendor");
+    const sink = ledgerSink(books, kind);
     const made = (kind === "invoice" ? invoiceDocument : billDocument)("FL-1");
     const [id = null] = (await deliver(sink, [itemOf(made)])).ids ?? [];
     for (const link of [id, null]) {
@@ -70,14 +69,13 @@ test.each(["invoice", "bill", "payment of an invoice", "payment of a bill"] as c
   "an %s that a clerk gives another number is found by its id and told with both",
   async (kind) => {
     const isSale = kind.endsWith("invoice");
-    const { file, of } = desk(isSale ? "Customer" : "Vendor");
-    const side = of(isSale ? "customer" : "vendor");
+    const { file, books } = desk(isSale ? "Customer" : "Vendor");
     const document = (isSale ? invoiceDocument : billDocument)("FL-1");
-    const documents = ledgerSink(side, isSale ? "invoice" : "bill");
+    const documents = ledgerSink(books, isSale ? "invoice" : "bill");
     const [booked = ""] = (await deliver(documents, [itemOf(document)])).ids ?? [];
     const isPayment = kind.startsWith("payment");
     const payment = paymentDocument("pay-1", booked ?? "", { type: isSale ? "out" : "in" });
-    const sink = isPayment ? ledgerSink(side, "payment") : documents;
+    const sink = isPayment ? ledgerSink(books, "payment") : documents;
     const items = [itemOf(isPayment ? payment : document)];
     const [id = ""] = (await deliver(sink, items)).ids ?? [];
     const delivered = {
@@ -109,8 +107,8 @@ test.each(["invoice", "bill", "payment of an invoice", "payment of a bill"] as c
 test.each(["dup-1 ", "Dup-1", " DUP-1"])(
   "a bill of a vendor under a number that people read as one that is there is not booked: %j",
   async (number) => {
-    const { file, of } = desk("Vendor");
-    const sink = ledgerSink(of("vendor"), "bill");
+    const { file, books } = desk("Vendor");
+    const sink = ledgerSink(books, "bill");
     await deliver(sink, [itemOf(billDocument("DUP-1"))]);
     const other = { ...billDocument(number), id: "id-of-another" };
     expect(await refusalOf(sink, itemOf(other))).toMatchObject({

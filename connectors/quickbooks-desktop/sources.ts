@@ -1,16 +1,8 @@
 /** What changed in QuickBooks: customers and vendors, customer invoices with what was paid on them, prices. */
 import type { Change, Source, Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import type { FactLine } from "../../src/core/holdings.ts";
-import { stringifyExact } from "../../src/core/json.ts";
-import type { InvoiceRecord, PartyRecord } from "../../src/ledger/documents.ts";
-import {
-  invoiceRecord,
-  numberTwice,
-  partyChange,
-  priceChange,
-  some,
-} from "../../src/ledger/entries.ts";
+import type { PartyRecord } from "../../src/ledger/documents.ts";
+import { numberTwice, partyChange, priceChange, some } from "../../src/ledger/entries.ts";
 import { unavailable } from "../../src/ledger/errors.ts";
 import { platformIdIn } from "../../src/ledger/notes.ts";
 import type { Books, Entry, LedgerAdapter } from "../../src/ledger/port.ts";
@@ -43,7 +35,7 @@ import {
 } from "./qbxml.ts";
 import { openOf, partyCode, type Row, totalOf } from "./rows.ts";
 import type { Wire } from "./wire.ts";
-import { deletedInvoice, inactiveParty, paidBy, regionOf, taxesOf } from "../quickbooks/lines.ts";
+import { deletedInvoice, inactiveParty, invoiceChange, regionOf } from "../quickbooks/lines.ts";
 import type { Side } from "../quickbooks/text.ts";
 
 /* Prices of items, and of price levels item by item: each list is a terminal. */
@@ -138,8 +130,27 @@ async function invoiceTeller(
   return (entry, number) => {
     const { row } = entry.native;
     const payer = payers.get(refOf(row, "CustomerRef").id ?? "") ?? null;
-    const record = recordOf(entry, { number, payer, currency, taxItems: config.taxItems });
-    return { id: record.id, version: null, text: stringifyExact(record) };
+    return invoiceChange(entry, {
+      id: idOf(entry),
+      number,
+      ...(yesOf(row, "IsPending") === true ? { state: "draft" as const } : {}),
+      facts: {
+        party: payer?.code ?? refOf(row, "CustomerRef").name,
+        days: { date: dayIn(row, "TxnDate") },
+        words: {
+          currency: foreignIn(row) ?? currency,
+          reference: textOf(row, "PONumber"),
+          order: textOf(row, "Memo")?.replace(/^VOID:\s*/i, "") ?? null,
+        },
+      },
+      lines: entry.native.lines,
+      taxItems: config.taxItems,
+      salesTax: amountOf(row, "SalesTaxTotal"),
+      total: totalOf("invoice", entry.native),
+      open: openOf("invoice", entry.native),
+      dueDate: dayOf(row, "DueDate"),
+      partyCompanyId: payer?.companyId ?? null,
+    });
   };
 }
 
@@ -219,58 +230,6 @@ async function payersOf(
       const code = partyCode("customer", needed(row, "ListID"));
       return [[id, { code, companyId: platformIdIn(textOf(row, "Notes")) }] as const];
     }),
-  );
-}
-
-const STATES = { settled: "paid", cancelled: "cancelled" } as const;
-
-function recordOf(
-  entry: Invoice,
-  told: {
-    readonly number: string;
-    readonly payer: Payer | null;
-    readonly currency: string;
-    readonly taxItems: readonly string[];
-  },
-): InvoiceRecord {
-  const { status, mark, paid } = entry;
-  const { row } = entry.native;
-  const isTax = ({ product }: FactLine): boolean =>
-    product !== null && told.taxItems.includes(product);
-  const all = entry.native.lines;
-  const salesTax = amountOf(row, "SalesTaxTotal");
-  const total = totalOf("invoice", entry.native);
-  const open = openOf("invoice", entry.native);
-  const taxes = all.filter(isTax);
-  const tax = Decimal.sum(taxes.map(({ amount }) => amount)).plus(salesTax);
-  const untaxed = total.minus(tax);
-  const isPosted = status !== "settled" && status !== "cancelled";
-  const isPending = yesOf(row, "IsPending") === true;
-  return invoiceRecord(
-    {
-      party: told.payer?.code ?? refOf(row, "CustomerRef").name,
-      days: { date: dayIn(row, "TxnDate") },
-      money: { untaxed, tax, total },
-      words: {
-        currency: foreignIn(row) ?? told.currency,
-        reference: textOf(row, "PONumber"),
-        order: textOf(row, "Memo")?.replace(/^VOID:\s*/i, "") ?? null,
-      },
-      lines: all.filter((line) => !isTax(line)),
-      taxes: taxesOf(taxes, salesTax, untaxed),
-    },
-    {
-      number: told.number,
-      id: needed(row, "TxnID"),
-      state: isPosted ? (isPending ? "draft" : "posted") : STATES[status],
-      partyCompanyId: told.payer?.companyId ?? null,
-      dueDate: dayOf(row, "DueDate"),
-      open,
-      paidDate: paid,
-      ...paidBy(entry, total, open),
-      platformId: mark,
-      productNames: all.filter((line) => !isTax(line)).map(({ product }) => product),
-    },
   );
 }
 

@@ -4,7 +4,7 @@ import type { Fault } from "../../src/core/fault.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { paidMarkIn } from "../../src/ledger/notes.ts";
-import type { Entry, PaymentOn } from "../../src/ledger/port.ts";
+import { type Entry, PLAIN_ENTRY, type PaymentOn } from "../../src/ledger/port.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
 import { ACCOUNT, ITEM, type Names, type Online } from "./online.ts";
 import { type DocumentRow, having, type Line, PaymentRow } from "./rows.ts";
@@ -74,7 +74,7 @@ const detailOf = (line: AmountLine) =>
   line.SalesItemLineDetail ?? line.ReimburseLineDetail ?? line.ItemBasedExpenseLineDetail ?? null;
 
 /** The item's name as people call it; null: the line has none. */
-export function itemIn(names: Names, line: AmountLine): string | null {
+function itemIn(names: Names, line: AmountLine): string | null {
   const ref = detailOf(line)?.ItemRef ?? null;
   return ref === null ? null : names.codeOf(ITEM, ref.value, ref.name);
 }
@@ -383,14 +383,12 @@ export function entryOf(
   const isSettled = row.Balance.sign === 0;
   const days = payments.map(({ TxnDate }) => TxnDate).toSorted();
   return {
+    ...PLAIN_ENTRY,
     id: row.Id,
     mark: memo?.mark ?? null,
     number: memo?.number ?? row.DocNumber,
     party: partyIn(kind, row),
     status: isOver ? "cancelled" : isSettled ? "settled" : "posted",
-    unfinished: false,
-    touched: null,
-    disputed: false,
     payments: payments.flatMap((one) => paymentsOn(kind, row.Id, one)),
     facts: factsOf(kind, currency, names, row),
     ...(kind === "invoice" && memo !== null && !isOver ? taxAdded(row) : {}),

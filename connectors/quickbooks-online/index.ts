@@ -1,17 +1,11 @@
 /** QuickBooks Online over REST v3: the books of one company. */
 import type { Books } from "../../src/ledger/port.ts";
 import { ledgerSink } from "../../src/ledger/sink.ts";
-import {
-  holdingsOf,
-  kindHoldings,
-  partyListHoldings,
-  priceHoldings,
-} from "../../src/ledger/holdings.ts";
+import { ledgerHoldings, partyListHoldings, priceHoldings } from "../../src/ledger/holdings.ts";
 import { unavailable } from "../../src/ledger/errors.ts";
+import { offered } from "../../src/ledger/parts.ts";
 import { defineConnector } from "../../src/core/contract.ts";
-import { orderSink } from "../quickbooks/order-sink.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
-import type { DocumentKind } from "./documents.ts";
 import { QUICKBOOKS } from "./errors.ts";
 import { checkOnline, examineOnline, warningsOf } from "./examine.ts";
 import { documentAdapter } from "./invoices.ts";
@@ -28,46 +22,34 @@ import {
 } from "./sources.ts";
 import { openWire } from "./wire.ts";
 
-const offer = (name: string) => ({ form: `books.${name}` });
-
 export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
   name: "quickbooks-online",
   config: QuickbooksOnlineConfig,
   offers: ({ prices }) => ({
-    sources: {
-      parties: offer("parties"),
-      invoices: offer("invoices"),
-      paidInvoices: offer("paidInvoices"),
-      ...(prices === undefined ? {} : { prices: offer("prices") }),
-    },
-    sinks: {
-      orders: offer("orders"),
-      invoices: offer("invoices"),
-      bills: offer("bills"),
-      payments: offer("payments"),
-    },
+    sources: offered([
+      "parties",
+      "invoices",
+      "paidInvoices",
+      ...(prices === undefined ? [] : ["prices"]),
+    ]),
+    sinks: offered(["orders", "invoices", "bills", "payments"]),
   }),
   open(config, surroundings) {
     const wire = openWire(config, surroundings);
     const online = openOnline(config, surroundings, wire);
-    const shared = {
+    const books: Books = {
       ...QUICKBOOKS,
-      settleMs: config.settleMs,
-      settleAfterMs: config.settleAfter,
-      surroundings,
-    };
-    // Customers and vendors are two lists: the party of an invoice is one, that of a bill the other.
-    const booksOf = (kind: DocumentKind): Books => ({
-      ...shared,
       adapters: {
         invoice: documentAdapter(online, "invoice"),
         bill: documentAdapter(online, "bill"),
         payment: paymentAdapter(online),
         order: orderAdapter(online),
-        party: partyAdapter(online, kind),
+        party: { sale: partyAdapter(online, "invoice"), purchase: partyAdapter(online, "bill") },
       },
-    });
-    const [sales, purchases] = [booksOf("invoice"), booksOf("bill")];
+      settleMs: config.settleMs,
+      settleAfterMs: config.settleAfter,
+      surroundings,
+    };
     const prices = config.prices === undefined ? null : priceSource(online);
     return {
       sources: {
@@ -77,28 +59,20 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
         ...(prices === null ? {} : { prices }),
       },
       sinks: {
-        orders: orderSink({
-          sale: ledgerSink(sales, "order"),
-          purchase: ledgerSink(purchases, "order"),
-        }),
-        invoices: ledgerSink(sales, "invoice"),
-        bills: ledgerSink(purchases, "bill"),
-        payments: ledgerSink(sales, "payment"),
+        orders: ledgerSink(books, "order"),
+        invoices: ledgerSink(books, "invoice"),
+        bills: ledgerSink(books, "bill"),
+        payments: ledgerSink(books, "payment"),
       },
       check: (signal) => checkOnline(online, signal),
       readAgain: () => online.names.codes.forget(),
       warnings: () => warningsOf(online),
       examine: (signal, needs) => examineOnline(online, signal, needs),
-      holdings: holdingsOf(QUICKBOOKS.name, {
-        invoice: kindHoldings(sales, "invoice"),
-        bill: kindHoldings(purchases, "bill"),
-        payment: kindHoldings(sales, "payment"),
-        "bill-payment": kindHoldings(sales, "bill-payment"),
-        order: kindHoldings(sales, "order", purchases),
+      holdings: ledgerHoldings(books, {
         party: partyListHoldings(
           QUICKBOOKS.name,
           (signal) => everyParty(online, signal),
-          (error) => unavailable(error, sales),
+          (error) => unavailable(error, books),
         ),
         ...(prices === null
           ? {}

@@ -22,7 +22,7 @@ import {
 import { ACCOUNT, CLASS, expectFit, ITEM, LOCATION, type Online } from "./online.ts";
 import { inCurrency, partyIdOf } from "./parties.ts";
 import { conditionsOf, DocumentRow, having, isId, listed } from "./rows.ts";
-import { invoiceChange, issuedNumber } from "./sources.ts";
+import { invoiceTeller, issuedNumber } from "./sources.ts";
 import type { Entity } from "./wire.ts";
 
 /* A document under a number that QuickBooks may have given away already (6140). */
@@ -238,7 +238,7 @@ async function entriesOf(
 ): Promise<Entry<DocumentRow>[]> {
   const { names, surroundings } = online;
   const payments = await paymentsOf(online, kind, rows, signal);
-  const change = kind === "invoice" ? await invoiceChange(online, rows, payments, signal) : null;
+  const change = kind === "invoice" ? await invoiceTeller(online, rows, payments, signal) : null;
   return rows.map((row) => {
     const on = payments.filter((payment) => linksOf(payment, kind).includes(row.Id));
     return {

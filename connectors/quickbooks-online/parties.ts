@@ -5,6 +5,7 @@
  */
 import {
   LedgerError,
+  PLAIN_ENTRY,
   type Call,
   type PartyAdapter,
   type Entry,
@@ -12,7 +13,7 @@ import {
 } from "../../src/ledger/port.ts";
 import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
 import type { Party } from "../../src/ledger/documents.ts";
-import { orRefused } from "../../src/ledger/entries.ts";
+import { orRefused, partiesOnce } from "../../src/ledger/entries.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { cut, NAME_MOST, oneLine, partyName, sameName, suffixed } from "../quickbooks/text.ts";
 import { type DocumentKind, partyCode } from "./documents.ts";
@@ -28,13 +29,7 @@ export function partyAdapter(online: Online, kind: DocumentKind): PartyAdapter {
   const entity = PARTY_ENTITY[kind];
   const told = (row: PartyRow): Entry<PartyRow> => entryOf(kind, row);
   return {
-    can: {
-      has: ["posted", "cancelled"],
-      byUs: "posted",
-      amend: {},
-      atomic: 1,
-      numbered: "once",
-    },
+    ...partiesOnce(["posted", "cancelled"], 1),
     expected: (parties) =>
       orRefused(parties, async ({ code }) => ({
         number: code,
@@ -61,7 +56,6 @@ export function partyAdapter(online: Online, kind: DocumentKind): PartyAdapter {
     },
     create: (desired, call) =>
       Promise.all(desired.map(({ document }) => create(online, kind, document, call))),
-    apply: () => Promise.resolve(),
   };
 }
 
@@ -175,17 +169,12 @@ export function inCurrency({ surroundings }: Online, payer: Entry | null): void 
 }
 
 const entryOf = (kind: DocumentKind, row: PartyRow): Entry<PartyRow> => ({
+  ...PLAIN_ENTRY,
   id: partyCode(kind, row.Id),
   mark: markIn(row),
   number: partyCode(kind, row.Id),
-  party: null,
   status: row.Active ? "posted" : "cancelled",
-  unfinished: false,
-  touched: null,
-  disputed: false,
-  payments: [],
   facts: { number: partyCode(kind, row.Id), words: { name: row.DisplayName } },
-  paid: null,
   version: row.SyncToken,
   native: row,
 });

@@ -1,5 +1,11 @@
 /** Payments: what customers pay (Payment), and what we pay (BillPayment). QuickBooks has one list of each. */
-import { type LedgerAdapter, PAYMENTS, type Entry, type Desired } from "../../src/ledger/port.ts";
+import {
+  type LedgerAdapter,
+  PAYMENTS,
+  PLAIN_ENTRY,
+  type Entry,
+  type Desired,
+} from "../../src/ledger/port.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
 import { paymentFacts } from "../../src/ledger/entries.ts";
 import { markIn, paidMarkIn, payingMark } from "../../src/ledger/notes.ts";
@@ -200,15 +206,11 @@ function entryOf(side: Side, currency: string, row: PaymentRow): Entry<PaymentRo
   const ref = side === "out" ? row.CustomerRef : row.VendorRef;
   const party = ref === null ? null : partyCode(PAID[side], ref.value);
   return {
+    ...PLAIN_ENTRY,
     id,
     mark,
-    number: null,
     party,
     status: isVoided(row) ? "cancelled" : "posted",
-    unfinished: false,
-    touched: null,
-    disputed: false,
-    payments: [],
     facts: {
       number: id,
       party,
@@ -222,7 +224,6 @@ function entryOf(side: Side, currency: string, row: PaymentRow): Entry<PaymentRo
         reference: mark === null ? note : note.slice(markIn(note).length).trim(),
       },
     },
-    paid: null,
     version: row.SyncToken,
     native: row,
   };

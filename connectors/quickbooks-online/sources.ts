@@ -5,19 +5,17 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import { type Json, stringifyExact } from "../../src/core/json.ts";
-import type { InvoiceRecord, PartyRecord, PriceRecord } from "../../src/ledger/documents.ts";
-import { invoiceRecord, numberTwice, partyChange, some } from "../../src/ledger/entries.ts";
+import type { PartyRecord, PriceRecord } from "../../src/ledger/documents.ts";
+import { numberTwice, partyChange, some } from "../../src/ledger/entries.ts";
 import { sorted, unavailable } from "../../src/ledger/errors.ts";
 import { platformIdIn } from "../../src/ledger/notes.ts";
-import { type Entry, LedgerError } from "../../src/ledger/port.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import { type Mark, type StampFeed, type Stamps, stampSource } from "../../src/ledger/stamps.ts";
 import {
-  amountLines,
   type DocumentKind,
   ENTITY,
   entryOf,
   isVoided,
-  itemIn,
   linksOf,
   partyCode,
   paymentsOf,
@@ -36,7 +34,7 @@ import {
   walk,
 } from "./rows.ts";
 import { type Changed, type ChangedRow, CHANGES_MOST, type Entity, type Wire } from "./wire.ts";
-import { deletedInvoice, inactiveParty, paidBy, regionOf, taxesOf } from "../quickbooks/lines.ts";
+import { deletedInvoice, inactiveParty, invoiceChange, regionOf } from "../quickbooks/lines.ts";
 import { memoIn } from "../quickbooks/text.ts";
 
 /*
@@ -521,7 +519,7 @@ async function invoiceChanges(
   const Id = records.map(String);
   const rows = await having(online.wire, ENTITY.invoice, DocumentRow, { Id }, signal);
   const payments = await paymentsOf(online, "invoice", rows, signal);
-  const change = await invoiceChange(online, rows, payments, signal);
+  const change = await invoiceTeller(online, rows, payments, signal);
   const faultOf = await faultsIn?.(online, rows, signal);
   return rows.map((row) => {
     const fault = faultOf?.(row) ?? null;
@@ -548,70 +546,31 @@ async function faultsOf(
 }
 
 /** What a source tells of these invoices, under a number. @throws LedgerError */
-export async function invoiceChange(
-  online: Online,
+export async function invoiceTeller(
+  { wire, names, surroundings, config }: Online,
   rows: readonly DocumentRow[],
   payments: readonly PaymentRow[],
   signal: AbortSignal,
 ): Promise<(row: DocumentRow, number: string) => Change> {
-  const { wire, names, surroundings, config } = online;
   const Id = rows.flatMap(({ CustomerRef }) => CustomerRef?.value ?? []);
   const customers = await having(wire, "Customer", PartyRow, { Id }, signal, ANY);
   const companies = new Map(customers.map((one) => [one.Id, platformIdIn(one.Notes)]));
   return (row, number) => {
     const on = payments.filter((payment) => linksOf(payment, "invoice").includes(row.Id));
     const entry = entryOf("invoice", surroundings.currency, names, row, on);
-    const record = recordOf(row, entry, {
-      number,
-      taxItems: config.taxItems,
-      partyCompanyId: companies.get(row.CustomerRef?.value ?? "") ?? null,
-      products: amountLines(row).map((line) => itemIn(names, line)),
-    });
-    return { id: row.Id, version: null, text: stringifyExact(record) };
-  };
-}
-
-const STATES = { settled: "paid", cancelled: "cancelled" } as const;
-
-function recordOf(
-  row: DocumentRow,
-  entry: Entry,
-  told: {
-    readonly number: string;
-    readonly taxItems: readonly string[];
-    readonly partyCompanyId: string | null;
-    /** Of its lines, in their order. */
-    readonly products: readonly (string | null)[];
-  },
-): InvoiceRecord {
-  const { facts, status, mark, paid: paidDate } = entry;
-  const isTax = (product: string | null): boolean =>
-    product !== null && told.taxItems.includes(product);
-  const all = facts.lines ?? [];
-  const taxes = all.filter(({ product }) => isTax(product));
-  const salesTax = row.TxnTaxDetail?.TotalTax ?? Decimal.zero;
-  const tax = Decimal.sum(taxes.map(({ amount }) => amount)).plus(salesTax);
-  const untaxed = row.TotalAmt.minus(tax);
-  return invoiceRecord(
-    {
-      ...facts,
-      money: { untaxed, tax, total: row.TotalAmt },
-      lines: all.filter(({ product }) => !isTax(product)),
-      taxes: taxesOf(taxes, salesTax, untaxed),
-    },
-    {
-      number: told.number,
+    return invoiceChange(entry, {
       id: row.Id,
-      state: status === "settled" || status === "cancelled" ? STATES[status] : "posted",
-      partyCompanyId: told.partyCompanyId,
-      dueDate: row.DueDate,
+      number,
+      facts: entry.facts,
+      lines: entry.facts.lines ?? [],
+      taxItems: config.taxItems,
+      salesTax: row.TxnTaxDetail?.TotalTax ?? Decimal.zero,
+      total: row.TotalAmt,
       open: row.Balance,
-      paidDate,
-      ...paidBy(entry, row.TotalAmt, row.Balance),
-      platformId: mark,
-      productNames: told.products.filter((product) => !isTax(product)),
-    },
-  );
+      dueDate: row.DueDate,
+      partyCompanyId: companies.get(row.CustomerRef?.value ?? "") ?? null,
+    });
+  };
 }
 
 async function priceChanges(

@@ -5,10 +5,10 @@
 import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { FactLine, Facts, FactTax } from "../../src/core/holdings.ts";
+import type { Day, FactLine, Facts } from "../../src/core/holdings.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import type { InvoiceDocument, PartyRecord } from "../../src/ledger/documents.ts";
-import { invoiceRecord, MONEY, type Payers, payersOf, some } from "../../src/ledger/entries.ts";
+import { invoiceRecord, MONEY, payersOf, some } from "../../src/ledger/entries.ts";
 import type { Entry } from "../../src/ledger/port.ts";
 
 interface ItemLine {
@@ -151,35 +151,72 @@ export function deletedInvoice(
   return { id, version: null, text: stringifyExact(record) };
 }
 
-/** Lines of tax items, and QuickBooks' own sales tax. @param base what both are computed from */
-export const taxesOf = (
-  lines: readonly Pick<FactLine, "product" | "amount" | "text">[],
-  salesTax: Decimal,
-  base: Decimal,
-): FactTax[] => [
-  ...lines.map(({ product, amount, text }) => ({
-    code: product ?? "",
-    text: some(text) ?? product ?? "",
-    base,
-    amount,
-  })),
-  ...(salesTax.sign === 0
-    ? []
-    : [{ code: "Sales tax", text: "Sales tax", base, amount: salesTax }]),
-];
+/** What its source tells of a customer invoice, beside what its entry says. */
+export interface ToldInvoice {
+  readonly id: string;
+  readonly number: string;
+  /** Left out: as far as its entry is. */
+  readonly state?: "draft";
+  readonly facts: Pick<Facts, "party" | "days" | "words">;
+  /** Those of `taxItems` are taxes, as QuickBooks' own sales tax is. */
+  readonly lines: readonly FactLine[];
+  readonly taxItems: readonly string[];
+  readonly salesTax: Decimal;
+  readonly total: Decimal;
+  readonly open: Decimal;
+  readonly dueDate: Day | null;
+  /** The platform's id of its customer; null: it is not known. */
+  readonly partyCompanyId: string | null;
+}
 
-/** Who paid it, and with what, by the payments of its entry. */
-export const paidBy = (
-  { status, payments }: Pick<Entry, "status" | "payments">,
-  total: Decimal,
-  open: Decimal,
-): Payers =>
-  payersOf({
-    state: status === "settled" ? "paid" : status,
-    total,
-    open,
-    // One of nothing was voided.
-    settling: payments
-      .filter(({ amount }) => amount.sign !== 0)
-      .map((one) => ({ ...one, isOurs: one.mark !== null, isReconciled: true })),
-  });
+/** The change of it, with its taxes apart from its lines, and who paid it, with what. */
+export function invoiceChange(
+  { status, payments, mark, paid }: Pick<Entry, "status" | "payments" | "mark" | "paid">,
+  { id, number, facts, taxItems, salesTax, total, open, ...told }: ToldInvoice,
+): Change {
+  const isTax = ({ product }: FactLine): boolean => product !== null && taxItems.includes(product);
+  const taxes = told.lines.filter(isTax);
+  const lines = told.lines.filter((line) => !isTax(line));
+  const tax = Decimal.sum(taxes.map(({ amount }) => amount)).plus(salesTax);
+  const untaxed = total.minus(tax);
+  const reached = status === "settled" ? "paid" : status === "cancelled" ? status : "posted";
+  const record = invoiceRecord(
+    {
+      ...facts,
+      money: { untaxed, tax, total },
+      lines,
+      taxes: [
+        ...taxes.map(({ product, amount, text }) => ({
+          code: product ?? "",
+          text: some(text) ?? product ?? "",
+          base: untaxed,
+          amount,
+        })),
+        ...(salesTax.sign === 0
+          ? []
+          : [{ code: "Sales tax", text: "Sales tax", base: untaxed, amount: salesTax }]),
+      ],
+    },
+    {
+      number,
+      id,
+      state: reached === "posted" ? (told.state ?? reached) : reached,
+      partyCompanyId: told.partyCompanyId,
+      dueDate: told.dueDate,
+      open,
+      paidDate: paid,
+      ...payersOf({
+        state: status === "settled" ? "paid" : status,
+        total,
+        open,
+        // One of nothing was voided.
+        settling: payments
+          .filter(({ amount }) => amount.sign !== 0)
+          .map((one) => ({ ...one, isOurs: one.mark !== null, isReconciled: true })),
+      }),
+      platformId: mark,
+      productNames: lines.map(({ product }) => product),
+    },
+  );
+  return { id, version: null, text: stringifyExact(record) };
+}

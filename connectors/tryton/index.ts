@@ -69,7 +69,10 @@ const filesOf: Readonly<Record<string, Partial<Offer>>> = {
 export const tryton = defineConnector<TrytonConfig>({
   name: "tryton",
   config: TrytonConfig,
-  offers: () => ({ sources: offered(sources), sinks: offered(sinks, filesOf) }),
+  offers: () => ({
+    sources: offered(Object.keys(sources)),
+    sinks: offered(Object.keys(sinks), filesOf),
+  }),
   open(settings, surroundings) {
     const config = { ...settings, currency: surroundings.currency };
     const wire = openTryton(config, surroundings);

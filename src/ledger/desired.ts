@@ -22,6 +22,8 @@ import type {
   GoodsKind,
   LedgerAdapter,
   LedgerKind,
+  LedgerSide,
+  PartyAdapter,
 } from "./port.ts";
 
 /** A document as a request's body has it. */
@@ -182,20 +184,14 @@ export class Parties {
     if (this.#books.adapters.party === undefined) return [...desired];
     const parties = desired.flatMap(({ document }) => partyOf(document) ?? []);
     await this.#look(parties, call);
-    const missing = new Map(
-      parties
-        .filter((party) => !this.#found.has(keyOf(party)) && !this.#made.has(keyOf(party)))
-        .map((party) => [keyOf(party), party]),
-    );
-    if (missing.size > 0) {
-      const all = [...missing.values()];
+    const isMissing = (key: string): boolean => !this.#found.has(key) && !this.#made.has(key);
+    for (const [adapter, all] of this.#byList(parties, isMissing)) {
       for (const [at, party] of all.entries()) {
         const first = all.slice(0, at).find(({ code }) => code === party.code);
         if (first !== undefined)
           throw new Refused(ofAnother(this.#books.name, party, first.companyId));
       }
-      const absent = await asDesired(this.#books, all, call);
-      const adapter = adapterOf(this.#books, "party");
+      const absent = await asDesired(adapter, all, call);
       const { atomic } = adapter.can;
       for (let at = 0; at < absent.length; at += atomic) {
         await adapter.create(absent.slice(at, at + atomic), call);
@@ -207,31 +203,58 @@ export class Parties {
     return desired.map((one, at) => ({ ...one, payer: theirs[at]?.entry ?? null }));
   }
 
-  async #look(parties: readonly Party[], call: Call): Promise<void> {
-    const unknown = new Map(
-      parties
-        .filter((party) => !this.#found.has(keyOf(party)))
-        .map((party) => [keyOf(party), party]),
-    );
-    if (this.#books.adapters.party === undefined || unknown.size === 0) return;
-    const asked = await asDesired(this.#books, [...unknown.values()], call);
-    const rows = await adapterOf(this.#books, "party").locate(asked, call);
-    for (const [key, party] of unknown) {
-      const found = partyIn(this.#books.name, party, rows);
-      if (found.entry !== null || found.refusal !== undefined) this.#found.set(key, found);
+  async #look(parties: readonly SidedParty[], call: Call): Promise<void> {
+    for (const [adapter, unknown] of this.#byList(parties, (key) => !this.#found.has(key))) {
+      const asked = await asDesired(adapter, unknown, call);
+      const rows = await adapter.locate(asked, call);
+      for (const party of unknown) {
+        const found = partyIn(this.#books.name, party, rows);
+        if (found.entry !== null || found.refusal !== undefined)
+          this.#found.set(keyOf(party), found);
+      }
     }
+  }
+
+  /** Each of those that are counted once, with the adapter of the list that it is in. */
+  #byList(
+    parties: readonly SidedParty[],
+    isCounted: (key: string) => boolean,
+  ): Map<PartyAdapter, SidedParty[]> {
+    const { party } = this.#books.adapters;
+    if (party === undefined) return new Map();
+    const each = new Map(parties.map((one) => [keyOf(one), one]));
+    const counted = [...each].filter(([key]) => isCounted(key)).map(([, one]) => one);
+    return Map.groupBy(counted, ({ side }) => ("can" in party ? party : party[side]));
   }
 }
 
+/** A party, and the side of the document that names it. */
+type SidedParty = Party & { readonly side: LedgerSide };
+
 /** A code alone is no party: two companies of the platform may have been given one. */
-const keyOf = ({ code, companyId }: Party): string => JSON.stringify([code, companyId]);
+const keyOf = ({ code, companyId, side }: SidedParty): string =>
+  JSON.stringify([code, companyId, side]);
 
-const partyOf = (document: object): Party | null =>
-  "party" in document ? (document.party as Party) : null;
+const partyOf = (document: object): SidedParty | null =>
+  "party" in document
+    ? { ...(document.party as Party), side: ledgerSideOf(document as { type?: string }) }
+    : null;
 
-const asDesired = (books: Books, parties: readonly Party[], call: Call): Promise<Desired[]> => {
-  const carried = parties.map((document) => ({ document, counterpart: null, until: null }));
-  return desiredOf(adapterOf(books, "party"), carried, [], call);
+/** By what documents say of themselves. */
+const ledgerSideOf = ({ type }: { readonly type?: string }): LedgerSide =>
+  type === "purchase" || type === "in" ? "purchase" : "sale";
+
+const asDesired = async (
+  adapter: PartyAdapter,
+  parties: readonly SidedParty[],
+  call: Call,
+): Promise<Desired<"party">[]> => {
+  const carried = parties.map(({ code, name, companyId }) => ({
+    document: { code, name, companyId },
+    counterpart: null,
+    until: null,
+  }));
+  return (await desiredOf(adapter, carried, [], call)) as Desired<"party">[];
 };
 
 /**

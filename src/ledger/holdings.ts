@@ -35,7 +35,7 @@ interface KindHoldings {
 }
 
 /** All of them as they are now. */
-export function holdingsOf(
+function holdingsOf(
   books: string,
   kinds: Readonly<Partial<Record<HoldingKind, KindHoldings>>>,
 ): Holdings {
@@ -253,8 +253,7 @@ export function ledgerHoldings(
   return holdingsOf(books.name, { ...Object.fromEntries(told), ...others });
 }
 
-/** @param purchases the same books as they know the parties of what is bought, where these are a list of their own */
-export function kindHoldings(books: Books, kind: HoldingKind, purchases = books): KindHoldings {
+export function kindHoldings(books: Books, kind: HoldingKind): KindHoldings {
   const name = ADAPTERS[kind] ?? "invoice";
   const adapter = adapterOf(books, name);
   const held = (entries: readonly Entry[]): Holding[] =>
@@ -278,25 +277,9 @@ export function kindHoldings(books: Books, kind: HoldingKind, purchases = books)
       reading(books, async () => held(await adapter.get(ids, callOf("get", signal)))),
     named: (numbers, signal) =>
       reading(books, async () => held(await adapter.named(numbers, signal))),
-    expect: (items, signal) =>
-      reading(books, async () => {
-        if (purchases === books) return expectAll(books, name, items, signal);
-        const told = new Map<Item, Expected>();
-        const sides = Map.groupBy(items, ({ document }) =>
-          isPurchase(document) ? purchases : books,
-        );
-        for (const [side, own] of sides) {
-          const expected = await expectAll(side, name, own, signal);
-          for (const [at, item] of own.entries()) told.set(item, expected[at] as Expected);
-        }
-        return items.map((item) => told.get(item) as Expected);
-      }),
+    expect: (items, signal) => reading(books, () => expectAll(books, name, items, signal)),
   };
 }
-
-/** By what orders and tickets say of themselves. */
-const isPurchase = (document: unknown): boolean =>
-  ["purchase", "in"].includes((document as { readonly type?: string }).type ?? "");
 
 const callOf = (key: string, signal: AbortSignal): Call => ({
   key,

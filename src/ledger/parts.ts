@@ -5,12 +5,10 @@ type Parts<Part> = Readonly<Record<string, Part>>;
 
 /** Each name is a form of its own. @param more what one offers besides */
 export const offered = (
-  parts: Parts<unknown>,
+  names: readonly string[],
   more: Parts<Partial<Offer>> = {},
 ): Record<string, Offer> =>
-  Object.fromEntries(
-    Object.keys(parts).map((name) => [name, { form: `books.${name}`, ...more[name] }]),
-  );
+  Object.fromEntries(names.map((name) => [name, { form: `books.${name}`, ...more[name] }]));
 
 export const opened = <Books, Part>(
   parts: Parts<(books: Books) => Part>,

@@ -240,6 +240,9 @@ export const PAYMENTS: Pick<LedgerAdapter<"payment">, "can" | "apply"> = {
   apply: () => Promise.resolve(),
 };
 
+/** Of a document: we sell, or we buy. */
+export type LedgerSide = "sale" | "purchase";
+
 /** Parties are found and made for documents; who tells them to reconciliation is the connector's choice. */
 export type PartyAdapter = Omit<LedgerAdapter<"party">, "get" | "named" | "list"> &
   Partial<Pick<LedgerAdapter<"party">, "get" | "named" | "list">>;
@@ -266,7 +269,10 @@ export interface Books {
   readonly name: string;
   readonly adapters: {
     readonly [K in Exclude<LedgerKind, "party">]?: LedgerAdapter<K>;
-  } & { readonly party?: PartyAdapter };
+  } & {
+    /** Where customers and vendors are two lists, one for each. */
+    readonly party?: PartyAdapter | Readonly<Record<LedgerSide, PartyAdapter>>;
+  };
   /** First match wins. */
   readonly errors: readonly ErrorRow[];
   /** The longest time that a call may still run at the receiver after its answer was lost, ms. */

@@ -57,10 +57,9 @@ export async function desktopRequests(seed: number, count: number): Promise<read
     clock.ms += 60_000;
     file.now = new Date(clock.ms).toISOString().slice(0, 19);
   };
-  const of = (side: "customer" | "vendor"): Books =>
-    booksOf(wire, desktopConfig, surroundings, side);
-  const site = { file, sales: of("customer"), purchases: of("vendor") };
-  const linked = booksOf(wire, { ...desktopConfig, receipts: "linked" }, surroundings, "vendor");
+  const of = (): Books => booksOf(wire, desktopConfig, surroundings);
+  const site = { file, sales: of(), purchases: of() };
+  const linked = booksOf(wire, { ...desktopConfig, receipts: "linked" }, surroundings);
   const company = companyIn(await wire.read(HELLO, never), desktopConfig.company);
   await tell(wire, { get: () => null, set: () => {} }, company, "2026-11-21T12:00:00Z", never);
   for (const document of [
