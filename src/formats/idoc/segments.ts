@@ -19,276 +19,110 @@ export interface FieldType {
   readonly decimals: number | null;
 }
 
-const code = (length: number): FieldType => ({ length, kind: "code", decimals: null });
-const text = (length: number): FieldType => ({ length, kind: "text", decimals: null });
-const num = (length: number, decimals: number | null = null): FieldType => ({
-  length,
-  kind: "number",
-  decimals,
-});
-const date: FieldType = { length: 8, kind: "date", decimals: null };
-const time: FieldType = { length: 6, kind: "time", decimals: null };
-
-/** Of the platform's money and of quantities (SAP keeps three decimals of them). */
-const money = num(18, 2);
-const quantity = num(15, 3);
-
-/** A party of a document: E1EDKA1 and E1EDPA1 have the same fields; the first of them are used. */
-const partner = { PARVW: code(3), PARTN: code(17), LIFNR: code(17), NAME1: text(35) };
-const textLine = { TDLINE: text(70), TDFORMAT: code(2) };
-const dated = { IDDAT: code(3), DATUM: date, UZEIT: time };
-const tax = { MWSKZ: code(7), MSATZ: num(17), MWSBT: money, TXJCD: code(15), KTEXT: text(50) };
-
-export const segments = {
-  EDI_DC40: {
-    TABNAM: code(10),
-    MANDT: code(3),
-    DOCNUM: code(16),
-    DOCREL: code(4),
-    STATUS: code(2),
-    DIRECT: code(1),
-    OUTMOD: code(1),
-    EXPRSS: code(1),
-    TEST: code(1),
-    IDOCTYP: code(30),
-    CIMTYP: code(30),
-    MESTYP: code(30),
-    MESCOD: code(3),
-    MESFCT: code(3),
-    STD: code(1),
-    STDVRS: code(6),
-    STDMES: code(6),
-    SNDPOR: code(10),
-    SNDPRT: code(2),
-    SNDPFC: code(2),
-    SNDPRN: code(10),
-    SNDSAD: code(21),
-    SNDLAD: code(70),
-    RCVPOR: code(10),
-    RCVPRT: code(2),
-    RCVPFC: code(2),
-    RCVPRN: code(10),
-    RCVSAD: code(21),
-    RCVLAD: code(70),
-    CREDAT: date,
-    CRETIM: time,
-    REFINT: code(14),
-    REFGRP: code(14),
-    REFMES: code(14),
-    ARCKEY: code(70),
-    SERIAL: code(20),
-  },
+/**
+ * Each field as `NAME:LENGTH`, a code; `NAME:tLENGTH`, a text; `NAME:nLENGTH.DECIMALS`, a number, with as many decimals as there
+ * are where none are said; `NAME:date` and `NAME:time`. The platform's money has two decimals, SAP keeps three of quantities.
+ */
+const SEGMENTS = {
+  EDI_DC40: `
+    TABNAM:10 MANDT:3 DOCNUM:16 DOCREL:4 STATUS:2 DIRECT:1 OUTMOD:1 EXPRSS:1 TEST:1 IDOCTYP:30
+    CIMTYP:30 MESTYP:30 MESCOD:3 MESFCT:3 STD:1 STDVRS:6 STDMES:6 SNDPOR:10 SNDPRT:2 SNDPFC:2
+    SNDPRN:10 SNDSAD:21 SNDLAD:70 RCVPOR:10 RCVPRT:2 RCVPFC:2 RCVPRN:10 RCVSAD:21 RCVLAD:70
+    CREDAT:date CRETIM:time REFINT:14 REFGRP:14 REFMES:14 ARCKEY:70 SERIAL:20`,
 
   // ORDERS05 and INVOIC02
-  E1EDK01: {
-    ACTION: code(3),
-    KZABS: code(1),
-    CURCY: code(3),
-    HWAER: code(3),
-    WKURS: num(12),
-    ZTERM: code(17),
-    KUNDEUINR: code(20),
-    EIGENUINR: code(20),
-    BSART: code(4),
-    BELNR: code(35),
-  },
-  E1EDK14: { QUALF: code(3), ORGID: code(35) },
-  E1EDK03: dated,
-  E1EDKA1: partner,
-  E1EDK02: { QUALF: code(3), BELNR: code(35), POSNR: code(6), DATUM: date, UZEIT: time },
-  E1EDK04: tax,
-  E1EDKT1: { TDID: code(4), TSSPRAS: code(3), TSSPRAS_ISO: code(2) },
-  E1EDKT2: textLine,
-  E1EDP01: {
-    POSEX: code(6),
-    ACTION: code(3),
-    PSTYP: code(1),
-    KZABS: code(1),
-    MENGE: quantity,
-    MENEE: code(3),
-    BMNG2: quantity,
-    PMENE: code(3),
-    ABFTZ: num(7),
-    VPREI: num(15),
-    PEINH: num(9, 0),
-    NETWR: money,
-  },
-  E1EDP02: {
-    QUALF: code(3),
-    BELNR: code(35),
-    ZEILE: code(6),
-    DATUM: date,
-    UZEIT: time,
-    BSARK: code(35),
-    IHREZ: code(30),
-  },
-  E1EDP03: dated,
-  E1EDP04: tax,
-  E1EDP05: {
-    ALCKZ: code(3),
-    KSCHL: code(4),
-    KOTXT: text(80),
-    BETRG: money,
-    KPERC: num(8),
-    KRATE: num(15),
-    UPRBS: num(9, 0),
-    MEAUN: code(3),
-    KOBTR: money,
-    MENGE: quantity,
-    PREIS: num(15),
-    MWSKZ: code(7),
-    MSATZ: num(17),
-    KOEIN: code(3),
-  },
-  E1EDP19: { QUALF: code(3), IDTNR: code(35), KTEXT: text(70) },
-  E1EDP20: { WMENG: quantity, AMENG: quantity, EDATU: date, EZEIT: time },
-  E1EDP26: { QUALF: code(3), BETRG: money },
-  E1EDPT1: { TDID: code(4), TSSPRAS: code(3), TSSPRAS_ISO: code(2) },
-  E1EDPT2: textLine,
-  E1EDS01: { SUMID: code(3), SUMME: money, SUNIT: code(3), WAERQ: code(3) },
+  E1EDK01: `
+    ACTION:3 KZABS:1 CURCY:3 HWAER:3 WKURS:n12 ZTERM:17 KUNDEUINR:20 EIGENUINR:20 BSART:4 BELNR:35`,
+  E1EDK14: "QUALF:3 ORGID:35",
+  E1EDK03: "IDDAT:3 DATUM:date UZEIT:time",
+  E1EDKA1: "PARVW:3 PARTN:17 LIFNR:17 NAME1:t35",
+  E1EDK02: "QUALF:3 BELNR:35 POSNR:6 DATUM:date UZEIT:time",
+  E1EDK04: "MWSKZ:7 MSATZ:n17 MWSBT:n18.2 TXJCD:15 KTEXT:t50",
+  E1EDKT1: "TDID:4 TSSPRAS:3 TSSPRAS_ISO:2",
+  E1EDKT2: "TDLINE:t70 TDFORMAT:2",
+  E1EDP01: `
+    POSEX:6 ACTION:3 PSTYP:1 KZABS:1 MENGE:n15.3 MENEE:3 BMNG2:n15.3 PMENE:3 ABFTZ:n7 VPREI:n15
+    PEINH:n9.0 NETWR:n18.2`,
+  E1EDP02: "QUALF:3 BELNR:35 ZEILE:6 DATUM:date UZEIT:time BSARK:35 IHREZ:30",
+  E1EDP03: "IDDAT:3 DATUM:date UZEIT:time",
+  E1EDP04: "MWSKZ:7 MSATZ:n17 MWSBT:n18.2 TXJCD:15 KTEXT:t50",
+  E1EDP05: `
+    ALCKZ:3 KSCHL:4 KOTXT:t80 BETRG:n18.2 KPERC:n8 KRATE:n15 UPRBS:n9.0 MEAUN:3 KOBTR:n18.2
+    MENGE:n15.3 PREIS:n15 MWSKZ:7 MSATZ:n17 KOEIN:3`,
+  E1EDP19: "QUALF:3 IDTNR:35 KTEXT:t70",
+  E1EDP20: "WMENG:n15.3 AMENG:n15.3 EDATU:date EZEIT:time",
+  E1EDP26: "QUALF:3 BETRG:n18.2",
+  E1EDPT1: "TDID:4 TSSPRAS:3 TSSPRAS_ISO:2",
+  E1EDPT2: "TDLINE:t70 TDFORMAT:2",
+  E1EDS01: "SUMID:3 SUMME:n18.2 SUNIT:3 WAERQ:3",
 
   // DELVRY03 and later
-  E1EDL20: {
-    VBELN: code(10),
-    VSTEL: code(4),
-    VKORG: code(4),
-    LSTEL: code(2),
-    VKBUR: code(4),
-    LGNUM: code(3),
-    ABLAD: text(25),
-    INCO1: code(3),
-    INCO2: text(28),
-    ROUTE: code(6),
-    VSBED: code(2),
-    BTGEW: num(17, 3),
-    NTGEW: quantity,
-    GEWEI: code(3),
-    VOLUM: quantity,
-    VOLEH: code(3),
-    ANZPK: code(5),
-    BOLNR: code(35),
-    TRATY: code(4),
-    TRAID: code(20),
-    XABLN: code(10),
-    LIFEX: code(35),
-  },
-  E1ADRM1: { PARTNER_Q: code(3), PARTNER_ID: code(17) },
-  E1EDT13: { QUALF: code(3), VSTZW: code(4), VSTZW_BEZ: text(20), NTANF: date, NTANZ: time },
-  E1EDL24: {
-    POSNR: code(6),
-    MATNR: code(18),
-    MATWA: code(18),
-    ARKTX: text(40),
-    ORKTX: text(40),
-    SUGRD: code(4),
-    SUDRU: code(1),
-    MATKL: code(9),
-    WERKS: code(4),
-    LGORT: code(4),
-    CHARG: code(10),
-    KDMAT: code(22),
-    LFIMG: quantity,
-    VRKME: code(3),
-    LGMNG: quantity,
-    MEINS: code(3),
-    NTGEW: quantity,
-    BRGEW: quantity,
-    GEWEI: code(3),
-    VOLUM: quantity,
-    VOLEH: code(3),
-  },
-  E1EDL41: { QUALF: code(3), BSTNR: code(35) },
+  E1EDL20: `
+    VBELN:10 VSTEL:4 VKORG:4 LSTEL:2 VKBUR:4 LGNUM:3 ABLAD:t25 INCO1:3 INCO2:t28 ROUTE:6 VSBED:2
+    BTGEW:n17.3 NTGEW:n15.3 GEWEI:3 VOLUM:n15.3 VOLEH:3 ANZPK:5 BOLNR:35 TRATY:4 TRAID:20 XABLN:10
+    LIFEX:35`,
+  E1ADRM1: "PARTNER_Q:3 PARTNER_ID:17",
+  E1EDT13: "QUALF:3 VSTZW:4 VSTZW_BEZ:t20 NTANF:date NTANZ:time",
+  E1EDL24: `
+    POSNR:6 MATNR:18 MATWA:18 ARKTX:t40 ORKTX:t40 SUGRD:4 SUDRU:1 MATKL:9 WERKS:4 LGORT:4 CHARG:10
+    KDMAT:22 LFIMG:n15.3 VRKME:3 LGMNG:n15.3 MEINS:3 NTGEW:n15.3 BRGEW:n15.3 GEWEI:3 VOLUM:n15.3
+    VOLEH:3`,
+  E1EDL41: "QUALF:3 BSTNR:35",
 
   // DEBMAS and CREMAS
-  E1KNA1M: {
-    MSGFN: code(3),
-    KUNNR: code(10),
-    AUFSD: code(2),
-    KTOKD: code(4),
-    LAND1: code(3),
-    LOEVM: code(1),
-    NAME1: text(35),
-    NAME2: text(35),
-    NAME3: text(35),
-    NAME4: text(35),
-    ORT01: text(35),
-    PSTLZ: code(10),
-    REGIO: code(3),
-    STRAS: text(35),
-    TELF1: code(16),
-  },
-  E1LFA1M: {
-    MSGFN: code(3),
-    LIFNR: code(10),
-    KTOKK: code(4),
-    LAND1: code(3),
-    LOEVM: code(1),
-    NAME1: text(35),
-    NAME2: text(35),
-    NAME3: text(35),
-    NAME4: text(35),
-    ORT01: text(35),
-    PSTLZ: code(10),
-    REGIO: code(3),
-    SPERR: code(1),
-    SPERM: code(1),
-    STRAS: text(35),
-    TELF1: code(16),
-  },
+  E1KNA1M: `
+    MSGFN:3 KUNNR:10 AUFSD:2 KTOKD:4 LAND1:3 LOEVM:1 NAME1:t35 NAME2:t35 NAME3:t35 NAME4:t35
+    ORT01:t35 PSTLZ:10 REGIO:3 STRAS:t35 TELF1:16`,
+  E1LFA1M: `
+    MSGFN:3 LIFNR:10 KTOKK:4 LAND1:3 LOEVM:1 NAME1:t35 NAME2:t35 NAME3:t35 NAME4:t35 ORT01:t35
+    PSTLZ:10 REGIO:3 SPERR:1 SPERM:1 STRAS:t35 TELF1:16`,
 
   // COND_A
-  E1KOMG: {
-    KVEWE: code(1),
-    KOTABNR: code(3),
-    KAPPL: code(2),
-    KSCHL: code(4),
-    VAKEY: code(50),
-    VAKEY_LONG: code(100),
-    MATNR: code(18),
-    WERKS: code(4),
-  },
-  E1KONH: { KNUMH: code(10), DATAB: date, DATBI: date },
-  E1KONP: {
-    KSCHL: code(4),
-    KRECH: code(1),
-    KBETR: num(16),
-    KONWA: code(5),
-    KPEIN: num(5),
-    KMEIN: code(3),
-    LOEVM_KO: code(1),
-  },
+  E1KOMG: "KVEWE:1 KOTABNR:3 KAPPL:2 KSCHL:4 VAKEY:50 VAKEY_LONG:100 MATNR:18 WERKS:4",
+  E1KONH: "KNUMH:10 DATAB:date DATBI:date",
+  E1KONP: "KSCHL:4 KRECH:1 KBETR:n16 KONWA:5 KPEIN:n5 KMEIN:3 LOEVM_KO:1",
 
   // ALEAUD01 and SYSTAT01
-  E1STATE: {
-    DOCNUM: code(16),
-    STATUS: code(2),
-    STAMQU: code(3),
-    STAMID: code(20),
-    STAMNO: code(3),
-    STATYP: code(1),
-    STAPA1: text(50),
-    STAPA2: text(50),
-    STAPA3: text(50),
-    STAPA4: text(50),
-    STATXT: text(70),
-  },
-  E1STATS: {
-    TABNAM: code(10),
-    MANDT: code(3),
-    DOCNUM: code(16),
-    LOGDAT: date,
-    LOGTIM: time,
-    STATUS: code(2),
-    STATXT: text(70),
-    STAPA1: text(20),
-    STAPA2: text(20),
-    STAPA3: text(20),
-    STAPA4: text(20),
-  },
-} as const satisfies Readonly<Record<string, Readonly<Record<string, FieldType>>>>;
+  E1STATE: `
+    DOCNUM:16 STATUS:2 STAMQU:3 STAMID:20 STAMNO:3 STATYP:1 STAPA1:t50 STAPA2:t50 STAPA3:t50
+    STAPA4:t50 STATXT:t70`,
+  E1STATS: `
+    TABNAM:10 MANDT:3 DOCNUM:16 LOGDAT:date LOGTIM:time STATUS:2 STATXT:t70 STAPA1:t20 STAPA2:t20
+    STAPA3:t20 STAPA4:t20`,
+} as const;
 
-export type SegmentName = keyof typeof segments;
-export type FieldName<S extends SegmentName> = keyof (typeof segments)[S] & string;
+export type SegmentName = keyof typeof SEGMENTS;
+export type FieldName<S extends SegmentName> = NamesIn<(typeof SEGMENTS)[S]>;
+
+/** The names before the colons of a text. */
+type NamesIn<Text extends string, Found = never> = Text extends `${infer Word} ${infer Rest}`
+  ? NamesIn<Rest, Found | NameOf<Word>>
+  : Found | NameOf<Text>;
+type NameOf<Word extends string> = Word extends `${infer Name}:${string}` ? Name : never;
+
+const LENGTHS = { date: 8, time: 6 } as const;
+const KINDS = { "": "code", t: "text", n: "number" } as const;
+
+function fieldsIn(text: string): Record<string, FieldType> {
+  const fields = text.matchAll(/(\w+):(?:(date|time)|([tn]?)(\d+)(?:\.(\d+))?)/g);
+  return Object.fromEntries(
+    Array.from(fields, ([, name, moment, kind = "", length, decimals]) => [
+      name,
+      moment === undefined
+        ? {
+            length: Number(length),
+            kind: KINDS[kind as keyof typeof KINDS],
+            decimals: decimals === undefined ? null : Number(decimals),
+          }
+        : { length: LENGTHS[moment as keyof typeof LENGTHS], kind: moment, decimals: null },
+    ]),
+  ) as Record<string, FieldType>;
+}
+
+/** {@link SEGMENTS}, taken apart. */
+export const segments = Object.fromEntries(
+  Object.entries(SEGMENTS).map(([name, text]) => [name, fieldsIn(text)]),
+) as { readonly [S in SegmentName]: Readonly<Record<FieldName<S>, FieldType>> };
 
 /**
  * What SAP keeps of a field where that is less than the segment has room for: a vendor's invoice number ends up in

@@ -32,206 +32,102 @@ export interface Element {
 export const versions = ["004010", "005010"] as const;
 export type Version = (typeof versions)[number];
 
-const el = (number: number, type: ElementType, min: number, max: number): Element => ({
-  number,
-  type,
-  min,
-  max,
-  mandatory: false,
-});
-const must = (element: Element): Element => ({ ...element, mandatory: true });
+/** The data element dictionary: the number of an element, its type, and its lengths. `355C`: 355 in a composite. */
+const DICTIONARY = `
+  2:N0:1-6 12:N0:9-9 16:N0:1-5 19:AN:2-30 26:ID:2-3 28:N0:1-9 66:ID:1-2 67:AN:2-80 76:AN:1-22
+  92:ID:2-2 93:AN:1-60 96:N0:1-10 97:N0:1-6 98:ID:2-3 100:ID:3-3 116:ID:3-15 118:R:1-9 123:N0:1-6
+  124:AN:2-15 127:AN:1-30 128:ID:2-3 142:AN:2-15 143:ID:3-3 156:ID:2-2 166:AN:1-55 212:R:1-17
+  234:AN:1-48 235:ID:2-2 236:ID:3-3 248:ID:1-1 280:R:4-10 289:N0:1-2 305:ID:1-2 306:ID:1-2
+  324:AN:1-22 325:AN:1-20 327:AN:1-8 328:AN:1-30 329:AN:4-9 330:R:1-15 331:ID:2-2 332:R:1-6
+  333:ID:1-2 336:ID:2-2 337:TM:4-8 338:R:1-6 342:R:1-5 347:R:1-10 349:ID:1-1 350:AN:1-20
+  351:N0:1-3 352:AN:1-80 353:ID:2-2 354:N0:1-6 355:ID:2-2 355C:C:2-2 358:R:1-10 362:N2:1-10
+  363:ID:3-3 367:AN:1-30 370:DT:8-8 373:DT:8-8 374:ID:3-3 378:ID:1-1 380:R:1-15 386:N0:1-3
+  388:DT:8-8 389:N2:1-10 426:ID:2-2 441:ID:1-1 446:DT:8-8 447:AN:1-6 455:ID:1-2 478:ID:1-1
+  479:ID:2-2 480:AN:1-12 481:ID:1-2 482:ID:2-2 499:AN:1-10 506:ID:2-2 507:AN:3-12 508:AN:1-35
+  509:AN:10-10 510:AN:9-9 554:N0:1-6 559:ID:2-2 569:ID:1-3 591:ID:3-3 610:N2:1-15 623:ID:2-2
+  639:ID:2-2 640:ID:2-2 648:ID:3-3 649:R:1-10 662:ID:1-1 683:ID:2-2 684:AN:1-15 685:AN:1-15
+  686:AN:1-6 687:ID:2-2 715:ID:1-1 716:ID:1-3 717:ID:1-1 718:ID:1-3 719:N0:1-6 720:ID:1-3
+  721:ID:2-3 722C:C:1-2 723:ID:1-3 724:AN:1-99 725:N0:1-4 737:ID:2-2 738:ID:1-3 739:R:1-20
+  750:ID:2-3 751:AN:1-12 770:AN:1-20 782:R:1-18 812:ID:1-10 828:R:1-9 875:ID:3-3 933:AN:1-264
+  954:R:1-10 955:ID:2-2 956:AN:1-10 963:ID:2-2 1300:ID:4-4 1301:AN:1-10 1551:AN:1-4096
+  1705:AN:1-35
+`;
 
-const date = el(373, "DT", 8, 8);
-const time = el(337, "TM", 4, 8);
-const text80 = el(352, "AN", 1, 80);
-const entity = el(98, "ID", 2, 3);
-const reference = el(127, "AN", 1, 30);
-const refQualifier = el(128, "ID", 2, 3);
-const idQualifier = el(66, "ID", 1, 2);
-const money = el(782, "R", 1, 18);
-const amountInCents = el(610, "N2", 1, 15);
-const unit = el(355, "ID", 2, 2);
-const unitPrice = el(212, "R", 1, 17);
-const lineId = el(350, "AN", 1, 20);
-const quantity = el(380, "R", 1, 15);
-const compositeUnit = el(355, "C", 2, 2);
-const groupControl = el(28, "N0", 1, 9);
-const setControl = el(329, "AN", 4, 9);
-const functionalId = el(479, "ID", 2, 2);
-const setId = el(143, "ID", 3, 3);
-const setCount = el(97, "N0", 1, 6);
-const syntaxError = el(718, "ID", 1, 3);
-const groupError = el(716, "ID", 1, 3);
-const purpose = el(353, "ID", 2, 2);
-const priceBasis = el(639, "ID", 2, 2);
-const agreement = el(591, "ID", 3, 3);
-const bank = [el(506, "ID", 2, 2), el(507, "AN", 3, 12), el(569, "ID", 1, 3), el(508, "AN", 1, 35)];
-const catalogue = el(683, "ID", 2, 2);
-const edition = [el(684, "AN", 1, 15), el(685, "AN", 1, 15), el(686, "AN", 1, 6)];
-const productIds = Array.from({ length: 10 }, () => [el(235, "ID", 2, 2), el(234, "AN", 1, 48)]);
-
-/** By the segment's name; the first element is 01. What is not here is not read, and passes. */
-export const segments: Readonly<Record<string, readonly Element[]>> = {
-  GS: [
-    must(functionalId),
-    must(el(142, "AN", 2, 15)),
-    must(el(124, "AN", 2, 15)),
-    must(date),
-    must(time),
-    must(groupControl),
-    must(el(455, "ID", 1, 2)),
-    must(el(480, "AN", 1, 12)),
-  ],
-  GE: [must(setCount), must(groupControl)],
-  ST: [must(setId), must(setControl), el(1705, "AN", 1, 35)],
-  SE: [must(el(96, "N0", 1, 10)), must(setControl)],
-  IEA: [must(el(16, "N0", 1, 5)), must(el(12, "N0", 9, 9))],
-
-  BIG: [
-    must(date),
-    must(el(76, "AN", 1, 22)),
-    date,
-    el(324, "AN", 1, 22),
-    el(328, "AN", 1, 30),
-    el(327, "AN", 1, 8),
-    el(640, "ID", 2, 2),
-    purpose,
-    el(306, "ID", 1, 2),
-    el(76, "AN", 1, 22),
-  ],
-  NTE: [el(363, "ID", 3, 3), must(text80)],
-  CUR: [must(entity), must(el(100, "ID", 3, 3)), el(280, "R", 4, 10)],
-  REF: [must(refQualifier), reference, text80],
-  N1: [must(entity), el(93, "AN", 1, 60), idQualifier, el(67, "AN", 2, 80)],
-  N3: [must(el(166, "AN", 1, 55)), el(166, "AN", 1, 55)],
-  N4: [el(19, "AN", 2, 30), el(156, "ID", 2, 2), el(116, "ID", 3, 15), el(26, "ID", 2, 3)],
-  ITD: [
-    el(336, "ID", 2, 2),
-    el(333, "ID", 1, 2),
-    el(338, "R", 1, 6),
-    el(370, "DT", 8, 8),
-    el(351, "N0", 1, 3),
-    el(446, "DT", 8, 8),
-    el(386, "N0", 1, 3),
-    el(362, "N2", 1, 10),
-    el(388, "DT", 8, 8),
-    el(389, "N2", 1, 10),
-    el(342, "R", 1, 5),
-    text80,
-  ],
-  DTM: [must(el(374, "ID", 3, 3)), date, time, el(623, "ID", 2, 2)],
-  IT1: [lineId, el(358, "R", 1, 10), unit, unitPrice, priceBasis, ...productIds.flat()],
-  PO1: [lineId, el(330, "R", 1, 15), unit, unitPrice, priceBasis, ...productIds.flat()],
-  TXI: [
-    must(el(963, "ID", 2, 2)),
-    money,
-    el(954, "R", 1, 10),
-    el(955, "ID", 2, 2),
-    el(956, "AN", 1, 10),
-    el(441, "ID", 1, 1),
-    el(662, "ID", 1, 1),
-    el(828, "R", 1, 9),
-    el(325, "AN", 1, 20),
-    lineId,
-  ],
-  MEA: [el(737, "ID", 2, 2), el(738, "ID", 1, 3), el(739, "R", 1, 20), compositeUnit],
-  PID: [
-    must(el(349, "ID", 1, 1)),
-    el(750, "ID", 2, 3),
-    el(559, "ID", 2, 2),
-    el(751, "AN", 1, 12),
-    text80,
-  ],
-  SAC: [
-    must(el(248, "ID", 1, 1)),
-    el(1300, "ID", 4, 4),
-    el(559, "ID", 2, 2),
-    el(1301, "AN", 1, 10),
-    amountInCents,
-    el(378, "ID", 1, 1),
-    el(332, "R", 1, 6),
-    el(118, "R", 1, 9),
-    unit,
-    quantity,
-    quantity,
-    el(331, "ID", 2, 2),
-    reference,
-    el(770, "AN", 1, 20),
-    text80,
-  ],
-  TDS: [must(amountInCents), amountInCents, amountInCents, amountInCents],
-  CTT: [must(el(354, "N0", 1, 6)), el(347, "R", 1, 10)],
-
-  BCT: [must(catalogue), ...edition, catalogue, ...edition, text80, purpose],
-  G53: [must(el(875, "ID", 3, 3))],
-  LIN: [lineId, ...productIds.flat().map((one, at) => (at < 2 ? must(one) : one))],
-  CTP: [
-    el(687, "ID", 2, 2),
-    el(236, "ID", 3, 3),
-    unitPrice,
-    quantity,
-    compositeUnit,
-    el(648, "ID", 3, 3),
-    el(649, "R", 1, 10),
-    money,
-    priceBasis,
-    el(499, "AN", 1, 10),
-    el(289, "N0", 1, 2),
-  ],
-
-  BPR: [
-    must(el(305, "ID", 1, 2)),
-    must(money),
-    must(el(478, "ID", 1, 1)),
-    must(agreement),
-    el(812, "ID", 1, 10),
-    ...bank,
-    el(509, "AN", 10, 10),
-    el(510, "AN", 9, 9),
-    ...bank,
-    date,
-  ],
-  TRN: [must(el(481, "ID", 1, 2)), must(reference), el(509, "AN", 10, 10), reference],
-  ENT: [el(554, "N0", 1, 6), entity, idQualifier, el(67, "AN", 2, 80)],
-  RMR: [refQualifier, reference, el(482, "ID", 2, 2), money, money, money],
-  ADX: [must(money), must(el(426, "ID", 2, 2)), refQualifier, reference],
-
-  BEG: [
-    must(purpose),
-    must(el(92, "ID", 2, 2)),
-    must(el(324, "AN", 1, 22)),
-    el(328, "AN", 1, 30),
-    must(date),
-    el(367, "AN", 1, 30),
-  ],
-
-  N9: [must(refQualifier), reference],
-  MSG: [must(el(933, "AN", 1, 264))],
-  MTX: [el(363, "ID", 3, 3), must(el(1551, "AN", 1, 4096))],
-
-  AK1: [must(functionalId), must(groupControl)],
-  AK2: [must(setId), must(setControl)],
-  AK3: [
-    must(el(721, "ID", 2, 3)),
-    must(el(719, "N0", 1, 6)),
-    el(447, "AN", 1, 6),
-    el(720, "ID", 1, 3),
-  ],
-  AK4: [
-    must(el(722, "C", 1, 2)),
-    el(725, "N0", 1, 4),
-    must(el(723, "ID", 1, 3)),
-    el(724, "AN", 1, 99),
-  ],
-  AK5: [must(el(717, "ID", 1, 1)), ...Array.from({ length: 5 }, () => syntaxError)],
-  AK9: [
-    must(el(715, "ID", 1, 1)),
-    must(setCount),
-    must(el(123, "N0", 1, 6)),
-    must(el(2, "N0", 1, 6)),
-    ...Array.from({ length: 5 }, () => groupError),
-  ],
+/**
+ * By the segment's name the numbers of its elements; the first is 01. `!`: it is mandatory. `10*(235 234)`: ten times. What is
+ * not here is not read, and passes.
+ */
+const SEGMENTS = {
+  GS: "!479 !142 !124 !373 !337 !28 !455 !480",
+  GE: "!97 !28",
+  ST: "!143 !329 1705",
+  SE: "!96 !329",
+  IEA: "!16 !12",
+  BIG: "!373 !76 373 324 328 327 640 353 306 76",
+  NTE: "363 !352",
+  CUR: "!98 !100 280",
+  REF: "!128 127 352",
+  N1: "!98 93 66 67",
+  N3: "!166 166",
+  N4: "19 156 116 26",
+  ITD: "336 333 338 370 351 446 386 362 388 389 342 352",
+  DTM: "!374 373 337 623",
+  IT1: "350 358 355 212 639 10*(235 234)",
+  PO1: "350 330 355 212 639 10*(235 234)",
+  TXI: "!963 782 954 955 956 441 662 828 325 350",
+  MEA: "737 738 739 355C",
+  PID: "!349 750 559 751 352",
+  SAC: "!248 1300 559 1301 610 378 332 118 355 380 380 331 127 770 352",
+  TDS: "!610 610 610 610",
+  CTT: "!354 347",
+  BCT: "!683 684 685 686 683 684 685 686 352 353",
+  G53: "!875",
+  LIN: "350 !235 !234 9*(235 234)",
+  CTP: "687 236 212 380 355C 648 649 782 639 499 289",
+  BPR: "!305 !782 !478 !591 812 506 507 569 508 509 510 506 507 569 508 373",
+  TRN: "!481 !127 509 127",
+  ENT: "554 98 66 67",
+  RMR: "128 127 482 782 782 782",
+  ADX: "!782 !426 128 127",
+  BEG: "!353 !92 !324 328 !373 367",
+  N9: "!128 127",
+  MSG: "!933",
+  MTX: "363 !1551",
+  AK1: "!479 !28",
+  AK2: "!143 !329",
+  AK3: "!721 !719 447 720",
+  AK4: "!722C 725 !723 724",
+  AK5: "!717 5*(718)",
+  AK9: "!715 !97 !123 !2 5*(716)",
 };
+
+const elements: ReadonlyMap<string, Omit<Element, "mandatory">> = new Map(
+  DICTIONARY.trim()
+    .split(/\s+/)
+    .map((entry) => {
+      const [number = "", type, lengths = ""] = entry.split(":");
+      const [min = 0, max = 0] = lengths.split("-").map(Number);
+      return [number, { number: Number.parseInt(number, 10), type: type as ElementType, min, max }];
+    }),
+);
+
+/** {@link SEGMENTS} with what the dictionary says of each element. */
+export const segments: Readonly<Record<string, readonly Element[]>> = Object.fromEntries(
+  Object.entries(SEGMENTS).map(([id, text]) => [
+    id,
+    text
+      .replaceAll(/(\d+)\*\(([^)]*)\)/g, (_, times: string, some: string) =>
+        `${some} `.repeat(Number(times)).trim(),
+      )
+      .split(" ")
+      .map((word) => {
+        const element = elements.get(word.replace("!", ""));
+        if (element === undefined)
+          throw new TypeError(`${id} has an element ${word} without a type`);
+        return { ...element, mandatory: word.startsWith("!") };
+      }),
+  ]),
+);
 
 /** Lengths that release 005010 has otherwise. */
 const LONGER_IN_5010: ReadonlyMap<number, number> = new Map([
