@@ -99,7 +99,7 @@ function cut(text: string, width: number): { end: number; next: number; continue
 /** A code or a text; an exact number; a day (`YYYY-MM-DD`); null and "": the field is left out. */
 export type Value = string | Decimal | null;
 
-export type Values<S extends SegmentName> = { readonly [F in FieldName<S>]?: Value };
+type Values<S extends SegmentName> = Partial<Readonly<Record<FieldName<S>, Value>>>;
 
 export class SegmentWriter {
   readonly #isCleaned: boolean;
