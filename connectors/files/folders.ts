@@ -10,12 +10,105 @@ import type { Fault } from "../../src/core/fault.ts";
 import { InvalidProfile, openProfile } from "../../src/formats/table/profile-load.ts";
 import { partsOf, type Profile } from "../../src/formats/table/profile.ts";
 
+/** What of the settings uses folders: it reads files there and moves them away, or writes them there. */
+interface Usage {
+  /** `source NAME`: how people are told of it. */
+  readonly what: string;
+  /** Where it stands in the settings; the second is the name of its source or sink. */
+  readonly setting: readonly [string, string, ...string[]];
+  readonly reads?: Pick<SourceConfig, "folder"> & Partial<Pick<SourceConfig, "archive" | "failed">>;
+  readonly writes?: Pick<SinkConfig, "folder" | "staging">;
+}
+
+function usagesOf({ sources, sinks }: Pick<FilesConfig, "sources" | "sinks">): Usage[] {
+  const usages: Usage[] = [];
+  for (const [name, source] of Object.entries(sources)) {
+    const setting = ["sources", name] as const;
+    usages.push({ what: `source ${name}`, setting, reads: source });
+    if (source.format === "x12" && source.replies !== undefined)
+      usages.push({
+        what: `replies of ${name}`,
+        setting: [...setting, "replies"],
+        writes: source.replies,
+      });
+  }
+  for (const [name, sink] of Object.entries(sinks)) {
+    const setting = ["sinks", name] as const;
+    usages.push({ what: `sink ${name}`, setting, writes: sink });
+    if (sink.format === "x12" && sink.acknowledgements !== undefined)
+      usages.push({
+        what: `acknowledgements of ${name}`,
+        setting: [...setting, "acknowledgements"],
+        reads: sink.acknowledgements,
+      });
+    // They are moved within their folder, and it may come with the first of them.
+    if (sink.format === "idoc" && sink.answers !== undefined)
+      usages.push({
+        what: `answers of ${name}`,
+        setting: [...setting, "answers"],
+        reads: { folder: sink.answers.folder },
+      });
+  }
+  return usages;
+}
+
+/**
+ * The folders of a usage, the one that the ERP uses first. A file that was read is renamed into a folder that is created when
+ * the first one comes. The right to list a folder is needed to make a file's name durable in it. `at`: what a path is.
+ */
+function needsOf(
+  { setting, reads, writes }: Usage,
+  at: (...path: readonly string[]) => string,
+): FolderNeed[] {
+  const need = (name: string, path: string, isMade: boolean, rights = RIGHTS): FolderNeed => ({
+    path,
+    rights,
+    created: isMade,
+    setting: [...setting, name],
+  });
+  if (writes !== undefined) {
+    const { target, staging } = foldersOf(writes, at);
+    const owner = writes.staging === undefined ? "folder" : "staging";
+    return [need("folder", target, true), need(owner, staging, true)];
+  }
+  if (reads === undefined) return [];
+  const { folder, archive, failed } = reads;
+  return [
+    need("folder", at(folder), false),
+    ...Object.entries({ archive, failed }).flatMap(([name, below]) =>
+      below === undefined ? [] : [need(name, at(folder, below), true, ["w", "x"])],
+    ),
+  ];
+}
+
+const RIGHTS: FolderNeed["rights"] = ["r", "w", "x"];
+
 /** Folders on a server need no right on this machine. */
-export function offersOf({ folder, sftp, sources, sinks }: FilesConfig, base: string): Offers {
+export function offersOf(config: FilesConfig, base: string): Offers {
+  const { folder, sftp, sources, sinks } = config;
   const root = sftp === undefined ? resolve(base, folder) : null;
+  const usages = usagesOf(config);
+  const offers = <Settings>(
+    of: "sources" | "sinks",
+    settings: Readonly<Record<string, Settings>>,
+    formOf: (one: Settings) => string,
+  ): Record<string, Offer> =>
+    Object.fromEntries(
+      Object.entries(settings).map(([name, one]) => {
+        const form = formOf(one);
+        if (root === null) return [name, { form }];
+        const folders = usages
+          .filter(({ setting }) => setting[0] === of && setting[1] === name)
+          .flatMap((usage) => needsOf(usage, (...path) => resolve(root, ...path)));
+        return [
+          name,
+          { form, folders: [...exchangeNeed(root, folders[0]?.path ?? root), ...folders] },
+        ];
+      }),
+    );
   return {
-    sources: mapped(sources, (name, source) => sourceOffer(name, source, root)),
-    sinks: mapped(sinks, (name, sink) => sinkOffer(name, sink, root)),
+    sources: offers("sources", sources, sourceForm),
+    sinks: offers("sinks", sinks, sinkForm),
     complaints: [
       ...Object.entries(sources).flatMap(([name, source]) => {
         if (source.format !== "table") return [];
@@ -30,6 +123,15 @@ export function offersOf({ folder, sftp, sources, sinks }: FilesConfig, base: st
       }),
     ],
   };
+}
+
+/**
+ * The folder of the exchange itself is never made: where it is missing, a share is not mounted or the path is wrong. What
+ * lies elsewhere does not need it.
+ */
+function exchangeNeed(root: string, folder: string): FolderNeed[] {
+  const isInside = !relative(root, folder).startsWith("..");
+  return isInside ? [{ path: root, rights: ["x"], created: false, setting: ["folder"] }] : [];
 }
 
 /** Every document would be work for a person, because nobody reads what the partner says of it. */
@@ -96,99 +198,6 @@ function complaintsOf(
   );
 }
 
-/** A file that was read is renamed into a folder that is created when the first one comes. */
-function sourceOffer(name: string, source: SourceConfig, root: string | null): Offer {
-  const form = sourceForm(source);
-  if (root === null) return { form };
-  const folder = resolve(root, source.folder);
-  const need = (setting: keyof SourceConfig, path: string): FolderNeed => ({
-    path,
-    rights: setting === "folder" ? ["r", "w", "x"] : ["w", "x"],
-    created: setting !== "folder",
-    setting: ["sources", name, setting],
-  });
-  return {
-    form,
-    folders: [
-      ...exchangeNeed(root, folder),
-      need("folder", folder),
-      need("archive", resolve(folder, source.archive)),
-      need("failed", resolve(folder, source.failed)),
-      ...repliesNeeds(name, source, root),
-    ],
-  };
-}
-
-/**
- * The folder of the exchange itself is never made: where it is missing, a share is not mounted or the path is wrong. What
- * lies elsewhere does not need it.
- */
-function exchangeNeed(root: string, folder: string): FolderNeed[] {
-  const isInside = !relative(root, folder).startsWith("..");
-  return isInside ? [{ path: root, rights: ["x"], created: false, setting: ["folder"] }] : [];
-}
-
-function repliesNeeds(name: string, source: SourceConfig, root: string): FolderNeed[] {
-  if (source.format !== "x12" || source.replies === undefined) return [];
-  const { target, staging } = foldersOf(source.replies, (path) => resolve(root, path));
-  return [target, staging].map((path) => ({
-    path,
-    rights: ["r", "w", "x"],
-    created: true,
-    setting: ["sources", name, "replies", "folder"],
-  }));
-}
-
-function acknowledgementsNeeds(name: string, sink: SinkConfig, root: string): FolderNeed[] {
-  if (sink.format !== "x12" || sink.acknowledgements === undefined) return [];
-  const { folder, archive, failed } = sink.acknowledgements;
-  const at = resolve(root, folder);
-  const setting = ["sinks", name, "acknowledgements", "folder"];
-  return [
-    { path: at, rights: ["r", "w", "x"], created: false, setting },
-    { path: resolve(at, archive), rights: ["w", "x"], created: true, setting },
-    { path: resolve(at, failed), rights: ["w", "x"], created: true, setting },
-  ];
-}
-
-/** The right to list a folder is needed to make a file's name durable in it. */
-function sinkOffer(name: string, sink: SinkConfig, root: string | null): Offer {
-  const form = sinkForm(sink);
-  if (root === null) return { form };
-  const { target, staging } = foldersOf(sink, (path) => resolve(root, path));
-  const need = (path: string, setting: "folder" | "staging"): FolderNeed => ({
-    path,
-    rights: ["r", "w", "x"],
-    created: true,
-    setting: ["sinks", name, setting],
-  });
-  const owner = sink.staging === undefined ? "folder" : "staging";
-  return {
-    form,
-    folders: [
-      ...exchangeNeed(root, target),
-      need(target, "folder"),
-      need(staging, owner),
-      ...acknowledgementsNeeds(name, sink, root),
-      ...answerFolders(name, sink, root),
-    ],
-  };
-}
-
-/** Where SAP puts its answers; they are moved within it. */
-function answerFolders(name: string, sink: SinkConfig, root: string): FolderNeed[] {
-  if (sink.format !== "idoc" || sink.answers === undefined) return [];
-  const folder = resolve(root, sink.answers.folder);
-  const setting = ["sinks", name, "answers", "folder"];
-  return [{ path: folder, rights: ["r", "w", "x"], created: false, setting }];
-}
-
-const mapped = <In, Out>(
-  from: Readonly<Record<string, In>>,
-  to: (name: string, one: In) => Out,
-): Record<string, Out> =>
-  Object.fromEntries(Object.entries(from).map(([name, one]) => [name, to(name, one)]));
-
 /*
  * What this user may do in the folders of the exchange, tried where the folders are ours alone and asked for where the
  * ERP looks too: nothing is ever put into those to try it.
@@ -200,8 +209,6 @@ export async function examineFiles(
   drop: Drop,
   { parts }: Pick<Needs, "parts">,
 ): Promise<Examination[]> {
-  const sources = Object.entries(config.sources).filter(([name]) => parts.has(name));
-  const sinks = Object.entries(config.sinks).filter(([name]) => parts.has(name));
   const examinations: Examination[] = [];
   const look = async (
     what: string,
@@ -211,27 +218,15 @@ export async function examineFiles(
     void examinations.push(await looked(what, work, () => drop.rights.missing(wanted)));
   if (drop.describe !== undefined)
     await look(`server ${drop.where}`, () => drop.describe?.() ?? Promise.resolve(null));
-  for (const [name, source] of sources) {
-    const folder = drop.at(source.folder);
-    const wanted = [drop.at(source.folder, source.archive), drop.at(source.folder, source.failed)];
-    await look(`source ${name}: ${folder}`, () => sourceNote(drop, source, folder), [
-      { path: folder, rights: ["x", "r", "w"] },
-      ...wanted.map((path): Wanted => ({ path, rights: ["x", "w"] })),
-    ]);
-    if (source.format !== "x12" || source.replies === undefined) continue;
-    const { replies } = source;
-    await look(`replies of ${name}: ${drop.at(replies.folder)}`, () => sinkNote(drop, replies));
-  }
-  for (const [name, sink] of sinks) {
-    const { target, staging } = foldersOf(sink, (path) => drop.at(path));
-    const wanted = [target, staging].map((path): Wanted => ({ path, rights: ["x", "r", "w"] }));
-    await look(`sink ${name}: ${target}`, () => sinkNote(drop, sink), wanted);
-    if (sink.format !== "x12" || sink.acknowledgements === undefined) continue;
-    const { acknowledgements } = sink;
-    const folder = drop.at(acknowledgements.folder);
-    await look(`acknowledgements of ${name}: ${folder}`, () =>
-      sourceNote(drop, acknowledgements, folder),
-    );
+  for (const usage of usagesOf(config)) {
+    const needs = needsOf(usage, (...path) => drop.at(...path));
+    const [first] = needs;
+    if (first === undefined || !parts.has(usage.setting[1])) continue;
+    const { writes } = usage;
+    const note = (): Promise<string | null> =>
+      writes === undefined ? sourceNote(drop, needs) : sinkNote(drop, writes);
+    // The folder of answers comes with the first of them.
+    if (needs.length > 1) await look(`${usage.what}: ${first.path}`, note, needs);
   }
   return examinations;
 }
@@ -239,23 +234,22 @@ export async function examineFiles(
 /** Files are listed and read there, and moved into `archive` and `failed`, which are made when the first one comes. */
 async function sourceNote(
   drop: Drop,
-  source: Pick<SourceConfig, "folder" | "archive" | "failed">,
-  folder: string,
+  [from, ...made]: readonly FolderNeed[],
 ): Promise<string | null> {
   const { rights } = drop;
+  const folder = from?.path ?? "";
   if (!(await rights.expectWritable(folder))) throw failure("ENOENT", `${folder} is not there`);
   await drop.list(folder);
   await rights.expectOwn(folder);
-  const made: string[] = [];
-  for (const setting of ["archive", "failed"] as const) {
-    const target = drop.at(source.folder, source[setting]);
-    if (!(await rights.expectWritable(target))) made.push(setting);
+  const missing: string[] = [];
+  for (const { path, setting } of made) {
+    if (!(await rights.expectWritable(path))) missing.push(setting.at(-1) ?? path);
     else {
-      await tried(drop, target);
-      await rights.expectTogether(folder, target);
+      await tried(drop, path);
+      await rights.expectTogether(folder, path);
     }
   }
-  return made.length === 0 ? null : `${made.join(" and ")} will be made with the first file`;
+  return missing.length === 0 ? null : `${missing.join(" and ")} will be made with the first file`;
 }
 
 /** Files are written in the staging folder and moved from there. */
