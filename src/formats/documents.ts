@@ -29,6 +29,10 @@ const dayNamed = z
   .overwrite(namedDay)
   .nullable();
 
+/** Fields of one schema. */
+const all = <S extends z.ZodType, K extends string>(schema: S, ...names: readonly K[]) =>
+  Object.fromEntries(names.map((name) => [name, schema])) as Record<K, S>;
+
 const TYPES = new Map<z.ZodType, CellType>([
   [decimal, "decimal"],
   [day, "day"],
@@ -40,88 +44,57 @@ const TYPES = new Map<z.ZodType, CellType>([
 const head = { id: text, number: text, version: instant, status: text };
 
 const OrderLine = z.object({
-  item: text,
-  product: text,
-  productCode: textOrNone,
-  terminal: textOrNone,
-  terminalCode: textOrNone,
-  supplierId: textOrNone,
+  ...all(text, "item", "product"),
+  ...all(textOrNone, "productCode", "terminal", "terminalCode", "supplierId"),
   quantity: decimal,
   unit: text,
   /** US gallons: the quantity where the unit is gallons, else none. Nothing is converted. */
   gallons: decimalOrNone,
   rate: decimal,
-  buyPrice: decimalOrNone,
-  sellPrice: decimalOrNone,
+  ...all(decimalOrNone, "buyPrice", "sellPrice"),
   lineLoadingNumber: textOrNone,
 });
 
 export const OrderDocument = z.object({
   ...head,
-  orderType: text,
-  urgency: text,
-  companyId: text,
-  locationId: textOrNone,
-  carrierId: textOrNone,
-  loadingNumber: textOrNone,
-  requestedDate: dayNamed,
-  deliveryDate: dayNamed,
-  deliveryStart: textOrNone,
-  deliveryEnd: textOrNone,
-  notes: textOrNone,
+  ...all(text, "orderType", "urgency", "companyId"),
+  ...all(textOrNone, "locationId", "carrierId", "loadingNumber"),
+  ...all(dayNamed, "requestedDate", "deliveryDate"),
+  ...all(textOrNone, "deliveryStart", "deliveryEnd", "notes"),
   lines: z.array(OrderLine),
 });
 
 const TicketLine = z.object({
-  item: text,
-  product: text,
+  ...all(text, "item", "product"),
   spec: textOrNone,
-  grossGallons: decimalOrNone,
-  netGallons: decimalOrNone,
+  ...all(decimalOrNone, "grossGallons", "netGallons"),
   /** As on the ticket; the platform names no unit. */
-  temperature: decimalOrNone,
-  apiGravity: decimalOrNone,
+  ...all(decimalOrNone, "temperature", "apiGravity"),
 });
 
 export const DeliveryTicketDocument = z.object({
   ...head,
-  orderId: textOrNone,
-  supplierId: textOrNone,
-  receiverId: textOrNone,
-  bolNumber: textOrNone,
+  ...all(textOrNone, "orderId", "supplierId", "receiverId", "bolNumber"),
   deliveryDate: dayNamed,
-  driver: textOrNone,
-  carrier: textOrNone,
-  terminal: textOrNone,
-  destination: textOrNone,
+  ...all(textOrNone, "driver", "carrier", "terminal", "destination"),
   lines: z.array(TicketLine),
 });
 
 const InvoiceLine = z.object({
   /** None for a charge without a product (freight, a fee): the description says what it is. */
-  item: textOrNone,
-  product: textOrNone,
+  ...all(textOrNone, "item", "product"),
   description: text,
   spec: textOrNone,
-  gallons: decimalOrNone,
-  grossGallons: decimalOrNone,
-  netGallons: decimalOrNone,
-  rate: decimalOrNone,
+  ...all(decimalOrNone, "gallons", "grossGallons", "netGallons", "rate"),
   amount: decimal,
-  bolNumber: textOrNone,
-  deliveryTicket: textOrNone,
-  location: textOrNone,
-  carrier: textOrNone,
+  ...all(textOrNone, "bolNumber", "deliveryTicket", "location", "carrier"),
   deliveredDate: dayNamed,
 });
 
 const InvoiceTax = z.object({
-  taxCode: text,
-  taxType: text,
-  authority: textOrNone,
-  product: textOrNone,
-  gallons: decimalOrNone,
-  rate: decimalOrNone,
+  ...all(text, "taxCode", "taxType"),
+  ...all(textOrNone, "authority", "product"),
+  ...all(decimalOrNone, "gallons", "rate"),
   amount: decimal,
 });
 
@@ -130,11 +103,8 @@ const invoiceHead = {
   invoiceDate: day,
   dueDate: dayNamed,
   paidDate: day,
-  poNumber: textOrNone,
-  contractNumber: textOrNone,
-  subtotal: decimal,
-  taxTotal: decimal,
-  total: decimal,
+  ...all(textOrNone, "poNumber", "contractNumber"),
+  ...all(decimal, "subtotal", "taxTotal", "total"),
   notes: textOrNone,
 };
 const invoiceBody = { lines: z.array(InvoiceLine), taxes: z.array(InvoiceTax) };
@@ -142,8 +112,7 @@ const invoiceBody = { lines: z.array(InvoiceLine), taxes: z.array(InvoiceTax) };
 /** An invoice we issued: `customer` is the payer's account in the ERP, `payerId` the platform's name for it. */
 export const CustomerInvoiceDocument = z.object({
   ...head,
-  customer: text,
-  payerId: text,
+  ...all(text, "customer", "payerId"),
   ...invoiceHead,
   ...invoiceBody,
 });
@@ -151,8 +120,7 @@ export const CustomerInvoiceDocument = z.object({
 /** An invoice we pay: `vendor` is the issuer's account in the ERP, `issuerId` the platform's name for it. */
 export const SupplierInvoiceDocument = z.object({
   ...head,
-  vendor: text,
-  issuerId: text,
+  ...all(text, "vendor", "issuerId"),
   ...invoiceHead,
   ...invoiceBody,
 });
@@ -175,9 +143,7 @@ const unstated = { id: text, number: text, version: instant };
 /** A rack price: `terminal` is the platform's name of it, `item` the ERP's code. `price` per `unit`, without tax. */
 export const RackPriceDocument = z.object({
   ...unstated,
-  terminal: text,
-  item: text,
-  product: text,
+  ...all(text, "terminal", "item", "product"),
   price: decimal,
   unit: text,
   /** Instants, as the platform wrote them. */
@@ -201,14 +167,10 @@ export const TerminalDocument = z.object({
 });
 
 const AssetLine = z.object({
-  assetId: text,
-  name: text,
-  assetType: text,
-  item: textOrNone,
-  product: textOrNone,
+  ...all(text, "assetId", "name", "assetType"),
+  ...all(textOrNone, "item", "product"),
   /** In `unit`; percentages 0 to 100. */
-  capacity: decimal,
-  currentLevel: decimal,
+  ...all(decimal, "capacity", "currentLevel"),
   unit: text,
   fillMethod: textOrNone,
   maxFillPercent: decimal,
@@ -218,10 +180,8 @@ const AssetLine = z.object({
 /** A site; `lines` are its tanks and other assets. */
 export const LocationDocument = z.object({
   ...head,
-  companyId: text,
-  name: text,
-  locationType: textOrNone,
-  street: textOrNone,
+  ...all(text, "companyId", "name"),
+  ...all(textOrNone, "locationType", "street"),
   ...place,
   gateCode: textOrNone,
   ...position,
@@ -231,12 +191,9 @@ export const LocationDocument = z.object({
 /** What a supplier grants at a terminal. Quantities as on the platform, which names no unit. */
 export const AllocationDocument = z.object({
   ...unstated,
-  companyId: text,
-  connectionId: text,
+  ...all(text, "companyId", "connectionId"),
   supplierId: textOrNone,
-  terminal: text,
-  item: text,
-  product: text,
+  ...all(text, "terminal", "item", "product"),
   brand: textOrNone,
   period: text,
   dailyAllocation: decimalOrNone,
@@ -250,10 +207,8 @@ export const AllocationDocument = z.object({
 /** A connection that another company and we have, which did not come from the ERP. */
 export const ConnectionDocument = z.object({
   ...head,
-  fromCompanyId: text,
-  toCompanyId: text,
-  message: textOrNone,
-  paymentTerms: textOrNone,
+  ...all(text, "fromCompanyId", "toCompanyId"),
+  ...all(textOrNone, "message", "paymentTerms"),
   creditLimit: decimalOrNone,
 });
 

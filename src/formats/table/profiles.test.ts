@@ -336,3 +336,36 @@ test.each([
   expect(yaml).toContain(`fuelbridge profile try ${file} --profile ${profile}`);
   expect(yaml).toContain(line);
 });
+
+test.each([
+  ["plain/terminals", "Terminal Code,Terminal Name,City,State,Zip", "T1,North,Tulsa,OK,74101"],
+  [
+    "plain/delivery-tickets",
+    "Ticket No,Ticket Status,Vendor,Receiver,BOL,Date Delivered,Driver,Carrier,Grade,Gross Gal,Net Gal",
+    "4711,SIGNED,000101,000417,B1,03/14/2026,Ann,Fast Haul,ULSD2,8000,7950",
+  ],
+  ["books.prices", "Rack;Product;Price;UOM", "T-1;ULSD2;2,3456;gal"],
+  [
+    "books.invoices",
+    "Invoice No,Customer No,Invoice Date,Due Date,Net Amount,Tax,Invoice Total,Item,Qty,Unit Price,Line Amount",
+    "I-1,000417,03/01/2026,03/31/2026,100.00,8.00,108.00,ULSD2,40,2.5,100.00",
+  ],
+  [
+    "books.parties",
+    "Cust No,Customer Name,Phone,E-Mail,Street,City,State,Zip,Country,Active",
+    "000417,Acme,555,a@b.c,Main 1,Tulsa,OK,74101,US,1",
+  ],
+  [
+    "plain/freight-rates",
+    "Rate Code,Connection,Origin City,Origin State,Dest Zip,Product,Rate per Mile,Flat Fee,Min Charge",
+    "R1,c1,Tulsa,OK,74101,ULSD2,2.5,,100",
+  ],
+])(
+  "guess takes a file that no shipped profile reads for %s by its columns",
+  async (layout, ...rows) => {
+    const path = join(folder, "sample.csv");
+    writeFileSync(path, [...rows, rows[1], ""].join("\n"));
+    const guess = await guessProfile(path, "sample.csv", null);
+    expect([guess.layout, guess.unused, guess.shipped]).toEqual([layout, [], []]);
+  },
+);

@@ -291,6 +291,8 @@ type Known = ReadonlyMap<string, ReadonlySet<string>>;
 /** Words that mean the same in labels. */
 const ALIKE: Readonly<Record<string, string>> = {
   no: "number",
+  code: "number",
+  id: "number",
   nr: "number",
   num: "number",
   numero: "number",
@@ -307,13 +309,16 @@ const ALIKE: Readonly<Record<string, string>> = {
   term: "terminal",
   rack: "list",
   cust: "customer",
+  party: "customer",
   vendor: "supplier",
   amt: "amount",
   postal: "zip",
   postcode: "zip",
   mail: "email",
+  uom: "unit",
+  dest: "destination",
 };
-const NONE = new Set(["the", "of", "code", "id"]);
+const NONE = new Set(["the", "of"]);
 
 function labelsByField(): Known {
   const known = new Map<string, Set<string>>();
@@ -336,13 +341,13 @@ function matchOf(layout: Layout, labels: readonly string[], known: Known): Match
     .toSorted((one, other) => other.likeness - one.likeness);
   const columns = new Set<number>();
   const found = new Map<string, Map<string, number>>();
-  let score = 0;
+  let likenesses = 0;
   for (const { list, field, at, likeness } of pairs) {
     const taken = found.get(list) ?? new Map<string, number>();
     if (columns.has(at) || taken.has(field)) continue;
     columns.add(at);
     found.set(list, taken.set(field, at));
-    score += likeness;
+    likenesses += likeness;
   }
   const inOrder = (list: string, fields: Fields): Map<string, number> =>
     new Map(
@@ -360,7 +365,13 @@ function matchOf(layout: Layout, labels: readonly string[], known: Known): Match
       .map(([name, fields]) => [name, inOrder(name, fields)] as const)
       .filter(([, columns]) => columns.size > 0),
   );
-  return { layout, head, lists, missing, score: score - missing.length * 0.7 };
+  const needed = Object.values(layout.head).filter(({ filled }) => filled).length;
+  // The share of the file that it explains, and of what its records need: a layout of many fields wins by neither.
+  const explained = likenesses / Math.max(labels.length, 1);
+  const told = new Set(labels.flatMap(wordsOf));
+  const isNamed = nounsOf(layout).some((noun) => told.has(noun));
+  const score = explained * (1 - missing.length / (needed + 1)) + (isNamed ? 0.2 : 0);
+  return { layout, head, lists, missing, score };
 }
 
 function pairsOf(list: string, fields: Fields, labels: readonly string[], known: Known) {
@@ -385,9 +396,15 @@ function likenessOf(field: string, label: string, list: string, known: Known): n
   const common = wanted.filter((word) => plain.includes(word)).length;
   if (known.get(field)?.has(text) === true)
     return (prefixed || list === "" ? 1 : 0.9) - (common > 0 ? 0 : 0.01);
-  const all = new Set([...wanted, ...plain]).size;
-  return all === 0 ? 0 : (common / all) * 0.95;
+  // `Customer Name` may be a name: all words of the field count, and half of those that are more.
+  return (0.95 * (common / wanted.length + common / Math.max(plain.length, 1))) / 2;
 }
+
+/** What the records of a layout are called: `terminal` of `plain/terminals`. */
+const nounsOf = ({ name }: Layout): string[] =>
+  name === "books.parties"
+    ? ["customer", "supplier"]
+    : name.split(/[/.-]/).map((word) => word.replace(/s$/, ""));
 
 /** `grossGallons`, `Gross_Gal.` and `GROSS GALLONS` are the same words. */
 function wordsOf(text: string): string[] {
@@ -450,7 +467,10 @@ export async function guessProfile(
   const sample = await sampleOf(path);
   const shipped = await shippedFor(path, layout);
   const wanted = layout === null ? shipped.map((one) => one.layout) : [layout];
-  const candidates = layouts.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+  // Tryton's own exports are read by the shipped profiles; another file is none of them.
+  const candidates = layouts.filter(({ name }) =>
+    wanted.length === 0 ? !name.startsWith("tryton-export/") : wanted.includes(name),
+  );
   const known = labelsByField();
   const [best] = candidates
     .map((one) => matchOf(one, sample.labels, known))

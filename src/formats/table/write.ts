@@ -26,22 +26,39 @@ export interface Writing {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The text of one file of documents.
+ * What makes the text of one file of documents. The rows of a document are made once, however many files it is tried in.
  * @throws Refused when a value has no place in the file: a character that no reader can be trusted with, a text that is
  * too long
  */
-export function writeDocuments(
+function documentsWriter(
   name: DocumentName,
-  list: readonly unknown[],
   { profile, spreadsheetSafe, dayOf }: Writing,
-): string {
-  const records = list.map((unchecked): Fields => {
+): (list: readonly unknown[]) => string {
+  const writer = new Writer(guardedAs(profile, spreadsheetSafe), HEADS, dayOf);
+  const known = new WeakMap<object, string>();
+  const rowsOf = (unchecked: unknown): string => {
     const document: Fields = documents[name].schema.parse(unchecked);
     const { version } = document;
-    return typeof version === "string" ? { ...document, version: utc(version) } : document;
-  });
-  return writeRecords(guardedAs(profile, spreadsheetSafe), records, HEADS, dayOf);
+    const isDated = typeof version === "string";
+    return writer.text(writer.rowsOf(isDated ? { ...document, version: utc(version) } : document));
+  };
+  return (list) =>
+    writer.text(writer.header()) +
+    list
+      .map((document) => {
+        const rows = known.get(document as object) ?? rowsOf(document);
+        known.set(document as object, rows);
+        return rows;
+      })
+      .join("");
 }
+
+/** The text of one file of documents. @throws Refused, as {@link documentsWriter} */
+export const writeDocuments = (
+  name: DocumentName,
+  list: readonly unknown[],
+  writing: Writing,
+): string => documentsWriter(name, writing)(list);
 
 /** UTC with six or nine fraction digits: texts of one form, of which the greatest is the latest. */
 const utc = (instant: string): string => sortableInstant(instant)?.replace(/000Z$/, "Z") ?? instant;
@@ -54,9 +71,7 @@ export function writeRecords(
   dayOf: (instant: string) => string = (day) => day,
 ): string {
   const writer = new Writer(profile, part, dayOf);
-  const rows = records.flatMap((record) => writer.rowsOf(record));
-  const end = profile.lineEnd === "crlf" ? "\r\n" : "\n";
-  return [...writer.header(), ...rows].map((line) => `${line}${end}`).join("");
+  return writer.text([...writer.header(), ...records.flatMap((record) => writer.rowsOf(record))]);
 }
 
 /** A cell to be written, and whether it is text. */
@@ -88,6 +103,12 @@ class Writer {
     const labels = columnsOf(profile, part).flatMap((column) => labelOf(column, language) ?? []);
     const first = profile.order.filter((label) => labels.includes(label));
     this.#labels = [...new Set([...first, ...labels])];
+  }
+
+  /** Lines with their ends. */
+  text(lines: readonly string[]): string {
+    const end = this.#profile.lineEnd === "crlf" ? "\r\n" : "\n";
+    return lines.map((line) => `${line}${end}`).join("");
   }
 
   header(): string[] {
@@ -303,6 +324,7 @@ export function tableWriter(
 ): DocumentWriter {
   const writing = writingOf(config, surroundings);
   const { encoding, ending } = writing.profile;
+  const write = documentsWriter(config.document, writing);
   return {
     form: `files.${config.document}`,
     operation: documents[config.document].operation,
@@ -310,12 +332,7 @@ export function tableWriter(
     itemsMax: config.per === "batch" ? (config.itemsMax ?? BATCH_ITEMS_MAX) : 1,
     encoding,
     nameOf: (items) => nameOf(config, items, ending),
-    textOf: (items) =>
-      writeDocuments(
-        config.document,
-        items.map((item) => item.document),
-        writing,
-      ),
+    textOf: (items) => write(items.map(({ document }) => document)),
     totalsOf: (name, body) => totalsIn(writing, name, body),
   };
 }
