@@ -5,6 +5,7 @@
 import { describe, expect, test } from "vitest";
 import type { Answer } from "../src/core/outcome.ts";
 import { keeping, paying, stamping } from "./connector-books.suite.ts";
+import { expectLinkShape } from "./golden/links.ts";
 import { numbers } from "./support/runs.ts";
 import {
   type Config,
@@ -160,6 +161,7 @@ function sending(kit: Kit, name: string): void {
     const first = await deliver(sink, [good]);
     expect(first).toMatchObject({ outcome: "done" });
     expect(first.ids?.[0]).toEqual(expect.any(String));
+    expectLinkShape(kit.connector.name, name, first.ids?.[0] ?? null);
     const effects = await ground.effects(name, good);
     const again = { ...request, firstSentAt: SENT };
     const second = await sink.send(again, never);

@@ -46,6 +46,41 @@ export function forgetSends(site: Site): void {
   database.close();
 }
 
+const HOUR_MS = 3_600_000;
+
+/** A night that failed is tried again after an hour: it has passed. */
+export function hourLater(site: Site): void {
+  if (!existsSync(storeOf(site))) return;
+  const database = new Database(storeOf(site));
+  database.exec(
+    `update deep_walk set failed_ms = failed_ms - ${HOUR_MS} where failed_ms is not null;
+     update reconciliation_run set started_ms = started_ms - ${HOUR_MS}, ended_ms = ended_ms - ${HOUR_MS}
+       where state = 'failed'`,
+  );
+  sumAnew(database);
+  database.close();
+}
+
+/** Nights that ended well, and those that did not. */
+export interface Nights {
+  readonly done: number;
+  readonly failed: number;
+}
+
+export function nightsOf(site: Site): Nights {
+  const database = new Database(storeOf(site), { readonly: true });
+  try {
+    const count = (state: string): number =>
+      database
+        .prepare<[string], number>("select count(*) from reconciliation_run where state = ?")
+        .pluck()
+        .get(state) as number;
+    return { done: count("done"), failed: count("failed") };
+  } finally {
+    database.close();
+  }
+}
+
 /** How often a restart found a send without an outcome. */
 export function killedInTheAir(site: Site): number {
   const database = new Database(storeOf(site));

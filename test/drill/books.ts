@@ -9,6 +9,8 @@ import type { Habits } from "./readings.ts";
 import type { Random } from "../../src/sandbox/scenes/random.ts";
 
 export interface Bill {
+  /** What the ERP keeps it by: its first number. */
+  readonly id: string;
   readonly number: string;
   readonly customer: string;
   readonly subtotal: Decimal;
@@ -33,6 +35,8 @@ export interface Party {
 /** An invoice that was made on the platform: the ERP must import it once. */
 export interface Sale {
   readonly number: string;
+  /** It is committed three days late: its times of creation and change lie before what was walked. */
+  readonly isLate: boolean;
   readonly subtotal: Decimal;
   readonly tax: Decimal;
   readonly lines: readonly Line[];
@@ -57,13 +61,15 @@ type Row = Readonly<Record<string, Cell>>;
 export class Books {
   readonly customers: readonly Party[];
   readonly suppliers: readonly Party[];
-  readonly sales: readonly Sale[];
-  readonly bills: readonly Bill[];
+  readonly #sales: Sale[];
+  readonly #bills: Bill[];
+  /** New number → old number, of bills that were renumbered. */
+  readonly renumbered = new Map<string, string>();
   readonly #prices: string[];
   readonly #random: Random;
   readonly #folder: string;
   readonly #portions: number;
-  readonly #isShrinking: boolean;
+  readonly #habits: Habits;
   #exports = 0;
   #priceLists = 0;
 
@@ -71,13 +77,7 @@ export class Books {
    * Of `documents`, two in twenty are customers, one a supplier, one an invoice of the platform's own, and five are
    * prices; they are exported in `portions`.
    */
-  constructor(
-    random: Random,
-    folder: string,
-    documents: number,
-    portions: number,
-    { sharedCodes, shrinkingLists }: Pick<Habits, "sharedCodes" | "shrinkingLists">,
-  ) {
+  constructor(random: Random, folder: string, documents: number, portions: number, habits: Habits) {
     const customers = Math.max(2, Math.round(documents * 0.1));
     const suppliers = Math.max(2, Math.round(documents * 0.05));
     const sales = Math.max(2, Math.round(documents * 0.05));
@@ -85,22 +85,33 @@ export class Books {
     this.#random = random;
     this.#folder = folder;
     this.#portions = portions;
-    this.#isShrinking = shrinkingLists;
+    this.#habits = habits;
     this.customers = Array.from({ length: customers }, (_, at) => party("D", at));
     this.suppliers = Array.from({ length: suppliers }, (_, at) => ({
       ...party("S", at),
-      ...(sharedCodes ? { code: `D${at}` } : {}),
+      ...(habits.sharedCodes ? { code: `D${at}` } : {}),
     }));
-    this.sales = Array.from({ length: sales }, (_, at) => sale(random, at));
+    this.#sales = Array.from({ length: sales }, (_, at) => ({
+      ...sale(random, at),
+      isLate: habits.lateCommits && at % 3 === 1,
+    }));
     const bills = documents - customers - suppliers - sales - prices;
     // Some are for customers that are exported only later: they wait for them.
     const known = (at: number): number =>
       Math.min(customers, Math.ceil(customers * (at / bills + 2 / portions)));
-    this.bills = Array.from({ length: bills }, (_, at) =>
+    this.#bills = Array.from({ length: bills }, (_, at) =>
       bill(random, at, random.pick(this.customers.slice(0, known(at))).code),
     );
     this.#prices = Array.from({ length: prices }, () => price(random));
     mkdirSync(folder, { recursive: true });
+  }
+
+  get bills(): readonly Bill[] {
+    return this.#bills;
+  }
+
+  get sales(): readonly Sale[] {
+    return this.#sales;
   }
 
   get isExported(): boolean {
@@ -126,7 +137,9 @@ export class Books {
     const upTo = (all: number): number => Math.ceil((all * (at + 1)) / this.#portions);
     this.exportPrices();
     const before = Math.ceil((this.bills.length * at) / this.#portions);
-    const again = this.bills.slice(0, before).filter(() => this.#random.chance(0.05));
+    const again = [...this.#bills.slice(0, before).keys()]
+      .filter(() => this.#random.chance(0.05))
+      .map((one) => this.#again(one));
     const fresh = this.bills.slice(before, upTo(this.bills.length));
     const heads = [
       ...again.map((one) => headRow(one, true)),
@@ -151,6 +164,28 @@ export class Books {
     );
     const sold = Math.ceil((this.sales.length * at) / this.#portions);
     return this.sales.slice(sold, upTo(this.sales.length));
+  }
+
+  /** A bill that is exported once more: now and then under another number, once. */
+  #again(at: number): Bill {
+    const bill = this.#bills[at] as Bill;
+    if (!this.#habits.renumbering || bill.number !== bill.id || !this.#random.chance(0.4))
+      return bill;
+    const number = bill.id.replace("DRILL", "ANEW");
+    this.renumbered.set(number, bill.number);
+    return (this.#bills[at] = { ...bill, number });
+  }
+
+  /** Some of the platform's invoices that are there already get another number, each once. */
+  renumberSales(): readonly (readonly [old: string, number: string])[] {
+    const there = Math.ceil((this.#sales.length * this.#exports) / this.#portions);
+    if (!this.#habits.renumbering) return [];
+    return this.#sales.slice(0, there).flatMap((sale, at) => {
+      if (sale.number.endsWith("-N") || !this.#random.chance(0.05)) return [];
+      const number = `${sale.number}-N`;
+      this.#sales[at] = { ...sale, number };
+      return [[sale.number, number] as const];
+    });
   }
 
   /** Each price changes with one chance in three; of a few values, so that some come back. */
@@ -179,7 +214,7 @@ export class Books {
 
   /** Whole; before it, now and then, one that ends behind a third of its rows. */
   #writeList(name: string, columns: string, rows: readonly Row[]): void {
-    if (this.#isShrinking && this.#random.chance(0.3))
+    if (this.#habits.shrinkingLists && this.#random.chance(0.3))
       this.#write(`${name}-a`, columns, rows.slice(0, Math.ceil(rows.length / 3)));
     this.#write(`${name}-b`, columns, rows);
   }
@@ -206,7 +241,7 @@ function party(letter: "D" | "S", at: number): Party {
 
 function sale(random: Random, at: number): Sale {
   const { subtotal, tax, lines } = bill(random, at, "");
-  return { number: `PLATFORM-${1_000 + at}`, subtotal, tax, lines };
+  return { number: `PLATFORM-${1_000 + at}`, isLate: false, subtotal, tax, lines };
 }
 
 /** Every seventh number begins with the number before it: a search for that one finds both. */
@@ -222,7 +257,7 @@ function bill(random: Random, at: number, customer: string): Bill {
   });
   const subtotal = Decimal.sum(lines.map(({ amount }) => amount));
   const tax = Decimal.of(`${random.int(0, 900)}.${random.digits(2)}`);
-  return { number, customer, subtotal, tax, total: subtotal.plus(tax), lines };
+  return { id: number, number, customer, subtotal, tax, total: subtotal.plus(tax), lines };
 }
 
 const price = (random: Random): string => `${random.int(1, 3)}.${random.int(10, 99)}`;
@@ -255,8 +290,8 @@ const partyRow = ({ code, name }: Party): Row => ({
   "Addresses/Country/Code": "US",
 });
 
-const headRow = ({ number, customer, subtotal, tax, total }: Bill, isPaid: boolean): Row => ({
-  ID: number,
+const headRow = ({ id, number, customer, subtotal, tax, total }: Bill, isPaid: boolean): Row => ({
+  ID: id,
   Number: number,
   State: isPaid ? "paid" : "posted",
   "Invoice Date": "11/21/2026",
@@ -269,10 +304,10 @@ const headRow = ({ number, customer, subtotal, tax, total }: Bill, isPaid: boole
   Reconciled: isPaid ? "11/22/2026" : "",
 });
 
-const lineRows = ({ number, lines }: Bill): Row[] =>
+const lineRows = ({ id, number, lines }: Bill): Row[] =>
   lines.map(({ product, gallons, rate, amount }, at) => ({
-    ID: `${number}-${at}`,
-    "Invoice/ID": number,
+    ID: `${id}-${at}`,
+    "Invoice/ID": id,
     "Invoice/Number": number,
     Sequence: at + 1,
     Type: "line",
@@ -284,9 +319,9 @@ const lineRows = ({ number, lines }: Bill): Row[] =>
     Amount: amount.fixed(2),
   }));
 
-const taxRow = ({ number, tax }: Bill): Row => ({
-  ID: `${number}-t`,
-  "Invoice/ID": number,
+const taxRow = ({ id, number, tax }: Bill): Row => ({
+  ID: `${id}-t`,
+  "Invoice/ID": id,
   "Invoice/Number": number,
   Tax: "State Tax",
   Amount: tax.fixed(2),

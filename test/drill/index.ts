@@ -72,8 +72,10 @@ async function run(readings: readonly string[]): Promise<void> {
     `requests ${outcome.requests}, writes ${outcome.writes}, replays ${outcome.replays}, read-backs ${outcome.readBacks}`,
   );
   say(`faults: ${faults}`);
+  if (outcome.nights.done + outcome.nights.failed > 0)
+    say(`nights: ${outcome.nights.done} ended well, ${outcome.nights.failed} did not`);
   say(
-    `decisions by a person: ${decisions.issued} issued, ${decisions.retried} retried, ${decisions.resolved} resolved, ${decisions.released} stops released`,
+    `decisions by a person: ${decisions.issued} issued, ${decisions.renumbered} renumbered, ${decisions.retried} retried, ${decisions.resolved} resolved, ${decisions.released} stops released`,
   );
   say(
     `duplicates ${duplicates.length}, lost ${lost.length}, fields that differ ${wrong.length}, silent differences ${silent.length}, otherwise odd ${odd.length}, rounds to settle ${outcome.rounds}`,

@@ -14,19 +14,25 @@ const CLEARS_BY_ITSELF: ReadonlySet<string> = new Set(["waits-for", "waits-for-u
 
 /** What is released when its cause is gone; the other stops clear themselves, or must never come. */
 const RELEASABLE = "quota";
-/** Nobody can tell by machine: whether it arrived, or whether a company of the same name or code is the party. */
-const DECIDABLE: readonly string[] = ["needs-decision", "same-name", "same-code"];
+/**
+ * Nobody can tell by machine: whether it arrived, or whether a company of the same name or code is the party. Two firms
+ * of one name and address are two in these books.
+ */
+const DECIDABLE: readonly string[] = ["needs-decision", "same-name", "same-code", "code-changed"];
 
 export class Person {
   readonly #site: Site;
+  readonly #renumbered: ReadonlyMap<string, string>;
   /** Delivery → when he first saw it, by the platform's clock. */
   readonly #seen = new Map<string, number>();
-  readonly decisions = { resolved: 0, retried: 0, released: 0, issued: 0 };
+  readonly decisions = { renumbered: 0, resolved: 0, retried: 0, released: 0, issued: 0 };
   /** What should never have come to him. */
   readonly complaints = new Set<string>();
 
-  constructor(site: Site) {
+  /** @param renumbered new number → old number, of bills that the ERP has renumbered */
+  constructor(site: Site, renumbered: ReadonlyMap<string, string>) {
     this.#site = site;
+    this.#renumbered = renumbered;
   }
 
   /** One look; null when no daemon answers, or it died while he was talking to it. */
@@ -67,6 +73,11 @@ export class Person {
         await this.#issue();
         continue;
       }
+      if (code === "renumbered") {
+        for (const one of (await office.quarantineShow(id)).deliveries)
+          await this.#renumber(office, one);
+        continue;
+      }
       if (!DECIDABLE.includes(code)) {
         this.complaints.add(`quarantined in ${flow}: ${code}: ${cause}`);
         continue;
@@ -90,8 +101,29 @@ export class Person {
     }
   }
 
+  /** The receiver takes no new number: he gives it there by hand, and says so here. */
+  async #renumber(office: Office, { delivery, number }: Quarantined): Promise<void> {
+    const [receiverId, another] = await this.#idsOf("invoices", number);
+    if (receiverId === undefined || another !== undefined) {
+      this.complaints.add(`${number} was renumbered and is there ${another ? "twice" : "not"}`);
+      return;
+    }
+    await office.resolve(delivery, { by: "drill", note: "given its number there", receiverId });
+    this.decisions.renumbered++;
+  }
+
+  /** The platform's ids of what has this number there. What has its old number there yet is given the new one. */
+  async #idsOf(flow: string, number: string): Promise<string[]> {
+    const { platform } = this.#site;
+    const old = this.#renumbered.get(number);
+    if (flow === "invoices" && old !== undefined)
+      for (const id of await idsOf(platform, flow, old))
+        await platform.ask("PATCH", `/records/invoices/${id}`, { invoiceNumber: number });
+    return idsOf(platform, flow, number);
+  }
+
   async #settle(office: Office, flow: string, { delivery, number }: Quarantined): Promise<void> {
-    const found = await idsOf(this.#site.platform, flow, number);
+    const found = await this.#idsOf(flow, number);
     if (found.length > 1) this.complaints.add(`${number} is there ${found.length} times`);
     const [receiverId] = found;
     this.#seen.delete(delivery);

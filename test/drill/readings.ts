@@ -3,12 +3,18 @@ import type { Random } from "../../src/sandbox/scenes/random.ts";
 
 type Fault = Readonly<Record<string, unknown>>;
 
-/** Of the ERP. */
+/** Of both sides. */
 export interface Habits {
   /** Customers and suppliers have ranges of codes of their own, which overlap. */
   readonly sharedCodes: boolean;
   /** Now and then a list of parties or prices ends behind its first rows; the next one is whole again. */
   readonly shrinkingLists: boolean;
+  /** Invoices are given another number after they were exported, or made on the platform. */
+  readonly renumbering: boolean;
+  /** Some invoices of the platform are committed three days late. */
+  readonly lateCommits: boolean;
+  /** The daemon's nights come every minute: it walks deeply and compares. */
+  readonly nights: boolean;
 }
 
 interface Switch {
@@ -57,13 +63,31 @@ export const switches: Readonly<Record<string, Switch>> = {
   pageSizeMost: { readings: { pageSizeMost: 7 } },
   sharedCodes: { habits: { sharedCodes: true } },
   shrinkingLists: { habits: { shrinkingLists: true } },
+  renumbering: { habits: { renumbering: true } },
+  lateCommits: { habits: { lateCommits: true, nights: true } },
+  // A night reads all that a walk reads, and more: a platform that answers no list fails it, and the walks of that life.
+  failingNights: {
+    habits: { nights: true },
+    fault: (random) => ({
+      method: "GET",
+      kind: "status",
+      status: random.pick([500, 503]),
+      path: random.pick(["/invoices", "/connections"]),
+      times: random.int(10, 60),
+    }),
+  },
+};
+
+const NONE: Habits = {
+  sharedCodes: false,
+  shrinkingLists: false,
+  renumbering: false,
+  lateCommits: false,
+  nights: false,
 };
 
 export const habitsOf = (names: readonly string[]): Habits =>
-  names.reduce<Habits>((habits, name) => ({ ...habits, ...switches[name]?.habits }), {
-    sharedCodes: false,
-    shrinkingLists: false,
-  });
+  names.reduce<Habits>((habits, name) => ({ ...habits, ...switches[name]?.habits }), NONE);
 
 /**
  * So few sets that any two names are, in one of them each, both in it, both not, and either of them alone. (A name

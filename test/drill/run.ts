@@ -4,14 +4,23 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "../../src/sandbox/scenes/random.ts";
 import type { Status } from "../../src/office/answers.ts";
 import type { Running } from "../support/site-program.ts";
-import { audit, type Findings } from "./audit.ts";
-import { backUp, forgetSends, killedInTheAir, putBack, recover } from "./backup.ts";
+import { audit, type Findings, written } from "./audit.ts";
+import {
+  backUp,
+  forgetSends,
+  hourLater,
+  killedInTheAir,
+  type Nights,
+  nightsOf,
+  putBack,
+  recover,
+} from "./backup.ts";
 import { Books } from "./books.ts";
 import { Person } from "./person.ts";
 import { type Harm, SharedQueue } from "./queue.ts";
 import { second, type Seconds } from "./second.ts";
-import { habitsOf, switches } from "./readings.ts";
-import { saleRecord } from "./sales.ts";
+import { type Habits, habitsOf, switches } from "./readings.ts";
+import { imported, saleRecord } from "./sales.ts";
 import { openSite, type Site } from "./site.ts";
 import {
   beforeStart,
@@ -61,6 +70,7 @@ export interface Outcome extends Findings {
   readonly harm: Harm | null;
   /** Kills between the first byte of a write and the record of its outcome. */
   readonly inTheAir: number;
+  readonly nights: Nights;
 }
 
 const SETTLE_S = 2;
@@ -76,6 +86,13 @@ const QUIET_MS = 6_000;
 const SHARED_LIFE_MS = 75_000;
 const SHARED_QUIET_MS = 100_000;
 
+/** Each minute is a night. */
+const NIGHTS = 'reconcile: { cron: "* * * * *" }\n';
+/** The kill before which the first night comes. */
+const FIRST_NIGHT = 2;
+/** What only a night brings comes within the next minute. */
+const NIGHT_MS = 80_000;
+
 /** What one drill goes through together. */
 interface Course {
   readonly options: Options;
@@ -86,6 +103,7 @@ interface Course {
   readonly seconds: Seconds;
   readonly queue: SharedQueue | null;
   readonly chosen: Chosen;
+  readonly habits: Habits;
   restores: number;
 }
 
@@ -96,13 +114,14 @@ export async function drill(folder: string, options: Options): Promise<Outcome> 
   const queue = options.bullmq ? await SharedQueue.open(folder) : null;
   const names = options.readings ?? [];
   const readings = Object.assign({}, ...names.map((name) => switches[name]?.readings ?? {})) as {};
-  const site = await openSite(folder, { settle, more: queue?.yaml ?? "", readings });
+  const habits = habitsOf(names);
+  const more = `${queue?.yaml ?? ""}${habits.nights ? NIGHTS : ""}`;
+  const site = await openSite(folder, { settle, more, readings });
   try {
     await queue?.startWorker(site);
     const exports = Math.max(1, Math.min(EXPORTS_MAX, Math.floor(kills / 2)));
-    const habits = habitsOf(names);
     const books = new Books(random, join(site.erp, "export"), documents, exports, habits);
-    const person = new Person(site);
+    const person = new Person(site, books.renumbered);
     const seconds: Seconds = { refused: 0, tookOver: 0 };
     const chosen: Chosen = new Map(
       names.filter((name) => switches[name]?.fault !== undefined).map((name) => [name, 0]),
@@ -116,6 +135,7 @@ export async function drill(folder: string, options: Options): Promise<Outcome> 
       seconds,
       queue,
       chosen,
+      habits,
       restores: 0,
     };
     await storm(course, Math.max(1, Math.floor(kills / exports)));
@@ -153,34 +173,43 @@ async function storm(course: Course, every: number): Promise<void> {
     const { chosen } = course;
     const isSlow = await beforeStart(site.platform, random, { late, isShared, chosen });
     if (options.forget) forgetSends(site);
+    if (course.habits.nights) hourLater(site);
     if (options.restore && kill % RESTORE_EVERY === RESTORE_EVERY / 2) backUp(site);
     if (options.restore && kill % RESTORE_EVERY === RESTORE_EVERY - 1 && putBack(site, books)) {
       course.restores++;
       await recover(site, random);
     }
-    await live(course, isSlow);
+    await live(course, isSlow, kill === FIRST_NIGHT);
     if (kill % 20 === 19) progress?.(`${kill + 1} kills, ${await site.platform.writes()} writes`);
   }
 }
 
 /** The ERP exports, and the platform makes invoices of its own. */
 async function nextDayOf({ books, site: { platform } }: Course): Promise<void> {
-  const records = books.exportNext().map((sale) => saleRecord(sale));
+  const { now } = await platform.ask<{ now: string }>("GET", "/clock");
+  for (const [old, number] of books.renumberSales())
+    for (const invoice of await platform.records("invoices"))
+      if (invoice["invoiceNumber"] === old)
+        await platform.ask("PATCH", `/records/invoices/${written(invoice["id"])}`, {
+          invoiceNumber: number,
+        });
+  const records = books.exportNext().map((sale) => saleRecord(sale, Date.parse(now)));
   if (records.length > 0)
     await platform.ask("POST", "/records/invoices", { key: "supplier", records });
 }
 
 /** One life of a daemon, from its start to the kill. */
 async function live(
-  { site, person, random, seconds, options, queue }: Course,
+  { site, person, random, seconds, options, queue, habits }: Course,
   isSlow: boolean,
+  isFirstNight: boolean,
 ): Promise<void> {
   let daemon = site.start("run");
   const draw = random.next();
   const writes = random.int(1, Math.ceil((options.documents * 4) / options.kills));
   const moment = random.int(0, 400);
   const lifeMs = queue === null ? LIFE_MS : SHARED_LIFE_MS;
-  if (draw < 0.1 && !isSlow) await pause(moment * 3);
+  if (draw < 0.1 && !isSlow && !isFirstNight) await pause(moment * 3);
   else {
     await daemon.said('"fuelbridge runs"');
     await person.hurry();
@@ -188,12 +217,22 @@ async function live(
     if (options.twoDaemons && random.chance(0.3))
       daemon = await second(site, daemon, random, seconds);
     if (random.chance(0.4)) await queue?.disturb(site, random);
+    if (isFirstNight && habits.nights) await untilNight(person);
     if (isSlow || draw < 0.2) await long(site, person, random);
     else if (draw < 0.6) await untilHeld(site, random, lifeMs);
     else await untilWrites(site, writes, draw < 0.8 ? 0 : moment, lifeMs);
   }
   daemon.kill("SIGKILL");
   await killed(daemon);
+}
+
+/** After the first one a night is due in the first life of each minute. */
+async function untilNight(person: Person): Promise<void> {
+  const over = performance.now() + NIGHT_MS;
+  while (performance.now() < over) {
+    if ((await person.look())?.reconciliation.lastAt) return;
+    await pause(500);
+  }
 }
 
 /** Long enough for what is uncertain to be looked for, and for the person to look in. */
@@ -238,14 +277,18 @@ async function killed(daemon: Running): Promise<void> {
 }
 
 /** In rounds, each a day later, until nothing is open. Returns how many it took. */
-async function settled({ site, books, person, queue }: Course): Promise<number> {
+async function settled({ site, books, person, queue, habits }: Course): Promise<number> {
   for (let round = 1; round <= ROUNDS_MAX; round++) {
     await calm(site.platform);
     if (queue === null) await nextDay(site.platform);
+    if (habits.nights) hourLater(site);
     const daemon = site.start("run");
     await daemon.said('"fuelbridge runs"');
-    const quietMs = queue === null ? QUIET_MS : SHARED_QUIET_MS;
-    const isSettled = await quiet(books, person, quietMs);
+    const quietMs = Math.max(
+      queue === null ? QUIET_MS : SHARED_QUIET_MS,
+      habits.nights ? NIGHT_MS : 0,
+    );
+    const isSettled = await quiet(site, books, person, quietMs);
     daemon.kill("SIGTERM");
     const { code, out, err } = await daemon.ended;
     if (code !== 143) throw new Error(`it did not stop as told: ${code}: ${out}${err}`);
@@ -255,14 +298,17 @@ async function settled({ site, books, person, queue }: Course): Promise<number> 
 }
 
 /** Until everything is settled (true), or nothing moves any more (false). */
-async function quiet(books: Books, person: Person, quietMs: number): Promise<boolean> {
+async function quiet(site: Site, books: Books, person: Person, quietMs: number): Promise<boolean> {
   let last = "";
+  let settledMs: number | null = null;
   let since = performance.now();
   while (performance.now() - since < quietMs) {
     await person.hurry();
     const status = await person.look();
     if (status === null) throw new Error("the daemon does not answer");
-    if (isSettled(status, books)) return true;
+    if (!isSettled(status, books) || !areAllImported(site, books)) settledMs = null;
+    // Versions of one record count as several: every flow must have looked once more.
+    else if (haveLookedSince(status, (settledMs ??= Date.now()))) return true;
     const now = JSON.stringify([
       status.flows.map(({ received, pending, quarantined }) => [received, pending, quarantined]),
       person.decisions,
@@ -288,6 +334,15 @@ function isSettled({ flows }: Status, books: Books): boolean {
   );
 }
 
+const haveLookedSince = ({ flows }: Status, ms: number): boolean =>
+  flows.every(({ lastSuccessAt }) => Date.parse(lastSuccessAt ?? "") > ms);
+
+/** A version more of one invoice stands for no other one. */
+function areAllImported({ erp }: Site, { sales }: Books): boolean {
+  const numbers = new Set(imported(erp).map(([number]) => number));
+  return sales.every(({ number }) => numbers.has(number));
+}
+
 async function counted(site: Site) {
   const seen = await site.platform.requests();
   const faults = new Map<string, number>();
@@ -302,6 +357,7 @@ async function counted(site: Site) {
     requests: seen.length,
     writes: posts.length,
     inTheAir: killedInTheAir(site),
+    nights: nightsOf(site),
     faults: new Map([...faults].sort(([one], [other]) => one.localeCompare(other))),
     replays: posts.filter(({ replayed }) => replayed).length,
     readBacks: seen.filter(

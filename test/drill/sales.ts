@@ -9,15 +9,21 @@ import { PRODUCTS, type Sale } from "./books.ts";
 
 const DUE = "2026-12-21";
 
-/** Numbers as text would be no numbers to the platform: they go as JSON numbers, whose digits are few. */
-export const saleRecord = ({ number, subtotal, tax, lines }: Sale) => ({
+const LATE_MS = 72 * 3_600_000;
+
+/**
+ * Numbers as text would be no numbers to the platform: they go as JSON numbers, whose digits are few. `nowMs`: by the
+ * platform's clock.
+ */
+export const saleRecord = ({ number, isLate, subtotal, tax, lines }: Sale, nowMs: number) => ({
+  ...(isLate ? stamped(new Date(nowMs - LATE_MS).toISOString()) : {}),
   invoiceNumber: number,
   payerCompanyId: companies.customer.id,
   subtotal: Number(subtotal.plain()),
   tax: Number(tax.plain()),
   total: Number(subtotal.plus(tax).plain()),
   dueDate: `${DUE}T12:00:00.000Z`,
-  poNumber: `PO-${number}`,
+  poNumber: orderOf(number),
   lineItems: lines.map(({ product, gallons, rate, amount }, at) => ({
     description: `Fuel ${at}`,
     product: platformName(product),
@@ -28,13 +34,18 @@ export const saleRecord = ({ number, subtotal, tax, lines }: Sale) => ({
   taxLines: [{ taxType: "State Tax", amount: Number(tax.plain()) }],
 });
 
+/** An invoice that gets another number is of the same order. */
+const orderOf = (number: string): string => `PO-${number.replace(/-N$/, "")}`;
+
+const stamped = (at: string) => ({ createdAt: at, updatedAt: at });
+
 /** As the ERP would book it. */
 export const saleFacts = ({ number, subtotal, tax, lines }: Sale): Facts => ({
   number,
   party: "A-1001",
   days: { due: DUE },
   money: { untaxed: subtotal, tax, total: subtotal.plus(tax) },
-  words: { order: `PO-${number}` },
+  words: { order: orderOf(number) },
   lines: lines.map(({ product, gallons, rate, amount }, at) => ({
     product: platformName(product),
     quantity: Decimal.of(String(gallons)),
@@ -49,18 +60,27 @@ export const saleFacts = ({ number, subtotal, tax, lines }: Sale): Facts => ({
 export const platformName = (code: string): string =>
   PRODUCTS.find(([erp]) => erp === code)?.[1] ?? code;
 
-/** Every file of the import folder, by the number of its invoice. */
+/** Every file of the import folder, by the number of its invoice; of the versions of one invoice the last one counts. */
 export function imported(erp: string): [number: string, Facts][] {
   const folder = join(erp, "import", "invoices");
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".csv"))
-    .map((name) => factsIn(readFileSync(join(folder, name), "utf8")));
+    .map((name) => rowsIn(readFileSync(join(folder, name), "utf8")));
+  const versions = Map.groupBy(files, ([head]) => head?.["id"]);
+  return [...versions.values()].flatMap((all) => {
+    const last = all
+      .map(([head]) => head?.["version"] ?? "")
+      .toSorted()
+      .at(-1);
+    return all.filter(([head]) => head?.["version"] === last).map(factsIn);
+  });
 }
+
+const rowsIn = (text: string): Row[] => parse(text, { columns: true, bom: true });
 
 type Row = Readonly<Record<string, string>>;
 
-function factsIn(text: string): [string, Facts] {
-  const rows = parse(text, { columns: true, bom: true }) as Row[];
+function factsIn(rows: readonly Row[]): [string, Facts] {
   const [head = {}] = rows;
   const of = (name: string): string => head[name] ?? "";
   const facts: Facts = {

@@ -82,7 +82,7 @@ export function grammars(): Readonly<Record<string, Rows>> {
       ["2026-11-21T09:10:11.425559Z", "2026-11-21 04:10:11-05:00", "2026-02-30T00:00:00Z"],
       sortableInstant,
     ),
-    kinds: over(Object.keys(kinds), (kind) => kinds[kind as Kind]),
+    kinds: over(Object.keys(kinds), (kind) => kind),
     "numbers as duplicates are looked for": over(NUMBERS, foldedNumber),
     "spellings of a number": over(NUMBERS, spellingsOf),
     "compared numbers": over(Object.keys(kinds), (kind) => comparedNumber(kind as Kind, " dup-1 ")),
