@@ -155,30 +155,6 @@ flows:
   ]);
 });
 
-test("a flow may call its mapping by the name that it had before it was renamed", () => {
-  const books = GOOD.replace(
-    /\nendpoints:[^]*/,
-    `
-endpoints:
-  books:
-    connector: tryton
-    url: https://tryton.example.com
-    database: prairie
-    user: fuelbridge
-    password: \${CANARY}
-    company: Prairie Fuel
-    accounts: { receivable: "1", payable: "2", revenue: "3", expense: "4" }
-    paymentMethod: Bank
-flows:
-  bills: { mapping: tryton/supplier-invoices, from: platform.invoicesPayable, to: books.bills, every: 10m, paused: true }
-`,
-  );
-  expect(setup().problems(books)).toEqual([]);
-  expect(setup().problems(books.replace("supplier-invoices", "supplier-invoice"))).toMatchObject([
-    { setting: "flows.bills.mapping", remedy: expect.stringContaining("books/supplier-invoices") },
-  ]);
-});
-
 /** With books in Tryton, and a setting more of them. */
 const withBooks = (more = ""): string =>
   changed(

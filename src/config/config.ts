@@ -24,7 +24,6 @@ import { causeOf, InvalidConfiguration } from "./problems.ts";
 import { readBounded } from "./read-file.ts";
 import { type QueueConfig, queueOf } from "./queue.ts";
 import { type WebConfig, webOf } from "./web.ts";
-import { withPresentNames } from "./renamed.ts";
 import type { Settings } from "./schema.ts";
 
 export type { FlowConfig };
@@ -129,7 +128,7 @@ export function readConfig(path: string, env: Known["env"]): Written {
   const file = resolve(path);
   const folder = dirname(file);
   const text = readText(path, file);
-  return { path, folder, text, document: withPresentNames(readDocument(text, { env, folder })) };
+  return { path, folder, text, document: readDocument(text, { env, folder }) };
 }
 
 /** @throws InvalidConfiguration with every problem */
