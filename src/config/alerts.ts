@@ -1,31 +1,7 @@
 /** Whom to tell of what is wrong, and when. */
 import { z } from "zod";
 import { duration } from "../core/duration.ts";
-import { secret } from "./secret.ts";
-
-export interface AlertsConfig {
-  /** Null: no webhook. */
-  readonly webhook: { readonly url: string; readonly key: string | null } | null;
-  /** Null: no e-mail. */
-  readonly email: EmailConfig | null;
-  /** How long changes are collected before they are told in one message, ms. */
-  readonly collectMs: number;
-  /** How long a side cannot be reached before that is told, ms. */
-  readonly unreachableMs: number;
-  /** Minutes of the day in the site's time zone; what is not urgent waits for `to`. Null: none. */
-  readonly quiet: { readonly from: number; readonly to: number } | null;
-}
-
-export interface EmailConfig {
-  readonly host: string;
-  readonly port: number;
-  /** `starttls`: refused where the server has none. */
-  readonly tls: "starttls" | "implicit" | "none";
-  readonly user: string | null;
-  readonly password: string | null;
-  readonly from: string;
-  readonly to: readonly string[];
-}
+import { orNull, secret } from "./secret.ts";
 
 const mailbox = z
   .string()
@@ -44,12 +20,15 @@ export const alerts = z
         url: secret(
           "Where messages are posted as JSON: ${file:PATH} or ${VARIABLE}, since such addresses are secrets. https only.",
         ).refine(isWebhook, "is no https address"),
-        key: secret(
-          "Signs each message (HMAC-SHA-256, header X-Fuelbridge-Signature): ${file:PATH} or ${VARIABLE}.",
-        ).optional(),
+        key: orNull(
+          secret(
+            "Signs each message (HMAC-SHA-256, header X-Fuelbridge-Signature): ${file:PATH} or ${VARIABLE}.",
+          ),
+        ),
       })
       .optional()
-      .describe("Messages as JSON over HTTPS: url and key."),
+      .describe("Messages as JSON over HTTPS: url and key.")
+      .transform((webhook) => webhook ?? null),
     email: z
       .strictObject({
         host: z.string().min(1).describe("The mail server, for example smtp.example.com."),
@@ -60,15 +39,16 @@ export const alerts = z
           .describe(
             "starttls (port 587), implicit (port 465) or none (this machine's own server).",
           ),
-        user: z.string().min(1).optional().describe("The user at the mail server."),
-        password: secret(
-          "Its password: ${file:PATH} of a file with mode 0600, or ${VARIABLE}.",
-        ).optional(),
+        user: orNull(z.string().min(1).describe("The user at the mail server.")),
+        password: orNull(
+          secret("Its password: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
+        ),
         from: mailbox,
         to: z.array(mailbox).min(1).describe("Who gets the messages: a list of e-mail addresses."),
       })
       .optional()
-      .describe("Messages by e-mail: host, port, tls, user, password, from and to."),
+      .describe("Messages by e-mail: host, port, tls, user, password, from and to.")
+      .transform((email) => email ?? null),
     collect: duration("How long changes are collected before they are told in one message").default(
       120_000,
     ),
@@ -80,26 +60,20 @@ export const alerts = z
       .optional()
       .describe("When only what is urgent is told: from and to, in timeZone."),
   })
-  .describe("Whom to tell when something goes wrong, or is well again: webhook and email.");
-
-type AlertsSettings = z.output<typeof alerts>;
-
-export function alertsOf(settings: AlertsSettings): AlertsConfig {
-  const { webhook, email, collect, unreachable, quietHours } = settings;
-  return {
-    webhook: webhook === undefined ? null : { url: webhook.url, key: webhook.key ?? null },
-    email:
-      email === undefined
-        ? null
-        : { ...email, user: email.user ?? null, password: email.password ?? null },
+  .describe("Whom to tell when something goes wrong, or is well again: webhook and email.")
+  .transform(({ collect, unreachable, quietHours, ...channels }) => ({
+    ...channels,
     collectMs: collect,
     unreachableMs: unreachable,
+    /** Minutes of the day in the site's time zone; what is not urgent waits for `to`. Null: none. */
     quiet:
       quietHours === undefined
         ? null
         : { from: minuteOf(quietHours.from), to: minuteOf(quietHours.to) },
-  };
-}
+  }));
+
+export type AlertsConfig = z.output<typeof alerts>;
+export type EmailConfig = NonNullable<AlertsConfig["email"]>;
 
 function isWebhook(text: string): boolean {
   const url = URL.parse(text);

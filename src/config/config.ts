@@ -16,13 +16,13 @@ import {
   type EndpointConfig,
   type Known,
 } from "./check.ts";
-import { type AlertsConfig, alertsOf } from "./alerts.ts";
+import type { AlertsConfig } from "./alerts.ts";
 import { type Document, isGroup, readDocument } from "./document.ts";
 import { type FlowConfig, flowOf } from "./flows.ts";
 import { valueAt } from "./issues.ts";
 import { causeOf, InvalidConfiguration } from "./problems.ts";
 import { readBounded } from "./read-file.ts";
-import { type QueueConfig, queueOf } from "./queue.ts";
+import type { QueueConfig } from "./queue.ts";
 import { type WebConfig, webOf } from "./web.ts";
 import type { Settings } from "./schema.ts";
 
@@ -63,9 +63,9 @@ export interface Config {
   /** `web`: the console for people with a browser; null: there is none. */
   readonly console: { readonly port: number; readonly web: WebConfig | null };
   /** Null: no port of its own. */
-  readonly monitoring: { readonly port: number | null };
+  readonly monitoring: Settings["monitoring"];
   /** How long what nothing rests on any more is kept, ms; null: for ever. */
-  readonly retention: { readonly replacedMs: number | null; readonly differencesMs: number | null };
+  readonly retention: Settings["retention"];
   /** Whom to tell of what is wrong. */
   readonly alerts: AlertsConfig;
   readonly queue: QueueConfig;
@@ -178,19 +178,19 @@ function complete(
     ignore,
     reconcile: { ...reconcile, waitMs },
     state: resolve(folder, settings.state),
-    firstStart: settings.firstStart === "" ? null : settings.firstStart,
+    firstStart: settings.firstStart,
     platform: {
       ...platform,
       knownAs: platform.url,
       overlapMs: overlap,
       lateMs: late,
-      settleMs: settle ?? null,
+      settleMs: settle,
     },
     crossReferences: resolve(folder, settings.crossReferences ?? CROSS_REFERENCES),
-    queue: queueOf(settings.queue),
-    monitoring: { port: settings.monitoring.port ?? null },
-    retention: retentionOf(settings.retention),
-    alerts: alertsOf(settings.alerts),
+    queue: settings.queue,
+    monitoring: settings.monitoring,
+    retention: settings.retention,
+    alerts: settings.alerts,
     mappingsFolder: settings.mappings === undefined ? null : resolve(folder, settings.mappings),
     flows: Object.entries(settings.flows).map(([name, flow]) =>
       flowOf(name, flow, options.get(name)),
@@ -216,12 +216,3 @@ function readText(path: string, file: string): string {
     );
   }
 }
-
-const retentionOf = ({
-  replaced,
-  differences,
-  paused,
-}: Settings["retention"]): Config["retention"] => ({
-  replacedMs: paused ? null : replaced,
-  differencesMs: paused ? null : differences,
-});

@@ -1,17 +1,6 @@
 /** Who carries requests to the platform: this process, or workers that share its API key over Redis. */
 import { z } from "zod";
-import { secret } from "./secret.ts";
-
-export type QueueConfig =
-  | { readonly type: "embedded" }
-  | {
-      readonly type: "bullmq";
-      /** Of Redis; without user name and password. */
-      readonly url: string;
-      readonly username: string | null;
-      readonly password: string | null;
-      readonly site: string;
-    };
+import { orNull, secret } from "./secret.ts";
 
 const TYPE = "embedded (this process) or bullmq (workers, over Redis).";
 
@@ -28,10 +17,10 @@ export const queueSchema = (name: RegExp) =>
           if (message !== null) context.addIssue({ code: "custom", message });
         })
         .describe("The address of Redis: redis://HOST:6379, or rediss://HOST:6379 over TLS."),
-      username: z.string().min(1).optional().describe("The user at Redis, where it has users."),
-      password: secret(
-        "The password at Redis: ${file:PATH} of a file with mode 0600, or ${VARIABLE}.",
-      ).optional(),
+      username: orNull(z.string().min(1).describe("The user at Redis, where it has users.")),
+      password: orNull(
+        secret("The password at Redis: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
+      ),
       site: z
         .string()
         .regex(name)
@@ -43,12 +32,7 @@ export const queueSchema = (name: RegExp) =>
     }),
   ]);
 
-type QueueSettings = z.output<ReturnType<typeof queueSchema>>;
-
-export const queueOf = (settings: QueueSettings): QueueConfig =>
-  settings.type === "embedded"
-    ? settings
-    : { ...settings, username: settings.username ?? null, password: settings.password ?? null };
+export type QueueConfig = z.output<ReturnType<typeof queueSchema>>;
 
 /** Nothing secret in an address, and none that is not one of Redis. */
 function faultOfUrl(text: string): string | null {

@@ -14,7 +14,7 @@ import { alerts } from "./alerts.ts";
 import { cron, flowSchema } from "./flows.ts";
 import { type JsonSchema, toJsonSchema, withReferences } from "./json-schema.ts";
 import { queueSchema } from "./queue.ts";
-import { secret } from "./secret.ts";
+import { orNull, secret } from "./secret.ts";
 import { webSchema } from "./web.ts";
 
 const DAY_MS = 86_400_000;
@@ -90,9 +90,11 @@ const platform = z.strictObject({
     "How late a record may be committed with an older time and still be found: each night every feed is read anew from " +
       "the last night that succeeded, and so long before it",
   ).default(LATE_MS),
-  settle: duration(
-    "Instead of the built-in times: how long an uncertain request rests before it is looked for (test systems only)",
-  ).optional(),
+  settle: orNull(
+    duration(
+      "Instead of the built-in times: how long an uncertain request rests before it is looked for (test systems only)",
+    ),
+  ),
   budget: budget
     .prefault({})
     .describe("The requests that the platform allows, and who may use them."),
@@ -133,14 +135,15 @@ const admin = z
 
 const monitoring = z
   .strictObject({
-    port: z
-      .int()
-      .min(1)
-      .max(65_535)
-      .optional()
-      .describe(
-        "A port of this machine's loopback address that answers /healthz, /readyz and /metrics without a token.",
-      ),
+    port: orNull(
+      z
+        .int()
+        .min(1)
+        .max(65_535)
+        .describe(
+          "A port of this machine's loopback address that answers /healthz, /readyz and /metrics without a token.",
+        ),
+    ),
   })
   .describe("What a monitor on this machine may ask, for example Prometheus.");
 
@@ -157,7 +160,11 @@ const retention = z
   .describe(
     "How long what nothing rests on any more is kept. Links, keys, hashes, the audit, and what each document was last " +
       "delivered by are always kept.",
-  );
+  )
+  .transform(({ replaced, differences, paused }) => ({
+    replacedMs: paused ? null : replaced,
+    differencesMs: paused ? null : differences,
+  }));
 
 const siteMappings = z
   .string()
@@ -214,7 +221,8 @@ function schemaOf(names: readonly string[], mappings: readonly string[]) {
       .describe(
         "The day on which fuelbridge works for this company for the first time, for example 2026-11-22. Needed when " +
           "the platform already has its connections or invoices; it counts within a day of that.",
-      ),
+      )
+      .transform((day) => (day === "" ? null : day)),
     log: z
       .strictObject({
         level: z

@@ -12,6 +12,10 @@ import type { Substituted } from "./substitute.ts";
 export const secret = (description: string): z.ZodString =>
   z.string().min(SECRET_LENGTH_MIN).meta({ secret: true, description });
 
+/** A setting that may be left out: then it is null. */
+export const orNull = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.optional().transform((value) => value ?? null);
+
 /** What is wrong with where a secret comes from; never with the secret in it. */
 export function complainOfSecret(made: Substituted | null): Complaint | null {
   const [reference, ...more] = made?.references ?? [];
