@@ -7,24 +7,24 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { request } from "undici";
 import { z } from "zod";
-import { InvoiceDocument } from "../src/ledger/documents.ts";
-import { table } from "../src/views/table.ts";
+import type { Side } from "./pull.ts";
+import { inChild, inFolder, median, root, say, verdict } from "./support.ts";
+import { customerInvoices } from "../mappings/books/invoices-out.ts";
 import { openTables } from "../src/config/crossref.ts";
 import { calendarOf } from "../src/core/calendar.ts";
 import type { References } from "../src/core/contract.ts";
 import { NotMapped } from "../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../src/core/json.ts";
-import { customerInvoices } from "../mappings/books/customer-invoices.ts";
+import { InvoiceDocument } from "../src/ledger/documents.ts";
 import { startSandbox } from "../src/sandbox/server.ts";
+import { table } from "../src/views/table.ts";
 import {
   type Books,
   startTryton,
-  type TrytonServer,
   trytonIsThere,
+  type TrytonServer,
 } from "../test/support/tryton.ts";
 import { logIn } from "../test/tryton/rpc.ts";
-import type { Side } from "./pull.ts";
-import { inChild, inFolder, median, root, say, verdict } from "./support.ts";
 
 const TARGET = 0.9;
 const ZONE = "America/Chicago";

@@ -3,7 +3,7 @@
  * failed, what cannot be compared is named and told, and books that call are waited for.
  */
 import { describe, expect, test } from "vitest";
-import { orders as ordersMapping } from "../mappings/canonical/orders.ts";
+import { orders as ordersMapping } from "../mappings/canonical/goods.ts";
 import { conditionsOf } from "../src/alerts/conditions.ts";
 import { usualBudget } from "../src/core/budget.ts";
 import type { Endpoint, Source } from "../src/core/contract.ts";
@@ -15,9 +15,9 @@ import { Auditor } from "../src/engine/reconcile/auditor.ts";
 import { Nightly } from "../src/engine/reconcile/nightly.ts";
 import type { Audit } from "../src/engine/reconcile/reconcile.ts";
 import { runFlow } from "../src/engine/run.ts";
-import { asText } from "../src/reconcile/text.ts";
 import { reconciliationStatus } from "../src/office/agreement.ts";
 import type { Status } from "../src/office/answers.ts";
+import { asText } from "../src/reconcile/text.ts";
 import { never, usePlatform } from "./platform/support.ts";
 import { receiver } from "./support/engine.ts";
 import { bookOf, edit, inWords, issued, one, useOffice } from "./support/reconciled-site.ts";

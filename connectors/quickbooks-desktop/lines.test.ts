@@ -1,19 +1,19 @@
 /** Lines that people enter in QuickBooks: subtotals, groups, text, percentages, discounts. */
 
 import { describe, expect, test } from "vitest";
-import { deliver, never, recordsOf, requestOf } from "../../test/support/connector.ts";
-import { surroundingsIn } from "../../test/support/surroundings.ts";
-import { invoices as mapping } from "../../mappings/books/invoices.ts";
-import { everything } from "../../mappings/references.fixture.ts";
-import { ledgerSink } from "../../src/ledger/sink.ts";
-import { InvoiceRecord } from "../../src/ledger/documents.ts";
-import { Refused } from "../../src/core/errors.ts";
-import { parseExact } from "../../src/core/json.ts";
 import { billDocument, itemOf } from "../example/example.fixture.ts";
 import { DesktopConfig } from "./config.ts";
-import { orderDocument, settings } from "./desktop.fixture.ts";
 import { desk } from "./desk.fixture.ts";
+import { orderDocument, settings } from "./desktop.fixture.ts";
 import { booksOf } from "./index.ts";
+import { invoices as mapping } from "../../mappings/books/records.ts";
+import { everything } from "../../mappings/references.fixture.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { parseExact } from "../../src/core/json.ts";
+import { InvoiceRecord } from "../../src/ledger/documents.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
+import { deliver, never, recordsOf, requestOf } from "../../test/support/connector.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 describe("lines that a person entered count once: what is told adds up to the invoice's total", () => {
   const FUEL = { ItemRef: "ULSD-CLR", Quantity: "40", Rate: "2.5", Amount: "100.00", Desc: "ULSD" };

@@ -1,23 +1,20 @@
 /** What sources tell of a company file that changes, and what they survive: iterators, stamps, clocks, deletions. */
 import { describe, expect, test } from "vitest";
-import { never, recordsOf, SENT } from "../../test/support/connector.ts";
-import { LedgerError } from "../../src/ledger/port.ts";
-import { PartyRecord, PriceRecord } from "../../src/ledger/documents.ts";
-import { ledgerSink } from "../../src/ledger/sink.ts";
-import { partyListHoldings } from "../../src/ledger/holdings.ts";
-import type { SourceUnavailable } from "../../src/core/errors.ts";
-import type { Mapping, References } from "../../src/core/contract.ts";
-import { parseExact } from "../../src/core/json.ts";
+import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import type { CompanyFile } from "./company-file.fixture.ts";
 import { desk, PLATFORM_ID } from "./desk.fixture.ts";
 import { desktopMemo } from "./rows.ts";
 import { everyParty } from "./sources.ts";
-import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
-import { customers } from "../../mappings/books/customers.ts";
-import { invoices } from "../../mappings/books/invoices.ts";
-import { paidInvoices } from "../../mappings/books/paid-invoices.ts";
-import { rackPrices } from "../../mappings/books/rack-prices.ts";
+import { customers, invoices, paidInvoices, rackPrices } from "../../mappings/books/records.ts";
 import { everything } from "../../mappings/references.fixture.ts";
+import type { Mapping, References } from "../../src/core/contract.ts";
+import type { SourceUnavailable } from "../../src/core/errors.ts";
+import { parseExact } from "../../src/core/json.ts";
+import { PartyRecord, PriceRecord } from "../../src/ledger/documents.ts";
+import { partyListHoldings } from "../../src/ledger/holdings.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
+import { never, recordsOf, SENT } from "../../test/support/connector.ts";
 
 describe("parties", () => {
   test("are told under codes that no rename changes, jobs not at all, deleted ones as inactive", async () => {

@@ -1,15 +1,15 @@
 /** Invoices that people enter in QuickBooks: what is an amount is told once, what is none is not, the rest is refused. */
 import { expect, test } from "vitest";
+import { openCompany } from "./company-server.fixture.ts";
+import type { Company, Record_ } from "./company.fixture.ts";
+import { never, opened, settings } from "./quickbooks-online.fixture.ts";
+import { invoices } from "../../mappings/books/records.ts";
+import { everything } from "../../mappings/references.fixture.ts";
 import type { Source } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { parseExact } from "../../src/core/json.ts";
-import type { Company, Record_ } from "./company.fixture.ts";
-import { openCompany } from "./company-server.fixture.ts";
-import { InvoiceRecord } from "../../src/ledger/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { invoices } from "../../mappings/books/invoices.ts";
-import { everything } from "../../mappings/references.fixture.ts";
-import { never, opened, settings } from "./quickbooks-online.fixture.ts";
+import { parseExact } from "../../src/core/json.ts";
+import { InvoiceRecord } from "../../src/ledger/documents.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
 

@@ -1,11 +1,10 @@
 /** Orders and tickets that do not count on the platform (any more), where nobody knows what was booked of them. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { deliveryTickets, orders } from "./goods.ts";
 import type { References } from "../../src/core/contract.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import { readCases, referencesOf } from "../../src/mapping/cases.ts";
-import { deliveryTickets } from "./delivery-tickets.ts";
-import { orders } from "./orders.ts";
 
 const baseOf = (name: string) => {
   const { cases } = readCases(join(import.meta.dirname, `cases/${name}.json`));

@@ -1,7 +1,7 @@
 /** What `check` and `doctor` look at on this machine: the state folder, the tables, and what flows need of an endpoint. */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { OUR_COMPANY, STANDS_FOR } from "../../mappings/books/company.ts";
+import { OUR_COMPANY, STANDS_FOR } from "../../mappings/books/site.ts";
 import { NAME_GOODS } from "../../mappings/crossref.ts";
 import { type Config, mappingOf, ownerOf } from "../config/config.ts";
 import type { TableReport, Tables } from "../config/crossref.ts";

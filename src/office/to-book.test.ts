@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { supplierInvoices } from "../../mappings/books/supplier-invoices.ts";
-import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
-import { tempFolder } from "../../test/support/folder.ts";
+import { supplierInvoices } from "../../mappings/books/invoices-out.ts";
 import type { Change } from "../core/contract.ts";
 import { type Json, stringifyExact } from "../core/json.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { readCases } from "../mapping/cases.ts";
 import { toBook } from "./documents.ts";
+import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import { tempFolder } from "../../test/support/folder.ts";
 
 const { cases } = readCases(
   join(import.meta.dirname, "../../mappings/books/cases/supplier-invoices.json"),

@@ -1,12 +1,11 @@
 /** A site in step: the sandbox over HTTP, and books of which a test may change anything. */
 import { join } from "node:path";
 import { beforeEach } from "vitest";
-import { customerInvoices } from "../../mappings/canonical/customer-invoices.ts";
-import { supplierInvoices } from "../../mappings/canonical/supplier-invoices.ts";
-import { root } from "../../src/demo/world.ts";
+import { customerInvoices, supplierInvoices } from "../../mappings/canonical/invoices.ts";
 import { openTables } from "../../src/config/crossref.ts";
 import type { Source } from "../../src/core/contract.ts";
 import type { Holding } from "../../src/core/holdings.ts";
+import { root } from "../../src/demo/world.ts";
 import type { Flow } from "../../src/engine/engine.ts";
 import { keptReconciliation } from "../../src/engine/reconcile/keep.ts";
 import type { Audit, Question } from "../../src/engine/reconcile/reconcile.ts";

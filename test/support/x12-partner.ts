@@ -2,11 +2,13 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { files } from "../../connectors/files/index.ts";
-import { invoices as booksInvoices } from "../../mappings/books/invoices.ts";
-import { paidInvoices } from "../../mappings/books/paid-invoices.ts";
-import { rackPrices } from "../../mappings/books/rack-prices.ts";
-import { customerInvoices } from "../../mappings/canonical/customer-invoices.ts";
-import { orders as canonicalOrders } from "../../mappings/canonical/orders.ts";
+import {
+  invoices as booksInvoices,
+  paidInvoices,
+  rackPrices,
+} from "../../mappings/books/records.ts";
+import { orders as canonicalOrders } from "../../mappings/canonical/goods.ts";
+import { customerInvoices } from "../../mappings/canonical/invoices.ts";
 import type { Endpoint, Sink, Source } from "../../src/core/contract.ts";
 import { withAcknowledgements } from "../../src/engine/acknowledged.ts";
 import type { Engine, Flow } from "../../src/engine/engine.ts";

@@ -1,15 +1,13 @@
 /** Who is a customer, with the engine, the real mappings, a real Tryton and the sandbox. */
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Books } from "../../connectors/tryton/books.ts";
-import type { PartyRecord } from "../../src/ledger/documents.ts";
-import { byId, deskIn, type Desk, reader } from "../../connectors/tryton/sources/source.fixture.ts";
 import { invoices as invoiceSource, parties } from "../../connectors/tryton/sources.ts";
-import { customers } from "../../mappings/books/customers.ts";
-import { invoices } from "../../mappings/books/invoices.ts";
-import { suppliers } from "../../mappings/books/suppliers.ts";
+import { byId, type Desk, deskIn, reader } from "../../connectors/tryton/sources/source.fixture.ts";
+import { customers, invoices, suppliers } from "../../mappings/books/records.ts";
 import type { Source } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Daemon } from "../../src/engine/daemon.ts";
+import type { PartyRecord } from "../../src/ledger/documents.ts";
 import { usePlatform } from "../platform/support.ts";
 import { engineOn } from "../support/engine.ts";
 import { tempFolder } from "../support/folder.ts";

@@ -1,18 +1,34 @@
 /** What invoices we issue and invoices we pay have in common. */
-import type { SupplierInvoiceDocument } from "../../src/formats/documents.ts";
-import type { Figures, Likeness, References } from "../../src/core/contract.ts";
+import { accountOf, codeOf, unfinished, unknownStatus } from "./values.ts";
+import { ISSUED, PAYABLE, PROCESSOR } from "../leaves.ts";
+import { inCents } from "../money.ts";
+import {
+  defineMapping,
+  type Figures,
+  type Likeness,
+  type References,
+  skip,
+  type Skip,
+} from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { type Invoice, invoiceStatuses } from "../../src/platform/contract/invoice.ts";
+import {
+  CustomerInvoiceDocument,
+  PaymentDocument,
+  SupplierInvoiceDocument,
+} from "../../src/formats/documents.ts";
+import {
+  Invoice,
+  invoiceStatuses,
+  Payment,
+  paymentStatuses,
+} from "../../src/platform/contract/invoice.ts";
 import { isKnown } from "../../src/platform/contract/primitives.ts";
-import { inCents } from "../money.ts";
-import { codeOf } from "./codes.ts";
-import { unknownStatus } from "./unknown-status.ts";
 
 type Body = Omit<SupplierInvoiceDocument, "vendor" | "issuerId">;
 
 /** @throws Refused, NotMapped */
-export function invoiceBody(invoice: Invoice, references: References): Body {
+function invoiceBody(invoice: Invoice, references: References): Body {
   if (!isKnown(invoiceStatuses, invoice.status)) throw unknownStatus("invoice", invoice.status);
   const { lineItems, taxLines } = inWholeCents(invoice);
   return {
@@ -60,7 +76,7 @@ export function invoiceBody(invoice: Invoice, references: References): Body {
 }
 
 /** Gallons of a line without a product (freight by the gallon) were counted where the fuel is. */
-export const invoiceFigures = ({ total, lines }: Body): Figures => ({
+const invoiceFigures = ({ total, lines }: Body): Figures => ({
   amount: total,
   gallons: Decimal.sum(
     lines.map(({ item, gallons }) => (item === null ? null : gallons) ?? Decimal.zero),
@@ -160,3 +176,146 @@ function doesNotAddUp({ lineItems, taxLines, subtotal, tax, total }: Invoice): R
 }
 
 const money = (amount: Decimal): string => amount.fixed(2);
+
+/** Invoices we issued on the platform, for the receivables of an ERP. */
+export const customerInvoices = defineMapping({
+  name: "canonical/customer-invoices",
+  kind: "invoice",
+  reads: "platform.invoicesIssued",
+  writes: "files.customer-invoices",
+  tables: {
+    items: ["product", "item"],
+    taxes: ["tax_type", "tax"],
+    customers: ["company", "account"],
+  },
+  leaves: { record: ISSUED },
+  input: Invoice,
+  output: CustomerInvoiceDocument,
+  posts: true,
+  number: (invoice) => invoice.invoiceNumber,
+  map(invoice, references) {
+    const withheld = unfinished(references, "invoice", invoice);
+    if (withheld !== null) return withheld;
+    const body = invoiceBody(invoice, references);
+    const payerId = payerOf(invoice);
+    return { ...body, customer: accountOf(references, "customer", payerId), payerId };
+  },
+  figures: invoiceFigures,
+  likeness: (invoice, { dayOf }) => likenessOf(invoice, invoice.payerCompanyId, dayOf),
+  about: ({ payerCompanyId, total }) => ({ party: payerCompanyId, amount: total }),
+});
+
+/** Invoices that others issued and we pay, for the payables of an ERP. Numbers are unique by issuer only. */
+export const supplierInvoices = defineMapping({
+  name: "canonical/supplier-invoices",
+  kind: "bill",
+  reads: "platform.invoicesPayable",
+  writes: "files.supplier-invoices",
+  tables: {
+    items: ["product", "item"],
+    taxes: ["tax_type", "tax"],
+    vendors: ["company", "account"],
+  },
+  leaves: { record: PAYABLE },
+  input: Invoice,
+  output: SupplierInvoiceDocument,
+  posts: true,
+  number: (invoice) => invoice.invoiceNumber,
+  map(invoice, references) {
+    const withheld = unfinished(references, "bill", invoice);
+    if (withheld !== null) return withheld;
+    return {
+      ...invoiceBody(invoice, references),
+      vendor: accountOf(references, "supplier", invoice.companyId),
+      issuerId: invoice.companyId,
+    };
+  },
+  figures: invoiceFigures,
+  likeness: (invoice, { dayOf }) => likenessOf(invoice, invoice.companyId, dayOf),
+  about: ({ companyId, total }) => ({ party: companyId, amount: total }),
+});
+
+/* Payments that went through, for the ledger of an ERP. They wait until their invoice was delivered. */
+
+/** Equal payments on one day are common: only those of one reference, on one invoice, are taken for one. */
+export function paymentLikeness(
+  { status, invoiceId, amount, paidAt, reference }: Payment,
+  { dayOf }: Pick<References, "dayOf">,
+): Likeness | null {
+  if (status !== "SUCCEEDED" || !reference?.trim()) return null;
+  return { party: invoiceId, amount, day: dayOf(paidAt), reference, number: null };
+}
+
+const common = {
+  writes: "files.payments",
+  leaves: { record: PROCESSOR },
+  input: Payment,
+  output: PaymentDocument,
+  posts: true,
+  // References repeat: two checks of two banks have one number.
+  number: ({ id }: Payment) => id,
+  figures: ({ amount }: PaymentDocument) => ({ amount, gallons: null }),
+  bookedOn: ({ paidAt }: Payment, { dayOf }: Pick<References, "dayOf">) => dayOf(paidAt),
+  likeness: paymentLikeness,
+  about: ({ reference, amount }: Payment) => ({ name: reference, amount }),
+} as const;
+
+/** What our customers paid. */
+export const paymentsReceived = defineMapping({
+  name: "canonical/payments-received",
+  kind: "payment",
+  reads: "platform.paymentsReceived",
+  ...common,
+  map: (payment, references) => paymentOf(payment, references, "received"),
+});
+
+/** What we paid our suppliers. */
+export const paymentsMade = defineMapping({
+  name: "canonical/payments-made",
+  kind: "bill-payment",
+  reads: "platform.paymentsMade",
+  ...common,
+  map: (payment, references) => paymentOf(payment, references, "made"),
+});
+
+const KINDS = {
+  received: { payment: "payment", invoice: customerInvoices.kind },
+  made: { payment: "bill-payment", invoice: supplierInvoices.kind },
+} as const;
+
+function paymentOf(
+  payment: Payment,
+  references: References,
+  direction: PaymentDocument["direction"],
+): PaymentDocument | Skip {
+  const kinds = KINDS[direction];
+  const { status } = payment;
+  if (!isKnown(paymentStatuses, status)) throw unknownStatus("payment", status);
+  if (status !== "SUCCEEDED") {
+    if (references.find(kinds.payment, payment.id) !== null) throw takenBack(status);
+    return skip(status.toLowerCase());
+  }
+  references.counterpart(kinds.invoice, payment.invoiceId);
+  return {
+    id: payment.id,
+    number: payment.id,
+    version: payment.paidAt,
+    status,
+    direction,
+    invoiceId: payment.invoiceId,
+    paidDate: payment.paidAt,
+    method: payment.method,
+    reference: payment.reference,
+    amount: inCents("amount", payment.amount),
+    surcharge: payment.surchargeAmount,
+  };
+}
+
+/** A payment shows no time of change, so that a second file would not tell which of the two counts. */
+const takenBack = (status: string): Refused =>
+  new Refused({
+    code: "payment-taken-back",
+    message: `the payment is ${status} on the platform, and was delivered as SUCCEEDED`,
+    next: "An accountant takes it back in the ERP by hand, then resolves it here.",
+    field: "status",
+  });

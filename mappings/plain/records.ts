@@ -1,0 +1,226 @@
+import { noonOf } from "../platform/invoices.ts";
+import { productOf } from "../platform/products.ts";
+import { defineMapping, type References, skip } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import * as layouts from "../../src/formats/table/layouts.ts";
+import type { PlainTicketLine } from "../../src/formats/table/layouts.ts";
+import { ticketStatuses } from "../../src/platform/contract/delivery-ticket.ts";
+import {
+  EndedFreightRate,
+  FreightRateDocument,
+  NoteOnOrder,
+  SignedTicket,
+  TerminalDocument,
+  TicketDocument,
+} from "../../src/platform/contract/documents.ts";
+import { id, isKnown } from "../../src/platform/contract/primitives.ts";
+
+/** The members that have a value: what the platform does not take as empty is left out. */
+export type Present<T> = { [K in keyof T]?: NonNullable<T[K]> };
+
+const present = <T extends object>(members: T): Present<T> =>
+  Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== null && value !== undefined),
+  ) as Present<T>;
+
+/** Delivery tickets that an ERP issued. A newer version of a ticket changes it on the platform. */
+export const deliveryTickets = defineMapping({
+  name: "plain/delivery-tickets",
+  kind: "delivery-ticket",
+  reads: "plain/delivery-tickets",
+  writes: "platform.tickets",
+  tables: { products: ["code", "product"] },
+  // The list has one bill of lading per ticket.
+  leaves: { document: ["bolNumbers"] },
+  input: layouts.deliveryTickets.record,
+  output: TicketDocument,
+  number: ({ number }) => number,
+  map(ticket, references) {
+    const { status, number, lines } = ticket;
+    if (!isKnown(ticketStatuses, status)) throw unknownStatus(status);
+    const isNew = references.find("delivery-ticket", number) === null;
+    if (isNew && (status === "DRAFT" || status === "VOID")) return skip(status.toLowerCase());
+    if (status === "DRAFT") throw draftAgain;
+    return {
+      ticketNumber: number,
+      // The receiver may have signed it on the platform meanwhile.
+      ...(status === "ISSUED" && !isNew ? {} : { status }),
+      // What the ERP has emptied is emptied on the platform.
+      orderId: ticket.orderId,
+      supplierCompanyId: partyOf(references, "supplier", ticket.supplier),
+      receiverCompanyId: partyOf(references, "customer", ticket.receiver),
+      bolNumber: ticket.bolNumber,
+      deliveryDate: ticket.delivered === null ? null : noonOf(ticket.delivered),
+      driverName: ticket.driver,
+      carrierCompanyName: ticket.carrier,
+      loadingTerminalName: ticket.terminal,
+      destinationName: ticket.destination,
+      deliveryNotes: ticket.notes ?? "",
+      productLines: lines.flatMap((line) => (isEmpty(line) ? [] : [lineOf(line, references)])),
+    };
+  },
+  // Net gallons: the ones that are billed and taxed.
+  figures: ({ productLines }) => ({
+    amount: null,
+    gallons: Decimal.sum((productLines ?? []).map((line) => gallonsOf(line.net_gallons))),
+  }),
+  about: ({ receiver }) => ({ party: receiver }),
+});
+
+const gallonsOf = (value: number | Decimal | undefined): Decimal =>
+  value instanceof Decimal ? value : Decimal.of(String(value ?? 0));
+
+/** A ticket without lines is one row, whose cells of a line are empty. */
+const isEmpty = (line: PlainTicketLine): boolean =>
+  Object.values(line).every((value) => value === null);
+
+function lineOf({ product, ...line }: PlainTicketLine, references: References) {
+  if (product === null)
+    throw new Refused({
+      code: "no-product",
+      message: "a line of the ticket names no product",
+      next: "Enter the product in the ERP; the ticket is taken when it is read again.",
+      field: "Lines/Product",
+    });
+  return {
+    product_name: productOf(references, product),
+    ...present({
+      spec: line.spec,
+      gross_gallons: line.grossGallons,
+      net_gallons: line.netGallons,
+      temperature: line.temperature,
+      api_gravity: line.apiGravity,
+    }),
+  };
+}
+
+/** The company that the party became. @throws WaitsFor */
+const partyOf = (
+  references: References,
+  kind: "customer" | "supplier",
+  code: string | null,
+): string | null => (code === null ? null : references.counterpart(kind, code));
+
+const draftAgain = new Refused({
+  code: "draft-after-delivery",
+  message: "the ticket is a draft in the ERP, and issued on the platform",
+  next: "Issue it in the ERP again, or make it void there; or correct it on the platform by hand, then resolve it here.",
+  field: "Status",
+});
+
+const unknownStatus = (status: string): Refused =>
+  new Refused({
+    code: "unknown-enum",
+    message: `the ticket has the status "${status}"; the platform knows ${ticketStatuses.join(", ")}`,
+    next: "Correct the status in the ERP; the ticket is taken when it is read again.",
+    field: "Status",
+  });
+
+/** Signatures of receivers. One for a ticket of the ERP's own waits until that ticket is on the platform. */
+export const ticketSignatures = defineMapping({
+  name: "plain/ticket-signatures",
+  kind: "ticket-signature",
+  reads: "plain/ticket-signatures",
+  writes: "platform.ticketSignatures",
+  input: layouts.ticketSignatures.record,
+  output: SignedTicket,
+  number: ({ ticket }) => ticket,
+  map: ({ ticket, receiverName, discrepancies }, references) => ({
+    ticketId: id.safeParse(ticket).success
+      ? ticket
+      : references.counterpart("delivery-ticket", ticket),
+    receiverName,
+    ...present({ discrepancies }),
+  }),
+  figures: () => ({ amount: null, gallons: null }),
+  about: ({ receiverName }) => ({ name: receiverName }),
+});
+
+/**
+ * Freight rates of a connection. Of a rate that is there the platform changes everything but the connection and the
+ * destination's city and state: a rate with one of these is ended and made anew under another code. An empty cell empties
+ * the field, but for `Effective`, which the platform keeps.
+ */
+export const freightRates = defineMapping({
+  name: "plain/freight-rates",
+  kind: "freight-rate",
+  reads: "plain/freight-rates",
+  writes: "platform.freightRates",
+  tables: { products: ["code", "product"] },
+  // The list has no column for fees of a rate; distances are in miles.
+  leaves: { document: ["customFees", "distanceUnit"] },
+  input: layouts.freightRates.record,
+  output: FreightRateDocument,
+  number: ({ code }) => code,
+  map: ({ product, effective, ...rate }, references) => ({
+    connectionId: rate.connectionId,
+    originTerminalId: rate.originTerminalId,
+    originCity: rate.originCity,
+    originState: rate.originState,
+    destinationZip: rate.destinationZip,
+    destinationZipPrefix: rate.destinationZipPrefix,
+    destinationCity: rate.destinationCity,
+    destinationState: rate.destinationState,
+    product: product === null ? null : productOf(references, product),
+    ratePerMile: rate.ratePerMile,
+    flatFee: rate.flatFee,
+    minCharge: rate.minCharge,
+    fuelSurchargePercent: rate.fuelSurchargePercent,
+    notes: rate.notes,
+    ...present({ effectiveAt: effective === null ? null : noonOf(effective) }),
+  }),
+  figures: () => ({ amount: null, gallons: null }),
+});
+
+/** Freight rates of ours that hold no longer, by the code that they were made with. */
+export const endedFreightRates = defineMapping({
+  name: "plain/ended-freight-rates",
+  kind: "ended-freight-rate",
+  reads: "plain/ended-freight-rates",
+  writes: "platform.endedFreightRates",
+  input: layouts.endedFreightRates.record,
+  output: EndedFreightRate,
+  number: ({ code }) => code,
+  map: ({ code, connectionId }, references) => ({
+    freightRateId: references.counterpart("freight-rate", code),
+    connectionId,
+  }),
+  figures: () => ({ amount: null, gallons: null }),
+});
+
+/** The terminals that the company sells from. An empty cell empties the field, but for `Active`, which the platform keeps. */
+export const terminals = defineMapping({
+  name: "plain/terminals",
+  kind: "supplier-terminal",
+  reads: "plain/terminals",
+  writes: "platform.supplierTerminals",
+  // The list is of American terminals: the platform's country, units and tax authority are its defaults.
+  leaves: { document: ["countryCode", "region", "taxingAuthority", "unitSystem"] },
+  input: layouts.terminals.record,
+  output: TerminalDocument,
+  number: ({ code }) => code,
+  map: ({ code, name, latitude, longitude, active, ...terminal }) => ({
+    terminalCode: code,
+    name,
+    ...terminal,
+    lat: latitude,
+    lng: longitude,
+    ...present({ isActive: active }),
+  }),
+  figures: () => ({ amount: null, gallons: null }),
+  about: ({ name }) => ({ name }),
+});
+
+/** Notes on orders, such as the number of the order in the ERP. The platform takes no change of a note. */
+export const orderNotes = defineMapping({
+  name: "plain/order-notes",
+  kind: "order-note",
+  reads: "plain/order-notes",
+  writes: "platform.orderNotes",
+  input: layouts.orderNotes.record,
+  output: NoteOnOrder,
+  number: ({ id }) => id,
+  map: ({ orderId, note }) => ({ orderId, content: note }),
+  figures: () => ({ amount: null, gallons: null }),
+});
