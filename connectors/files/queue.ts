@@ -77,10 +77,11 @@ export async function lookAt(
       break;
     } else if (set.missing.length > 0) obstacles.push(incomplete(set));
     else if (marker !== null && !found.every(({ name }) => byName.has(name + marker)))
-      obstacles.push(unmarked(set, marker));
-    else if (manifest !== null && !isTold(set)) obstacles.push(untold(set, manifest));
+      obstacles.push(lacks(set, "unmarked", "marker", marker));
+    else if (manifest !== null && !isTold(set))
+      obstacles.push(lacks(set, "no-manifest", "manifest", manifest, OLDER));
     else if (![...found, ...(set.manifests?.values() ?? [])].every((one) => isAtRest(one, before)))
-      obstacles.push(refuse.changing(set));
+      obstacles.push(changing(set));
     else ready.push(set);
   }
   return { ...queue, ready, obstacles };
@@ -110,52 +111,49 @@ const queueOf = (sets: readonly FileSet[]): Queue => ({
   holding(set, fault) {
     const after = sets.slice(sets.findIndex((one) => namesOf(one) === namesOf(set)) + 1);
     const names = after.slice(0, NAMED).map((one) => shown(namesOf(one)));
-    return {
-      what: shown(namesOf(set)),
-      fault,
-      awaited: false,
-      behind: { count: after.length, names },
-    };
+    const behind = { count: after.length, names };
+    return { ...obstacle(namesOf(set), fault, false), behind };
   },
 });
 
-/** What can be said of a set as soon as it is met. */
-export const refuse = {
-  changing: (set: FileSet): Obstacle =>
-    awaited(set, {
-      code: "changing",
-      message: "It is being written: it has changed within the last moments.",
-      next: "It is read at the next look, once it no longer changes.",
-    }),
-};
-
-const incomplete = (set: FileSet): Obstacle =>
-  awaited(set, {
-    code: "incomplete",
-    message: `It waits for ${set.missing.join(" and ")}.`,
-    next: "Export that list too, under a name that is alike in the same part.",
-  });
-
-const unmarked = (set: FileSet, marker: string): Obstacle =>
-  awaited(set, {
-    code: "unmarked",
-    message: `It waits for its marker, ${shown(namesOf(set))}${marker}.`,
-    next: `Let the program that writes it put the marker beside it last, or take "marker" out of the source's settings.`,
-  });
-
-const untold = (set: FileSet, ending: string): Obstacle =>
-  awaited(set, {
-    code: "no-manifest",
-    message: `It waits for its manifest, ${shown(namesOf(set))}${ending}, which is missing or older than the file.`,
-    next: `Let the program that writes it put the manifest beside it last, or take "manifest" out of the source's settings.`,
-  });
-
-const awaited = (set: FileSet, fault: Fault): Obstacle => ({
-  what: shown(namesOf(set)),
+/** That a file or set cannot be read now. `awaited`: it clears by itself. */
+const obstacle = (name: string, fault: Fault, awaited: boolean): Obstacle => ({
+  what: shown(name),
   fault,
-  awaited: true,
+  awaited,
   behind: { count: 0, names: [] },
 });
+
+/** What a set waits for, as a sentence; `next`: what is to be done for it. */
+const waits = (set: FileSet, code: string, message: string, next: string): Obstacle =>
+  obstacle(namesOf(set), { code, message, next }, true);
+
+export const changing = (set: FileSet): Obstacle =>
+  waits(
+    set,
+    "changing",
+    "It is being written: it has changed within the last moments.",
+    "It is read at the next look, once it no longer changes.",
+  );
+
+const incomplete = (set: FileSet): Obstacle =>
+  waits(
+    set,
+    "incomplete",
+    `It waits for ${set.missing.join(" and ")}.`,
+    "Export that list too, under a name that is alike in the same part.",
+  );
+
+const OLDER = ", which is missing or older than the file";
+
+/** `setting`: marker or manifest. */
+const lacks = (set: FileSet, code: string, setting: string, ending: string, how = ""): Obstacle =>
+  waits(
+    set,
+    code,
+    `It waits for its ${setting}, ${shown(namesOf(set))}${ending}${how}.`,
+    `Let the program that writes it put the ${setting} beside it last, or take "${setting}" out of the source's settings.`,
+  );
 
 /** Programs and shares that make no difference between them write `CUSTOMERS.CSV`. A name is taken as it is, or told. */
 function otherCase(patterns: Place["patterns"], files: readonly Found[]): Obstacle[] {
@@ -168,7 +166,7 @@ function otherCase(patterns: Place["patterns"], files: readonly Found[]): Obstac
       message: `It differs from ${pattern} in upper and lower case.`,
       next: `Rename it, or set "pick" as the program writes the names.`,
     };
-    return [{ what: shown(name), fault, awaited: false, behind: { count: 0, names: [] } }];
+    return [obstacle(name, fault, false)];
   });
 }
 
@@ -178,27 +176,21 @@ const tooLarge = ({ name, size }: Found, maxBytes: number): Fault => ({
   next: "Move it away if it is no export; else raise maxBytes of this endpoint.",
 });
 
+const ODD_NAME: Fault = {
+  code: "odd-name",
+  message: "Its name has characters that are not taken.",
+  next: 'Rename it to letters, digits and " ._()+-".',
+};
+const NOT_A_FILE: Fault = {
+  code: "not-a-file",
+  message: "It is a link or a device.",
+  next: "Put the file itself into the folder.",
+};
+
 /** A file that nobody can read as it is: as another file it comes anew. */
 function unreadable({ name, regular }: Found): Obstacle | null {
-  const told = (fault: Fault): Obstacle => ({
-    what: shown(name),
-    fault,
-    awaited: false,
-    behind: { count: 0, names: [] },
-  });
-  if (!isHarmless(name))
-    return told({
-      code: "odd-name",
-      message: "Its name has characters that are not taken.",
-      next: 'Rename it to letters, digits and " ._()+-".',
-    });
-  if (!regular)
-    return told({
-      code: "not-a-file",
-      message: "It is a link or a device.",
-      next: "Put the file itself into the folder.",
-    });
-  return null;
+  if (!isHarmless(name)) return obstacle(name, ODD_NAME, false);
+  return regular ? null : obstacle(name, NOT_A_FILE, false);
 }
 
 /** What is read must be moved away after, or it holds back the next. */

@@ -20,7 +20,7 @@ import {
   removeOld,
   type Site,
 } from "./pickup.ts";
-import { lookAt, namesOf, type Place, type Queue, refuse } from "./queue.ts";
+import { changing, lookAt, namesOf, type Place, type Queue } from "./queue.ts";
 import type {
   Page,
   Reading,
@@ -411,7 +411,7 @@ async function* deliver(
     const { place, reader } = read;
     const opened = await openSet(place.drop, place.folder, set, reader.encoding);
     if (opened === null) {
-      reading.hindered?.(refuse.changing(set));
+      reading.hindered?.(changing(set));
       return true;
     }
     try {
@@ -447,13 +447,13 @@ async function* pagesOf(
   try {
     const manifests = await manifestsOf(place.drop, place.folder, opened.set);
     if (manifests === null) {
-      reading.hindered?.(refuse.changing(opened.set));
+      reading.hindered?.(changing(opened.set));
       return true;
     }
     expectBytes(opened, manifests);
     const result = await reader.read({ ...opened, manifests }, reading);
     if (result === null) {
-      if (!reading.signal.aborted) reading.hindered?.(refuse.changing(opened.set));
+      if (!reading.signal.aborted) reading.hindered?.(changing(opened.set));
       return !reading.signal.aborted;
     }
     const { scratch, extract, notices } = result;

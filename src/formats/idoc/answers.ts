@@ -51,43 +51,31 @@ export function answersReader({ now }: Pick<Surroundings, "now">): RecordReader 
   };
 }
 
-/** Of one IDoc. @throws FileFault */
-export function answersOf(idoc: Idoc): Acknowledgement[] {
-  const message = field(idoc.control, "EDI_DC40", "MESTYP");
-  if (message === "ALEAUD") return aleaudIn(idoc);
-  if (message === "STATUS") return statusIn(idoc);
-  throw new FileFault(`has the message ${message ?? "none"}; answers are ALEAUD or STATUS`);
-}
-
 const PARAMETERS = ["STAPA1", "STAPA2", "STAPA3", "STAPA4"] as const;
 
-/** One E1STATE for each of our IDocs, below the E1ADHDR of their message. The IDoc's own time is all the time there is. */
-function aleaudIn({ control, records, origin }: Idoc): Acknowledgement[] {
-  const at = `${field(control, "EDI_DC40", "CREDAT") ?? ""}${field(control, "EDI_DC40", "CRETIM") ?? ""}`;
-  const headers = records.filter(({ name }) => name === "E1ADHDR");
-  const states = headers.flatMap((header) => below(header, "E1STATE"));
-  if (states.length === 0) throw new FileFault(`has no E1STATE in ${origin}`);
+/**
+ * Of one IDoc. ALEAUD has one E1STATE for each of our IDocs, below the E1ADHDR of their message; the IDoc's own time is all the
+ * time there is. @throws FileFault
+ */
+export function answersOf({ control, records, origin }: Idoc): Acknowledgement[] {
+  const message = field(control, "EDI_DC40", "MESTYP");
+  const isAleaud = message === "ALEAUD";
+  if (!isAleaud && message !== "STATUS")
+    throw new FileFault(`has the message ${message ?? "none"}; answers are ALEAUD or STATUS`);
+  const segment = isAleaud ? "E1STATE" : "E1STATS";
+  const above = isAleaud ? records.filter(({ name }) => name === "E1ADHDR") : [{ below: records }];
+  const states = above.flatMap((one) => below(one, segment));
+  if (states.length === 0) throw new FileFault(`has no ${segment} in ${origin}`);
   return states.map((state) => {
-    const texts = PARAMETERS.map((name) => field(state, "E1STATE", name));
+    const moment = isAleaud
+      ? [field(control, "EDI_DC40", "CREDAT"), field(control, "EDI_DC40", "CRETIM")]
+      : [field(state, "E1STATS", "LOGDAT"), field(state, "E1STATS", "LOGTIM")];
+    const texts = PARAMETERS.map((name) => field(state, segment, name));
     return stated(origin, {
-      docnum: field(state, "E1STATE", "DOCNUM"),
-      status: field(state, "E1STATE", "STATUS"),
-      text: inWords(field(state, "E1STATE", "STATXT"), texts, state),
-      at,
-    });
-  });
-}
-
-function statusIn({ records, origin }: Idoc): Acknowledgement[] {
-  const states = below({ below: records }, "E1STATS");
-  if (states.length === 0) throw new FileFault(`has no E1STATS in ${origin}`);
-  return states.map((state) => {
-    const texts = PARAMETERS.map((name) => field(state, "E1STATS", name));
-    return stated(origin, {
-      docnum: field(state, "E1STATS", "DOCNUM"),
-      status: field(state, "E1STATS", "STATUS"),
-      text: inWords(field(state, "E1STATS", "STATXT"), texts, null),
-      at: `${field(state, "E1STATS", "LOGDAT") ?? ""}${field(state, "E1STATS", "LOGTIM") ?? ""}`,
+      docnum: field(state, segment, "DOCNUM"),
+      status: field(state, segment, "STATUS"),
+      text: inWords(field(state, segment, "STATXT"), texts, isAleaud ? state : null),
+      at: moment.join(""),
     });
   });
 }

@@ -54,42 +54,27 @@ const SHARED = [
   "MSGFN",
 ] as const;
 
-interface Party {
-  readonly segment: "E1KNA1M" | "E1LFA1M";
-  readonly code: string | null;
-  readonly group: string | null;
-  readonly isBlocked: boolean;
-}
+/** Where each message has what the other calls otherwise. Blocked: no orders, no postings, no purchases. */
+const PARTIES = {
+  DEBMAS: { segment: "E1KNA1M", code: "KUNNR", group: "KTOKD", blocks: ["AUFSD"] },
+  CREMAS: { segment: "E1LFA1M", code: "LIFNR", group: "KTOKK", blocks: ["SPERR", "SPERM"] },
+} as const;
 
 function partyRecords(config: PartySource): TakenFrom {
-  const isCustomer = config.message === "DEBMAS";
-  const segment = isCustomer ? "E1KNA1M" : "E1LFA1M";
+  const { segment } = PARTIES[config.message];
   return (idoc) => {
     const found = below({ below: idoc.records }, segment);
     if (found.length === 0)
       return [refusal(idoc.origin, segment, `is missing: the IDoc has no ${segment}`, null)];
-    return found.map((one) => taken(config, one, isCustomer ? customer(one) : vendor(one)));
+    return found.map((one) => taken(config, one));
   };
 }
 
-/** `AUFSD`: no orders are taken from it. */
-const customer = (read: Read): Party => ({
-  segment: "E1KNA1M",
-  code: field(read, "E1KNA1M", "KUNNR"),
-  group: field(read, "E1KNA1M", "KTOKD"),
-  isBlocked: field(read, "E1KNA1M", "AUFSD") !== null,
-});
-
-/** `SPERR`, `SPERM`: nothing is posted to it, nothing bought from it. */
-const vendor = (read: Read): Party => ({
-  segment: "E1LFA1M",
-  code: field(read, "E1LFA1M", "LIFNR"),
-  group: field(read, "E1LFA1M", "KTOKK"),
-  isBlocked: field(read, "E1LFA1M", "SPERR") !== null || field(read, "E1LFA1M", "SPERM") !== null,
-});
-
-function taken({ accountGroups, message }: PartySource, read: Read, party: Party): Taken {
-  const { segment, code, group, isBlocked } = party;
+function taken({ accountGroups, message }: PartySource, read: Read): Taken {
+  const { segment, ...names } = PARTIES[message];
+  const code = field(read, segment, names.code);
+  const group = field(read, segment, names.group);
+  const isBlocked = names.blocks.some((name) => field(read, segment, name) !== null);
   if (accountGroups !== undefined && !accountGroups.includes(group ?? ""))
     return { id: null, why: `account group ${group ?? "none"}` };
   if (code === null) return refusal("?", segment, "has no number", read);
@@ -98,13 +83,13 @@ function taken({ accountGroups, message }: PartySource, read: Read, party: Party
   const said = Object.fromEntries(
     SHARED.map((name) => [name, field(read, segment, name)]),
   ) as Record<(typeof SHARED)[number], string | null>;
-  const names = [said.NAME1, said.NAME2, said.NAME3, said.NAME4].flatMap(
+  const lines = [said.NAME1, said.NAME2, said.NAME3, said.NAME4].flatMap(
     (name) => name?.trim() || [],
   );
-  if (names.length === 0) return refusal(code, `${segment}-NAME1`, `is empty for ${code}`, read);
+  if (lines.length === 0) return refusal(code, `${segment}-NAME1`, `is empty for ${code}`, read);
   const record: PartyRecord = {
     code,
-    name: names.join(" "),
+    name: lines.join(" "),
     isCustomer: message === "DEBMAS",
     isSupplier: message === "CREMAS",
     companyId: null,
