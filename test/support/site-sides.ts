@@ -239,6 +239,11 @@ export const demoCases = [
   "invoice differs 9",
   "bill out of scope 1",
   "bill equal 59",
+  // Drafts, and what is cancelled or void, go into no file.
+  "order out of scope 12",
+  "order equal 388",
+  "ticket out of scope 21",
+  "ticket equal 329",
   "party out of scope 4",
   "party equal 140",
   "party with a person 1",
