@@ -192,22 +192,15 @@ async function open(
       },
       deep: () => walked.of?.() ?? 0,
     });
-    const tables = openTables(config.crossReferences);
     const returnMemory = memoryReturner();
+    const plain = engineOver(config, store, clock, flows);
     const engine: Engine = {
-      store,
-      clock,
-      company: config.company,
-      environment: config.platform.environment,
-      currency: config.currency,
-      dayOf: calendarOf(config.timeZone),
-      flows,
+      ...plain,
       rest: () => {
         store.rest();
         returnMemory();
       },
       stretch: (flow) => month.stretch(flow),
-      tables,
       firstStart: config.firstStart,
       ...(knowsUs === undefined ? {} : { knowsUs }),
       note,
@@ -234,7 +227,7 @@ async function open(
       governor,
       trouble,
       warnings: () => warningsOf(endpoints),
-      tables,
+      tables: plain.tables,
       hurry: carriers.hurry,
       close: () => closeAll(closing),
     };
@@ -244,6 +237,19 @@ async function open(
     throw error;
   }
 }
+
+/** What every engine of a configuration has; it notes nothing. */
+export const engineOver = (config: Config, store: Store, clock: Clock, flows: readonly Flow[]) => ({
+  store,
+  clock,
+  company: config.company,
+  environment: config.platform.environment,
+  currency: config.currency,
+  dayOf: calendarOf(config.timeZone),
+  flows,
+  tables: openTables(config.crossReferences),
+  note: () => {},
+});
 
 interface Closing {
   readonly auditor: Auditor;

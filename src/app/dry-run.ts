@@ -4,10 +4,8 @@
  */
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openTables } from "../config/crossref.ts";
 import type { Config } from "../config/config.ts";
 import type { Governor } from "../core/budget.ts";
-import { calendarOf } from "../core/calendar.ts";
 import { parseExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { freezeNext } from "../engine/freeze.ts";
@@ -20,7 +18,7 @@ import type { Sent } from "../store/queries.ts";
 import { openScratch } from "../store/scratch.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { systemClock } from "./clock.ts";
-import { plainFlows } from "./compose.ts";
+import { engineOver, plainFlows } from "./compose.ts";
 import { openEndpoints } from "./endpoints.ts";
 
 export interface Planned {
@@ -93,17 +91,7 @@ export async function dryRun(
   });
   try {
     const flows = plainFlows(config, store, endpoints).map(unsent);
-    const engine: Engine = {
-      store,
-      clock,
-      company: config.company,
-      environment: config.platform.environment,
-      currency: config.currency,
-      dayOf: calendarOf(config.timeZone),
-      flows,
-      tables: openTables(config.crossReferences),
-      note: () => {},
-    };
+    const engine = engineOver(config, store, clock, flows);
     const chosen = flows.filter(({ name, paused }) => (only === null ? !paused : name === only));
     const done: { plan: FlowPlan; writes: readonly Planned[] }[] = [];
     for (const flow of chosen) done.push(await planOf(engine, flow, read));

@@ -61,9 +61,10 @@ function handling(parent: Command): void {
     "correct a field of one document, FIELD=VALUE, beside what was received",
     async (given) => {
       const [delivery = "", correction = ""] = given.args;
-      const { note = "", by = thisPerson() } = given.options;
       const editing = editingOf(correction);
-      const data = await ask(given.file, (office) => office.edit(delivery, editing, { by, note }));
+      const data = await ask(given.file, (office) =>
+        office.edit(delivery, editing, personIn(given.options)),
+      );
       return { data, text: editedInWords(data) };
     },
   )

@@ -38,11 +38,15 @@ export const webSchema = z
   })
   .describe("The console for people with a browser. Left out: there is none.");
 
+/** The console for people with a browser (`console.web`). */
 export interface WebConfig {
+  /** 0 takes a free one. */
   readonly port: number;
+  /** An address of this machine: by default the loopback address. */
   readonly host: string;
+  /** What browsers call this machine, beside the loopback address. */
   readonly names: readonly string[];
-  /** Absolute paths; null: HTTP. */
+  /** Files of a certificate with its chain, and of its key, absolute; null: HTTP, on the loopback address alone. */
   readonly tls: { readonly certificate: string; readonly key: string } | null;
   /** Addresses whose X-Forwarded-For counts. */
   readonly proxies: readonly string[];

@@ -7,6 +7,7 @@ import type { Reason } from "../engine/in-step.ts";
 import type { LateCode } from "../engine/late.ts";
 import type { FieldDifference } from "../reconcile/case.ts";
 import type { CaseRow } from "../reconcile/rows.ts";
+import type { AuditRow } from "../store/quarantine.ts";
 import type { StoreSize } from "../store/retention.ts";
 import type { Editing } from "./asked.ts";
 import type { Action } from "./remedies.ts";
@@ -458,13 +459,6 @@ export interface SentRequest {
   readonly removedAt: string | null;
 }
 
-export interface Lately {
-  readonly flow: string;
-  /** As {@link FlowStatus} counts them. */
-  readonly state: string;
-  readonly count: number;
-}
-
 export interface Deeds {
   readonly deeds: readonly Deed[];
   readonly next: string | null;
@@ -541,21 +535,10 @@ export interface AuditPage {
   readonly next: number | null;
 }
 
-export interface AuditEntry {
+export interface AuditEntry extends Omit<AuditRow, "audit" | "atMs" | "record"> {
   readonly entry: number;
   /** ISO 8601 UTC. */
   readonly at: string;
-  /** Null: fuelbridge itself, or a decision from before names were kept apart. */
-  readonly who: string | null;
-  readonly event: string;
-  readonly flow: string | null;
-  /** Of the document that it is about. */
-  readonly number: string | null;
-  readonly delivery: number | null;
-  readonly request: number | null;
-  readonly detail: string;
-  /** What the person gave as a reason; null: nothing, or nobody decided it. */
-  readonly reason: string | null;
 }
 
 export interface BackfillCost {

@@ -8,7 +8,6 @@ import {
   type AuditEntry,
   type AuditPage,
   type Deeds,
-  type Lately,
   type Look,
   OfficeError,
   type ShownTable,
@@ -40,7 +39,7 @@ export function deedsOf({ store }: Engine, before: string | null): Deeds {
   };
 }
 
-export function latelyOf({ store, clock }: Engine): readonly Lately[] {
+export function latelyOf({ store, clock }: Engine) {
   return store.found.lately(clock.now().wallMs - HOUR_MS);
 }
 
@@ -204,17 +203,6 @@ export function auditPage(
 const DAY_MS = 24 * 3_600_000;
 
 const entryOf = (
-  { audit, who, event, flow, number, ...row }: AuditRow,
+  { audit: entry, atMs: _atMs, record: _record, ...row }: AuditRow,
   at: string,
-): AuditEntry => ({
-  entry: audit,
-  at,
-  who,
-  event,
-  flow,
-  number,
-  delivery: row.delivery,
-  request: row.request,
-  detail: row.detail,
-  reason: row.reason,
-});
+): AuditEntry => ({ entry, at, ...row });

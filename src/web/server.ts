@@ -8,23 +8,10 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
+import type { WebConfig } from "../config/web.ts";
 import { EnvironmentError } from "../core/errors.ts";
 import { type AppParts, consoleApp } from "./app.ts";
 import { askerOf, hostsOf, refuse, securityHeaders } from "./guard.ts";
-
-/** As the configuration has it (`console.web`). */
-export interface WebConfig {
-  /** 0 takes a free one. */
-  readonly port: number;
-  /** An address of this machine: by default the loopback address. */
-  readonly host: string;
-  /** What browsers call this machine, beside the loopback address. */
-  readonly names: readonly string[];
-  /** Files of a certificate with its chain, and of its key; null: HTTP, on the loopback address alone. */
-  readonly tls: { readonly certificate: string; readonly key: string } | null;
-  /** Addresses whose X-Forwarded-For counts. */
-  readonly proxies: readonly string[];
-}
 
 export interface WebOptions extends Omit<AppParts, "isSecure"> {
   readonly web: WebConfig;

@@ -1,8 +1,7 @@
 /** Is anything wrong? In one glance, and in words when nothing is. */
 import { type Concern, concernsOf, type Page } from "../../office/concerns.ts";
 import type { FlowStatus, QuarantineGroup, Status } from "../../office/answers.ts";
-import type { Lately } from "../../office/answers.ts";
-import { LATELY_MAX } from "../../store/queries.ts";
+import { type Lately, LATELY_MAX } from "../../store/queries.ts";
 import { address, type Html, html, segment } from "../html.ts";
 import {
   ago,
