@@ -12,7 +12,7 @@ import { spellingsOf } from "../../src/core/keys.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Facts } from "../../src/core/holdings.ts";
 import type { ExampleConfig } from "./config.ts";
-import { factsOf, InvoiceRow } from "./rows.ts";
+import { factsOf, InvoiceRow, STATUSES } from "./rows.ts";
 import { invoiceChange } from "./sources.ts";
 import { reading, table } from "./tables.ts";
 import type { Wire } from "./wire.ts";
@@ -121,13 +121,6 @@ function valuesOf({ mark, number, party, expected, disputed }: Desired): object 
     taxes: taxes?.map(({ code, ...tax }) => ({ account: code, ...tax })),
   };
 }
-
-const STATUSES = {
-  draft: "draft",
-  posted: "posted",
-  paid: "settled",
-  cancelled: "cancelled",
-} as const;
 
 const entryOf = (currency: string, kind: Kind, row: InvoiceRow): Entry<InvoiceRow> => ({
   ...PLAIN_ENTRY,

@@ -103,6 +103,14 @@ export type InvoiceRow = z.infer<typeof InvoiceRow>;
 export type PaymentRow = z.infer<typeof PaymentRow>;
 export type PriceRow = z.infer<typeof PriceRow>;
 
+/** How far a record has come, in the words of the floor. */
+export const STATUSES = {
+  draft: "draft",
+  posted: "posted",
+  paid: "settled",
+  cancelled: "cancelled",
+} as const;
+
 /** What a record says, as it is compared and told. */
 export function factsOf(currency: string, kind: "invoice" | "bill", row: InvoiceRow): Facts {
   const { id, reference, party, date, due, untaxed, tax, total, open, order, lines, taxes } = row;

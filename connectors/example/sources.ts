@@ -1,13 +1,13 @@
 /** What changed in the ledger: parties, customer invoices and prices, by the stamp of their last change. */
 import { z } from "zod";
 import type { Books } from "../../src/ledger/port.ts";
-import { invoiceRecord, payersOf } from "../../src/ledger/entries.ts";
+import { invoiceRecord, payersOfEntry } from "../../src/ledger/entries.ts";
 import { unavailable } from "../../src/ledger/errors.ts";
-import type { PartyRecord, PriceRecord } from "../../src/ledger/documents.ts";
+import type { PartyRecord } from "../../src/ledger/documents.ts";
 import { stampSource } from "../../src/ledger/stamps.ts";
 import type { Change, Source } from "../../src/core/contract.ts";
 import { stringifyExact } from "../../src/core/json.ts";
-import { factsOf, InvoiceRow, PartyRow, PriceRow, whole } from "./rows.ts";
+import { factsOf, InvoiceRow, PartyRow, PriceRow, STATUSES, whole } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 
 export const partySource = (wire: Wire, books: Books): Source =>
@@ -79,42 +79,31 @@ export function partyChange(row: PartyRow): Change {
 
 /** A draft is not told: it may still change. */
 export function invoiceChange(currency: string, row: InvoiceRow): Change | null {
-  if (row.state === "draft") return null;
+  const { id, state, due, open, total, paid, payments, mark } = row;
+  if (state === "draft") return null;
   const record = invoiceRecord(factsOf(currency, "invoice", row), {
-    number: row.id,
-    id: row.id,
-    state: row.state,
+    number: id,
+    id,
+    state,
     partyCompanyId: null,
-    dueDate: row.due,
-    open: row.open,
-    paidDate: row.paid,
-    ...payersOf({
-      ...row,
-      settling: row.payments.map((one) => ({
-        isOurs: one.mark !== null,
-        isReconciled: true,
-        ...one,
-      })),
-    }),
-    platformId: row.mark,
+    dueDate: due,
+    open,
+    paidDate: paid,
+    ...payersOfEntry({ status: STATUSES[state], payments }, total, open),
+    platformId: mark,
   });
-  return { id: row.id, version: null, text: stringifyExact(record) };
+  return { id, version: null, text: stringifyExact(record) };
 }
 
 function priceChange({ list, product, price, unit }: PriceRow): Change {
-  const id = `${list}|${product}`;
+  const change = { id: `${list}|${product}`, version: null };
   const text = stringifyExact({ list, product, price, unit });
-  if (price !== null)
-    return {
-      id,
-      version: null,
-      text: stringifyExact({ list, product, price, unit } satisfies PriceRecord),
-    };
+  if (price !== null) return { ...change, text };
   const fault = {
     code: "no-price",
     message: `${product} has no price in the list ${list}`,
     next: "Enter the price in the ledger; it is read again by itself.",
     field: "price",
   };
-  return { id, version: null, text, fault };
+  return { ...change, text, fault };
 }

@@ -4,7 +4,7 @@ import type { Notebook } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
-import { type CodeColumn, codeExaminations } from "../../src/ledger/examine.ts";
+import { closingExamination, type CodeColumn, codeExaminations } from "../../src/ledger/examine.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import type { DesktopConfig } from "./config.ts";
 import {
@@ -52,7 +52,7 @@ export async function examineDesktop(
     ...named("payment method", config.paymentMethod, paymentMethods),
     ...named("terms", config.terms.customer, terms),
     ...named("terms", config.terms.vendor, terms),
-    ...(company.preferences ? [closing(company.closingDate, needs)] : []),
+    ...(company.preferences ? [closingExamination(company.closingDate, needs, CLOSED_IN)] : []),
     ...(items === null
       ? [untold(told, "items", "the items that the cross-reference names")]
       : await codeExaminations(
@@ -104,21 +104,7 @@ function salesTaxFault(isOn: boolean | null, taxCode: string | undefined): Fault
   };
 }
 
-/** Documents that wait and whose day is closed. */
-function closing(until: string | null, { days }: Needs): Examination {
-  if (until === null) return { what: "closing date: none", fault: null };
-  const what = `books closed until ${until}`;
-  const count = days.filter(({ day }) => day <= until).reduce((sum, one) => sum + one.count, 0);
-  if (count === 0) return { what, fault: null };
-  return {
-    what,
-    fault: {
-      code: "closed-period",
-      message: `${count} ${count === 1 ? "document that waits is" : "documents that wait are"} dated on or before the closing date ${until}`,
-      next: "An accountant opens the books in QuickBooks (Edit, Preferences, Accounting, Company Preferences), or enters the documents by hand.",
-    },
-  };
-}
+const CLOSED_IN = "QuickBooks (Edit, Preferences, Accounting, Company Preferences)";
 
 /** Products, taxes and accounts of the tables are items of QuickBooks. */
 function columnsOf(told: Told, items: readonly string[]): CodeColumn[] {

@@ -1,5 +1,6 @@
 /** What must hold in QuickBooks before the next document goes: each thing with what to do when it does not. */
 import {
+  closingExamination,
   type Check,
   type CodeColumn,
   codeExaminations,
@@ -123,32 +124,14 @@ function salesTaxFault(set: string, isUsed: boolean): Fault | null {
 }
 
 /** Documents that wait and whose day is closed; what comes later is refused one by one. */
-async function closing(online: Online, signal: AbortSignal, { days }: Needs): Promise<Examination> {
-  let closed: string | null = null;
-  const [told] = await examined(
-    QUICKBOOKS,
-    [
-      exists("closing date", async () => {
-        const { AccountingInfoPrefs } = await online.preferences(signal);
-        closed = AccountingInfoPrefs.BookCloseDate;
-      }),
-    ],
-    signal,
-  );
-  const until: string | null = closed;
+async function closing(online: Online, signal: AbortSignal, needs: Needs): Promise<Examination> {
+  let until: string | null = null;
+  const asked = exists("closing date", async () => {
+    until = (await online.preferences(signal)).AccountingInfoPrefs.BookCloseDate;
+  });
+  const [told] = await examined(QUICKBOOKS, [asked], signal);
   if (until === null) return told as Examination;
-  const what = `books closed until ${until as string}`;
-  const shut = days.filter(({ day }) => day <= (until as string));
-  if (shut.length === 0) return { what, fault: null };
-  const count = shut.reduce((all, one) => all + one.count, 0);
-  return {
-    what,
-    fault: {
-      code: "closed-period",
-      message: `${count} documents that wait are dated on or before the closing date ${until as string}`,
-      next: "An accountant opens the books in QuickBooks (Settings, Advanced, Accounting), or enters the documents by hand.",
-    },
-  };
+  return closingExamination(until, needs, "QuickBooks (Settings, Advanced, Accounting)");
 }
 
 /** What the cross-reference tables name in QuickBooks. */

@@ -8,7 +8,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Day, FactLine, Facts } from "../../src/core/holdings.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import type { InvoiceDocument, PartyRecord } from "../../src/ledger/documents.ts";
-import { invoiceRecord, MONEY, payersOf, some } from "../../src/ledger/entries.ts";
+import { invoiceRecord, MONEY, payersOfEntry, some } from "../../src/ledger/entries.ts";
 import type { Entry } from "../../src/ledger/port.ts";
 
 interface ItemLine {
@@ -205,15 +205,7 @@ export function invoiceChange(
       dueDate: told.dueDate,
       open,
       paidDate: paid,
-      ...payersOf({
-        state: status === "settled" ? "paid" : status,
-        total,
-        open,
-        // One of nothing was voided.
-        settling: payments
-          .filter(({ amount }) => amount.sign !== 0)
-          .map((one) => ({ ...one, isOurs: one.mark !== null, isReconciled: true })),
-      }),
+      ...payersOfEntry({ status, payments }, total, open),
       platformId: mark,
       productNames: lines.map(({ product }) => product),
     },

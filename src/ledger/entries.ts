@@ -576,6 +576,21 @@ export function payersOf({ state, total, open, settling }: PaidInvoice): Payers 
   };
 }
 
+/** The same of an entry whose payments are all settled with it. One of nothing was voided. */
+export const payersOfEntry = (
+  { status, payments }: Pick<Entry, "status" | "payments">,
+  total: Decimal,
+  open: Decimal,
+): Payers =>
+  payersOf({
+    state: status === "settled" ? "paid" : status,
+    total,
+    open,
+    settling: payments
+      .filter(({ amount }) => amount.sign !== 0)
+      .map((one) => ({ ...one, isOurs: one.mark !== null, isReconciled: true })),
+  });
+
 /** What raises what is open (another invoice of the same reconciliation) settles nothing. */
 function clearedIn(total: Decimal, open: Decimal, settling: PaidInvoice["settling"]): string {
   const isMoney = ({ instead = null }: (typeof settling)[number]): boolean => instead === null;

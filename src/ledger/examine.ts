@@ -270,6 +270,26 @@ export const wrongAccount = (code: string, is: string, next: string): Fault => (
 
 /* The periods of what is about to be booked: of today and the next two months, and of documents that are stored and wait. */
 
+/**
+ * Books that are closed up to a day, and the documents that wait and are dated on or before it.
+ * @param until `YYYY-MM-DD`; null: they are not closed @param where people open them: `QuickBooks (Settings, Advanced)`
+ */
+export function closingExamination(
+  until: string | null,
+  { days }: Pick<Needs, "days">,
+  where: string,
+): Examination {
+  if (until === null) return { what: "closing date: none", fault: null };
+  const count = sum(days.filter(({ day }) => day <= until));
+  const wait = count === 1 ? "document that waits is" : "documents that wait are";
+  const fault: Fault = {
+    code: "closed-period",
+    message: `${count} ${wait} dated on or before the closing date ${until}`,
+    next: `An accountant opens the books in ${where}, or enters the documents by hand.`,
+  };
+  return { what: `books closed until ${until}`, fault: count === 0 ? null : fault };
+}
+
 /** Days are `YYYY-MM-DD`, both included. */
 export interface BookPeriod {
   readonly name: string;
