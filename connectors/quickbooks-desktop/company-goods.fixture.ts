@@ -1,7 +1,7 @@
 /** Orders and item receipts of the little company file: what the published schema and Intuit's guide say that is enforced. */
 import { Decimal } from "../../src/core/decimal.ts";
-import type { CompanyFile, Row } from "./company-file.fixture.ts";
 import { Refusal } from "./company-order.fixture.ts";
+import type { Row, Table } from "./company-queries.fixture.ts";
 import { child, type Element, escaped, textOf } from "./qbxml.ts";
 
 const PARTIES = {
@@ -10,6 +10,14 @@ const PARTIES = {
   ItemReceipt: { list: "Vendor", line: "ItemLine" },
 } as const;
 export type Goods = keyof typeof PARTIES;
+
+/** What orders and receipts need of the company file. */
+interface CompanyFile {
+  readonly closedBefore: string;
+  readonly items: ReadonlySet<string>;
+  rows(table: Table): readonly Row[];
+  enter(table: Table, fields: Record<string, string>, lines: Record<string, string>[]): Row;
+}
 type Line = Record<string, string>;
 
 export const isGoods = (table: string): table is Goods => table in PARTIES;

@@ -3,7 +3,6 @@
  * was deleted. Stamps are its own clock's, to the second; nothing comes in an order.
  */
 import { crc32 } from "node:zlib";
-import type { Goods } from "./company-goods.fixture.ts";
 import { Refusal } from "./company-order.fixture.ts";
 import { below, child, type Element, elementIn, escaped, textOf } from "./qbxml.ts";
 
@@ -18,7 +17,9 @@ export type Table =
   | "BillPaymentCheck"
   | "CreditMemo"
   | "VendorCredit"
-  | Goods;
+  | "SalesOrder"
+  | "PurchaseOrder"
+  | "ItemReceipt";
 
 export interface Row {
   readonly id: string;

@@ -1,5 +1,5 @@
 /** Change data capture of QuickBooks Online, as far as it is published: 30 days, 1,000 objects, no order. */
-import type { Record_ } from "./company.fixture.ts";
+import type { Record_ } from "./query.fixture.ts";
 
 export interface Tombstone {
   readonly table: string;

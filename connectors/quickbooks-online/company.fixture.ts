@@ -8,12 +8,21 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import { changesTo, little, type Tombstone } from "./changes.fixture.ts";
 import { checkDocument, checkName, Fault, totalOf } from "./rules.fixture.ts";
-import { answerTo, type Body, faultText, parsedBody, plain, word } from "./query.fixture.ts";
+import {
+  answerTo,
+  type Body,
+  faultText,
+  parsedBody,
+  plain,
+  word,
+  type Record_,
+} from "./query.fixture.ts";
+
+export type { Record_ } from "./query.fixture.ts";
 
 export const COMPANY = "9130357";
 export const CLIENT = { clientId: "client-of-tests", clientSecret: "secret-of-tests" };
 
-export type Record_ = Record<string, unknown> & { Id: string; SyncToken: string };
 interface State {
   next: number;
   tables: Record<string, Record_[]>;

@@ -2,6 +2,8 @@
 import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact } from "../../src/core/json.ts";
 
+export type Record_ = Record<string, unknown> & { Id: string; SyncToken: string };
+
 export type Body = Record<string, unknown>;
 
 export const word = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -1,8 +1,7 @@
 /** What QuickBooks Online refuses of what is written, as far as its schemas and pages say. */
 import { Decimal } from "../../src/core/decimal.ts";
-import type { Record_ } from "./company.fixture.ts";
 import { roundHalfUp } from "../quickbooks/lines.ts";
-import { type Body, word } from "./query.fixture.ts";
+import { type Body, type Record_, word } from "./query.fixture.ts";
 
 /** A fault of QuickBooks. */
 export class Fault extends Error {
