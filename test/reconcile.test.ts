@@ -5,7 +5,9 @@ import type { Holding } from "../src/core/holdings.ts";
 import type { Flow } from "../src/engine/engine.ts";
 import { keptReconciliation } from "../src/engine/reconcile/keep.ts";
 import { runFlow } from "../src/engine/run.ts";
+import { reconciliationStatus } from "../src/office/agreement.ts";
 import type { CaseRow } from "../src/reconcile/rows.ts";
+import { asText } from "../src/reconcile/text.ts";
 import { times } from "./conformance/support.ts";
 import { never, usePlatform } from "./platform/support.ts";
 import {
@@ -37,6 +39,34 @@ test("both sides agree after delivery, and the store says since when, over how m
     { flow: "invoices-payable", documents: 1, amount: "117.25" },
   ]);
   expect(sweeps.lastBy("test")).toMatchObject({ state: "done", agrees: 1 });
+});
+
+test("goods that the books bring to the platform are named as not compared, with what to do, and no alert repeats it", async () => {
+  const [invoices] = office.flows as [Flow];
+  const mapping = { ...invoices.mapping, kind: "delivery-ticket" } as const;
+  const tickets: Flow = {
+    ...invoices,
+    name: "tickets",
+    side: "erp",
+    from: "erp.tickets",
+    to: "platform.deliveryTickets",
+    mapping,
+  };
+  const engine = { ...office.bench.engine, flows: [...office.flows, tickets] };
+  const asked = async (flow: string | null) => {
+    const question = { period: null, flow, askedBy: "daemon" };
+    return (await keptReconciliation(engine, office.audit, question, false, never)).report;
+  };
+  const report = await asked(null);
+  expect(report).toMatchObject({ state: "done", agrees: false });
+  const text = asText(report, () => "");
+  expect(text).toContain(
+    'Both sides agree in what was compared; tickets of flow "tickets" not compared',
+  );
+  expect(text).toMatch(/NOT COMPARED: erp: tickets, flow "tickets": .* when you close a month\./);
+  expect(reconciliationStatus(engine, null)).toMatchObject({ notCompared: [] });
+  expect((await asked("tickets")).unasked).toHaveLength(1);
+  expect((await asked("invoices-issued")).unasked).toEqual([]);
 });
 
 test("what is changed, lost, entered or ended on one side only is told with both values, and clears itself once it is mended", async () => {

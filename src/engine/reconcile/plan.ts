@@ -2,6 +2,7 @@
 import { holdingKindOf } from "../../core/kinds.ts";
 import type { Endpoint } from "../../core/contract.ts";
 import {
+  type GoodsHoldingKind,
   type HoldingKind,
   holdingKinds,
   type Holdings,
@@ -42,10 +43,14 @@ export function planOf(engine: Engine, endpoints: Endpoints, only: string | null
     .map((kind) => kindPlan(engine, endpoints, kind));
 }
 
-/** Goods that start in the books are written to the platform, and no list of the books tells all of them: null. */
-function comparedAs({ mapping, side }: Flow): HoldingKind | null {
+function comparedAs(flow: Flow): HoldingKind | null {
+  return goodsOfBooks(flow) === null ? holdingKindOf(flow.mapping.kind) : null;
+}
+
+/** Goods that start in the books are written to the platform, and no list of the books tells all of them. Null: another flow. */
+export function goodsOfBooks({ mapping, side }: Flow): GoodsHoldingKind | null {
   const kind = holdingKindOf(mapping.kind);
-  return kind !== null && isGoodsHolding(kind) && side === "erp" ? null : kind;
+  return kind !== null && isGoodsHolding(kind) && side === "erp" ? kind : null;
 }
 
 function kindPlan({ flows: all }: Engine, endpoints: Endpoints, kind: HoldingKind): KindPlan {

@@ -19,8 +19,15 @@ import { type Judging, judgeAll } from "../../reconcile/judge.ts";
 import { match } from "../../reconcile/match.ts";
 import { reconcile, type Report, type Unasked } from "../../reconcile/report.ts";
 import type { Link as StoredLink } from "../../store/links.ts";
-import type { Engine } from "../engine.ts";
-import { type Endpoints, isAskable, type KindPlan, PLATFORM, planOf } from "./plan.ts";
+import { endpointOf, type Engine, type Flow } from "../engine.ts";
+import {
+  type Endpoints,
+  goodsOfBooks,
+  isAskable,
+  type KindPlan,
+  PLATFORM,
+  planOf,
+} from "./plan.ts";
 import { type Reading, readAgain, readBoth, readNamed } from "./read.ts";
 import { storedStateOf } from "./stored-state.ts";
 import { beganOf, deliveredParties, type Priced, pricesOf, storeSide, tell } from "./told.ts";
@@ -104,7 +111,11 @@ export async function reconcileSides(
         return asked && strength ? [{ endpoint: asked.endpoint, kind, strength }] : [];
       }),
     ),
-    unasked: [...all.flatMap(cannotBeAsked), ...notToldIn(reading, planned, left)],
+    unasked: [
+      ...all.flatMap(cannotBeAsked),
+      ...engine.flows.flatMap((flow) => goodsNotTold(flow, question)),
+      ...notToldIn(reading, planned, left),
+    ],
     ledger: await ledgerOf(plans, signal),
   });
   return {
@@ -116,6 +127,16 @@ export async function reconcileSides(
 
 const cannotBeAsked = ({ kind, unasked }: KindPlan): Unasked[] =>
   unasked.map((endpoint) => ({ endpoint, kind, why: "its connector does not read them back" }));
+
+/** Goods that the books bring to the platform. It is so every night: the report says so, and nobody is alerted of it. */
+function goodsNotTold(flow: Flow, { flow: only }: Question): Unasked[] {
+  const kind = goodsOfBooks(flow);
+  if (kind === null || (only !== null && only !== flow.name)) return [];
+  const why =
+    "The books' lists do not tell all that was ever delivered. " +
+    "Compare the ERP's own list of them with the platform's, by number and gallons, when you close a month.";
+  return [{ endpoint: endpointOf(flow.from), kind, what: `flow "${flow.name}"`, why }];
+}
 
 /** What a side could not tell just now, each with what to do about it. `left`: cases that were left out for it, by kind. */
 function notToldIn(
