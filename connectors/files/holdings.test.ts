@@ -145,7 +145,7 @@ test("what was written is told by its links, whether its file is still there or 
 /** As its mapping makes one. */
 const goodsDocument = (kind: "order" | "ticket", more: object) => {
   const none = null;
-  const head = { id: "id-1", number: "N-1", version: "2026-11-20T10:00:00Z" };
+  const head = { id: "id-1", number: "N-1", version: "2026-11-20T03:00:00Z" };
   const product = { item: "087", product: "UNL-87" };
   return kind === "order"
     ? {
@@ -280,7 +280,7 @@ test.each([
   ["ticket", "delivery-tickets", { bolNumber: "BOL-7", status: "SIGNED" }, "posted"],
   ["ticket", "delivery-tickets", { bolNumber: "BOL-7", status: "ISSUED" }, "draft"],
 ] as const)(
-  "an %s of a file of %s is told with its number, lines, gallons and state: %j",
+  "an %s of a file of %s is told with its number, day, lines, gallons and state: %j",
   async (kind, document, more, state) => {
     const sinks = { goods: { document, folder: "import", per: "document" } };
     const { holdings } = openIn(tempFolder(), { sinks });
@@ -292,7 +292,13 @@ test.each([
       signal,
     );
     expect(one).toMatchObject({
-      facts: { number: "N-1", state, lines: [{ product: "087", quantity: d("8000.5") }] },
+      facts: {
+        number: "N-1",
+        state,
+        // In the company's zone: in UTC it is the day after.
+        days: { date: "2026-11-19" },
+        lines: [{ product: "087", quantity: d("8000.5") }],
+      },
     });
   },
 );

@@ -383,7 +383,7 @@ export interface Written {
 export async function readWritten(
   document: HeldName,
   text: string,
-  { profile, spreadsheetSafe }: Pick<Writing, "profile" | "spreadsheetSafe">,
+  { profile, spreadsheetSafe, dayOf }: Writing,
 ): Promise<Written[]> {
   if (text === "") return [];
   const drafts = await draftsIn(guardedAs(profile, spreadsheetSafe), text);
@@ -393,7 +393,7 @@ export async function readWritten(
     const version = sortableInstant(textIn(head, "version") ?? "") ?? "";
     const facts =
       document === "orders" || document === "delivery-tickets"
-        ? goodsFacts(document, head, version)
+        ? goodsFacts(document, head, version === "" ? "" : dayOf(version))
         : factsOf(document, head);
     return { id: textIn(head, "id") ?? "", version, facts };
   });
@@ -425,14 +425,17 @@ const GOODS_STATES: Readonly<Record<string, HoldingState>> = {
   VOID: "ended",
 };
 
-/** An order has no day of its own in a file: it is dated by its last change, as the platform's list is asked. */
-function goodsFacts(document: "orders" | "delivery-tickets", head: Row, version: string): Facts {
+/**
+ * An order has no day of its own in a file: it is dated by its last change, as the platform's list is asked.
+ * @param changed the company's day of the last change; empty: the file does not say it
+ */
+function goodsFacts(document: "orders" | "delivery-tickets", head: Row, changed: string): Facts {
   const isOrder = document === "orders";
   const day = isOrder ? null : textIn(head, "deliveryDate");
   return {
     number: textIn(head, "number") ?? "",
     state: GOODS_STATES[textIn(head, "status") ?? ""] ?? "posted",
-    days: { date: day ?? version.slice(0, 10) },
+    days: { date: day ?? changed },
     words: isOrder ? {} : { reference: textIn(head, "bolNumber") },
     lines: rowsIn(head, "lines").map((row) => ({
       product: textIn(row, "item"),
