@@ -10,7 +10,12 @@ import { type Members, type Platform, type Site } from "./site.ts";
 import { SLOW_S } from "./weather.ts";
 
 const RESTS_MS = (SLOW_S + 2) * 1_000;
-const CLEARS_BY_ITSELF: ReadonlySet<string> = new Set(["waits-for", "waits-for-unread"]);
+/** One record of a few that a list lacks is told, until a list has it again; more than that is a torn list. */
+const CLEARS_BY_ITSELF: ReadonlySet<string> = new Set([
+  "waits-for",
+  "waits-for-unread",
+  "left-the-list",
+]);
 
 /** What is released when its cause is gone; the other stops clear themselves, or must never come. */
 const RELEASABLE = "quota";
