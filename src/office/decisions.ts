@@ -123,15 +123,19 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
   }
 }
 
-/** Nobody links two amounts by the way. @throws OfficeError unless the person names the one that the cause names */
+/** Nobody links two amounts by the way. @throws OfficeError unless the person names the receiver's ({@link Fault.amount}) */
 function expectAmount(row: QuarantinedRow, { amount = "" }: Decision): void {
   const named = amount.replace(/^\$/, "").replaceAll(",", "");
-  const told = row.cause.match(/\d+\.\d{2}\b/g) ?? [];
-  if (Decimal.is(named) && told[0] !== undefined && Decimal.of(named).equals(Decimal.of(told[0])))
+  const { amountThere } = row;
+  if (
+    amountThere !== null &&
+    Decimal.is(named) &&
+    Decimal.of(named).equals(Decimal.of(amountThere))
+  )
     return;
   throw new OfficeError(
     `${row.number ?? row.recordId} comes to another amount there: ${row.cause}.`,
-    `To accept that amount name it: --amount ${told[0] ?? "AMOUNT"}. Else correct it there, then retry.`,
+    `To accept that amount name it: --amount ${amountThere ?? "AMOUNT"}. Else correct it there, then retry.`,
   );
 }
 

@@ -11,11 +11,11 @@ import { resumming } from "./sums.ts";
 export function causes(database: Database.Database) {
   const { rows, run, value, values } = asking(database);
   const add = run<[object]>(
-    `insert into quarantine (delivery, code, cause, next, field, awaits_kind, awaits_id, candidates, lookup_table, lookup_key, since_ms)
-     values (:delivery, :code, :message, :next, :field, :kind, :id, :candidates, :table, :key, :at)
+    `insert into quarantine (delivery, code, cause, next, field, awaits_kind, awaits_id, candidates, amount, lookup_table, lookup_key, since_ms)
+     values (:delivery, :code, :message, :next, :field, :kind, :id, :candidates, :amount, :table, :key, :at)
      on conflict do update set code = excluded.code, cause = excluded.cause, next = excluded.next,
        field = excluded.field, awaits_kind = excluded.awaits_kind, awaits_id = excluded.awaits_id,
-       candidates = excluded.candidates,
+       candidates = excluded.candidates, amount = excluded.amount,
        lookup_table = excluded.lookup_table, lookup_key = excluded.lookup_key, since_ms = excluded.since_ms`,
   );
   const append = appending(database);
@@ -29,7 +29,16 @@ export function causes(database: Database.Database) {
   return {
     /** It stays in the audit when the quarantine is over. Call it inside a transaction. */
     add(delivery: number, fault: Fault, atMs: number): void {
-      const { code, message, next, field = null, awaits, candidates, lookup } = fault;
+      const {
+        code,
+        message,
+        next,
+        field = null,
+        awaits,
+        candidates,
+        amount = null,
+        lookup,
+      } = fault;
       add({
         delivery,
         code,
@@ -39,6 +48,7 @@ export function causes(database: Database.Database) {
         kind: awaits?.kind ?? null,
         id: awaits?.id ?? null,
         candidates: candidates === undefined ? null : JSON.stringify(candidates),
+        amount,
         table: lookup?.table ?? null,
         key: lookup?.key ?? null,
         at: atMs,

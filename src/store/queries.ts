@@ -36,6 +36,8 @@ export interface QuarantinedRow {
   readonly cause: string;
   readonly field: string | null;
   readonly awaitsId: string | null;
+  /** What it comes to at the receiver, digits ({@link Fault.amount}); null: the amount is not what is wrong. */
+  readonly amountThere: string | null;
   readonly sinceMs: number;
 }
 
@@ -145,7 +147,8 @@ function quarantined(database: Database.Database) {
   const deliveriesWhere = (isOne: string) =>
     rows<[flow: string, code: string, one: string], QuarantinedRow>(
       `select delivery, record.record, delivery.request, delivery.number, shown_id(record.id) as recordId,
-              record.version, record.origin, code, cause, field, awaits_id as awaitsId, since_ms as sinceMs
+              record.version, record.origin, code, cause, field, awaits_id as awaitsId,
+              quarantine.amount as amountThere, since_ms as sinceMs
        from quarantine cross join delivery using (delivery) join flow using (flow) join record using (record)
        where delivery.state = 'quarantined' and flow.name = ? and code = ? and ${isOne} order by delivery`,
     );

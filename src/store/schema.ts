@@ -305,6 +305,8 @@ const lifecycle = `
     awaits_id text,
     -- The receiver's ids of what may be the same document, a JSON array.
     candidates text,
+    -- What the receiver made of it comes to, as digits, where that is another amount than was sent.
+    amount text,
     -- The row of a cross-reference table that is missing.
     lookup_table text,
     lookup_key text,
