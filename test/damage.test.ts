@@ -1,4 +1,4 @@
-/** A bit that a disk has flipped in what the store holds is found, named, and delivered to nobody (ADR 0085). */
+/** A bit that a disk has flipped in what the store holds is found, named, and delivered to nobody (ADR 0001). */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

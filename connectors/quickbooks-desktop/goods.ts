@@ -373,7 +373,7 @@ async function step(
 /*
  * Item receipts of delivery tickets that come in, for src/ledger/orders.ts. QuickBooks has no document of goods that go out.
  * A receipt owes the vendor what it comes to, and the platform's bill owes that once more: so it comes to 0.00, or it is
- * linked with its order and this endpoint writes no bills (`receipts`, ADR 0068).
+ * linked with its order and this endpoint writes no bills (`receipts`, ADR 0017).
  */
 
 type ReceiptConfig = Pick<DesktopConfig, "receipts" | "unit">;

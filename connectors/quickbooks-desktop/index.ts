@@ -28,7 +28,7 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
     ]),
     sinks: offered([
       "invoices",
-      // A receipt with its order's prices owes what the bill would owe once more (ADR 0068).
+      // A receipt with its order's prices owes what the bill would owe once more (ADR 0017).
       ...(receipts === "unpriced" ? ["bills"] : []),
       "payments",
       "orders",

@@ -230,7 +230,7 @@ function rowOf(ret: Element, id: "ListID" | "TxnID", state: string | null): List
 }
 
 /*
- * Customers, or vendors, by the platform's id in their notes, which QuickBooks cannot be asked for (ADR 0072). In each
+ * Customers, or vendors, by the platform's id in their notes, which QuickBooks cannot be asked for (ADR 0017). In each
  * session all of them are read once, five hundred at a time; after that, those that have changed since.
  */
 

@@ -38,7 +38,7 @@ import { deletedInvoice, inactiveParty, invoiceChange, regionOf } from "../quick
 import { memoIn } from "../quickbooks/text.ts";
 
 /*
- * What changed in QuickBooks since the last look, by change data capture (ADR 0069): one call tells the changes of all
+ * What changed in QuickBooks since the last look, by change data capture (ADR 0017): one call tells the changes of all
  * entities of a source, and what was deleted. It reaches back 30 days and tells at most 1,000 objects; what is older, or
  * more, is walked by stamps (src/ledger/stamps.ts), which tell no deletions: a notice says so.
  */

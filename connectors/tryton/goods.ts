@@ -574,7 +574,7 @@ async function pressed(books: Books, { type, id }: ShipmentRow, button: string):
 /**
  * Tryton's questions about a move without an order (a ticket may have none, or a product that nobody ordered), and, in
  * 8.0, about more than was ordered. What moved is what the tickets say, and 8.0 counts the move that we cancelled as
- * moved, too: it asks at the first load (ADR 0044).
+ * moved, too: it asks at the first load (ADR 0015).
  */
 const HARMLESS = ["done", "check_move_quantity"];
 

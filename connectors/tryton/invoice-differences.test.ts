@@ -179,7 +179,7 @@ describe.skipIf(!trytonIsThere)("an invoice that differs", () => {
     expect(await send(lax, alsoPayer)).toMatchObject({
       fault: { message: expect.stringMatching(/:\npayer: .*CUST-2$/) as string },
     });
-    // The code of one and the id of another prove no party (ADR 0080).
+    // The code of one and the id of another prove no party (ADR 0008).
     const unproven = { ...ignored, party: { ...document.party, code: OTHER.code } };
     const why = `cannot be compared: CUST-2 is in Tryton the party of another company of the platform (${OTHER.companyId})`;
     expect(await send(lax, unproven)).toMatchObject({

@@ -174,7 +174,7 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
 
   test("payments of what was settled as one are noted on it with their references, and counted once", async () => {
     const { desk, sink, invoice } = await booked(server);
-    // Only what nothing was paid of is settled as one (ADR 0082).
+    // Only what nothing was paid of is settled as one (ADR 0010).
     const paid = { ...invoice, status: "paid", paidDate: "2026-11-21" } as const;
     expect(await send(invoiceSink(desk.books), paid)).toMatchObject({ outcome: "done" });
     const amounts = ["15129.33", "5000.00"];

@@ -52,7 +52,7 @@ export function settled(
   };
 }
 
-/** A person may say "money" by a correction (ADR 0054, 0082). */
+/** A person may say "money" by a correction (ADR 0007, 0010). */
 const isMoney = ({ clearedBy = MONEY }: ErpSettlement): boolean =>
   clearedBy.trim().toLowerCase() === MONEY;
 

@@ -23,7 +23,7 @@ export interface FlowConfig {
   readonly paused: boolean;
   /** Does a document that looks like another one wait for a person? */
   readonly duplicates: "wait" | "deliver";
-  /** `pdf`: the platform's PDF is attached to each document that it books (ADR 0038); left out: nothing is. */
+  /** `pdf`: the platform's PDF is attached to each document that it books (ADR 0020); left out: nothing is. */
   readonly attach?: "pdf" | undefined;
   /** The day (`YYYY-MM-DD`) since when documents that were delivered before get theirs, too; left out: they do not. */
   readonly attachSince?: string | undefined;

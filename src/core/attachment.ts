@@ -1,5 +1,5 @@
 /**
- * The PDF of a document that was delivered, on its way to the booked document (ADR 0038): a document of its own, with its
+ * The PDF of a document that was delivered, on its way to the booked document (ADR 0020): a document of its own, with its
  * own record, delivery, request and link. What is frozen names the document and not the bytes.
  */
 import { z } from "zod";

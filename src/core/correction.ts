@@ -1,4 +1,4 @@
-/** Corrections of single fields of a record. Pure: what was received is never changed, a copy of it is (ADR 0054). */
+/** Corrections of single fields of a record. Pure: what was received is never changed, a copy of it is (ADR 0007). */
 import { Decimal } from "./decimal.ts";
 import { type Json, parseExact, stringifyExact } from "./json.ts";
 

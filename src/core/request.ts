@@ -297,7 +297,7 @@ function found(
 
 /**
  * Of values that replace each other a read proves what stands there, not that nothing comes after it. The network may
- * hold a send that got no answer; a key that the receiver holds for long makes it harmless (ADR 0022).
+ * hold a send that got no answer; a key that the receiver holds for long makes it harmless (ADR 0003).
  */
 function mayComeLate(request: RequestState, policy: Policy, at: Moment): boolean {
   const { state, unanswered, timedOut, refusal, conflict } = request;

@@ -1,6 +1,6 @@
 /**
  * What a receiver tells later of documents that were delivered to it: X12's functional acknowledgement, SAP's ALEAUD. What
- * it refuses is not there, and what it does not tell of in time may not be: a person has those (ADR 0046), as they have
+ * it refuses is not there, and what it does not tell of in time may not be: a person has those (ADR 0019), as they have
  * what is gone. A late acknowledgement closes it by itself.
  */
 import type { Acknowledgement, Frozen, Page, Sink, Source } from "../core/contract.ts";

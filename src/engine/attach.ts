@@ -1,5 +1,5 @@
 /**
- * PDFs of delivered documents (ADR 0038). A flow that attaches them has a second flow beside it: the transaction that
+ * PDFs of delivered documents (ADR 0020). A flow that attaches them has a second flow beside it: the transaction that
  * records a document as delivered stores the record of its attachment, and that goes the road of every document. A PDF
  * that cannot be fetched never holds back its document.
  */

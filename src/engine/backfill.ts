@@ -1,5 +1,5 @@
 /**
- * A past period, read anew beside the live position, which it never moves (ADR 0055). It has a position of its own,
+ * A past period, read anew beside the live position, which it never moves (ADR 0020). It has a position of its own,
  * stored with each page, so it goes on where it was after a kill. What a page brings is taken in as any page is: the same
  * version is nothing, an older one never replaces a newer one, and what is new is mapped and delivered as usual.
  *

@@ -1,4 +1,4 @@
-/** A newer version of a record that a person has corrected: the correction ends, and is never lost in silence (ADR 0054). */
+/** A newer version of a record that a person has corrected: the correction ends, and is never lost in silence (ADR 0007). */
 import { leavesIn } from "../core/correction.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Json } from "../core/json.ts";

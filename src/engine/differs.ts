@@ -1,6 +1,6 @@
 /**
  * A receiver holds other values than those that a document was brought to: a person has it until both agree again
- * (ADR 0018). Verification tells of what it inspected, reconciliation of what it compared; each closes its own only.
+ * (ADR 0009). Verification tells of what it inspected, reconciliation of what it compared; each closes its own only.
  */
 import { inWords, labelOf } from "../ledger/compare.ts";
 import { holdingKindOf } from "../core/kinds.ts";

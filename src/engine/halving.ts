@@ -1,5 +1,5 @@
 /**
- * Which of many documents made a receiver refuse them all? A search by halves (ADR 0010): the first half is tried, and
+ * Which of many documents made a receiver refuse them all? A search by halves (ADR 0004): the first half is tried, and
  * only its outcome says where the bad one is. While it is accepted, the bad one is in the second half, which is halved
  * at once; when it is refused, nothing is known of the second half, which goes on with the others.
  *

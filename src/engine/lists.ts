@@ -1,7 +1,7 @@
 /**
  * Whole lists. What is missing in one is there no more, and a person is told of what was delivered of it: no receiver has
  * a way to end it by itself. A list that has lost too much is taken for torn, and nothing is concluded from what it lacks;
- * one that has grown too much is not taken at all. Both wait for a person. @see docs/adr/0086-a-whole-list-says-what-is-gone.md
+ * one that has grown too much is not taken at all. Both wait for a person. @see docs/adr/0014-lists-and-silence.md
  */
 import type { Obstacle, Page } from "../core/contract.ts";
 import type { Fault } from "../core/fault.ts";

@@ -1,4 +1,4 @@
-/** A document that was delivered and is gone at its receiver: a person decides whether it goes again (ADR 0013). */
+/** A document that was delivered and is gone at its receiver: a person decides whether it goes again (ADR 0002). */
 import type { Fault } from "../core/fault.ts";
 import { type Link, ownId } from "../store/links.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";

@@ -1,5 +1,5 @@
 /**
- * What is written back for what was read, such as X12's functional acknowledgement (ADR 0046). A flow whose source has
+ * What is written back for what was read, such as X12's functional acknowledgement (ADR 0019). A flow whose source has
  * replies has a second flow beside it: the page that brings a reply stores it there, and it goes the road of every
  * document, so that each is written once.
  */

@@ -31,7 +31,7 @@ export async function keepTidy(engine: Engine, keep: Keep, signal: AbortSignal):
   }
 }
 
-/** One pass over the store: first every row is looked at (ADR 0085). @throws StorageError when one is damaged */
+/** One pass over the store: first every row is looked at (ADR 0001). @throws StorageError when one is damaged */
 export async function tidy(
   { store, clock, note }: Engine,
   { replacedMs, differencesMs }: Keep,

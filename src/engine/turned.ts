@@ -1,7 +1,7 @@
 /**
  * A sale that turned into a purchase, or back: a record of the platform that was booked by one flow comes by in the flow
  * of the other kind, under the same id. The first document would stay and a second one be booked, so a person decides
- * (ADR 0018). Orders and tickets are of one kind each: their sinks see it (src/ledger/goods.ts).
+ * (ADR 0009). Orders and tickets are of one kind each: their sinks see it (src/ledger/goods.ts).
  */
 import type { Fault } from "../core/fault.ts";
 import type { Kind } from "../core/kinds.ts";

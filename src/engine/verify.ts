@@ -1,7 +1,7 @@
 /**
  * How do documents that were delivered stand at their receiver now? Books that are restored from a backup lose the
  * newest ones, and nothing would ever deliver them again; people cancel, credit and edit what we booked. What is missing
- * and what differs becomes work for a person (ADR 0013, ADR 0018).
+ * and what differs becomes work for a person (ADR 0002, ADR 0009).
  */
 import type { Delivered, Inspection } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";

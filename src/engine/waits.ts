@@ -1,5 +1,5 @@
 /**
- * Documents that wait for what settles them (ADR 0017): an invoice that comes as paid is delivered and left open, so
+ * Documents that wait for what settles them (ADR 0010): an invoice that comes as paid is delivered and left open, so
  * that its payments arrive as themselves. Its wait is a row of the store: it ends when a send says that all is done, it
  * is due at its bound, and sooner when a payment of it was delivered. What is due is mapped, frozen and sent again.
  */

@@ -1,4 +1,4 @@
-/** Records that a send reads again: of what it has compared, only what may have changed since (ADR 0079). */
+/** Records that a send reads again: of what it has compared, only what may have changed since (ADR 0009). */
 
 interface Part {
   readonly id: number;

@@ -1,4 +1,4 @@
-/** Paid means paid with money: what is told of who paid an invoice, and with what (ADR 0082). */
+/** Paid means paid with money: what is told of who paid an invoice, and with what (ADR 0010). */
 import { expect, test } from "vitest";
 import { Decimal } from "../core/decimal.ts";
 import { type PaidInvoice, payersOf } from "./entries.ts";

@@ -239,7 +239,7 @@ export const InvoiceRecord = z.object({
   paidByPlatform: z.boolean(),
   /** What is paid of it while a part is open, less what the platform told us of; null: nothing. */
   paidByOthers: decimalOrNone.default(null),
-  /** What settles it, or a part of it: `money`, or what else, in words (`credit note #34 of 500.00`; ADR 0082). */
+  /** What settles it, or a part of it: `money`, or what else, in words (`credit note #34 of 500.00`; ADR 0010). */
   clearedBy: textOrNone.default(null).transform((said) => said ?? "money"),
   /** The platform's UUID of the invoice, when it came from there. */
   platformId: textOrNone,

@@ -559,7 +559,7 @@ export interface Payers {
 export const MONEY = "money";
 
 /**
- * Who paid it, and with what (ADR 0082): the one rule for every ERP. Paid means paid with money. A credit note, a
+ * Who paid it, and with what (ADR 0010): the one rule for every ERP. Paid means paid with money. A credit note, a
  * write-off, a discount, an entry, or an amount that no payment explains is named.
  */
 export function payersOf({ state, total, open, settling }: PaidInvoice): Payers {

@@ -1,5 +1,5 @@
 /**
- * PDFs on booked documents, each once (ADR 0038). A send looks on the document first, by the file's name, and takes what
+ * PDFs on booked documents, each once (ADR 0020). A send looks on the document first, by the file's name, and takes what
  * hangs there only when its bytes are those that its mark or the platform says; so it may be repeated after a crash, a
  * lost answer, and in books or with a store that were restored.
  */

@@ -1,7 +1,7 @@
 /**
  * Orders and delivery tickets: goods without an amount. Their lines may change until the order is confirmed or the goods
  * have moved, and a person may have entered the same one before us. What is to be done next about one, and what a person
- * is asked. Pure (ADR 0044).
+ * is asked. Pure (ADR 0015).
  */
 import { Decimal } from "../core/decimal.ts";
 import { sameNumber } from "../core/keys.ts";
@@ -37,7 +37,7 @@ interface About {
 /**
  * The first rule that fits counts.
  * @param found on the document's own side
- * @param all on both: one that the platform has turned round since it was booked is not booked a second time (ADR 0018)
+ * @param all on both: one that the platform has turned round since it was booked is not booked a second time (ADR 0009)
  */
 export function planGoods(
   { kind, books, can }: About,

@@ -91,7 +91,7 @@ export async function disputedOf(
 export const noteDispute = (notes: Notes, resource: string, disputed: boolean): Promise<void> =>
   notes.add(resource, disputed ? DISPUTES.open : DISPUTES.over);
 
-/** What is noted on these documents as part of their settlements, by what the driver calls the payments (ADR 0017). */
+/** What is noted on these documents as part of their settlements, by what the driver calls the payments (ADR 0010). */
 async function coveredOn(
   notes: Notes,
   resources: readonly string[],

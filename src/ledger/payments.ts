@@ -1,7 +1,7 @@
 /**
  * Payments of books that keep them as entries of a ledger, each on an invoice or a bill: which of those that books show is
  * the one of a document, what it pays, and what an ERP adds so that the driver can bring them there. One that comes after
- * its invoice was settled as one is a note on it: taking that apart would change posted books (ADR 0017).
+ * its invoice was settled as one is a note on it: taking that apart would change posted books (ADR 0010).
  */
 import type { Decimal } from "../core/decimal.ts";
 import type { Facts, Scope } from "../core/holdings.ts";

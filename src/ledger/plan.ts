@@ -135,7 +135,7 @@ export interface Planning {
   readonly books: Pick<Books, "name" | "surroundings">;
 }
 
-/** The first rule that fits counts (ADR 0032, 0040). Nothing is posted while it differs. */
+/** The first rule that fits counts (ADR 0015, 0016). Nothing is posted while it differs. */
 export function plan(planning: Planning, desired: Desired, found: Identified): Next {
   const ask = (question: Question, more = ""): Next => ({
     do: "ask",

@@ -1,5 +1,5 @@
 /**
- * What an ERP supplies so that documents are written into it (ADR 0032): one adapter per kind of document, and one table
+ * What an ERP supplies so that documents are written into it (ADR 0015): one adapter per kind of document, and one table
  * of its faults. An adapter looks and writes; it never decides whether a request is done. Identifying, comparing,
  * planning and answering are the driver's (driver.ts).
  */
@@ -192,7 +192,7 @@ export interface Call {
   readonly made: ReadonlySet<string>;
   /**
    * What this send has compared and then posted, by mark, as it stood when it was compared: what an ERP can prove that
-   * nobody has changed since need not be read again (ADR 0079). Left out: nothing.
+   * nobody has changed since need not be read again (ADR 0009). Left out: nothing.
    */
   readonly compared?: ReadonlyMap<string, Entry>;
 }
@@ -220,7 +220,7 @@ export interface LedgerAdapter<K extends LedgerKind = LedgerKind, Native = unkno
   readonly covering?: Covering<K>;
 }
 
-/** Payments that are part of what was settled as one before they came: noted on the invoice, never booked (ADR 0017). */
+/** Payments that are part of what was settled as one before they came: noted on the invoice, never booked (ADR 0010). */
 export interface Covering<K extends LedgerKind = LedgerKind> {
   /** How much of an invoice's settlement the payments that are noted on it have taken up. */
   covered(invoice: Entry, call: Call): Promise<Decimal>;

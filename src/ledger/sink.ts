@@ -192,7 +192,7 @@ function paidDifferences(
   const isApart = payments.length > 0 && facts.money?.open?.sign === 0 && next.do === "nothing";
   if (desired.target === "settled" && status === "posted" && (next.do === "ask" || isApart))
     return [{ field: "state", expected: "paid", held: "open" }];
-  // Paid means paid with money (ADR 0082).
+  // Paid means paid with money (ADR 0010).
   const instead = payments.filter((one) => (one.instead ?? null) !== null);
   if (desired.target === "settled" && status === "settled" && instead.length > 0)
     return [{ field: "state", expected: "paid", held: `settled (${paymentsIn(instead)})` }];

@@ -1,6 +1,6 @@
 /**
  * What people decide about deliveries in quarantine: retry, resolve, correct a field, assign, note. A correction stands beside
- * what was received, and is applied before the mapping at the next retry (ADR 0054).
+ * what was received, and is applied before the mapping at the next retry (ADR 0007).
  */
 import { didYouMean } from "../config/problems.ts";
 import { corrected, type Leaf, leavesIn } from "../core/correction.ts";
@@ -252,7 +252,7 @@ export function edit(
 
   const revised = store.transaction(() => {
     const atMs = clock.now().wallMs;
-    // As if the source had told it: the revision before and the content (ADR 0008).
+    // As if the source had told it: the revision before and the content (ADR 0003).
     const known = store.deliveries.carried(row.delivery)?.revision ?? "";
     const revision = revisionOf(null, known, after);
     const { record, delivery } = row;

@@ -1,4 +1,4 @@
-/** A field that a person corrects: beside what was received, once, and never an amount (ADR 0054). */
+/** A field that a person corrects: beside what was received, once, and never an amount (ADR 0007). */
 import { expect, test } from "vitest";
 import { whyNotCorrected } from "./quarantine.ts";
 import { bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";

@@ -178,7 +178,7 @@ export const questions = {
     noted: remark(engine, select(engine, flows, selector), person),
   })),
   /**
-   * Corrects a field of one document in quarantine beside what was received; it counts from the next retry on (ADR 0054).
+   * Corrects a field of one document in quarantine beside what was received; it counts from the next retry on (ADR 0007).
    * @throws OfficeError for a field or value that cannot be corrected here
    */
   edit: act([text, Editing, Person], ({ engine, flows }, delivery, editing, person) =>

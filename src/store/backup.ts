@@ -1,6 +1,6 @@
 /**
  * A copy of the store that is made while it works, what proves such a copy, and a copy put in the store's place again
- * (ADR 0049). A copy is one file in SQLite's plain form, without a log beside it.
+ * (ADR 0002). A copy is one file in SQLite's plain form, without a log beside it.
  */
 import Database from "better-sqlite3";
 import {

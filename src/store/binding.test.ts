@@ -1,4 +1,4 @@
-/** A store belongs to one company, platform and environment (ADR 0025). */
+/** A store belongs to one company, platform and environment (ADR 0002). */
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { ConfigurationError } from "../core/errors.ts";

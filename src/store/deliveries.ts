@@ -15,7 +15,7 @@ export interface PendingDelivery {
   readonly version: string | null;
   readonly origin: string | null;
   readonly fault: Fault | null;
-  /** As it was received, with the corrections of people (ADR 0054). */
+  /** As it was received, with the corrections of people (ADR 0007). */
   readonly text: string;
   /** Corrections of the version before: this one has replaced it. */
   readonly correctedBefore: readonly Correction[];

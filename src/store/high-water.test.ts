@@ -1,4 +1,4 @@
-/** The mark of how far sending had got: where it is and what a copy of it means (ADR 0024). */
+/** The mark of how far sending had got: where it is and what a copy of it means (ADR 0002). */
 import {
   chmodSync,
   chownSync,

@@ -2,12 +2,12 @@
  * Whose store this is, and whether it knows all that was sent.
  *
  * It belongs to one company, one platform, one environment. They enter every key and every link, so with another one
- * everything would be written again; such a configuration is refused (ADR 0025).
+ * everything would be written again; such a configuration is refused (ADR 0002).
  *
  * How far sending had got is in a file of its own: `no-backup/high-water` in the state folder. It is made durable before
  * the first byte of a request leaves, while many leave every tenth of a second. A backup leaves it out. A store that is
  * older than its mark was restored, and does not know what was sent since; so was one whose mark is a copy:
- * the mark names its own file (ADR 0024). A store that has sent nothing has no mark, and needs none: what has sent
+ * the mark names its own file (ADR 0002). A store that has sent nothing has no mark, and needs none: what has sent
  * is told by the requests, which keep when their bytes last left.
  */
 import Database from "better-sqlite3";
@@ -82,7 +82,7 @@ export function binding(
 
 /**
  * For who looks and must change nothing. A store that another process holds, that cannot be read, or that is from
- * before ADR 0025 says nothing. @throws ConfigurationError for another owner
+ * before ADR 0002 says nothing. @throws ConfigurationError for another owner
  */
 export function expectOwner(folder: string, owner: Owner): void {
   if (!existsSync(storeFile(folder))) return;

@@ -1,7 +1,7 @@
 /**
  * What the daemon tells about itself: the audit, the breakers, and what people were told is wrong.
  *
- * The audit is a chain (ADR 0056): each entry holds a SHA-256 over the hash of the one before it and its own content, so that
+ * The audit is a chain (ADR 0021): each entry holds a SHA-256 over the hash of the one before it and its own content, so that
  * an entry that is changed, removed or put in between is found. Every entry is written here.
  */
 import type Database from "better-sqlite3";

@@ -83,7 +83,7 @@ export interface Correcting extends Correction {
   readonly revision: string;
 }
 
-/** Fields of records that people corrected (ADR 0054). The record itself stays as it was received. */
+/** Fields of records that people corrected (ADR 0007). The record itself stays as it was received. */
 export function corrections(database: Database.Database) {
   const { rows, run, value } = asking(database);
   const correctionsWhere = (revision: "=" | "<>") =>

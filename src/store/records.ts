@@ -167,7 +167,7 @@ function receiptsOf(database: Database.Database) {
 
 /**
  * What a page brings that was not there before: records in a row get their deliveries by one statement, in their order,
- * and both are counted in the page's transaction for the tables of counts that people's pages read (ADR 0061). Triggers
+ * and both are counted in the page's transaction for the tables of counts that people's pages read (ADR 0001). Triggers
  * count the moves and changes that come later (schema.ts).
  */
 function newcomers(database: Database.Database) {

@@ -302,7 +302,7 @@ const LAST = 999_999_999;
 /** So many numbers are left out when a store goes on that does not know all that was sent. */
 const LEAP = 100_000;
 
-/** The numbers that requests take, where their receiver wants them numbered (ADR 0046). None is ever given twice. */
+/** The numbers that requests take, where their receiver wants them numbered (ADR 0019). None is ever given twice. */
 export function sequences(database: Database.Database) {
   const { run, value } = asking(database);
   const next = value<[{ sequence: string; last: number }], number>(

@@ -1,4 +1,4 @@
-/** The state folder and who may write in it: everything that a daemon writes lies there (ADR 0024). */
+/** The state folder and who may write in it: everything that a daemon writes lies there (ADR 0002). */
 import { accessSync, chownSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";

@@ -8,7 +8,7 @@ import { legalMoves } from "../core/request-state.ts";
 
 /**
  * A table of legal moves as SQL: even a faulty statement cannot make another. A list of three or more values after `in` is
- * a table that SQLite makes for each row, so the values are compared one by one (ADR 0077).
+ * a table that SQLite makes for each row, so the values are compared one by one (ADR 0001).
  */
 function legal(table: Readonly<Record<string, readonly string[]>>): string {
   return Object.entries(table)
@@ -146,7 +146,7 @@ const documents = `
   ) strict;
 
   -- Records by the first ten characters of their version: its day, where it is a time stamp. '' stands for none. What is
-  -- inserted is counted page by page (intake.ts): a trigger for each row took a quarter of storing it (ADR 0061).
+  -- inserted is counted page by page (intake.ts): a trigger for each row took a quarter of storing it (ADR 0001).
   create table record_count (
     flow integer not null references flow,
     day text not null,
@@ -277,7 +277,7 @@ const documents = `
   create index link_number on link (number);
   create index link_folded on link (folded) where folded is not null;
 
-  -- The last number of each sequence that requests are numbered by (ADR 0046).
+  -- The last number of each sequence that requests are numbered by (ADR 0019).
   create table sequence (
     sequence text primary key,
     last integer not null
@@ -330,7 +330,7 @@ const lifecycle = `
   ) strict;
   create index quarantine_note_delivery on quarantine_note (delivery);
 
-  -- Fields that people corrected, beside the records as they were received (ADR 0054).
+  -- Fields that people corrected, beside the records as they were received (ADR 0007).
   create table correction (
     correction integer primary key,
     record integer not null references record,
@@ -478,7 +478,7 @@ const reconciliation = `
 `;
 
 const daemon = `
-  -- Which store this is, made when it is first opened, and whose it is; null until a daemon first opens it (ADR 0025).
+  -- Which store this is, made when it is first opened, and whose it is; null until a daemon first opens it (ADR 0002).
   create table identity (
     store text not null,
     company text,

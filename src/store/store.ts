@@ -51,7 +51,7 @@ export interface Store extends ReturnType<typeof rooms> {
    * @throws StorageError that names what is damaged
    */
   examine(signal: AbortSignal, between: () => Promise<void>): Promise<void>;
-  /** A copy of it as it is now, while work goes on (ADR 0049). @throws StorageError */
+  /** A copy of it as it is now, while work goes on (ADR 0002). @throws StorageError */
   copy(atMs: number): Promise<Copied>;
   close(): void;
 }

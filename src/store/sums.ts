@@ -1,5 +1,5 @@
 /**
- * A checksum in each row that has text of documents (ADR 0085): SQLite's pages have none, and a bit that a disk has flipped
+ * A checksum in each row that has text of documents (ADR 0001): SQLite's pages have none, and a bit that a disk has flipped
  * in a text would be delivered. A sum is written with its row, looked at wherever the row is read for work, and over all
  * rows in a backup, before a restore and every day.
  */

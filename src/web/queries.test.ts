@@ -1,4 +1,4 @@
-/** What the console asks of a large store: no page reads a table that grows with the documents (ADR 0061). */
+/** What the console asks of a large store: no page reads a table that grows with the documents (ADR 0001). */
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test, vi } from "vitest";

@@ -1,5 +1,5 @@
 /**
- * Books that call us (ADR 0057) are there only while they call. A reconciliation waits for them as sends do: before it
+ * Books that call us (ADR 0017) are there only while they call. A reconciliation waits for them as sends do: before it
  * asks the platform, and where a session ends in the middle of a reading. After a limit it goes on without them.
  */
 import { SourceUnavailable } from "../../core/errors.ts";

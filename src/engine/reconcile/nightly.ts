@@ -1,5 +1,5 @@
 /**
- * The daemon's own reconciliation (ADR 0020): so many days back every night, everything once a month, and once more a
+ * The daemon's own reconciliation (ADR 0011): so many days back every night, everything once a month, and once more a
  * quarter of an hour later where something differs, for a difference is told only when a second run confirms it. Where
  * the month's share does not suffice, the runs are further apart, and it says so. Whatever can be compared, every feed of
  * the platform is read anew each night for what was committed late (late.ts), and again within the hour where that failed.

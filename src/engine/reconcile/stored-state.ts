@@ -45,7 +45,7 @@ export function storedStateOf({ engine, plans, moved }: Known, one: Case): Store
 }
 
 /**
- * A whole list of the side that lacks the record has lost too much to be believed, or has grown too much to be taken (ADR 0086):
+ * A whole list of the side that lacks the record has lost too much to be believed, or has grown too much to be taken (ADR 0014):
  * that the record is missing there says nothing. Null: no list is held.
  */
 function heldListOf({ store }: Engine, { flows }: KindPlan, one: Case): string | null {

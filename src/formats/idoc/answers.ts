@@ -1,6 +1,6 @@
 /**
  * What SAP answers to our IDocs (ALEAUD, STATUS): delivered and posted are two states. An answer is an acknowledgement of
- * a delivery (ADR 0046) and is stored as one; what SAP could not post is in SAP all the same, so the sink's inspection
+ * a delivery (ADR 0019) and is stored as one; what SAP could not post is in SAP all the same, so the sink's inspection
  * tells a person of it. Of several answers to one IDoc the last one counts: somebody in SAP may have processed it again.
  */
 import { hash } from "node:crypto";

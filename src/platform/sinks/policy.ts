@@ -39,7 +39,7 @@ export const masterData: Policy = { ...tickets, preflight: true };
 /** Notes have nothing but their words to be known by: a person decides after a timeout, and after one more try. */
 export const notes: Policy = { ...tickets, afterTimeout: "person", resendsMax: 1 };
 
-/** Prices: the newest value wins, so old bytes go again only while the network may hold them (ADR 0022). */
+/** Prices: the newest value wins, so old bytes go again only while the network may hold them (ADR 0003). */
 export const prices: Policy = {
   ...base,
   settleMs: 5 * MINUTE,
