@@ -1,9 +1,11 @@
 /** A reconciliation over HTTP against the sandbox, and books of which a test may change anything. */
 import { describe, expect, test } from "vitest";
 import { Decimal } from "../src/core/decimal.ts";
-import type { Holding } from "../src/core/holdings.ts";
+import type { Holding, HoldingKind, Holdings } from "../src/core/holdings.ts";
 import type { Flow } from "../src/engine/engine.ts";
+import { costOf } from "../src/engine/reconcile/cost.ts";
 import { keptReconciliation } from "../src/engine/reconcile/keep.ts";
+import type { KindPlan } from "../src/engine/reconcile/plan.ts";
 import { runFlow } from "../src/engine/run.ts";
 import { reconciliationStatus } from "../src/office/agreement.ts";
 import type { CaseRow } from "../src/reconcile/rows.ts";
@@ -67,6 +69,25 @@ test("goods that the books bring to the platform are named as not compared, with
   expect(reconciliationStatus(engine, null)).toMatchObject({ notCompared: [] });
   expect((await asked("tickets")).unasked).toHaveLength(1);
   expect((await asked("invoices-issued")).unasked).toEqual([]);
+});
+
+test("the requests of a comparison are foretold with those of orders and tickets: their pages, and the walk that closes", () => {
+  const { engine } = office.bench;
+  const [flow] = office.flows as [Flow];
+  const sweeps = { recordsSince: () => 250 };
+  const store = { ...engine.store, sweeps } as unknown as typeof engine.store;
+  const asked = { endpoint: "erp", holdings: {} as Holdings };
+  const plan = (kind: HoldingKind): KindPlan => ({
+    kind,
+    flows: [flow],
+    platform: asked,
+    books: [asked],
+    unasked: [],
+  });
+  const cost = (...kinds: HoldingKind[]) =>
+    costOf({ ...engine, store }, kinds.map(plan), "2026-11-01");
+  expect(cost("order")).toBe(4);
+  expect(cost("order", "ticket")).toBe(8);
 });
 
 test("what is changed, lost, entered or ended on one side only is told with both values, and clears itself once it is mended", async () => {

@@ -215,6 +215,30 @@ test.each([1, 20])(
   },
 );
 
+test("a race that never ends is a person's within 15 minutes, in the receiver's words", async () => {
+  const bench = engineOn(tempFolder());
+  const detail = "Duplicate Document Number (6140)";
+  let tries = 0;
+  const sink = receiver({
+    policy: { ...quickPolicy, settleMs: 0, keyLifeMs: null, probeMs: 0 },
+    find: async () => ({ found: "none", detail: "not there" }),
+    async send() {
+      tries++;
+      return nothingDone(detail, { waitMs: 5_000, unlisted: true });
+    },
+  });
+  const source = pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]);
+  const flow = bench.flow({ sink, source });
+  const began = bench.clock.now().wallMs;
+  await new Daemon(bench.engine, [flow]).once(signal);
+  expect(counts(bench, flow)).toEqual({ quarantined: 1 });
+  expect(tries).toBeGreaterThanOrEqual(3);
+  expect(bench.clock.now().wallMs - began).toBeLessThan(15 * 60_000);
+  expect(bench.store.questions.quarantine()).toMatchObject([
+    { code: "refused-unlisted", cause: expect.stringContaining(detail) },
+  ]);
+});
+
 test("where a receiver is asked seldom the second try after 15 minutes is the last, also over a restart", async () => {
   const folder = tempFolder();
   let bench = engineOn(folder);

@@ -36,6 +36,15 @@ test("a write that is refused in words that no row knows is told as such; a fail
   });
 });
 
+test("a race that a send lost again and again counts as a try of an unknown refusal; a busy server does not", () => {
+  const table = errorTable({ "#6140 raced number-taken": "Look.", "#610 busy in-use": "Wait." });
+  const ended = (code: string, wrote: boolean) =>
+    answerOf(sorted(new LedgerError("answered", code, { code }), "create", table), wrote);
+  expect(ended("6140", false)).toMatchObject({ outcome: "nothing", unlisted: true });
+  expect(ended("6140", true)).toMatchObject({ outcome: "unknown", unlisted: true });
+  expect(ended("610", false)).not.toHaveProperty("unlisted");
+});
+
 test("a row in short says all that a row does, and one that cannot be read is refused", () => {
   const closed = /closed/;
   expect(
