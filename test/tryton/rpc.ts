@@ -11,11 +11,11 @@ export interface Rpc {
   /** The id of the one row that says so. */
   one(model: string, field: string, value: string): Promise<number>;
   create(model: string, values: object): Promise<number>;
-  /** A wizard's first step, and more steps with their forms. `on`: the record that it is called for. */
+  /** A wizard's first step, with a form `start` or null for none, and more steps. `on`: the record it is called for. */
   wizard(
     name: string,
     step: string,
-    start: object,
+    start: object | null,
     on: readonly [string, number],
     ...more: readonly (readonly [string, object])[]
   ): Promise<void>;
@@ -65,7 +65,7 @@ export async function logIn(
     async wizard(name, step, start, [active_model, active_id], ...more) {
       const context = { active_model, active_id, active_ids: [active_id] };
       const [session] = await call<[number]>(`wizard.${name}.create`, [], context);
-      for (const [state, forms] of [[step, { start }] as const, ...more])
+      for (const [state, forms] of [[step, start === null ? {} : { start }] as const, ...more])
         await call(`wizard.${name}.execute`, [session, forms, state], context);
       await call(`wizard.${name}.delete`, [session], context);
     },
