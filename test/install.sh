@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The README's words from a bare machine to a running service, done: demo, package, installation, `init`, first
-# documents, a person's login to the console, upgrade, the store of an older version, backup and restore, removal; then
+# documents, a person's login to the console, upgrade, backup and restore, removal; then
 # the unit under a real systemd, and the image: built by buildah, run, logged in to.
 #
 #   test/install.sh        as root, on Debian 12 or newer; ends with 0 when everything is as the README says
@@ -124,27 +124,6 @@ the_backup() {
   eventually "it has looked at every flow, and is released" fuelbridge release restored
   eventually "the seventh customer follows, the sixth is recognised" brought 7
   expect "nothing was written twice" files_are 5 4
-  service_stops
-}
-
-the_older_version() {
-  part "the store of the version before: taken over, nothing sent again, nothing held back"
-  platform_stops
-  rm -rf /etc/fuelbridge /var/lib/fuelbridge /srv/erp-exchange /var/tmp/platform.sqlite*
-  tar -xzf "$checkout/test/data/older-store/site.tar.gz" -C / ./etc ./var ./srv
-  tar -xzf "$checkout/test/data/older-store/site.tar.gz" -C /var/tmp --wildcards './platform.sqlite*'
-  chown -R fuelbridge:fuelbridge /var/lib/fuelbridge /var/lib/fuelbridge.high-water /srv/erp-exchange /etc/fuelbridge/secrets \
-    /var/tmp/platform.sqlite*
-  platform_starts /var/tmp/platform.sqlite
-  service_starts
-  eventually "every flow is asked to look" fuelbridge now all
-  eventually "every flow has looked" were_read orders invoices
-  expect "nothing is sent again" writes_are 0
-  expect "no file is written again" files_are 5 4
-  expect "no stop waits for a person" no_stop
-  expect "what waited for a person still does" sh -c 'fuelbridge quarantine list | grep -q "is not an address"'
-  customers 2
-  eventually "new customers follow" brought 2
   service_stops
 }
 
@@ -346,9 +325,8 @@ files_are() { test "$(count /srv/erp-exchange/import/orders) $(count /srv/erp-ex
 stopped_by() { fuelbridge status | grep -q "$1"; }
 no_stop() { test "$(fuelbridge status --json | node -p 'JSON.parse(fs.readFileSync(0)).data.stops.length')" = 0; }
 
-# What the platform was asked since it was started: so many writes; each of these lists.
+# What the platform was asked since it was started: so many writes.
 writes_are() { requests "requests.filter(({ method }) => method !== 'GET').length === $1"; }
-were_read() { requests "'$*'.split(' ').every((list) => requests.some(({ path }) => path.includes(list)))"; }
 requests() { test "$(of_platform requests "requests.slice($asked_before)" "$1")" = true; }
 of_platform() {
   node -e "fetch('$platform/__sandbox__/$1').then((answer) => answer.json()).then(({ $1 }) => { $1 = $2; console.log($3); })"
@@ -494,7 +472,6 @@ case "${1:-}" in
     the_console
     the_upgrade
     the_backup
-    the_older_version
     the_removal
     platform_stops
     ;;

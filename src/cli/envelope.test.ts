@@ -117,3 +117,22 @@ test("tables of status and quarantine fit into 50 columns, and hold no colours w
   const nowhere = await commandHere("status", "--config", join(tempFolder(), "none.yaml"));
   expect(nowhere.err).toMatch(/^fuelbridge: .*\n {2}\S/);
 });
+
+test("every command takes --config but those that read no configuration", () => {
+  const bare = leaves
+    .filter(({ command }) => !command.options.some(({ long }) => long === "--config"))
+    .map(({ name }) => name);
+  expect(bare.toSorted()).toEqual(BARE);
+});
+
+const BARE = [
+  "completion",
+  "demo",
+  "openapi",
+  "profile guess",
+  "profile list",
+  "profile schema",
+  "profile try",
+  "sandbox",
+  "schema",
+];

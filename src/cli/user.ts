@@ -6,7 +6,7 @@ import { type Role, roles } from "../web/route.ts";
 import type { Users } from "../web/users.ts";
 import type { DoneElsewhere } from "../office/asked.ts";
 import { askOf } from "../app/ask.ts";
-import { addBareCommand, addCommand, type Given, thisPerson } from "./command.ts";
+import { addCommand, type Given, thisPerson } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 import { instant, table } from "../views/table.ts";
 
@@ -66,7 +66,7 @@ function changing(
   description: string,
   work: (given: Given, users: Users) => Promise<Done>,
 ): Command {
-  const command = addBareCommand(parent, usage, description, async (given) => {
+  const command = addCommand(parent, usage, description, async (given) => {
     const { config, users } = await usersIn(given.file);
     const { deed, told, data, text } = await work(given, users);
     const { note } = given.options;
