@@ -14,6 +14,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { freePort } from "../src/demo/sshd.ts";
 import { root } from "../src/demo/world.ts";
+import { isGoodsHolding } from "../src/core/holdings.ts";
 import { moneyKinds } from "../src/reconcile/sums.ts";
 import type { Total } from "../src/reconcile/totals.ts";
 import { SourceUnavailable } from "../src/core/errors.ts";
@@ -120,12 +121,15 @@ async function photographed(page: Page, url: string, paths: readonly string[]): 
 /** Totals whose line, the counts and amounts of both sides, is not in the text. */
 const unfound = (totals: readonly Total[], text: string): Total[] =>
   totals.filter(({ kind, bucket, platform, books }) => {
-    const shown = [platform, books].map(
-      ({ records, amount }) => `${records}\\s+${moneyKinds.has(kind) ? dollars(amount) : "–"}`,
-    );
+    const shown = [platform, books].map((side) => `${side.records}\\s+${figure(kind, side)}`);
     const line = new RegExp(`\\b${bucket}\\s+${shown.join("\\s+")}(?!\\S)`);
     return !line.test(text.replaceAll(",", ""));
   });
+
+const figure = (kind: Total["kind"], { amount, gallons }: Total["platform"]): string => {
+  if (isGoodsHolding(kind)) return `${gallons.replaceAll(".", "\\.")} gal`;
+  return moneyKinds.has(kind) ? dollars(amount) : "–";
+};
 
 const dollars = (amount: string): string =>
   `$${amount}`.replace("$-", "-$").replaceAll(/[$.]/g, "\\$&");
