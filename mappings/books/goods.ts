@@ -40,6 +40,14 @@ const ORDER_STATUSES = {
   uncounted: "taken-back",
 } as const;
 
+/** What orders and tickets look up: what goes, between whom, in which unit. */
+const GOODS_TABLES = {
+  items: ["product", "item"],
+  customers: ["company", "account"],
+  vendors: ["company", "account"],
+  [TABLES.units]: ["unit", "symbol"],
+} as const;
+
 export const orders = defineMapping({
   name: "books/orders",
   kind: "order",
@@ -47,10 +55,7 @@ export const orders = defineMapping({
   writes: "books.orders",
   options: SidedOptions,
   tables: (options) => ({
-    items: ["product", "item"],
-    customers: ["company", "account"],
-    vendors: ["company", "account"],
-    [TABLES.units]: ["unit", "symbol"],
+    ...GOODS_TABLES,
     [TABLES.sites]: ["location", "company"],
     ...companyTable(options),
   }),
@@ -206,10 +211,7 @@ export const deliveryTickets = defineMapping({
   writes: "books.shipments",
   options: SidedOptions,
   tables: (options) => ({
-    items: ["product", "item"],
-    customers: ["company", "account"],
-    vendors: ["company", "account"],
-    [TABLES.units]: ["unit", "symbol"],
+    ...GOODS_TABLES,
     ...companyTable(options),
   }),
   // A shipment is dated by its delivery.
