@@ -8,7 +8,6 @@ import type { Operation } from "./contract/operation.ts";
 import { type ListOperation, operations, pathOf } from "./contract/operations.ts";
 import { examinePlatform } from "./examine.ts";
 import { platformHoldings } from "./holdings/index.ts";
-import { listingSource } from "./listing.ts";
 import { misaddressed, noList } from "./misaddressed.ts";
 import { bodyOf } from "./outcomes.ts";
 import { fetchPdf, type PdfOperation } from "./pdf.ts";
@@ -16,7 +15,7 @@ import { sinks, type SourcePart, sources } from "./parts.ts";
 import { ourselves } from "./sinks/ourselves.ts";
 import { firstOf } from "./sinks/read-back.ts";
 import { openSink, type SinkPart } from "./sinks/write.ts";
-import { walkSource } from "./walk.ts";
+import { listingSource, walkSource } from "./walk.ts";
 
 export interface EndpointOptions extends PlatformOptions {
   readonly overlapMs: number;
@@ -36,9 +35,10 @@ export interface PlatformEndpoint extends Endpoint {
 export function openPlatform(options: EndpointOptions): PlatformEndpoint {
   const client = openClient(options);
   const { overlapMs, clock, budget = usualBudget } = options;
-  const us = ourselves({ client, clock });
-  const context = { client, clock, settleMs: options.settleMs, ourselves: us };
-  const reader = { client, clock, dayOf: options.dayOf };
+  const readBack = { client, clock, purpose: "read-back" } as const;
+  const us = ourselves(readBack);
+  const context = { ...readBack, settleMs: options.settleMs, ourselves: us };
+  const reader = { client, clock, purpose: "audit", dayOf: options.dayOf } as const;
   const reading = { overlapMs, pagesPerRun: runShareOf(budget), clock };
   const sourceOf = ({ list, query = {}, detail }: SourcePart): Source => {
     const { cursorWalk }: Operation = operations[list];

@@ -10,11 +10,11 @@ import { type ListOperation, operations } from "./contract/operations.ts";
 import { SupplierTerminal } from "./contract/place.ts";
 import { RackPrice } from "./contract/pricing.ts";
 import { pages } from "./contract/primitives.ts";
-import { listed, type Reader, recordIn } from "./holdings/reading.ts";
+import { listed, type ReadContext, recordIn } from "./reading.ts";
 import type { Ourselves } from "./sinks/ourselves.ts";
 
 interface Asking {
-  readonly reader: Reader;
+  readonly reader: ReadContext;
   readonly ourselves: Ourselves;
 }
 
@@ -94,7 +94,7 @@ const SHOWN_MAX = 5;
 
 /** @throws SourceUnavailable */
 async function namesIn(
-  reader: Reader,
+  reader: ReadContext,
   list: ListOperation,
   nameOf: (record: string) => string | undefined,
   signal: AbortSignal,

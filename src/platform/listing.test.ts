@@ -5,7 +5,7 @@ import { clientFor, idsIn, reading, usePlatform, walked } from "../../test/platf
 import { testClock } from "../../test/support/clock.ts";
 import { Decimal } from "../core/decimal.ts";
 import { sortableInstant } from "../core/keys.ts";
-import { listingSource } from "./listing.ts";
+import { listingSource } from "./walk.ts";
 
 const platform = usePlatform();
 const { control } = platform;

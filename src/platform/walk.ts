@@ -1,16 +1,16 @@
 /**
- * The change walk of a list: `updatedSince`, then cursor after cursor (specification part 4, P2).
- * Nothing is assumed of its order, of the cursor's life, of the bound being inclusive, or of lines being in the list.
+ * The platform's lists as sources: a change walk (`updatedSince`, then cursor after cursor: specification part 4, P2), and a
+ * listing of what cannot be asked what changed since (P1).
  */
 import type { Change, Page, Reading, Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import { type Json, type Members, sliceArray, sliceObject } from "../core/json.ts";
-import { sha256, sortableInstant } from "../core/keys.ts";
+import type { Json } from "../core/json.ts";
+import { sortableInstant } from "../core/keys.ts";
 import type { Clock } from "../core/moment.ts";
-import { runShareOf, usualBudget } from "../core/budget.ts";
+import { type Purpose, runShareOf, usualBudget } from "../core/budget.ts";
 import { afterPage, sinceOf, unread, type Walk, type WalkPosition } from "../core/watermark.ts";
-import { boundOf, endless, endlessWaitMs, mostOf } from "./bounds.ts";
-import type { Exchange, Exchanger, PlatformRequest } from "./client.ts";
+import { boundOf, endless, endlessWaitMs, isIdle, mostOf, runMax } from "./bounds.ts";
+import type { Exchange, Exchanger } from "./client.ts";
 import type { Operation } from "./contract/operation.ts";
 import {
   type ListOperation,
@@ -18,8 +18,19 @@ import {
   pathOf,
   type RecordOperation,
 } from "./contract/operations.ts";
-import { bodyOf, isPassing, isQuota, waitOf } from "./outcomes.ts";
-import { brokenBy } from "./paging.ts";
+import {
+  addressOf,
+  brokenBy,
+  changeOf,
+  emptyBy,
+  isAbsent,
+  pageIn,
+  patiently,
+  type Query,
+  readRecord,
+  readSkimmed,
+  recordOf,
+} from "./reading.ts";
 
 /** Reads one record where its list shows it without a field that it may leave out. */
 export interface Detail {
@@ -33,7 +44,7 @@ export interface Detail {
 export interface WalkOptions {
   /** A list that may be asked for what changed. */
   readonly list: ListOperation;
-  readonly query?: Readonly<Record<string, string>>;
+  readonly query?: Query;
   /** Asked for again on every walk, for writes that were committed late. */
   readonly overlapMs: number;
   /** Left out: the list shows all of a record. */
@@ -45,9 +56,6 @@ export interface WalkOptions {
 
 const PAGE_SIZE = 100;
 const RESTARTS_MAX = 3;
-const TRIES = 5;
-/** The window of the minute limit (specification part 8). */
-const PAUSE_MAX_MS = 60_000;
 
 export function walkSource(client: Exchanger, options: WalkOptions): Source {
   const read: Source["read"] = (position, reading) =>
@@ -72,6 +80,7 @@ async function* walk(
   from: WalkPosition,
   reading: Reading,
 ): AsyncGenerator<Page> {
+  const what = `The walk of ${pathOf(options.list)}`;
   let position = from;
   let current: Walk = from.walk ?? freshWalk(sinceOf(from, options.overlapMs), 0);
   let before = current.pages;
@@ -81,7 +90,7 @@ async function* walk(
     if (current.cursor !== null && exchange.kind === "answer" && exchange.status === 400) {
       if (current.restarts >= RESTARTS_MAX) {
         yield pageOf([], { ...position, walk: null });
-        throw stuck(options, `began again ${RESTARTS_MAX} times: its cursor was refused`);
+        throw stuck(what, `began again ${RESTARTS_MAX} times: its cursor was refused`);
       }
       // The platform no longer knows the cursor: from the beginning of this walk, not from the watermark.
       current = freshWalk(current.since, current.restarts + 1);
@@ -109,14 +118,13 @@ async function* walk(
         : await detailed(client, options.detail, options.clock, listed, reading);
     if (broken !== null) {
       yield pageOf(changes, { ...from, walk: null });
-      throw stuck(options, broken);
+      throw stuck(what, broken);
     }
     if (bound !== null) {
       const times = (from.endless ?? 0) + 1;
       const next = bound === "endless" ? { ...from, walk: null } : position;
       yield pageOf(changes, { ...next, endless: times });
       const extent = extentOf(options, current);
-      const what = `The walk of ${pathOf(options.list)}`;
       throw endless(what, current.pages + 1, extent, endlessWaitMs(times));
     }
     yield pageOf(changes, position);
@@ -138,12 +146,11 @@ const freshWalk = (since: string, restarts: number): Walk => ({
   restarts,
 });
 
-/** A walk that leads nowhere is forgotten, so that the next run does not go on with its cursor. */
-function stuck({ list }: WalkOptions, how: string): SourceUnavailable {
-  return new SourceUnavailable(`The walk of ${pathOf(list)} ${how}.`, {
-    next: "Report it to the platform's support; the next run begins again, nothing is lost.",
+/** `The walk of /orders`. What leads nowhere is forgotten: the next run does not go on with its cursor. */
+const stuck = (what: string, how: string): SourceUnavailable =>
+  new SourceUnavailable(`${what} ${how}.`, {
+    next: "The next run begins again, nothing is lost; if it stays, report it to the platform's support.",
   });
-}
 
 interface Listed {
   readonly changes: readonly Change[];
@@ -158,129 +165,44 @@ interface Listed {
   readonly total: number | null;
 }
 
-async function fetchPage(
+const purposeOf = ({ backfill }: Reading, usual: "poll" | "detail"): Purpose =>
+  backfill === true ? "backfill" : usual;
+
+function fetchPage(
   client: Exchanger,
   { list, query, clock }: WalkOptions,
   { since, cursor }: Walk,
-  { signal, backfill }: Reading,
+  reading: Reading,
   pageSize = PAGE_SIZE,
 ): Promise<Exchange> {
-  const search = new URLSearchParams({
+  const search = {
     ...query,
     updatedSince: since,
     pageSize: String(pageSize),
     ...(cursor === null ? {} : { cursor }),
-  });
-  return patiently(
-    client,
-    {
-      method: "GET",
-      path: `${pathOf(list)}?${search.toString()}`,
-      purpose: backfill === true ? "backfill" : "poll",
-    },
-    clock,
-    signal,
-  );
-}
-
-/**
- * A read may be repeated: a few tries, as far apart as we are told or as doubles. What asks for a longer pause is left
- * to the next run.
- */
-export async function patiently(
-  client: Exchanger,
-  request: PlatformRequest,
-  clock: Clock,
-  signal?: AbortSignal,
-): Promise<Exchange> {
-  for (let tries = 1; ; tries++) {
-    const exchange = await client.exchange(request);
-    const now = new Date(clock.now().wallMs);
-    const torn = exchange.kind === "answer" && exchange.status === 200 && !isJson(exchange.text);
-    if ((!isPassing(exchange) && !torn) || tries >= TRIES || isQuota(exchange, now))
-      return exchange;
-    const pause = waitOf(exchange, now) ?? 250 * 2 ** tries * (0.5 + clock.chance() / 2);
-    if (pause > PAUSE_MAX_MS) return exchange;
-    await clock.pause(pause, signal);
-    if (signal?.aborted) return exchange;
-  }
-}
-
-/** Cheap: a body that was cut off does not end like one that was not. */
-function isJson(text: string): boolean {
-  return text.startsWith("{") && text.trimEnd().endsWith("}");
-}
-
-/**
- * The page of a list, its records as the texts that they came as. `wanted`: members of theirs that are read while it is cut.
- * @throws SourceUnavailable when it is none
- */
-export function sliced(
-  exchange: Exchange,
-  { list, clock }: { readonly list: ListOperation; readonly clock: Clock },
-  wanted: readonly string[] = [],
-) {
-  const path = pathOf(list);
-  const { text, headers } = bodyOf(exchange, path, new Date(clock.now().wallMs));
-  const data = sliceArray(text, "data", wanted);
-  const { success }: Operation = operations[list];
-  const meta = success.kind === "array" ? wholeArray : metaOf(data?.rest);
-  if (data !== null && meta !== null)
-    return { headers, records: data.elements, members: data.members, ...meta };
-  throw new SourceUnavailable(`${path} did not answer with a list.`, {
-    next: "It is tried again by itself; if it stays, check that the address is the platform's API.",
-  });
+  };
+  const context = { client, clock, purpose: purposeOf(reading, "poll") };
+  return patiently(context, addressOf(pathOf(list), search), reading.signal);
 }
 
 /** @throws SourceUnavailable when it is not a list page */
-function readPage(exchange: Exchange, options: WalkOptions): Listed {
-  const { detail } = options;
+function readPage(exchange: Exchange, { list, clock, detail }: WalkOptions): Listed {
   const asked = detail === undefined ? [] : [detail.lines, ...(detail.others ?? [])];
   const wanted = ["id", "updatedAt", ...asked];
-  const { headers, records, members, hasMore, nextCursor, total } = sliced(
-    exchange,
-    options,
-    wanted,
-  );
+  const page = pageIn(exchange, list, { clock, purpose: "poll" }, wanted);
   let latest: string | null = null;
   const halves = new Set<Change>();
-  const changes = records.map((record, at) => {
-    const { change, fields } = readSkimmed(record, members[at] ?? null) ?? readRecord(record);
+  const changes = page.records.map((record, at) => {
+    const { change, fields } = readSkimmed(record, page.members[at] ?? null) ?? readRecord(record);
     if (detail !== undefined && fields !== null && lacks(fields, detail)) halves.add(change);
     if (change.version !== null && (latest === null || change.version > latest))
       latest = change.version;
     return change;
   });
-  const serverTime = new Date(headers["date"] ?? Number.NaN);
-  return {
-    changes,
-    halves,
-    latest,
-    serverTime: Number.isNaN(serverTime.getTime())
-      ? (latest ?? "")
-      : (sortableInstant(serverTime.toISOString()) ?? ""),
-    hasMore,
-    nextCursor: hasMore ? nextCursor : null,
-    total,
-  };
-}
-
-/** What is not paged says nothing of pages. */
-const wholeArray = { hasMore: false, nextCursor: null, total: null };
-
-function metaOf(rest: string | undefined) {
-  try {
-    const { meta } = JSON.parse(rest ?? "") as { meta: Record<string, unknown> };
-    const { hasMore, nextCursor = null, total = null } = meta;
-    if (typeof hasMore !== "boolean") return null;
-    return {
-      hasMore,
-      nextCursor: typeof nextCursor === "string" ? nextCursor : null,
-      total: Number.isSafeInteger(total) && Number(total) >= 0 ? Number(total) : null,
-    };
-  } catch {
-    return null;
-  }
+  const { hasMore, nextCursor, total } = page;
+  const serverTime =
+    page.serverTime === null ? (latest ?? "") : (sortableInstant(page.serverTime) ?? "");
+  return { changes, halves, latest, serverTime, hasMore, nextCursor, total };
 }
 
 function boundIn(
@@ -317,7 +239,7 @@ const extentOf = (
  * Whether a listed record is only half of it: that lists carry lines is not specified (part 4, Orders), nor how they
  * leave them out.
  */
-function lacks(fields: Fields, { lines, others = [] }: Detail): boolean {
+function lacks(fields: Readonly<Record<string, unknown>>, { lines, others = [] }: Detail): boolean {
   const shown = fields[lines];
   const isEmpty =
     typeof shown === "string" ? EMPTY_LIST.test(shown) : Array.isArray(shown) && shown.length === 0;
@@ -326,62 +248,6 @@ function lacks(fields: Fields, { lines, others = [] }: Detail): boolean {
 
 /** As its sender wrote it. */
 const EMPTY_LIST = /^\[ *\]$/;
-
-/**
- * A record without an id, or a time unless it may be `undated`, is quarantined whole; the rest of the page goes on.
- * Undated records are compared by content.
- */
-export const changeOf = (text: string, undated = false): Change => readRecord(text, undated).change;
-
-type Fields = Readonly<Record<string, unknown>>;
-
-interface ReadRecord {
-  readonly change: Change;
-  /** Null where it is quarantined whole. */
-  readonly fields: Fields | null;
-}
-
-/** The same of a plain record, by the members that were read while it was cut; null: it must be parsed. */
-function readSkimmed(text: string, members: Members | null): ReadRecord | null {
-  const { id, updatedAt } = members ?? {};
-  if (members === null || id?.startsWith('"') !== true || updatedAt?.startsWith('"') !== true)
-    return null;
-  const change = { id: id.slice(1, -1), version: sortableInstant(updatedAt.slice(1, -1)), text };
-  const isUsable = change.id !== "" && change.id.length <= ID_MAX && !change.id.includes("\\");
-  if (change.version === null || !isUsable) return null;
-  return { change, fields: members };
-}
-
-const ID_MAX = 200;
-
-/** The change that a record is, and its fields. It is parsed once. */
-function readRecord(text: string, undated = false): ReadRecord {
-  let fault = "is not valid JSON";
-  try {
-    const fields = JSON.parse(text) as Fields;
-    const { id, updatedAt } = fields;
-    const version = typeof updatedAt === "string" ? sortableInstant(updatedAt) : null;
-    if (typeof id === "string" && id !== "" && id.length <= ID_MAX && (undated || version !== null))
-      return { change: { id, version, text }, fields };
-    fault =
-      !undated && version === null
-        ? `has no usable updatedAt (${String(updatedAt)})`
-        : "has no usable id";
-  } catch {
-    // Said by `fault`.
-  }
-  const change: Change = {
-    id: `unreadable-${sha256(text).slice(0, 22)}`,
-    version: null,
-    text: JSON.stringify(text),
-    fault: {
-      code: "unreadable-record",
-      message: `the platform sent a record that ${fault}`,
-      next: "Report it to the platform's support; it is taken as soon as it comes by whole.",
-    },
-  };
-  return { change, fields: null };
-}
 
 /** Replaces records that are half and new to us by their details; the detail's own time is its version. */
 async function detailed(
@@ -400,19 +266,79 @@ async function detailed(
       continue;
     }
     const path = pathOf(detail.operation, change.id);
-    const purpose = reading.backfill === true ? "backfill" : "detail";
-    const request = { method: "GET", path, purpose } as const;
-    const exchange = await patiently(client, request, clock, reading.signal);
-    if (exchange.kind === "answer" && exchange.status === 404) continue;
-    const { text } = bodyOf(exchange, path, new Date(clock.now().wallMs));
-    const data = sliceObject(text, "data");
-    if (data === null) throw noRecord(path);
-    whole.push(changeOf(data));
+    const context = { client, clock, purpose: purposeOf(reading, "detail") };
+    const exchange = await patiently(context, path, reading.signal);
+    if (!isAbsent(exchange)) whole.push(changeOf(recordOf(exchange, path, context)));
   }
   return whole;
 }
 
-const noRecord = (path: string): SourceUnavailable =>
-  new SourceUnavailable(`${path} did not answer with a record.`, {
-    next: "It is tried again by itself; if it stays, check that the address is the platform's API.",
-  });
+export interface ListingOptions {
+  readonly list: ListOperation;
+  /** The list's largest when left out (rule P1): each page is a request of the month's. */
+  readonly pageSize?: number;
+  readonly query?: Query;
+  /** How many pages one run may read, unless the list says that it needs more; the usual share when left out. */
+  readonly pagesPerRun?: number;
+  readonly clock: Clock;
+}
+
+/**
+ * All of a list, page by page, on every run. What is stored already is recognised by its version or, where the list tells
+ * none, by its content. One that comes twice is recognised; one that was passed over is in the next run's listing.
+ */
+export function listingSource(client: Exchanger, options: ListingOptions): Source {
+  return { whole: true, read: (_position, reading) => listing(client, options, reading) };
+}
+
+async function* listing(
+  client: Exchanger,
+  options: ListingOptions,
+  { signal }: Reading,
+): AsyncGenerator<Page> {
+  const { list, clock, pagesPerRun = runShareOf(usualBudget) } = options;
+  const what = `The list ${pathOf(list)}`;
+  const seen = new Set<string>();
+  let most: number | null = null;
+  let idle = 0;
+  for (let page = 1; !signal.aborted; page++) {
+    const context = { client, clock, purpose: "poll" } as const;
+    const exchange = await patiently(context, placeOf(options, page), signal);
+    const { records, hasMore, total } = pageIn(exchange, list, context);
+    most = mostOf(most, total);
+    const changes = records.map((record) => changeOf(record, true));
+    const before = seen.size;
+    for (const { id } of changes) seen.add(id);
+    // There is nowhere to go on from: the next run begins at the first page again.
+    const isComplete = !hasMore && (total === null || seen.size >= total);
+    const whole = { total: most ?? seen.size, isLast: !hasMore, isComplete };
+    yield { changes, position: null, list: { name: pathOf(list), ...whole } };
+    if (!hasMore) return;
+    idle = changes.length === 0 ? idle + 1 : 0;
+    const isOwing = most !== null && seen.size < most;
+    const broken = emptyBy(hasMore, changes.length, isOwing);
+    if (broken !== null) throw stuck(what, broken);
+    if (idle === 0 && seen.size === before)
+      throw stuck(what, "gives nothing but records that it gave before");
+    // By what comes: a server may give fewer records on a page than it is asked for.
+    const extent = { pageSize: Math.ceil(seen.size / page) || 1, total: most, pagesPerRun };
+    const asked = { pageSize: pageSizeOf(options) ?? 1, total: most };
+    if (isIdle(asked, idle) || page >= runMax(extent)) throw endless(what, page, extent, A_DAY_MS);
+  }
+}
+
+/** Null: the list is not paged. */
+function pageSizeOf({ list, pageSize }: ListingOptions): number | null {
+  const operation: Operation = operations[list];
+  return pageSize ?? operation.pageSize?.max ?? null;
+}
+
+/** What is not paged is asked for as it is. */
+function placeOf(options: ListingOptions, page: number): string {
+  const pageSize = pageSizeOf(options);
+  const paging = pageSize === null ? {} : { page: String(page), pageSize: String(pageSize) };
+  return addressOf(pathOf(options.list), { ...options.query, ...paging });
+}
+
+/** It has no position to keep a longer wait in. */
+const A_DAY_MS = 24 * 3_600_000;

@@ -37,6 +37,7 @@ const ITEM = { number: "1", revision: "r1", counterpart: null } as const;
 const opened = (name: SinkName): Sink =>
   openSink(sinks[name], {
     client: null as never,
+    purpose: "read-back",
     clock: null as never,
     settleMs: null,
     ourselves: () => Promise.resolve(null),

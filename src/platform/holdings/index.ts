@@ -1,27 +1,33 @@
 /**
- * What the platform holds now, in its own words, for the reconciliation. Each list begins at its start: what was read
- * of one that broke off is read again.
+ * What the platform holds now, in its own words, for the reconciliation: purpose `audit`, nothing stored. Each list begins
+ * at its start: what was read of one that broke off is read again.
  */
-import { type Facts, type HoldingKind, holdingKinds, type Holdings } from "../../core/holdings.ts";
+import { type HoldingKind, holdingKinds, type Holdings } from "../../core/holdings.ts";
 import type { Ourselves } from "../sinks/ourselves.ts";
-import { goodsHoldings } from "./goods.ts";
-import { invoiceHoldings } from "./invoices.ts";
-import { partyHoldings } from "./parties.ts";
-import { paymentHoldings } from "./payments.ts";
-import { priceHoldings } from "./prices.ts";
-import type { KindHoldings, Reader } from "./reading.ts";
+import { dated, invoicePart, orderPart, ticketPart } from "./documents.ts";
+import {
+  type KindHoldings,
+  paidSoFar,
+  partyPart,
+  paymentHoldings,
+  pricePart,
+  type Reader,
+  type Shown,
+  whole,
+} from "./lists.ts";
 
 export function platformHoldings(reader: Reader, ourselves: Ourselves): Holdings {
-  const shown = new Map<string, Pick<Facts, "number" | "party">>();
-  const { paid, ...payments } = paymentHoldings(reader, shown);
+  const shown: Shown = new Map();
+  const paid = paidSoFar(reader);
   const kinds: Record<HoldingKind, KindHoldings> = {
-    ...payments,
-    invoice: invoiceHoldings(reader, "invoice", paid, shown),
-    bill: invoiceHoldings(reader, "bill", paid, shown),
-    order: goodsHoldings(reader, "order", ourselves),
-    ticket: goodsHoldings(reader, "ticket", ourselves),
-    party: partyHoldings(reader, ourselves),
-    price: priceHoldings(reader),
+    invoice: dated(reader, "invoice", invoicePart(reader, "issuer", paid, shown)),
+    bill: dated(reader, "bill", invoicePart(reader, "payer", paid, shown)),
+    payment: paymentHoldings(reader, "payment", paid, shown),
+    "bill-payment": paymentHoldings(reader, "bill-payment", paid, shown),
+    order: dated(reader, "order", orderPart(reader, ourselves)),
+    ticket: dated(reader, "ticket", ticketPart(reader, ourselves)),
+    party: whole(reader, "party", partyPart(ourselves)),
+    price: whole(reader, "price", pricePart),
   };
   return {
     strength: Object.fromEntries(holdingKinds.map((kind) => [kind, "asked" as const])),

@@ -1,5 +1,4 @@
 /** Delivery tickets and their signatures, and notes on orders (specification part 4, Delivery tickets and Orders). */
-import { z } from "zod";
 import type { Outgoing } from "../../core/contract.ts";
 import { parseExact } from "../../core/json.ts";
 import { sameNumber } from "../../core/keys.ts";
@@ -9,7 +8,7 @@ import { ChangedTicket, NoteOnOrder, SignedTicket, TicketDocument } from "../con
 import { pathOf, targetOf } from "../contract/operations.ts";
 import { OrderNote, OrderNoteInput } from "../contract/order.ts";
 import { notes, tickets as policy } from "./policy.ts";
-import { findListed, foundChanged, foundIn, isSince, recordAt } from "./read-back.ts";
+import { findListed, foundChanged, foundIn, isSince, readAllAt, readAt } from "./read-back.ts";
 import { accepted, idIn, type SinkContext, type SinkPart } from "./write.ts";
 
 /** A document with a `ticketId`, and one of a ticket that we made, changes that ticket; any other makes a new one. */
@@ -106,7 +105,7 @@ async function findTicket(context: SinkContext, request: Outgoing): Promise<Find
 }
 
 const ticketOf = (context: SinkContext, request: Outgoing) =>
-  recordAt(context, pathOf("getDeliveryTicket", idIn(request)), DeliveryTicket);
+  readAt(context, pathOf("getDeliveryTicket", idIn(request)), DeliveryTicket);
 
 const noTicket = (request: Outgoing): Finding => ({
   found: "none",
@@ -117,7 +116,7 @@ const noTicket = (request: Outgoing): Finding => ({
 async function findNote(context: SinkContext, request: Outgoing): Promise<Finding> {
   const { content } = OrderNoteInput.parse(parseExact(request.body));
   const path = pathOf("listOrderNotes", idIn(request));
-  const there = (await recordAt(context, path, z.array(OrderNote))) ?? [];
+  const there = (await readAllAt(context, path, OrderNote)) ?? [];
   // Before a first send we look because the store was restored: then any such note may be ours.
   const mayBeOurs = (createdAt: string): boolean =>
     request.firstSentAt === null || isSince(createdAt, request);

@@ -204,6 +204,7 @@ describe("looking for an invoice", () => {
     };
     const context = {
       client: sliding,
+      purpose: "read-back" as const,
       clock: testClock(),
       settleMs: null,
       ourselves: () => Promise.resolve(null),

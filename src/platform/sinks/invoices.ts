@@ -10,7 +10,7 @@ import { CreateInvoice, ListedInvoice, MarkPaid } from "../contract/invoice.ts";
 import { pathOf, targetOf } from "../contract/operations.ts";
 import { toDecimal } from "../contract/primitives.ts";
 import { money, payments } from "./policy.ts";
-import { findListed, isSameInstant, listAll, recordAt } from "./read-back.ts";
+import { findListed, isSameInstant, listAll, readAt } from "./read-back.ts";
 import { accepted, idIn, type SinkContext, type SinkPart } from "./write.ts";
 
 /** Which status a new invoice has is not specified (part 3): a draft is nothing that its payer sees. */
@@ -130,7 +130,7 @@ function differs(ours: CreateInvoice, theirs: ListedInvoice): string | null {
 async function findPaid(context: SinkContext, request: Outgoing): Promise<Finding> {
   const { paidAt } = MarkPaid.parse(parseExact(request.body));
   const id = idIn(request);
-  const invoice = await recordAt(context, pathOf("getInvoice", id), ListedInvoice);
+  const invoice = await readAt(context, pathOf("getInvoice", id), ListedInvoice);
   if (invoice === null) return { found: "none", detail: `no invoice ${id}` };
   const { status, invoiceNumber: number } = invoice;
   const detail = `invoice ${number} is ${status}`;

@@ -3,7 +3,8 @@ import { ListedInvoice } from "../contract/invoice.ts";
 import { Connection } from "../contract/network.ts";
 import { CompanyProfile } from "../contract/place.ts";
 import { pathOf } from "../contract/operations.ts";
-import { firstOf, type ReadContext, recordAt } from "./read-back.ts";
+import type { ReadContext } from "../reading.ts";
+import { firstOf, readAt } from "./read-back.ts";
 
 /** Our company's id (UUID); null while nothing tells it. @throws SourceUnavailable */
 export type Ourselves = () => Promise<string | null>;
@@ -46,7 +47,7 @@ async function derived(context: ReadContext): Promise<string | null> {
   const readable: string[] = [];
   for (const id of ends) {
     const path = pathOf("getCompanyProfile", id);
-    if ((await recordAt(context, path, CompanyProfile)) !== null) readable.push(id);
+    if ((await readAt(context, path, CompanyProfile)) !== null) readable.push(id);
   }
   return readable.length === 1 ? (readable[0] ?? null) : null;
 }

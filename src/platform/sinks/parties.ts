@@ -6,7 +6,7 @@ import type { Finding } from "../../core/outcome.ts";
 import { Connection, CreateParty } from "../contract/network.ts";
 import { targetOf } from "../contract/operations.ts";
 import { otherEnd } from "./ourselves.ts";
-import type { Query } from "../paging.ts";
+import type { Query } from "../reading.ts";
 import { money } from "./policy.ts";
 import { isSince, listAll } from "./read-back.ts";
 import { accepted, type SinkContext, type SinkPart } from "./write.ts";

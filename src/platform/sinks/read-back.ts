@@ -1,49 +1,39 @@
 /** Looking for what was written: lists, single records, and what of a document they show. */
-import { z } from "zod";
+import type { z } from "zod";
 import type { Outgoing } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { SourceUnavailable } from "../../core/errors.ts";
-import { parseExact, stringifyExact } from "../../core/json.ts";
+import { canonical, parseExact } from "../../core/json.ts";
 import { sortableInstant } from "../../core/keys.ts";
 import type { Finding } from "../../core/outcome.ts";
-import type { Clock } from "../../core/moment.ts";
-import type { Exchange, Exchanger } from "../client.ts";
-import { listOf, successOf } from "../contract/envelope.ts";
 import { type ListOperation, pathOf } from "../contract/operations.ts";
 import { type Numeric, toDecimal } from "../contract/primitives.ts";
-import { bodyOf } from "../outcomes.ts";
-import { allPages } from "../paging.ts";
-import { patiently } from "../walk.ts";
-
-/** What reads of the platform need. */
-export interface ReadContext {
-  readonly client: Exchanger;
-  readonly clock: Clock;
-}
+import { arrayAt, listed, type Query, type ReadContext, recordAt, recordIn } from "../reading.ts";
 
 export interface Listing<Item> {
   readonly list: ListOperation;
-  readonly query: Readonly<Record<string, string>>;
+  readonly query: Query;
   readonly item: z.ZodType<Item>;
   /** What is looked for: numbers, codes, ids. A record that cannot be read is none of ours while it names none. */
   readonly names: readonly string[];
 }
 
-/**
- * Every record of a list, page after page, or cursor after cursor where the query has `updatedSince`, with exact
- * numbers. @throws SourceUnavailable, also when a record that may be ours cannot be read
- */
+/** Every record of a list. @throws SourceUnavailable, also when a record that may be ours cannot be read */
 export async function* listAll<Item>(
   context: ReadContext,
   { list, query, item, names }: Listing<Item>,
 ): AsyncGenerator<Item> {
-  for await (const { data } of pagesAt(context, list, query, z.unknown()))
-    for (const record of data) {
-      const read = item.safeParse(record);
-      if (read.success) yield read.data;
-      else if (mentions(record, names))
-        throw unreadable(pathOf(list), "a record that is not in its contract", read.error);
+  for await (const { records } of listed(context, list, query))
+    for (const record of records) {
+      const read = recordIn(item, record);
+      if (read !== null) yield read;
+      else if (mentions(record, names)) throw unreadable(pathOf(list));
     }
+}
+
+function mentions(record: string, names: readonly string[]): boolean {
+  const text = canonical(record);
+  return names.some((name) => text.includes(JSON.stringify(name).slice(1, -1)));
 }
 
 /**
@@ -56,74 +46,42 @@ export async function firstOf<Item>(
   count: number,
 ): Promise<readonly Item[]> {
   const found: Item[] = [];
-  const search = { ...query, pageSize: String(count) };
-  for await (const { data } of pagesAt(context, list, search, item)) {
-    found.push(...data);
+  for await (const { records } of listed(context, list, { ...query, pageSize: String(count) })) {
+    found.push(...records.map((record) => readAs(item, record, pathOf(list))));
     if (found.length >= count) break;
   }
   return found.slice(0, count);
 }
 
-/** @throws SourceUnavailable */
-async function* pagesAt<Item>(
-  context: ReadContext,
-  list: ListOperation,
-  query: Readonly<Record<string, string>>,
-  item: z.ZodType<Item>,
-) {
-  const path = pathOf(list);
-  yield* allPages({
-    query,
-    stuck: (how) => unreadable(path, `a list that ${how}`),
-    async ask(search) {
-      const asked = `${path}?${new URLSearchParams(search).toString()}`;
-      const exchange = await get(context, asked);
-      const isRefused = exchange.kind === "answer" && exchange.status === 400;
-      if (isRefused && search["cursor"] !== undefined) return null;
-      const { data, meta } = readable(context, listOf(item), exchange, path);
-      const { hasMore, nextCursor, total } = meta;
-      return { data, hasMore, nextCursor, total, count: data.length };
-    },
-  });
-}
-
-function mentions(record: unknown, names: readonly string[]): boolean {
-  const text = stringifyExact(record);
-  return names.some((name) => text.includes(JSON.stringify(name).slice(1, -1)));
-}
-
-/** All of a list that is not paged, or a record; null when there is none to be seen (rule V1). @throws SourceUnavailable */
-export async function recordAt<T>(
+/** A record; null when there is none to be seen (rule V1). @throws SourceUnavailable */
+export async function readAt<T>(
   context: ReadContext,
   path: string,
   schema: z.ZodType<T>,
 ): Promise<T | null> {
-  const exchange = await get(context, path);
-  if (exchange.kind === "answer" && exchange.status === 404) return null;
-  return readable(context, successOf(schema), exchange, path).data;
+  const record = await recordAt(context, path);
+  return record === null ? null : readAs(schema, record, path);
 }
 
-const get = ({ client, clock }: ReadContext, path: string): Promise<Exchange> =>
-  patiently(client, { method: "GET", path, purpose: "read-back" }, clock);
-
-function readable<T>(
-  { clock }: ReadContext,
-  schema: z.ZodType<T>,
-  exchange: Exchange,
+/** All of a list that is not paged; null when there is none to be seen (rule V1). @throws SourceUnavailable */
+export async function readAllAt<T>(
+  context: ReadContext,
   path: string,
-): T {
-  const { text } = bodyOf(exchange, path, new Date(clock.now().wallMs));
-  try {
-    return schema.parse(parseExact(text));
-  } catch (error) {
-    throw unreadable(path, "something that is not in its contract", error);
-  }
+  schema: z.ZodType<T>,
+): Promise<readonly T[] | null> {
+  const records = await arrayAt(context, path);
+  return records?.map((record) => readAs(schema, record, path)) ?? null;
 }
 
-const unreadable = (path: string, what: string, cause?: unknown): SourceUnavailable =>
-  new SourceUnavailable(`${path} answered with ${what}.`, {
+function readAs<T>(schema: z.ZodType<T>, record: string, path: string): T {
+  const read = recordIn(schema, record);
+  if (read === null) throw unreadable(path);
+  return read;
+}
+
+const unreadable = (path: string): SourceUnavailable =>
+  new SourceUnavailable(`${path} answered with something that is not in its contract.`, {
     next: "It is tried again by itself.",
-    cause,
   });
 
 /** A read-back that could not be made proves nothing. */

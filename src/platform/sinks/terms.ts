@@ -1,5 +1,4 @@
 /** Prices, freight rates and terminals from the ERP (specification part 4, Pricing, Freight rates, Terminals). */
-import { z } from "zod";
 import type { Outgoing } from "../../core/contract.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
@@ -17,7 +16,8 @@ import {
   foundIn,
   isSince,
   listAll,
-  recordAt,
+  readAllAt,
+  readAt,
 } from "./read-back.ts";
 import { accepted, idIn, type SinkContext, type SinkPart } from "./write.ts";
 
@@ -119,7 +119,7 @@ export const supplierTerminals: SinkPart = {
   find: findTerminal,
   async findChanged(context, request) {
     const id = idIn(request);
-    const terminal = await recordAt(context, pathOf("getSupplierTerminal", id), SupplierTerminal);
+    const terminal = await readAt(context, pathOf("getSupplierTerminal", id), SupplierTerminal);
     return terminal === null
       ? { found: "none", detail: `no terminal ${id}` }
       : foundChanged(request, SupplierTerminal, terminal);
@@ -129,8 +129,11 @@ export const supplierTerminals: SinkPart = {
 const ratesOn = (connectionId: string): string => pathOf("listFreightRates", connectionId);
 
 /** The rates of the connection that the target's last word names; null when it is not to be seen. */
-const listed = (context: SinkContext, { target }: Outgoing): Promise<FreightRate[] | null> =>
-  recordAt(context, target.split(" ").at(-1) ?? "", z.array(FreightRate));
+const listed = (
+  context: SinkContext,
+  { target }: Outgoing,
+): Promise<readonly FreightRate[] | null> =>
+  readAllAt(context, target.split(" ").at(-1) ?? "", FreightRate);
 
 /** What makes a lane: a rate that names a city besides is another one. */
 const NO_LANE = {

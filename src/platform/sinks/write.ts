@@ -14,7 +14,8 @@ import type { OperationId } from "../contract/operations.ts";
 import { answerOf } from "../outcomes.ts";
 import type { Ourselves } from "./ourselves.ts";
 import { settledIn } from "./policy.ts";
-import { type ReadContext, reading } from "./read-back.ts";
+import type { ReadContext } from "../reading.ts";
+import { reading } from "./read-back.ts";
 
 export interface SinkContext extends ReadContext {
   /** Null: every operation keeps its own settling time. */

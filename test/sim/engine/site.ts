@@ -170,7 +170,8 @@ function flowsOf(sides: Sides, process: Process, store: Store): Flow[] {
   const { platform, lists, ended } = sides;
   const { clock } = process;
   const client = platform.client(process);
-  const context = { client, clock, settleMs: null, ourselves: ourselves({ client, clock }) };
+  const reads = { client, clock, purpose: "read-back" } as const;
+  const context = { ...reads, settleMs: null, ourselves: ourselves(reads) };
   const opened = (name: keyof typeof platformSinks) => openSink(platformSinks[name], context);
   const wire = sides.wire(process);
   const books = booksOver(wire, process);

@@ -1,7 +1,7 @@
 /** Whole lists, read by what has come of them: no server gives as much as it is asked for. */
 import { expect, test } from "vitest";
 import { times } from "../../test/conformance/support.ts";
-import { allPages, type PageEnd } from "./paging.ts";
+import { allPages, type PageEnd } from "./reading.ts";
 
 /** The list's pages by their counts, the last one repeated; `total`: what it says it has. */
 async function read(counts: readonly number[], total: number | null, ends: boolean, isWalk = true) {
@@ -11,7 +11,8 @@ async function read(counts: readonly number[], total: number | null, ends: boole
     const count = counts[Math.min(asked, counts.length - 1)] ?? 0;
     asked++;
     const hasMore = !ends || asked < counts.length;
-    return { hasMore, nextCursor: hasMore ? `c${asked}` : null, total, count };
+    const records = times(count, String);
+    return { hasMore, nextCursor: hasMore ? `c${asked}` : null, total, records };
   };
   try {
     for await (const _ of allPages({ query, ask, stuck: (how) => new Error(how) }));
