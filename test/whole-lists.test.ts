@@ -65,7 +65,7 @@ function listFiles(more: object = {}, settings: object = {}): Lists & { folder: 
   };
 }
 
-/** A list that is read whole, page by page, as the platform's are (src/platform/listing.ts). */
+/** A list that is read whole, page by page, as the platform's are (src/platform/walk.ts). */
 function listPages(): Lists {
   let records: Change[] = [];
   return {

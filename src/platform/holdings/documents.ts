@@ -328,10 +328,11 @@ function newInvoice(dayOf: Reader["dayOf"], invoice: CreateInvoice): Facts {
   };
 }
 
+const decimal = (value: Parameters<typeof toDecimal>[0] | null | undefined): Decimal | null =>
+  value === undefined || value === null ? null : toDecimal(value);
+
 /** A line without an amount is computed by the platform (rule I1). */
 function newLine(line: CreateInvoice["lineItems"][number]): FactLine {
-  const decimal = (value: Parameters<typeof toDecimal>[0] | null | undefined): Decimal | null =>
-    value === undefined || value === null ? null : toDecimal(value);
   const [quantity, unitPrice] = [decimal(line.gallons), decimal(line.rate)];
   const product = quantity ?? Decimal.zero;
   return {
