@@ -1,5 +1,5 @@
 /**
- * `npm run bench [pull|outbound|tryton|reconcile|demo|memory|large-file|files|sandbox|house|console]`: without a name all of them, one after the other.
+ * `npm run bench [pull|road|road|outbound|tryton|reconcile|demo|memory|large-file|files|sandbox|house|console]`: without a name all of them, one after the other.
  * Figures move with the machine; the ratios, taken in one run, are what counts. A target that is missed is said and
  * fails nothing.
  */
@@ -12,6 +12,7 @@ import { benchLargeFile } from "./large-file.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbound } from "./outbound.ts";
 import { benchPull } from "./pull.ts";
+import { benchRoad } from "./road.ts";
 import { benchReconcile, benchReconcileSite } from "./reconcile.ts";
 import { benchSandbox } from "./sandbox.ts";
 import { benchTryton } from "./tryton.ts";
@@ -32,6 +33,7 @@ const { values, positionals } = parseArgs({
 const rounds = Number(values.rounds);
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   pull: () => benchPull({ 20_000: rounds, 200_000: Math.ceil(rounds / 2) }),
+  road: () => benchRoad([20_000, 200_000], Math.ceil(rounds / 2)),
   outbound: () => benchOutbound(Number(values.jobs), rounds),
   tryton: () => benchTryton(200, rounds),
   reconcile: async () => {

@@ -10,6 +10,7 @@ import {
   inFolder,
   median,
   type Platform,
+  root,
   say,
   startPlatform,
   verdict,
@@ -89,14 +90,19 @@ function bareLoop({ url, apiKey }: Platform): Promise<Side> {
   );
 }
 
-function fuelbridge({ url, apiKey }: Platform): Promise<Side> {
+/** `more`: variables of the environment. */
+export function fuelbridge(
+  { url, apiKey }: Platform,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Side> {
   return inFolder((folder) => {
     const file = join(folder, "config.yaml");
-    writeFileSync(file, CONFIG);
+    writeFileSync(file, `${CONFIG}crossReferences: ${join(root, "config", "crossref")}\n`);
     return inChild<Side>("pull-fuelbridge.ts", {
       FUELBRIDGE_PLATFORM_URL: url,
       FUELBRIDGE_API_KEY: apiKey,
       FUELBRIDGE_CONFIG: file,
+      ...more,
     });
   });
 }

@@ -64,7 +64,7 @@ export function links(database: Database.Database) {
     `delete from link where kind = :kind and erp_id = :erpId and platform_id <> :platformId and born = :born`,
   );
   const byNumber = row<[{ number: string; kind: Kind; born: Side }], Link>(
-    `select ${columns} from link where ${IS_NUMBERED} and kind = :kind and born = :born`,
+    `select ${columns} from link where ${IS_NUMBERED} and +kind = :kind and born = :born`,
   );
   const drop = {
     platform: run<[kind: Kind, id: string]>("delete from link where kind = ? and platform_id = ?"),

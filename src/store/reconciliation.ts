@@ -141,12 +141,12 @@ function newestDeliveries(database: Database.Database) {
        and request.state = 'rejected'`,
   );
   const ofFlow = values<[{ flow: number; finder: Finder; limit: number }], string>(
-    `select shown_id(record.id) from record join
+    `select shown_id(record.id) from
        (select record from disagreement where finder = :finder
         union select record from quarantine join delivery using (delivery)
-          where code = 'differs' and state = 'quarantined' and delivery.flow = :flow)
-       using (record)
-     where record.flow = :flow order by record limit :limit`,
+          where code = 'differs' and state = 'quarantined' and delivery.flow = :flow) of
+       cross join record on record.record = of.record
+     where record.flow = :flow order by of.record limit :limit`,
   );
   /** Null: the record is not known, or nothing of it was settled. */
   const last = (flow: number, recordId: string): Last | null => {
