@@ -1,6 +1,13 @@
 /** The `example` section of a configuration. */
 import { z } from "zod";
-import { batch, deadlineMs, posting, secret, settleMs } from "../../src/ledger/settings.ts";
+import {
+  batch,
+  deadlineMs,
+  posting,
+  secret,
+  settleAfter,
+  settleMs,
+} from "../../src/ledger/settings.ts";
 
 export const ExampleConfig = z.strictObject({
   url: z
@@ -15,14 +22,7 @@ export const ExampleConfig = z.strictObject({
     .describe("Accounts by their codes."),
   posting,
   batch,
-  settleAfterMs: z
-    .int()
-    .min(0)
-    .default(26 * 3_600_000)
-    .describe(
-      "How long an invoice that is paid on the platform waits for its payments, ms; then it is settled as one. " +
-        "0: at once.",
-    ),
+  settleAfter,
   deadlineMs: deadlineMs(30_000, "", 100),
   settleMs: settleMs(
     60_000,

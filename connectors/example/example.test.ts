@@ -26,9 +26,9 @@ import {
   sinkOf,
   openLedger,
 } from "./example.fixture.ts";
-import { errors } from "./errors.ts";
 import { example } from "./index.ts";
 import type { Ledger } from "./ledger.fixture.ts";
+import { errors } from "./wire.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
 const find = (sink: Sink, item: Item) => sink.find(requestOf(sink, [item]), never);

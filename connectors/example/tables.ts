@@ -1,73 +1,165 @@
-/** The ledger's tables as every part of this connector uses them: search, create, change. */
-import { z } from "zod";
-import type { LedgerAdapter, Call, Entry } from "../../src/ledger/port.ts";
-import type { Scope } from "../../src/core/holdings.ts";
-import type { Wire } from "./wire.ts";
+/** What the ledger keeps of each kind of document, how it is written and how it is read. */
+import type { z } from "zod";
+import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
+import type { InvoiceDocument, Party, PaymentDocument } from "../../src/ledger/documents.ts";
+import { partiesOnce, partyChange, partyFacts, priceChange } from "../../src/ledger/entries.ts";
+import { PAYMENTS } from "../../src/ledger/port.ts";
+import type { Rest } from "../../src/ledger/rest.ts";
+import { type ReadTable, type Table, toldInvoice } from "../../src/ledger/table.ts";
+import type { ExampleConfig } from "./config.ts";
+import { InvoiceRow, notesIn, PartyRow, PaymentRow, PriceRow, recordsOf } from "./records.ts";
 
-/** What a search asks for: a union. */
-export interface Search {
-  readonly ids?: readonly string[];
-  readonly marks?: readonly string[];
-  /** Of the record itself, its reference, or the document that it pays. */
-  readonly numbers?: readonly string[];
-  readonly scope?: Scope;
-}
+export const tablesOf = (wire: Rest, config: ExampleConfig) => ({
+  invoice: documents(wire, config, "invoice"),
+  bill: documents(wire, config, "bill"),
+  payment: payments(wire),
+  party: parties(wire),
+  price: prices(wire),
+});
 
-export interface Table<Row> {
-  search(search: Search, signal: AbortSignal): Promise<readonly Row[]>;
-  /** In the order of `seq`, pages of {@link PAGE} rows. */
-  pages(scope: Scope, from: string | null, signal: AbortSignal): AsyncGenerator<readonly Row[]>;
-  /** All of them or none. Their ids, in order. */
-  create(records: readonly object[], call: Call): Promise<readonly string[]>;
-  /** All of them or none; one whose version is another by now is refused (`stale`). */
-  step(
-    what: "change" | "post" | "cancel" | "delete",
-    records: readonly object[],
-    call: Call,
-  ): Promise<void>;
-}
+/** What people call it in a message. */
+export const BOOKS = "the ledger";
 
-const PAGE = 200;
-const Ids = z.object({ ids: z.array(z.string()) });
+/** The ledger keeps texts up to this length. */
+const TEXT_MAX = 200;
 
-export function table<Row extends { readonly seq: number }>(
-  wire: Wire,
-  name: string,
-  schema: z.ZodType<Row>,
-): Table<Row> {
-  const Rows = z.object({ rows: z.array(schema) });
-  return {
-    search: async (search, signal) =>
-      (await wire.call(`/${name}/search`, search, Rows, signal)).rows,
-    async *pages(scope, from, signal) {
-      let after = Number(from ?? 0);
-      for (let goesOn = true; goesOn;) {
-        const asked = { scope, after, most: PAGE };
-        const { rows } = await wire.call(`/${name}/search`, asked, Rows, signal);
-        goesOn = rows.length === PAGE;
-        after = rows.at(-1)?.seq ?? after;
-        yield rows;
-      }
+/** How far a record has come, in the words of the floor. */
+const STATUSES = {
+  draft: "draft",
+  posted: "posted",
+  paid: "settled",
+  cancelled: "cancelled",
+} as const;
+
+type InvoiceRow = z.infer<typeof InvoiceRow>;
+type Invoice = Pick<InvoiceRow, "reference" | "date" | "due" | "order" | "lines" | "taxes">;
+
+/** The ledger adds up by itself: what it makes of a document is compared before it is posted. */
+const documents = <K extends "invoice" | "bill">(
+  wire: Rest,
+  { posting, batch, accounts }: ExampleConfig,
+  kind: K,
+): Table<K, Invoice, InvoiceRow> => ({
+  can: {
+    has: ["draft", "posted", "settled", "cancelled"],
+    byUs: posting === "post" ? "settled" : "draft",
+    amend: { "days.due": "posted", order: "posted", state: "posted" },
+    atomic: batch,
+    numbered: kind === "invoice" ? "once" : "per-party",
+  },
+  records: recordsOf<K, Invoice, InvoiceRow>(wire, `${kind}s`, InvoiceRow, {
+    created: ({ party, disputed }) => ({ party, disputed }),
+    amended: ({ due, order }, { disputed }) => ({ due, order, disputed }),
+  }),
+  accept({ lines }: InvoiceDocument) {
+    if (lines.some(({ description }) => description.length > TEXT_MAX))
+      throw new Refused({
+        code: "text-too-long",
+        message: `a line's text has more than the ${TEXT_MAX} characters that the ledger keeps`,
+        next: "Shorten the text where the document comes from; it is delivered by itself.",
+        field: "lines.description",
+      });
+  },
+  write: (document: InvoiceDocument) => ({
+    reference: document.number,
+    date: document.invoiceDate,
+    due: document.dueDate,
+    order: document.description,
+    lines: document.lines.map(({ description: text, account, ...line }) => ({
+      ...line,
+      account: account ?? (kind === "invoice" ? accounts.revenue : accounts.expense),
+      text,
+    })),
+    taxes: document.taxes.map(({ description: text, ...tax }) => ({ ...tax, text })),
+  }),
+  facts: ({ reference, date, due, order, lines, taxes }) => ({
+    days: { date, due },
+    words: { reference, order },
+    lines,
+    taxes: taxes.map(({ account: code, ...tax }) => ({ code, ...tax })),
+  }),
+  read: ({ id, mark, reference, party, state, disputed, payments, paid, ...row }) => ({
+    id,
+    mark,
+    number: reference,
+    party,
+    status: STATUSES[state],
+    touched: row.touched,
+    disputed,
+    payments,
+    paid,
+    version: row.version,
+    // The number is the ledger's, and not known before.
+    facts: {
+      number: id,
+      money: { untaxed: row.untaxed, tax: row.tax, total: row.total, open: row.open },
     },
-    create: async (records, { signal }) =>
-      (await wire.call(`/${name}/create`, { records }, Ids, signal)).ids,
-    step: async (what, records, { signal }) => {
-      await wire.call(`/${name}/${what}`, { records }, z.object({}), signal);
-    },
-  };
-}
+  }),
+  // Flows read customer invoices only.
+  ...(kind === "invoice" ? { tell: (entry) => toldInvoice(entry) } : {}),
+});
 
-/** The reading half of an adapter, the same for every table. */
-export function reading<Row extends { readonly seq: number }>(
-  rows: Table<Row>,
-  entry: (row: Row) => Entry<Row>,
-): Pick<LedgerAdapter<never, Row>, "get" | "named" | "list"> {
-  return {
-    get: async (ids, { signal }) => (await rows.search({ ids }, signal)).map(entry),
-    named: async (numbers, signal) => (await rows.search({ numbers }, signal)).map(entry),
-    async *list(scope, from, signal) {
-      for await (const page of rows.pages(scope, from, signal))
-        yield { entries: page.map(entry), position: String(page.at(-1)?.seq ?? from ?? 0) };
-    },
-  };
-}
+type PaymentRow = z.infer<typeof PaymentRow>;
+type Payment = Pick<PaymentRow, "side" | "document" | "date" | "amount" | "text">;
+
+/** What customers pay (`sale`), and what we pay (`purchase`). */
+const payments = (wire: Rest): Table<"payment", Payment, PaymentRow> => ({
+  ...PAYMENTS,
+  records: recordsOf<"payment", Payment, PaymentRow>(wire, "payments", PaymentRow, {
+    // What is more than is to pay stays on the party's account; without this word the ledger refuses it.
+    created: ({ document, on }) => ({
+      onAccount: document.amount.compare(on?.facts.money?.open ?? Decimal.zero) > 0,
+    }),
+  }),
+  write: ({ type, invoice, date, amount, description }: PaymentDocument) => ({
+    side: type === "out" ? "sale" : "purchase",
+    document: invoice,
+    date,
+    amount,
+    text: description,
+  }),
+  facts: ({ side, document, date, amount, text }) => ({
+    days: { date },
+    money: { amount },
+    words: { side, document, reference: text },
+  }),
+  read: ({ id, mark, party, state, touched, version }) => ({
+    id,
+    mark,
+    party,
+    status: state,
+    touched,
+    version,
+    facts: { number: id },
+  }),
+  notes: (call) => notesIn(wire, call),
+});
+
+type PartyRow = z.infer<typeof PartyRow>;
+
+/** A code, a name, and the platform's id of the company. */
+const parties = (wire: Rest): Table<"party", Pick<PartyRow, "id" | "name">, PartyRow> => ({
+  ...partiesOnce(["posted", "cancelled"], 100),
+  records: recordsOf(wire, "parties", PartyRow),
+  write: ({ code, name }: Party) => ({ id: code, name }),
+  facts: ({ id, name }) => partyFacts(id, name),
+  read: ({ id, mark, active, touched, version }) => ({
+    id,
+    mark,
+    number: id,
+    status: active ? "posted" : "cancelled",
+    touched,
+    version,
+  }),
+  tell: ({ native: { id: code, mark: companyId, name, isCustomer, isSupplier, email, active } }) =>
+    partyChange(BOOKS, { code, name, isCustomer, isSupplier, companyId, email, active }),
+});
+
+const prices = (wire: Rest): ReadTable<z.infer<typeof PriceRow>> => ({
+  records: recordsOf(wire, "prices", PriceRow),
+  tell: ({ list, product: code, price, unit }) =>
+    priceChange(BOOKS, [
+      { list, code, name: code, unit, formula: price?.text ?? "", byQuantity: false },
+    ]),
+});

@@ -1,49 +1,29 @@
-/** The ledger's HTTP: one call is one transaction. Whatever fails is a {@link LedgerError} that says what it proves. */
+/** The ledger's HTTP, where one call is one transaction, and what its errors mean. */
 import { z } from "zod";
-import { LedgerError } from "../../src/ledger/port.ts";
-import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import { openExchange, TransportError } from "../../src/transport/exchange.ts";
+import { errorTable, TRIED_AGAIN } from "../../src/ledger/errors.ts";
+import { openRest, type Rest } from "../../src/ledger/rest.ts";
 import type { ExampleConfig } from "./config.ts";
 
-export interface Wire {
-  /** `POST path`. The answer, if it has the shape of `schema`. @throws LedgerError */
-  call<T>(path: string, body: object, schema: z.ZodType<T>, signal: AbortSignal): Promise<T>;
-  close(): Promise<void>;
-}
+const Told = z
+  .object({ error: z.object({ code: z.string(), message: z.string() }) })
+  .transform(({ error }) => error);
 
-const Told = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+export const openWire = ({ url, token, deadlineMs }: ExampleConfig): Rest =>
+  openRest({ url, deadlineMs, headers: { authorization: `Bearer ${token}` }, error: Told });
 
-export function openWire({ url, token, deadlineMs }: ExampleConfig): Wire {
-  const http = openExchange({ url, connections: 2, deadlineMs });
-  const headers = { authorization: `Bearer ${token}` };
-
-  let closed: Promise<void> | null = null;
-  return {
-    async call(path, body, schema, signal) {
-      const { status, text } = await http
-        .post(path, stringifyExact(body), headers, signal)
-        .catch((error: unknown) => {
-          if (!(error instanceof TransportError)) throw error;
-          throw new LedgerError(error.phase, `${path}: ${error.message}`, { cause: error });
-        });
-      const json = parsed(text);
-      if (status === 200) {
-        const answer = schema.safeParse(json);
-        if (answer.success) return answer.data;
-        throw new LedgerError("torn", `${path}: the answer does not have the ledger's form`);
-      }
-      const { error } = Told.safeParse(json).data ?? {};
-      const message = `${path}: ${error?.message ?? `HTTP ${status}`}`;
-      throw new LedgerError("answered", message, { status, code: error?.code ?? null });
-    },
-    close: () => (closed ??= http.close()),
-  };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseExact(text);
-  } catch {
-    return null;
-  }
-}
+/** What the ledger's errors mean. The first row that matches counts; a write that no row knows is unknown. */
+export const errors = errorTable({
+  "401 configuration:credentials unauthorised":
+    "Correct token in the configuration, or issue a new one in the ledger.",
+  "403 configuration:scope forbidden": "Give the token the right that the message names.",
+  // Somebody wrote the record since it was read, or wrote the same one; or the document was paid since.
+  "409#stale|mark-taken raced raced": TRIED_AGAIN,
+  "422#more-than-open raced raced": TRIED_AGAIN,
+  "429 busy:5000 busy": TRIED_AGAIN,
+  "422#closed-period data closed-period":
+    "An accountant opens the period in the ledger, or books the document by hand; then retry.",
+  "422#unknown-.* data not-in-ledger":
+    "Create in the ledger what the message names, or correct the cross-reference that names it; then retry.",
+  "422 data refused-by-ledger":
+    "Correct what the message names in the ledger, or the document where it comes from; then retry.",
+});

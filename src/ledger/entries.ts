@@ -444,8 +444,13 @@ export function some(text: string | null | undefined): string | null {
 
 /* Records that books tell as changes, and what is wrong with one that cannot be told: the same words for every ERP. */
 
+/** What a party has at least; the rest of it, left out, is none. */
+type ToldParty = Pick<PartyRecord, "code" | "name" | "isCustomer" | "isSupplier"> &
+  Partial<PartyRecord>;
+
 /** A party by its code. One without a name cannot be told. @param books what people call the books */
-export function partyChange(books: string, record: PartyRecord): Change {
+export function partyChange(books: string, party: ToldParty): Change {
+  const record = { ...EMPTY_PARTY, ...party } satisfies PartyRecord;
   const change = { id: record.code, version: null, text: stringifyExact(record) };
   if (record.name !== "") return change;
   const fault = {
@@ -456,6 +461,23 @@ export function partyChange(books: string, record: PartyRecord): Change {
   };
   return { ...change, fault };
 }
+
+/** In the order in which a party's fields are told. */
+const EMPTY_PARTY: PartyRecord = {
+  code: "",
+  name: "",
+  isCustomer: false,
+  isSupplier: false,
+  companyId: null,
+  email: null,
+  phone: null,
+  street: null,
+  city: null,
+  state: null,
+  zip: null,
+  country: null,
+  active: true,
+};
 
 /** The platform's UUID among a party's identifiers; of the others (tax numbers) none looks like one. */
 export const companyIdOf = (identifiers: readonly { readonly code: string }[]): string | null =>
@@ -495,7 +517,7 @@ export function priceChange(books: string, lines: readonly PriceLine[]): Change 
 }
 
 function priceFault(books: string, line: PriceLine, another: PriceLine | undefined): Fault | null {
-  const { code, name, formula, byQuantity } = line;
+  const { list, code, name, formula, byQuantity } = line;
   if (code === null || code === "")
     return {
       code: "no-code",
@@ -511,6 +533,13 @@ function priceFault(books: string, line: PriceLine, another: PriceLine | undefin
       field: "Quantity",
     };
   if (Decimal.is(formula)) return null;
+  if (formula === "")
+    return {
+      code: "no-price",
+      message: `${code} has no price in the list ${list}`,
+      next: `Enter the price in ${books}; it is read again by itself.`,
+      field: "Price",
+    };
   return {
     code: "no-constant",
     message: `the formula "${formula.slice(0, 80)}" is not a number`,

@@ -12,33 +12,7 @@ import {
   unanswered,
   unknown,
 } from "../core/outcome.ts";
-import { LedgerError, type Verb } from "./port.ts";
-
-/**
- * `data`: this document is refused, for good. `configuration`: every document would be (`stop` says what stops).
- * `raced`: somebody was faster; look and plan again, and after some sends it is a person's. `busy`: nothing happened, later it may. `not-sent`: nothing left
- * this machine. `unknown`: it may have been carried out.
- */
-type ErrorSort = "data" | "configuration" | "raced" | "busy" | "not-sent" | "unknown";
-
-export interface ErrorRow {
-  /** All that is given must match. `text` is of the ERP's own message: where it has no code. */
-  readonly when: {
-    readonly status?: number;
-    readonly code?: RegExp;
-    readonly text?: RegExp;
-    readonly verb?: Verb;
-  };
-  readonly sort: ErrorSort;
-  /** Of the fault that people see, in kebab-case. */
-  readonly code: string;
-  /** What a person should do. */
-  readonly next: string;
-  /** What stops: with `configuration` for writers, and for readers with any sort. */
-  readonly stop?: "credentials" | "scope";
-  /** With `busy`: how long to wait, ms. */
-  readonly waitMs?: number;
-}
+import { type ErrorRow, type ErrorSort, LedgerError, type Verb } from "./port.ts";
 
 /** What people read of an error after which the same bytes go again. */
 export const TRIED_AGAIN = "It is tried again by itself.";

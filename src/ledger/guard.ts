@@ -3,8 +3,8 @@
  * for (ADR 0015). Two programs that send the same document in the same second both find nothing and would both book it.
  */
 import { Refused } from "../core/errors.ts";
-import { LedgerError } from "./port.ts";
-import { type ErrorRow, sorted } from "./errors.ts";
+import { type ErrorRow, LedgerError } from "./port.ts";
+import { sorted } from "./errors.ts";
 
 /** Marks are {@link Desired.mark}; records are the books' own ids of them. Every method @throws LedgerError */
 export interface Guard {

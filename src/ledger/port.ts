@@ -15,7 +15,6 @@ import type {
   PaymentDocument,
   ShipmentDocument,
 } from "./documents.ts";
-import type { ErrorRow } from "./errors.ts";
 
 /** One adapter each. The payment adapter takes both directions: what customers pay, and what we pay. */
 export interface Documents {
@@ -261,6 +260,32 @@ export interface EntryPage<Native = unknown> {
   readonly position: string;
   /** With the last page: how many the whole list has, where these books count. */
   readonly total?: number;
+}
+
+/**
+ * `data`: this document is refused, for good. `configuration`: every document would be (`stop` says what stops).
+ * `raced`: somebody was faster; look and plan again, and after some sends it is a person's. `busy`: nothing happened, later it may. `not-sent`: nothing left
+ * this machine. `unknown`: it may have been carried out.
+ */
+export type ErrorSort = "data" | "configuration" | "raced" | "busy" | "not-sent" | "unknown";
+
+export interface ErrorRow {
+  /** All that is given must match. `text` is of the ERP's own message: where it has no code. */
+  readonly when: {
+    readonly status?: number;
+    readonly code?: RegExp;
+    readonly text?: RegExp;
+    readonly verb?: Verb;
+  };
+  readonly sort: ErrorSort;
+  /** Of the fault that people see, in kebab-case. */
+  readonly code: string;
+  /** What a person should do. */
+  readonly next: string;
+  /** What stops: with `configuration` for writers, and for readers with any sort. */
+  readonly stop?: "credentials" | "scope";
+  /** With `busy`: how long to wait, ms. */
+  readonly waitMs?: number;
 }
 
 /** The books of one company. */

@@ -3,16 +3,14 @@
  * floor of books with the adapters of `connectors/example`. Only the two ends of the wire are models.
  */
 import { z } from "zod";
-import { invoiceAdapter } from "../../../connectors/example/invoices.ts";
-import { errors } from "../../../connectors/example/errors.ts";
 import { ExampleConfig } from "../../../connectors/example/config.ts";
-import { partyAdapter } from "../../../connectors/example/parties.ts";
-import { invoiceSource, priceSource } from "../../../connectors/example/sources.ts";
-import type { Wire } from "../../../connectors/example/wire.ts";
+import { tablesOf } from "../../../connectors/example/tables.ts";
+import { errors } from "../../../connectors/example/wire.ts";
 import { Ledger, type Row } from "../../../connectors/example/ledger.fixture.ts";
-import { LedgerError, type Books } from "../../../src/ledger/port.ts";
+import { LedgerError } from "../../../src/ledger/port.ts";
+import type { Rest } from "../../../src/ledger/rest.ts";
 import { InvoiceDocument, InvoiceRecord, PriceRecord } from "../../../src/ledger/documents.ts";
-import { ledgerSink } from "../../../src/ledger/sink.ts";
+import { type Ledger as Books, openLedger } from "../../../src/ledger/table.ts";
 import { calendarOf } from "../../../src/core/calendar.ts";
 import {
   defineMapping,
@@ -63,7 +61,7 @@ export class Sides {
   }
 
   /** The ledger's wire as one process has it. */
-  wire(process: Process): Wire {
+  wire(process: Process): Rest {
     const { world } = this;
     return {
       call: async (path, body, schema) => {
@@ -173,8 +171,7 @@ function flowsOf(sides: Sides, process: Process, store: Store): Flow[] {
   const reads = { client, clock, purpose: "read-back" } as const;
   const context = { ...reads, settleMs: null, ourselves: ourselves(reads) };
   const opened = (name: keyof typeof platformSinks) => openSink(platformSinks[name], context);
-  const wire = sides.wire(process);
-  const books = booksOver(wire, process);
+  const books = booksOver(sides.wire(process), process);
   const flow = (
     name: string,
     from: string,
@@ -211,16 +208,16 @@ function flowsOf(sides: Sides, process: Process, store: Store): Flow[] {
     flow("sales", "platform.invoicesIssued", "erp.invoices", {
       mapping: salesMapping,
       source: walked,
-      sink: ledgerSink(books, "invoice"),
+      sink: books.sinks["invoices"] as Sink,
     }),
     flow("billing", "erp.invoices", "platform.invoices", {
       mapping: billingMapping,
-      source: invoiceSource(wire, books, "USD"),
+      source: books.sources["invoices"] as Source,
       sink: opened("invoices"),
     }),
     flow("prices", "erp.prices", "platform.rackPrices", {
       mapping: priceMapping,
-      source: priceSource(wire, books),
+      source: books.sources["prices"] as Source,
       sink: opened("rackPrices"),
     }),
     flow("rates", "erp.ended", "platform.endedFreightRates", {
@@ -239,17 +236,19 @@ const config = ExampleConfig.parse({
   settleMs: LEDGER_SETTLE_MS,
 });
 
-const booksOver = (wire: Wire, process: Process): Books => ({
-  name: "the ledger",
-  adapters: {
-    invoice: invoiceAdapter(wire, config, "USD", "invoice"),
-    party: partyAdapter(wire),
-  },
-  errors,
-  settleMs: LEDGER_SETTLE_MS,
-  settleAfterMs: 0,
-  surroundings: { now: () => new Date(process.clock.now().wallMs), ignore: {} },
-});
+/** Of the ledger's tables those that flows use here: an invoice waits for no payments. */
+function booksOver(wire: Rest, process: Process): Books {
+  const { invoice, party, price } = tablesOf(wire, config);
+  const now = () => new Date(process.clock.now().wallMs);
+  return openLedger({
+    name: "the ledger",
+    tables: { invoice, party, price },
+    errors,
+    settleMs: LEDGER_SETTLE_MS,
+    settleAfterMs: 0,
+    surroundings: { now, ignore: {}, currency: "USD" },
+  });
+}
 
 /** A whole list, two records a page; now and then it cannot be read. */
 function listed(process: Process, rows: () => readonly { readonly id: string }[]): Source {

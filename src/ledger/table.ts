@@ -1,0 +1,411 @@
+/**
+ * A connector as tables: one {@link Table} for each kind of document says what an ERP keeps of it, how it is written and how
+ * a record is read; {@link Records} are the ERP's calls for that kind. The driver's adapters (port.ts), the sources, the
+ * sinks and what reconciliation reads follow from both, so a connector compares and decides nothing.
+ */
+import type { Change, Sink, Source, Surroundings } from "../core/contract.ts";
+import { Decimal } from "../core/decimal.ts";
+import type { SourceUnavailable } from "../core/errors.ts";
+import type { Day, Facts, Holdings, Scope } from "../core/holdings.ts";
+import { stringifyExact } from "../core/json.ts";
+import { spellingsOf } from "../core/keys.ts";
+import type { InvoiceRecord } from "./documents.ts";
+import { invoiceRecord, orRefused, payersOfEntry } from "./entries.ts";
+import { unavailable } from "./errors.ts";
+import { ledgerHoldings, priceHoldings } from "./holdings.ts";
+import { coveredAmong, coveringBy, type Notes } from "./notes.ts";
+import {
+  type Books,
+  type Call,
+  type Capabilities,
+  type Desired,
+  type Documents,
+  type Entry,
+  type GoodsKind,
+  type LedgerAdapter,
+  type LedgerKind,
+  type LedgerSide,
+  PLAIN_ENTRY,
+  type Step,
+  type StepTo,
+} from "./port.ts";
+import { ledgerSink } from "./sink.ts";
+import { type StampFeed, stampSource } from "./stamps.ts";
+
+/** Orders and tickets have their own adapters (orders.ts). */
+export type TableKind = Exclude<LedgerKind, GoodsKind>;
+
+/** What is looked for: every record that one of these names; more may be found. Left out: none. */
+export interface Where<K extends TableKind = TableKind> {
+  /** External ids: the platform's ids that records carry. */
+  readonly marks?: readonly string[];
+  /** What links call them; of parties, their codes. */
+  readonly ids?: readonly string[];
+  /** The platform's numbers or the books' own; of payments, those of the documents that they pay. */
+  readonly numbers?: readonly string[];
+  /** Of payments: what links call the documents that they pay. */
+  readonly documents?: readonly string[];
+  /** Days of documents: see {@link Table.dayOf}. */
+  readonly days?: readonly Day[];
+  /** The documents that the rest names. Left out: none, records are looked for by their ids or numbers alone. */
+  readonly desired?: readonly Desired<K>[];
+}
+
+/** A record that is to be made: the document's values, and what the ERP takes besides of it (mark, party, payer). */
+export interface Writing<K extends TableKind, Values> {
+  readonly desired: Desired<K>;
+  readonly values: Values;
+}
+
+/**
+ * The calls of an ERP for the records of one kind: one function of the connector makes them for all kinds that are alike.
+ * A row is complete: what a record needs of other records (the payments of an invoice) is read with it.
+ * Every method @throws LedgerError, Refused
+ */
+export interface Records<K extends TableKind, Values, Row> {
+  search(where: Where<K>, call: Call): Promise<readonly Row[]>;
+  /** Everything in the scope after `from`, in pages; the position of a page resumes after it. */
+  list(scope: Scope, from: string | null, signal: AbortSignal): AsyncIterable<RowPage<Row>>;
+  /** At most {@link Capabilities.atomic}, all or none. Their ids, null where the answer has none. */
+  create(all: readonly Writing<K, Values>[], call: Call): Promise<readonly (string | null)[]>;
+  /** One step for all. Left out: a record is never changed (payments, parties). */
+  apply?(
+    to: StepTo,
+    steps: readonly (Step<K, Row> & Writing<K, Values>)[],
+    call: Call,
+  ): Promise<void>;
+  /** A source of what changed: stampSource of stamps.ts, or another walk. Left out: no source reads this kind. */
+  changed?(telling: Telling<Row>): Source;
+}
+
+interface RowPage<Row> {
+  readonly rows: readonly Row[];
+  readonly position: string;
+  /** With the last page: how many the whole list has, where the ERP counts. */
+  readonly total?: number;
+}
+
+/** What a source needs of the floor. */
+export interface Telling<Row> {
+  /** The changes of these rows; what is not told is left out. */
+  readonly tell: (rows: readonly Row[]) => Change[];
+  readonly now: () => Date;
+  /** What a fault of the books means to a reader. @throws the error itself when it is none */
+  readonly unavailable: (error: unknown) => SourceUnavailable;
+}
+
+/** The fields of an entry that a record shows; the rest is {@link PLAIN_ENTRY}. `facts`: what values do not say. */
+type Read<Row> = Pick<Entry, "id" | "mark" | "status"> & Partial<Omit<Entry<Row>, "native">>;
+
+/** {@link Records.changed} by the ERP's stamps (stamps.ts), where each record has one. @param rows these as they are now */
+export const stampedRows =
+  <Row>({
+    rows,
+    ...feed
+  }: Omit<StampFeed, "once"> & {
+    readonly rows: (ids: readonly number[], signal: AbortSignal) => Promise<readonly Row[]>;
+  }) =>
+  ({ tell, ...telling }: Telling<Row>): Source =>
+    stampSource({
+      ...telling,
+      feeds: [{ ...feed, once: true }],
+      details: async (ids, signal) => tell(await rows(ids, signal)),
+    });
+
+const SUMS = ["untaxed", "tax", "total"] as const;
+
+/** One kind of document in an ERP. `Values`: what is written of one; a row has these fields, too. */
+export interface Table<K extends TableKind, Values, Row extends Values, Codes = null> {
+  readonly can: Capabilities;
+  readonly records: Records<K, Values, Row>;
+  /** Refuses, before a request is made of it, a document that can never be kept. Pure. @throws Refused */
+  accept?(document: Documents[K]): void;
+  /** What {@link write} needs to know of the ERP, in few calls for all. Left out: nothing. */
+  codes?(documents: readonly Documents[K][], call: Call): Promise<Codes>;
+  /** What the ERP keeps of a document: rounded, in its codes and lengths. @throws Refused when it cannot keep it */
+  write(document: Documents[K], codes: Codes): Values;
+  /**
+   * What values or a row say in neutral words. One function reads what is to be written and what is there, so nothing can
+   * differ but what the ERP has made of it. Number, party, sums, side and currency are not repeated here.
+   */
+  facts(values: Values): Facts;
+  /** The rest of a record. @param desired documents that are looked for, where there are any */
+  read(row: Row, desired: readonly Desired<K>[]): Read<Row>;
+  /** The sums that the ERP shows of a document; it adds up by itself. Left out: all of them. */
+  readonly sums?: readonly (typeof SUMS)[number][];
+  /**
+   * Where the ERP cannot be asked for external ids: the day of the document, whose records are all read when none of those
+   * that its number or its link names carries its external id.
+   */
+  readonly dayOf?: (document: Documents[K]) => Day | null;
+  /** Of payments: notes on documents, by what links call these. With them payments after a settlement are covered (ADR 0010). */
+  readonly notes?: (call: Call) => Notes;
+  /** What a source tells of an entry; null: nothing. Left out: no source reads this kind. */
+  tell?(entry: Entry<Row>): Change | null;
+}
+
+/** Of a record that is only read: prices. */
+export interface ReadTable<Row> {
+  readonly records: { changed(telling: Telling<Row>): Source };
+  tell(row: Row): Change | null;
+}
+
+type Company = Pick<Surroundings, "currency">;
+
+const SIDES = { invoice: "sale", bill: "purchase" } as const;
+
+/** The adapter that the driver works with. */
+function tableAdapter<K extends TableKind, Values, Row extends Values, Codes>(
+  kind: K,
+  table: Table<K, Values, Row, Codes>,
+  company: Company,
+): LedgerAdapter<K, Row> {
+  const { can, records, notes, dayOf } = table;
+  const search = async (where: Where<K>, call: Call): Promise<Entry<Row>[]> =>
+    (await records.search(where, call)).map((row) => entryOf(kind, table, company, row, where));
+  const written = async (
+    desired: readonly Desired<K>[],
+    call: Call,
+  ): Promise<Writing<K, Values>[]> => {
+    const codes = await codesOf(table, documentsOf(desired), call);
+    return desired.map((one) => ({ desired: one, values: table.write(one.document, codes) }));
+  };
+  return {
+    can,
+    accept: (document) => table.accept?.(document),
+    async expected(documents, call) {
+      const codes = await codesOf(table, documents, call);
+      return orRefused(documents, async (document) => {
+        const facts = table.facts(table.write(document, codes));
+        return inWords(kind, company, { money: sumsOf(document, table.sums) }, facts);
+      });
+    },
+    async locate(desired, call) {
+      const found = await search(whereOf(kind, desired), call);
+      const absent = desired.filter(({ mark }) => found.every((one) => one.mark !== mark));
+      const days = absent.flatMap(({ document }) => dayOf?.(document) ?? []);
+      const marks = new Set<string | null>(absent.map(({ mark }) => mark));
+      const others = days.length === 0 ? [] : await search({ days, desired: absent }, call);
+      const marked = others.filter(
+        ({ mark, id }) => marks.has(mark) && found.every((one) => one.id !== id),
+      );
+      const on = paidBy(absent);
+      const covered =
+        notes === undefined ? [] : await coveredAmong(notes(call), on, paying(absent));
+      return [...found, ...marked, ...(covered as unknown as Entry<Row>[])];
+    },
+    create: async (desired, call) => records.create(await written(desired, call), call),
+    async apply(to, steps, call) {
+      const all = await written(
+        steps.map(({ desired }) => desired),
+        call,
+      );
+      await records.apply?.(
+        to,
+        steps.map((step, at) => ({ ...step, ...(all[at] as Writing<K, Values>) })),
+        call,
+      );
+    },
+    get: (ids, call) => search({ ids }, call),
+    named: (numbers, signal) => search({ numbers }, { ...READ, signal }),
+    async *list(scope, from, signal) {
+      for await (const { rows, ...page } of records.list(scope, from, signal))
+        yield { ...page, entries: rows.map((row) => entryOf(kind, table, company, row)) };
+    },
+    ...(notes === undefined ? {} : { covering: coveringBy(notes, ({ id }) => id ?? "") as never }),
+  };
+}
+
+const READ = { key: "read", purpose: "inspection", made: new Set<string>() } as const;
+
+const codesOf = async <K extends TableKind, Values, Row extends Values, Codes>(
+  table: Table<K, Values, Row, Codes>,
+  documents: readonly Documents[K][],
+  call: Call,
+): Promise<Codes> => (await table.codes?.(documents, call)) ?? (null as Codes);
+
+const documentsOf = <K extends TableKind>(desired: readonly Desired<K>[]): Documents[K][] =>
+  desired.map(({ document }) => document);
+
+const marksOf = (desired: readonly Desired[]): string[] => desired.map(({ mark }) => mark);
+
+const paying = (desired: readonly Desired[]): Desired<"payment">[] =>
+  desired.filter((one): one is Desired<"payment"> => "invoiceId" in one.document);
+
+const paidBy = (desired: readonly Desired[]): string[] =>
+  paying(desired).map(({ document }) => document.invoice);
+
+/** A document is found by its external id, by its link and by its number; a payment has no number of its own. */
+function whereOf<K extends TableKind>(kind: K, desired: readonly Desired<K>[]): Where<K> {
+  const marks = marksOf(desired);
+  const numbers = desired.flatMap(({ number }) => number ?? []);
+  if (kind === "party") return { marks, ids: numbers, desired };
+  const ids = desired.flatMap(({ binding }) => binding ?? []);
+  return kind === "payment"
+    ? { marks, ids, documents: paidBy(desired), desired }
+    : { marks, ids, numbers: numbers.flatMap(spellingsOf), desired };
+}
+
+function sumsOf(
+  document: object,
+  names: readonly (typeof SUMS)[number][] = SUMS,
+): NonNullable<Facts["money"]> {
+  if (!("subtotal" in document)) return {};
+  const { subtotal: untaxed, tax, total } = document as Documents["invoice"];
+  const sums = { untaxed, tax, total };
+  return Object.fromEntries(names.map((name) => [name, sums[name]]));
+}
+
+/** @param more counts before `facts` */
+function inWords(kind: TableKind, { currency }: Company, more: Facts, facts: Facts): Facts {
+  const side = SIDES[kind as keyof typeof SIDES];
+  return {
+    ...facts,
+    ...more,
+    money: { ...facts.money, ...more.money },
+    words: {
+      ...(side === undefined ? {} : { side }),
+      ...(kind === "party" ? {} : { currency }),
+      ...facts.words,
+      ...more.words,
+    },
+  };
+}
+
+function entryOf<K extends TableKind, Values, Row extends Values, Codes>(
+  kind: K,
+  table: Table<K, Values, Row, Codes>,
+  company: Company,
+  row: Row,
+  { desired = [] }: Where<K> = {},
+): Entry<Row> {
+  const { facts: more = {}, ...read } = table.read(row, desired);
+  const { party } = read;
+  const facts = inWords(
+    kind,
+    company,
+    { ...(party === undefined ? {} : { party }), ...more },
+    table.facts(row),
+  );
+  const entry = { ...PLAIN_ENTRY, ...read, facts, native: row };
+  const change = table.tell?.(entry);
+  return change === undefined ? entry : { ...entry, change };
+}
+
+/**
+ * A customer invoice as a source tells it: what its entry says, and who paid it, with what (ADR 0010). A draft may still
+ * change and is not told. @param more what the entry does not say
+ */
+export function toldInvoice(entry: Entry, more: Partial<InvoiceRecord> = {}): Change | null {
+  const { id, status, facts, payments, paid, mark } = entry;
+  if (id === null || status === "draft" || status === "handed") return null;
+  const { total, open } = facts.money ?? {};
+  const sums = [total ?? Decimal.zero, open ?? Decimal.zero] as const;
+  const head = {
+    number: id,
+    id,
+    state: status === "settled" ? "paid" : status,
+    partyCompanyId: null,
+    dueDate: facts.days?.due ?? null,
+    open: sums[1],
+    paidDate: paid,
+    ...payersOfEntry({ status, payments }, ...sums),
+    platformId: mark,
+  };
+  const record = { ...invoiceRecord(facts, head), ...more };
+  return { id, version: null, text: stringifyExact(record) };
+}
+
+/** A table whose rows and values are of its own. */
+// oxlint-disable-next-line typescript/no-explicit-any
+type AnyTable<K extends TableKind> = Table<K, any, any, any>;
+
+/** The books of one company by tables. */
+export interface LedgerOptions extends Omit<Books, "adapters" | "surroundings"> {
+  readonly surroundings: Pick<Surroundings, "now" | "ignore" | "currency">;
+  readonly tables: {
+    readonly [K in Exclude<TableKind, "party">]?: AnyTable<K>;
+  } & {
+    /** Where customers and vendors are two lists, one for each. */
+    readonly party?: AnyTable<"party"> | Readonly<Record<LedgerSide, AnyTable<"party">>>;
+    // oxlint-disable-next-line typescript/no-explicit-any
+    readonly price?: ReadTable<any>;
+  };
+  /** Those of orders and tickets (orders.ts), and of kinds that have no table yet. */
+  readonly adapters?: Books["adapters"];
+}
+
+export interface Ledger {
+  readonly books: Books;
+  /** By the names that a configuration gives them: `invoices`. */
+  readonly sinks: Readonly<Record<string, Sink>>;
+  readonly sources: Readonly<Record<string, Source>>;
+  readonly holdings: Holdings;
+}
+
+const SINKS = {
+  invoices: "invoice",
+  bills: "bill",
+  payments: "payment",
+  orders: "order",
+  shipments: "shipment",
+} as const;
+
+export function openLedger({ tables, adapters: others = {}, ...options }: LedgerOptions): Ledger {
+  const { name, surroundings } = options;
+  const { party, price, ...documents } = tables;
+  const adapterOf = <K extends TableKind>(kind: K, table: AnyTable<K>): LedgerAdapter<K> =>
+    tableAdapter(kind, table, surroundings);
+  const adapters = Object.fromEntries([
+    ...Object.entries(documents).map(([kind, table]) => [
+      kind,
+      adapterOf(kind as TableKind, table as AnyTable<TableKind>),
+    ]),
+    ...Object.entries(others),
+    ...(party === undefined
+      ? []
+      : [
+          [
+            "party",
+            "can" in party
+              ? adapterOf("party", party)
+              : {
+                  sale: adapterOf("party", party.sale),
+                  purchase: adapterOf("party", party.purchase),
+                },
+          ],
+        ]),
+  ]) as Books["adapters"];
+  const books: Books = { ...options, adapters };
+  const source = <Row>(
+    records: { changed?(telling: Telling<Row>): Source },
+    tell: (row: Row) => Change | null,
+  ): Source[] => {
+    const told = records.changed?.({
+      tell: (rows) => rows.flatMap((row) => tell(row) ?? []),
+      now: () => surroundings.now(),
+      unavailable: (error) => unavailable(error, books),
+    });
+    return told === undefined ? [] : [told];
+  };
+  const sourceOf = <K extends TableKind>(kind: K, table: AnyTable<K> | undefined): Source[] =>
+    table === undefined
+      ? []
+      : source(table.records, (row) => entryOf(kind, table, surroundings, row).change ?? null);
+  const [parties] = party !== undefined && "can" in party ? sourceOf("party", party) : [];
+  const [invoices] = sourceOf("invoice", tables.invoice);
+  const [prices] = price === undefined ? [] : source(price.records, (row) => price.tell(row));
+  const sources = { parties, invoices, prices };
+  const sinks = Object.entries(SINKS).filter(([, kind]) => books.adapters[kind] !== undefined);
+  return {
+    books,
+    sinks: Object.fromEntries(sinks.map(([sink, kind]) => [sink, ledgerSink(books, kind)])),
+    sources: Object.fromEntries(
+      Object.entries(sources).flatMap(([one, its]) => (its === undefined ? [] : [[one, its]])),
+    ),
+    holdings: ledgerHoldings(
+      books,
+      prices === undefined ? {} : { price: priceHoldings(name, surroundings.currency, prices) },
+    ),
+  };
+}
