@@ -9,7 +9,7 @@ import { request } from "undici";
 import { z } from "zod";
 import type { Side } from "./pull.ts";
 import { inChild, inFolder, median, root, say, verdict } from "./support.ts";
-import { customerInvoices } from "../mappings/books/invoices-out.ts";
+import { bookedCustomerInvoices as customerInvoices } from "../mappings/invoices.ts";
 import { openTables } from "../src/config/crossref.ts";
 import { calendarOf } from "../src/core/calendar.ts";
 import type { References } from "../src/core/contract.ts";

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { customerInvoices } from "../mappings/canonical/invoices.ts";
+import { customerInvoices } from "../mappings/invoices.ts";
 import { openTables } from "../src/config/crossref.ts";
 import type { Rereading, Source } from "../src/core/contract.ts";
 import type { WalkPosition } from "../src/core/watermark.ts";

@@ -1,7 +1,7 @@
 /** Copies of orders and delivery tickets, with the engine and the mappings of the shipped flows. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { deliveryTickets, orders } from "../mappings/canonical/goods.ts";
+import { deliveryTickets, orders } from "../mappings/goods.ts";
 import type { Change } from "../src/core/contract.ts";
 import { type Json, stringifyExact } from "../src/core/json.ts";
 import { runFlow } from "../src/engine/run.ts";

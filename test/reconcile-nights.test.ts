@@ -3,7 +3,7 @@
  * failed, what cannot be compared is named and told, and books that call are waited for.
  */
 import { describe, expect, test } from "vitest";
-import { orders as ordersMapping } from "../mappings/canonical/goods.ts";
+import { orders as ordersMapping } from "../mappings/goods.ts";
 import { conditionsOf } from "../src/alerts/conditions.ts";
 import { usualBudget } from "../src/core/budget.ts";
 import type { Endpoint, Source } from "../src/core/contract.ts";

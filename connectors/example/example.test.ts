@@ -421,7 +421,7 @@ describe("what the ledger holds", () => {
   });
 });
 
-test("documents of mappings/books are booked as they are", async () => {
+test("documents of the mappings books/… are booked as they are", async () => {
   const ledger = await openLedger();
   for (const [sink, file, name] of [
     ["invoices", "customer-invoices", "overdue-is-open"],

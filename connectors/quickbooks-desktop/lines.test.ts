@@ -6,7 +6,7 @@ import { DesktopConfig } from "./config.ts";
 import { desk } from "./desk.fixture.ts";
 import { orderDocument, settings } from "./desktop.fixture.ts";
 import { booksOf } from "./index.ts";
-import { invoices as mapping } from "../../mappings/books/records.ts";
+import { bookedInvoices as mapping } from "../../mappings/platform/records.ts";
 import { everything } from "../../mappings/references.fixture.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { parseExact } from "../../src/core/json.ts";

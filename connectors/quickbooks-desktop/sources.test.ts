@@ -5,7 +5,12 @@ import type { CompanyFile } from "./company-file.fixture.ts";
 import { desk, PLATFORM_ID } from "./desk.fixture.ts";
 import { desktopMemo } from "./rows.ts";
 import { everyParty } from "./sources.ts";
-import { customers, invoices, paidInvoices, rackPrices } from "../../mappings/books/records.ts";
+import {
+  bookedCustomers as customers,
+  bookedInvoices as invoices,
+  bookedPaidInvoices as paidInvoices,
+  bookedRackPrices as rackPrices,
+} from "../../mappings/platform/records.ts";
 import { everything } from "../../mappings/references.fixture.ts";
 import type { Mapping, References } from "../../src/core/contract.ts";
 import type { SourceUnavailable } from "../../src/core/errors.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { openCompany } from "./company-server.fixture.ts";
 import type { Company, Record_ } from "./company.fixture.ts";
 import { never, opened, settings } from "./quickbooks-online.fixture.ts";
-import { invoices } from "../../mappings/books/records.ts";
+import { bookedInvoices as invoices } from "../../mappings/platform/records.ts";
 import { everything } from "../../mappings/references.fixture.ts";
 import type { Source } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";

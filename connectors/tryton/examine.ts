@@ -326,7 +326,7 @@ async function journalFault(
   };
 }
 
-/** Of the tables that the mappings in `mappings/books` read. */
+/** Of the tables that the mappings in `mappings` read. */
 function columnsOf(books: Books): readonly CodeColumn[] {
   const { faults } = books.lookup;
   return ledgerColumns({

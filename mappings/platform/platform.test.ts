@@ -7,11 +7,18 @@ import type { References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import { gallonsOf, lineItem, type Line } from "./invoice-lines.ts";
-import { type ErpInvoice, issued, issuedFigures, issuedLikeness, noonOf } from "./invoices.ts";
-import { settled } from "./paid-invoices.ts";
-import { companyOf } from "./parties.ts";
-import { priceWithin, terminalOf } from "./rack-prices.ts";
+import {
+  type ErpInvoice,
+  gallonsOf,
+  issued,
+  issuedFigures,
+  issuedLikeness,
+  type Line,
+  lineItem,
+  settled,
+} from "./invoices.ts";
+import { companyOf, priceWithin, terminalOf } from "./masters.ts";
+import { noonOf } from "../values.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
 const references: References = {

@@ -443,7 +443,7 @@ export interface Mapping<In = unknown, Out = unknown> {
 /** A mapping as it is written: what reads the options of the flow gets them as its last argument. */
 export interface WrittenMapping<In, Out, Options, Name extends string = string> extends Omit<
   Mapping<In, Out>,
-  "name" | "number" | "map" | "tables" | "options" | "using"
+  "name" | "number" | "map" | "figures" | "tables" | "options" | "using"
 > {
   readonly name: Name;
   readonly options?: z.ZodType<Options>;
@@ -451,6 +451,8 @@ export interface WrittenMapping<In, Out, Options, Name extends string = string> 
   number(record: In, options: Options): string;
   /** @throws Refused, NotMapped, WaitsFor */
   map(record: In, references: References, options: Options): Out | Skip;
+  /** Left out: its documents have no amount and no gallons. */
+  figures?(document: Out): Figures;
 }
 
 /** Until a flow sets options, those hold that its schema makes of none. */
@@ -463,6 +465,7 @@ export function defineMapping<In, Out, Options = unknown, const Name extends str
     return {
       ...rest,
       number: (record: In) => written.number(record, options),
+      figures: (document: Out) => written.figures?.(document) ?? { amount: null, gallons: null },
       map: (record: In, references: References) => written.map(record, references, options),
       ...(needed === undefined ? {} : { tables: needed }),
       ...(schema === undefined ? {} : { options: schema, using }),

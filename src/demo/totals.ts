@@ -7,7 +7,7 @@ import type { TableSource } from "../../connectors/files/config.ts";
 import { localDrop } from "../../connectors/files/folder/local.ts";
 import { everyExport } from "../../connectors/files/holdings.ts";
 import { files } from "../../connectors/files/index.ts";
-import { rackPrices } from "../../mappings/tryton-export/records.ts";
+import { exportedRackPrices as rackPrices } from "../../mappings/platform/records.ts";
 import { calendarOf } from "../core/calendar.ts";
 import type { References } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";

@@ -117,7 +117,7 @@ export interface CodeColumn {
 type Finds = Readonly<Record<"product" | "unit" | "account" | "party", CodesNamed["find"]>>;
 
 /**
- * The columns that the mappings in `mappings/books` read, of those tables that name products, units, accounts and parties.
+ * The columns that the mappings `books/…` read, of those tables that name products, units, accounts and parties.
  */
 export function ledgerColumns({ product, unit, account, party }: Finds): CodeColumn[] {
   const products: CodesNamed = { what: ["product", "products"], find: product };

@@ -53,7 +53,7 @@ export const mappingParts = z.strictObject({
   output: schema,
   number: work,
   map: work,
-  figures: work,
+  figures: work.optional(),
   options: schema.optional(),
   tables: z.union([tables, work], "must be tables with their columns, or a function").optional(),
   posts: z.boolean("must be true or false").optional(),

@@ -104,7 +104,6 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   "one-at-receiver": together(BY_HAND, "the receiver has two of ours as one document"),
   "other-currency": BY_HAND,
   "paid-already": BY_HAND,
-  "payment-taken-back": BY_HAND,
   "taken-back": BY_HAND,
   "unpaid-after-delivery": BY_HAND,
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { supplierInvoices } from "../../mappings/books/invoices-out.ts";
+import { bookedSupplierInvoices as supplierInvoices } from "../../mappings/invoices.ts";
 import type { Change } from "../core/contract.ts";
 import { type Json, stringifyExact } from "../core/json.ts";
 import { Daemon } from "../engine/daemon.ts";

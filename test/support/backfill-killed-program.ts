@@ -1,5 +1,5 @@
 /** Reads March anew over HTTP into a store, and is gone, by SIGKILL, once the first page of it is stored. */
-import { customerInvoices } from "../../mappings/canonical/invoices.ts";
+import { customerInvoices } from "../../mappings/invoices.ts";
 import type { Source } from "../../src/core/contract.ts";
 import { Backfills } from "../../src/engine/backfill.ts";
 import { openPlatform } from "../../src/platform/endpoint.ts";

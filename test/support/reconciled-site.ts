@@ -1,7 +1,7 @@
 /** A site in step: the sandbox over HTTP, and books of which a test may change anything. */
 import { join } from "node:path";
 import { beforeEach } from "vitest";
-import { customerInvoices, supplierInvoices } from "../../mappings/canonical/invoices.ts";
+import { customerInvoices, supplierInvoices } from "../../mappings/invoices.ts";
 import { openTables } from "../../src/config/crossref.ts";
 import type { Source } from "../../src/core/contract.ts";
 import type { Holding } from "../../src/core/holdings.ts";

@@ -3,12 +3,12 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { files } from "../../connectors/files/index.ts";
 import {
-  invoices as booksInvoices,
-  paidInvoices,
-  rackPrices,
-} from "../../mappings/books/records.ts";
-import { orders as canonicalOrders } from "../../mappings/canonical/goods.ts";
-import { customerInvoices } from "../../mappings/canonical/invoices.ts";
+  bookedInvoices as booksInvoices,
+  bookedPaidInvoices as paidInvoices,
+  bookedRackPrices as rackPrices,
+} from "../../mappings/platform/records.ts";
+import { orders as canonicalOrders } from "../../mappings/goods.ts";
+import { customerInvoices } from "../../mappings/invoices.ts";
 import type { Endpoint, Sink, Source } from "../../src/core/contract.ts";
 import { withAcknowledgements } from "../../src/engine/acknowledged.ts";
 import type { Engine, Flow } from "../../src/engine/engine.ts";

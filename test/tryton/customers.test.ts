@@ -3,7 +3,11 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Books } from "../../connectors/tryton/books.ts";
 import { invoices as invoiceSource, parties } from "../../connectors/tryton/sources.ts";
 import { byId, type Desk, deskIn, reader } from "../../connectors/tryton/sources/source.fixture.ts";
-import { customers, invoices, suppliers } from "../../mappings/books/records.ts";
+import {
+  bookedCustomers as customers,
+  bookedInvoices as invoices,
+  bookedSuppliers as suppliers,
+} from "../../mappings/platform/records.ts";
 import type { Source } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Daemon } from "../../src/engine/daemon.ts";

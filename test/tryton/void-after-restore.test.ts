@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { billSink } from "../../connectors/tryton/index.ts";
 import { allInvoices, deskIn } from "../../connectors/tryton/sink.fixture.ts";
-import { supplierInvoices } from "../../mappings/books/invoices-out.ts";
+import { bookedSupplierInvoices as supplierInvoices } from "../../mappings/invoices.ts";
 import type { Change } from "../../src/core/contract.ts";
 import { type Json, stringifyExact } from "../../src/core/json.ts";
 import { Daemon } from "../../src/engine/daemon.ts";

@@ -1,12 +1,11 @@
-/** What the books call the things that the platform names, from links and cross-reference tables. */
+/** What a ledger calls the things that the platform names, and what its mappings must know of the site. */
 import { z } from "zod";
-import { accountOf, unknownStatus } from "../canonical/values.ts";
-import { cellOf, TABLES } from "../crossref.ts";
-import { namedDay } from "../../src/core/calendar.ts";
-import { type References, skip, type Skip } from "../../src/core/contract.ts";
-import { NotMapped, Refused } from "../../src/core/errors.ts";
-import type { Kind } from "../../src/core/kinds.ts";
-import type { Party } from "../../src/ledger/documents.ts";
+import { accountOf, cellOf, COLUMNS, PARTY_TABLES, TABLES, unknownStatus } from "./values.ts";
+import { namedDay } from "../src/core/calendar.ts";
+import { type References, skip, type Skip } from "../src/core/contract.ts";
+import { NotMapped, Refused } from "../src/core/errors.ts";
+import type { Kind } from "../src/core/kinds.ts";
+import type { Party } from "../src/ledger/documents.ts";
 
 /** A party that came from the books is known there by its code; the name counts for those that are made there. */
 export function partyOf(
@@ -15,8 +14,7 @@ export function partyOf(
   companyId: string,
 ): Party {
   const code = accountOf(references, kind, companyId);
-  const table = kind === "customer" ? "customers" : "vendors";
-  return { code, name: nameIn(references, table, companyId) ?? code, companyId };
+  return { code, name: nameIn(references, PARTY_TABLES[kind], companyId) ?? code, companyId };
 }
 
 function nameIn(references: References, table: string, companyId: string): string | null {
@@ -30,7 +28,9 @@ function nameIn(references: References, table: string, companyId: string): strin
 
 /** The symbol of a unit in the books: `l` for `liter`. @throws NotMapped */
 export const symbolOf = (references: References, unit: string): string =>
-  cellOf(references, TABLES.units, unit, "symbol");
+  cellOf(references, TABLES.units, unit, UNIT_COLUMNS[1]);
+
+const UNIT_COLUMNS = ["unit", "symbol"] as const;
 
 /**
  * The account of what has no product in the books: a tax type (`taxes`), or `charge`, and a product that is billed
@@ -41,15 +41,9 @@ export const ledgerAccount = (
   table: "taxes" | "accounts",
   key: string,
   type: "out" | "in",
-): string => cellOf(references, TABLES[table], key, type === "out" ? "sales" : "purchases");
+): string => cellOf(references, TABLES[table], key, ACCOUNT_COLUMNS[type]);
 
-/** What is there of these, in one line. */
-export const joined = (...parts: readonly (string | null)[]): string =>
-  parts.filter((part) => part !== null && part.trim() !== "").join(", ");
-
-/** `gross 7528.4 gal`; nothing without a figure. */
-export const labelled = (label: string, value: string | null, unit = ""): string | null =>
-  value === null || value.trim() === "" ? null : `${label} ${value}${unit}`;
+const ACCOUNT_COLUMNS = { out: "sales", in: "purchases" } as const;
 
 /* What the mappings must know of this site: options of the flow, or rows of tables where a flow does not set them. */
 
@@ -66,18 +60,14 @@ export const OUR_COMPANY = {
   mappings: ["books/orders", "books/delivery-tickets"],
 } as const;
 
-export const CompanyOptions = z.strictObject({
+/** Of orders and delivery tickets: books may keep one side of them only. */
+export const SidedOptions = z.strictObject({
   company: z
     .uuid()
     .optional()
     .describe(
       "Our own company's id on the platform, a UUID. Left out: the row companyId of own-company.csv.",
     ),
-});
-export type CompanyOptions = z.infer<typeof CompanyOptions>;
-
-/** Of orders and delivery tickets: books may keep one side of them only. */
-export const SidedOptions = CompanyOptions.extend({
   only: z
     .enum(["sales", "purchases"])
     .optional()
@@ -100,16 +90,28 @@ export const ChargeOptions = z.strictObject({
 });
 export type ChargeOptions = z.infer<typeof ChargeOptions>;
 
-/** The table of our own company, where no option says which it is. */
-export const companyTable = ({ company }: CompanyOptions) =>
-  company === undefined ? { [OUR_COMPANY.table]: ["setting", "value"] as const } : {};
+/** What orders and tickets look up: what goes, between whom, in which unit; and our own company, where no option says it. */
+export const goodsTables = ({ company }: SidedOptions) => ({
+  items: COLUMNS.items,
+  customers: COLUMNS.customers,
+  vendors: COLUMNS.vendors,
+  [TABLES.units]: UNIT_COLUMNS,
+  ...(company === undefined ? { [OUR_COMPANY.table]: ["setting", "value"] as const } : {}),
+});
 
-/** The table of accounts without a product, where no option names that of charges. */
-export const accountsTable = ({ chargeAccount }: ChargeOptions, column: "sales" | "purchases") =>
-  chargeAccount === undefined ? { [TABLES.accounts]: ["line", column] as const } : {};
+/** What invoices of a side look up: the accounts of lines without a product only where no option names that of charges. */
+export const invoiceTables = ({ chargeAccount }: ChargeOptions, type: "out" | "in") => ({
+  items: COLUMNS.items,
+  [type === "out" ? "customers" : "vendors"]: COLUMNS.customers,
+  [TABLES.taxes]: ["tax_type", ACCOUNT_COLUMNS[type]] as const,
+  [TABLES.units]: UNIT_COLUMNS,
+  ...(chargeAccount === undefined
+    ? { [TABLES.accounts]: ["line", ACCOUNT_COLUMNS[type]] as const }
+    : {}),
+});
 
 /** The platform's UUID of our own company: the option, or the row of the table `company`. @throws NotMapped */
-export const ourCompany = (references: References, { company }: CompanyOptions): string =>
+export const ourCompany = (references: References, { company }: SidedOptions): string =>
   company ?? cellOf(references, OUR_COMPANY.table, OUR_COMPANY.key, OUR_COMPANY.column);
 
 /** Of a field that names a day: due, delivered. */

@@ -1,15 +1,30 @@
-import { activity, codeOf, counted } from "./values.ts";
-import { defineMapping, type References, skip } from "../../src/core/contract.ts";
+import type { z } from "zod";
+import { codeOf, COLUMNS, pick } from "./values.ts";
+import { defineMapping, type References, skip } from "../src/core/contract.ts";
+import { Decimal } from "../src/core/decimal.ts";
 import {
   AllocationDocument,
   ConnectionDocument,
   LocationDocument,
   RackPriceDocument,
   TerminalDocument,
-} from "../../src/formats/documents.ts";
-import { Connection } from "../../src/platform/contract/network.ts";
-import { Allocation, ListedLocation, SupplierTerminal } from "../../src/platform/contract/place.ts";
-import { RackPrice } from "../../src/platform/contract/pricing.ts";
+} from "../src/formats/documents.ts";
+import { Connection } from "../src/platform/contract/network.ts";
+import { Allocation, ListedLocation, SupplierTerminal } from "../src/platform/contract/place.ts";
+import { RackPrice } from "../src/platform/contract/pricing.ts";
+
+/** Whole numbers of the platform's as documents have them. */
+const counted = <T extends number | null>(value: T): T extends number ? Decimal : null =>
+  (value === null ? null : Decimal.of(String(value))) as T extends number ? Decimal : null;
+
+/** What terminals and locations have in common. */
+const placeOf = (place: z.output<typeof SupplierTerminal> | z.output<typeof ListedLocation>) => ({
+  ...pick(place, "id", "name", "city", "state", "zip", "country"),
+  version: place.updatedAt,
+  status: place.isActive ? "ACTIVE" : "INACTIVE",
+  latitude: place.lat,
+  longitude: place.lng,
+});
 
 /** Terminals that are entered on the platform, for an ERP. */
 export const terminals = defineMapping({
@@ -23,21 +38,11 @@ export const terminals = defineMapping({
   output: TerminalDocument,
   number: ({ terminalCode }) => terminalCode,
   map: (terminal) => ({
-    id: terminal.id,
+    ...placeOf(terminal),
     number: terminal.terminalCode,
-    version: terminal.updatedAt,
-    status: activity(terminal.isActive),
-    name: terminal.name,
-    city: terminal.city,
-    state: terminal.state,
-    zip: terminal.zip,
-    country: terminal.country,
-    latitude: terminal.lat,
-    longitude: terminal.lng,
     operatingHours: terminal.operatingHours,
     capacity: counted(terminal.capacity),
   }),
-  figures: () => ({ amount: null, gallons: null }),
   about: ({ name }) => ({ name }),
 });
 
@@ -47,43 +52,26 @@ export const locations = defineMapping({
   kind: "location",
   reads: "platform.locations",
   writes: "files.locations",
-  tables: { items: ["product", "item"] },
+  tables: { items: COLUMNS.items },
   // Contacts are people's data; compartments and opening hours have no column; the version is the last change.
   leaves: { record: ["contacts", "compartments", "schedules", "assets.locationId", "createdAt"] },
   input: ListedLocation,
   output: LocationDocument,
   number: ({ id }) => id,
   map: (location, references) => ({
-    id: location.id,
+    ...placeOf(location),
     number: location.id,
-    version: location.updatedAt,
-    status: activity(location.isActive),
-    companyId: location.companyId,
-    name: location.name,
-    locationType: location.locationType,
-    street: location.street,
-    city: location.city,
-    state: location.state,
-    zip: location.zip,
-    country: location.country,
-    gateCode: location.gateCode,
-    latitude: location.lat,
-    longitude: location.lng,
+    ...pick(location, "companyId", "locationType", "street", "gateCode"),
     lines: (location.assets ?? []).map((asset) => ({
       assetId: asset.id,
-      name: asset.name,
-      assetType: asset.assetType,
+      ...pick(asset, "name", "assetType", "product", "unit", "fillMethod"),
       item: asset.product === null ? null : codeOf(references, "items", asset.product),
-      product: asset.product,
       capacity: counted(asset.capacity),
       currentLevel: counted(asset.currentLevel),
-      unit: asset.unit,
-      fillMethod: asset.fillMethod,
       maxFillPercent: counted(asset.maxFillPct),
       reorderPercent: counted(asset.autoReorderPct),
     })),
   }),
-  figures: () => ({ amount: null, gallons: null }),
   about: ({ name }) => ({ name }),
 });
 
@@ -93,24 +81,19 @@ export const allocations = defineMapping({
   kind: "allocation",
   reads: "platform.allocations",
   writes: "files.allocations",
-  tables: { items: ["product", "item"] },
+  tables: { items: COLUMNS.items },
   // The version is the last change.
   leaves: { record: ["createdAt"] },
   input: Allocation,
   output: AllocationDocument,
   number: ({ id }) => id,
   map: (allocation, references) => ({
-    id: allocation.id,
+    ...pick(allocation, "id", "companyId", "connectionId", "supplierId", "product"),
+    ...pick(allocation, "brand", "period"),
     number: allocation.id,
     version: allocation.updatedAt,
-    companyId: allocation.companyId,
-    connectionId: allocation.connectionId,
-    supplierId: allocation.supplierId,
     terminal: allocation.terminalId,
     item: codeOf(references, "items", allocation.product),
-    product: allocation.product,
-    brand: allocation.brand,
-    period: allocation.period,
     dailyAllocation: counted(allocation.dailyAllocation),
     dailyUsed: counted(allocation.dailyUsed),
     weeklyAllocation: counted(allocation.weeklyAllocation),
@@ -118,7 +101,6 @@ export const allocations = defineMapping({
     monthlyAllocation: counted(allocation.monthlyAllocation),
     monthlyUsed: counted(allocation.monthlyUsed),
   }),
-  figures: () => ({ amount: null, gallons: null }),
   about: ({ terminalId, product }) => ({ name: `${terminalId} ${product}` }),
 });
 
@@ -141,18 +123,13 @@ export const connections = defineMapping({
     const isOurs = (erpId ?? "") !== "" || [fromCompanyId, toCompanyId].some(isPartyOf(references));
     if (isOurs) return skip("known to the ERP");
     return {
-      id,
+      ...pick(connection, "id", "status", "message", "paymentTerms", "creditLimit"),
       number: id,
       version: connection.updatedAt,
-      status: connection.status,
       fromCompanyId,
       toCompanyId,
-      message: connection.message,
-      paymentTerms: connection.paymentTerms,
-      creditLimit: connection.creditLimit,
     };
   },
-  figures: () => ({ amount: null, gallons: null }),
 });
 
 const isPartyOf =
@@ -167,24 +144,17 @@ export const rackPrices = defineMapping({
   kind: "platform-price",
   reads: "platform.rackPrices",
   writes: "files.rack-prices",
-  tables: { items: ["product", "item"] },
+  tables: { items: COLUMNS.items },
   // The price is our own, and holds its spread over the index; the version is the last change.
   leaves: { record: ["companyId", "spread", "createdAt"] },
   input: RackPrice,
   output: RackPriceDocument,
   number: ({ terminalId, product }) => `${terminalId}|${product}`,
   map: (price, references) => ({
-    id: price.id,
+    ...pick(price, "id", "product", "price", "unit", "effectiveAt", "expiresAt", "indexSource"),
     number: `${price.terminalId}|${price.product}`,
     version: price.updatedAt,
     terminal: price.terminalId,
     item: codeOf(references, "items", price.product),
-    product: price.product,
-    price: price.price,
-    unit: price.unit,
-    effectiveAt: price.effectiveAt,
-    expiresAt: price.expiresAt,
-    indexSource: price.indexSource,
   }),
-  figures: () => ({ amount: null, gallons: null }),
 });

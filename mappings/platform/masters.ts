@@ -1,8 +1,10 @@
-/** What customers and suppliers have in common: a party of the ERP as a company of the platform. */
+/** What parties and prices of every ERP have in common on their way to the platform. */
 import { z } from "zod";
+import { cellOf, needed, present, within } from "../values.ts";
+import type { References } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { CreateParty } from "../../src/platform/contract/network.ts";
-import { needed, within } from "./limits.ts";
 
 /** A party of the ERP, in its words. */
 export interface ErpParty {
@@ -30,9 +32,9 @@ interface Address {
  */
 export function companyOf(party: ErpParty): CreateParty {
   const [address, ...further] = party.addresses;
-  return present({
-    name: needed(200, "Name", party.name),
-    externalId: needed(120, "Code", party.code),
+  const name = needed(200, "Name", party.name);
+  const externalId = needed(120, "Code", party.code);
+  const rest = {
     contactEmail: email(party.email),
     contactPhone: within(50, "Mobile", party.mobile),
     phone: within(50, "Phone", party.phone),
@@ -42,7 +44,8 @@ export function companyOf(party: ErpParty): CreateParty {
     zip: address && within(20, "Addresses/Postal Code", address.zip),
     country: address && within(120, "Addresses/Country/Code", address.country),
     notes: within(2000, "Addresses", further.map(noteOf).join("\n")),
-  });
+  };
+  return { name, externalId, ...present(rest) };
 }
 
 function email(value: string | null): string | undefined {
@@ -73,9 +76,41 @@ function noteOf(address: Address): string {
   return `Further address: ${joined(", ", lines, address.city, region, address.country)}`;
 }
 
-/** Without the members that are undefined. */
-function present<T extends object>(members: { [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined),
-  ) as T;
+/* Rack prices: the terminal they hold at, and the prices that the platform takes. */
+
+const PRICE_MAX = Decimal.of("999999");
+/** The form of an IRS terminal control number: the platform knows terminals by it. */
+const CONTROL_NUMBER = /^T-\d\d-[A-Z]{2}-\d{4}$/;
+
+/** A list named by the control number alone is that terminal; any other name is looked up. @throws NotMapped */
+export function terminalOf(references: References, list: string): string {
+  const name = list.trim();
+  if (CONTROL_NUMBER.test(name)) return name;
+  return needed(50, "terminal", cellOf(references, "terminals", name, "terminal"));
+}
+
+/** Its shortest digits. @throws Refused: the platform takes prices above 0 and up to 999,999 */
+export function priceWithin(written: Decimal, field: string): Decimal {
+  const price = Decimal.of(written.plain());
+  const refused = (code: string, message: string, next: string): Refused =>
+    new Refused({ code, message, next, field });
+  if (price.sign === 0)
+    throw refused(
+      "zero-price",
+      "the price is 0",
+      "Enter the price in the ERP, or remove the line.",
+    );
+  if (price.sign < 0)
+    throw refused(
+      "negative-price",
+      `the price ${price.text} is negative`,
+      "Correct the price in the ERP; the platform takes none below zero.",
+    );
+  if (price.compare(PRICE_MAX) > 0)
+    throw refused(
+      "price-too-high",
+      `the price ${price.text} is above ${PRICE_MAX.text}`,
+      "Correct the price in the ERP; the platform takes none that high.",
+    );
+  return price;
 }

@@ -1,5 +1,5 @@
-import { noonOf } from "../platform/invoices.ts";
-import { productOf } from "../platform/products.ts";
+/** Lists of any ERP (`plain/…`), as documents of the platform. */
+import { COLUMNS, noonOf, pick, present, productOf } from "../values.ts";
 import { defineMapping, type References, skip } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
@@ -16,21 +16,13 @@ import {
 } from "../../src/platform/contract/documents.ts";
 import { id, isKnown } from "../../src/platform/contract/primitives.ts";
 
-/** The members that have a value: what the platform does not take as empty is left out. */
-export type Present<T> = { [K in keyof T]?: NonNullable<T[K]> };
-
-const present = <T extends object>(members: T): Present<T> =>
-  Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== null && value !== undefined),
-  ) as Present<T>;
-
 /** Delivery tickets that an ERP issued. A newer version of a ticket changes it on the platform. */
 export const deliveryTickets = defineMapping({
   name: "plain/delivery-tickets",
   kind: "delivery-ticket",
   reads: "plain/delivery-tickets",
   writes: "platform.tickets",
-  tables: { products: ["code", "product"] },
+  tables: { products: COLUMNS.products },
   // The list has one bill of lading per ticket.
   leaves: { document: ["bolNumbers"] },
   input: layouts.deliveryTickets.record,
@@ -133,7 +125,6 @@ export const ticketSignatures = defineMapping({
     receiverName,
     ...present({ discrepancies }),
   }),
-  figures: () => ({ amount: null, gallons: null }),
   about: ({ receiverName }) => ({ name: receiverName }),
 });
 
@@ -147,30 +138,19 @@ export const freightRates = defineMapping({
   kind: "freight-rate",
   reads: "plain/freight-rates",
   writes: "platform.freightRates",
-  tables: { products: ["code", "product"] },
+  tables: { products: COLUMNS.products },
   // The list has no column for fees of a rate; distances are in miles.
   leaves: { document: ["customFees", "distanceUnit"] },
   input: layouts.freightRates.record,
   output: FreightRateDocument,
   number: ({ code }) => code,
   map: ({ product, effective, ...rate }, references) => ({
-    connectionId: rate.connectionId,
-    originTerminalId: rate.originTerminalId,
-    originCity: rate.originCity,
-    originState: rate.originState,
-    destinationZip: rate.destinationZip,
-    destinationZipPrefix: rate.destinationZipPrefix,
-    destinationCity: rate.destinationCity,
-    destinationState: rate.destinationState,
+    ...pick(rate, "connectionId", "originTerminalId", "originCity", "originState"),
+    ...pick(rate, "destinationZip", "destinationZipPrefix", "destinationCity", "destinationState"),
+    ...pick(rate, "ratePerMile", "flatFee", "minCharge", "fuelSurchargePercent", "notes"),
     product: product === null ? null : productOf(references, product),
-    ratePerMile: rate.ratePerMile,
-    flatFee: rate.flatFee,
-    minCharge: rate.minCharge,
-    fuelSurchargePercent: rate.fuelSurchargePercent,
-    notes: rate.notes,
     ...present({ effectiveAt: effective === null ? null : noonOf(effective) }),
   }),
-  figures: () => ({ amount: null, gallons: null }),
 });
 
 /** Freight rates of ours that hold no longer, by the code that they were made with. */
@@ -186,7 +166,6 @@ export const endedFreightRates = defineMapping({
     freightRateId: references.counterpart("freight-rate", code),
     connectionId,
   }),
-  figures: () => ({ amount: null, gallons: null }),
 });
 
 /** The terminals that the company sells from. An empty cell empties the field, but for `Active`, which the platform keeps. */
@@ -208,7 +187,6 @@ export const terminals = defineMapping({
     lng: longitude,
     ...present({ isActive: active }),
   }),
-  figures: () => ({ amount: null, gallons: null }),
   about: ({ name }) => ({ name }),
 });
 
@@ -222,5 +200,4 @@ export const orderNotes = defineMapping({
   output: NoteOnOrder,
   number: ({ id }) => id,
   map: ({ orderId, note }) => ({ orderId, content: note }),
-  figures: () => ({ amount: null, gallons: null }),
 });

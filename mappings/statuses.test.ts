@@ -1,13 +1,13 @@
 /** Orders and tickets that do not count on the platform (any more), where nobody knows what was booked of them. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { deliveryTickets, orders } from "./goods.ts";
-import type { References } from "../../src/core/contract.ts";
-import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import { readCases, referencesOf } from "../../src/mapping/cases.ts";
+import { bookedOrders as orders, bookedTickets as deliveryTickets } from "./goods.ts";
+import type { References } from "../src/core/contract.ts";
+import { parseExact, stringifyExact } from "../src/core/json.ts";
+import { readCases, referencesOf } from "../src/mapping/cases.ts";
 
 const baseOf = (name: string) => {
-  const { cases } = readCases(join(import.meta.dirname, `cases/${name}.json`));
+  const { cases } = readCases(join(import.meta.dirname, `books/cases/${name}.json`));
   const one = cases.find(({ expected }) => "document" in expected);
   if (one === undefined) throw new Error(`no case of ${name} has a document`);
   const references: References = { ...referencesOf(one), find: () => null };

@@ -1,6 +1,6 @@
 /** All invoices of a Tryton export against its payments: what counts as paid, and that the payments would not tell. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { paidInvoices } from "./records.ts";
+import { exportedPaidInvoices as paidInvoices } from "./records.ts";
 import { calendarOf } from "../../src/core/calendar.ts";
 import type { References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cellOf } from "./crossref.ts";
+import { cellOf } from "./values.ts";
 import { referencesBy } from "../src/core/references.ts";
 
 const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -1,19 +1,19 @@
 /** The demo's month through the mappings for books: all of it maps, to the cent and the gallon. */
-import { calendarOf } from "../../src/core/calendar.ts";
+import { calendarOf } from "../src/core/calendar.ts";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openTables } from "../../src/config/crossref.ts";
-import type { References } from "../../src/core/contract.ts";
-import { Decimal } from "../../src/core/decimal.ts";
-import { NotMapped } from "../../src/core/errors.ts";
-import { parseExact } from "../../src/core/json.ts";
-import { companies } from "../../src/sandbox/scenes/companies.ts";
-import { demo } from "../../src/sandbox/scenes/demo.ts";
-import { mappings } from "../index.ts";
+import { openTables } from "../src/config/crossref.ts";
+import type { References } from "../src/core/contract.ts";
+import { Decimal } from "../src/core/decimal.ts";
+import { NotMapped } from "../src/core/errors.ts";
+import { parseExact } from "../src/core/json.ts";
+import { companies } from "../src/sandbox/scenes/companies.ts";
+import { demo } from "../src/sandbox/scenes/demo.ts";
+import { mappings } from "./index.ts";
 
 const { records } = demo(new Date("2026-11-21T12:00:00Z"));
 const us = companies.supplier.id;
-const tables = openTables(join(import.meta.dirname, "../../config/crossref"));
+const tables = openTables(join(import.meta.dirname, "../config/crossref"));
 
 /** Nothing is delivered yet, except what others wait for. */
 const references: References = {
