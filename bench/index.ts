@@ -1,5 +1,5 @@
 /**
- * `npm run bench [pull|road|road|outbound|tryton|reconcile|demo|memory|large-file|files|sandbox|house|console]`: without a name all of them, one after the other.
+ * `npm run bench [pull|road|outbound|tryton|reconcile|demo|memory|large-file|files|sandbox|house|console]`: without a name all of them, one after the other.
  * Figures move with the machine; the ratios, taken in one run, are what counts. A target that is missed is said and
  * fails nothing.
  */

@@ -126,7 +126,7 @@ export interface Likened {
 const OTHERS = `select shown_id(record.id) as recordId, coalesce((select number from delivery
      where delivery.record = likeness.record and number is not null order by delivery desc limit 1), '') as number
    from likeness cross join record on record.record = likeness.record
-   where likeness.likeness = ? and likeness.record <> +? and exists (
+   where likeness.likeness = ? and likeness.record <> ? and exists (
      select 1 from delivery left join request using (request) where delivery.record = likeness.record
        and (delivery.state in ('pending', 'frozen', 'delivered') or request.live = 1))`;
 

@@ -20,10 +20,10 @@ export function causes(database: Database.Database) {
   );
   const append = appending(database);
   const flowOf = value<[delivery: number], number>("select flow from delivery where delivery = ?");
-  // `+?`: see requests.ts. A list of two is made a table of, for every document.
+  // A list of two is made a table of, for every document.
   const waitingFor = values<[kind: Kind, id: string, kind: Kind, other: string], number>(
     `select delivery from quarantine cross join delivery using (delivery)
-     where (awaits_kind = +? and awaits_id = +? or awaits_kind = +? and awaits_id = +?) and state = 'quarantined'`,
+     where (awaits_kind = ? and awaits_id = ? or awaits_kind = ? and awaits_id = ?) and state = 'quarantined'`,
   );
 
   return {

@@ -445,7 +445,7 @@ export function samples(database: Database.Database) {
     SampleRow
   >(
     `select ${columns} from delivery join record using (record)
-     where delivery.flow = +:flow and record in (
+     where delivery.flow = :flow and record in (
        select record from delivery where number = :number
        union select record from record where flow = :flow and id in (:id, :text))
      order by delivery.delivery desc`,

@@ -130,9 +130,8 @@ function newestDeliveries(database: Database.Database) {
   const open = row<[record: number], Last>(
     "select record, delivery, state from delivery where record = ? and state in ('pending', 'quarantined')",
   );
-  // `+?`: see requests.ts.
   const settled = row<[record: number], Last>(
-    `select record, delivery, state from delivery where record = +?
+    `select record, delivery, state from delivery where record = ?
        and state in ('frozen', 'delivered', 'skipped', 'resolved') order by delivery desc limit 1`,
   );
   const refused = row<[delivery: number], { readonly delivery: number; readonly request: number }>(

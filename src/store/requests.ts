@@ -61,7 +61,7 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
   );
   const nextGeneration = value<[operation: string, number: string, revision: string], number>(
     `select coalesce(max(machine ->> '$.generation') + 1, 0) from request
-     where operation = +? and number = +? and revision = +?`,
+     where operation = ? and number = ? and revision = ?`,
   );
   const moving = (also: string) =>
     database.prepare(
@@ -134,10 +134,10 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
       return { ...request, machine: next, key };
     },
 
-    /** In the order of its items. Bound as `+?`, for a plain `?` has SQLite plan such a statement anew for every value. */
+    /** In the order of its items. */
     carried: rows<[request: number], Carried>(
       `select ${CARRIED} from delivery join record using (record)
-       where request = +? and delivery.content is not null order by delivery`,
+       where request = ? and delivery.content is not null order by delivery`,
     ),
   };
 }
@@ -205,13 +205,13 @@ export function underWay(database: Database.Database) {
     `select record, request.request, request.state
      from json_each(?) asked cross join delivery on delivery.record = asked.value
        cross join request using (request)
-     where request.flow = +? and request.live = 1 and kind = +? order by request.request`,
+     where request.flow = ? and request.live = 1 and kind = ? order by request.request`,
   );
   const elsewhere = is<[{ number: string; kind: Kind; flow: number }]>(
     `select 1 from delivery cross join request using (request)
      where (delivery.number = :number and delivery.folded is null or delivery.folded = :number)
        and delivery.state in ('frozen', 'quarantined')
-       and request.live = 1 and kind = +:kind and request.flow <> +:flow limit 1`,
+       and request.live = 1 and kind = :kind and request.flow <> :flow limit 1`,
   );
 
   return {
@@ -271,7 +271,7 @@ export function remembered(database: Database.Database) {
      from (select max(delivery) as delivery from delivery where state = 'delivered' and content is not null
            group by record)
        join delivery using (delivery) join request using (request) join record using (record)
-     where operation = +? order by delivery.request`,
+     where operation = ? order by delivery.request`,
   );
   const bytes = row<[request: number], BodyRow & { target: string; updated_ms: number }>(
     "select request, target, body, body_sha256, updated_ms, body_gone_ms from request where request = ?",

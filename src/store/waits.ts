@@ -196,7 +196,7 @@ export function losses(database: Database.Database) {
     /** The last delivery of a record that has none on its way; a later version may have had nothing new to say. */
     lastDelivered: value<[flow: number, recordId: string], number>(
       `select delivery from delivery join record using (record)
-       where record.flow = +? and record.id = +stored_id(?) and state in ('delivered', 'skipped')
+       where record.flow = ? and record.id = +stored_id(?) and state in ('delivered', 'skipped')
          and not exists (select 1 from delivery d where d.record = delivery.record
            and d.state in ('pending', 'quarantined'))
          and not exists (select 1 from delivery d where d.record = delivery.record and d.state = 'frozen')
@@ -205,7 +205,7 @@ export function losses(database: Database.Database) {
     /** The request that a record was last delivered in; null when a person linked it. */
     lastRequest: value<[flow: number, recordId: string], number>(
       `select request from delivery join record using (record) join request using (request)
-       where record.flow = +? and record.id = +stored_id(?) and request.state = 'done'
+       where record.flow = ? and record.id = +stored_id(?) and request.state = 'done'
        order by delivery desc limit 1`,
     ),
     /** A person decides. Call it inside a transaction. */
