@@ -74,6 +74,9 @@ export interface Folders {
   readonly staging: string;
 }
 
+/** Requests under way: so many share the waits for the disk, or for the line to a server. */
+const AT_ONCE = 16;
+
 /** In the staging folder, an instant by our clock. */
 const MARK = ".since";
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
@@ -186,6 +189,7 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
     operation: writer.operation,
     writes: writer.writes,
     itemsMax: writer.itemsMax,
+    atOnce: AT_ONCE,
     policy: POLICY,
     ready,
     ...(writer.concerns === undefined ? {} : { concerns: writer.concerns }),

@@ -68,19 +68,41 @@ export const localDrop = (base: string): Drop => ({
   removeFolder: (path) => rmdir(path),
   makeFolder: async (path) => void (await mkdir(path, { recursive: true })),
 
-  /** Windows has no such call; NTFS journals names by itself. */
-  async syncFolder(path) {
-    if (process.platform === "win32") return;
-    const folder = await open(path, "r");
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
-  },
+  syncFolder: shared(syncFolder),
 
   async close() {},
 });
+
+/** Windows has no such call; NTFS journals names by itself. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Calls that come while one of the same folder is under way share the next one, which begins after all of them. */
+function shared(sync: (path: string) => Promise<void>): (path: string) => Promise<void> {
+  const under = new Map<string, { now: Promise<void>; next: Promise<void> | null }>();
+  const begin = (path: string): Promise<void> => {
+    const now = sync(path).finally(() => {
+      if (under.get(path)?.next === null) under.delete(path);
+    });
+    under.set(path, { now, next: null });
+    return now;
+  };
+  return (path) => {
+    const busy = under.get(path);
+    if (busy === undefined) return begin(path);
+    return (busy.next ??= busy.now.then(
+      () => begin(path),
+      () => begin(path),
+    ));
+  };
+}
 
 const AT_ONCE = 128;
 

@@ -106,8 +106,9 @@ export interface Rights {
 export const failure = (code: string, text: string, cause?: unknown): Error =>
   Object.assign(new Error(`${code}: ${text}`, { cause }), { code });
 
-/** Over a network a folder that was looked at is not looked at again for so long, ms. */
-const LOOKED_AT_MS = 10_000;
+/** A folder that was looked at is not looked at again for so long, ms: here, and over a network. */
+const LOOKED_AT_MS = 1_000;
+const LOOKED_AT_REMOTE_MS = 10_000;
 const LINKED = "ELINKED";
 
 /**
@@ -119,17 +120,18 @@ export function withoutLinks(drop: Drop): Drop {
   const { path, rights } = drop;
   const base = drop.at();
   const looked = new Map<string, number>();
+  const holdsMs = drop.isLocal ? LOOKED_AT_MS : LOOKED_AT_REMOTE_MS;
 
   /** The first part of it that is a link; null: there is none. */
   const linkIn = async (folder: string): Promise<string | null> => {
     for (const part of partsOf(drop, base, folder)) {
       const lookedAt = looked.get(part);
-      if (lookedAt !== undefined && performance.now() - lookedAt < LOOKED_AT_MS) continue;
+      if (lookedAt !== undefined && performance.now() - lookedAt < holdsMs) continue;
       // What cannot be looked at is told by whatever is done there.
       const found = await drop.look(part).catch(() => null);
       if (found === null) return null;
       if (found.kind === "other") return part;
-      if (!drop.isLocal) looked.set(part, performance.now());
+      looked.set(part, performance.now());
     }
     return null;
   };
