@@ -4,16 +4,13 @@
  */
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import Database from "better-sqlite3";
 import { composeDaemon } from "../src/app/compose.ts";
 import { loadConfiguration } from "../src/app/configuration.ts";
 import { openWeb } from "../src/app/web.ts";
 import { openUsers } from "../src/web/users.ts";
 import { pull } from "../src/engine/pull.ts";
 import { openLog } from "../src/log.ts";
-import { sumAnew } from "../src/store/sums.ts";
-import { storeFile } from "../src/store/rights.ts";
-import { FILLING } from "./console-filling.ts";
+import { fillStore } from "./filling.ts";
 import { NAME, PASSWORD } from "./console.ts";
 
 const { FUELBRIDGE_CONFIG: file = "", FUELBRIDGE_DOCUMENTS: documents = "" } = process.env;
@@ -28,7 +25,7 @@ const [reading] = first.daemon.flows;
 if (reading === undefined) throw new Error("the configuration has no flow");
 await pull(first.engine, reading, never);
 await first.close();
-fill(Number(documents));
+fillStore(config.state, Number(documents));
 
 const daemon = await composeDaemon(config, log);
 const [flow] = daemon.daemon.flows;
@@ -62,19 +59,4 @@ async function measured(): Promise<void> {
 
 function say(report: object): void {
   process.stdout.write(`${JSON.stringify(report)}\n`);
-}
-
-/** Copies of the first document, each with its request, link and audit, searched by; one of 1,000 needs a person. */
-function fill(count: number): void {
-  const database = new Database(storeFile(config.state));
-  database.pragma("locking_mode = exclusive");
-  database.pragma("synchronous = off");
-  database.pragma("cache_size = -200000");
-  database.exec("update delivery set state = 'superseded' where state = 'pending'");
-  const before = database.prepare("select max(record) from record").pluck().get() as number;
-  database.transaction(() => {
-    for (const sql of FILLING) database.prepare(sql).run({ count, before, at: Date.now() });
-    sumAnew(database);
-  })();
-  database.close();
 }

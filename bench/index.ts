@@ -1,5 +1,5 @@
 /**
- * `npm run bench [pull|road|outbound|tryton|reconcile|demo|memory|large-file|files|sandbox|house|console]`: without a name all of them, one after the other.
+ * `npm run bench [pull|road|growth|outbound|tryton|reconcile|demo|memory|large-file|files|sandbox|house|console]`: without a name all of them, one after the other.
  * Figures move with the machine; the ratios, taken in one run, are what counts. A target that is missed is said and
  * fails nothing.
  */
@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { benchConsole } from "./console.ts";
 import { benchDemo } from "./demo.ts";
 import { benchFiles, benchIdoc } from "./files.ts";
+import { benchGrowth } from "./growth.ts";
 import { benchHouse } from "./house.ts";
 import { benchLargeFile } from "./large-file.ts";
 import { benchMemory } from "./memory.ts";
@@ -34,6 +35,7 @@ const rounds = Number(values.rounds);
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   pull: () => benchPull({ 20_000: rounds, 200_000: Math.ceil(rounds / 2) }),
   road: () => benchRoad([20_000, 200_000], Math.ceil(rounds / 2)),
+  growth: () => benchGrowth(10_000, 1_000_000, Math.ceil(rounds / 2)),
   outbound: () => benchOutbound(Number(values.jobs), rounds),
   tryton: () => benchTryton(200, rounds),
   reconcile: async () => {

@@ -63,7 +63,7 @@ export function siteOf(
   return { store, engine, flow };
 }
 
-function change(at: number, documentOf: DocumentOf): Change {
+export function change(at: number, documentOf: DocumentOf): Change {
   const number = `DOC-${String(at).padStart(6, "0")}`;
   return { id: number, version: null, text: JSON.stringify({ number, ...documentOf(at) }) };
 }

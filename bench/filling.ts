@@ -1,12 +1,32 @@
-/** Fills a store with copies of its first document (`:count` of them, the records after `:before`). */
+/** Stores of many documents, made by statements: for benches only. */
+import Database from "better-sqlite3";
+import { storeFile } from "../src/store/rights.ts";
+import { sumAnew } from "../src/store/sums.ts";
+
+/** Copies of the first document, each with its request, link and audit, searched by; one of 1,000 needs a person. */
+export function fillStore(folder: string, count: number): void {
+  const database = new Database(storeFile(folder));
+  database.pragma("locking_mode = exclusive");
+  database.pragma("synchronous = off");
+  database.pragma("cache_size = -200000");
+  database.exec("update delivery set state = 'superseded' where state = 'pending'");
+  const before = database.prepare("select max(record) from record").pluck().get() as number;
+  database.transaction(() => {
+    for (const sql of FILLING) database.prepare(sql).run({ count, before, at: Date.now() });
+    sumAnew(database);
+  })();
+  database.close();
+}
+
+/** The records after `:before`, `:count` of them. */
 const OURS = "record > :before and :count > 0 and :at > 0";
 
-export const FILLING = [
+const FILLING = [
   `with recursive n (i) as (select 1 union all select i + 1 from n where i < :count)
    insert into record (flow, id, version, revision, text)
    select flow, randomblob(16), version, revision, text from n join record
    where record.record = 1 and :before > 0 and :at > 0`,
-  `insert into request (request, flow, operation, kind, number, revision, lane, key, target, body, body_sha256, state,
+  `insert into request (request, flow, operation, kind, number, revision, ordering_key, key, target, body, body_sha256, state,
      machine, created_ms, updated_ms, sent_ms)
    select record, flow, 'file.customer-invoice', 'invoice', 'B-' || record, revision, 'B-' || record, 'key-' || record,
      'import/B-' || record, substr(text, 1, 600), 'x', 'done', '{}', :at - record, :at - record, :at - record
@@ -21,8 +41,8 @@ export const FILLING = [
   `insert into link (kind, platform_id, erp_id, born, number, content, amount, linked_ms)
    select 'invoice', lower(hex(id)), 'B-' || record, 'platform', 'B-' || record, 'c', '10.00', :at - record
    from record where ${OURS}`,
-  `insert into audit (at_ms, flow, request, delivery, event, detail, who)
-   select :at, flow, request, delivery, 'done', '201', iif(record % 100 = 0, 'ann', null) from delivery where ${OURS}`,
+  `insert into audit (at_ms, flow, request, delivery, event, detail, who, chain)
+   select :at, flow, request, delivery, 'done', '201', iif(record % 100 = 0, 'ann', null), x'00' from delivery where ${OURS}`,
   `insert or ignore into search_party (name)
    select 'A-' || (record % 500) || ' Party ' || (record % 500) from record where ${OURS} limit 500`,
   `insert into search_record (record, party, amount, day)
