@@ -17,7 +17,7 @@ import {
   type Row,
   type Table,
 } from "./company-queries.fixture.ts";
-import { child, type Element, elementIn, escaped, textOf } from "./qbxml.ts";
+import { type Element, elementIn, escaped } from "./qbxml.ts";
 
 export type { Row, Table } from "./company-queries.fixture.ts";
 
@@ -126,7 +126,7 @@ export class CompanyFile {
   /** One document. @throws NotParsed */
   answer(xml: string): string {
     this.asked.push(xml);
-    const all = child(elementIn(xml), "QBXMLMsgsRq");
+    const all = elementIn(xml).child("QBXMLMsgsRq");
     if (all === null || !xml.includes('<?qbxml version="13.0"?>')) throw new NotParsed("no qbXML");
     for (const { below } of all.below) for (const one of below) expectOrder(one);
     const answers: string[] = [];
@@ -195,7 +195,7 @@ export class CompanyFile {
   }
 
   #query(table: Table, request: Element): Done {
-    const isOpen = textOf(request, "PaidStatus") === "NotPaidOnly";
+    const isOpen = request.text("PaidStatus") === "NotPaidOnly";
     const rows = this.rows(table).filter((row) => !isOpen || this.#open(table, row).sign > 0);
     return this.#queries.answer(request, rows, (row) => this.#ret(table, row));
   }
@@ -217,7 +217,7 @@ export class CompanyFile {
     const isPayment = table === "ReceivePayment" || table === "BillPaymentCheck";
     const list = table === "Invoice" || table === "ReceivePayment" ? "Customer" : "Vendor";
     const ref = table === "BillPaymentCheck" ? "PayeeEntityRef" : `${list}Ref`;
-    fields[ref] = this.#named(list, fields[ref] ?? "", child(content, ref));
+    fields[ref] = this.#named(list, fields[ref] ?? "", content.child(ref));
     const lines = content.below.filter(({ name }) => name.endsWith("LineAdd")).map(fieldsOf);
     for (const { ItemRef = "" } of lines)
       if (!this.items.has(ItemRef))
@@ -225,8 +225,8 @@ export class CompanyFile {
     const applied = content.below
       .filter(({ name }) => name === "AppliedToTxnAdd")
       .map((one) => ({
-        to: textOf(one, "TxnID") ?? "",
-        amount: textOf(one, "PaymentAmount") ?? "0",
+        to: one.text("TxnID") ?? "",
+        amount: one.text("PaymentAmount") ?? "0",
       }));
     for (const { to, amount } of applied) {
       const of = table === "ReceivePayment" ? "Invoice" : "Bill";
@@ -242,7 +242,7 @@ export class CompanyFile {
   }
 
   #named(list: "Customer" | "Vendor", fullName: string, ref: Element | null): string {
-    const id = ref === null ? null : textOf(ref, "ListID");
+    const id = ref === null ? null : ref.text("ListID");
     const found = this.rows(list).find((row) =>
       id === null ? row.fields["Name"]?.toLowerCase() === fullName.toLowerCase() : row.id === id,
     );
@@ -263,8 +263,8 @@ export class CompanyFile {
   }
 
   #void(request: Element): Done {
-    const row = this.rows(textOf(request, "TxnVoidType") as Table).find(
-      ({ id }) => id === textOf(request, "TxnID"),
+    const row = this.rows(request.text("TxnVoidType") as Table).find(
+      ({ id }) => id === request.text("TxnID"),
     );
     if (row === undefined) throw new Refusal(3120, "Object cannot be found.");
     row.isVoid = true;
@@ -407,7 +407,7 @@ function fieldsOf({ below }: Element): Record<string, string> {
       .filter(({ name }) => !/LineAdd$|^AppliedToTxnAdd$/.test(name))
       .map((one) => [
         one.name,
-        one.name.endsWith("Ref") ? (textOf(one, "FullName") ?? "") : one.text,
+        one.name.endsWith("Ref") ? (one.text("FullName") ?? "") : one.content,
       ]),
   );
 }

@@ -2,7 +2,7 @@
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refusal } from "./company-order.fixture.ts";
 import type { Row, Table } from "./company-queries.fixture.ts";
-import { child, type Element, escaped, textOf } from "./qbxml.ts";
+import { type Element, escaped } from "./qbxml.ts";
 
 const PARTIES = {
   SalesOrder: { list: "Customer", line: "SalesOrderLine" },
@@ -36,9 +36,9 @@ export function changeGoods(file: CompanyFile, table: Goods, content: Element): 
     .filter(({ name }) => name === `${line}${isMod ? "Mod" : "Add"}`)
     .map((one) => lineOf(file, one));
   if (!isMod) {
-    const ref = child(content, `${list}Ref`);
-    const id = ref === null ? null : textOf(ref, "ListID");
-    const name = ref === null ? null : textOf(ref, "FullName");
+    const ref = content.child(`${list}Ref`);
+    const id = ref === null ? null : ref.text("ListID");
+    const name = ref === null ? null : ref.text("FullName");
     const party = file.rows(list).find((row) => row.id === id || row.fields["Name"] === name);
     if (party === undefined)
       throw new Refusal(3140, `There is an invalid reference to QuickBooks ${list} "${name}".`);
@@ -58,16 +58,16 @@ const simple = ({ below }: Element, line: string): Line =>
   Object.fromEntries(
     below
       .filter(({ name }) => !name.startsWith(line) && !name.endsWith("Ref"))
-      .map(({ name, text }) => [name, text]),
+      .map(({ name, content }) => [name, content]),
   );
 
 /** A linked line has the order's item and price, and may say a quantity alone. @throws Refusal */
 function lineOf(file: CompanyFile, content: Element): Line {
-  const link = child(content, "LinkToTxn");
-  const said = Object.fromEntries(content.below.map(({ name, text }) => [name, text]));
+  const link = content.child("LinkToTxn");
+  const said = Object.fromEntries(content.below.map((one) => [one.name, one.content]));
   const { Desc = "", Quantity = "1", Rate, Cost } = said;
   if (link === null) {
-    const item = textOf(child(content, "ItemRef") ?? content, "FullName") ?? "";
+    const item = (content.child("ItemRef") ?? content).text("FullName") ?? "";
     if (!file.items.has(item))
       throw new Refusal(3140, `There is an invalid reference to QuickBooks Item "${item}".`);
     const comes =
@@ -80,7 +80,7 @@ function lineOf(file: CompanyFile, content: Element): Line {
   }
   if (content.below.some(({ name }) => name !== "Quantity" && name !== "LinkToTxn"))
     throw new Refusal(3153, "There are conflicting elements beside LinkToTxn.");
-  const [to, at] = [textOf(link, "TxnID") ?? "", textOf(link, "TxnLineID") ?? ""];
+  const [to, at] = [link.text("TxnID") ?? "", link.text("TxnLineID") ?? ""];
   const order = file.rows("PurchaseOrder").find(({ id }) => id === to);
   const line = order?.lines[Number(at) - 1];
   if (line === undefined) throw new Refusal(3120, `Object "${to}" cannot be found.`);

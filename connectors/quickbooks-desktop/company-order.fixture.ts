@@ -1,5 +1,5 @@
 /** What QuickBooks takes of a request before it looks at its content, from the published schema: nothing of ours. */
-import { child, type Element } from "./qbxml.ts";
+import type { Element } from "./qbxml.ts";
 
 const LIST_QUERY =
   "ListID+ FullName+ MaxReturned ActiveStatus FromModifiedDate ToModifiedDate NameFilter NameRangeFilter IncludeRetElement:50+ OwnerID+";
@@ -85,8 +85,8 @@ export class Refusal extends Error {
 export function expectOrder(element: Element): void {
   const order = ORDER[element.name]?.split(" ");
   const shape = SHAPES[element.name];
-  if (shape !== undefined && !shape.test(element.text))
-    throw new NotParsed(`${element.name} ${element.text}`);
+  if (shape !== undefined && !shape.test(element.content))
+    throw new NotParsed(`${element.name} ${element.content}`);
   if (order === undefined) return;
   let at = -1;
   for (const one of element.below) {
@@ -94,12 +94,12 @@ export function expectOrder(element: Element): void {
     const entry = order[place] ?? "";
     const most = Number(/:(\d+)/.exec(entry)?.[1] ?? "4095");
     const isRepeated = place === at && !entry.endsWith("+");
-    if (place < at || place < 0 || isRepeated || one.text.length > most)
+    if (place < at || place < 0 || isRepeated || one.content.length > most)
       throw new NotParsed(`${element.name}.${one.name} is not at its place, or too long`);
     at = place;
     expectOrder(one);
   }
   for (const entry of order)
-    if (entry.endsWith("*") && child(element, /^\w+/.exec(entry)?.[0] ?? "") === null)
+    if (entry.endsWith("*") && element.child(/^\w+/.exec(entry)?.[0] ?? "") === null)
       throw new NotParsed(`${element.name} lacks ${entry}`);
 }

@@ -4,7 +4,7 @@
  */
 import { crc32 } from "node:zlib";
 import { Refusal } from "./company-order.fixture.ts";
-import { below, child, type Element, elementIn, escaped, textOf } from "./qbxml.ts";
+import { type Element, elementIn, escaped } from "./qbxml.ts";
 
 export type Table =
   | "Customer"
@@ -84,8 +84,8 @@ export class Queries {
     const isList = request.name === "ListDeletedQueryRq";
     const [typeName, id] = isList ? ["ListDelType", "ListID"] : ["TxnDelType", "TxnID"];
     const types = many(request, typeName);
-    const range = child(request, "DeletedDateRangeFilter");
-    const from = (range === null ? null : textOf(range, "FromDeletedDate")) ?? "";
+    const range = request.child("DeletedDateRangeFilter");
+    const from = (range === null ? null : range.text("FromDeletedDate")) ?? "";
     const rets = this.#deleted
       .filter(({ type, at }) => types.includes(type) && at >= from)
       .map(({ type, row, at }) => {
@@ -121,7 +121,7 @@ export class Queries {
   #page(request: Element, id: string, written: Written): Done {
     const iterator = this.#iterators.get(id);
     if (iterator === undefined) throw new Refusal(3391, "The iteratorID is not valid");
-    const most = Number(textOf(request, "MaxReturned") ?? "500");
+    const most = Number(request.text("MaxReturned") ?? "500");
     const page = iterator.rows.slice(iterator.at, iterator.at + most);
     iterator.at += page.length;
     const left = iterator.rows.length - iterator.at;
@@ -134,18 +134,17 @@ export class Queries {
 }
 
 const many = (request: Element, field: string): string[] =>
-  below(request, field).map(({ text }) => text.trim());
+  request.all(field).map(({ content }) => content.trim());
 
 function isWithin(request: Element, { fields, modified }: Row): boolean {
-  const dates = child(request, "TxnDateRangeFilter");
-  const stamps = child(request, "ModifiedDateRangeFilter") ?? request;
+  const dates = request.child("TxnDateRangeFilter");
+  const stamps = request.child("ModifiedDateRangeFilter") ?? request;
   const day = fields["TxnDate"] ?? "";
-  const isSeen = !request.name.endsWith("QueryRq") || textOf(request, "ActiveStatus") === "All";
+  const isSeen = !request.name.endsWith("QueryRq") || request.text("ActiveStatus") === "All";
   return (
     (dates === null ||
-      (day >= (textOf(dates, "FromTxnDate") ?? "") &&
-        day <= (textOf(dates, "ToTxnDate") ?? "9999"))) &&
-    modified >= (textOf(stamps, "FromModifiedDate") ?? "") &&
+      (day >= (dates.text("FromTxnDate") ?? "") && day <= (dates.text("ToTxnDate") ?? "9999"))) &&
+    modified >= (stamps.text("FromModifiedDate") ?? "") &&
     (isSeen || fields["IsActive"] !== "false")
   );
 }
@@ -159,8 +158,8 @@ function picked(request: Element, ret: string): string {
   return `<${name}>${some.map(asText).join("")}</${name}>`;
 }
 
-const asText = ({ name, text, below: all }: Element): string =>
-  `<${name}>${all.length > 0 ? all.map(asText).join("") : escaped(text)}</${name}>`;
+const asText = ({ name, content, below: all }: Element): string =>
+  `<${name}>${all.length > 0 ? all.map(asText).join("") : escaped(content)}</${name}>`;
 
 const isNamed = ({ id, fields }: Row, [field, value]: readonly [string, string]): boolean =>
   field === "TxnID" || field === "ListID"

@@ -7,15 +7,7 @@ import type { Fault } from "../../src/core/fault.ts";
 import { closingExamination, type CodeColumn, codeExaminations } from "../../src/ledger/examine.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import type { DesktopConfig } from "./config.ts";
-import {
-  child,
-  type Element,
-  type Querying,
-  type Reply,
-  type Request,
-  textOf,
-  yesOf,
-} from "./qbxml.ts";
+import type { Querying, Reply, Request } from "./qbxml.ts";
 import { errors } from "./status.ts";
 import { sameName } from "../quickbooks/text.ts";
 
@@ -191,9 +183,7 @@ async function namesOf(
   try {
     const IncludeRetElement = ["Name", "FullName"];
     const [reply] = await wire.read([{ name, values: { IncludeRetElement } }], signal);
-    return (reply?.rets ?? []).flatMap(
-      (row) => textOf(row, "FullName") ?? textOf(row, "Name") ?? [],
-    );
+    return (reply?.rets ?? []).flatMap((row) => row.text("FullName") ?? row.text("Name") ?? []);
   } catch (error) {
     if (error instanceof LedgerError && error.phase === "answered") return null;
     throw error;
@@ -228,9 +218,9 @@ export function companyIn(
   named: string,
 ): Company {
   const [hostRet, companyRet, preferencesRet] = [host, company, preferences].map(
-    (reply) => reply?.rets[0] ?? null,
+    (reply) => reply?.rets[0],
   );
-  const name = companyRet ? textOf(companyRet, "CompanyName") : null;
+  const name = companyRet?.text("CompanyName") ?? null;
   if (name !== named)
     throw new SourceUnavailable(
       `QuickBooks has the company ${JSON.stringify(name)} open, not ${JSON.stringify(named)}`,
@@ -239,17 +229,14 @@ export function companyIn(
         waitMs: 60_000,
       },
     );
-  const groupOf = (name: string): Element | null =>
-    preferencesRet ? child(preferencesRet, name) : null;
-  const multiCurrency = groupOf("MultiCurrencyPreferences");
-  const accounting = groupOf("AccountingPreferences");
   return {
     company: name,
-    product: hostRet ? textOf(hostRet, "ProductName") : null,
-    country: hostRet ? textOf(hostRet, "Country") : null,
-    preferences: preferencesRet !== null,
-    salesTax: groupOf("SalesTaxPreferences") === null ? null : true,
-    multiCurrency: multiCurrency && yesOf(multiCurrency, "IsMultiCurrencyOn"),
-    closingDate: accounting && textOf(accounting, "ClosingDate"),
+    product: hostRet?.text("ProductName") ?? null,
+    country: hostRet?.text("Country") ?? null,
+    preferences: preferencesRet !== undefined,
+    salesTax: preferencesRet?.child("SalesTaxPreferences") ? true : null,
+    multiCurrency:
+      preferencesRet?.child("MultiCurrencyPreferences")?.yes("IsMultiCurrencyOn") ?? null,
+    closingDate: preferencesRet?.child("AccountingPreferences")?.text("ClosingDate") ?? null,
   };
 }

@@ -8,8 +8,9 @@ import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { CompanyFile } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { rowsOf, settings } from "./desktop.fixture.ts";
-import { hresultOf, Mailbox, Visits } from "./mailbox.ts";
+import { Mailbox } from "./mailbox.ts";
 import { booksOf } from "./index.ts";
+import { hresultOf } from "./status.ts";
 import { asking, type Wire } from "./wire.ts";
 
 const ITEM = itemOf(invoiceDocument("FL-1"));
@@ -121,7 +122,7 @@ test.for<[number, string]>([
 /** A Web Connector in this process, whose answers to an invoice are lost as `lose` says. */
 function connected(file: CompanyFile, lose: () => string | null) {
   const timing = { holdMs: 5, lingerMs: MINUTE, deadlineMs: MINUTE };
-  const mailbox = new Mailbox(timing, new Visits(undefined), Date.now, () => {});
+  const mailbox = new Mailbox({ ...timing, now: Date.now, arrived: () => {} });
   const state = { isOver: false, sessions: 0 };
   const session = async (): Promise<void> => {
     const ticket = mailbox.begin();
@@ -173,7 +174,7 @@ test.for(["0x80040401", "0x80040408", "0x8004040A", "0x80040416", "0x80040420"])
   async (code) => {
     const file = companyFile();
     const timing = { holdMs: 5, lingerMs: MINUTE, deadlineMs: MINUTE };
-    const mailbox = new Mailbox(timing, new Visits(undefined), Date.now, () => {});
+    const mailbox = new Mailbox({ ...timing, now: Date.now, arrived: () => {} });
     const sink = sinkOver(asking((one, signal) => mailbox.ask(one, signal)));
     const ticket = mailbox.begin();
     expect(mailbox.broken(ticket, code, "")).toBe("done");

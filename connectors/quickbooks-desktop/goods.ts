@@ -28,18 +28,7 @@ import {
 } from "../../src/ledger/port.ts";
 import type { DesktopConfig } from "./config.ts";
 import { branches, pages, WITH_LINES } from "./lists.ts";
-import {
-  amountOf,
-  below,
-  dayOf,
-  decimalOf,
-  type Element,
-  needed,
-  refOf,
-  textOf,
-  type Values,
-  yesOf,
-} from "./qbxml.ts";
+import type { Element, Values } from "./qbxml.ts";
 import {
   desktopMemo,
   guidOf,
@@ -111,7 +100,7 @@ export const orderAdapter = (
       // It may have another number by now: no order is made before its day was looked through.
       const others = named.some(isOurs) || days.length === 0 ? [] : await ask(ofDays(days));
       const rows = [...named, ...others.filter(isOurs)];
-      const once = new Map(rows.map((row) => [needed(row, "TxnID"), row]));
+      const once = new Map(rows.map((row) => [row.needed("TxnID"), row]));
       return [...once.values()].map((row) => bookedOrder(side, row, marks));
     },
     async *list(side, { dated, changedSince }, from, signal) {
@@ -135,7 +124,7 @@ export const orderAdapter = (
         values: { [`${table}Add`]: orderAdd(config, desired) },
       };
       const { rets } = await without(type, wire, () => wire.write(request, signal));
-      return needed(only(rets), "TxnID");
+      return only(rets).needed("TxnID");
     },
     step: (to, one, { signal }) => step(wire, config, to, one, signal),
   });
@@ -240,21 +229,19 @@ const lineFacts = (
 
 function bookedOrder(side: Side, row: Element, marks: readonly string[]): BookedOrder<Element> {
   const { table, partyRef, full, moved, most } = TABLES[side];
-  const id = needed(row, "TxnID");
-  const lines = below(row, `${table}LineRet`).filter(
-    (line) => refOf(line, "ItemRef").name !== null,
-  );
+  const id = row.needed("TxnID");
+  const lines = row.all(`${table}LineRet`).filter((line) => line.ref("ItemRef").name !== null);
   const facts = lines.map((line) =>
-    lineFacts(refOf(line, "ItemRef").name, decimalOf(line, "Quantity"), amountOf(line, "Amount")),
+    lineFacts(line.ref("ItemRef").name, line.decimal("Quantity"), line.amount("Amount")),
   );
   const { mark, number, text } = markedBy(row, marks);
-  const isClosed = yesOf(row, "IsManuallyClosed") === true;
-  const isVoid = isClosed && VOID.test(textOf(row, "Memo") ?? "");
-  const hasMoved = lines.some((line) => amountOf(line, moved).sign !== 0);
+  const isClosed = row.yes("IsManuallyClosed") === true;
+  const isVoid = isClosed && VOID.test(row.text("Memo") ?? "");
+  const hasMoved = lines.some((line) => line.amount(moved).sign !== 0);
   const isOurs = text?.startsWith(`${LINES}${digestOf(facts)}`) === true && !hasOthers(row, table);
   const state = isVoid
     ? "cancelled"
-    : isClosed || yesOf(row, full) === true
+    : isClosed || row.yes(full) === true
       ? "closed"
       : hasMoved
         ? "open, and goods of it have moved"
@@ -269,8 +256,8 @@ function bookedOrder(side: Side, row: Element, marks: readonly string[]): Booked
     status: isVoid ? "cancelled" : "posted",
     mark,
     reference: heldNumber(row, number, most),
-    party: refOf(row, partyRef).name ?? "",
-    date: dayOf(row, "TxnDate"),
+    party: row.ref(partyRef).name ?? "",
+    date: row.day("TxnDate"),
     lines: facts,
     open: state === "open",
     native: row,
@@ -279,10 +266,10 @@ function bookedOrder(side: Side, row: Element, marks: readonly string[]): Booked
 
 /** Groups, and lines of text, which a person entered: we write none, and lines that are not named are deleted. */
 const hasOthers = (row: Element, table: string): boolean =>
-  below(row, `${table}LineGroupRet`).length > 0 ||
-  below(row, `${table}LineRet`).some(
-    (line) => refOf(line, "ItemRef").name === null && textOf(line, "Desc") !== null,
-  );
+  row.all(`${table}LineGroupRet`).length > 0 ||
+  row
+    .all(`${table}LineRet`)
+    .some((line) => line.ref("ItemRef").name === null && line.text("Desc") !== null);
 
 const VOID = /^VOID:/;
 /** Before the digest of the lines that were written last: lines that somebody changed since are never overwritten. */
@@ -309,7 +296,7 @@ function orderAdd(config: OrderConfig, desired: Desired<"order">): Values {
   const { document, mark, number, party, payer } = desired;
   const { table, partyRef, most } = TABLES[document.type];
   const row = payer?.native as Element | undefined;
-  const ListID = row === undefined ? null : textOf(row, "ListID");
+  const ListID = row === undefined ? null : row.text("ListID");
   return {
     [partyRef]: ListID === null ? { FullName: party } : { ListID },
     TxnDate: document.date,
@@ -353,10 +340,10 @@ async function step(
   const named = isRenumbered
     ? { RefNumber: documentNumber(desired.number, desired.number, most) }
     : {};
-  const held = { TxnID: needed(row, "TxnID"), EditSequence: needed(row, "EditSequence") };
+  const held = { TxnID: row.needed("TxnID"), EditSequence: row.needed("EditSequence") };
   const changes =
     to === "cancelled"
-      ? { IsManuallyClosed: true, Memo: `VOID: ${textOf(row, "Memo") ?? ""}`.trim() }
+      ? { IsManuallyClosed: true, Memo: `VOID: ${row.text("Memo") ?? ""}`.trim() }
       : {
           ...named,
           Memo: orderMemo(config, desired),
@@ -447,7 +434,7 @@ export function receiptAdapter(
       await wire.write({ name: "ItemReceiptAdd", values: { ItemReceiptAdd: values } }, signal);
     },
     async note(row, text, call) {
-      await mod(row, { Memo: ascii(`${textOf(row, "Memo") ?? ""} ${text}`) }, call);
+      await mod(row, { Memo: ascii(`${row.text("Memo") ?? ""} ${text}`) }, call);
     },
     async amend({ document, mark, number }, row, call) {
       const { date: TxnDate } = document;
@@ -461,7 +448,7 @@ export function receiptAdapter(
       await mod(row, { TxnDate, ...named, Memo, ItemLineMod: lines }, call);
     },
     async cancel(row, { signal }) {
-      const values = { TxnVoidType: "ItemReceipt", TxnID: needed(row, "TxnID") };
+      const values = { TxnVoidType: "ItemReceipt", TxnID: row.needed("TxnID") };
       await wire.write({ name: "TxnVoid", values }, signal);
     },
     bring: () => Promise.resolve(),
@@ -498,8 +485,8 @@ const keptReceipt = (config: ReceiptConfig, document: ShipmentDocument): Facts =
 });
 
 const heldOf = (row: Element): Values => ({
-  TxnID: needed(row, "TxnID"),
-  EditSequence: needed(row, "EditSequence"),
+  TxnID: row.needed("TxnID"),
+  EditSequence: row.needed("EditSequence"),
 });
 
 /** What follows the mark in its memo: `ticket BOL 4471; driver …`. */
@@ -524,35 +511,34 @@ const QUERIES = ["ItemReceiptQuery", "BillQuery"] as const;
 const isReceipt = (row: Element): boolean => markedBy(row, []).text?.startsWith(TICKET) === true;
 
 function bookedReceipt(row: Element, state: "received" | "billed"): BookedTicket<Element> {
-  const id = needed(row, "TxnID");
-  const memo = textOf(row, "Memo") ?? "";
+  const id = row.needed("TxnID");
+  const memo = row.text("Memo") ?? "";
   const marked = markedBy(row, []);
   const { text } = marked;
   const number = heldNumber(row, marked.number, MOST);
-  const lines = below(row, "ItemLineRet").filter((line) => decimalOf(line, "Quantity") !== null);
-  const isVoid =
-    /^VOID:/i.test(memo) && lines.every((line) => amountOf(line, "Quantity").sign === 0);
-  const isLinked = below(row, "LinkedTxn").length > 0;
+  const lines = row.all("ItemLineRet").filter((line) => line.decimal("Quantity") !== null);
+  const isVoid = /^VOID:/i.test(memo) && lines.every((line) => line.amount("Quantity").sign === 0);
+  const isLinked = row.all("LinkedTxn").length > 0;
   // Lines that are not named are deleted when it is changed: groups are a person's.
-  const hasGroups = below(row, "ItemGroupLineRet").length > 0;
+  const hasGroups = row.all("ItemGroupLineRet").length > 0;
   const isOpen =
-    state === "received" && !isLinked && !hasGroups && amountOf(row, "TotalAmount").sign === 0;
+    state === "received" && !isLinked && !hasGroups && row.amount("TotalAmount").sign === 0;
   return {
     type: "in",
     id,
     number: number ?? id,
-    called: `item receipt ${textOf(row, "RefNumber") ?? id}`,
+    called: `item receipt ${row.text("RefNumber") ?? id}`,
     state: isVoid ? "void" : state,
     stage: isVoid ? "cancelled" : "done",
     fixed: true,
     open: isOpen,
-    party: refOf(row, "VendorRef").name ?? "",
+    party: row.ref("VendorRef").name ?? "",
     reference: text?.startsWith(TICKET) === true ? referenceIn(text) : number,
-    date: dayOf(row, "TxnDate"),
+    date: row.day("TxnDate"),
     lines: lines.map((line) =>
       goodsLine({
-        product: refOf(line, "ItemRef").name,
-        quantity: decimalOf(line, "Quantity"),
+        product: line.ref("ItemRef").name,
+        quantity: line.decimal("Quantity"),
         unit: null,
         unitPrice: null,
       }),
@@ -576,7 +562,7 @@ async function receiptAdd(
   const { document, mark, number, party, payer } = desired;
   await expectNoStock(wire, config, document, signal);
   const row = payer?.native as Element | undefined;
-  const ListID = row === undefined ? null : textOf(row, "ListID");
+  const ListID = row === undefined ? null : row.text("ListID");
   return {
     VendorRef: ListID === null ? { FullName: party } : { ListID },
     TxnDate: document.date,
@@ -612,19 +598,19 @@ async function linkedLines(
   const TxnID = named?.side === "purchase" ? (named.number ?? named.id) : null;
   const ordered = TxnID === null ? [] : await orderedLines(wire, TxnID, signal);
   return lines.map((line) => {
-    const at = ordered.findIndex((one) => sameName(refOf(one, "ItemRef").name ?? "", line.product));
+    const at = ordered.findIndex((one) => sameName(one.ref("ItemRef").name ?? "", line.product));
     const [one] = at < 0 ? [] : ordered.splice(at, 1);
     const Quantity = countedOf(unit, line);
     return one === undefined
       ? { ItemRef: { FullName: line.product }, Quantity }
-      : { Quantity, LinkToTxn: { TxnID, TxnLineID: needed(one, "TxnLineID") } };
+      : { Quantity, LinkToTxn: { TxnID, TxnLineID: one.needed("TxnLineID") } };
   });
 }
 
 async function orderedLines(wire: Asked, TxnID: string, signal: AbortSignal): Promise<Element[]> {
   const values = { TxnID, ...WITH_LINES };
   const [reply] = await wire.read([{ name: "PurchaseOrderQuery", values }], signal);
-  return (reply?.rets ?? []).flatMap((row) => below(row, "PurchaseOrderLineRet"));
+  return (reply?.rets ?? []).flatMap((row) => row.all("PurchaseOrderLineRet"));
 }
 
 /** @throws Refused: a bill that follows would put into stock what the receipt has put there */
@@ -642,7 +628,7 @@ async function expectNoStock(
   if (stock === undefined) return;
   throw new Refused({
     code: "counted-twice",
-    message: `QuickBooks keeps a stock of the item ${textOf(stock, "FullName") ?? ""}: the item receipt and the platform's bill would each add to it`,
+    message: `QuickBooks keeps a stock of the item ${stock.text("FullName") ?? ""}: the item receipt and the platform's bill would each add to it`,
     next: "Make it a non-inventory part; or set receipts: linked, and enter bills in QuickBooks from the receipts; or take the flow of tickets out. Then retry.",
     field: "lines",
   });

@@ -29,18 +29,7 @@ import {
 } from "./rows.ts";
 import { branches, pages, WITH_LINES } from "./lists.ts";
 import { type Paid, PAID_BY, paymentsBy } from "./payments.ts";
-import {
-  amountOf,
-  below,
-  dayIn,
-  dayOf,
-  type Element,
-  needed,
-  refOf,
-  type Request,
-  textOf,
-  type Values,
-} from "./qbxml.ts";
+import type { Element, Request, Values } from "./qbxml.ts";
 import type { Wire } from "./wire.ts";
 
 type Kind = "invoice" | "bill";
@@ -94,12 +83,12 @@ export function invoiceAdapter<K extends Kind>(
     async create([desired], { signal }) {
       if (desired === undefined) return [];
       const { rets } = await wire.write(addOf(config, kind, desired), signal);
-      return [needed(only(rets), "TxnID")];
+      return [only(rets).needed("TxnID")];
     },
     async apply(to, [step], { signal }) {
       if (step === undefined) return;
       const { desired, entry } = step;
-      const TxnID = needed(entry.native.row, "TxnID");
+      const TxnID = entry.native.row.needed("TxnID");
       if (to === "cancelled")
         await wire.write(
           {
@@ -193,7 +182,7 @@ function addOf(
   const ClassRef = named(className);
   const { document, mark, number, party, payer } = desired;
   const payerRow = payer?.native as Element | undefined;
-  const ListID = payerRow === undefined ? null : textOf(payerRow, "ListID");
+  const ListID = payerRow === undefined ? null : payerRow.text("ListID");
   const who = ListID === null ? { FullName: party } : { ListID };
   const head = {
     TxnDate: document.invoiceDate,
@@ -246,8 +235,8 @@ const named = (name: string | undefined): Values | null =>
 /** Guarded by the edit sequence: a record that somebody changed meanwhile is refused (3200). */
 function modOf(kind: Kind, { expected }: Desired, row: Element): Request {
   const values = {
-    TxnID: needed(row, "TxnID"),
-    EditSequence: needed(row, "EditSequence"),
+    TxnID: row.needed("TxnID"),
+    EditSequence: row.needed("EditSequence"),
     DueDate: expected.days?.due,
   };
   const { order } = expected.words ?? {};
@@ -264,19 +253,20 @@ async function rowsOf(
   signal: AbortSignal,
 ): Promise<Row[]> {
   const linked = rows.flatMap((row) =>
-    below(row, "LinkedTxn").flatMap((one) =>
-      textOf(one, "TxnType") === PAID_BY[kind].type ? needed(one, "TxnID") : [],
-    ),
+    row
+      .all("LinkedTxn")
+      .flatMap((one) => (one.text("TxnType") === PAID_BY[kind].type ? one.needed("TxnID") : [])),
   );
   const payments = await paymentsBy(wire, kind, [...new Set(linked)], signal);
   const lines = await linesOf(wire, kind, rows, signal);
   return rows.map((row) => ({
     row,
     lines: lines.get(row) ?? [],
-    payments: below(row, "LinkedTxn")
+    payments: row
+      .all("LinkedTxn")
       // An order or a receipt that it came of is linked by quantity, and pays nothing of it.
-      .filter((one) => textOf(one, "LinkType") !== "QUANTYPE")
-      .filter((one) => !CAME_OF.has(textOf(one, "TxnType") ?? ""))
+      .filter((one) => one.text("LinkType") !== "QUANTYPE")
+      .filter((one) => !CAME_OF.has(one.text("TxnType") ?? ""))
       .flatMap((one) => settlingIn(row, one, payments)),
   }));
 }
@@ -306,18 +296,18 @@ function settlingIn(
   link: Element,
   payments: ReadonlyMap<string, Paid>,
 ): Row["payments"][number][] {
-  const id = needed(link, "TxnID");
-  const type = textOf(link, "TxnType");
-  const amount = amountOf(link, "Amount").abs();
-  const date = dayOf(link, "TxnDate") ?? "";
+  const id = link.needed("TxnID");
+  const type = link.text("TxnType");
+  const amount = link.amount("Amount").abs();
+  const date = link.day("TxnDate") ?? "";
   if (amount.sign === 0) return [];
   if (!MONEY.has(type)) {
-    const number = textOf(link, "RefNumber") ?? id;
+    const number = link.text("RefNumber") ?? id;
     const called = (type ?? "").replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
     return [{ id, mark: null, amount, date, instead: `${called} ${number}` }];
   }
   const { mark = null, applied } = payments.get(id) ?? {};
-  const { money, discount } = applied?.get(needed(row, "TxnID")) ?? {
+  const { money, discount } = applied?.get(row.needed("TxnID")) ?? {
     money: amount,
     discount: null,
   };
@@ -336,12 +326,12 @@ function entryOf(
   desired: readonly Desired[],
 ): Entry<Row> {
   const { row, lines, payments } = native;
-  const id = needed(row, "TxnID");
+  const id = row.needed("TxnID");
   const { mark, number } = markedBy(
     row,
     desired.map((one) => one.mark),
   );
-  const party = partyOf(refOf(row, kind === "invoice" ? "CustomerRef" : "VendorRef").name, desired);
+  const party = partyOf(row.ref(kind === "invoice" ? "CustomerRef" : "VendorRef").name, desired);
   const total = totalOf(kind, native);
   const isVoid = total.sign === 0 && lines.every(({ amount }) => amount.sign === 0);
   const isPaid = isPaidIn(kind, native);
@@ -361,18 +351,18 @@ function entryOf(
     facts: {
       number: id,
       party,
-      days: { date: dayIn(row, "TxnDate"), due: dayOf(row, "DueDate") },
+      days: { date: row.needed("TxnDate").slice(0, 10), due: row.day("DueDate") },
       money: { total, open: openOf(kind, native) },
       words: {
         side: kind === "invoice" ? "sale" : "purchase",
         currency,
         reference: heldNumber(row, number, REF_NUMBER_MOST[kind]),
-        ...(kind === "invoice" ? { order: textOf(row, "PONumber") } : {}),
+        ...(kind === "invoice" ? { order: row.text("PONumber") } : {}),
       },
       lines: lines.map((line) => ({ ...line, unit: null, unitPrice: null })),
     },
-    paid: isPaid && !isVoid ? (lastPaid ?? dayIn(row, "TxnDate")) : null,
-    version: textOf(row, "EditSequence"),
+    paid: isPaid && !isVoid ? (lastPaid ?? row.needed("TxnDate").slice(0, 10)) : null,
+    version: row.text("EditSequence"),
     native,
   };
 }
@@ -384,6 +374,6 @@ const partyOf = (name: string | null, desired: readonly Desired[]): string | nul
 
 /** A row may be found by number and by id. */
 function once(rows: readonly Row[]): Row[] {
-  const byId = new Map(rows.map((one) => [needed(one.row, "TxnID"), one]));
+  const byId = new Map(rows.map((one) => [one.row.needed("TxnID"), one]));
   return [...byId.values()];
 }

@@ -4,7 +4,7 @@ import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Scope } from "../../src/core/holdings.ts";
 import type { Json } from "../../src/core/json.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
-import { type Element, needed, type Reply, type Request, textOf, type Values } from "./qbxml.ts";
+import type { Element, Reply, Request, Values } from "./qbxml.ts";
 import type { Wire } from "./wire.ts";
 
 /* Long lists, page by page. An iterator lives in one session: one that is lost (3391) begins its list anew. */
@@ -101,7 +101,7 @@ const DAY_MS = 86_400_000;
  * (https://github.com/jsgoupil/quickbooks-sync/pull/28).
  */
 const stampOf = (ret: Element, name: string): string =>
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.exec(textOf(ret, name) ?? "")?.[0] ?? "";
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.exec(ret.text(name) ?? "")?.[0] ?? "";
 
 /** So many ms before a stamp. */
 const stampBefore = (stamp: string, ms: number): string =>
@@ -127,7 +127,7 @@ export const listRows =
       IncludeRetElement: ["ListID", "TimeModified", "EditSequence"],
     };
     const rets = await all(wire, { name: query, values }, iterates, signal);
-    return rets.map((ret) => rowOf(ret, "ListID", textOf(ret, "EditSequence")));
+    return rets.map((ret) => rowOf(ret, "ListID", ret.text("EditSequence")));
   };
 
 /** Invoices by their stamps. */
@@ -139,7 +139,7 @@ export const invoiceRows =
       IncludeRetElement: ["TxnID", "TimeModified", "EditSequence"],
     };
     const rets = await all(wire, { name: "InvoiceQuery", values }, true, signal);
-    return rets.map((ret) => rowOf(ret, "TxnID", textOf(ret, "EditSequence")));
+    return rets.map((ret) => rowOf(ret, "TxnID", ret.text("EditSequence")));
   };
 
 /** Open invoices with what is open of each: whether a payment stamps its invoice anew is not known. */
@@ -151,7 +151,7 @@ export const openRows =
       IncludeRetElement: ["TxnID", "TimeModified", "BalanceRemaining"],
     };
     const rets = await all(wire, { name: "InvoiceQuery", values }, true, signal);
-    return rets.map((ret) => rowOf(ret, "TxnID", textOf(ret, "BalanceRemaining")));
+    return rets.map((ret) => rowOf(ret, "TxnID", ret.text("BalanceRemaining")));
   };
 
 /** What was deleted, as QuickBooks calls it. */
@@ -186,11 +186,11 @@ export function deleted(
       };
       const [reply] = await wire.read([{ name: of.query, values }], signal);
       return (reply?.rets ?? []).map((ret) => ({
-        id: needed(ret, id),
+        id: ret.needed(id),
         at: stampOf(ret, "TimeDeleted"),
-        state: textOf(ret, "TimeDeleted") ?? "",
-        type: needed(ret, type),
-        name: textOf(ret, text),
+        state: ret.text("TimeDeleted") ?? "",
+        type: ret.needed(type),
+        name: ret.text(text),
         madeAt: stampOf(ret, "TimeCreated"),
       }));
     },
@@ -208,7 +208,7 @@ export async function byId(
 ): Promise<Element[]> {
   if (ids.length === 0) return [];
   const [reply] = await wire.read([{ name: query, values: { ListID: ids, ...more } }], signal);
-  return (reply?.rets ?? []).filter((ret) => ids.includes(needed(ret, "ListID")));
+  return (reply?.rets ?? []).filter((ret) => ids.includes(ret.needed("ListID")));
 }
 
 async function all(
@@ -226,7 +226,7 @@ async function all(
 /** Without an edit sequence its stamp is its state. */
 function rowOf(ret: Element, id: "ListID" | "TxnID", state: string | null): Listed {
   const at = stampOf(ret, "TimeModified");
-  return { id: needed(ret, id), at, state: state ?? at };
+  return { id: ret.needed(id), at, state: state ?? at };
 }
 
 /*
@@ -288,7 +288,7 @@ export function markedIn(
     );
     const next = known ?? { session, readAt: nowMs, newest: "", marks: new Map() };
     for (const row of rows) {
-      next.marks.set(needed(row, "ListID"), markIn(row));
+      next.marks.set(row.needed("ListID"), markIn(row));
       const stamp = stampOf(row, "TimeModified");
       if (stamp > next.newest) next.newest = stamp;
     }

@@ -13,7 +13,7 @@ import { DesktopConfig } from "./config.ts";
 import { desk } from "./desk.fixture.ts";
 import { openSite, settings, USER } from "./desktop.fixture.ts";
 import { booksOf, quickbooksDesktop } from "./index.ts";
-import { Mailbox, Visits } from "./mailbox.ts";
+import { Mailbox } from "./mailbox.ts";
 import { repliesIn } from "./qbxml.ts";
 import { asking } from "./wire.ts";
 
@@ -120,7 +120,7 @@ function mailboxed() {
   const file = new CompanyFile();
   file.enter("Customer", { Name: "CUST-1" });
   const timing = { holdMs: 5, lingerMs: MINUTE, deadlineMs: MINUTE };
-  const mailbox = new Mailbox(timing, new Visits(undefined), Date.now, () => {});
+  const mailbox = new Mailbox({ ...timing, now: Date.now, arrived: () => {} });
   onTestFinished(() => mailbox.stop());
   const config = DesktopConfig.parse(settings(8447));
   const wire = asking((one, signal) => mailbox.ask(one, signal));

@@ -14,7 +14,7 @@ import { ascii, NAME_MOST, partyName, sameName, type Side, suffixed } from "../q
 import type { DesktopConfig } from "./config.ts";
 import { byId, markedIn } from "./lists.ts";
 import { guidOf, heldText, listIdIn, only } from "./rows.ts";
-import { type Element, needed, textOf, yesOf } from "./qbxml.ts";
+import type { Element } from "./qbxml.ts";
 import type { Wire } from "./wire.ts";
 
 type Asked = Pick<Wire, "read" | "write"> & Partial<Pick<Wire, "session">>;
@@ -114,7 +114,7 @@ async function linked(
   return desired.flatMap(({ number, mark }) => {
     const id = listIdIn(side, number);
     return rows
-      .filter((row) => textOf(row, "ListID") === id)
+      .filter((row) => row.text("ListID") === id)
       .map((row) => {
         const shown = markIn(row);
         const isOfAnother = shown !== null && shown !== mark;
@@ -131,8 +131,8 @@ const goneFrom = (side: Side, { code, name, companyId }: Party): Refused =>
     field: "party",
   });
 
-const markIn = (row: Element): string | null => platformIdIn(textOf(row, "Notes"));
-const fullName = (row: Element): string => textOf(row, "FullName") ?? needed(row, "Name");
+const markIn = (row: Element): string | null => platformIdIn(row.text("Notes"));
+const fullName = (row: Element): string => row.text("FullName") ?? row.needed("Name");
 
 /** A name that QuickBooks can be asked for: it refuses longer ones. */
 const queryable = (code: string): string => ascii(code).slice(0, 209) || "?";
@@ -145,9 +145,9 @@ function entryOf(row: Element, codes: readonly string[]): Entry<Element> {
     id: name,
     mark: markIn(row),
     number,
-    status: yesOf(row, "IsActive") === false ? "cancelled" : "posted",
-    facts: { number, words: { name: textOf(row, "CompanyName") } },
-    version: textOf(row, "EditSequence"),
+    status: row.yes("IsActive") === false ? "cancelled" : "posted",
+    facts: { number, words: { name: row.text("CompanyName") } },
+    version: row.text("EditSequence"),
     native: row,
   };
 }

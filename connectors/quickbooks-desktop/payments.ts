@@ -11,18 +11,7 @@ import { paymentFacts } from "../../src/ledger/entries.ts";
 import type { DesktopConfig } from "./config.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import { branches, pages } from "./lists.ts";
-import {
-  amountOf,
-  below,
-  dayIn,
-  type Element,
-  needed,
-  refOf,
-  type Reply,
-  type Request,
-  textOf,
-  type Values,
-} from "./qbxml.ts";
+import type { Element, Reply, Request, Values } from "./qbxml.ts";
 import { desktopMemo, guidOf, heldText, markedBy, only, type Row } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import { documentNumber, REF_NUMBER_MOST } from "../quickbooks/text.ts";
@@ -65,13 +54,13 @@ export async function paymentsBy(
   const { query } = PAID_BY[direction];
   const values = { TxnID: ids, IncludeLineItems: true };
   const [reply] = await wire.read([{ name: query, values }], signal);
-  return new Map((reply?.rets ?? []).map((row) => [needed(row, "TxnID"), paidIn(row)] as const));
+  return new Map((reply?.rets ?? []).map((row) => [row.needed("TxnID"), paidIn(row)] as const));
 }
 
 function paidIn(row: Element): Paid {
-  const applied = below(row, "AppliedToTxnRet").map((one) => {
-    const discount = amountOf(one, "DiscountAmount").abs();
-    return [needed(one, "TxnID"), { money: amountOf(one, "Amount").abs(), discount }] as const;
+  const applied = row.all("AppliedToTxnRet").map((one) => {
+    const discount = one.amount("DiscountAmount").abs();
+    return [one.needed("TxnID"), { money: one.amount("Amount").abs(), discount }] as const;
   });
   return { mark: markedBy(row, []).mark, applied: new Map(applied) };
 }
@@ -137,7 +126,7 @@ export function paymentAdapter(
     async create([desired], { signal }) {
       if (desired === undefined) return [];
       const { rets } = await wire.write(addOf(config, desired), signal);
-      return [needed(only(rets), "TxnID")];
+      return [only(rets).needed("TxnID")];
     },
     get: (ids, { signal }) => byIds(ids, signal),
     async named(numbers, signal) {
@@ -173,9 +162,9 @@ export function paymentAdapter(
 
 /** @param type what they are; left out: anything */
 const linkedIn = (replies: readonly Reply[], type?: string): string[] => {
-  const links = replies.flatMap(({ rets }) => rets.flatMap((row) => below(row, "LinkedTxn")));
-  const own = links.filter((one) => type === undefined || textOf(one, "TxnType") === type);
-  return [...new Set(own.map((one) => needed(one, "TxnID")))];
+  const links = replies.flatMap(({ rets }) => rets.flatMap((row) => row.all("LinkedTxn")));
+  const own = links.filter((one) => type === undefined || one.text("TxnType") === type);
+  return [...new Set(own.map((one) => one.needed("TxnID")))];
 };
 
 /** Payments that are linked with the documents that these pay, in one exchange. @throws LedgerError */
@@ -233,12 +222,12 @@ function addOf(
   };
   const applied = { AppliedToTxnAdd: [{ TxnID: invoice, PaymentAmount: amount }] };
   const reference = (name: string): Values => {
-    const { id, name: full } = row === undefined ? { id: null, name: null } : refOf(row, name);
+    const { id, name: full } = row === undefined ? { id: null, name: null } : row.ref(name);
     return id === null ? { FullName: full } : { ListID: id };
   };
   // Both sides of what is owed are on one account.
   const owed = (name: string): Values | null =>
-    row === undefined || refOf(row, name).id === null ? null : reference(name);
+    row === undefined || row.ref(name).id === null ? null : reference(name);
   if (type === "in")
     return {
       name: "BillPaymentCheckAdd",
@@ -278,13 +267,13 @@ function entryOf(
   row: Element,
   desired: readonly Desired[],
 ): Entry<Element> {
-  const id = needed(row, "TxnID");
+  const id = row.needed("TxnID");
   const marks = desired.map(({ mark }) => mark);
   const { mark, text } = markedBy(row, marks);
   const isSale = direction === "invoice";
-  const party = refOf(row, isSale ? "CustomerRef" : "PayeeEntityRef").name;
-  const amount = amountOf(row, isSale ? "TotalAmount" : "Amount");
-  const [on, another] = below(row, "AppliedToTxnRet");
+  const party = row.ref(isSale ? "CustomerRef" : "PayeeEntityRef").name;
+  const amount = row.amount(isSale ? "TotalAmount" : "Amount");
+  const [on, another] = row.all("AppliedToTxnRet");
   return {
     ...PLAIN_ENTRY,
     id,
@@ -294,17 +283,17 @@ function entryOf(
     facts: {
       number: id,
       party,
-      days: { date: dayIn(row, "TxnDate") },
+      days: { date: row.needed("TxnDate").slice(0, 10) },
       money: { amount },
       words: {
         side: isSale ? "sale" : "purchase",
         currency,
-        document: on === undefined || another !== undefined ? null : needed(on, "TxnID"),
-        check: textOf(row, "RefNumber"),
+        document: on === undefined || another !== undefined ? null : on.needed("TxnID"),
+        check: row.text("RefNumber"),
         reference: text,
       },
     },
-    version: textOf(row, "EditSequence"),
+    version: row.text("EditSequence"),
     native: row,
   };
 }

@@ -1,26 +1,110 @@
-/** Answers of QuickBooks: one reply per request. What cannot be read is `torn`: nobody knows what happened. */
+/**
+ * qbXML 13.0 (https://developer.intuit.com/app/developer/qbdesktop/docs/api-reference): XML as elements, the requests that
+ * this connector writes, and QuickBooks' replies, one per request. A reply that cannot be read is `torn`: nobody knows what
+ * happened.
+ */
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { Decimal } from "../../src/core/decimal.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 
-/* XML as elements. No document type is taken, and no entity but XML's own five and characters by their number. */
+/** An XML document that cannot be read. */
+export class XmlFault extends Error {}
 
-export interface Element {
+/** Characters of the largest document that is read. */
+const CHARACTERS_MAX = 64_000_000;
+
+const parser = new XMLParser({
+  preserveOrder: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: "",
+  removeNSPrefix: true,
+  parseTagValue: false,
+  parseAttributeValue: false,
+  trimValues: false,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  // Without it characters by their numbers stay as they are.
+  htmlEntities: true,
+  processEntities: { enabled: true, maxExpandedLength: CHARACTERS_MAX },
+});
+
+/** As the parser has an element: one key with what is below, and `:@` with attributes. */
+type Node = Readonly<Record<string, unknown>>;
+
+const TEXT = "#text";
+
+/** An element of XML, read by the names of what is in it. */
+export class Element {
   /** Without its prefix. */
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
-  /** Of itself, not of what is below. */
-  readonly text: string;
+  /** Its own text, not that of what is below. */
+  readonly content: string;
   readonly below: readonly Element[];
+
+  constructor({ ":@": attributes = {}, ...named }: Node) {
+    const [[name, nodes] = ["", []]] = Object.entries(named) as [string, readonly Node[]][];
+    this.name = name;
+    this.attributes = attributes as Record<string, string>;
+    this.content = nodes.map((node) => (node[TEXT] as string | undefined) ?? "").join("");
+    this.below = elementsIn(nodes);
+  }
+
+  all(name: string): readonly Element[] {
+    return this.below.filter((one) => one.name === name);
+  }
+
+  /** The first one of that name; null: there is none. */
+  child(name: string): Element | null {
+    return this.below.find((one) => one.name === name) ?? null;
+  }
+
+  /** The text of the first one of that name, trimmed; null: there is none, or it is empty. */
+  text(name: string): string | null {
+    return this.child(name)?.content.trim() || null;
+  }
+
+  /** A field that every such record has. @throws LedgerError */
+  needed(name: string): string {
+    const text = this.text(name);
+    if (text !== null) return text;
+    throw new LedgerError("torn", `QuickBooks' answer has no ${name} in ${this.name}`);
+  }
+
+  /** A day (`YYYY-MM-DD`), which the schema lets QuickBooks tell with a zone; null: it is not there. */
+  day(name: string): string | null {
+    return this.text(name)?.slice(0, 10) ?? null;
+  }
+
+  /** Yes or no, as words or as digits; null: it is not there. */
+  yes(name: string): boolean | null {
+    const text = this.text(name);
+    return text === null ? null : text === "true" || text === "1";
+  }
+
+  /** An amount or a quantity; null: it is not there. @throws LedgerError */
+  decimal(name: string): Decimal | null {
+    const text = this.text(name)?.replace(/^\+/, "") ?? null;
+    if (text === null || Decimal.is(text)) return text === null ? null : Decimal.of(text);
+    throw new LedgerError("torn", `${name} of QuickBooks is no number: ${text}`);
+  }
+
+  /** An amount that counts as nothing where it is not there. @throws LedgerError */
+  amount(name: string): Decimal {
+    return this.decimal(name) ?? Decimal.zero;
+  }
+
+  /** What a reference names. */
+  ref(name: string): { readonly id: string | null; readonly name: string | null } {
+    const found = this.child(name);
+    return { id: found?.text("ListID") ?? null, name: found?.text("FullName") ?? null };
+  }
 }
 
-/** What XML cannot be read as. */
-export class XmlFault extends Error {}
+const elementsIn = (nodes: readonly Node[]): Element[] =>
+  nodes.filter((node) => !(TEXT in node)).map((node) => new Element(node));
 
-/** Characters of the largest text that is read. */
-const CHARACTERS_MAX = 64_000_000;
-
-/** The root element. @throws XmlFault */
+/** The root element. No document type is taken, and no entity of a document's own. @throws XmlFault */
 export function elementIn(given: string): Element {
   if (given.length > CHARACTERS_MAX) throw new XmlFault("it is too large");
   // Blanks and a byte order mark stand before many a declaration.
@@ -28,23 +112,15 @@ export function elementIn(given: string): Element {
   if (/<!(?:DOCTYPE|ENTITY)/i.test(text)) throw new XmlFault("it declares a document type");
   const checked = XMLValidator.validate(text);
   if (checked !== true) throw new XmlFault(`it is not whole XML: ${checked.err.msg}`);
-  const nodes = parser.parse(text) as readonly Node[];
-  const [root, another] = nodes.flatMap(elementOf);
+  let roots: readonly Element[];
+  try {
+    roots = elementsIn(parser.parse(text) as readonly Node[]);
+  } catch (error) {
+    throw new XmlFault((error as Error).message, { cause: error });
+  }
+  const [root, another] = roots;
   if (root === undefined || another !== undefined) throw new XmlFault("it has not one root");
   return root;
-}
-
-export const below = (element: Element, name: string): readonly Element[] =>
-  element.below.filter((one) => one.name === name);
-
-/** The first one; null: there is none. */
-export const child = (element: Element, name: string): Element | null =>
-  element.below.find((one) => one.name === name) ?? null;
-
-/** The text of the first one of that name, trimmed; null: there is none, or it is empty. */
-export function textOf(element: Element, name: string): string | null {
-  const text = child(element, name)?.text.trim() ?? "";
-  return text === "" ? null : text;
 }
 
 /** Text for an element or an attribute in double quotes. ASCII stays, everything else goes by its number. */
@@ -57,63 +133,6 @@ const MARKS: Readonly<Record<string, string>> = {
   ">": "&gt;",
   '"': "&quot;",
 };
-
-const CDATA = "#cdata";
-
-const parser = new XMLParser({
-  preserveOrder: true,
-  ignoreAttributes: false,
-  attributeNamePrefix: "",
-  removeNSPrefix: true,
-  parseTagValue: false,
-  parseAttributeValue: false,
-  trimValues: false,
-  processEntities: false,
-  ignoreDeclaration: true,
-  ignorePiTags: true,
-  cdataPropName: CDATA,
-});
-
-/** As the parser has it: one key with what is below, and `:@` with attributes. */
-type Node = Readonly<Record<string, unknown>>;
-
-function elementOf(node: Node): Element[] {
-  const name = Object.keys(node).find((key) => key !== ":@");
-  if (name === undefined || name === "#text" || name === CDATA) return [];
-  const nodes = node[name] as readonly Node[];
-  const attributes = Object.entries((node[":@"] ?? {}) as Record<string, string>);
-  return [
-    {
-      name,
-      attributes: Object.fromEntries(attributes.map(([key, text]) => [key, resolved(text)])),
-      text: nodes.map(textIn).join(""),
-      below: nodes.flatMap(elementOf),
-    },
-  ];
-}
-
-function textIn(node: Node): string {
-  const { "#text": text, [CDATA]: raw } = node;
-  if (typeof text === "string") return resolved(text);
-  return raw === undefined
-    ? ""
-    : (raw as readonly Node[]).map((one) => one["#text"] as string).join("");
-}
-
-const NAMED: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-};
-
-const resolved = (text: string): string =>
-  text.replace(/&(?:#(\d{1,7})|#x([\da-fA-F]{1,6})|(\w+));/g, (all, digits, hex, name) => {
-    const code = digits ? Number(digits) : hex ? Number.parseInt(hex, 16) : null;
-    if (code === null) return NAMED[name as string] ?? all;
-    return code > 0x10ffff ? "\ufffd" : String.fromCodePoint(code);
-  });
 
 export interface Reply {
   /** The `requestID` that it answers; null: it does not say. */
@@ -142,137 +161,33 @@ export function repliesIn(xml: string): Reply[] {
     if (!(error instanceof XmlFault)) throw error;
     throw new LedgerError("torn", `QuickBooks' answer cannot be read: ${error.message}`);
   }
-  const all = child(root, "QBXMLMsgsRs");
+  const all = root.child("QBXMLMsgsRs");
   if (root.name !== "QBXML" || all === null)
     throw new LedgerError("torn", "QuickBooks' answer is no qbXML answer");
-  return all.below.map(({ attributes, below: rets }) => {
-    const {
-      requestID: request = null,
-      statusCode = "",
-      statusMessage = "",
-      iteratorID = "",
-      iteratorRemainingCount = "",
-    } = attributes;
+  return all.below.map(({ attributes, below }) => {
+    const { requestID = null, statusCode = "", statusMessage = "" } = attributes;
+    const { iteratorID = "", iteratorRemainingCount: left = "" } = attributes;
     if (!/^\d{1,5}$/.test(statusCode))
       throw new LedgerError("torn", "QuickBooks' answer has no status code");
     return {
-      request,
+      request: requestID,
       code: Number(statusCode),
       message: statusMessage,
-      rets: rets.filter(({ name }) => name.endsWith("Ret")),
+      rets: below.filter(({ name }) => name.endsWith("Ret")),
       iterator:
-        iteratorID === "" || !/^\d+$/.test(iteratorRemainingCount)
-          ? null
-          : { id: iteratorID, left: Number(iteratorRemainingCount) },
+        iteratorID === "" || !/^\d+$/.test(left) ? null : { id: iteratorID, left: Number(left) },
     };
   });
 }
 
-/** A field that every such record has. @throws LedgerError */
-export function needed(element: Element, name: string): string {
-  const text = textOf(element, name);
-  if (text === null)
-    throw new LedgerError("torn", `QuickBooks' answer has no ${name} in ${element.name}`);
-  return text;
-}
-
-/** A day (`YYYY-MM-DD`), which the schema lets QuickBooks tell with a zone; null: it is not there. */
-export const dayOf = (element: Element, name: string): string | null =>
-  textOf(element, name)?.slice(0, 10) ?? null;
-
-/** The same of a day that every such record has. @throws LedgerError */
-export const dayIn = (element: Element, name: string): string => needed(element, name).slice(0, 10);
-
-/** Yes or no, as words or as digits; null: it is not there. */
-export function yesOf(element: Element, name: string): boolean | null {
-  const text = textOf(element, name);
-  return text === null ? null : text === "true" || text === "1";
-}
-
-/** An amount or a quantity; null: it is not there. @throws LedgerError */
-export function decimalOf(element: Element, name: string): Decimal | null {
-  const text = textOf(element, name)?.replace(/^\+/, "") ?? null;
-  if (text === null) return null;
-  if (!Decimal.is(text))
-    throw new LedgerError("torn", `${name} of QuickBooks is no number: ${text}`);
-  return Decimal.of(text);
-}
-
-/** An amount that counts as nothing where it is not there. @throws LedgerError */
-export const amountOf = (element: Element, name: string): Decimal =>
-  decimalOf(element, name) ?? Decimal.zero;
-
-/** What a reference names. */
-export function refOf(
-  element: Element,
-  name: string,
-): { readonly id: string | null; readonly name: string | null } {
-  const found = child(element, name);
-  return found === null
-    ? { id: null, name: null }
-    : { id: textOf(found, "ListID"), name: textOf(found, "FullName") };
-}
-
 /**
- * The requests that this connector writes: their elements in the order that QuickBooks enforces, with lengths and shapes,
- * of qbXML 13.0 (https://developer.intuit.com/app/developer/qbdesktop/docs/api-reference). Elements that are never written are left
- * out; QuickBooks refuses a whole document for one element at a wrong place.
+ * The requests that this connector writes: their elements in the order that QuickBooks enforces, with lengths and shapes.
+ * Elements that are never written are left out; QuickBooks refuses a whole document for one element at a wrong place.
+ *
+ * `Name! text41, AppliedToTxnAdd* (TxnID! id, PaymentAmount amount)`: `!` must be there, `*` may be there several times.
+ * `text41` has at most 41 characters; `ref41` is a reference whose full name has so many; `number`, of prices and
+ * quantities, has up to ten digits before the point and five after. An Add or a Mod has its content in one element of its name.
  */
-type Shape =
-  | { readonly is: "text"; readonly most: number }
-  | { readonly is: "id" | "amount" | "number" | "day" | "moment" | "yes" | "guid" | "count" }
-  | { readonly is: "group"; readonly fields: readonly Field[] };
-
-interface Field {
-  readonly name: string;
-  readonly shape: Shape;
-  /** It must be there. Left out: it may be missing. */
-  readonly needed?: true;
-  /** It may be there several times. */
-  readonly many?: true;
-}
-
-/**
- * Elements as this file writes them: `Name! text41, AppliedToTxnAdd* (TxnID! id, PaymentAmount amount)`. `!` must be there, `*` may
- * be there several times. `text41` has at most 41 characters; `ref41` is a reference whose full name has so many; `number`, of
- * prices and quantities, has up to ten digits before the point and five after. @throws TypeError for another form
- */
-function elements(text: string): readonly Field[] {
-  const tokens = text.match(/[\w]+[!*]*|[(),]/g) ?? [];
-  let at = 0;
-  const fields = (): Field[] => {
-    const found: Field[] = [];
-    for (; at < tokens.length && tokens[at] !== ")"; at++) {
-      if (tokens[at] === ",") continue;
-      const [, name = "", marks = ""] = /^(\w+)([!*]*)$/.exec(tokens[at] ?? "") ?? [];
-      at++;
-      found.push({
-        name,
-        shape: shape(),
-        ...(marks.includes("!") ? { needed: true } : {}),
-        ...(marks.includes("*") ? { many: true } : {}),
-      });
-    }
-    return found;
-  };
-  const shape = (): Shape => {
-    const word = tokens[at] ?? "";
-    if (word === "(") {
-      at++;
-      return { is: "group", fields: fields() };
-    }
-    const [, is = "", most] = /^([a-z]+)(\d*)$/.exec(word) ?? [];
-    if (is === "text") return { is, most: Number(most) };
-    if (is === "ref")
-      return { is: "group", fields: elements(`ListID id, FullName text${most ?? ""}`) };
-    if (!PLAIN.has(is)) throw new TypeError(`${word} is no shape of an element: ${text}`);
-    return { is } as Shape;
-  };
-  return fields();
-}
-
-const PLAIN = new Set(["id", "amount", "number", "day", "moment", "yes", "guid", "count"]);
-
 const RETURNED = "IncludeRetElement* text50";
 const LINES = "IncludeLineItems yes";
 const LINKED = `${LINES}, IncludeLinkedTxns yes`;
@@ -301,8 +216,7 @@ const SOLD = `${ITEM}, Rate number, Amount amount, SalesTaxCodeRef ref3`;
 const BOUGHT = `${ITEM}, Cost number, Amount amount`;
 const ORDERED = `${ITEM}, Rate number, Amount amount`;
 
-/** An Add, a Mod or a void has its content in one element. */
-const CONTENTS = {
+const TABLES = {
   CustomerAdd:
     "Name! text41, CompanyName text41, TermsRef ref31, Notes text4095, ExternalGUID guid",
   VendorAdd: "Name! text41, CompanyName text41, Notes text4095, TermsRef ref31, ExternalGUID guid",
@@ -336,9 +250,6 @@ const CONTENTS = {
     VendorRef! ref41, TxnDate day, RefNumber text20, ${MEMO}, ItemLineAdd* (${BOUGHT}, LinkToTxn (TxnID! id,
     TxnLineID! id))`,
   ItemReceiptMod: `${HELD}, TxnDate day, RefNumber text20, Memo text4095, ItemLineMod* (TxnLineID! id, ${BOUGHT})`,
-} as const;
-
-const QUERIES = {
   HostQuery: "",
   CompanyQuery: "",
   PreferencesQuery: RETURNED,
@@ -361,17 +272,39 @@ const QUERIES = {
   PurchaseOrderQuery: txnQuery(11, LINKED),
   ItemReceiptQuery: txnQuery(20, LINKED),
   TxnVoid: "TxnVoidType! text20, TxnID! id",
-} as const;
+};
+
+interface Field {
+  readonly name: string;
+  /** It must be there. */
+  readonly isNeeded: boolean;
+  /** It may be there several times. */
+  readonly isMany: boolean;
+  /** As the tables write it, `text41`; or what is in it. */
+  readonly shape: string | readonly Field[];
+}
+
+const FIELD = /(\w+)([!*]*)\s+(?:\(((?:[^()]|\([^()]*\))*)\)|(\w+))/g;
+
+const fieldsIn = (text: string): Field[] =>
+  [...text.matchAll(FIELD)].map(([, name = "", marks = "", group, shape = ""]) => ({
+    name,
+    isNeeded: marks.includes("!"),
+    isMany: marks.includes("*"),
+    shape:
+      group === undefined && !shape.startsWith("ref")
+        ? shape
+        : fieldsIn(group ?? shape.replace("ref", "ListID id, FullName text")),
+  }));
 
 /** By the name of the request without `Rq`. */
-export const requests: Readonly<Record<string, readonly Field[]>> = Object.fromEntries([
-  ...Object.entries(QUERIES).map(([name, text]) => [name, elements(text)] as const),
-  ...Object.entries(CONTENTS).map(
-    ([name, text]) => [name, elements(`${name}! (${text})`)] as const,
-  ),
-]);
-
-/* Requests as qbXML 13.0, by the tables: element order is the table's, never that of the values. Pure. */
+export const requests: Readonly<Record<string, readonly Field[]>> = Object.fromEntries(
+  Object.entries(TABLES).map(([name, text]) => {
+    const shape = fieldsIn(text);
+    const isContent = /(?:Add|Mod)$/.test(name);
+    return [name, isContent ? [{ name, isNeeded: true, isMany: false, shape }] : shape];
+  }),
+);
 
 type Value = string | number | boolean | Decimal | Values | readonly Value[] | null | undefined;
 export interface Values {
@@ -393,7 +326,7 @@ export interface Asked {
 }
 
 /**
- * One document; the `requestID` of each request is `id` and its place ({@link requestId}).
+ * One document; the `requestID` of each request is `id` and its place, which QuickBooks echoes. 50 characters at most.
  * @throws TypeError for values that the table does not have, or that are too long: a fault in the connector
  */
 export function document(all: readonly Request[], id: string): string {
@@ -407,14 +340,11 @@ export function document(all: readonly Request[], id: string): string {
           : iterator === "Start"
             ? ' iterator="Start"'
             : ` iterator="Continue" iteratorID="${escaped(iterator.id)}"`;
-      return `<${name}Rq requestID="${requestId(id, at)}"${pages}>${written(name, fields, values)}</${name}Rq>`;
+      return `<${name}Rq requestID="${id}.${at + 1}"${pages}>${written(name, fields, values)}</${name}Rq>`;
     })
     .join("");
   return `<?xml version="1.0" encoding="utf-8"?><?qbxml version="13.0"?><QBXML><QBXMLMsgsRq onError="stopOnError">${inner}</QBXMLMsgsRq></QBXML>`;
 }
-
-/** QuickBooks echoes it: an answer is known by it. 50 characters at most. */
-const requestId = (id: string, at: number): string => `${id}.${at + 1}`;
 
 /** The place of the request of this `requestID` among those of its document, from 0. */
 export const placeOf = (requestID: string): number =>
@@ -428,12 +358,12 @@ function written(path: string, fields: readonly Field[], values: Values): string
     if (fields.every((field) => field.name !== name))
       throw new TypeError(`${path} has no element ${name}`);
   return fields
-    .map(({ name, shape, needed, many }) => {
+    .map(({ name, shape, isNeeded, isMany }) => {
       const value = values[name];
       const all = Array.isArray(value) ? (value as readonly Value[]) : [value];
       const there = all.filter((one) => one !== null && one !== undefined);
-      if (needed === true && there.length === 0) throw new TypeError(`${path} lacks ${name}`);
-      if (many !== true && there.length > 1) throw new TypeError(`${path} has one ${name} only`);
+      if (isNeeded && there.length === 0) throw new TypeError(`${path} lacks ${name}`);
+      if (!isMany && there.length > 1) throw new TypeError(`${path} has one ${name} only`);
       return there
         .map((one) => `<${name}>${shaped(`${path}.${name}`, shape, one)}</${name}>`)
         .join("");
@@ -441,19 +371,20 @@ function written(path: string, fields: readonly Field[], values: Values): string
     .join("");
 }
 
-function shaped(path: string, shape: Shape, value: Value): string {
-  if (shape.is === "group") return written(path, shape.fields, value as Values);
-  if (shape.is === "amount" || shape.is === "number") {
+function shaped(path: string, shape: Field["shape"], value: Value): string {
+  if (typeof shape !== "string") return written(path, shape, value as Values);
+  if (shape === "amount" || shape === "number") {
     if (!(value instanceof Decimal)) throw new TypeError(`${path} is no decimal`);
-    const digits = shape.is === "amount" ? value.fixed(2) : value.plain();
-    const isKept = shape.is === "amount" ? value.round(2).equals(value) : true;
-    if (!isKept || !SHAPES[shape.is].test(digits))
-      throw new TypeError(`${path}: ${value.text} has digits that QuickBooks does not keep`);
-    return digits;
+    const digits = shape === "amount" ? value.fixed(2) : value.plain();
+    if (SHAPES[shape].test(digits) && Decimal.of(digits).equals(value)) return digits;
+    throw new TypeError(`${path}: ${value.text} has digits that QuickBooks does not keep`);
   }
   const said = typeof value === "string" ? value : JSON.stringify(value);
+  const [, most] = /^text(\d+)$/.exec(shape) ?? [];
   const isRight =
-    shape.is === "text" ? said.length <= shape.most && said !== "" : SHAPES[shape.is].test(said);
+    most === undefined
+      ? SHAPES[shape as keyof typeof SHAPES].test(said)
+      : said !== "" && said.length <= Number(most);
   if (!isRight) throw new TypeError(`${path} cannot be ${JSON.stringify(said)}`);
   return escaped(said);
 }

@@ -4,7 +4,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
 import { LedgerError, type PaymentOn } from "../../src/ledger/port.ts";
-import { amountOf, decimalOf, type Element, refOf, textOf, type Values, yesOf } from "./qbxml.ts";
+import type { Element, Values } from "./qbxml.ts";
 import type { Wire } from "./wire.ts";
 import {
   ascii,
@@ -51,18 +51,18 @@ interface Marked {
 
 /** @param desired marks that are looked for: the GUID tells one whose memo somebody wrote anew */
 export function markedBy(row: Element, desired: readonly string[]): Marked {
-  const number = textOf(row, "RefNumber");
-  const memo = textOf(row, "Memo")?.replace(/^VOID:\s*/i, "") ?? null;
+  const number = row.text("RefNumber");
+  const memo = row.text("Memo")?.replace(/^VOID:\s*/i, "") ?? null;
   const found = memoIn(memo);
   if (found !== null) return found;
-  const guid = textOf(row, "ExternalGUID")?.toLowerCase() ?? null;
+  const guid = row.text("ExternalGUID")?.toLowerCase() ?? null;
   const mark = guid === null ? null : (desired.find((one) => guidOf(one) === guid) ?? null);
   return { mark, number, text: memo };
 }
 
 /** See {@link numberHeld}. @param number by the memo @param most characters of the number of this kind */
 export function heldNumber(row: Element, number: string | null, most: number): string | null {
-  const own = textOf(row, "RefNumber");
+  const own = row.text("RefNumber");
   return number === null ? own : numberHeld(own, number, documentNumber(number, number, most));
 }
 
@@ -152,7 +152,7 @@ export async function linesOf(
 
 /** What the lines of a document come to by its own head; null: QuickBooks did not say. @throws LedgerError */
 const baseOf = (kind: Kind, row: Element): Decimal | null =>
-  decimalOf(row, kind === "invoice" ? "Subtotal" : "AmountDue");
+  row.decimal(kind === "invoice" ? "Subtotal" : "AmountDue");
 
 const addsUp = (kind: Kind, row: Element, lines: readonly Line[]): boolean =>
   baseOf(kind, row)?.equals(sumOf(lines)) ?? true;
@@ -163,21 +163,21 @@ const sumOf = (lines: readonly Pick<FactLine, "amount">[]): Decimal =>
 /** With sales tax, of which only invoices have one. @throws LedgerError */
 export const totalOf = (kind: Kind, { row, lines }: Row): Decimal => {
   const base = baseOf(kind, row) ?? sumOf(lines);
-  return kind === "bill" ? base : base.plus(amountOf(row, "SalesTaxTotal"));
+  return kind === "bill" ? base : base.plus(row.amount("SalesTaxTotal"));
 };
 
 /** @throws LedgerError */
 export function isPaid(kind: Kind, one: Row): boolean {
-  return yesOf(one.row, "IsPaid") ?? openOf(kind, one).sign === 0;
+  return one.row.yes("IsPaid") ?? openOf(kind, one).sign === 0;
 }
 
 /** What is open of it: as QuickBooks says, else what its payments leave. @throws LedgerError */
 export function openOf(kind: Kind, one: Row): Decimal {
   const { row, payments } = one;
   // Of a bill that is paid QuickBooks need not say it.
-  if (kind === "bill" && yesOf(row, "IsPaid") === true) return Decimal.zero;
+  if (kind === "bill" && row.yes("IsPaid") === true) return Decimal.zero;
   return (
-    decimalOf(row, kind === "invoice" ? "BalanceRemaining" : "OpenAmount") ??
+    row.decimal(kind === "invoice" ? "BalanceRemaining" : "OpenAmount") ??
     payments.reduce((left, { amount }) => left.minus(amount), totalOf(kind, one))
   );
 }
@@ -192,7 +192,7 @@ async function subtotalsAmong(
   const values = { ListID: ids, IncludeRetElement: ["ListID"] };
   const [reply] = await wire.read([{ name: "ItemQuery", values }], signal);
   const subtotals = (reply?.rets ?? []).filter(({ name }) => name === "ItemSubtotalRet");
-  return new Set(subtotals.flatMap((one) => textOf(one, "ListID") ?? []));
+  return new Set(subtotals.flatMap((one) => one.text("ListID") ?? []));
 }
 
 const linesIn = (kind: Kind, row: Element): Line[] =>
@@ -209,19 +209,19 @@ function groupIn(kind: Kind, group: Element): Line[] {
 }
 
 function lineIn(line: Element, amountName: "Amount" | "TotalAmount"): Line[] {
-  const amount = decimalOf(line, amountName);
-  const { id, name } = refOf(line, "ItemRef");
-  const product = name ?? refOf(line, "AccountRef").name ?? refOf(line, "ItemGroupRef").name;
+  const amount = line.decimal(amountName);
+  const { id, name } = line.ref("ItemRef");
+  const product = name ?? line.ref("AccountRef").name ?? line.ref("ItemGroupRef").name;
   if (amount === null || (amount.sign === 0 && product === null)) return [];
   return [
     {
       item: id,
       product,
-      quantity: decimalOf(line, "Quantity"),
-      unit: textOf(line, "UnitOfMeasure"),
-      unitPrice: decimalOf(line, "Rate"),
+      quantity: line.decimal("Quantity"),
+      unit: line.text("UnitOfMeasure"),
+      unitPrice: line.decimal("Rate"),
       amount,
-      text: textOf(line, "Desc") ?? textOf(line, "Memo"),
+      text: line.text("Desc") ?? line.text("Memo"),
     },
   ];
 }

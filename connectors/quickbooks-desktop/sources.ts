@@ -20,19 +20,7 @@ import {
   walkedSource,
 } from "./lists.ts";
 import { QUERIES } from "./parties.ts";
-import {
-  amountOf,
-  below,
-  child,
-  dayIn,
-  dayOf,
-  decimalOf,
-  type Element,
-  needed,
-  refOf,
-  textOf,
-  yesOf,
-} from "./qbxml.ts";
+import type { Element } from "./qbxml.ts";
 import { openOf, partyCode, type Row, totalOf } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 import { deletedInvoice, inactiveParty, invoiceChange, regionOf } from "../quickbooks/lines.ts";
@@ -60,7 +48,7 @@ const itemList = (wire: Asked, prices: Prices, list: string): List => ({
   rows: listRows(wire, "ItemQuery"),
   changes: async (ids, _rows, signal) =>
     (await byId(wire, "ItemQuery", ids, signal)).filter(isActive).flatMap((row) => {
-      const name = textOf(row, "FullName") ?? textOf(row, "Name") ?? "";
+      const name = row.text("FullName") ?? row.text("Name") ?? "";
       const price = priceOf(row, prices.of);
       // A subtotal, a tax, a group have none.
       if (price === null || price.sign === 0) return [];
@@ -75,13 +63,13 @@ const levelList = (wire: Asked, prices: Prices): List => ({
   rows: listRows(wire, "PriceLevelQuery", { iterates: false }),
   changes: async (ids, _rows, signal) =>
     (await byId(wire, "PriceLevelQuery", ids, signal)).filter(isActive).flatMap((row) => {
-      const list = textOf(row, "Name") ?? "";
+      const list = row.text("Name") ?? "";
       // The prices of items have this list's name already: the platform takes one price.
       const isTwice = list === prices.list;
-      return below(row, "PriceLevelPerItemRet").map((line) => {
-        const percent = textOf(line, "CustomPricePercent");
-        const formula = textOf(line, "CustomPrice") ?? `${percent ?? ""} %`;
-        return change(prices, { list, item: refOf(line, "ItemRef").name ?? "", formula, isTwice });
+      return row.all("PriceLevelPerItemRet").map((line) => {
+        const percent = line.text("CustomPricePercent");
+        const formula = line.text("CustomPrice") ?? `${percent ?? ""} %`;
+        return change(prices, { list, item: line.ref("ItemRef").name ?? "", formula, isTwice });
       });
     }),
 });
@@ -99,14 +87,14 @@ function change(
   return priceChange("QuickBooks", isTwice ? [line, line] : [line]);
 }
 
-const isActive = (row: Element): boolean => yesOf(row, "IsActive") !== false;
+const isActive = (row: Element): boolean => row.yes("IsActive") !== false;
 
 /** Of what is bought and sold both prices are kept; of other items one, whichever it is. */
 function priceOf(row: Element, of: Prices["of"]) {
-  const one = child(row, "SalesOrPurchase");
-  if (one !== null) return decimalOf(one, "Price");
-  const both = child(row, "SalesAndPurchase") ?? row;
-  return decimalOf(both, of === "sales" ? "SalesPrice" : "PurchaseCost");
+  const one = row.child("SalesOrPurchase");
+  if (one !== null) return one.decimal("Price");
+  const both = row.child("SalesAndPurchase") ?? row;
+  return both.decimal(of === "sales" ? "SalesPrice" : "PurchaseCost");
 }
 
 /* Customer invoices as sources tell them, with what was paid on them. A job's invoice is its customer's. */
@@ -129,26 +117,26 @@ async function invoiceTeller(
   const payers = await payersOf(wire, entries, signal);
   return (entry, number) => {
     const { row } = entry.native;
-    const payer = payers.get(refOf(row, "CustomerRef").id ?? "") ?? null;
+    const payer = payers.get(row.ref("CustomerRef").id ?? "") ?? null;
     return invoiceChange(entry, {
       id: idOf(entry),
       number,
-      ...(yesOf(row, "IsPending") === true ? { state: "draft" as const } : {}),
+      ...(row.yes("IsPending") === true ? { state: "draft" as const } : {}),
       facts: {
-        party: payer?.code ?? refOf(row, "CustomerRef").name,
-        days: { date: dayIn(row, "TxnDate") },
+        party: payer?.code ?? row.ref("CustomerRef").name,
+        days: { date: row.needed("TxnDate").slice(0, 10) },
         words: {
           currency: foreignIn(row) ?? currency,
-          reference: textOf(row, "PONumber"),
-          order: textOf(row, "Memo")?.replace(/^VOID:\s*/i, "") ?? null,
+          reference: row.text("PONumber"),
+          order: row.text("Memo")?.replace(/^VOID:\s*/i, "") ?? null,
         },
       },
       lines: entry.native.lines,
       taxItems: config.taxItems,
-      salesTax: amountOf(row, "SalesTaxTotal"),
+      salesTax: row.amount("SalesTaxTotal"),
       total: totalOf("invoice", entry.native),
       open: openOf("invoice", entry.native),
-      dueDate: dayOf(row, "DueDate"),
+      dueDate: row.day("DueDate"),
       partyCompanyId: payer?.companyId ?? null,
     });
   };
@@ -176,9 +164,9 @@ export const telling = (
 
 /** What people know it by; of one that is void, or has no number, its id. */
 const issuedNumber = (one: Invoice): string =>
-  one.status === "cancelled" ? idOf(one) : (textOf(one.native.row, "RefNumber") ?? idOf(one));
+  one.status === "cancelled" ? idOf(one) : (one.native.row.text("RefNumber") ?? idOf(one));
 
-const idOf = ({ native: { row } }: Invoice): string => needed(row, "TxnID");
+const idOf = ({ native: { row } }: Invoice): string => row.needed("TxnID");
 
 /** QuickBooks tells its id and number, and nothing else of it. */
 function goneInvoice({ id, at, madeAt, name }: DeletedRow, currency: string): Change {
@@ -206,7 +194,7 @@ async function payersOf(
 ): Promise<ReadonlyMap<string, Payer>> {
   const refs = new Map(
     entries.flatMap(({ native }) => {
-      const { id, name } = refOf(native.row, "CustomerRef");
+      const { id, name } = native.row.ref("CustomerRef");
       return id === null ? [] : [[id, (name ?? "").split(":")] as const];
     }),
   );
@@ -224,20 +212,20 @@ async function payersOf(
     [...refs].flatMap(([id, [top = ""]]) => {
       const isOwn = own.includes(id);
       const row = isOwn
-        ? customers.find((one) => needed(one, "ListID") === id)
-        : parents.find((one) => textOf(one, "FullName")?.toLowerCase() === top.toLowerCase());
+        ? customers.find((one) => one.needed("ListID") === id)
+        : parents.find((one) => one.text("FullName")?.toLowerCase() === top.toLowerCase());
       if (row === undefined) return [];
-      const code = partyCode("customer", needed(row, "ListID"));
-      return [[id, { code, companyId: platformIdIn(textOf(row, "Notes")) }] as const];
+      const code = partyCode("customer", row.needed("ListID"));
+      return [[id, { code, companyId: platformIdIn(row.text("Notes")) }] as const];
     }),
   );
 }
 
 /** The name of the invoice's currency where it is not the company's own, whose rate is 1. */
 function foreignIn(row: Element): string | null {
-  const rate = decimalOf(row, "ExchangeRate");
+  const rate = row.decimal("ExchangeRate");
   const isOwn = rate === null || rate.equals(Decimal.of("1"));
-  return isOwn ? null : refOf(row, "CurrencyRef").name;
+  return isOwn ? null : row.ref("CurrencyRef").name;
 }
 
 type Name = "parties" | "invoices" | "paidInvoices" | "prices";
@@ -280,7 +268,7 @@ const partyLists = (wire: Pick<Wire, "read">): List[] => [
     changes: async (ids, _rows, signal) =>
       (await byId(wire, QUERIES[side], ids, signal))
         // A job: its invoices are its customer's.
-        .filter((row) => child(row, "ParentRef") === null)
+        .filter((row) => row.child("ParentRef") === null)
         .map((row) => partyChange(BOOKS, partyOf(side, row))),
   })),
   deleted(
@@ -300,14 +288,14 @@ export async function* everyParty(
   for (const side of ["customer", "vendor"] as const)
     for await (const { rets } of pages(wire, [{ name: QUERIES[side], values }], null, signal))
       yield rets
-        .filter((row) => child(row, "ParentRef") === null)
+        .filter((row) => row.child("ParentRef") === null)
         .map((row) => partyChange(BOOKS, partyOf(side, row)));
 }
 
 function partyOf(side: Side, row: Element): PartyRecord {
-  const address = child(row, side === "customer" ? "BillAddress" : "VendorAddress");
-  const at = (name: string): string | null => (address === null ? null : textOf(address, name));
-  const names = ["Name", "FullName", "CompanyName"].map((name) => textOf(row, name)?.toLowerCase());
+  const address = row.child(side === "customer" ? "BillAddress" : "VendorAddress");
+  const at = (name: string): string | null => (address === null ? null : address.text(name));
+  const names = ["Name", "FullName", "CompanyName"].map((name) => row.text(name)?.toLowerCase());
   // QuickBooks writes the name into the first line of an address.
   const lines = ["Addr1", "Addr2", "Addr3"]
     .flatMap((name) => at(name) ?? [])
@@ -316,17 +304,17 @@ function partyOf(side: Side, row: Element): PartyRecord {
     address === null ? null : { country: at("Country"), state: at("State") },
   );
   return {
-    ...partyHead(side, needed(row, "ListID")),
-    name: textOf(row, "CompanyName") ?? needed(row, "Name"),
-    companyId: platformIdIn(textOf(row, "Notes")),
-    email: textOf(row, "Email"),
-    phone: textOf(row, "Phone"),
+    ...partyHead(side, row.needed("ListID")),
+    name: row.text("CompanyName") ?? row.needed("Name"),
+    companyId: platformIdIn(row.text("Notes")),
+    email: row.text("Email"),
+    phone: row.text("Phone"),
     street: some(lines.join("\n")),
     city: at("City"),
     state,
     zip: at("PostalCode"),
     country,
-    active: yesOf(row, "IsActive") !== false,
+    active: row.yes("IsActive") !== false,
   };
 }
 
@@ -358,7 +346,7 @@ function invoiceLists(
     const twice = await numbersTwice(wire, entries, signal);
     return entries.map((one) => {
       const told = change(one, numberOf(one));
-      const number = textOf(one.native.row, "RefNumber") ?? "";
+      const number = one.native.row.text("RefNumber") ?? "";
       const isTwice = one.status !== "cancelled" && one.mark === null && twice.has(number);
       return isTwice ? { ...told, fault: numberTwice(BOOKS, number) } : told;
     });
@@ -379,15 +367,13 @@ async function numbersTwice(
   entries: readonly Entry<Row>[],
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  const numbers = [
-    ...new Set(entries.flatMap(({ native }) => textOf(native.row, "RefNumber") ?? [])),
-  ];
+  const numbers = [...new Set(entries.flatMap(({ native }) => native.row.text("RefNumber") ?? []))];
   if (numbers.length === 0) return new Set();
   const IncludeRetElement = ["TxnID", "RefNumber", "Subtotal", "SalesTaxTotal"];
   const values = { RefNumberCaseSensitive: numbers, IncludeRetElement };
   const [reply] = await wire.read([{ name: "InvoiceQuery", values }], signal);
   const live = (reply?.rets ?? [])
-    .filter((row) => amountOf(row, "Subtotal").plus(amountOf(row, "SalesTaxTotal")).sign !== 0)
-    .flatMap((row) => textOf(row, "RefNumber") ?? []);
+    .filter((row) => row.amount("Subtotal").plus(row.amount("SalesTaxTotal")).sign !== 0)
+    .flatMap((row) => row.text("RefNumber") ?? []);
   return new Set(live.filter((number, at) => live.indexOf(number) !== at));
 }

@@ -5,7 +5,11 @@
  * leave unknown what happened: the document is looked for before anything goes again.
  */
 import { errorTable, TRIED_AGAIN } from "../../src/ledger/errors.ts";
-import { NOT_HERE, WRONG_PASSWORD } from "./mailbox.ts";
+
+/** The code of a request that nobody is there to answer. */
+export const NOT_HERE = "no-session";
+/** The same, because the Web Connector was turned away. */
+export const WRONG_PASSWORD = "wrong-password";
 
 const OURS = "This is a fault in fuelbridge: report it with the line of the log.";
 
@@ -53,9 +57,50 @@ export const errors = errorTable(
   TEXTS,
 );
 
-/** 1: nothing matches. 500: not all that was asked for is there. */
-const NOTHING = new Set([0, 1, 500]);
-
-/** Info and warnings: it was done. */
+/** Info (1: nothing matches) and warnings (500: not all that was asked for is there): it was done. */
 export const isDone = (code: number): boolean => code < 1_000;
-export const isRead = (code: number): boolean => NOTHING.has(code) || isDone(code);
+
+/**
+ * What the Web Connector and QuickBooks say in `hresult` instead of an answer. `parse`: nothing of the document was carried
+ * out; every other one leaves unknown what happened, where a document was under way.
+ */
+const HRESULTS: Readonly<Record<string, readonly [means: string, next: string, sort?: "parse"]>> = {
+  "0x80040400": ["QuickBooks could not read the request", OURS, "parse"],
+  "0x80040401": [
+    "QuickBooks could not be reached",
+    "Start QuickBooks on that machine as the user who authorised fuelbridge, then press Update Selected in the Web Connector.",
+  ],
+  "0x80040402": [
+    "QuickBooks failed unexpectedly",
+    "Read qbsdklog.txt on that machine, restart QuickBooks, then press Update Selected.",
+  ],
+  "0x80040408": [
+    "QuickBooks could not be started",
+    "Start QuickBooks by hand once, close its dialogs, then press Update Selected.",
+  ],
+  "0x8004040a": [
+    "another company file is open",
+    "Close it in QuickBooks, or open the right one; then press Update Selected.",
+  ],
+  "0x8004040d": [
+    "QuickBooks ended its session with the Web Connector",
+    "Press Update Selected; if it stays so, restart the Web Connector.",
+  ],
+  "0x80040416": [
+    "QuickBooks is not running, and no company file was named",
+    "Set companyFile in the configuration to the full path of the .qbw file on that machine, or open it in QuickBooks.",
+  ],
+  "0x80040420": [
+    "the company file does not let fuelbridge in",
+    "In QuickBooks as Admin, in single-user mode: Edit, Preferences, Integrated Applications, Company Preferences; allow fuelbridge, also when QuickBooks is not running.",
+  ],
+};
+
+/** What it means, and what a person at that machine should do. @param code as it came: hexadecimal digits in any case */
+export function hresultOf(code: string) {
+  const [means, next, sort = "unknown"] = HRESULTS[code.trim().toLowerCase()] ?? [
+    "QuickBooks or the Web Connector failed",
+    "Read the Web Connector's log (View Log) and qbsdklog.txt on that machine.",
+  ];
+  return { means, next, sort };
+}

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { CompanyFile } from "./company-file.fixture.ts";
 import { NotParsed } from "./company-order.fixture.ts";
 import { type Operation, operations } from "./service.ts";
-import { child, type Element, elementIn, escaped } from "./qbxml.ts";
+import { type Element, elementIn, escaped } from "./qbxml.ts";
 
 class Killed extends Error {}
 
@@ -101,17 +101,17 @@ export class WebConnector {
   }
 
   async call(operation: Operation, ...given: readonly string[]): Promise<string> {
-    return (await this.#post(operation, given)).text;
+    return (await this.#post(operation, given)).content;
   }
 
   async list(operation: Operation, ...given: readonly string[]): Promise<readonly string[]> {
-    return (await this.#post(operation, given)).below.map(({ text }) => text);
+    return (await this.#post(operation, given)).below.map(({ content }) => content);
   }
 
   async #post(operation: Operation, given: readonly string[]): Promise<Element> {
     this.#step();
     await this.before(operation, given);
-    const inner = operations[operation]
+    const inner = operations[operation].takes
       .map((name, at) => `<${name}>${escaped(given[at] ?? "")}</${name}>`)
       .join("");
     const body = `<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><${operation} xmlns="http://developer.intuit.com/">${inner}</${operation}></soap:Body></soap:Envelope>`;
@@ -127,7 +127,7 @@ export class WebConnector {
       signal: this.#stop.signal,
     });
     const text = await answer.text();
-    const result = child(elementIn(text), "Body")?.below[0]?.below[0];
+    const result = elementIn(text).child("Body")?.below[0]?.below[0];
     if (result?.name !== `${operation}Result`) throw new Error(`${operation}: ${text}`);
     return result;
   }

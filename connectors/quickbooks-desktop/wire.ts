@@ -6,19 +6,11 @@ import type { Presence } from "../../src/core/presence.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { type Company, companyIn, HELLO, tell, toldIn } from "./examine.ts";
 import type { DesktopConfig } from "./config.ts";
-import { Mailbox, NOT_HERE, Visits, WRONG_PASSWORD } from "./mailbox.ts";
-import {
-  type Asked,
-  document,
-  isOf,
-  placeOf,
-  type Querying,
-  repliesIn,
-  type Reply,
-  type Request,
-} from "./qbxml.ts";
+import { Mailbox } from "./mailbox.ts";
+import { type Asked, document, isOf, placeOf, type Querying } from "./qbxml.ts";
+import { repliesIn, type Reply, type Request } from "./qbxml.ts";
 import { openService, type Service } from "./service.ts";
-import { errors, isDone, isRead } from "./status.ts";
+import { errors, isDone, NOT_HERE, WRONG_PASSWORD } from "./status.ts";
 
 export interface Wire extends Querying {
   /** One change. @throws LedgerError */
@@ -46,7 +38,7 @@ export const asking = (
 ): Pick<Wire, "read" | "write"> => ({
   async read(requests, signal) {
     const replies = await exchanged(exchange, newId(), requests, signal);
-    for (const { code, message } of replies) if (!isRead(code)) throw said(code, message);
+    for (const { code, message } of replies) if (!isDone(code)) throw said(code, message);
     if (replies.length !== requests.length)
       throw new LedgerError("torn", "QuickBooks answered to fewer requests than it was asked");
     return replies;
@@ -83,9 +75,10 @@ const said = (code: number, message: string): LedgerError =>
   new LedgerError("answered", `QuickBooks: ${message} (status ${code})`, { code: String(code) });
 
 export function openWire(config: DesktopConfig, surroundings: Surroundings): Wire {
-  const { folder, looking, arrived } = surroundings;
-  const visits = new Visits(surroundings.notebook);
-  const mailbox = new Mailbox(config, visits, () => surroundings.now().getTime(), greet);
+  const { folder, looking, arrived, notebook } = surroundings;
+  const now = (): number => surroundings.now().getTime();
+  const mailbox = new Mailbox({ ...config, now, notebook, arrived: greet });
+  const asked = asking((one, signal) => mailbox.ask(one, signal));
   /** Why nobody is expected though nobody is here: a wrong company, a port in use. */
   let isAmiss = false;
   /** What the session said of its company; null: there is none. Rejects when it is another one. */
@@ -101,15 +94,12 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
     }));
   // A daemon is there for the Web Connector from its start; a command listens when it needs an answer.
   if (arrived !== undefined) {
-    visits.expected(surroundings.now().getTime());
+    mailbox.expected();
     void open();
   }
 
   function greet(): void {
-    const asked = asking((one, signal) => mailbox.ask(one, signal));
-    greeted = hello(asked, new AbortController().signal).then((replies) =>
-      companyIn(replies, config.company),
-    );
+    greeted = hello(asked, never).then((replies) => companyIn(replies, config.company));
     greeted.then(
       (found) => {
         company = found;
@@ -127,28 +117,31 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
 
   /** Once a day, and after a release: what `doctor` is asked for cannot be asked then. */
   async function remember(found: Company): Promise<void> {
-    const { notebook, dayOf } = surroundings;
     const at = surroundings.now().toISOString();
     const before = toldIn(notebook)?.at ?? null;
-    const isToday = before !== null && dayOf(before) === dayOf(at);
+    const isToday = before !== null && surroundings.dayOf(before) === surroundings.dayOf(at);
     if (notebook === undefined || (isToday && !isStale)) return;
     isStale = false;
-    const asked = asking((one, signal) => mailbox.ask(one, signal));
-    await tell(asked, notebook, found, at, new AbortController().signal).catch((error: unknown) =>
+    await tell(asked, notebook, found, at, never).catch((error: unknown) =>
       surroundings.note("QuickBooks did not tell its lists", { error }),
     );
   }
 
-  const exchange = async (asked: Asked, signal: AbortSignal): Promise<string> => {
-    await open();
-    await mailbox.expect(config.patienceMs, signal);
-    if (mailbox.isOpen && greeted !== null) await greeted.catch(notRight);
-    return await mailbox.ask(asked, signal);
-  };
+  /** A command that looks cannot be called: what the last session left in the store has to do. @throws SourceUnavailable */
+  function expectTold(): void {
+    if (toldIn(notebook) === null) throw notHere(UNKNOWN);
+    const silence = mailbox.silence(config.expectEvery);
+    if (silence !== null) throw notHere({ ...UNKNOWN, ...silence });
+  }
 
   let closed: Promise<void> | null = null;
   return {
-    ...asking(exchange),
+    ...asking(async (one, signal) => {
+      await open();
+      await mailbox.expect(config.patienceMs, signal);
+      if (mailbox.isOpen && greeted !== null) await greeted.catch(notRight);
+      return await mailbox.ask(one, signal);
+    }),
     get company() {
       return company;
     },
@@ -156,28 +149,24 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
       return mailbox.sessions;
     },
     async expect(signal) {
-      if (looking === true) return lookedAt(config, surroundings, visits);
+      if (looking === true) return expectTold();
       const opened = await open();
       if (opened instanceof Error) throw unopened(config.url, opened);
       await mailbox.expect(config.patienceMs, signal);
       if (!mailbox.isOpen || greeted === null) throw notHere(mailbox.absence);
-      try {
-        await greeted;
-      } catch (error) {
+      await greeted.catch((error: unknown) => {
         throw notGreeted(error, mailbox.absence);
-      }
+      });
     },
     tellAgain() {
       isStale = true;
       if (mailbox.isOpen) greet();
     },
     presence: () => ({
-      lastAt: visits.lastAt,
+      lastAt: mailbox.lastAt,
       isHere: mailbox.isOpen,
       isAwaited: !isAmiss && mailbox.absence.isUsual,
-      silence: mailbox.isOpen
-        ? null
-        : visits.silence(surroundings.now().getTime(), config.expectEvery),
+      silence: mailbox.isOpen ? null : mailbox.silence(config.expectEvery),
     }),
     close: () =>
       (closed ??= (async () => {
@@ -188,16 +177,7 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
   };
 }
 
-/** A command that looks cannot be called: what the last session left in the store has to do. @throws SourceUnavailable */
-function lookedAt(
-  { expectEvery }: DesktopConfig,
-  surroundings: Surroundings,
-  visits: Visits,
-): void {
-  if (toldIn(surroundings.notebook) === null) throw notHere(UNKNOWN);
-  const silence = visits.silence(surroundings.now().getTime(), expectEvery);
-  if (silence !== null) throw notHere({ ...UNKNOWN, ...silence });
-}
+const never = new AbortController().signal;
 
 /** Who may not ask for the host or the preferences asks for the company alone. @throws LedgerError */
 async function hello(asked: Querying, signal: AbortSignal): Promise<readonly (Reply | null)[]> {
