@@ -39,3 +39,9 @@ export function faultOfDay(text: string): string | null {
   if (Number(day) >= 1 && Number(day) <= days) return null;
   return `is no day of the calendar: that month has ${days} days`;
 }
+
+/** `20261118` as `2026-11-18`; null: it is no day of the calendar. */
+export function dayOfDigits(text: string): string | null {
+  const day = text.replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
+  return faultOfDay(day) === null && day !== text ? day : null;
+}

@@ -16,6 +16,9 @@ import type {
   Page,
   Sink,
 } from "../core/contract.ts";
+import { Refused } from "../core/errors.ts";
+import type { Fault } from "../core/fault.ts";
+import { stringifyExact } from "../core/json.ts";
 
 /** Reads files of one kind whole. */
 export interface RecordReader {
@@ -43,6 +46,39 @@ export interface RecordsRead
   readonly left?: Pick<Obstacle, "fault" | "awaited">;
 }
 
+/** Where a record stands in a file, and what can be said of one that is refused. */
+export interface RecordPlace {
+  /** What it is known by; null: that cannot be read. */
+  readonly id: string | null;
+  readonly origin: string;
+  /** What was read of it, for people. */
+  readonly raw: unknown;
+}
+
+/** A record as a change; one that `read` refuses has its fault, and leaves the others alone. */
+export function changeIn(
+  place: RecordPlace,
+  read: () => readonly [id: string, record: object],
+): Change {
+  try {
+    const [id, record] = read();
+    return { id, version: null, text: stringifyExact(record), origin: place.origin };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return refusedIn(place, error.fault);
+  }
+}
+
+const ID_MAX = 200;
+
+export const refusedIn = ({ id, origin, raw }: RecordPlace, fault: Fault): Change => ({
+  id: id === null || id.length > ID_MAX ? origin : id,
+  version: null,
+  text: stringifyExact({ raw, code: fault.code, message: fault.message }),
+  origin,
+  fault,
+});
+
 /** Writes documents of one kind. Everything is pure: the same items give the same name and the same text. */
 export interface DocumentWriter extends Pick<
   Sink,
@@ -61,6 +97,29 @@ export interface DocumentWriter extends Pick<
   totalsOf?(name: string, body: string): Promise<Totals>;
   /** What the receiver calls each document of a file: what links are kept by. Left out: the file's path. */
   idsOf?(request: Frozen & Pick<Outgoing, "items">): readonly string[];
+}
+
+/**
+ * What a receiver gets of a document: without the fields that its format does not have (`not`: their names, by blanks, in the
+ * document and in its lists), and of instants (`…Date`) the day.
+ */
+export function sentOf(
+  document: object,
+  not: string,
+  dayOf: (instant: string) => string,
+): Record<string, unknown> {
+  const left = new Set(not.split(/\s+/));
+  const sent = Object.entries(document as Readonly<Record<string, unknown>>)
+    .filter(([name]) => !left.has(name))
+    .map(([name, value]) => {
+      if (Array.isArray(value))
+        return [name, value.map((one: object) => sentOf(one, not, dayOf))] as const;
+      return [
+        name,
+        name.endsWith("Date") && typeof value === "string" ? dayOf(value) : value,
+      ] as const;
+    });
+  return Object.fromEntries(sent);
 }
 
 /** What a manifest says of a table besides. */

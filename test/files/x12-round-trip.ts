@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { expect } from "vitest";
 import { X12Sink } from "../../connectors/files/config.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { setControlOf, SetWriter } from "../../src/formats/x12/set-writer.ts";
+import { type Row, setText } from "../../src/formats/x12/set-writer.ts";
 import { x12Writer } from "../../src/formats/x12/write.ts";
 import { code, decimal, dialects, invoices } from "./random-x12.ts";
 import { agreed, context, d, envelope, itemOf, options, read, records } from "./x12.ts";
@@ -55,25 +55,26 @@ export function roundTrips(numRuns: number): void {
       fc.array(fc.tuple(code, decimal(1, 999_999_999, 2)), { minLength: 1, maxLength: 9 }),
       (prices, paid) => {
         const products = [...new Map(prices)];
-        const catalogue = new SetWriter(options(), "832", setControlOf(0));
-        catalogue.add("BCT", ["PC", "C1"]);
-        catalogue.add("N1", ["SF", null, "92", "T-73-OK-2700"]);
-        for (const [at, [product, price]] of products.entries()) {
-          catalogue.add("LIN", [String(at + 1), "VP", product]);
-          catalogue.add("CTP", [null, "UCP", price, d("1"), "GA"]);
-        }
-        const told = records(read("books.prices", wrapped("SC", catalogue)).changes);
+        const catalogue = wrapped("SC", "832", [
+          ["BCT", "PC", "C1"],
+          ["N1", "SF", null, "92", "T-73-OK-2700"],
+          ...products.flatMap(([product, price], at): Row[] => [
+            ["LIN", String(at + 1), "VP", product],
+            ["CTP", null, "UCP", price, d("1"), "GA"],
+          ]),
+        ]);
+        const told = records(read("books.prices", catalogue).changes);
         expect(
           told.map(({ product, price }) => [product, (price as unknown as Decimal).plain()]),
         ).toEqual(products.map(([product, price]) => [product, price.plain()]));
         const invoices = [...new Map(paid)];
-        const advice = new SetWriter(options(), "820", setControlOf(0));
         const sum = Decimal.sum(invoices.map(([, amount]) => amount));
-        advice.add("BPR", ["I", sum, "C", "ACH", ...Array<null>(11).fill(null), "2026-11-28"]);
-        advice.add("N1", ["PR", null, "92", "ACME"]);
-        for (const [number, amount] of invoices)
-          advice.add("RMR", ["IV", number, null, amount, amount]);
-        const settled = records(read("books.paidInvoices", wrapped("RA", advice)).changes);
+        const advice = wrapped("RA", "820", [
+          ["BPR", "I", sum, "C", "ACH", ...Array<null>(11).fill(null), "2026-11-28"],
+          ["N1", "PR", null, "92", "ACME"],
+          ...invoices.map(([number, amount]): Row => ["RMR", "IV", number, null, amount, amount]),
+        ]);
+        const settled = records(read("books.paidInvoices", advice).changes);
         expect(
           settled.map(({ number, state, total }) => [
             number,
@@ -87,7 +88,5 @@ export function roundTrips(numRuns: number): void {
   );
 }
 
-const wrapped = (functionalId: string, writer: SetWriter): string => {
-  const [st = "", ...segments] = writer.end();
-  return envelope({ functionalId, sets: [[st.split("*")[1] ?? "", ...segments.slice(0, -1)]] });
-};
+const wrapped = (functionalId: string, set: string, rows: readonly Row[]): string =>
+  envelope({ functionalId, sets: [[set, ...setText(options(), set, 0, rows).slice(1, -1)]] });

@@ -97,7 +97,7 @@ function cut(text: string, width: number): { end: number; next: number; continue
 /* IDocs as XML text: every field checked against its length and kind, nothing cut and nothing replaced unsaid. */
 
 /** A code or a text; an exact number; a day (`YYYY-MM-DD`); null and "": the field is left out. */
-export type Value = string | Decimal | null;
+export type Value = string | Decimal | null | undefined;
 
 type Values<S extends SegmentName> = Partial<Readonly<Record<FieldName<S>, Value>>>;
 
@@ -118,7 +118,7 @@ export class SegmentWriter {
     { below = "", label = "" }: { readonly below?: string; readonly label?: string } = {},
   ): string {
     const types: Readonly<Record<string, FieldType>> = segments[name];
-    const given: Readonly<Record<string, Value | undefined>> = values;
+    const given: Readonly<Record<string, Value>> = values;
     let fields = "";
     for (const field in given) {
       const value = given[field];
@@ -128,6 +128,14 @@ export class SegmentWriter {
       if (text !== "") fields += `<${field}>${text}</${field}>`;
     }
     return `<${name} SEGMENT="1">${fields}${below}</${name}>`;
+  }
+
+  /** The same, or nothing where one of its values is missing: a qualifier or a label alone says nothing. */
+  given<S extends SegmentName>(name: S, values: Values<S>, label = ""): string {
+    const all: readonly unknown[] = Object.values(values);
+    return all.some((value) => value === null || value === undefined || value === "")
+      ? ""
+      : this.of(name, values, { label });
   }
 
   /** A text of any length as the lines below a text header. @throws Refused when it has more than `most` lines */

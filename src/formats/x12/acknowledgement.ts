@@ -6,7 +6,7 @@ import type { Acknowledgement } from "../../core/contract.ts";
 import type { Json } from "../../core/json.ts";
 import type { X12Options } from "./config.ts";
 import { faultsInWords, groupErrorsInWords, setErrorsInWords, type SetVerdict } from "./grammar.ts";
-import { setControlOf, SetWriter } from "./set-writer.ts";
+import { type Row, setText } from "./set-writer.ts";
 import type { Group, Interchange, Segment, SegmentFault, TransactionSet } from "./syntax.ts";
 
 /** Numbers between the same two are counted together, in test and in production by themselves. */
@@ -181,10 +181,9 @@ function faultSegments({ segment, position, code, elements }: SegmentFault): str
 }
 
 /** From ST to SE. */
-export function acknowledgementSet(options: X12Options, content: ReplyContent): string[] {
-  const writer = new SetWriter(options, "997", setControlOf(0));
-  writer.add("AK1", [content.functionalId, content.control]);
-  for (const [id = "", ...values] of content.segments) writer.add(id, values);
-  writer.add("AK9", content.summary);
-  return writer.end();
-}
+export const acknowledgementSet = (options: X12Options, content: ReplyContent): string[] =>
+  setText(options, "997", 0, [
+    ["AK1", content.functionalId, content.control],
+    ...content.segments.map(([id = "", ...values]): Row => [id, ...values]),
+    ["AK9", ...content.summary],
+  ]);

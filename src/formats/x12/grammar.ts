@@ -1,3 +1,4 @@
+import { dayOfDigits } from "../../core/calendar.ts";
 import { Decimal } from "../../core/decimal.ts";
 import {
   type ElementFault,
@@ -168,19 +169,10 @@ export function explicitDecimal(text: string): Decimal | null {
   return Decimal.of(`${sign === "-" ? "-" : ""}${whole}${fraction === "" ? "" : `.${fraction}`}`);
 }
 
-/** `20261118` as `2026-11-18`; null: it is no day of the calendar. */
-export function dayOf(text: string): string | null {
-  const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/.exec(text) ?? [];
-  if (year === undefined || month === undefined || day === undefined) return null;
-  const at = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  const shown = `${year}-${month}-${day}`;
-  return at.toISOString().startsWith(shown) ? shown : null;
-}
-
 /** `2026-11-18` as `20261118`. @throws RangeError */
 export function dateOf(day: string): string {
   const date = day.replaceAll("-", "");
-  if (dayOf(date) !== day) throw new RangeError(`is "${day}", which is no day`);
+  if (dayOfDigits(date) !== day) throw new RangeError(`is "${day}", which is no day`);
   return date;
 }
 
@@ -206,7 +198,7 @@ export const elementErrors = {
 /** Why a value does not fit its element, as a code of data element 723; null: it fits. `most`: its greatest length. */
 export function faultOf(value: string, { type, min }: Element, most: number): string | null {
   if (/[\p{Cc}\ufffd]/u.test(value)) return elementErrors.badCharacter;
-  if (type === "DT") return dayOf(value) === null ? elementErrors.badDate : null;
+  if (type === "DT") return dayOfDigits(value) === null ? elementErrors.badDate : null;
   if (type === "TM") return isTime(value) ? null : elementErrors.badTime;
   const isNumber = type === "N0" || type === "N2" || type === "R";
   if (isNumber) {

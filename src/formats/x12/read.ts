@@ -1,7 +1,7 @@
 import type { Change, Reply, Surroundings } from "../../core/contract.ts";
 import { Refused } from "../../core/errors.ts";
 import type { Fault } from "../../core/fault.ts";
-import { FileFault, type RecordReader, type RecordsRead } from "../format.ts";
+import { FileFault, type RecordReader, type RecordsRead, refusedIn } from "../format.ts";
 import { acknowledgementsIn, type GroupVerdict, replyTo } from "./acknowledgement.ts";
 import { usageOf, type X12Options, type x12Layouts } from "./config.ts";
 import {
@@ -14,13 +14,11 @@ import {
   versions,
 } from "./grammar.ts";
 import {
-  at,
   effectiveFrom,
-  faulty,
-  placeOf,
   readCatalogue,
   readInvoice,
   readRemittance,
+  recordPlace,
   type SetReader,
 } from "./sets-in.ts";
 import { type Group, groupErrors, type Interchange, interchangesOf } from "./syntax.ts";
@@ -215,15 +213,14 @@ function changesOf(
 ): Change[] {
   return sets.flatMap((verdict) => {
     const { set } = verdict;
-    const origin = placeOf(reading, set);
+    const place = recordPlace(reading, set, null);
     const fault = faultOf(group.errors, verdict);
-    if (fault !== null) return [faulty(null, origin, set, fault)];
+    if (fault !== null) return [refusedIn(place, fault)];
     try {
       return kind?.read(reading, set) ?? [];
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      const number = set.id === "810" ? at(set.segments[1], 2) : null;
-      return [faulty(number, origin, set, error.fault)];
+      return [refusedIn(place, error.fault)];
     }
   });
 }

@@ -58,29 +58,31 @@ const delimitersOf = ({ separators, version }: X12Options): string[] => [
   ...(version === "005010" ? [separators.repetition] : []),
 ];
 
-/** Writes the segments of one set; the first is ST, and {@link SetWriter.end} adds SE. */
-export class SetWriter {
-  readonly #options: X12Options;
-  readonly #segments: string[] = [];
-  readonly #control: string;
+/** A value with the field of the document that it is: a refusal names it. */
+class Named {
+  readonly field: string;
+  readonly value: Value;
 
-  /** `control`: ST02. */
-  constructor(options: X12Options, id: string, control: string) {
-    this.#options = options;
-    this.#control = control;
-    this.add("ST", [id, control]);
+  constructor(field: string, value: Value) {
+    this.field = field;
+    this.value = value;
   }
+}
+export const named = (field: string, value: Value): Named => new Named(field, value);
 
-  /** `field`: of the document, for a refusal; by the element's place. @throws Refused */
-  add(id: string, values: readonly Value[], fields: Readonly<Record<number, string>> = {}): void {
-    this.#segments.push(segment(this.#options, id, values, fields));
-  }
+/** A segment: its name and its elements; those that are left out at the end are not there. */
+export type Row = readonly [id: string, ...elements: readonly (Value | Named)[]];
 
-  /** With everything from ST to SE. */
-  end(): string[] {
-    const count = String(this.#segments.length + 1);
-    return [...this.#segments, segment(this.#options, "SE", [count, this.#control], {})];
-  }
+/** A set from ST to SE; `place`: in its group, from 0. @throws Refused */
+export function setText(
+  options: X12Options,
+  id: string,
+  place: number,
+  rows: readonly Row[],
+): string[] {
+  const control = setControlOf(place);
+  const segments = [["ST", id, control] as const, ...rows].map((row) => segment(options, row));
+  return [...segments, segment(options, ["SE", String(segments.length + 1), control])];
 }
 
 /** The control number of a set by its place in the group, from 0. */
@@ -124,7 +126,8 @@ export function interchange(
     usage === "production" ? "P" : "T",
     separators.component,
   ].join(separators.element);
-  const gs = [
+  const gs: Row = [
+    "GS",
     functionalId,
     us.group ?? us.id,
     partner.group ?? partner.id,
@@ -136,10 +139,10 @@ export function interchange(
   ];
   const lines = [
     isa,
-    segment(options, "GS", gs, {}),
+    segment(options, gs),
     ...sets.flat(),
-    segment(options, "GE", [String(sets.length), String(control)], {}),
-    segment(options, "IEA", ["1", number], {}),
+    segment(options, ["GE", String(sets.length), String(control)]),
+    segment(options, ["IEA", "1", number]),
   ];
   return lines.map((line) => `${line}${separators.segment}${LINE_ENDS[options.lineEnds]}`).join("");
 }
@@ -147,17 +150,15 @@ export function interchange(
 const LINE_ENDS = { none: "", lf: "\n", crlf: "\r\n" } as const;
 
 /** @throws Refused naming the field and the element that it does not fit */
-function segment(
-  options: X12Options,
-  id: string,
-  values: readonly Value[],
-  fields: Readonly<Record<number, string>>,
-): string {
+function segment(options: X12Options, [id, ...elements]: Row): string {
   const table = known[id];
   if (table === undefined) throw new TypeError(`no segment ${id} is known`);
   const written = table.map((element, at) => {
     const place = `${id}${String(at + 1).padStart(2, "0")}`;
-    return elementText(options, element, values[at] ?? null, place, fields[at + 1]);
+    const given = elements[at] ?? null;
+    return given instanceof Named
+      ? elementText(options, element, given.value, place, given.field)
+      : elementText(options, element, given, place);
   });
   while (written.at(-1) === "") written.pop();
   return [id, ...written].join(options.separators.element);

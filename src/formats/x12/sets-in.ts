@@ -2,12 +2,12 @@
 import { MONEY } from "../../ledger/entries.ts";
 import type { InvoiceRecord, PriceRecord } from "../../ledger/documents.ts";
 import type { Change } from "../../core/contract.ts";
+import { dayOfDigits } from "../../core/calendar.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
-import type { Fault } from "../../core/fault.ts";
-import { stringifyExact } from "../../core/json.ts";
+import { changeIn, type RecordPlace } from "../format.ts";
 import type { X12Options } from "./config.ts";
-import { componentsOf, dayOf, explicitDecimal, impliedDecimals } from "./grammar.ts";
+import { componentsOf, explicitDecimal, impliedDecimals } from "./grammar.ts";
 import { joined, roundHalfUp } from "./set-writer.ts";
 import type { Segment, TransactionSet } from "./syntax.ts";
 
@@ -23,7 +23,7 @@ export interface Reading {
 export type SetReader = (reading: Reading, set: TransactionSet) => Change[];
 
 /** `BIG02`: element 2; null: it is empty. */
-export const at = (segment: Segment | undefined, place: number): string | null => {
+const at = (segment: Segment | undefined, place: number): string | null => {
   const value = segment?.elements[place - 1]?.trim() ?? "";
   return value === "" ? null : value;
 };
@@ -70,23 +70,47 @@ function expectCount(segments: readonly Segment[], lines: number): void {
     throw refused("lines-counted", `CTT01 says ${told} lines, and there are ${lines}`, "CTT01");
 }
 
-/**
- * A code that decides what the figures mean is one of those that are known here; an empty one is none.
- * @throws Refused for any other: `message` says what it means
- */
-function expectKnown(
-  segment: Segment | undefined,
-  place: number,
-  known: readonly string[],
-  { code, message }: { readonly code: string; readonly message: string },
-): void {
-  const value = at(segment, place);
-  if (segment === undefined || value === null || known.includes(value)) return;
-  const field = `${segment.id}${String(place).padStart(2, "0")}`;
-  throw refused(code, `${field} is ${value}: ${message}`, field);
+/** Codes that decide what the figures mean: the element, which of its codes are taken, and what any other would mean. */
+const TAKEN = {
+  // Data element 640: consolidated, debit invoice, debit memo, final bill, product or service.
+  BIG07: {
+    known: "CI DI DR FB PR",
+    code: "other-type",
+    message:
+      "it is no plain invoice, such as a credit memo, of which some send amounts without a minus",
+  },
+  // Data element 353: original, replacement, duplicate.
+  BIG08: {
+    known: "00 05 07",
+    code: "other-purpose",
+    message: "it is no original, such as one that cancels an invoice",
+  },
+  // Original, addition, change, replacement, duplicate.
+  BCT10: {
+    known: "00 02 04 05 07",
+    code: "other-purpose",
+    message: "it tells no prices that hold, such as one that deletes them",
+  },
+  // Data element 875: changed, added, reinstated.
+  G5301: {
+    known: "001 021 025",
+    code: "not-offered",
+    message: "the product is not offered any more, or what is meant is not known",
+  },
+  // Data element 639: per piece, and per unit of measure.
+  CTP09: { known: "PE UM", code: "other-price", message: "the price is not that of one unit" },
+  CTP11: { known: "1", code: "other-price", message: "the price is not that of one unit" },
+} as const;
+
+/** An empty code is none. @throws Refused for one that is not taken */
+function expectTaken(segment: Segment | undefined, element: keyof typeof TAKEN): void {
+  const value = at(segment, Number(element.slice(-2)));
+  const { known, code, message } = TAKEN[element];
+  if (value !== null && !known.split(" ").includes(value))
+    throw refused(code, `${element} is ${value}: ${message}`, element);
 }
 
-const day = (text: string | null): string | null => (text === null ? null : dayOf(text));
+const day = (text: string | null): string | null => (text === null ? null : dayOfDigits(text));
 const money = (text: string | null): Decimal | null =>
   text === null ? null : explicitDecimal(text);
 const cents = (text: string | null): Decimal | null =>
@@ -117,35 +141,17 @@ const BOOKS: Readonly<Record<string, string>> = { ltr: "l", mt: "t" };
 /** The code of a party. A name alone identifies nobody. */
 const codeOf = (n1: Segment | undefined): string | null => at(n1, 4);
 
-export const placeOf = ({ file }: Reading, set: TransactionSet, segment?: Segment): string =>
-  `${file} set ${set.id} ${set.control} segment ${(segment ?? set.segments[0])?.at ?? set.at}`;
-
-const recordOf = (id: string, origin: string, record: unknown): Change => ({
-  id,
-  version: null,
-  text: stringifyExact(record),
-  origin,
-});
-
-/** Stands for what could not be read, with everything that came of it. */
-export const faulty = (
-  id: string | null,
-  origin: string,
+/** Where a record stands; what is shown of one that is refused is the whole set. */
+export const recordPlace = (
+  reading: Reading,
   set: TransactionSet,
-  fault: Fault,
-): Change => ({
-  id: id === null || id.length > ID_MAX ? origin : id,
-  version: null,
-  text: stringifyExact({
-    set: set.segments.map(({ id, elements }) => [id, ...elements]),
-    code: fault.code,
-    message: fault.message,
-  }),
-  origin,
-  fault,
+  id: string | null,
+  segment?: Segment,
+): RecordPlace => ({
+  id,
+  origin: `${reading.file} set ${set.id} ${set.control} segment ${(segment ?? set.segments[0])?.at ?? set.at}`,
+  raw: set.segments.map(({ id, elements }) => [id, ...elements]),
 });
-
-const ID_MAX = 200;
 
 const refused = (code: string, message: string, field: string): Refused =>
   new Refused({
@@ -161,17 +167,36 @@ function needed<T>(value: T | null | undefined, field: string): T {
   throw refused("missing", `${field} is missing`, field);
 }
 
+/** Of an invoice of ours, what no set tells. */
+const untold = {
+  type: "out",
+  partyCompanyId: null,
+  paidByPlatform: false,
+  clearedBy: MONEY,
+  platformId: null,
+} as const;
+
 /* Transaction set 810 as invoices of the books: those that our company issued, as its ERP sends them. */
 
 export const readInvoice: SetReader = (reading, set) => {
-  const { options, currency } = reading;
   const segments = set.segments.slice(1, -1);
+  const number = at(first(segments, "BIG"), 2);
+  return [
+    changeIn(recordPlace(reading, set, number), () => {
+      const named = needed(number, "BIG02");
+      return [named, invoiceIn(reading, segments, named)];
+    }),
+  ];
+};
+
+/** @throws Refused */
+function invoiceIn(reading: Reading, segments: readonly Segment[], number: string): InvoiceRecord {
+  const { options, currency } = reading;
   const { before, loops: lines, after } = loops(segments, "IT1", ["TDS"]);
   expectCount(segments, lines.length);
   const big = first(segments, "BIG");
-  const number = needed(at(big, 2), "BIG02");
-  expectKnown(big, 7, INVOICES, NO_INVOICE);
-  expectKnown(big, 8, INVOICE_PURPOSES, OTHER_INVOICE_PURPOSE);
+  expectTaken(big, "BIG07");
+  expectTaken(big, "BIG08");
   const seller = codeOf(first(before, "N1", "SE", "SU", "RI"));
   if (seller !== options.ourCode)
     throw refused(
@@ -181,66 +206,32 @@ export const readInvoice: SetReader = (reading, set) => {
     );
   const invoiceDate = needed(day(at(big, 1)), "BIG01");
   const total = needed(cents(at(first(after, "TDS"), 1)), "TDS01");
-  const charged = all(after, "SAC");
-  const made = linesOf(reading, lines, charged);
-  const { taxes, untaxed, tax } = taxed(reading, lines, after, made, total);
-  const record: InvoiceRecord = {
+  // Allowances and charges of a line, and those of the whole invoice, are lines of their own.
+  const made = [
+    ...lines.flatMap((line) => [lineOf(reading, line), ...all(line, "SAC").map(chargeOf)]),
+    ...all(after, "SAC").map(chargeOf),
+  ];
+  return {
+    ...untold,
     number,
     id: number,
-    type: "out",
     state: "posted",
     reference: at(big, 4),
     description: joined(all(before, "NTE").map((note) => at(note, 2) ?? "")),
     partyCode: needed(codeOf(first(before, "N1", "BT", "BY")), "N104 of N1 BT"),
-    partyCompanyId: null,
     currency: at(first(before, "CUR"), 2) ?? currency,
     invoiceDate,
     dueDate: dueDay(first(before, "ITD"), invoiceDate),
-    untaxed,
-    tax,
+    ...taxed(reading, lines, after, made, total),
     total,
     amountToPay: total,
     paidDate: null,
-    paidByPlatform: false,
     paidByOthers: null,
-    clearedBy: MONEY,
-    platformId: null,
     lines: made,
-    taxes,
   };
-  return [recordOf(number, placeOf(reading, set), record)];
-};
-
-/** Consolidated, debit invoice, debit memo, final bill, product or service: data element 640. */
-const INVOICES = ["CI", "DI", "DR", "FB", "PR"];
-const NO_INVOICE = {
-  code: "other-type",
-  message:
-    "it is no plain invoice, such as a credit memo, of which some send amounts without a minus",
-};
-/** Original, replacement, duplicate: data element 353. */
-const INVOICE_PURPOSES = ["00", "05", "07"];
-const OTHER_INVOICE_PURPOSE = {
-  code: "other-purpose",
-  message: "it is no original, such as one that cancels an invoice",
-};
+}
 
 type Line = InvoiceRecord["lines"][number];
-
-/** Lines, and allowances and charges of the whole invoice as lines of their own. */
-function linesOf(
-  reading: Reading,
-  lines: readonly (readonly Segment[])[],
-  charged: readonly Segment[],
-): Line[] {
-  return [
-    ...lines.flatMap((line) => [
-      lineOf(reading, line),
-      ...all(line, "SAC").map((sac) => chargeOf(sac)),
-    ]),
-    ...charged.map(chargeOf),
-  ];
-}
 
 function lineOf({ options }: Reading, segments: readonly Segment[]): Line {
   const it1 = segments[0];
@@ -249,7 +240,6 @@ function lineOf({ options }: Reading, segments: readonly Segment[]): Line {
   const code = at(it1, 3);
   const text = joined(all(segments, "PID").map((pid) => at(pid, 5) ?? ""));
   const bol = at(first(segments, "REF", "BM"), 2);
-  const isPiece = code === "EA" || code === null;
   return {
     product: productIn(it1, 6, options.product),
     productName: text,
@@ -257,7 +247,7 @@ function lineOf({ options }: Reading, segments: readonly Segment[]): Line {
       .filter((one) => one !== null)
       .join(", "),
     quantity,
-    unit: isPiece ? null : unitIn(options, code),
+    unit: code === "EA" ? null : unitIn(options, code),
     unitPrice,
     amount: roundHalfUp(quantity.times(unitPrice)),
     account: null,
@@ -334,27 +324,24 @@ export const readCatalogue: SetReader = (reading, set) => {
   const segments = set.segments.slice(1, -1);
   const { before, loops: lines } = loops(segments, "LIN", ["CTT"]);
   expectCount(segments, lines.length);
-  expectKnown(first(before, "BCT"), 10, PRICE_PURPOSES, OTHER_PRICE_PURPOSE);
+  expectTaken(first(before, "BCT"), "BCT10");
   expectCurrency(reading, segments);
-  const terminal = codeOf(first(before, "N1", "SF", "TM", "ST"));
-  return lines.flatMap((line) => {
-    const own = codeOf(first(line, "N1", "SF", "TM", "ST")) ?? terminal;
-    return priceOf(reading, set, line, own);
+  const ofSet = terminalIn(before);
+  return lines.map((line) => {
+    const terminal = terminalIn(line) ?? ofSet;
+    const product = productIn(line[0], 2, reading.options.product);
+    const id = terminal === null || product === null ? null : `${terminal.trim()}|${product}`;
+    return changeIn(recordPlace(reading, set, id, line[0]), () => {
+      const list = needed(terminal, "the terminal (N104 of N1 SF)");
+      const named = needed(product, `the product (LIN03 with LIN02 ${reading.options.product})`);
+      const record: PriceRecord = { list, product: named, ...priceIn(reading, line, named) };
+      return [`${list.trim()}|${named}`, record];
+    });
   });
 };
 
-/** Original, addition, change, replacement, duplicate: data element 353. */
-const PRICE_PURPOSES = ["00", "02", "04", "05", "07"];
-const OTHER_PRICE_PURPOSE = {
-  code: "other-purpose",
-  message: "it tells no prices that hold, such as one that deletes them",
-};
-/** Changed, added, reinstated: data element 875. */
-const OFFERED = ["001", "021", "025"];
-const NOT_OFFERED = {
-  code: "not-offered",
-  message: "the product is not offered any more, or what is meant is not known",
-};
+const terminalIn = (segments: readonly Segment[]): string | null =>
+  codeOf(first(segments, "N1", "SF", "TM", "ST"));
 
 /** @throws Refused: a rack price has no currency of its own */
 function expectCurrency({ currency }: Reading, segments: readonly Segment[]): void {
@@ -367,55 +354,34 @@ function expectCurrency({ currency }: Reading, segments: readonly Segment[]): vo
     );
 }
 
-/** One that cannot be read leaves the others alone. */
-function priceOf(
-  reading: Reading,
-  set: TransactionSet,
+/** @throws Refused where it is not one price for one unit, whatever the quantity */
+function priceIn(
+  { options }: Reading,
   line: readonly Segment[],
-  terminal: string | null,
-): Change[] {
-  const [lin] = line;
-  const product = productIn(lin, 2, reading.options.product);
-  const id = terminal === null || product === null ? null : `${terminal}|${product}`;
-  const origin = placeOf(reading, set, lin);
-  try {
-    const list = needed(terminal, "the terminal (N104 of N1 SF)");
-    const named = needed(product, `the product (LIN03 with LIN02 ${reading.options.product})`);
-    const prices = all(line, "CTP").filter((ctp) => (at(ctp, 2) ?? "UCP") === "UCP");
-    const [ctp, second] = prices;
-    if (second !== undefined)
-      throw refused("several-prices", `${named} has ${prices.length} unit prices`, "CTP");
-    const quantity = money(at(ctp, 4));
-    if (quantity !== null && !quantity.isInteger)
-      throw refused("quantity-break", `the price is for ${quantity.text}`, "CTP04");
-    if (quantity !== null && quantity.plain() !== "1" && quantity.sign !== 0)
-      throw refused("quantity-break", `the price holds from ${quantity.plain()} on`, "CTP04");
-    const price = needed(money(at(ctp, 3)), "CTP03");
-    expectKnown(first(line, "G53"), 1, OFFERED, NOT_OFFERED);
-    expectForOne(ctp);
-    const [code = ""] = componentsOf(needed(at(ctp, 5), "CTP05"));
-    const unit = needed(unitIn(reading.options, code), "CTP05");
-    const record: PriceRecord = { list, product: named, price, unit };
-    return [recordOf(`${list.trim()}|${named}`, origin, record)];
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    return [faulty(id, origin, set, error.fault)];
-  }
-}
-
-/** Per piece and per unit of measure: data element 639. */
-const PER_UNIT = ["PE", "UM"];
-
-/** @throws Refused: CTP03 is not what one of the unit costs */
-function expectForOne(ctp: Segment | undefined): void {
-  const other = { code: "other-price", message: "the price is not that of one unit" };
-  const [, ...factors] = componentsOf(at(ctp, 5) ?? "");
-  if (factors.some((factor) => factor !== "" && money(factor)?.plain() !== "1"))
-    throw refused(other.code, `CTP05 is ${at(ctp, 5) ?? ""}: ${other.message}`, "CTP05");
-  if (at(ctp, 7) !== null && money(at(ctp, 7))?.plain() !== "1")
-    throw refused(other.code, `CTP07 is ${at(ctp, 7) ?? ""}: the price has a factor`, "CTP07");
-  expectKnown(ctp, 9, PER_UNIT, other);
-  expectKnown(ctp, 11, ["1"], other);
+  product: string,
+): Pick<PriceRecord, "price" | "unit"> {
+  const prices = all(line, "CTP").filter((ctp) => (at(ctp, 2) ?? "UCP") === "UCP");
+  const [ctp, second] = prices;
+  if (second !== undefined)
+    throw refused("several-prices", `${product} has ${prices.length} unit prices`, "CTP");
+  const quantity = money(at(ctp, 4));
+  if (quantity !== null && !quantity.isInteger)
+    throw refused("quantity-break", `the price is for ${quantity.text}`, "CTP04");
+  if (quantity !== null && quantity.plain() !== "1" && quantity.sign !== 0)
+    throw refused("quantity-break", `the price holds from ${quantity.plain()} on`, "CTP04");
+  const price = needed(money(at(ctp, 3)), "CTP03");
+  expectTaken(first(line, "G53"), "G5301");
+  const told = at(ctp, 5) ?? "";
+  const [code = "", ...factors] = componentsOf(told);
+  const isOne = (text: string | null): boolean => money(text)?.plain() === "1";
+  if (factors.some((factor) => factor !== "" && !isOne(factor)))
+    throw refused("other-price", `CTP05 is ${told}: ${TAKEN.CTP09.message}`, "CTP05");
+  if (at(ctp, 7) !== null && !isOne(at(ctp, 7)))
+    throw refused("other-price", `CTP07 is ${at(ctp, 7) ?? ""}: the price has a factor`, "CTP07");
+  expectTaken(ctp, "CTP09");
+  expectTaken(ctp, "CTP11");
+  needed(at(ctp, 5), "CTP05");
+  return { price, unit: needed(unitIn(options, code), "CTP05") };
 }
 
 /** When the prices of a set begin to hold: the latest of them, `2026-11-18T18:00` at the company; null: at once. */
@@ -439,7 +405,20 @@ export const readRemittance: SetReader = (reading, set) => {
   const paid = needed(money(at(bpr, 2)), "BPR02");
   const sum = sumOf(payments.map(([rmr]) => money(at(rmr, 4))));
   const fault = faultOfWhole(segments, paid, sum);
-  return payments.flatMap((payment) => paymentOf(reading, set, { before, payment, fault }));
+  return payments.map((payment) => {
+    const [rmr] = payment;
+    return changeIn(recordPlace(reading, set, at(rmr, 2), rmr), () => {
+      if (at(rmr, 1) !== "IV")
+        throw refused("no-invoice", `RMR01 is ${at(rmr, 1) ?? "empty"}, not IV`, "RMR01");
+      const number = needed(at(rmr, 2), "RMR02");
+      if (fault !== null) throw fault;
+      const date =
+        day(at(bpr, 16)) ??
+        day(at(first(before, "DTM"), 2)) ??
+        day(at(first(payment, "DTM", "003"), 2));
+      return [number, settledBy(reading, before, rmr, number, needed(date, "BPR16"))];
+    });
+  });
 };
 
 /** With a payment, pay only, credit advice, remittance only, split (twice): data element 305. */
@@ -476,38 +455,6 @@ function faultOfWhole(segments: readonly Segment[], paid: Decimal, sum: Decimal)
   );
 }
 
-interface Payment {
-  readonly before: readonly Segment[];
-  readonly payment: readonly Segment[];
-  readonly fault: Refused | null;
-}
-
-/** One that cannot be read leaves the others alone. */
-function paymentOf(
-  reading: Reading,
-  set: TransactionSet,
-  { before, payment, fault }: Payment,
-): Change[] {
-  const [rmr] = payment;
-  const number = at(rmr, 2);
-  const origin = placeOf(reading, set, rmr);
-  try {
-    if (at(rmr, 1) !== "IV")
-      throw refused("no-invoice", `RMR01 is ${at(rmr, 1) ?? "empty"}, not IV`, "RMR01");
-    const named = needed(number, "RMR02");
-    if (fault !== null) throw fault;
-    const bpr = first(before, "BPR");
-    const date =
-      day(at(bpr, 16)) ??
-      day(at(first(before, "DTM"), 2)) ??
-      day(at(first(payment, "DTM", "003"), 2));
-    return [recordOf(named, origin, settledBy(reading, before, rmr, named, needed(date, "BPR16")))];
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    return [faulty(number, origin, set, error.fault)];
-  }
-}
-
 /**
  * The invoice as far as a remittance tells of it: what is paid, of how much. Its lines and taxes the mapping of paid
  * invoices does not read. @throws Refused
@@ -531,14 +478,13 @@ function settledBy(
   const isPaid = open.sign === 0;
   const payer = first(before, "N1", "PR");
   return {
+    ...untold,
     number,
     id: number,
-    type: "out",
     state: isPaid ? "paid" : "posted",
     reference: at(first(before, "TRN"), 2),
     description: null,
     partyCode: needed(codeOf(payer) ?? at(payer, 2), "N1 PR"),
-    partyCompanyId: null,
     currency: at(first(before, "CUR"), 2) ?? currency,
     invoiceDate: paidDate,
     dueDate: null,
@@ -547,10 +493,7 @@ function settledBy(
     total,
     amountToPay: open,
     paidDate: isPaid ? paidDate : null,
-    paidByPlatform: false,
     paidByOthers: isPaid ? null : paid,
-    clearedBy: MONEY,
-    platformId: null,
     lines: [],
     taxes: [],
   };

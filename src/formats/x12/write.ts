@@ -1,11 +1,12 @@
-/** An invoice of ours as transaction set 810. */
+/** Documents as interchanges of X12: invoices of ours as 810, orders as 850, and what is said of what was read as 997. */
 import { hash } from "node:crypto";
+import type { z } from "zod";
 import type { Item, Reference, Surroundings } from "../../core/contract.ts";
 import type { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { sortableInstant } from "../../core/keys.ts";
 import { CustomerInvoiceDocument, documents, OrderDocument } from "../documents.ts";
-import type { DocumentWriter } from "../format.ts";
+import { type DocumentWriter, sentOf } from "../format.ts";
 import {
   acknowledgementSet,
   exchangeOf,
@@ -16,10 +17,12 @@ import type { X12Options, x12Documents } from "./config.ts";
 import {
   interchange,
   isOneOf,
+  named,
   pieces,
   roundHalfUp,
+  type Row,
   setControlOf,
-  SetWriter,
+  setText,
   type Value,
   Words,
 } from "./set-writer.ts";
@@ -32,111 +35,102 @@ export interface Context {
   readonly dayOf: (instant: string) => string;
 }
 
-type Line = CustomerInvoiceDocument["lines"][number];
+/* Segments that both sets have. An element without a value makes no segment. */
 
-/**
- * From ST to SE; `place`: in its group. The lines, each rounded to the cent, and the taxes come to TDS01.
- * @throws Refused
- */
-export function invoiceSet(
-  { options, currency, dayOf }: Context,
-  invoice: CustomerInvoiceDocument,
-  place: number,
-): string[] {
-  expectSum(invoice);
-  expectRoom(options, invoice);
-  const writer = new SetWriter(options, "810", setControlOf(place));
-  const day = (instant: string | null): string | null => (instant === null ? null : dayOf(instant));
-  writer.add(
-    "BIG",
-    [dayOf(invoice.invoiceDate ?? invoice.version), invoice.number, null, invoice.poNumber],
-    { 2: "number", 4: "poNumber" },
-  );
-  for (const piece of pieces(invoice.notes ?? ""))
-    writer.add("NTE", ["GEN", piece], { 2: "notes" });
-  writer.add("CUR", ["SE", currency]);
-  reference(writer, "CT", invoice.contractNumber, "contractNumber");
-  if (options.ourCode !== undefined)
-    writer.add("N1", ["SE", null, options.idQualifier, options.ourCode]);
-  writer.add("N1", ["BT", null, options.idQualifier, invoice.customer], { 4: "customer" });
-  const due = day(invoice.dueDate);
-  if (due !== null) writer.add("ITD", ["01", "3", null, null, null, due]);
-  for (const [at, line] of invoice.lines.entries()) addLine(writer, options, line, at, day);
-  writer.add("TDS", [invoice.total], { 1: "total" });
-  for (const [at, { taxCode, amount }] of invoice.taxes.entries())
-    writer.add("TXI", [taxOf(options, taxCode), amount], { 2: `taxes[${at}].amount` });
-  writer.add("CTT", [String(invoice.lines.length)]);
-  return writer.end();
+const reference = (qualifier: string, value: string | null, field: string): Row[] =>
+  value === null || value === "" ? [] : [["REF", qualifier, named(field, value)]];
+
+const dated = ({ dayOf }: Context, instant: string | null, row: (day: string) => Row): Row[] =>
+  instant === null ? [] : [row(dayOf(instant))];
+
+const partyRow = ({ options }: Context, role: string, code: Value, field: string): Row => [
+  "N1",
+  role,
+  null,
+  options.idQualifier,
+  named(field, code),
+];
+
+/** PID: what a line is, for people. */
+const described = (text: string, field: string): Row[] =>
+  pieces(text).map((piece) => ["PID", "F", null, null, null, named(field, piece)]);
+
+/** @throws Refused where the partner's code of it is not known */
+function codeOf(options: X12Options, table: "units" | "taxes", key: string): string {
+  // A tax code that looks like one of X12's is one.
+  const own = table === "taxes" && /^[A-Z0-9]{2}$/.test(key) ? key : undefined;
+  const code = options[table][key] ?? own;
+  if (code !== undefined) return code;
+  const what = table === "units" ? "unit" : "tax";
+  throw new Refused({
+    code: "no-x12-code",
+    message: `the partner's code of the ${what} "${key}" is not set`,
+    next: `Add ${key} to "${table}" in the x12 settings of this sink, then retry.`,
+    field: table === "units" ? "unit" : "taxes",
+  });
 }
 
-function addLine(
-  writer: SetWriter,
-  options: X12Options,
-  line: Line,
+/** The lines, each rounded to the cent, and the taxes come to TDS01. @throws Refused */
+function invoiceRows(context: Context, invoice: CustomerInvoiceDocument): Row[] {
+  const { options, currency, dayOf } = context;
+  expectSum(invoice);
+  expectRoom(options, invoice);
+  return [
+    [
+      "BIG",
+      dayOf(invoice.invoiceDate ?? invoice.version),
+      named("number", invoice.number),
+      null,
+      named("poNumber", invoice.poNumber),
+    ],
+    ...pieces(invoice.notes ?? "").map((piece): Row => ["NTE", "GEN", named("notes", piece)]),
+    ["CUR", "SE", currency],
+    ...reference("CT", invoice.contractNumber, "contractNumber"),
+    ...(options.ourCode === undefined ? [] : [partyRow(context, "SE", options.ourCode, "N104")]),
+    partyRow(context, "BT", invoice.customer, "customer"),
+    ...dated(context, invoice.dueDate, (due) => ["ITD", "01", "3", null, null, null, due]),
+    ...invoice.lines.flatMap((line, at) => invoiceLine(context, line, at)),
+    ["TDS", named("total", invoice.total)],
+    ...invoice.taxes.map(({ taxCode, amount }, at): Row => [
+      "TXI",
+      codeOf(options, "taxes", taxCode),
+      named(`taxes[${at}].amount`, amount),
+    ]),
+    ["CTT", String(invoice.lines.length)],
+  ];
+}
+
+function invoiceLine(
+  context: Context,
+  line: CustomerInvoiceDocument["lines"][number],
   at: number,
-  day: (instant: string | null) => string | null,
-): void {
+): Row[] {
+  const { options } = context;
   const field = (name: string): string => `lines[${at}].${name}`;
   const isPriced =
     line.gallons !== null &&
     line.rate !== null &&
     line.gallons.sign > 0 &&
     isOneOf(line.gallons.times(line.rate), line.amount);
-  const amounts: Value[] = isPriced
-    ? [line.gallons, unitOf(options, "gal"), line.rate]
-    : ["1", "EA", line.amount];
-  const product = line.item === null ? [] : [null, options.product, line.item];
-  writer.add("IT1", [String(at + 1), ...amounts, ...product], {
-    2: field("gallons"),
-    4: field(isPriced ? "rate" : "amount"),
-    7: field("item"),
-  });
-  const measured = [
-    [options.gross, line.grossGallons],
-    [options.net, line.netGallons],
-  ] as const;
-  for (const [qualifier, gallons] of measured)
-    if (qualifier !== undefined && gallons !== null)
-      writer.add("MEA", ["PD", qualifier, gallons, unitOf(options, "gal")]);
+  const [quantity, unit, price] = isPriced
+    ? [line.gallons, codeOf(options, "units", "gal"), named(field("rate"), line.rate)]
+    : ["1", "EA", named(field("amount"), line.amount)];
+  const product =
+    line.item === null ? [] : [null, options.product, named(field("item"), line.item)];
+  const measured = (qualifier: string | undefined, gallons: Decimal | null): Row[] =>
+    qualifier === undefined || gallons === null
+      ? []
+      : [["MEA", "PD", qualifier, gallons, codeOf(options, "units", "gal")]];
   const lump = isPriced || line.gallons === null ? "" : ` [${line.gallons.plain()} gal]`;
-  for (const piece of pieces(`${line.description}${lump}`))
-    writer.add("PID", ["F", null, null, null, piece], { 5: field("description") });
-  reference(writer, "BM", line.bolNumber, field("bolNumber"));
-  reference(writer, "DJ", line.deliveryTicket, field("deliveryTicket"));
-  const delivered = day(line.deliveredDate);
-  if (delivered !== null) writer.add("DTM", ["011", delivered]);
-}
-
-function reference(
-  writer: SetWriter,
-  qualifier: string,
-  value: string | null,
-  field: string,
-): void {
-  if (value !== null && value !== "") writer.add("REF", [qualifier, value], { 2: field });
-}
-
-/** @throws Refused where the partner's name of it is not known */
-function unitOf({ units }: X12Options, unit: string): string {
-  const code = units[unit];
-  if (code !== undefined) return code;
-  throw new Refused({
-    code: "no-x12-code",
-    message: `the partner's code of the unit "${unit}" is not set`,
-    next: `Add ${unit} to "units" in the x12 settings of this sink, then retry.`,
-    field: "unit",
-  });
-}
-
-function taxOf({ taxes }: X12Options, tax: string): string {
-  const code = taxes[tax] ?? (/^[A-Z0-9]{2}$/.test(tax) ? tax : undefined);
-  if (code !== undefined) return code;
-  throw new Refused({
-    code: "no-x12-code",
-    message: `the partner's code of the tax "${tax}" is not set`,
-    next: `Add ${tax} to "taxes" in the x12 settings of this sink, then retry.`,
-    field: "taxes",
-  });
+  return [
+    ["IT1", String(at + 1), named(field("gallons"), quantity), unit, price, ...product],
+    ...measured(options.gross, line.grossGallons),
+    ...measured(options.net, line.netGallons),
+    ...described(`${line.description}${lump}`, field("description")),
+    ...reference("BM", line.bolNumber, field("bolNumber")),
+    ...reference("DJ", line.deliveryTicket, field("deliveryTicket")),
+    ...dated(context, line.deliveredDate, (day) => ["DTM", "011", day]),
+  ];
 }
 
 /** TXI after TDS in release 004010; 005010 has no such limit. */
@@ -170,132 +164,111 @@ function expectSum({ lines, taxes, total }: CustomerInvoiceDocument): void {
   });
 }
 
-/** What of an invoice an 810 tells: a version that changes nothing of it is nothing new to the partner. */
-const concernsOf = (context: Context, invoice: CustomerInvoiceDocument): unknown => {
-  const ended = isEnded(invoice.status) ? invoice.status : "";
-  const { invoiceDate, dueDate, lines, taxes, number, customer, total, notes } = invoice;
-  const day = (instant: string | null) => (instant === null ? null : context.dayOf(instant));
-  return {
-    ended,
-    number,
-    customer,
-    total,
-    notes,
-    poNumber: invoice.poNumber,
-    contractNumber: invoice.contractNumber,
-    date: day(invoiceDate),
-    due: day(dueDate),
-    lines: lines.map(({ deliveredDate, ...line }) => ({ ...line, delivered: day(deliveredDate) })),
-    taxes,
-  };
-};
-
-/** No 810 says that an invoice counts no more. */
-const isEnded = (status: string): boolean =>
-  status === "VOID" || status === "CANCELLED" || status === "DRAFT";
-
-/** @throws Refused */
-function expectLive(status: string, what: string): void {
-  if (!isEnded(status)) return;
-  throw new Refused({
-    code: "ended",
-    message: `it is ${status}, and ${what} cannot say so`,
-    next: "Tell the partner by hand if they have it, then resolve this.",
-    field: "status",
-  });
-}
-
-/* An order as transaction set 850. */
-
-/** From ST to SE; `place`: in its group. @throws Refused */
-export function orderSet(
-  { options, currency, dayOf }: Context,
-  order: OrderDocument,
-  place: number,
-): string[] {
-  const { idQualifier, product } = options;
-  const writer = new SetWriter(options, "850", setControlOf(place));
-  writer.add("BEG", ["00", "SA", order.number, null, dayOf(order.version)], { 3: "number" });
-  writer.add("CUR", ["BY", currency]);
-  if (order.requestedDate !== null) writer.add("DTM", ["002", dayOf(order.requestedDate)]);
-  if (order.deliveryDate !== null) writer.add("DTM", ["017", dayOf(order.deliveryDate)]);
+/** An order as transaction set 850. @throws Refused */
+function orderRows(context: Context, order: OrderDocument): Row[] {
+  const { options, currency, dayOf } = context;
   const notes = pieces(order.notes ?? "");
-  if (notes.length > 0) writer.add("N9", ["ZZ", "NOTES"]);
-  for (const note of notes)
+  return [
+    ["BEG", "00", "SA", named("number", order.number), null, dayOf(order.version)],
+    ["CUR", "BY", currency],
+    ...dated(context, order.requestedDate, (day) => ["DTM", "002", day]),
+    ...dated(context, order.deliveryDate, (day) => ["DTM", "017", day]),
+    ...(notes.length > 0 ? [["N9", "ZZ", "NOTES"] as const] : []),
     // Release 005010 has no MSG in an 850.
-    if (options.version === "005010") writer.add("MTX", [null, note], { 2: "notes" });
-    else writer.add("MSG", [note], { 1: "notes" });
-  writer.add("N1", ["BY", null, idQualifier, options.ourCode ?? order.companyId], {
-    4: "companyId",
-  });
-  if (order.locationId !== null)
-    writer.add("N1", ["ST", null, idQualifier, order.locationId], { 4: "locationId" });
-  for (const [at, line] of order.lines.entries()) {
-    const field = (name: string): string => `lines[${at}].${name}`;
-    writer.add(
-      "PO1",
-      [
-        String(at + 1),
-        line.quantity,
-        unitOf(options, line.unit),
-        line.rate,
-        null,
-        product,
-        line.item,
-      ],
-      { 2: field("quantity"), 4: field("rate"), 7: field("item") },
-    );
-    for (const piece of pieces(line.product))
-      writer.add("PID", ["F", null, null, null, piece], { 5: field("product") });
-    const terminal = line.terminalCode ?? line.terminal;
-    if (terminal !== null)
-      writer.add(
-        "N1",
-        ["SF", line.terminal === null ? null : new Words(line.terminal), idQualifier, terminal],
-        { 2: field("terminal"), 4: field("terminalCode") },
-      );
-  }
-  writer.add("CTT", [String(order.lines.length)]);
-  return writer.end();
+    ...notes.map((note): Row =>
+      options.version === "005010"
+        ? ["MTX", null, named("notes", note)]
+        : ["MSG", named("notes", note)],
+    ),
+    partyRow(context, "BY", options.ourCode ?? order.companyId, "companyId"),
+    ...(order.locationId === null ? [] : [partyRow(context, "ST", order.locationId, "locationId")]),
+    ...order.lines.flatMap((line, at) => orderLine(options, line, at)),
+    ["CTT", String(order.lines.length)],
+  ];
 }
 
-/** What of an order an 850 tells. */
-const orderConcerns = ({ dayOf }: Context, order: OrderDocument): unknown => {
-  const day = (instant: string | null) => (instant === null ? null : dayOf(instant));
-  return {
-    ended: isEnded(order.status) ? order.status : "",
-    number: order.number,
-    requested: day(order.requestedDate),
-    delivery: day(order.deliveryDate),
-    notes: order.notes,
-    companyId: order.companyId,
-    locationId: order.locationId,
-    lines: order.lines.map(({ item, product, terminal, terminalCode, quantity, unit, rate }) => ({
-      item,
-      product,
-      terminal,
-      terminalCode,
-      quantity,
-      unit,
-      rate,
-    })),
-  };
-};
+function orderLine(options: X12Options, line: OrderDocument["lines"][number], at: number): Row[] {
+  const field = (name: string): string => `lines[${at}].${name}`;
+  const code = line.terminalCode ?? line.terminal;
+  const name = named(field("terminal"), line.terminal === null ? null : new Words(line.terminal));
+  return [
+    [
+      "PO1",
+      String(at + 1),
+      named(field("quantity"), line.quantity),
+      codeOf(options, "units", line.unit),
+      named(field("rate"), line.rate),
+      null,
+      options.product,
+      named(field("item"), line.item),
+    ],
+    ...described(line.product, field("product")),
+    ...(code === null
+      ? []
+      : [["N1", "SF", name, options.idQualifier, named(field("terminalCode"), code)] as const]),
+  ];
+}
 
 /* Documents as interchanges: one group, one transaction set for each document. */
+
+/** No set says that a document counts no more. */
+const ENDED: ReadonlySet<string> = new Set(["VOID", "CANCELLED", "DRAFT"]);
+
+/** `notTold`: fields of the document and of its lines that the set does not have. */
+const kindOf = <D extends { readonly status: string }>(
+  functionalId: string,
+  set: string,
+  schema: z.ZodType<D>,
+  notTold: string,
+  rows: (context: Context, document: D) => Row[],
+) => ({
+  functionalId,
+  /** From ST to SE; `place`: in its group. @throws Refused */
+  text(context: Context, document: unknown, place: number): string[] {
+    const parsed = schema.parse(document);
+    if (ENDED.has(parsed.status))
+      throw new Refused({
+        code: "ended",
+        message: `it is ${parsed.status}, and an ${set} cannot say so`,
+        next: "Tell the partner by hand if they have it, then resolve this.",
+        field: "status",
+      });
+    return setText(context.options, set, place, rows(context, parsed));
+  },
+  /** What the set tells: a version that changes nothing of it is nothing new to the partner. */
+  concerns({ dayOf }: Context, document: unknown): unknown {
+    const parsed = schema.parse(document);
+    return {
+      ...sentOf(parsed, notTold, dayOf),
+      ended: ENDED.has(parsed.status) ? parsed.status : "",
+    };
+  },
+});
+
+type X12Document = (typeof x12Documents)[number];
+
+export const x12Sets = {
+  "customer-invoices": kindOf(
+    "IN",
+    "810",
+    CustomerInvoiceDocument,
+    "id version status orderId payerId paidDate subtotal taxTotal",
+    invoiceRows,
+  ),
+  orders: kindOf(
+    "PO",
+    "850",
+    OrderDocument,
+    `id version status orderType urgency carrierId loadingNumber deliveryStart deliveryEnd
+     productCode supplierId gallons buyPrice sellPrice lineLoadingNumber`,
+    orderRows,
+  ),
+} as const satisfies Record<X12Document, unknown>;
 
 const BATCH_ITEMS_MAX = 200;
 const NAME_MAX = 100;
 /** The encoding: X12's characters are among those of ASCII. */
 const encoding = "latin1";
-
-interface Kind {
-  readonly functionalId: string;
-  readonly set: (context: Context, document: unknown, place: number) => string[];
-  readonly concerns: (context: Context, document: unknown) => unknown;
-}
-
-type X12Document = (typeof x12Documents)[number];
 
 /** What is written, and how the partner and we have agreed on it. */
 interface X12Settings {
@@ -307,27 +280,6 @@ interface X12Settings {
   readonly acknowledgeWithin: number | null;
 }
 
-const KINDS: Readonly<Record<X12Document, Kind>> = {
-  "customer-invoices": {
-    functionalId: "IN",
-    set(context, document, place) {
-      const invoice = CustomerInvoiceDocument.parse(document);
-      expectLive(invoice.status, "an 810");
-      return invoiceSet(context, invoice, place);
-    },
-    concerns: (context, document) => concernsOf(context, CustomerInvoiceDocument.parse(document)),
-  },
-  orders: {
-    functionalId: "PO",
-    set(context, document, place) {
-      const order = OrderDocument.parse(document);
-      expectLive(order.status, "an 850");
-      return orderSet(context, order, place);
-    },
-    concerns: (context, document) => orderConcerns(context, OrderDocument.parse(document)),
-  },
-};
-
 /**
  * The partner knows a document by its number, so it goes once: a later version that says something else is work for a
  * person, for X12 has no set that corrects one.
@@ -337,7 +289,7 @@ export function x12Writer(
   { currency, dayOf }: Pick<Surroundings, "currency" | "dayOf">,
 ): DocumentWriter {
   const { x12: options, document: name, per, itemsMax, acknowledgeWithin } = config;
-  const { functionalId, set, concerns } = KINDS[name];
+  const set = x12Sets[name];
   const context = { options, currency, dayOf };
   return {
     form: `files.${name}`,
@@ -346,7 +298,7 @@ export function x12Writer(
     itemsMax: per === "batch" ? (itemsMax ?? BATCH_ITEMS_MAX) : 1,
     encoding,
     sequence: sequenceOf(options),
-    concerns: (document) => concerns(context, document),
+    concerns: (document) => set.concerns(context, document),
     acknowledged: {
       withinMs: acknowledgeWithin,
       references: ({ target }, items): Reference[] => {
@@ -358,8 +310,8 @@ export function x12Writer(
     textOf: (items, number = 0) =>
       interchange(
         options,
-        { functionalId, control: number, at: newest(items) },
-        items.map(({ document }, at) => set(context, document, at)),
+        { functionalId: set.functionalId, control: number, at: newest(items) },
+        items.map(({ document }, at) => set.text(context, document, at)),
       ),
     idsOf: ({ items }) => items.map(({ number }) => number),
   };

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { X12Sink } from "../../../connectors/files/config.ts";
 import { Refused } from "../../core/errors.ts";
 import { acknowledgementSet, exchangeOf, type ReplyContent } from "./acknowledgement.ts";
-import { invoiceSet, orderSet, replyWriter, x12Writer } from "./write.ts";
+import { replyWriter, x12Sets, x12Writer } from "./write.ts";
 import {
   agreed,
   context,
@@ -19,6 +19,10 @@ import {
   order,
   read,
 } from "../../../test/files/x12.ts";
+
+type SetOf = (typeof x12Sets)["orders"]["text"];
+const invoiceSet: SetOf = (...all) => x12Sets["customer-invoices"].text(...all);
+const orderSet: SetOf = (...all) => x12Sets.orders.text(...all);
 
 const sink = (document: X12Sink["document"], more: object = {}, x12: object = {}) =>
   x12Writer(
