@@ -3,9 +3,8 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { openBooks } from "./tryton-books.ts";
 import { InvoiceDocument } from "../src/ledger/documents.ts";
-import { expectedOf, invoiceValues } from "../connectors/tryton/invoices.ts";
+import { factsOf, invoiceValues } from "../connectors/tryton/invoices.ts";
 import { partyFor } from "../connectors/tryton/party.fixture.ts";
-import { Refused } from "../src/core/errors.ts";
 import { parseExact } from "../src/core/json.ts";
 import { report } from "./usage.ts";
 
@@ -16,11 +15,10 @@ const documents = z.array(InvoiceDocument).parse(parseExact(text));
 // What the values need of Tryton (ids of accounts, products, parties) is looked up before the clock runs.
 const values: object[] = [];
 for (const document of documents) {
-  const [expected] = await expectedOf(books, [document]);
-  if (expected instanceof Refused) throw expected;
-  if (expected === undefined) throw new Error("no record is expected");
+  const facts = await factsOf(books, document);
   const party = await partyFor(books, document.party);
-  values.push(await invoiceValues(books, { document, expected, mark: document.id }, party));
+  const desired = { document, mark: document.id };
+  values.push(await invoiceValues(books, { desired, values: { facts } }, party));
 }
 
 await report(async () => {

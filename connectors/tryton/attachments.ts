@@ -1,31 +1,56 @@
-/** PDFs on booked documents, for src/ledger/files.ts: `ir.attachment`. */
-import { fileSink, type Files, type Hanging, sha256Of } from "../../src/ledger/files.ts";
-import { ticketIn } from "../../src/ledger/orders.ts";
-import type { Sink } from "../../src/core/contract.ts";
-import { type Books, resourceOf as onInvoice } from "./books.ts";
-import { TRYTON } from "./wire.ts";
-import { draftsIn } from "../../src/ledger/invoices.ts";
+/**
+ * PDFs on booked documents, each once (ADR 0020), as records of `ir.attachment`. A send looks on the document first, by the
+ * file's name, and takes what hangs there only when its bytes are those that its mark or the platform says; so it may be
+ * repeated after a crash, a lost answer, and in books or with a store that were restored.
+ */
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { AttachmentDocument } from "../../src/core/attachment.ts";
+import {
+  type Delivered,
+  gone,
+  type Inspection,
+  type Outgoing,
+  type Sink,
+  thereAsBrought,
+} from "../../src/core/contract.ts";
+import { Refused } from "../../src/core/errors.ts";
+import { parseExact, stringifyExact } from "../../src/core/json.ts";
+import { type Answer, done, type Finding, keyless } from "../../src/core/outcome.ts";
+import { answering, finding, reading } from "../../src/ledger/errors.ts";
 import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
-import { as, ofCompany, rowOf, rowsOf, texts, textsOrNone, where } from "./rows.ts";
+import { ticketIn } from "../../src/ledger/orders.ts";
+import { type Books, resourceOf as onInvoice } from "./books.ts";
 import { resourceOf } from "./goods.ts";
+import { draftsIn } from "./invoice-rows.ts";
+import { as, ofCompany, rowOf, rowsOf, texts, textsOrNone, where } from "./rows.ts";
+import { TRYTON } from "./wire.ts";
 
 const MODEL = "ir.attachment";
 
+/** Of the documents of one kind. */
+interface Place {
+  /** Enters idempotency keys: it never changes. */
+  readonly operation: string;
+  /** The file's name, without its ending. */
+  nameOf(document: AttachmentDocument): string;
+  /** The booked document; null: it is not there, or another one is. @throws TrytonError */
+  resourceOf(document: AttachmentDocument): Promise<string | null>;
+}
+
 /** By their names as sinks; no flow names them. */
 export const files: Readonly<Record<string, (books: Books) => Sink>> = {
-  invoiceFiles: (books) => open(books, onInvoices(books, "invoice", "out")),
-  billFiles: (books) => open(books, onInvoices(books, "bill", "in")),
+  invoiceFiles: (books) => fileSink(books, onInvoices(books, "invoice", "out")),
+  billFiles: (books) => fileSink(books, onInvoices(books, "bill", "in")),
   // One when the ticket waits, one when it is done.
   shipmentFiles: (books) =>
-    open(books, {
+    fileSink(books, {
       operation: "shipment.attach",
       nameOf: ({ number, counterpart }) => ticketIn(counterpart)?.brought ?? number,
       resourceOf: ({ id, number, counterpart }) =>
         resourceOf(books, ticketIn(counterpart)?.number ?? number, id),
     }),
 };
-
-type Place = Pick<Files, "operation" | "nameOf" | "resourceOf">;
 
 const onInvoices = (books: Books, kind: string, type: "in" | "out"): Place => ({
   operation: `${kind}.attach`,
@@ -45,36 +70,129 @@ const onInvoices = (books: Books, kind: string, type: "in" | "out"): Place => ({
   },
 });
 
-const open = (books: Books, place: Place): Sink =>
-  fileSink(
-    { ...TRYTON, settleMs: books.config.settleMs },
-    {
-      ...place,
-      target: MODEL,
-      async on(resource, name) {
-        const domain = where({ "resource =": resource, "name =": name });
-        const hanging: Hanging[] = [];
-        for (const { id, description, data_size } of await rowsOf(books, MODEL, domain, FILE)) {
-          const marked = /(?:^|\s)sha256:(\S+)/.exec(description ?? "")?.[1] ?? null;
-          const sha256 = data_size <= READ_BYTES_MAX ? await sha256In(books, id) : (marked ?? "");
-          hanging.push({ id: String(id), mark: platformIdIn(description), marked, sha256 });
-        }
-        return hanging;
-      },
-      async add({ resource, name, bytes, mark, sha256 }) {
-        const data = { __class__: "bytes", base64: Buffer.from(bytes).toString("base64") };
-        const description = `${markOf(mark)} sha256:${sha256}`;
-        const values = { resource, name, type: "data", data, description };
-        const [made] = await books.tryton.call<[number]>(`model.${MODEL}.create`, [[values]]);
-        return String(made);
-      },
-      async names(ids, signal) {
-        const domain = where({ "id in": ids.map(Number) });
-        const rows = await rowsOf(books, MODEL, domain, texts("name"), { signal });
-        return new Map(rows.map(({ id, name }) => [String(id), name]));
-      },
+/** An attachment with the file name that it gets: frozen with it. */
+const Desired = AttachmentDocument.extend({ name: z.string().min(1) });
+type Desired = z.infer<typeof Desired>;
+
+function fileSink(books: Books, place: Place): Sink {
+  return {
+    operation: place.operation,
+    writes: "upsert",
+    itemsMax: 1,
+    atOnce: 1,
+    // What hangs on a lock may run on after its deadline: only then a look proves anything.
+    policy: { ...keyless, settleMs: books.config.settleMs },
+    freeze: ([item]) => {
+      const document = AttachmentDocument.parse(item?.document);
+      const name = `${place.nameOf(document).replaceAll(UNFIT, "-")}.pdf`;
+      const body = stringifyExact({ ...document, name } satisfies Desired);
+      return { target: `${MODEL} ${name}`, body };
     },
-  );
+    send: (request) => answering(TRYTON.errors, () => send(books, place, request)),
+    find: (request) => finding(TRYTON.errors, () => find(books, place, desiredIn(request))),
+    inspect: (delivered, signal) => reading(TRYTON, () => inspect(books, delivered, signal)),
+  };
+}
+
+/** What no file system takes in a name. */
+// oxlint-disable-next-line no-control-regex
+const UNFIT = /[\u0000-\u001f"*/:<>?\\|]/g;
+
+const desiredIn = ({ body }: Pick<Outgoing, "body">): Desired => Desired.parse(parseExact(body));
+
+/** @throws Refused, a fault of the ERP, and what the file's fetching rejects with */
+async function send(books: Books, place: Place, request: Outgoing): Promise<Answer> {
+  const desired = desiredIn(request);
+  const { id: mark, name } = desired;
+  const resource = await place.resourceOf(desired);
+  if (resource === null) throw absent(desired);
+  const hanging = await hangingOn(books, resource, name);
+  const ours = hanging.find((one) => isOurs(desired, one));
+  if (ours !== undefined) return done(`${name} was there: ${told(ours)}`, [ours.id]);
+  const bytes = (await request.file?.()) ?? new Uint8Array();
+  const sha256 = sha256Of(bytes);
+  const same = hanging.find((one) => one.sha256 === sha256);
+  if (same !== undefined) return done(`${name} was there: ${told(same)}`, [same.id]);
+  const [other] = hanging;
+  if (other !== undefined) throw taken(desired, resource, other);
+  const id = await add(books, { resource, name, bytes, mark, sha256 });
+  return done(`${name}, ${bytes.length} bytes: ${told({ id, sha256 })}`, [id]);
+}
+
+/** Without the platform's bytes only the mark says whose it is. */
+async function find(books: Books, place: Place, desired: Desired): Promise<Finding> {
+  const resource = await place.resourceOf(desired);
+  const hanging = resource === null ? [] : await hangingOn(books, resource, desired.name);
+  const ours = hanging.find((one) => isOurs(desired, one));
+  if (ours === undefined)
+    return { found: "none", detail: `no ${desired.name} of ours is attached` };
+  return { found: "exact", ids: [ours.id], detail: told(ours) };
+}
+
+const isOurs = ({ id }: Desired, { mark, marked, sha256 }: Hanging): boolean =>
+  mark === id && marked === sha256;
+
+/** Whatever became of its document, a file that is still there under its name is there. */
+async function inspect(
+  books: Books,
+  delivered: readonly Delivered[],
+  signal: AbortSignal,
+): Promise<Inspection[]> {
+  const ids = delivered.map(({ counterpart }) => Number(counterpart));
+  const rows = await rowsOf(books, MODEL, where({ "id in": ids }), texts("name"), { signal });
+  const names = new Map(rows.map(({ id, name }) => [String(id), name]));
+  return delivered.map(({ counterpart, body }) => {
+    const name = names.get(counterpart);
+    // Restored books give an id again, to another file.
+    const isThere = name !== undefined && (body === null || name === desiredIn({ body }).name);
+    return isThere ? thereAsBrought : gone;
+  });
+}
+
+/** Hexadecimal, as other programs print it. */
+const sha256Of = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+interface Hanging {
+  readonly id: string;
+  /** The platform's id of the document, as it is written beside the file; null: nothing is. */
+  readonly mark: string | null;
+  /** Of its bytes, as we wrote it beside the file; null: nothing is. */
+  readonly marked: string | null;
+  /** Of its bytes, hexadecimal. */
+  readonly sha256: string;
+}
+
+/** Files of this name on a document, oldest first. @throws TrytonError */
+async function hangingOn(books: Books, resource: string, name: string): Promise<Hanging[]> {
+  const domain = where({ "resource =": resource, "name =": name });
+  const hanging: Hanging[] = [];
+  for (const { id, description, data_size } of await rowsOf(books, MODEL, domain, FILE)) {
+    const marked = /(?:^|\s)sha256:(\S+)/.exec(description ?? "")?.[1] ?? null;
+    const sha256 = data_size <= READ_BYTES_MAX ? await sha256In(books, id) : (marked ?? "");
+    hanging.push({ id: String(id), mark: platformIdIn(description), marked, sha256 });
+  }
+  return hanging;
+}
+
+interface NewFile extends Pick<Hanging, "sha256"> {
+  readonly resource: string;
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** See {@link Hanging}. */
+  readonly mark: string;
+}
+
+/** Its id. @throws TrytonError */
+async function add(
+  books: Books,
+  { resource, name, bytes, mark, sha256 }: NewFile,
+): Promise<string> {
+  const data = { __class__: "bytes", base64: Buffer.from(bytes).toString("base64") };
+  const description = `${markOf(mark)} sha256:${sha256}`;
+  const values = { resource, name, type: "data", data, description };
+  const [made] = await books.tryton.call<[number]>(`model.${MODEL}.create`, [[values]]);
+  return String(made);
+}
 
 const FILE = { ...textsOrNone("description"), data_size: as<number>() };
 
@@ -86,3 +204,20 @@ async function sha256In(books: Books, id: number): Promise<string> {
   const { data } = await rowOf(books, MODEL, id, fields);
   return sha256Of(Buffer.from(data?.base64 ?? "", "base64"));
 }
+
+const told = ({ id, sha256 }: Pick<Hanging, "id" | "sha256">): string =>
+  `attachment #${id}, sha256 ${sha256}`;
+
+const absent = ({ number, counterpart, name }: Desired): Refused =>
+  new Refused({
+    code: "no-document",
+    message: `${name} cannot be attached: ${TRYTON.name} has no ${counterpart} that came from ${number} of the platform`,
+    next: `See what became of that document in ${TRYTON.name}; once it is there again, retry. Resolve this to go without the PDF.`,
+  });
+
+const taken = ({ name, number }: Desired, resource: string, { id }: Hanging): Refused =>
+  new Refused({
+    code: "other-file",
+    message: `${resource} has another file of the name ${name} (attachment #${id}), and it is not the platform's PDF of ${number}`,
+    next: `Rename or remove that file in ${TRYTON.name}, then retry; or resolve this to leave it as it is.`,
+  });

@@ -1,26 +1,11 @@
 /** The books of one company, as every source and sink of this connector works with them. */
 import type { Surroundings } from "../../src/core/contract.ts";
-import { Refused } from "../../src/core/errors.ts";
 import { type CodeKind, openCodes } from "../../src/ledger/codes.ts";
-import type { Party } from "../../src/ledger/documents.ts";
-import { companyIdOf, partiesOnce, partyFacts } from "../../src/ledger/entries.ts";
-import type { Notes } from "../../src/ledger/notes.ts";
-import { type Desired, type Entry, type PartyAdapter, PLAIN_ENTRY } from "../../src/ledger/port.ts";
+import { disputeMark, markIn, type Notes } from "../../src/ledger/notes.ts";
 import type { TrytonConfig } from "./config.ts";
 import * as row from "./rows.ts";
-import {
-  either,
-  idLists,
-  idsOf,
-  many,
-  ofCompany,
-  rowOf,
-  rowsOf,
-  texts,
-  textsOrNone,
-  where,
-} from "./rows.ts";
-import { type Tryton, TrytonError } from "./wire.ts";
+import { either, ofCompany, rowOf, rowsOf, texts, textsOrNone, where } from "./rows.ts";
+import type { Tryton } from "./wire.ts";
 
 export interface Books {
   /** With the company's currency, ISO 4217. */
@@ -47,8 +32,32 @@ export const notesOf = (books: Books): Notes => ({
   },
 });
 
+interface Identified {
+  readonly id: number;
+}
+
 /** What a note on an invoice is on. */
-export const resourceOf = ({ id }: { readonly id: number }): string => `account.invoice,${id}`;
+export const resourceOf = ({ id }: Identified): string => `account.invoice,${id}`;
+
+/** A dispute is a note, and its end another one. The mark decides; what follows it is for people. */
+const DISPUTES = {
+  open: `${disputeMark("open")}\nDisputed on the platform.`,
+  over: `${disputeMark("over")}\nNo longer disputed on the platform.`,
+};
+
+/** The ids of those invoices whose last note of ours says that they are disputed. @throws TrytonError */
+export async function disputedOf(
+  books: Books,
+  invoices: readonly Identified[],
+): Promise<ReadonlySet<number>> {
+  const noted = await notesOf(books).on(invoices.map(resourceOf), [disputeMark("")]);
+  const last = new Map(noted.map(({ resource, message }) => [resource, markIn(message ?? "")]));
+  const isDisputed = (one: Identified) => last.get(resourceOf(one)) === disputeMark("open");
+  return new Set(invoices.filter(isDisputed).map(({ id }) => id));
+}
+
+export const noteDispute = (books: Books, resource: string, isDisputed: boolean): Promise<void> =>
+  notesOf(books).add(resource, isDisputed ? DISPUTES.open : DISPUTES.over);
 
 /*
  * Codes that people use in Tryton, and the database ids behind them (src/ledger/codes.ts). Parties are not among them: see
@@ -185,102 +194,6 @@ async function pricePlacesOf(tryton: Tryton): Promise<number> {
   const [, places] = JSON.parse(fields.unit_price.digits) as [number, number];
   return places;
 }
-
-/* Parties as documents need them: by code, else by the platform's id of the company, else made. */
-
-/** A party that an invoice can be addressed to: database ids. */
-export interface Addressed {
-  readonly id: number;
-  readonly address: number;
-}
-
-/** With the first of its addresses. */
-interface PartyRow {
-  readonly id: number;
-  readonly address: number | null;
-}
-
-export const partyAdapter = (books: Books): PartyAdapter => ({
-  ...partiesOnce(["posted"], 100),
-  expected: async (parties) => parties.map(({ code, name }) => partyFacts(code, name)),
-  locate: (desired) => locate(books, desired),
-  async create(desired) {
-    for (const { document } of desired) await create(books, document);
-    return desired.map(() => null);
-  },
-});
-
-/** In one call; asked for each time, for a database restored from a backup may give an id to another one. */
-async function locate(
-  books: Books,
-  desired: readonly Desired<"party">[],
-): Promise<Entry<PartyRow>[]> {
-  const ids = desired.map(({ document }) => document.companyId);
-  const codes = desired.map(({ document }) => document.code);
-  const domain = [either({ "code in": codes, "identifiers.code in": ids })];
-  const rows = await rowsOf(books, "party.party", domain, PARTY);
-  return rows.flatMap(({ id, code, name, addresses: [address = null], identifiers }) => {
-    const marks = identifiers.map((one) => one.code).filter((one) => ids.includes(one));
-    const shown = marks.length === 0 ? [companyIdOf(identifiers)] : marks;
-    return [...new Set<string | null>(shown)].map((mark) => ({
-      ...PLAIN_ENTRY,
-      id: code,
-      mark,
-      number: code,
-      status: "posted" as const,
-      facts: partyFacts(code, name),
-      native: { id, address },
-    }));
-  });
-}
-
-const PARTY = {
-  ...texts("code name"),
-  ...idLists("addresses"),
-  identifiers: many(texts("code")),
-};
-
-/** Those that documents are booked on, in their order; one without an address gets one. @throws TrytonError */
-export async function addressedAll(
-  { tryton }: Books,
-  desired: readonly Pick<Desired, "payer">[],
-): Promise<Addressed[]> {
-  const addressFor = async (party: number): Promise<number> => {
-    const [made] = await tryton.call<[number]>("model.party.address.create", [[{ party }]]);
-    return made;
-  };
-  const addresses = new Map<number, number>();
-  const all: Addressed[] = [];
-  for (const { payer } of desired) {
-    if (payer === null) throw new TrytonError("concurrency", "the party is not there any more");
-    const { id, address: own } = payer.native as PartyRow;
-    const address = addresses.get(id) ?? own ?? (await addressFor(id));
-    addresses.set(id, address);
-    all.push({ id, address });
-  }
-  return all;
-}
-
-/** @throws Refused when its code is that of an inactive party, TrytonError */
-async function create({ tryton }: Books, { code, name, companyId }: Party): Promise<void> {
-  const identifiers = [["create", [{ code: companyId }]]];
-  const values = { code, name, identifiers, addresses: [["create", [{}]]] };
-  try {
-    await tryton.call("model.party.party.create", [[values]]);
-  } catch (error) {
-    // Somebody else may have made it in between: codes are unique.
-    if (!(error instanceof TrytonError && TAKEN.test(error.message))) throw error;
-    if ((await idsOf({ tryton }, "party.party", [["code", "=", code]])).length > 0) return;
-    throw new Refused({
-      code: "party-inactive",
-      message: `the party code ${code} (${name}) is taken in Tryton by a party that is not active`,
-      next: `Activate the party ${code} in Tryton, or give it another code; then retry.`,
-      field: "party",
-    });
-  }
-}
-
-const TAKEN = /code on party must be unique/;
 
 /* Tryton's wizards, as its clients use them: a session on one record, that is given back whatever happens in it. */
 

@@ -1,9 +1,8 @@
 /** What must hold in Tryton before the next document goes: each thing with what to do when it does not. */
-import type { Decimal } from "../../src/core/decimal.ts";
+import { Decimal } from "../../src/core/decimal.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
-import { openByParty } from "../../src/ledger/entries.ts";
 import { reading } from "../../src/ledger/errors.ts";
 import {
   type BookPeriod,
@@ -374,7 +373,15 @@ export const controlOf = (
   kind: "invoice" | "bill",
   signal: AbortSignal,
 ): Promise<{ readonly party: string; readonly open: Decimal }[]> =>
-  reading(TRYTON, () => openByParty(entriesOf(books, kind === "invoice", signal)));
+  reading(TRYTON, async () => {
+    const sums = new Map<string, Decimal>();
+    for await (const page of entriesOf(books, kind === "invoice", signal))
+      for (const { party, open } of page)
+        sums.set(party, (sums.get(party) ?? Decimal.zero).plus(open));
+    return [...sums]
+      .map(([party, open]) => ({ party, open }))
+      .filter(({ open }) => open.sign !== 0);
+  });
 
 async function* entriesOf(books: Books, isOwedToUs: boolean, signal: AbortSignal) {
   const open = where({

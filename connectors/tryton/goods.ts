@@ -9,7 +9,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Scope } from "../../src/core/holdings.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { goodsLine } from "../../src/ledger/goods.ts";
-import { goodsPages, PAGE_RECORDS } from "../../src/ledger/holdings.ts";
+import { inPages, PAGE_RECORDS } from "../../src/ledger/holdings.ts";
 import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
 import {
   orderAdapter as adapterOf,
@@ -21,9 +21,10 @@ import {
   ticketsOf,
 } from "../../src/ledger/orders.ts";
 import type { Desired, GoodsAdapter, GoodsPage, Step, StepTo } from "../../src/ledger/port.ts";
-import { type Addressed, addressedAll, type Books, notesOf, wizard } from "./books.ts";
-import { amountLines } from "./invoice-facts.ts";
+import { type Books, notesOf, wizard } from "./books.ts";
+import { amountLines } from "./invoice-rows.ts";
 import { accept } from "./invoices.ts";
+import { type Addressed, addressedAll } from "./parties.ts";
 import * as row from "./rows.ts";
 import {
   day,
@@ -77,16 +78,11 @@ export const orderAdapter = (books: Books): GoodsAdapter<"order", OrderRow> =>
       const isOpen = ["state", "in", OPEN_ORDERS];
       const within = scopeDomain(scope, `${type}_date`, ["write_date", "create_date"], isOpen);
       const domain = [...where(await ofCompany(books)), within];
-      yield* goodsPages(
-        from,
-        ({ native }: BookedOrder<OrderRow>) => native.id,
-        async (after) => {
-          const page = [...domain, ["id", ">", after]];
-          const most = { most: PAGE_RECORDS, signal };
-          const rows = await rowsOf(books, `${type}.${type}`, page, orderOf(type), most);
-          return rows.map((row) => bookedOf(type, row));
-        },
-      );
+      const search = { most: PAGE_RECORDS, signal };
+      const read = (after: number) =>
+        rowsOf(books, `${type}.${type}`, [...domain, ["id", ">", after]], orderOf(type), search);
+      for await (const { rows, last } of inPages(Number(from ?? 0), ({ id }: OrderRow) => id, read))
+        yield { rows: rows.map((row) => bookedOf(type, row)), position: String(last) };
     },
     isUnfinished: ({ side, native }) => isExpected(books, side, native.id),
     create: (desired) => create(books, desired),
@@ -476,12 +472,11 @@ async function* list(
   const isOpen = ["state", "not in", ["done", "cancelled"]];
   const within = scopeDomain(scope, "effective_date", ["write_date", "create_date"], isOpen);
   for (const type of TYPES.slice(TYPES.indexOf(begun as ShipmentType))) {
-    const pages = goodsPages(
-      type === begun ? after : null,
-      ({ native }: BookedTicket<ShipmentRow>) => native.id,
-      (last) => readWhere(books, type, [within, ["id", ">", last]], { most: PAGE_RECORDS, signal }),
-    );
-    for await (const { rows, position } of pages) yield { rows, position: `${type} ${position}` };
+    const search = { most: PAGE_RECORDS, signal };
+    const idOf = ({ native }: BookedTicket<ShipmentRow>): number => native.id;
+    const read = (last: number) => readWhere(books, type, [within, ["id", ">", last]], search);
+    for await (const { rows, last } of inPages(type === begun ? Number(after) : 0, idOf, read))
+      yield { rows, position: `${type} ${last}` };
   }
 }
 

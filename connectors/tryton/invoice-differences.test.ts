@@ -4,7 +4,7 @@ import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { billSink, invoiceSink } from "./index.ts";
 import { inLines } from "../../src/ledger/compare.ts";
-import type { TrytonInvoice } from "./invoice-facts.ts";
+import type { TrytonInvoice } from "./invoice-rows.ts";
 import { isAmendable } from "../../src/ledger/plan.ts";
 import type { Books } from "./books.ts";
 import { capabilitiesOf, fixedIn } from "./invoices.ts";

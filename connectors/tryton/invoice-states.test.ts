@@ -291,14 +291,4 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
     await send(sink, document);
     expect(await notes()).toHaveLength(3);
   });
-
-  test("a note of a dispute from before it had a mark still counts", async () => {
-    const { desk, sink, document } = await deskWithOne(server, "out");
-    const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
-    const note = { resource: `account.invoice,${id}`, message: "Disputed on the platform." };
-    await desk.clerk.call("model.ir.note.create", [[note]]);
-    const disputed = { ...document, status: "disputed" } as const;
-    expect(await find(sink, disputed)).toMatchObject({ found: "exact" });
-    expect(await find(sink, document)).toMatchObject({ found: "none" });
-  });
 });

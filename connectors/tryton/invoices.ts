@@ -1,139 +1,483 @@
-/** Invoices and bills in Tryton, for src/ledger/invoices.ts. */
+/** Invoices and bills in Tryton: what it keeps of them, how they are found, made and brought on. */
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { FactLine, Facts, Scope } from "../../src/core/holdings.ts";
+import type { Difference, FactLine, Facts, Scope } from "../../src/core/holdings.ts";
+import { sameNumber, spellingsOf } from "../../src/core/keys.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import { codesIn, invoiceFacts, orRefused } from "../../src/ledger/entries.ts";
-import { claimGuard, type Guard, noGuard } from "../../src/ledger/guard.ts";
-import { PAGE_RECORDS } from "../../src/ledger/holdings.ts";
-import { invoiceAdapter as adapterOf } from "../../src/ledger/invoices.ts";
-import { markOf, noteDispute } from "../../src/ledger/notes.ts";
-import type { Capabilities, Desired, LedgerAdapter, Step, StepTo } from "../../src/ledger/port.ts";
-import { pricedLine } from "../../src/ledger/priced.ts";
-import { type Addressed, addressedAll, type Books, notesOf, resourceOf, wizard } from "./books.ts";
+import { codesIn } from "../../src/ledger/entries.ts";
+import { inPages, PAGE_RECORDS } from "../../src/ledger/holdings.ts";
+import { markOf, paidMarkIn } from "../../src/ledger/notes.ts";
+import { isBelow } from "../../src/ledger/plan.ts";
+import type { Call, Capabilities, Desired, Entry, Step, StepTo } from "../../src/ledger/port.ts";
+import type { Records, Table } from "../../src/ledger/table.ts";
+import { type Books, disputedOf, noteDispute, resourceOf, wizard } from "./books.ts";
+import { type Guard, openGuard } from "./guard.ts";
 import {
+  cannotTell,
   creditsOf,
+  draftName,
+  draftsIn,
   type InvoiceType,
+  isCreditedInFull,
   isDraft,
   NO_CREDIT_NOTE,
   readAgain,
   readInvoices,
   type TrytonInvoice,
-} from "./invoice-facts.ts";
+} from "./invoice-rows.ts";
+import { type Addressed, addressedAll } from "./parties.ts";
+import { pricedLine } from "./priced.ts";
 import {
   countOf,
   day,
   type Domain,
   either,
   float,
-  idsOrNone,
   inAnyCase,
   ofCompany,
   rowOf,
   rowsOf,
   scopeDomain,
   texts,
-  textsOrNone,
   where,
 } from "./rows.ts";
 import { invoiceChanges } from "./sources.ts";
-import { busy, DATE_ORDER, isWarningOf, TRYTON, TrytonError } from "./wire.ts";
+import { DATE_ORDER, isWarningOf, TrytonError } from "./wire.ts";
 
-/*
- * What keeps an invoice or a payment from being made twice in Tryton (src/ledger/guard.ts). `search` keeps nobody else out.
- * `claim` lets one send through: an id can be taken once in `ir.model.data`. `module` has the database refuse the second
- * one when it is made.
- */
+type Kind = "invoice" | "bill";
+const MODEL = "account.invoice";
 
-/** @param model what is made: `account.invoice` @param type of the document: both sides may be companies of one database */
-export function openGuard(books: Books, model: string, type: InvoiceType): Guard {
-  switch (books.config.guard) {
-    case "search":
-      return noGuard;
-    case "claim":
-      return claimsIn(books, model, type);
-    case "module":
-      return moduleGuard(books, model, type);
-  }
+/** What Tryton keeps of a document, in neutral words: its codes and ids follow when it is made. */
+interface Kept {
+  readonly facts: Facts;
+}
+/** What the values of one are made of. */
+interface Making {
+  readonly desired: Pick<Desired<Kind>, "document" | "mark">;
+  readonly values: Kept;
 }
 
-/** Claims in `ir.model.data`, where Tryton gives each name once. */
-function claimsIn(books: Books, model: string, type: InvoiceType): Guard {
-  const { tryton, config } = books;
-  const call = <T>(method: string, ...params: unknown[]): Promise<T> =>
-    tryton.call<T>(`model.ir.model.data.${method}`, params);
-  const suffix = async () => `.${type}.${(await tryton.session()).company}`;
-  return claimGuard({
-    errors: TRYTON.errors,
-    ownerMs: 2 * config.deadlineMs + config.settleMs,
-    async of(marks) {
-      const ending = await suffix();
-      const names = marks.map((mark) => `${mark}${ending}`);
-      const domain = where({ "module =": MODULE, "model =": model, "fs_id in": names });
-      const rows = await rowsOf(books, "ir.model.data", domain, CLAIM);
-      return rows.map(({ id, fs_id, db_id, create_date, write_date }) => ({
-        id,
-        mark: fs_id.slice(0, -ending.length),
-        record: db_id,
-        ageMs: Date.parse(`${write_date ?? create_date}Z`) - Date.parse(`${create_date}Z`),
-      }));
+export function invoiceTable<K extends Kind>(books: Books, kind: K): Table<K, Kept, TrytonInvoice> {
+  const type = kind === "invoice" ? "out" : "in";
+  return {
+    can: capabilitiesOf(books, type),
+    records: recordsOf(books, type),
+    async codes(documents: readonly InvoiceDocument[]) {
+      const codes = codesIn(documents);
+      const own = Object.values(accountsOf(books, type));
+      await books.lookup.load({ ...codes, account: [...own, ...codes.account] });
+      return null;
     },
-    async take(marks) {
-      const ending = await suffix();
-      const rows = marks.map((mark) => ({
-        module: MODULE,
-        model,
-        fs_id: `${mark}${ending}`,
-        noupdate: true,
-      }));
-      return call<number[]>("create", rows).catch(busyWhen(/must be unique/));
+    write: async (document: InvoiceDocument) => ({ facts: await factsOf(books, document) }),
+    facts: ({ facts }) => facts,
+    read: (row, desired) => entryOf(isNumbered(books, type), row, desired),
+    tell: ({ native }) => native.change ?? null,
+  };
+}
+
+export const capabilitiesOf = (books: Books, type: InvoiceType): Capabilities => ({
+  has: ["draft", "posted", "settled", "cancelled"],
+  byUs: "settled",
+  ...(books.config.posting === "post" ? {} : { posts: false }),
+  amend: { "days.due": "settled", reference: "draft", order: "draft", state: "settled" },
+  atomic: books.config.batch,
+  numbered: isNumbered(books, type) ? "once" : "per-party",
+});
+
+/**
+ * On a posted invoice Tryton changes the due date and nothing else, where it has one term. Of a draft that nobody else
+ * has touched we write the head again.
+ */
+export const fixedIn = (
+  entry: Pick<TrytonInvoice, "state" | "made" | "ours" | "terms">,
+): string[] => {
+  const isOpen = entry.made && (isDraft(entry) ? entry.ours : entry.terms.length === 1);
+  return isOpen ? [] : ["days.due", "reference", "order"];
+};
+
+/** A credit note takes away of what is open, used or not; what it settles is no payment. */
+function entryOf(
+  givesNumber: boolean,
+  row: TrytonInvoice,
+  desired: readonly Pick<Desired, "number" | "party">[],
+): Omit<Entry, "facts" | "native" | "unfinished"> & { readonly facts: Facts } {
+  const { credits = [], number, status, reference, made, owner = null } = row;
+  const draft = draftName(row.id);
+  const mark = row.mark ?? owner;
+  const payments = row.settling.filter(
+    ({ name }) => !credits.some(({ settles }) => settles === name),
+  );
+  const open = Decimal.sum([row.amount_to_pay, ...credits.map(({ toPay }) => toPay)]);
+  const isSought = desired.length > 0;
+  return {
+    id: row.called ?? number ?? draft,
+    aliases: [draft],
+    mark,
+    number: isSought && givesNumber ? numberIn(row, desired) : reference,
+    party: row.party.code,
+    status: row.listed === true && isCreditedInFull(row) ? "cancelled" : status,
+    touched: !row.ours,
+    made,
+    disputed: row.disputed ?? false,
+    payments: payments.map(({ name, description, amount, instead }) => ({
+      mark: paidMarkIn(description),
+      amount,
+      id: name,
+      instead,
+    })),
+    paid: row.reconciled,
+    version: row.write_date ?? row.create_date,
+    fixed: fixedIn(row),
+    ...(row.inspected === true ? { besides: besidesOf(row, mark) } : {}),
+    ...(row.untold === undefined ? {} : { untold: cannotTell(row.untold) }),
+    facts: {
+      // What a person entered has the books' number, and ours as its reference.
+      ...(number === null || (isSought && !made) ? {} : { number }),
+      ...(isBelow(status, "posted") ? {} : { money: { open } }),
     },
-    touch: (ids) => call("write", ids, { noupdate: true }),
-    keep: (records) =>
-      call("write", ...[...records].flatMap(([id, db_id]) => [[id], { db_id }] as const)),
-    drop: (ids) => call("delete", ids),
-    busy,
+  };
+}
+
+/** What other hands did to it that none of its fields shows. @param mark whose it is, whatever became of its mark */
+function besidesOf(row: TrytonInvoice, mark: string | null): Difference[] {
+  const { made, status, total_amount, amount_to_pay, credits = [] } = row;
+  const isApart = status === "posted" && total_amount.sign !== 0 && amount_to_pay.sign === 0;
+  const apart = "posted: what paid it is no longer reconciled with it";
+  return [
+    ...(made && mark !== row.mark ? [{ field: "mark", expected: `${mark}`, held: "none" }] : []),
+    ...credits.map(({ name, total }) => ({
+      field: "credit note",
+      expected: "none",
+      held: `${name} of ${total.fixed(2)}`,
+    })),
+    ...(isApart ? [{ field: "state", expected: "paid", held: apart }] : []),
+  ];
+}
+
+const isOf =
+  (held: string | null) =>
+  ({ number }: Pick<Desired, "number">): boolean =>
+    held !== null && sameNumber(number, held);
+
+/**
+ * Where we give Tryton's number: one that another invoice has is taken, whoever's it is; a reference that somebody typed
+ * is the number of that party's only. Null: it has none of those that are wanted.
+ */
+function numberIn(
+  { number, reference, party }: Pick<TrytonInvoice, "number" | "reference" | "party">,
+  desired: readonly Pick<Desired, "number" | "party">[],
+): string | null {
+  if (desired.some(isOf(number))) return number;
+  const isTheirs = desired.some((one) => isOf(reference)(one) && one.party === party.code);
+  return isTheirs ? reference : null;
+}
+
+/* How they are found, listed and made. */
+
+/** What is looked for: everything that one of these names. */
+interface Names {
+  readonly marks?: readonly string[];
+  readonly references?: readonly string[];
+  /** Of those the numbers that a person may have typed in any case: what has no link yet. */
+  readonly typed?: readonly string[];
+  readonly numbers?: readonly string[];
+  readonly ids?: readonly number[];
+  /** Marks of what may stand on the other side: a sale that became a purchase. What is cancelled there does not count. */
+  readonly turned?: readonly string[];
+}
+
+/** Customer invoices, or bills. */
+interface Side {
+  readonly books: Books;
+  readonly type: InvoiceType;
+  readonly guard: Guard;
+}
+
+const ofSide = async ({ books, type }: Pick<Side, "books" | "type">): Promise<Domain> =>
+  where({ ...(await ofCompany(books)), "type =": type });
+
+function recordsOf<K extends Kind>(
+  books: Books,
+  type: InvoiceType,
+): Records<K, Kept, TrytonInvoice> {
+  const guard = openGuard(books, MODEL, type);
+  const side = { books, type, guard };
+  return {
+    async search({ desired, ids = [], numbers = [] }, call) {
+      if (desired !== undefined) return located(side, desired, call);
+      const { signal, purpose } = call;
+      const names = { numbers: [...ids, ...numbers], references: numbers, ids: draftsIn(ids) };
+      const rows = await found(side, names, signal);
+      return purpose === "delivery" ? rows : listed(side, rows, signal);
+    },
+    // In the order of database ids: what is made meanwhile comes last.
+    async *list(scope, from, signal) {
+      const domain = [...(await ofSide(side)), NO_CREDIT_NOTE, within(scope)];
+      const search = { most: PAGE_RECORDS, signal };
+      const read = (after: number) => readInvoices(books, [...domain, ["id", ">", after]], search);
+      for await (const page of inPages(Number(from ?? 0), ({ id }: TrytonInvoice) => id, read)) {
+        const total = page.isEnd ? { total: await countOf(books, MODEL, domain, signal) } : {};
+        yield {
+          rows: await listed(side, page.rows, signal),
+          position: String(page.last),
+          ...total,
+        };
+      }
+    },
+    async create(all) {
+      const desired = all.map((one) => one.desired);
+      const parties = await addressedAll(books, desired);
+      const values: object[] = [];
+      for (const [at, one] of all.entries()) {
+        const its = await invoiceValues(books, one, parties[at] as Addressed);
+        values.push(guard.isErps ? { ...its, external_id: one.desired.mark } : its);
+      }
+      const make = () => books.tryton.call<number[]>(`model.${MODEL}.create`, [values]);
+      return (await guard.create(marksOf(desired), make)).map(draftName);
+    },
+    async apply(to, steps) {
+      await step(books, to, steps);
+      if (to === "retracted") await guard.release(marksOf(steps.map(({ desired }) => desired)));
+    },
+  };
+}
+
+async function found(
+  { books, type }: Side,
+  { marks = [], references = [], typed = [], numbers = [], ids = [], turned = [] }: Names,
+  signal: AbortSignal,
+  compared: readonly TrytonInvoice[] = [],
+): Promise<TrytonInvoice[]> {
+  const clause = either(
+    {
+      "comment in": marks.map(markOf),
+      "reference in": references,
+      "number in": numbers,
+      "id in": ids,
+    },
+    ...inAnyCase("reference", typed),
+  );
+  const other = type === "out" ? "in" : "out";
+  const there = { "type =": other, "comment in": turned.map(markOf), "state !=": "cancelled" };
+  const sides = [
+    [...(await ofSide({ books, type })), clause],
+    ...(turned.length === 0 ? [] : [where(there)]),
+  ];
+  const company = where(await ofCompany(books));
+  return readAgain(books, [...company, NO_CREDIT_NOTE, ["OR", ...sides]], compared, { signal });
+}
+
+async function located(
+  side: Side,
+  desired: readonly Desired<Kind>[],
+  { made, compared = new Map(), purpose, signal }: Call,
+): Promise<TrytonInvoice[]> {
+  const { books, guard } = side;
+  const older = desired.filter(({ mark }) => !made.has(mark));
+  const known = await guard.known(marksOf(older));
+  const owners = new Map([...known].map(([mark, id]) => [id, mark]));
+  const references = [...new Set(desired.flatMap(({ number }) => spellingsOf(number)))];
+  const bindings = desired.flatMap(({ binding }) => binding ?? []);
+  const inspected = purpose === "inspection";
+  const names = {
+    marks: marksOf(desired),
+    references,
+    typed: inspected ? [] : desired.flatMap(({ binding, number }) => (binding ? [] : number)),
+    numbers: [...references, ...bindings],
+    ids: [...owners.keys(), ...draftsIn(bindings)],
+    // What stands on the other side is told by its mark, and nothing is booked beside it, also by a store that has lost
+    // its link. What is void asks for its own side only.
+    turned: inspected ? [] : marksOf(older.filter(({ target }) => target !== "cancelled")),
+  };
+  const before = [...compared.values()].map(({ native }) => native as TrytonInvoice);
+  const rows = await found(side, names, signal, before);
+  // Nothing is decided by half of a document.
+  for (const { untold } of rows) if (untold !== undefined) throw untold;
+  // Nobody has noted a dispute on what this send has just made.
+  const disputes = new Set(marksOf(desired.filter(({ disputed }) => disputed)));
+  const noted = rows.filter(({ mark }) => mark === null || !made.has(mark) || disputes.has(mark));
+  const disputed = await disputedOf(books, noted);
+  const credits = inspected ? await creditsOf(books, rows, signal) : null;
+  return rows.map((row) => ({
+    ...row,
+    owner: owners.get(row.id) ?? null,
+    disputed: disputed.has(row.id),
+    credits: credits?.get(row.id) ?? [],
+    inspected,
+  }));
+}
+
+/** For reconciliation: by the names that links have, with what sources tell of them. One credited in full has ended. */
+async function listed(
+  side: Side,
+  rows: readonly TrytonInvoice[],
+  signal: AbortSignal,
+): Promise<TrytonInvoice[]> {
+  const { books, type } = side;
+  if (rows.length === 0) return [];
+  const credits = await creditsOf(books, rows, signal);
+  const disputed = await disputedOf(books, rows);
+  const names = await namesOf(side, rows, signal);
+  // What was born here tells what its source does; flows read customer invoices only.
+  const own = rows.filter(({ mark, number }) => mark === null && number !== null);
+  const ids = type === "in" ? [] : own.map(({ id }) => id);
+  const told = ids.length === 0 ? [] : await invoiceChanges(books, ids, signal);
+  const changes = new Map(told.map((change) => [change.id, change]));
+  return rows.map((row) => {
+    const called = names.get(row.id) ?? draftName(row.id);
+    return {
+      ...row,
+      called,
+      listed: true,
+      disputed: disputed.has(row.id),
+      credits: credits.get(row.id) ?? [],
+      change: changes.get(called) ?? null,
+    };
   });
 }
 
-const CLAIM = {
-  ...texts("fs_id create_date"),
-  ...idsOrNone("db_id"),
-  ...textsOrNone("write_date"),
-};
+/**
+ * What links call them: the number; but where several have one number, it is the first that is not cancelled that has
+ * it, and the others are named as drafts are.
+ */
+async function namesOf(
+  side: Side,
+  rows: readonly TrytonInvoice[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, string>> {
+  const numbers = rows.flatMap(({ number }) => number ?? []);
+  const domain = [...(await ofSide(side)), ["number", "in", numbers]];
+  const all = await rowsOf(side.books, MODEL, domain, texts("number state"), { signal });
+  return new Map(
+    [...Map.groupBy(all, ({ number }) => number)].map(([number, same]) => {
+      const owner = same.find(({ state }) => state !== "cancelled") ?? same[0];
+      return [owner?.id ?? 0, number] as const;
+    }),
+  );
+}
 
-const MODULE = "fuelbridge";
-const JUST_TAKEN_MS = 1_000;
+const marksOf = (desired: readonly Pick<Desired, "mark">[]): string[] =>
+  desired.map(({ mark }) => mark);
 
-/** Another send of the same document came first: what it made is found the next time. */
-const busyWhen =
-  (words: RegExp) =>
-  (error: unknown): never => {
-    if (error instanceof TrytonError && words.test(error.message))
-      throw busy("another send of the same document came first", JUST_TAKEN_MS);
-    throw error;
+const within = (scope: Scope): Domain =>
+  scopeDomain(
+    scope,
+    "invoice_date",
+    ["write_date", "create_date"],
+    ["state", "in", ["draft", "validated", "posted"]],
+  );
+
+/*
+ * An invoice as these books would show it, had it just been booked, and as Tryton's server takes it. What the client fills
+ * in for a person the server leaves empty, so all of it is sent. What cannot be known beforehand is not expected: a number
+ * that Tryton gives, a due date that a payment term computes.
+ */
+
+type Line = InvoiceDocument["lines"][number];
+type Type = InvoiceDocument["type"];
+
+/** What is owed, and lines whose product has no account. */
+const accountsOf = ({ config: { accounts } }: Books, type: Type) =>
+  type === "out"
+    ? { owed: accounts.receivable, line: accounts.revenue }
+    : { owed: accounts.payable, line: accounts.expense };
+
+/** @throws Refused for a code that Tryton does not have, TrytonError */
+export async function factsOf(books: Books, document: InvoiceDocument): Promise<Facts> {
+  const { type, number, invoiceDate: date, dueDate, description, taxes } = document;
+  const lines: FactLine[] = [];
+  for (const line of document.lines) lines.push(await lineOf(books, type, line));
+  const isComputed = dueDate === null && books.config.paymentTerm !== undefined;
+  return {
+    ...(isNumbered(books, type) ? { number } : {}),
+    days: { date, ...(isComputed ? {} : { due: dueDate ?? date }) },
+    words: { reference: number, order: description },
+    lines,
+    taxes: taxes.map(({ account: code, description: text, base, amount }) => ({
+      code,
+      text,
+      base,
+      amount,
+    })),
   };
+}
 
-/** The server module of `server-module/`: the platform's id is unique there. */
-const moduleGuard = (books: Books, model: string, type: InvoiceType): Guard => ({
-  ...noGuard,
-  isErps: true,
-  async known(marks) {
-    if (marks.length === 0) return new Map();
-    const domain = where({
-      ...(await ofCompany(books)),
-      "external_id in": marks,
-      ...(model === "account.invoice" ? { "type =": type } : {}),
-    });
-    const rows = await rowsOf(books, model, domain, texts("external_id"));
-    return new Map(rows.map(({ id, external_id }) => [external_id, id]));
-  },
-  create: (_, make) => make().catch(busyWhen(/FUELBRIDGE-DUPLICATE/)),
-});
+/** Do invoices of this type get the platform's number? */
+const isNumbered = ({ config }: Books, type: Type): boolean =>
+  type === "out" && config.numbering === "platform";
+
+async function lineOf(books: Books, type: Type, line: Line): Promise<FactLine> {
+  const { lookup } = books;
+  const product = line.product === null ? null : await lookup.product(line.product);
+  const unit = line.unit === null ? null : await lookup.unit(line.unit);
+  const own = type === "out" ? product?.revenue : product?.expense;
+  const { lump, ...sent } = pricedLine(line, {
+    quantity: unit?.digits ?? null,
+    unitPrice: await lookup.pricePlaces(),
+  });
+  return {
+    ...sent,
+    product: lump ? null : line.product,
+    account: line.account ?? own?.code ?? accountsOf(books, type).line,
+    unit: lump ? null : line.unit,
+    amount: line.amount,
+  };
+}
+
+/** The values of one `account.invoice.create`. @throws Refused, TrytonError */
+export async function invoiceValues(
+  books: Books,
+  { desired: { document, mark }, values: { facts } }: Making,
+  party: Addressed,
+): Promise<object> {
+  const { config, lookup } = books;
+  const { type, dueDate, invoiceDate, number } = document;
+  const lines: object[] = [];
+  for (const line of facts.lines ?? []) lines.push(await lineValues(books, line));
+  const taxes: object[] = [];
+  for (const { account, description, base, amount } of document.taxes)
+    taxes.push({ manual: true, account: await lookup.account(account), description, base, amount });
+  const term = dueDate === null ? config.paymentTerm : undefined;
+  const { revenue, expense } = config.journals;
+  return {
+    type,
+    company: (await books.tryton.session()).company,
+    party: party.id,
+    invoice_address: party.address,
+    currency: await lookup.currency(config.currency),
+    journal: await lookup.journal(type === "out" ? revenue : expense),
+    account: await lookup.account(accountsOf(books, type).owed),
+    reference: number,
+    ...(isNumbered(books, type) ? { number } : {}),
+    description: document.description,
+    comment: markOf(mark),
+    invoice_date: day(invoiceDate),
+    ...(term === undefined
+      ? { payment_term_date: day(dueDate ?? invoiceDate) }
+      : { payment_term: await lookup.paymentTerm(term) }),
+    lines: [["create", lines]],
+    ...(taxes.length === 0 ? {} : { taxes: [["create", taxes]] }),
+  };
+}
+
+async function lineValues({ lookup }: Books, line: FactLine): Promise<object> {
+  const { product, unit, account, quantity, unitPrice, text } = line;
+  return {
+    type: "line",
+    account: await lookup.account(account ?? ""),
+    ...(product === null ? {} : { product: (await lookup.product(product)).id }),
+    ...(unit === null ? {} : { unit: (await lookup.unit(unit)).id }),
+    quantity: float(quantity ?? ONE),
+    unit_price: unitPrice,
+    description: text,
+  };
+}
+
+const ONE = Decimal.of("1");
 
 /* What is done to invoices that are there: amended, posted, cancelled, and drafts of ours that are taken back. */
 
-type InvoiceStep = Step<"invoice" | "bill", TrytonInvoice>;
+type InvoiceStep = Step<Kind, TrytonInvoice>;
 
 /** One step for all of them; it may be taken again after anything. @throws Refused, TrytonError */
 async function step(books: Books, to: StepTo, steps: readonly InvoiceStep[]): Promise<void> {
@@ -148,7 +492,7 @@ async function amend(books: Books, { desired, entry, differences }: InvoiceStep)
   const { number: reference, description, dueDate, invoiceDate } = desired.document;
   const due = day(dueDate ?? invoiceDate);
   const differs = (field: string): boolean => differences.some((one) => one.field === field);
-  if (differs("state")) await noteDispute(notesOf(books), resourceOf(invoice), desired.disputed);
+  if (differs("state")) await noteDispute(books, resourceOf(invoice), desired.disputed);
   if (differences.every(({ field }) => field === "state")) return;
   if (!isDraft(invoice)) {
     const values = { maturity_date: due };
@@ -252,7 +596,7 @@ const KEPT =
 const notCancelled = ({ number }: InvoiceDocument, invoice: TrytonInvoice): Refused =>
   new Refused({
     code: "not-cancelled",
-    message: `invoice ${number} (${invoice.name}) is void on the platform, and Tryton did not cancel it`,
+    message: `invoice ${number} (${invoice.number ?? draftName(invoice.id)}) is void on the platform, and Tryton did not cancel it`,
     next: "Cancel it in Tryton by hand, then retry.",
   });
 
@@ -287,215 +631,4 @@ async function isOnePeriod(books: Books, one: string, other: string): Promise<bo
     "end_date >=": day(other),
   });
   return one <= other && (await countOf(books, "account.period", domain)) > 0;
-}
-
-/*
- * An invoice as these books would show it, had it just been booked, and as Tryton's server takes it. What the client fills
- * in for a person the server leaves empty, so all of it is sent. What cannot be known beforehand is not expected: a number
- * that Tryton gives, a due date that a payment term computes.
- */
-
-type Line = InvoiceDocument["lines"][number];
-type Type = InvoiceDocument["type"];
-
-/**
- * In the order of the documents, without party, state and what is open; or why Tryton cannot keep one: a code that it
- * does not have. The ids of codes are loaded in a few calls for all. @throws TrytonError
- */
-export async function expectedOf(
-  books: Books,
-  documents: readonly InvoiceDocument[],
-): Promise<(Facts | Refused)[]> {
-  const codes = codesIn(documents);
-  const own = documents.flatMap(({ type }) => Object.values(accountsOf(books, type)));
-  await books.lookup.load({ ...codes, account: [...own, ...codes.account] });
-  return orRefused(documents, (document) => factsOf(books, document));
-}
-
-/** What is owed, and lines whose product has no account. */
-const accountsOf = ({ config: { accounts } }: Books, type: Type) =>
-  type === "out"
-    ? { owed: accounts.receivable, line: accounts.revenue }
-    : { owed: accounts.payable, line: accounts.expense };
-
-async function factsOf(books: Books, document: InvoiceDocument): Promise<Facts> {
-  const { config } = books;
-  const { type, number, invoiceDate: date, dueDate } = document;
-  const lines: FactLine[] = [];
-  for (const line of document.lines) lines.push(await lineOf(books, type, line));
-  const isComputed = dueDate === null && config.paymentTerm !== undefined;
-  return {
-    ...(isNumbered(books, type) ? { number } : {}),
-    ...invoiceFacts(document, config.currency, lines),
-    days: { date, ...(isComputed ? {} : { due: dueDate ?? date }) },
-  };
-}
-
-/** Do invoices of this type get the platform's number? */
-const isNumbered = ({ config }: Books, type: Type): boolean =>
-  type === "out" && config.numbering === "platform";
-
-async function lineOf(books: Books, type: Type, line: Line): Promise<FactLine> {
-  const { lookup } = books;
-  const product = line.product === null ? null : await lookup.product(line.product);
-  const unit = line.unit === null ? null : await lookup.unit(line.unit);
-  const own = type === "out" ? product?.revenue : product?.expense;
-  const { lump, ...sent } = pricedLine(line, {
-    quantity: unit?.digits ?? null,
-    unitPrice: await lookup.pricePlaces(),
-    books: TRYTON.name,
-    where: "in Tryton (Product > Units of Measure)",
-  });
-  return {
-    ...sent,
-    product: lump ? null : line.product,
-    account: line.account ?? own?.code ?? accountsOf(books, type).line,
-    unit: lump ? null : line.unit,
-    amount: line.amount,
-  };
-}
-
-/** The values of one `account.invoice.create`. @throws Refused, TrytonError */
-export async function invoiceValues(
-  books: Books,
-  { document, expected, mark }: Pick<Desired<"invoice" | "bill">, "document" | "expected" | "mark">,
-  party: Addressed,
-): Promise<object> {
-  const { config, lookup } = books;
-  const { type, dueDate, invoiceDate, number } = document;
-  const lines: object[] = [];
-  for (const line of expected.lines ?? []) lines.push(await lineValues(books, line));
-  const taxes: object[] = [];
-  for (const { account, description, base, amount } of document.taxes)
-    taxes.push({ manual: true, account: await lookup.account(account), description, base, amount });
-  const term = dueDate === null ? config.paymentTerm : undefined;
-  const { revenue, expense } = config.journals;
-  return {
-    type,
-    company: (await books.tryton.session()).company,
-    party: party.id,
-    invoice_address: party.address,
-    currency: await lookup.currency(config.currency),
-    journal: await lookup.journal(type === "out" ? revenue : expense),
-    account: await lookup.account(accountsOf(books, type).owed),
-    reference: number,
-    ...(isNumbered(books, type) ? { number } : {}),
-    description: document.description,
-    comment: markOf(mark),
-    invoice_date: day(invoiceDate),
-    ...(term === undefined
-      ? { payment_term_date: day(dueDate ?? invoiceDate) }
-      : { payment_term: await lookup.paymentTerm(term) }),
-    lines: [["create", lines]],
-    ...(taxes.length === 0 ? {} : { taxes: [["create", taxes]] }),
-  };
-}
-
-async function lineValues({ lookup }: Books, line: FactLine): Promise<object> {
-  const { product, unit, account, quantity, unitPrice, text } = line;
-  return {
-    type: "line",
-    account: await lookup.account(account ?? ""),
-    ...(product === null ? {} : { product: (await lookup.product(product)).id }),
-    ...(unit === null ? {} : { unit: (await lookup.unit(unit)).id }),
-    quantity: float(quantity ?? ONE),
-    unit_price: unitPrice,
-    description: text,
-  };
-}
-
-const ONE = Decimal.of("1");
-
-type Kind = "invoice" | "bill";
-const MODEL = "account.invoice";
-
-export function invoiceAdapter<K extends Kind>(
-  books: Books,
-  kind: K,
-): LedgerAdapter<K, TrytonInvoice> {
-  const [type, other] = kind === "invoice" ? (["out", "in"] as const) : (["in", "out"] as const);
-  const guard = openGuard(books, MODEL, type);
-  const ofSide = async () => where({ ...(await ofCompany(books)), "type =": type });
-  const listed = async (scope: Scope): Promise<Domain> => {
-    const isOpen = ["state", "in", ["draft", "validated", "posted"]];
-    const within = scopeDomain(scope, "invoice_date", ["write_date", "create_date"], isOpen);
-    return [...(await ofSide()), NO_CREDIT_NOTE, within];
-  };
-  return adapterOf<K, TrytonInvoice>({
-    can: capabilitiesOf(books, type),
-    givesNumber: isNumbered(books, type),
-    guard,
-    notes: notesOf(books),
-    resourceOf,
-    fixedIn,
-    expected: (documents) => expectedOf(books, documents),
-    async search(names, signal, compared = []) {
-      const {
-        marks = [],
-        references = [],
-        typed = [],
-        numbers = [],
-        ids = [],
-        turned = [],
-      } = names;
-      const clause = either(
-        {
-          "comment in": marks.map(markOf),
-          "reference in": references,
-          "number in": numbers,
-          "id in": ids,
-        },
-        ...inAnyCase("reference", typed),
-      );
-      const there = { "type =": other, "comment in": turned.map(markOf), "state !=": "cancelled" };
-      const sides = [[...(await ofSide()), clause], ...(turned.length === 0 ? [] : [where(there)])];
-      const company = where(await ofCompany(books));
-      return readAgain(books, [...company, NO_CREDIT_NOTE, ["OR", ...sides]], compared, { signal });
-    },
-    async page(scope, after, signal) {
-      const domain = [...(await listed(scope)), ["id", ">", after]];
-      return readInvoices(books, domain, { most: PAGE_RECORDS, signal });
-    },
-    count: async (scope, signal) => countOf(books, MODEL, await listed(scope), signal),
-    credits: (entries, signal) => creditsOf(books, entries, signal),
-    async owners(numbers, signal) {
-      const domain = [...(await ofSide()), ["number", "in", numbers]];
-      const rows = await rowsOf(books, MODEL, domain, texts("number state"), { signal });
-      return rows.map((row) => ({ ...row, isCancelled: row.state === "cancelled" }));
-    },
-    // Flows read customer invoices only.
-    changes: async (ids, signal) => (type === "in" ? [] : invoiceChanges(books, ids, signal)),
-    prepare: (desired) => prepare(books, guard.isErps, desired),
-    step: (to, steps) => step(books, to, steps),
-  });
-}
-
-export const capabilitiesOf = (books: Books, type: InvoiceType): Capabilities => ({
-  has: ["draft", "posted", "settled", "cancelled"],
-  byUs: "settled",
-  ...(books.config.posting === "post" ? {} : { posts: false }),
-  amend: { "days.due": "settled", reference: "draft", order: "draft", state: "settled" },
-  atomic: books.config.batch,
-  numbered: isNumbered(books, type) ? "once" : "per-party",
-});
-
-/**
- * On a posted invoice Tryton changes the due date and nothing else, where it has one term. Of a draft that nobody else
- * has touched we write the head again.
- */
-export const fixedIn = (
-  entry: Pick<TrytonInvoice, "state" | "made" | "ours" | "terms">,
-): string[] => {
-  const isOpen = entry.made && (isDraft(entry) ? entry.ours : entry.terms.length === 1);
-  return isOpen ? [] : ["days.due", "reference", "order"];
-};
-
-async function prepare(books: Books, isErps: boolean, desired: readonly Desired<Kind>[]) {
-  const parties = await addressedAll(books, desired);
-  const all: object[] = [];
-  for (const [at, one] of desired.entries()) {
-    const values = await invoiceValues(books, one, parties[at] as Addressed);
-    all.push(isErps ? { ...values, external_id: one.mark } : values);
-  }
-  return () => books.tryton.call<number[]>("model.account.invoice.create", [all]);
 }

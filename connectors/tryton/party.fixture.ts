@@ -3,7 +3,8 @@ import type { Desired } from "../../src/ledger/port.ts";
 import type { Party } from "../../src/ledger/documents.ts";
 import { Parties } from "../../src/ledger/desired.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { type Addressed, addressedAll, type Books } from "./books.ts";
+import type { Books } from "./books.ts";
+import { type Addressed, addressedAll } from "./parties.ts";
 import { driven } from "./index.ts";
 
 /** @throws Refused, TrytonError */

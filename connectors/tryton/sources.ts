@@ -6,8 +6,6 @@ import type { Change, Source } from "../../src/core/contract.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import type { PartyRecord } from "../../src/ledger/documents.ts";
 import {
-  cannotTell,
-  companyIdOf,
   invoiceRecord,
   numberTwice,
   partyChange,
@@ -21,7 +19,7 @@ import { isOurPayment, markOf } from "../../src/ledger/notes.ts";
 import { type StampFeed, type Stamps, stampSource } from "../../src/ledger/stamps.ts";
 import type { Books } from "./books.ts";
 import type { RoleSign } from "./config.ts";
-import { amountLines, readTold, type ToldInvoice } from "./invoice-facts.ts";
+import { amountLines, cannotTell, readTold, type ToldInvoice } from "./invoice-rows.ts";
 import * as row from "./rows.ts";
 import {
   amountsOrNone,
@@ -154,28 +152,34 @@ const LIVE: readonly string[] = ["posted", "paid"];
 const isLive = ({ state }: ToldInvoice): boolean => LIVE.includes(state);
 
 function invoiceChangeOf(entry: Numbered): Change {
-  const { number, state, reconciled, platformId, toPay } = entry;
-  const record = invoiceRecord(entry.facts, {
-    number,
-    // Tryton refuses to change the number of a posted invoice: it is what links call it.
-    id: number,
-    state,
-    partyCompanyId: companyIdOf(entry.party.identifiers),
-    dueDate: lastOf(entry.lines_to_pay.map((line) => line.maturity_date)),
-    open: toPay,
-    paidDate: reconciled,
-    ...payersOf({
+  const { number, state, reconciled, mark: platformId, amount_to_pay: toPay } = entry;
+  const { party, currency, total_amount: total } = entry;
+  const facts = { ...entry.facts, party: party.code };
+  const words = { ...facts.words, currency: currency.code };
+  const record = invoiceRecord(
+    { ...facts, words },
+    {
+      number,
+      // Tryton refuses to change the number of a posted invoice: it is what links call it.
+      id: number,
       state,
-      total: entry.total,
+      partyCompanyId: companyIdOf(party.identifiers),
+      dueDate: lastOf(entry.lines_to_pay.map((line) => line.maturity_date)),
       open: toPay,
-      settling: entry.settling.map((one) => ({
-        ...one,
-        isOurs: isOurPayment(one.description),
-      })),
-    }),
-    platformId,
-    productNames: amountLines(entry.lines).map(({ product }) => product?.name ?? null),
-  });
+      paidDate: reconciled,
+      ...payersOf({
+        state,
+        total,
+        open: toPay,
+        settling: entry.settling.map((one) => ({
+          ...one,
+          isOurs: isOurPayment(one.description),
+        })),
+      }),
+      platformId,
+      productNames: amountLines(entry.lines).map(({ product }) => product?.name ?? null),
+    },
+  );
   return { id: number, version: null, text: stringifyExact(record) };
 }
 
@@ -240,6 +244,12 @@ const counting = (type: Type): Domain => [
   either({ "comment =": null, "comment not like": `%${markOf("_")}%` }),
 ];
 
+/** The platform's UUID among a party's identifiers; of the others (tax numbers) none looks like one. */
+export const companyIdOf = (identifiers: readonly { readonly code: string }[]): string | null =>
+  identifiers.find(({ code }) => UUID.test(code))?.code.toLowerCase() ?? null;
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 /* Parties with a code: those that buy from us, those that sell to us, and all others. */
 
 /**
@@ -271,14 +281,16 @@ const partyOf = (addressName: string) => ({
 type PartyRow = row.RowOf<ReturnType<typeof partyOf>>;
 
 export const parties = (books: Books): Source =>
-  feed(books, partsOf(books), (ids, signal) => partyChanges(books, ids, signal));
+  feed(books, partsOf(books), async (ids, signal) =>
+    (await partyRecords(books, ids, signal)).map((one) => partyChange(TRYTON.name, one)),
+  );
 
 /** These parties as they are now, inactive ones too; in the order of their ids. @throws TrytonError */
-export async function partyChanges(
+export async function partyRecords(
   books: Books,
   ids: readonly number[],
   signal: AbortSignal,
-): Promise<readonly Change[]> {
+): Promise<PartyRecord[]> {
   const fields = partyOf((await books.tryton.release()).addressName);
   const search = { inactive: true, signal } as const;
   const rows = await rowsOf(books, "party.party", where({ "id in": ids }), fields, search);
@@ -295,7 +307,7 @@ export async function partyChanges(
   const buyers = await invoiced("out", ({ isCustomer }) => isCustomer);
   const sellers = await invoiced("in", ({ isSupplier }) => isSupplier);
   return told.map(({ row, isCustomer, isSupplier }) =>
-    partyChangeOf(row, {
+    recordOf(row, {
       isCustomer: isCustomer || buyers.has(row.id),
       isSupplier: isSupplier || sellers.has(row.id),
     }),
@@ -304,7 +316,7 @@ export async function partyChanges(
 
 type Roles = Pick<PartyRecord, "isCustomer" | "isSupplier">;
 
-function partyChangeOf(row: PartyRow, roles: Roles): Change {
+function recordOf(row: PartyRow, roles: Roles): PartyRecord {
   const [address] = row.addresses;
   const name = some(address?.name);
   const street = some(address?.street);
@@ -312,7 +324,7 @@ function partyChangeOf(row: PartyRow, roles: Roles): Change {
   const lines = [name !== null && street?.includes(name) ? null : name, street].flatMap(
     (text) => text ?? [],
   );
-  return partyChange(TRYTON.name, {
+  return {
     code: row.code,
     name: row.name ?? "",
     ...roles,
@@ -325,7 +337,7 @@ function partyChangeOf(row: PartyRow, roles: Roles): Change {
     zip: some(address?.postal_code),
     country: some(address?.country?.code),
     active: row.active,
-  });
+  };
 }
 
 /** Do its payment term or its categories say that it is one, where the configuration (`roles`) counts these? */

@@ -20,7 +20,7 @@ import { PartyRecord, PriceRecord } from "./documents.ts";
 import { reading, unavailable } from "./errors.ts";
 import { isGoods, isTakenBack } from "./goods.ts";
 import { isBelow, isSettlement, posts } from "./plan.ts";
-import type { Books, Call, Capabilities, Desired, Entry, GoodsPage, LedgerKind } from "./port.ts";
+import type { Books, Call, Capabilities, Desired, Entry, LedgerKind } from "./port.ts";
 
 /** Records that one call asks for. */
 export const PAGE_RECORDS = 200;
@@ -74,71 +74,15 @@ export async function* inPages<Row>(
   }
 }
 
-/** Goods of the books in the order of their database ids: what is made meanwhile comes last. */
-export async function* goodsPages<Row>(
-  from: string | null,
-  idOf: (row: Row) => number,
-  read: (after: number) => Promise<readonly Row[]>,
-): AsyncGenerator<GoodsPage<Row>> {
-  for await (const { rows, last } of inPages(Number(from ?? 0), idOf, read))
-    yield { rows, position: String(last) };
-}
-
-/** Records that start in the books: each tells the change that its source tells. */
-export interface Told {
-  /** The first {@link PAGE_RECORDS} ids after this one. @throws a fault of the books */
-  readonly idsAfter: (id: number, signal: AbortSignal) => Promise<readonly number[]>;
-  /** @throws the error itself when it is no fault of the books */
-  readonly unavailable: (error: unknown) => SourceUnavailable;
-  /** Ids of what people call so, inactive records too. @throws a fault of the books */
-  readonly idsNamed: (names: readonly string[], signal: AbortSignal) => Promise<readonly number[]>;
-  /** As the source tells them. @throws a fault of the books */
-  readonly changes: (ids: readonly number[], signal: AbortSignal) => Promise<readonly Change[]>;
-}
-
-/** Parties have no date, and there are few: every scope is all of them. */
-export function partyHoldings(
-  books: string,
-  { idsAfter, idsNamed, changes, unavailable }: Told,
-): KindHoldings {
-  const held = async (ids: readonly number[], signal: AbortSignal): Promise<Holding[]> =>
-    ids.length === 0 ? [] : (await changes(ids, signal)).map(partyIn);
-  return {
-    async *list(_, from, signal) {
-      const after = typeof from === "number" ? from : 0;
-      try {
-        const all = inPages(after, Number, (id) => idsAfter(id, signal));
-        for await (const { rows, last } of all)
-          yield {
-            holdings: await held(rows, signal),
-            position: last,
-            total: null,
-            serverTime: null,
-          };
-      } catch (error) {
-        throw unavailable(error);
-      }
-    },
-    async get(desired, signal) {
-      try {
-        const all = await held(await idsNamed(desired, signal), signal);
-        return all.filter(({ id }) => desired.includes(id));
-      } catch (error) {
-        throw unavailable(error);
-      }
-    },
-    expect: notWrittenHere(`A party of ${books} is never written by itself`),
-  };
-}
-
 /**
- * The same of books that keep a list for each role, and tell both as their source does.
+ * Parties of books that keep a list for each role, and tell both as their source does. They have no date, and there are
+ * few: every scope is all of them.
  * @param all every party as it is now, page by page
  */
 export function partyListHoldings(
   books: string,
   all: (signal: AbortSignal) => AsyncIterable<readonly Change[]>,
-  unavailable: Told["unavailable"],
+  unavailable: (error: unknown) => SourceUnavailable,
 ): KindHoldings {
   async function* told(signal: AbortSignal): AsyncGenerator<Holding[]> {
     try {
@@ -277,7 +221,10 @@ export function kindHoldings(books: Books, kind: HoldingKind): KindHoldings {
       reading(books, async () => held(await adapter.get(ids, callOf("get", signal)))),
     named: (numbers, signal) =>
       reading(books, async () => held(await adapter.named(numbers, signal))),
-    expect: (items, signal) => reading(books, () => expectAll(books, name, items, signal)),
+    expect:
+      kind === "party"
+        ? notWrittenHere(`A party of ${books.name} is never written by itself`)
+        : (items, signal) => reading(books, () => expectAll(books, name, items, signal)),
   };
 }
 

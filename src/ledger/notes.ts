@@ -26,9 +26,9 @@ const settlementMark = (platformId: string): string => `platform:${platformId}`;
 export const coveredMark = (paymentId: string, amount: string): string =>
   `${paymentMark(paymentId)} ${amount}`;
 
-/** Mark and amount in the first line of such a note, `of` between them in older ones; null: it is another note. */
+/** Mark and amount in the first line of such a note; null: it is another note. */
 export function coveredIn(note: string): readonly [mark: string, amount: string] | null {
-  const [, mark, amount] = /^(payment:\S+) (?:of )?(\d+\.\d\d)(?:\s|$)/.exec(note) ?? [];
+  const [, mark, amount] = /^(payment:\S+) (\d+\.\d\d)(?:\s|$)/.exec(note) ?? [];
   return mark === undefined || amount === undefined ? null : [mark, amount];
 }
 
@@ -65,31 +65,6 @@ export interface Notes {
   on(resources: readonly string[], beginnings: readonly string[]): Promise<readonly Note[]>;
   add(resource: string, message: string): Promise<void>;
 }
-
-/** The mark decides; what follows it is for people. */
-const DISPUTES = {
-  open: `${disputeMark("open")}\nDisputed on the platform.`,
-  over: `${disputeMark("over")}\nNo longer disputed on the platform.`,
-};
-/** Notes of versions that wrote no mark. */
-const UNMARKED = ["Disputed on the platform.", "No longer disputed on the platform."] as const;
-
-/** The documents whose last note of ours says that they are disputed. A dispute is a note, and its end another one. */
-export async function disputedOf(
-  notes: Notes,
-  resources: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const disputed = new Set<string>();
-  for (const { resource, message } of await notes.on(resources, [disputeMark(""), ...UNMARKED])) {
-    const mark = markIn(message ?? "");
-    if (message === UNMARKED[0] || mark === disputeMark("open")) disputed.add(resource);
-    if (message === UNMARKED[1] || mark === disputeMark("over")) disputed.delete(resource);
-  }
-  return disputed;
-}
-
-export const noteDispute = (notes: Notes, resource: string, disputed: boolean): Promise<void> =>
-  notes.add(resource, disputed ? DISPUTES.open : DISPUTES.over);
 
 /** What is noted on these documents as part of their settlements, by what the driver calls the payments (ADR 0010). */
 async function coveredOn(

@@ -18,6 +18,7 @@ import {
   type Books,
   type Call,
   type Capabilities,
+  type Covering,
   type Desired,
   type Documents,
   type Entry,
@@ -123,7 +124,7 @@ export interface Table<K extends TableKind, Values, Row extends Values, Codes = 
   /** What {@link write} needs to know of the ERP, in few calls for all. Left out: nothing. */
   codes?(documents: readonly Documents[K][], call: Call): Promise<Codes>;
   /** What the ERP keeps of a document: rounded, in its codes and lengths. @throws Refused when it cannot keep it */
-  write(document: Documents[K], codes: Codes): Values;
+  write(document: Documents[K], codes: Codes): Values | Promise<Values>;
   /**
    * What values or a row say in neutral words. One function reads what is to be written and what is there, so nothing can
    * differ but what the ERP has made of it. Number, party, sums, side and currency are not repeated here.
@@ -140,6 +141,8 @@ export interface Table<K extends TableKind, Values, Row extends Values, Codes = 
   readonly dayOf?: (document: Documents[K]) => Day | null;
   /** Of payments: notes on documents, by what links call these. With them payments after a settlement are covered (ADR 0010). */
   readonly notes?: (call: Call) => Notes;
+  /** The same where `search` tells what is covered by itself. */
+  readonly covering?: Covering<K>;
   /** What a source tells of an entry; null: nothing. Left out: no source reads this kind. */
   tell?(entry: Entry<Row>): Change | null;
 }
@@ -161,6 +164,9 @@ function tableAdapter<K extends TableKind, Values, Row extends Values, Codes>(
   company: Company,
 ): LedgerAdapter<K, Row> {
   const { can, records, notes, dayOf } = table;
+  const covering = notes
+    ? (coveringBy(notes, ({ id }) => id ?? "") as Covering<K>)
+    : table.covering;
   const search = async (where: Where<K>, call: Call): Promise<Entry<Row>[]> =>
     (await records.search(where, call)).map((row) => entryOf(kind, table, company, row, where));
   const written = async (
@@ -168,7 +174,10 @@ function tableAdapter<K extends TableKind, Values, Row extends Values, Codes>(
     call: Call,
   ): Promise<Writing<K, Values>[]> => {
     const codes = await codesOf(table, documentsOf(desired), call);
-    return desired.map((one) => ({ desired: one, values: table.write(one.document, codes) }));
+    const all: Writing<K, Values>[] = [];
+    for (const one of desired)
+      all.push({ desired: one, values: await table.write(one.document, codes) });
+    return all;
   };
   return {
     can,
@@ -176,7 +185,7 @@ function tableAdapter<K extends TableKind, Values, Row extends Values, Codes>(
     async expected(documents, call) {
       const codes = await codesOf(table, documents, call);
       return orRefused(documents, async (document) => {
-        const facts = table.facts(table.write(document, codes));
+        const facts = table.facts(await table.write(document, codes));
         return inWords(kind, company, { money: sumsOf(document, table.sums) }, facts);
       });
     },
@@ -212,7 +221,7 @@ function tableAdapter<K extends TableKind, Values, Row extends Values, Codes>(
       for await (const { rows, ...page } of records.list(scope, from, signal))
         yield { ...page, entries: rows.map((row) => entryOf(kind, table, company, row)) };
     },
-    ...(notes === undefined ? {} : { covering: coveringBy(notes, ({ id }) => id ?? "") as never }),
+    ...(covering === undefined ? {} : { covering }),
   };
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { Decimal } from "../core/decimal.ts";
-import { Refused } from "../core/errors.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
 import { pricedLine } from "./priced.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
-const gallons = { quantity: 4, unitPrice: 6, books: "Tryton", where: "there" };
+const gallons = { quantity: 4, unitPrice: 6 };
 const line = {
   product: "ULSD-CLR",
   account: null,

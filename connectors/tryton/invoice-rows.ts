@@ -2,13 +2,12 @@
  * The one reader of invoices and bills: rows of `account.invoice` as entries, with what they say in neutral words.
  * Delivery, inspection, holdings and the sources take theirs from it.
  */
-import { inPart, isUnwritten } from "../../src/ledger/again.ts";
-import { type BookedInvoice, type Credit, settlingIn } from "../../src/ledger/entries.ts";
-import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import { draftName } from "../../src/ledger/invoices.ts";
-import { platformIdIn } from "../../src/ledger/notes.ts";
+import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+import type { Fault } from "../../src/core/fault.ts";
 import type { Facts, FactLine } from "../../src/core/holdings.ts";
+import type { InvoiceDocument } from "../../src/ledger/documents.ts";
+import { platformIdIn } from "../../src/ledger/notes.ts";
 import type { Books } from "./books.ts";
 import * as row from "./rows.ts";
 import { type Domain, idsOf, rowsOf, type Search, where } from "./rows.ts";
@@ -16,13 +15,46 @@ import { TrytonError } from "./wire.ts";
 
 export type InvoiceType = InvoiceDocument["type"];
 
-/** An invoice in the books. */
-export interface TrytonInvoice extends Row, BookedInvoice {
-  readonly number: string | null;
-  readonly reference: string | null;
+/** An invoice in the books, without credit notes and what else is read with it ({@link Beside}). */
+export interface TrytonInvoice extends Row, Beside {
+  readonly status: "draft" | "posted" | "settled" | "cancelled";
+  /** The user of the synchronisation made it. */
+  readonly made: boolean;
+  /** And nobody else has ever written it. */
+  readonly ours: boolean;
+  /** The platform's id that is written in it; null: it did not come from there. */
+  readonly mark: string | null;
   /** Ledger lines that say when it is due: one for each term. None while it is a draft. */
   readonly terms: readonly number[];
+  /** Without those that were taken back. */
+  readonly settling: readonly Settling[];
+  /** Its content, without its number, state and what is open. */
+  readonly facts: Facts;
+  /** What Tryton said, where not all of it could be read. Left out: all was. */
+  readonly untold?: Error;
 }
+
+/** What is read of an invoice where it is asked for. Left out: it was not, or there is none. */
+export interface Beside {
+  /** Its mark, where only the guard knows it. */
+  readonly owner?: string | null;
+  readonly disputed?: boolean;
+  /** Credit notes that count. */
+  readonly credits?: readonly Credit[];
+  /** What its link calls it, where that is not its own name. */
+  readonly called?: string;
+  readonly change?: Change | null;
+  /** For what it is read: what other hands did to it is told to an inspection, and counts in a listing. */
+  readonly inspected?: boolean;
+  readonly listed?: boolean;
+}
+
+/** What links call one without a number. */
+export const draftName = (id: number): string => `#${id}`;
+
+/** Database ids of those that links call so. */
+export const draftsIn = (names: readonly string[]): number[] =>
+  names.flatMap((name) => (/^#\d+$/.test(name) ? [Number(name.slice(1))] : []));
 
 export const isDraft = ({ state }: Pick<TrytonInvoice, "state">): boolean =>
   state === "draft" || state === "validated";
@@ -155,15 +187,14 @@ async function eachOf<Of extends typeof INVOICE>(
 
 const MODEL = "account.invoice";
 
-const WRITTEN = row.many(row.textsOrNone("write_date"));
-const isWritten = (part: { readonly write_date: string | null }) => part.write_date !== null;
+const PART = row.many(row.textsOrNone("write_date"));
 const TERM = { ...row.textsOrNone("maturity_date"), ...row.idsOrNone("reconciliation") };
-const PARTS = { lines: WRITTEN, taxes: WRITTEN, lines_to_pay: row.many(TERM) };
+const PARTS = { lines: PART, taxes: PART, lines_to_pay: row.many(TERM) };
 const POSTED = { ...HEAD, ...PARTS, ...row.idLists("payment_lines") };
 
 /**
- * The same; what was compared as a draft and then posted is read without what posting does not change. It (`_post`,
- * `set_number`, `get_move` of Tryton's account_invoice, 6.0 and 8.0) sets number, state, move, and a date and tax
+ * The same; what was compared as a draft and then posted is read without what posting does not change (ADR 0009). It
+ * (`_post`, `set_number`, `get_move` of Tryton's account_invoice, 6.0 and 8.0) sets number, state, move, and a date and tax
  * identifiers that were empty; it refuses other taxes, and writes no line. What was written or paid since is read in full.
  */
 export async function readAgain(
@@ -173,20 +204,31 @@ export async function readAgain(
   search: Search,
 ): Promise<TrytonInvoice[]> {
   if (compared.length === 0) return readInvoices(books, domain, search);
-  const rows = await rowsOf(books, "account.invoice", domain, POSTED, search);
+  const rows = await rowsOf(books, MODEL, domain, POSTED, search);
   const { user } = await books.tryton.session();
-  const asCompared = (row: row.RowOf<typeof POSTED>): TrytonInvoice | null => {
+  const known = rows.flatMap((row) => {
     const before = compared.find(({ id }) => id === row.id);
-    if (before === undefined || row.state !== "posted" || row.total_amount.sign === 0) return null;
+    if (before === undefined || row.state !== "posted" || row.total_amount.sign === 0) return [];
     const terms = row.lines_to_pay.map((term) => ({ ...term, reconciliation: null }));
     const isPaid = row.lines_to_pay.some((term) => term.reconciliation !== null);
-    if (isPaid || row.payment_lines.length > 0 || !isUnwritten(row, before, isWritten)) return null;
+    if (isPaid || row.payment_lines.length > 0 || !isUnwritten(row, before)) return [];
     const open = { amount_to_pay: row.total_amount, lines_to_pay: terms, payment_lines: [] };
     return entryIn({ ...before, ...row, ...open, lines: before.lines, taxes: before.taxes }, user);
-  };
-  const rest = (ids: readonly number[]) => readInvoices(books, where({ "id in": ids }), search);
-  return inPart(rows, asCompared, rest);
+  });
+  const left = rows.map(({ id }) => id).filter((id) => known.every((one) => one.id !== id));
+  const read = left.length === 0 ? [] : await readInvoices(books, where({ "id in": left }), search);
+  return [...known, ...read].toSorted((one, other) => one.id - other.id);
 }
+
+/** Are the lines and taxes those of `before`, and has nobody written one since it was made? */
+const isUnwritten = (now: row.RowOf<typeof POSTED>, before: TrytonInvoice): boolean =>
+  (["lines", "taxes"] as const).every(
+    (list) =>
+      now[list].length === before[list].length &&
+      now[list].every(
+        ({ id, write_date }, at) => write_date === null && id === before[list][at]?.id,
+      ),
+  );
 
 /** The same with what sources tell besides. @throws TrytonError */
 export async function readTold(
@@ -203,25 +245,49 @@ function entryIn(row: Row, user: number): TrytonInvoice {
   const made = row.create_uid === user;
   return {
     ...row,
-    name: row.number ?? draftName(row.id),
-    draftName: draftName(row.id),
-    status: rungOf(row),
+    status: statusOf(row),
     made,
     ours: made && (row.write_uid === null || row.write_uid === user),
-    platformId: platformIdIn(row.comment),
-    total: row.total_amount,
-    toPay: row.amount_to_pay,
+    mark: platformIdIn(row.comment),
     facts: factsOf(row),
     terms: row.lines_to_pay.map(({ id }) => id),
-    settling: settlingIn(
-      row.move,
-      row.lines_to_pay,
-      row.payment_lines,
-      row.type === "out",
-      insteadOf,
-    ),
-    stamp: row.write_date ?? row.create_date,
+    settling: settlingIn(row),
   };
+}
+
+/** Something that pays an invoice, or counts as paying it. */
+interface Settling {
+  /** What people call it there: `#12`. */
+  readonly name: string;
+  /** Of the payment; it begins with a mark where it came from the platform. */
+  readonly description: string | null;
+  /** Positive when it lowers what is open. */
+  readonly amount: Decimal;
+  /** The two are settled with each other; else it waits for that. */
+  readonly isReconciled: boolean;
+  /** What it is where it is no money, as people call it. */
+  readonly instead: string | null;
+}
+
+/**
+ * Payments that were entered on an invoice, and what else it was reconciled with. A payment that was reconciled with
+ * something else (the move that took it back) pays nothing here.
+ */
+function settlingIn({ type, move: own, lines_to_pay, payment_lines }: Row): Settling[] {
+  const reconciliations = lines_to_pay.flatMap((term) => term.reconciliation ?? []);
+  const known = new Set<number | null>([null, ...reconciliations.map(({ id }) => id)]);
+  const others = reconciliations
+    .flatMap(({ lines }) => lines)
+    .filter(({ move }) => move.id !== own);
+  const entered = payment_lines.filter(({ reconciliation }) => known.has(reconciliation));
+  const lines = new Map([...entered, ...others].map((line) => [line.id, line]));
+  return [...lines.values()].map(({ id, move, credit, debit }) => ({
+    name: `#${move.id}`,
+    description: move.description,
+    amount: type === "out" ? credit.minus(debit) : debit.minus(credit),
+    isReconciled: others.some((other) => other.id === id),
+    instead: insteadOf(move),
+  }));
 }
 
 /** Journals of type cash are those that money is booked in; payments and bank statements may use others. */
@@ -234,18 +300,17 @@ function insteadOf({ id, origin, journal: { type } }: PayingMove): string | null
 type PayingMove = row.RowOf<typeof PAYMENT>["move"];
 
 /** With a queue in Tryton its state follows a little later than the payment. */
-function rungOf(row: Row): TrytonInvoice["status"] {
+function statusOf(row: Row): TrytonInvoice["status"] {
   if (row.state === "cancelled") return row.state;
   if (isDraft(row)) return "draft";
   return row.state === "paid" || row.reconciled !== null ? "settled" : "posted";
 }
 
 const factsOf = (row: Row): Facts => ({
-  ...(row.number === null ? {} : { number: row.number }),
-  party: row.party.code,
   days: { date: row.invoice_date, ...dueOf(row) },
   money: { untaxed: row.untaxed_amount, tax: row.tax_amount, total: row.total_amount },
   words: {
+    // What the platform calls a purchase may stand here as a sale.
     side: row.type === "out" ? "sale" : "purchase",
     reference: row.reference,
     currency: row.currency.code,
@@ -280,6 +345,30 @@ const lineOf = (line: Row["lines"][number]): FactLine => ({
   unitPrice: line.unit_price,
   amount: line.amount ?? Decimal.zero,
   text: line.description,
+});
+
+/** A credit note of an invoice that counts. */
+export interface Credit {
+  readonly name: string;
+  /** {@link Settling.name} where it settles the invoice. */
+  readonly settles: string | null;
+  /** Negative. */
+  readonly total: Decimal;
+  /** What of it has not been used yet; negative or zero. */
+  readonly toPay: Decimal;
+}
+
+/** Does nothing count of it any more? */
+export const isCreditedInFull = ({ total_amount, credits = [] }: TrytonInvoice): boolean => {
+  const credited = Decimal.sum(credits.map(({ total }) => total)).abs();
+  return credits.length > 0 && credited.compare(total_amount.abs()) >= 0;
+};
+
+/** Of a document that Tryton cannot tell whole: what it said. */
+export const cannotTell = ({ message }: Error): Fault => ({
+  code: "cannot-be-told",
+  message: `the books cannot tell it: ${message}`,
+  next: "An accountant corrects in the books what they say (a missing rate of its currency), then it is read again.",
 });
 
 /** Their credit notes that are posted or paid, by the ids of the invoices; in one call. @throws TrytonError */
