@@ -242,10 +242,10 @@ describe.each(kinds.filter(([name]) => name === "files" || isThere("sshd")))("%s
     const { once, office } = site(list);
     list.put(codes(20));
     await once();
-    await expect(office().acceptList("terminals", BY)).rejects.toThrow("No list");
+    await expect(office().accept("terminals", "", BY)).rejects.toThrow("No list");
     list.put(codes(10));
     expect((await once()).missing).toEqual([]);
-    expect(await office().acceptList("terminals", BY)).toEqual({ flow: "terminals", told: 10 });
+    expect(await office().accept("terminals", "", BY)).toEqual({ flow: "terminals", told: 10 });
     expect(await once()).toMatchObject({ unread: [], missing: [{ count: 10 }] });
     expect((await office().deeds(null)).deeds[0]).toMatchObject({
       event: "list accepted",
@@ -271,7 +271,7 @@ describe.each(kinds.filter(([name]) => name === "files" || isThere("sshd")))("%s
     await restart();
     expect((await once()).unread.map(({ since }) => since)).toEqual([held.unread[0]?.since]);
     expect([sent(), (await once()).flow?.received]).toEqual([0, 119]);
-    expect(await office().acceptList("terminals", BY)).toEqual({ flow: "terminals", told: null });
+    expect(await office().accept("terminals", "", BY)).toEqual({ flow: "terminals", told: null });
     const taken = await once();
     expect(taken).toMatchObject({ inStep: true, unread: [], missing: [] });
     expect(sent()).toBe(5_000);
@@ -296,7 +296,7 @@ test("a list that is read page by page has both brakes and tells what is gone", 
   list.put(codes(5_000));
   expect(await once()).toMatchObject({ unread: [{ code: "list-grew" }], delivered: 120 });
   expect(sent()).toBe(0);
-  await office().acceptList("terminals", BY);
+  await office().accept("terminals", "", BY);
   expect(await once()).toMatchObject({ unread: [], delivered: 5_000 });
 });
 
@@ -309,7 +309,7 @@ test("a reconciliation concludes nothing of what a torn or an overgrown list lac
   list.put(codes(2));
   await once();
   expect(known().waits?.for).toMatch(/lacks 118 of the 120/);
-  await office().acceptList("terminals", BY);
+  await office().accept("terminals", "", BY);
   expect(known()).toMatchObject({
     person: { why: expect.stringMatching(/no longer has T000100/) },
   });

@@ -49,7 +49,10 @@ export function linkBoth(
   if (other !== null) linked(engine, flow, carried, other, at);
 }
 
-/** Links both ids and wakes what waited for it. Inside a transaction. */
+/**
+ * Links both ids and wakes what waited for it. What the platform had of the record under another id stays known as left
+ * behind, until another record takes it: reconciliation tells it while it is there. Inside a transaction.
+ */
 export function linked(
   engine: Engine,
   flow: Flow,
@@ -60,6 +63,9 @@ export function linked(
   const { causes, deliveries, links } = engine.store;
   const { kind } = flow.mapping;
   const [platformId, erpId] = flow.side === "platform" ? [recordId, other] : [other, recordId];
+  const before = flow.side === "erp" ? links.find(kind, "erp", erpId) : null;
+  if (before !== null && before.born === "erp" && before.platformId !== platformId)
+    links.save({ ...before, erpId: `${erpId}, which is ${platformId} now` }, at);
   links.save({ kind, platformId, erpId, born: flow.side, number, content, amount }, at);
   const byId = causes.waitingFor(kind, [recordId, other]);
   // A remittance knows its invoice by number.

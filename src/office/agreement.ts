@@ -1,18 +1,21 @@
 /** Do both sides agree, and since when? What the store knows of reconciliations, for `status`. */
-import type { Engine } from "../engine/engine.ts";
+import { holdingKindOf } from "../core/kinds.ts";
+import type { Engine, Flow } from "../engine/engine.ts";
 import type { Auditor } from "../engine/reconcile/auditor.ts";
 import { AGAIN, DAEMON, type Nightly } from "../engine/reconcile/nightly.ts";
 import { telling } from "../engine/reconcile/settle.ts";
 import type { Bucket } from "../reconcile/case.ts";
 import type { Unasked } from "../reconcile/report.ts";
 import type { CaseRow } from "../reconcile/rows.ts";
-import { ENDED } from "../store/reconciliation.ts";
-import type {
-  Agreement,
-  KnownDifference,
-  KnownDifferences,
-  ReconciliationStatus,
+import { ENDED, type Found } from "../store/reconciliation.ts";
+import {
+  type Agreement,
+  type KnownDifference,
+  type KnownDifferences,
+  OfficeError,
+  type ReconciliationStatus,
 } from "./answers.ts";
+import type { Person } from "./asked.ts";
 
 /**
  * `nightly`: null when no daemon runs, or it does not reconcile by itself. `auditor`: left out where nobody can be
@@ -77,7 +80,8 @@ const FIRST_MAX = 5;
 const clears = ({ row }: KnownDifference): boolean => row?.cause?.code === "partly-paid";
 
 /** What is not settled, from the store. */
-export function knownDifferences({ store: { sweeps } }: Engine): KnownDifferences {
+export function knownDifferences(engine: Engine): KnownDifferences {
+  const { sweeps } = engine.store;
   // What waits is settled by itself, and what is with a person is in the quarantine, or was accepted.
   const rows = [...sweeps.inState("open"), ...sweeps.inState("seen")].filter(({ bucket }) =>
     telling.has(bucket as Bucket),
@@ -86,6 +90,7 @@ export function knownDifferences({ store: { sweeps } }: Engine): KnownDifference
     lastAt: isoOrNull(sweeps.lastDone()?.endedMs ?? null),
     differences: rows.map(({ kind, number, bucket, cause, next, state, firstMs, lastMs, row }) => ({
       kind,
+      flow: engine.flows.find((flow) => mayAccept(flow, { kind, bucket }))?.name ?? null,
       number,
       bucket,
       cause,
@@ -96,6 +101,37 @@ export function knownDifferences({ store: { sweeps } }: Engine): KnownDifference
       row: row === null ? null : (JSON.parse(row) as CaseRow),
     })),
   };
+}
+
+/** What is there twice stays with those who can take one away. */
+const mayAccept = ({ mapping }: Flow, { kind, bucket }: Pick<Found, "kind" | "bucket">): boolean =>
+  holdingKindOf(mapping.kind) === kind && telling.has(bucket as Bucket) && bucket !== "twice";
+
+/**
+ * A person accepts what differs, as it is: it is told again when its values change. Inside a transaction.
+ * @throws OfficeError where no difference of that number is known, or several are
+ */
+export function differenceAccepted(
+  { store, clock }: Engine,
+  flow: Flow,
+  number: string,
+  person: Person,
+): void {
+  const known = [...store.sweeps.inState("open"), ...store.sweeps.inState("seen")].filter(
+    (row) => mayAccept(flow, row) && row.number === number,
+  );
+  const [one, another] = known;
+  if (one === undefined || another !== undefined)
+    throw new OfficeError(
+      one === undefined
+        ? `No difference of ${flow.name} is known as ${number} that a person may accept.`
+        : `${known.length} differences of ${flow.name} are known as ${number}.`,
+      "`fuelbridge reconcile --last` names what differs; what is in the quarantine is resolved there.",
+    );
+  store.sweeps.setState(one.difference, "accepted");
+  const detail = `${one.kind} ${number}: ${one.cause}`;
+  const entry = { flow: flow.flow, event: "difference accepted", detail, person };
+  store.journal.audit(clock.now().wallMs, entry);
 }
 
 /** By flow. */

@@ -149,6 +149,8 @@ export interface KnownDifferences {
 /** A record that keeps both sides from agreeing, as the last run that asked for it found it. */
 export interface KnownDifference {
   readonly kind: string;
+  /** The flow by which a person may accept it; null: it is not theirs to accept, or no flow carries it. */
+  readonly flow: string | null;
   /** What people know it by. */
   readonly number: string;
   readonly bucket: string;

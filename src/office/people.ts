@@ -88,7 +88,7 @@ export function settleUnread(
   store.journal.audit(clock.now().wallMs, entry);
 }
 
-/** Inside a transaction. Returns what the question `acceptList` tells. @throws OfficeError when none is held */
+/** Inside a transaction. Returns what the question `accept` tells. @throws OfficeError when none is held */
 export function listAccepted(engine: Engine, flow: Flow, person: Person): number | null {
   const at = engine.clock.now().wallMs;
   const accepted = acceptList(engine, flow, at);

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { usualBudget } from "../core/budget.ts";
 import type { Flow } from "../engine/engine.ts";
 import { released, unread } from "../engine/recovery.ts";
-import { knownDifferences } from "./agreement.ts";
+import { differenceAccepted, knownDifferences } from "./agreement.ts";
 import { OfficeError, type Trace } from "./answers.ts";
 import {
   AddingRow,
@@ -265,12 +265,17 @@ export const questions = {
   }),
   /**
    * A whole list that was held, because it has lost or grown too much, is right. `told`: what it lacks and a person has now;
-   * null: it is taken at the next look. @throws OfficeError where none is held
+   * null: it is taken at the next look. With a number: what reconciliation tells of that is accepted as it is.
+   * @throws OfficeError where none is held, or no such difference is known
    */
-  acceptList: act([text, Person], ({ engine, flows, daemon }, name, person) => {
+  accept: act([text, text, Person], ({ engine, flows, daemon }, name, number, person) => {
     const flow = flowNamed(flows, name);
-    const told = engine.store.transaction(() => listAccepted(engine, flow, person));
-    daemon?.wake(name);
+    const told = engine.store.transaction(() => {
+      if (number === "") return listAccepted(engine, flow, person);
+      differenceAccepted(engine, flow, number, person);
+      return null;
+    });
+    if (number === "") daemon?.wake(name);
     return { flow: name, told };
   }),
   /** Clears a stop whose cause a person has removed. @throws OfficeError when there is no such stop, or it must stand */

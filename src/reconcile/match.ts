@@ -137,10 +137,14 @@ function joinByLink(table: Table, links: readonly Link[], isConfirmed: Confirmed
 const isNumberEqual: Confirmed = (platform, books) =>
   wordsOf(platform).some((word) => wordsOf(books).includes(word));
 
-/** The party is the same; or neither number nor party is shown by both, so that nothing contradicts the link. */
+/**
+ * The party is the same; or neither number nor party is shown by both, so that nothing contradicts the link.
+ * A price is what was delivered, though it would go elsewhere now: a row of a table decides where.
+ */
 const isNotContradicted =
   (names: Names): Confirmed =>
   (platform, books) => {
+    if (platform.holding.kind === "price") return true;
     const [one, other] = [names.partyOf(platform), names.partyOf(books)];
     if (one !== null && other !== null) return one === other;
     return platform.number === null || books.number === null;

@@ -192,7 +192,7 @@ function oneSided(bucket: "only there" | "only here", { one, told }: Facing): Fa
       here
         ? "It was deleted on the platform, or is not shown to this key: ask its owner, or cancel it in the books."
         : one.kind === "price"
-          ? "If it ended in the books, end it on the platform, too: nothing ends it by itself. If not, put it back into the books."
+          ? "If it ended in the books, end it on the platform, too: nothing ends it by itself. If not, put it back into the books. If it may stay: `fuelbridge accept`, with its flow and number."
           : "It was deleted in the books, or they were restored: retry its delivery.",
     );
   if (isSettledAsOne(one))

@@ -7,7 +7,6 @@ import type { Fault } from "../core/fault.ts";
 import { deepWalks } from "./flows.ts";
 import { causes } from "./quarantine.ts";
 import { asking, moving, RECORD_OF } from "./statements.ts";
-import { wholeIn } from "./sums.ts";
 
 /** Who compares: each opens and closes its own. `list`: the list that the record came from lacks it (src/engine/lists.ts). */
 export type Finder = "inspection" | "reconciliation" | "list";
@@ -198,8 +197,8 @@ export interface SweepRow {
   readonly unasked: string | null;
 }
 
-/** `seen` in one run, `open` once a second run has confirmed it. */
-type DifferenceState = "seen" | "open" | "cleared";
+/** `seen` in one run, `open` once a second run has confirmed it, `accepted` by a person for its values. */
+type DifferenceState = "seen" | "open" | "accepted" | "cleared";
 
 /** A case that keeps both sides from agreeing, as a run found it. */
 export interface Found {
@@ -316,7 +315,7 @@ function differences(database: Database.Database) {
        number = excluded.number, code = excluded.code, cause = excluded.cause, next = excluded.next,
        case_row = excluded.case_row,
        last_ms = excluded.last_ms, last_run = excluded.last_run,
-       state = case when state = 'open' and digest = excluded.digest then 'open' else 'seen' end,
+       state = case when state in ('open', 'accepted') and digest = excluded.digest then state else 'seen' end,
        first_ms = case when state = 'cleared' or digest <> excluded.digest then excluded.first_ms else first_ms end`,
   );
   const setState = run<[state: DifferenceState, difference: number]>(
@@ -333,6 +332,10 @@ function differences(database: Database.Database) {
     /** Call it inside a transaction. */
     setState: (difference: number, state: DifferenceState): void =>
       void setState(state, difference),
+    /** All that keep both sides from agreeing, accepted or not. */
+    standing: rows<[], DifferenceRow>(
+      `select ${columns} from difference where state <> 'cleared' order by difference`,
+    ),
     inState: rows<[state: DifferenceState], DifferenceRow>(
       `select ${columns} from difference where state = ? order by difference`,
     ),
@@ -401,11 +404,6 @@ export function lists(database: Database.Database) {
     `insert into unlisted (record, flow, since_ms, concluded) values (?, ?, ?, ?)
      on conflict do update set concluded = max(concluded, excluded.concluded)`,
   );
-  const delivered = database.prepare<[number], { readonly id: string; readonly text: string }>(
-    `select shown_id(id) as id, ${wholeIn("record")} as text from record
-     where flow = ? and exists (select 1 from delivery indexed by delivery_of_record
-       where record = record.record and state = 'delivered')`,
-  );
   const idOf = value<[record: number], string>("select shown_id(id) from record where record = ?");
   const limit = row<[flow: number], { held: number | null; accepted: number | null }>(
     "select held, accepted from list_limit where flow = ?",
@@ -441,9 +439,6 @@ export function lists(database: Database.Database) {
          and not exists (select 1 from disagreement g where g.record = u.record and g.finder = 'list')
        order by u.record`,
     ),
-    /** Records that were delivered once, with their newest text; in no order. */
-    delivered: (flow: number): Iterable<{ readonly id: string; readonly text: string }> =>
-      delivered.iterate(flow),
     idOf: (record: number): string => idOf(record) ?? "",
     /** How many records a list has that waits for a person; and how many a person has accepted. */
     limit: (flow: number) => limit(flow) ?? { held: null, accepted: null },

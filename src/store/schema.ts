@@ -460,7 +460,7 @@ const reconciliation = `
     next text not null,
     -- The whole case as the run found it, JSON: both values of every field. Null: its time is over (retention.ts).
     case_row text,
-    state text not null check (state in ('seen', 'open', 'cleared')),
+    state text not null check (state in ('seen', 'open', 'accepted', 'cleared')),
     first_ms integer not null,
     last_ms integer not null,
     last_run integer not null references reconciliation_run,

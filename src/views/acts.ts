@@ -61,12 +61,17 @@ export const acts = {
     },
   },
   accept: {
-    usage: "accept <flow>",
-    about: "say that a list which was held is right: it has lost or grown too much to be believed",
+    usage: "accept <flow> [number]",
+    about: "say that a held list is right, or that what differs in one number may stay so",
     path: "/flows/:flow/accept",
     reason: { says: "how that is known; it is kept in the audit" },
-    work: async (office, [name], person) => {
-      const data = await office.acceptList(name, person);
+    work: async (office, [name, number], person) => {
+      const data = await office.accept(name, number, person);
+      if (number !== "")
+        return {
+          data,
+          told: `${number} of ${data.flow} may stay as it is; it is told again when its values change.`,
+        };
       const what =
         data.told === null
           ? "it is taken at the next look"

@@ -84,7 +84,7 @@ const CHANGES = new Set([
   "pause",
   "goOn",
   "settleUnread",
-  "acceptList",
+  "accept",
   "runNow",
   "release",
   "addRow",

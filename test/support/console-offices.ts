@@ -163,6 +163,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
       differences: [
         {
           kind: text(),
+          flow: text(),
           number: text(),
           bucket: text(),
           cause: text(),
@@ -361,7 +362,7 @@ const changes = () => ({
   release: async () => ({ released: "doubled" }),
   pause: async () => ({ flow: "orders" }),
   goOn: async () => ({ flow: "orders" }),
-  acceptList: async () => ({ flow: "orders", told: null }),
+  accept: async () => ({ flow: "orders", told: null }),
   settleUnread: async () => ({ flow: "orders", what: "orders.csv" }),
   addRow: async () => ({ table: "products", key: "ULSD" }),
   wasDone: async () => null,

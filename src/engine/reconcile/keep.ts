@@ -104,11 +104,13 @@ function keepDifferences(
   at: number,
 ): { readonly row: CaseRow; readonly known: DifferenceRow }[] {
   const { sweeps } = store;
-  const open = [...sweeps.inState("seen"), ...sweeps.inState("open")];
   const judged = new Set(report.strength.map(({ kind }) => kind as string));
   // What is in no case any more is on neither side.
   const cleared = new Map(
-    open.filter(({ kind }) => judged.has(kind)).map((row) => [`${row.kind} ${row.key}`, row]),
+    sweeps
+      .standing()
+      .filter(({ kind }) => judged.has(kind))
+      .map((row) => [`${row.kind} ${row.key}`, row]),
   );
   const wrong = report.cases.filter(({ bucket }) => !agreeing.has(bucket));
   for (const { kind, key } of wrong) cleared.delete(`${kind} ${key}`);

@@ -15,6 +15,7 @@ import {
   type Side,
   type Told,
 } from "../../reconcile/case.ts";
+import type { Alias } from "../../reconcile/groups.ts";
 import { type Judging, judgeAll } from "../../reconcile/judge.ts";
 import { match } from "../../reconcile/match.ts";
 import { reconcile, type Report, type Unasked } from "../../reconcile/report.ts";
@@ -30,7 +31,7 @@ import {
 } from "./plan.ts";
 import { type Reading, readAgain, readBoth, readNamed } from "./read.ts";
 import { storedStateOf } from "./stored-state.ts";
-import { beganOf, deliveredParties, type Priced, pricesOf, storeSide, tell } from "./told.ts";
+import { beganOf, deliveredParties, pricesOf, storeSide, tell } from "./told.ts";
 
 /** What reconciliation works with besides the store. */
 export interface Audit {
@@ -87,11 +88,11 @@ export async function reconcileSides(
   const [nothing] = [...reading.unread.values()];
   if (plans.length === 0 && nothing !== undefined) throw nothing.error;
   const books = reading.rows.of("books");
-  const priced = await pricesOf(engine, audit.endpoints, wanted, books, signal);
+  const alias = await pricesOf(engine, audit.endpoints, wanted, books, signal);
   const platform = reading.rows.of("platform");
   const delivered = await deliveredParties(engine, audit.endpoints, wanted, platform, signal);
   const shown = shownWith(delivered);
-  const run = { engine, audit, plans, wanted, reading, shown, priced, question, signal };
+  const run = { engine, audit, plans, wanted, reading, shown, alias, question, signal };
   const { cases, records, judging, left } = await confirmed(run);
   note("reconciled", { scope: scopeOf(question), cases: cases.length });
   const report = reconcile({
@@ -185,7 +186,8 @@ interface Run {
   readonly reading: Reading;
   /** A row with what its side was told and does not show. */
   readonly shown: (row: Holding) => Holding;
-  readonly priced: Priced;
+  /** Of prices. */
+  readonly alias: Alias;
   readonly question: Question;
   readonly signal: AbortSignal;
 }
@@ -211,7 +213,7 @@ function partyPlan(engine: Engine, endpoints: Endpoints, plans: readonly KindPla
 /** What the store knows as differing is asked for again, whatever its day. */
 async function lookAtKnown({ engine, wanted, reading, signal }: Run): Promise<void> {
   const { sweeps } = engine.store;
-  const known = [...sweeps.inState("seen"), ...sweeps.inState("open")];
+  const known = sweeps.standing();
   for (const plan of wanted)
     for (const side of ["platform", "books"] as const) {
       const ids = known
@@ -331,7 +333,7 @@ function casesIn(run: Run): Chosen {
   const cases = matched(run);
   const { sweeps } = engine.store;
   const known = new Set(
-    [...sweeps.inState("seen"), ...sweeps.inState("open")].map(({ kind, key }) => `${kind} ${key}`),
+    sweeps.standing().map(({ kind, key }) => `${kind} ${key}`),
   );
   const untold = new Set(run.reading.lacking.flatMap(({ kind, isTold }) => (isTold ? [] : [kind])));
   const isUntold = (one: Case): boolean => {
@@ -379,8 +381,7 @@ function shownWith(delivered: ReadonlyMap<string, Facts>): (row: Holding) => Hol
 /** Everything that was read. */
 function matched(run: Run): Case[] {
   const records = recordsOf(run);
-  const { alias, links } = run.priced;
-  return match({ records, links: [...linksOf(run.engine, records), ...links], alias });
+  return match({ records, links: linksOf(run.engine, records), alias: run.alias });
 }
 
 function isAsked({ platform, books }: Case, period: Period | null): boolean {

@@ -39,6 +39,8 @@ export function storedStateOf({ engine, plans, moved }: Known, one: Case): Store
   const began = beganOf(engine, plan, one);
   const stored = ofDelivery(engine, plan, one, began, earlier);
   if (stored !== null) return stored;
+  if (earlier?.state === "accepted")
+    return { person: { why: "accepted by a person", digest: earlier.digest } };
   return isNobodys(plan, one, began)
     ? { skip: `no flow takes a ${one.kind} from the platform` }
     : {};

@@ -11,7 +11,6 @@ import { parseExact } from "../../core/json.ts";
 import {
   type Case,
   leading,
-  type Link,
   otherSide,
   type Side,
   type Told,
@@ -57,35 +56,22 @@ export function beganOf({ store }: Engine, { flows }: KindPlan, one: Case): Side
     : "platform";
 }
 
-/** Prices, which both sides name otherwise (a list's code, a terminal's number). */
-export interface Priced {
-  /** What the platform calls a price of the books, by the mapping. */
-  readonly alias: Alias;
-  /** Of those that were delivered: the platform gives them no ids, so that the store has no links of them. */
-  readonly links: readonly Link[];
-}
-
-/** @throws SourceUnavailable */
+/**
+ * What the platform calls a price of the books, by the mapping: both sides name them otherwise (a list's code, a
+ * terminal's number). @throws SourceUnavailable
+ */
 export async function pricesOf(
   engine: Engine,
   endpoints: Endpoints,
   plans: readonly KindPlan[],
   books: readonly Holding[],
   signal: AbortSignal,
-): Promise<Priced> {
+): Promise<Alias> {
   const flows = plans
     .filter(({ kind }) => kind === "price")
     .flatMap((plan) => plan.flows.filter((flow) => sideOf(flow) === "books"));
-  const now = new Map(
-    books.flatMap(({ kind, id, change }) =>
-      kind === "price" && change !== null ? [[id, change] as const] : [],
-    ),
-  );
-  const delivered = flows.flatMap(({ flow }) => [...engine.store.lists.delivered(flow)]);
-  const before = delivered
-    .filter(({ id }) => !now.has(id))
-    .map(({ id, text }): Change => ({ id, version: null, text }));
-  const mapped = [...now.values(), ...before].flatMap((change) => {
+  const mapped = books.flatMap(({ kind, change }) => {
+    if (kind !== "price" || change === null) return [];
     const one = mapFirst(engine, flows, change, new Map(), null);
     return one && "item" in one ? [one.item] : [];
   });
@@ -96,18 +82,8 @@ export async function pricesOf(
     if (one !== undefined && "facts" in one && one.facts.number !== undefined)
       names.set(id, one.facts.number);
   }
-  const standing = new Set([...now.keys()].map((id) => names.get(id)));
-  return {
-    alias: (side, { kind, id }) =>
-      side === "books" && kind === "price" ? (names.get(id) ?? null) : null,
-    links: delivered.flatMap(({ id }): Link[] => {
-      const platformId = names.get(id);
-      const isAnothers = !now.has(id) && standing.has(platformId);
-      return platformId === undefined || isAnothers
-        ? []
-        : [{ kind: "price", platformId, erpId: id }];
-    }),
-  };
+  return (side, { kind, change }) =>
+    side === "books" && kind === "price" ? (names.get(change?.id ?? "") ?? null) : null;
 }
 
 /**

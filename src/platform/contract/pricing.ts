@@ -27,6 +27,10 @@ export type RackPrice = z.infer<typeof RackPrice>;
 export const hasEnded = ({ expiresAt }: RackPrice, atMs: number): boolean =>
   expiresAt !== null && Date.parse(expiresAt) <= atMs;
 
+/** What names a price, which has no id of ours. `A B` and `C` are not `A` and `B C`. */
+export const nameOfPrice = ({ terminalId, product }: { terminalId: string; product: string }) =>
+  `${terminalId.includes(" ") ? JSON.stringify(terminalId) : terminalId} ${product}`;
+
 /** Money in the company's currency; `distanceMiles` in miles, `ratePerMile` per mile. */
 export const FreightQuote = z.looseObject({
   totalFreight: p.decimal,

@@ -16,7 +16,7 @@ import type {
 import { Payment, type paymentStatuses } from "../contract/invoice.ts";
 import { Connection, CreateParty } from "../contract/network.ts";
 import { type ListOperation, pathOf } from "../contract/operations.ts";
-import { BulkRackPrice, hasEnded, RackPrice } from "../contract/pricing.ts";
+import { BulkRackPrice, hasEnded, nameOfPrice, RackPrice } from "../contract/pricing.ts";
 import { pages, rackPages, toDecimal, widePages } from "../contract/primitives.ts";
 import { changeOf, listed, type Query, type ReadContext, recordAt, recordIn } from "../reading.ts";
 import { otherEnd, type Ourselves, ourselvesAmong } from "../sinks/ourselves.ts";
@@ -291,8 +291,8 @@ export const pricePart: WholePart<RackPrice> = {
   async tell(records) {
     const inForce = new Map<string, { readonly record: RackPrice; readonly atMs: number }>();
     for (const { record, atMs } of records)
-      if (counts(record, inForce.get(nameOf(record))?.record, atMs))
-        inForce.set(nameOf(record), { record, atMs });
+      if (counts(record, inForce.get(nameOfPrice(record))?.record, atMs))
+        inForce.set(nameOfPrice(record), { record, atMs });
     return [...inForce].map(([number, { record, atMs }]) => ({
       id: number,
       version: record.updatedAt,
@@ -307,16 +307,13 @@ export const pricePart: WholePart<RackPrice> = {
   expect({ document }) {
     const price = BulkRackPrice.shape.prices.element.parse(document);
     const facts: Facts = {
-      number: nameOf(price),
+      number: nameOfPrice(price),
       money: { price: toDecimal(price.price) },
       words: { unit: unitOf(price.unit) },
     };
     return { facts };
   },
 };
-
-const nameOf = ({ terminalId, product }: { terminalId: string; product: string }): string =>
-  `${terminalId} ${product}`;
 
 /** A price that has ended, or is announced for later, does not count while there is one in force. */
 function counts(price: RackPrice, other: RackPrice | undefined, nowMs: number): boolean {

@@ -53,7 +53,7 @@ describe("what the contract does not take is refused before it costs a request",
 });
 
 test("what was sent is there, with its digits", async () => {
-  expect(await send(...two)).toEqual({ outcome: "done", detail: "200", ids: [] });
+  expect(await send(...two)).toEqual({ outcome: "done", detail: "200", ids: ["HOU-1 ULSD", "HOU-2 ULSD"] });
   expect(await control.stored("rack-prices", "supplier")).toHaveLength(2);
   const { text } = await control.ask("GET", "/records/rack-prices");
   expect(text).toContain('"price":2.503190');
@@ -71,13 +71,13 @@ describe("looking for prices", () => {
     await control.records("rack-prices", [kept("HOU-3", 2.5)]);
     expect(await find(...two)).toEqual({
       found: "none",
-      detail: '2 of 2 prices are not there, first ["HOU-1","ULSD"]',
+      detail: '2 of 2 prices are not there, first HOU-1 ULSD',
     });
   });
 
   test("exact: all of them, by amount", async () => {
     await send(...two);
-    expect(await find(...two)).toMatchObject({ found: "exact", ids: [] });
+    expect(await find(...two)).toMatchObject({ found: "exact", ids: ["HOU-1 ULSD", "HOU-2 ULSD"] });
     expect(await find(price("HOU-2", "2.4"))).toMatchObject({ found: "exact" });
   });
 

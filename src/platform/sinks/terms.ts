@@ -6,7 +6,7 @@ import { ChangedFreightRate, EndedFreightRate } from "../contract/documents.ts";
 import { CreateFreightRate, FreightRate, UpdateFreightRate } from "../contract/network.ts";
 import { pathOf, targetOf } from "../contract/operations.ts";
 import { SupplierTerminal, UpdateTerminal, UpsertTerminal } from "../contract/place.ts";
-import { BulkRackPrice, hasEnded, RackPrice } from "../contract/pricing.ts";
+import { BulkRackPrice, hasEnded, nameOfPrice, RackPrice } from "../contract/pricing.ts";
 import { toDecimal } from "../contract/primitives.ts";
 import { masterData, prices } from "./policy.ts";
 import {
@@ -33,10 +33,11 @@ export const rackPrices: SinkPart = {
     target: targetOf("upsertRackPrices"),
     body: accepted(BulkRackPrice, { prices: items.map(({ document }) => document) }),
   }),
-  // Prices have no ids of their own to us: terminal and product name them.
-  ids: (data) => {
+  ids: (data, { body }) => {
     const { updated, created } = (data ?? {}) as { updated?: unknown; created?: unknown };
-    return typeof updated === "number" && typeof created === "number" ? [] : null;
+    return typeof updated === "number" && typeof created === "number"
+      ? pricesIn(body).map(nameOfPrice)
+      : null;
   },
   find: findPrices,
 };
@@ -187,7 +188,7 @@ async function findTerminal(context: SinkContext, request: Outgoing): Promise<Fi
 }
 
 async function findPrices(context: SinkContext, { body }: Outgoing): Promise<Finding> {
-  const ours = BulkRackPrice.parse(parseExact(body)).prices;
+  const ours = pricesIn(body);
   const theirs = new Map<string, RackPrice>();
   const listing = {
     list: "listRackPrices",
@@ -199,11 +200,11 @@ async function findPrices(context: SinkContext, { body }: Outgoing): Promise<Fin
   for await (const price of listAll(context, listing)) {
     if (hasEnded(price, nowMs)) continue;
     // Whether older prices of the same thing stay listed is not specified: the latest counts.
-    const other = theirs.get(nameOf(price));
-    if (other === undefined || isLater(price, other)) theirs.set(nameOf(price), price);
+    const other = theirs.get(nameOfPrice(price));
+    if (other === undefined || isLater(price, other)) theirs.set(nameOfPrice(price), price);
   }
   const off = ours.filter((price) => {
-    const there = theirs.get(nameOf(price));
+    const there = theirs.get(nameOfPrice(price));
     return (
       there === undefined ||
       !there.price.equals(toDecimal(price.price)) ||
@@ -212,15 +213,18 @@ async function findPrices(context: SinkContext, { body }: Outgoing): Promise<Fin
   });
   const [first] = off;
   if (first === undefined)
-    return { found: "exact", ids: [], detail: `all ${ours.length} prices are there` };
+    return {
+      found: "exact",
+      ids: ours.map(nameOfPrice),
+      detail: `all ${ours.length} prices are there`,
+    };
   return {
     found: off.length === ours.length ? "none" : "different",
-    detail: `${off.length} of ${ours.length} prices are not there, first ${nameOf(first)}`,
+    detail: `${off.length} of ${ours.length} prices are not there, first ${nameOfPrice(first)}`,
   };
 }
 
-const nameOf = ({ terminalId, product }: { terminalId: string; product: string }): string =>
-  JSON.stringify([terminalId, product]);
+const pricesIn = (body: string) => BulkRackPrice.parse(parseExact(body)).prices;
 
 const isLater = (one: RackPrice, other: RackPrice): boolean =>
   Date.parse(one.effectiveAt) > Date.parse(other.effectiveAt);

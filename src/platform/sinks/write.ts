@@ -41,8 +41,8 @@ export interface SinkPart {
    * words of the target are for the read-back. @throws Refused
    */
   readonly write: (items: readonly Item[]) => { readonly target: string; readonly body: unknown };
-  /** The ids in an answer's data, one per item; null when they are not there. By default the record's own. */
-  readonly ids?: (data: unknown) => readonly (string | null)[] | null;
+  /** What the platform calls each item, by an answer's data; null when that does not tell. By default the record's own id. */
+  readonly ids?: (data: unknown, request: Outgoing) => readonly (string | null)[] | null;
   /** Looks for what was written. @throws SourceUnavailable */
   readonly find: (context: SinkContext, request: Outgoing, memory?: Memory) => Promise<Finding>;
   /** The same for a PUT, where that is looked for otherwise. @throws SourceUnavailable */
@@ -97,7 +97,7 @@ export function openSink(part: SinkPart, context: SinkContext): Sink {
       let isOpen = false;
       const read = (data: unknown): ReturnType<typeof ids> => {
         isOpen = unfinished?.isOpen(data) ?? false;
-        return ids(data);
+        return ids(data, request);
       };
       const answer = answerOf(exchange, read, new Date(clock.now().wallMs), method);
       const told = isOpen && unfinished ? { ...answer, unfinished: unfinished.fault } : answer;

@@ -38,7 +38,7 @@ export async function reconciliation(asked: Asked): Promise<Answer> {
             ${table(
               "Differences that are not settled",
               ["Document", "Result", "Cause and next step", "Since"],
-              known.differences.slice(0, DIFFERENCES_MAX).map((one) => knownRow(one, asked)),
+              known.differences.slice(0, DIFFERENCES_MAX).map((one, index) => knownRow(one, asked, index)),
             )}
             ${known.differences.length > DIFFERENCES_MAX ? html`<p>and ${number(known.differences.length - DIFFERENCES_MAX)} more: compare a period below, its CSV has all.</p>` : ""}`
     }
@@ -98,12 +98,27 @@ const CLOSING_DAYS = 10;
 const DIFFERENCES_MAX = 200;
 
 const knownRow = (
-  { kind, number, bucket, cause, next, since, row }: KnownDifference,
+  { kind, flow, number, bucket, cause, next, since, row }: KnownDifference,
   asked: Asked,
+  index: number,
 ) => [
   link(`/documents?text=${encodeURIComponent(number)}`, html`${kind} ${whole(number)}`),
   html`${bucket}${row === null ? "" : fieldsOf(row, asked.site.currency)}`,
-  html`${cause}<br /><strong>Next:</strong> ${next}`,
+  html`${cause}<br /><strong>Next:</strong> ${next}${
+    flow === null
+      ? ""
+      : html`<details>
+          <summary>It may stay so</summary>
+          ${changing(asked, {
+            id: `accept-${index}`,
+            action: `/flows/${segment(flow)}/accept`,
+            button: `Accept ${number}`,
+            role: "operator",
+            hint: "How is that known?",
+            fields: html`<input type="hidden" name="what" value="${verbatim(number)}" />`,
+          })}
+        </details>`
+  }`,
   at(since, asked),
 ];
 
