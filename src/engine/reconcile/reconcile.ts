@@ -332,9 +332,7 @@ function casesIn(run: Run): Chosen {
   const records = recordsOf(run);
   const cases = matched(run);
   const { sweeps } = engine.store;
-  const known = new Set(
-    sweeps.standing().map(({ kind, key }) => `${kind} ${key}`),
-  );
+  const known = new Set(sweeps.standing().map(({ kind, key }) => `${kind} ${key}`));
   const untold = new Set(run.reading.lacking.flatMap(({ kind, isTold }) => (isTold ? [] : [kind])));
   const isUntold = (one: Case): boolean => {
     const plan = plans.find(({ kind }) => kind === one.kind);

@@ -8,13 +8,7 @@ import type { Fault } from "../../core/fault.ts";
 import { type Facts, type Holding, type HoldingKind, roles } from "../../core/holdings.ts";
 import { corrected, leavesIn } from "../../core/correction.ts";
 import { parseExact } from "../../core/json.ts";
-import {
-  type Case,
-  leading,
-  otherSide,
-  type Side,
-  type Told,
-} from "../../reconcile/case.ts";
+import { type Case, leading, otherSide, type Side, type Told } from "../../reconcile/case.ts";
 import type { Alias } from "../../reconcile/groups.ts";
 import { otherId } from "../../store/links.ts";
 import { endpointOf, type Engine, type Flow } from "../engine.ts";

@@ -53,7 +53,11 @@ describe("what the contract does not take is refused before it costs a request",
 });
 
 test("what was sent is there, with its digits", async () => {
-  expect(await send(...two)).toEqual({ outcome: "done", detail: "200", ids: ["HOU-1 ULSD", "HOU-2 ULSD"] });
+  expect(await send(...two)).toEqual({
+    outcome: "done",
+    detail: "200",
+    ids: ["HOU-1 ULSD", "HOU-2 ULSD"],
+  });
   expect(await control.stored("rack-prices", "supplier")).toHaveLength(2);
   const { text } = await control.ask("GET", "/records/rack-prices");
   expect(text).toContain('"price":2.503190');
@@ -71,7 +75,7 @@ describe("looking for prices", () => {
     await control.records("rack-prices", [kept("HOU-3", 2.5)]);
     expect(await find(...two)).toEqual({
       found: "none",
-      detail: '2 of 2 prices are not there, first HOU-1 ULSD',
+      detail: "2 of 2 prices are not there, first HOU-1 ULSD",
     });
   });
 

@@ -38,7 +38,9 @@ export async function reconciliation(asked: Asked): Promise<Answer> {
             ${table(
               "Differences that are not settled",
               ["Document", "Result", "Cause and next step", "Since"],
-              known.differences.slice(0, DIFFERENCES_MAX).map((one, index) => knownRow(one, asked, index)),
+              known.differences
+                .slice(0, DIFFERENCES_MAX)
+                .map((one, index) => knownRow(one, asked, index)),
             )}
             ${known.differences.length > DIFFERENCES_MAX ? html`<p>and ${number(known.differences.length - DIFFERENCES_MAX)} more: compare a period below, its CSV has all.</p>` : ""}`
     }
@@ -105,20 +107,20 @@ const knownRow = (
   link(`/documents?text=${encodeURIComponent(number)}`, html`${kind} ${whole(number)}`),
   html`${bucket}${row === null ? "" : fieldsOf(row, asked.site.currency)}`,
   html`${cause}<br /><strong>Next:</strong> ${next}${
-    flow === null
-      ? ""
-      : html`<details>
-          <summary>It may stay so</summary>
-          ${changing(asked, {
-            id: `accept-${index}`,
-            action: `/flows/${segment(flow)}/accept`,
-            button: `Accept ${number}`,
-            role: "operator",
-            hint: "How is that known?",
-            fields: html`<input type="hidden" name="what" value="${verbatim(number)}" />`,
-          })}
-        </details>`
-  }`,
+      flow === null
+        ? ""
+        : html`<details>
+            <summary>It may stay so</summary>
+            ${changing(asked, {
+              id: `accept-${index}`,
+              action: `/flows/${segment(flow)}/accept`,
+              button: `Accept ${number}`,
+              role: "operator",
+              hint: "How is that known?",
+              fields: html`<input type="hidden" name="what" value="${verbatim(number)}" />`,
+            })}
+          </details>`
+    }`,
   at(since, asked),
 ];
 
