@@ -146,8 +146,8 @@ test("a price that the books do not list any more is told until a person accepts
   expect((await site.office.differences()).differences).toMatchObject([{ flow: "rack-prices" }]);
   await expect(accept("T-1")).rejects.toThrow(/No difference/);
   await accept();
-  for (const _night of [1, 2]) {
-    expect(inWords(await site.ask())).toEqual([
+  for (const night of ["first", "second"]) {
+    expect(inWords(await site.ask()), night).toEqual([
       "with a person | T-75-TX-2700 ULSD-CLR | with-a-person",
     ]);
     expect((await site.office.differences()).differences).toEqual([]);
