@@ -61,9 +61,7 @@ import {
   encodingOf,
   type Extract,
   keepChange,
-  openSheet,
-  type Part,
-  readRecords,
+  readExport,
 } from "../../src/formats/table/records.ts";
 import { tableWriter } from "../../src/formats/table/write.ts";
 import { x12Reader } from "../../src/formats/x12/read.ts";
@@ -97,7 +95,6 @@ export interface SetReading {
 
 export interface ReadResult {
   readonly extract: Extract;
-  readonly notices: readonly string[];
   /** Has the changes; to be closed. */
   readonly scratch: Scratch;
   /** Of a file that was read whole: what else it says. */
@@ -159,45 +156,26 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
  */
 export async function readSet(
   { profile, config, surroundings }: SetReading,
-  { parts: files, manifests = new Map() }: Opened,
+  { parts: files, manifests }: Opened,
   { signal, advanced }: Pick<Reading, "signal" | "advanced">,
 ): Promise<ReadResult | null> {
   const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0);
   const scratch =
     bytes <= SMALL_BYTES ? memoryScratch() : (surroundings.scratch?.(bytes) ?? memoryScratch());
-  const parts = new Map<string, Part>();
-  const read = new Map<string, number>();
-  const progress = (name: string, count: number): void => {
+  const progress = (count: number, records: number): void => {
     if (signal.aborted) throw new ChangedMeanwhile();
-    read.set(name, count);
-    const share = sum(read.values()) / bytes;
-    const records = sum([...parts.values()].map(({ sheet }) => sheet.wholeRows));
-    advanced?.({ records, share: Math.min(share, 1) });
+    advanced?.({ records, share: Math.min(count / bytes, 1) });
   };
+  const { delimiter, labels, decimal } = config;
+  const options = { delimiter, labels, decimal, manifests, advanced: progress };
   try {
-    for (const [part, file] of files) {
-      const { name } = file;
-      const read = (count: number): void => progress(name, count);
-      parts.set(part, {
-        file: name,
-        sheet: await openSheet(profile, file, config.delimiter, read),
-        manifest: manifests.get(part),
-      });
-    }
-    const notices = [...files.values()].flatMap(({ name, survey }) =>
-      survey.fallback
-        ? [`${name} is not UTF-8; it was read as Windows-1252. Set "encoding" to be sure.`]
-        : [],
-    );
-    return { extract: await readRecords(profile, parts, config, scratch), notices, scratch };
+    return { extract: await readExport(profile, files, options, scratch), scratch };
   } catch (error) {
     scratch.close();
     if (error instanceof ChangedMeanwhile) return null;
     throw error;
   }
 }
-
-const sum = (numbers: Iterable<number>): number => [...numbers].reduce((one, two) => one + two, 0);
 
 /* How the files of a source become changes: as tables, record by record, or whole by another format. */
 
@@ -250,12 +228,7 @@ export const wholeReader = (records: RecordReader): Reader => ({
     if (manifest !== undefined && left === undefined) checkDocuments(manifest, name, documents);
     const scratch = memoryScratch();
     for (const change of changes) keepChange(scratch, change);
-    return {
-      extract: { notices: [], cut: null, leftOut: 0, nameless: 0 },
-      notices,
-      scratch,
-      whole,
-    };
+    return { extract: { notices, cut: null, leftOut: 0, nameless: 0 }, scratch, whole };
   },
 });
 
@@ -456,7 +429,7 @@ async function* pagesOf(
       if (!reading.signal.aborted) reading.hindered?.(changing(opened.set));
       return !reading.signal.aborted;
     }
-    const { scratch, extract, notices } = result;
+    const { scratch, extract } = result;
     const whole: Partial<RecordsRead> = result.whole ?? {};
     try {
       if (whole.left !== undefined) {
@@ -465,12 +438,11 @@ async function* pagesOf(
       }
       expectNew(name, whole.numbers ?? [], reading);
       const { cut } = extract;
-      const said = [...notices, ...extract.notices];
       const total = scratch.count();
       const end = {
         cameAt,
         arrival: { id: opened.hash, name, numbers: whole.numbers ?? [] },
-        notices: said,
+        notices: extract.notices,
         ...(cut === null
           ? { whole: wholeOf(opened) }
           : { refused: [refusalOf(opened, cutFault(cut, place))] }),

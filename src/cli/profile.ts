@@ -1,4 +1,4 @@
-/** Profiles of files: how a file is read with one, and a proposal from a sample. Nothing is stored or delivered. */
+/** Profiles of files: the shipped ones, and how a file is read with one. Nothing is stored or delivered. */
 import type { Command } from "commander";
 import { ConfigurationError } from "../core/errors.ts";
 import { addBareCommand } from "./command.ts";
@@ -21,15 +21,6 @@ export function profile(program: Command): void {
       "a file that ends in .yaml, or the name of a shipped one",
     )
     .option("--rows <count>", "how many records are shown (default: 20)");
-  addBareCommand(
-    parent,
-    "guess <file>",
-    "proposes a profile, with comments, from a sample",
-    async ({ args: [file = ""], options }) => {
-      const { guessFile } = await import("./profile/files.ts");
-      return guessFile(file, options["layout"] ?? null);
-    },
-  ).option("--layout <layout>", "what its records are; left out: what fits best");
   addBareCommand(parent, "list", "the shipped profiles", async () => {
     const { listProfiles } = await import("./profile/files.ts");
     return listProfiles();

@@ -13,7 +13,7 @@ import { bytesOf, survey } from "../../src/formats/format.ts";
 import type { Fields } from "../../src/formats/table/layouts.ts";
 import { openProfile, shippedProfiles } from "../../src/formats/table/profile-load.ts";
 import { type Column, guardedAs, partsOf, type Profile } from "../../src/formats/table/profile.ts";
-import { changesOf, openSheet, type Part, readRecords } from "../../src/formats/table/records.ts";
+import { changesOf, readExport, type SurveyedFile } from "../../src/formats/table/records.ts";
 import { writeRecords } from "../../src/formats/table/write.ts";
 import { recordsFor } from "./random-records.ts";
 
@@ -112,7 +112,7 @@ async function readBack(
   records: readonly Values[],
   folder: string,
 ): Promise<unknown[]> {
-  const parts = new Map<string, Part>();
+  const parts = new Map<string, SurveyedFile>();
   const handles = [];
   try {
     for (const part of partsOf(profile)) {
@@ -120,11 +120,10 @@ async function readBack(
       writeFileSync(path, bytes(writeRecords(profile, records, part)));
       const handle = await open(path);
       handles.push(handle);
-      const file = { name: part, handle, survey: await survey(handle, profile.encoding) };
-      parts.set(part, { file: part, sheet: await openSheet(profile, file, "auto", () => {}) });
+      parts.set(part, { name: part, handle, survey: await survey(handle, profile.encoding) });
     }
     const scratch = memoryScratch();
-    const { cut } = await readRecords(profile, parts, {}, scratch);
+    const { cut } = await readExport(profile, parts, {}, scratch);
     expect(cut).toBeNull();
     return changesOf(scratch, 0, scratch.count()).map(({ text, fault }) => {
       expect(fault).toBeUndefined();

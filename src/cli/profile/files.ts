@@ -1,10 +1,9 @@
-/** `fuelbridge profile`: the shipped ones, a proposal from a sample, and a file read with one. */
+/** `fuelbridge profile`: the shipped ones, and a file read with one. */
 import { Decimal } from "../../core/decimal.ts";
 import { ConfigurationError, exitCodes } from "../../core/errors.ts";
 import { PartFault } from "../../formats/format.ts";
-import { layouts } from "../../formats/table/layouts.ts";
 import { openProfile, shippedProfiles } from "../../formats/table/profile-load.ts";
-import { guessProfile, type Trial, tryProfile, type Values } from "../../formats/table/try.ts";
+import { type Trial, tryProfile, type Values } from "../../formats/table/try.ts";
 import { counted, table } from "../../views/table.ts";
 import type { Answer } from "../answer.ts";
 
@@ -15,27 +14,6 @@ export function listProfiles(): Answer {
   });
   const rows = data.map(({ name, layout, file, about }) => [name, layout, file, about]);
   return { data, text: table(["PROFILE", "LAYOUT", "FILE", "WHAT"], rows) };
-}
-
-/** @throws ConfigurationError */
-export async function guessFile(path: string, layout: string | null): Promise<Answer> {
-  const names = layouts.map(({ name }) => name);
-  if (layout !== null && !names.includes(layout))
-    throw new ConfigurationError(
-      `There is no layout ${layout}.`,
-      `Right would be one of ${names.join(", ")}.`,
-    );
-  try {
-    const data = await guessProfile(path, path, layout);
-    return { data, text: data.yaml };
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new ConfigurationError(
-      `No profile can be proposed from ${path}: ${error.message}.`,
-      "Give a text file with rows, or write the profile by hand: docs/profiles.md.",
-      error,
-    );
-  }
 }
 
 /** `files`: by the part of the export. @throws ConfigurationError, InvalidProfile */

@@ -40,7 +40,7 @@ const tokensOf = (form: string): string[] => form.match(TOKEN) ?? [];
 const made = new Map<string, DateForm>();
 
 /** @throws RangeError from `read`: it is none of these forms, or no day of the calendar */
-export function dateForm(forms: readonly string[]): DateForm {
+function dateForm(forms: readonly string[]): DateForm {
   const key = forms.join("|");
   const known = made.get(key);
   if (known !== undefined) return known;

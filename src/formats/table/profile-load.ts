@@ -435,7 +435,8 @@ function readProfile(path: string, called: string): Profile {
     text = readFileSync(path, "utf8");
   } catch (error) {
     const message = `it cannot be read: ${(error as Error).message}`;
-    const remedy = `Create it, or correct the path; it starts at the configuration's folder. "fuelbridge profile guess FILE" writes one from a sample.`;
+    const remedy =
+      "Create it, or correct the path; it starts at the configuration's folder. docs/profiles.md has an example.";
     throw new InvalidProfile(called, [{ line: 1, column: 1, setting: "", message, remedy }]);
   }
   return parseProfile(text, called);

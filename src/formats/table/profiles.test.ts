@@ -12,7 +12,7 @@ import { bytesOf } from "../format.ts";
 import { layouts } from "./layouts.ts";
 import { type InvalidProfile, openProfile, parseProfile, shippedProfiles } from "./profile-load.ts";
 import { profileSchema } from "./profile.ts";
-import { guessProfile, tryProfile } from "./try.ts";
+import { tryProfile } from "./try.ts";
 import { writeDocuments } from "./write.ts";
 import { d, invoice, line } from "../../../test/files/sink.ts";
 
@@ -297,75 +297,3 @@ describe("mistakes in a profile", () => {
     ]);
   });
 });
-
-test.each([
-  ["profiles/parties.csv", "books.parties"],
-  ["profiles/rack_prices.csv", "books.prices"],
-  ["profiles/bol-deliveries.csv", "plain/delivery-tickets"],
-  ["tryton-export/customers.csv", "tryton-export/customers"],
-  ["tryton-export/price-lists.csv", "tryton-export/price-lists"],
-])("guess proposes for %s a profile of %s that says what is missing", async (file, layout) => {
-  const path = join(DATA, file);
-  const { yaml, missing, ...guess } = await guessProfile(path, file, layout);
-  expect(guess.layout).toBe(layout);
-  const unknown = mistakesIn(yaml).filter((told) => !/the field \w+ of \S+ is missing/.test(told));
-  expect(unknown).toEqual([]);
-  if (missing.length > 0) {
-    for (const field of missing) expect(yaml).toContain(`# ${field}: is needed and was not found`);
-    return;
-  }
-  const { read, refused } = await tryProfile(
-    parseProfile(yaml, "g"),
-    new Map([["heads", path]]),
-    0,
-  );
-  expect(read + refused).toBeGreaterThan(3);
-});
-
-test.each([
-  ["rack-sheet.csv", "terminals/rack-sheet", 'list: "Terminal"'],
-  ["parties.csv", "canonical/parties", 'code: "external_id"'],
-  ["rack_prices.csv", "canonical/rack-prices", 'price: "price"'],
-  ["paid_invoices.csv", "canonical/paid-invoices", 'amountToPay: "open_amount"'],
-  ["invoices.csv", "canonical/invoices", '\n  total: "invoice_total"'],
-  ["bol-deliveries.csv", "titan/bol-deliveries", 'number: "BOL Number"'],
-  ["site-deliveries.csv", "titan/site-deliveries", 'number: "BOL Number"'],
-])("guess names for %s the shipped profile that reads it, %s", async (file, profile, line) => {
-  const { yaml, shipped } = await guessProfile(join(DATA, "profiles", file), file, null);
-  expect(shipped.map((one) => one.profile)).toEqual([profile]);
-  expect(yaml).toContain(`fuelbridge profile try ${file} --profile ${profile}`);
-  expect(yaml).toContain(line);
-});
-
-test.each([
-  ["plain/terminals", "Terminal Code,Terminal Name,City,State,Zip", "T1,North,Tulsa,OK,74101"],
-  [
-    "plain/delivery-tickets",
-    "Ticket No,Ticket Status,Vendor,Receiver,BOL,Date Delivered,Driver,Carrier,Grade,Gross Gal,Net Gal",
-    "4711,SIGNED,000101,000417,B1,03/14/2026,Ann,Fast Haul,ULSD2,8000,7950",
-  ],
-  ["books.prices", "Rack;Product;Price;UOM", "T-1;ULSD2;2,3456;gal"],
-  [
-    "books.invoices",
-    "Invoice No,Customer No,Invoice Date,Due Date,Net Amount,Tax,Invoice Total,Item,Qty,Unit Price,Line Amount",
-    "I-1,000417,03/01/2026,03/31/2026,100.00,8.00,108.00,ULSD2,40,2.5,100.00",
-  ],
-  [
-    "books.parties",
-    "Cust No,Customer Name,Phone,E-Mail,Street,City,State,Zip,Country,Active",
-    "000417,Acme,555,a@b.c,Main 1,Tulsa,OK,74101,US,1",
-  ],
-  [
-    "plain/freight-rates",
-    "Rate Code,Connection,Origin City,Origin State,Dest Zip,Product,Rate per Mile,Flat Fee,Min Charge",
-    "R1,c1,Tulsa,OK,74101,ULSD2,2.5,,100",
-  ],
-])(
-  "guess takes a file that no shipped profile reads for %s by its columns",
-  async (layout, ...rows) => {
-    const path = join(folder, "sample.csv");
-    writeFileSync(path, [...rows, rows[1], ""].join("\n"));
-    const guess = await guessProfile(path, "sample.csv", null);
-    expect([guess.layout, guess.unused, guess.shipped]).toEqual([layout, [], []]);
-  },
-);

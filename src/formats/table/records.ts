@@ -35,7 +35,7 @@ import { rowsOfWorkbook, WORKBOOK_BYTES_MAX } from "./workbook.ts";
 
 const ID_MAX = 200;
 
-export interface Part {
+interface Part {
   readonly file: string;
   readonly sheet: Sheet;
   /** What it must come to; left out: it has no manifest. */
@@ -53,6 +53,54 @@ export interface Extract {
   readonly nameless: number;
 }
 
+/** How an export is read. */
+export interface ExportOptions extends Pick<TableOptions, "labels" | "decimal"> {
+  /** In place of the profile's, unless `auto`. */
+  readonly delimiter?: ProfileFile["delimiter"];
+  /** Takes each cell and row that cannot be read. */
+  readonly refused?: (id: string, problem: Problem) => void;
+  /** Takes how many bytes and rows of all files were read so far. What it throws ends the reading. */
+  readonly advanced?: (bytes: number, rows: number) => void;
+  /** What each part must come to. Left out: there are no manifests. */
+  readonly manifests?: ReadonlyMap<string, Manifest> | undefined;
+}
+
+/**
+ * The files of one export, by its parts, into changes in `scratch`: what the daemon delivers, and what people try.
+ * @throws PartFault when one of the files is not what the profile says, ChangedMeanwhile when one was written to
+ */
+export async function readExport(
+  profile: Profile,
+  files: ReadonlyMap<string, SurveyedFile>,
+  options: ExportOptions,
+  scratch: Scratch,
+): Promise<Extract> {
+  const parts = new Map<string, Part>();
+  const bytes = new Map<string, number>();
+  const advance = (part: string, count: number): void => {
+    bytes.set(part, count);
+    const rows = [...parts.values()].map(({ sheet }) => sheet.wholeRows);
+    options.advanced?.(sumOf(bytes.values()), sumOf(rows));
+  };
+  for (const [part, file] of files)
+    parts.set(part, {
+      file: file.name,
+      sheet: await openSheet(profile, file, options.delimiter ?? "auto", (count) =>
+        advance(part, count),
+      ),
+      manifest: options.manifests?.get(part),
+    });
+  const guessed = [...files.values()].filter(({ survey }) => survey.fallback);
+  const notices = guessed.map(
+    ({ name }) => `${name} is not UTF-8; it was read as Windows-1252. Set "encoding" to be sure.`,
+  );
+  const extract = await readRecords(profile, parts, options, scratch);
+  return { ...extract, notices: [...notices, ...extract.notices] };
+}
+
+const sumOf = (numbers: Iterable<number>): number =>
+  [...numbers].reduce((sum, one) => sum + one, 0);
+
 /**
  * Reads all of an export and puts its changes into `scratch` (see {@link changesOf}): which of them stand, and whether
  * any may be delivered, is known at the end of the files only. `refused` takes each cell and row that cannot be read.
@@ -61,7 +109,7 @@ export interface Extract {
 export async function readRecords(
   profile: Profile,
   parts: ReadonlyMap<string, Part>,
-  options: TableOptions & { readonly refused?: (id: string, problem: Problem) => void },
+  options: Pick<ExportOptions, "labels" | "decimal" | "refused">,
   scratch: Scratch,
 ): Promise<Extract> {
   const { layout } = profile;
@@ -313,7 +361,7 @@ export interface SurveyedFile {
  * `delimiter`: in place of the profile's, unless `auto`. `read` takes how many bytes were read so far.
  * @throws PartFault when it is no such table, ChangedMeanwhile while it is read
  */
-export async function openSheet(
+async function openSheet(
   profile: Profile,
   { name, handle, survey }: SurveyedFile,
   delimiter: ProfileFile["delimiter"],

@@ -9,14 +9,14 @@ export interface Row {
   readonly cells: readonly string[];
 }
 
-export interface Tokens {
+interface Tokens {
   readonly delimiter: Delimiter | null;
   readonly quotes: boolean;
   /** No row is longer, in UTF-16 units. */
   readonly longest: number;
 }
 
-export interface Tokenised {
+interface Tokenised {
   /** Those that end in the text; empty lines are none. */
   readonly rows: readonly Row[];
   /** Where the row begins that does not end in it. */
@@ -30,7 +30,7 @@ export interface Tokenised {
 }
 
 /** `from`: the line that the text begins in. */
-export function tokenise(text: string, tokens: Tokens, from: number): Tokenised {
+function tokenise(text: string, tokens: Tokens, from: number): Tokenised {
   const rows: Row[] = [];
   const { delimiter, quotes, longest } = tokens;
   let at = 0;

@@ -5,7 +5,7 @@ import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { readCell } from "./cells.ts";
 import { openProfile } from "./profile-load.ts";
-import { guessProfile, tryProfile } from "./try.ts";
+import { tryProfile } from "./try.ts";
 import { exact, rowsOfWorkbook } from "./workbook.ts";
 import { dropFolder } from "../../../test/files/source.ts";
 import { type Cell, workbook, zipped } from "../../../test/files/workbook.ts";
@@ -49,18 +49,6 @@ test("a rack sheet as a workbook gives the records, digits and refusals of the s
     refusals.map(({ line, column }) => [line, column]),
   );
   expect(book.leftOut).toBe(1);
-});
-
-test("guess sees the header of a workbook below its title, and its columns", async () => {
-  const { yaml, missing } = await guessProfile(
-    saved(workbook(rackSheet())),
-    "rack.xlsx",
-    "books.prices",
-  );
-  expect(yaml).toContain("file: xlsx");
-  expect(yaml).toContain("header: 4");
-  expect(yaml).toContain('list: "Terminal"');
-  expect(missing).toEqual(["product", "price", "unit"]);
 });
 
 test.each([
