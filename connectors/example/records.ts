@@ -160,7 +160,7 @@ export function recordsOf<
       const records = steps.map(({ desired, values, entry: { native } }) => ({
         id: native.id,
         version: native.version,
-        ...(to === "amended" ? amended(values, desired) : {}),
+        ...(values === null ? {} : amended(values, desired)),
       }));
       await wire.call(`/${name}/${CALLS[to]}`, { records }, z.object({}), signal);
     },

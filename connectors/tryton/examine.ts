@@ -1,41 +1,27 @@
 /** What must hold in Tryton before the next document goes: each thing with what to do when it does not. */
 import { Decimal } from "../../src/core/decimal.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import type { Examination, Needs } from "../../src/core/examination.ts";
+import type { DayToBook, Examination, Needs } from "../../src/core/examination.ts";
 import type { Fault } from "../../src/core/fault.ts";
 import { reading } from "../../src/ledger/errors.ts";
 import {
-  type BookPeriod,
   type Check,
   type CodeColumn,
   codeExaminations,
   type CodesFound,
-  currencyCheck,
+  type CodesNamed,
   examined,
   exists,
-  ledgerColumns,
-  partiesFound,
-  periodExaminations,
-  pricePlacesCheck,
-  releaseExamination,
-  type Rights,
-  type RightsArea,
-  rightsCheck,
-  wrongAccount,
+  faultOf,
 } from "../../src/ledger/examine.ts";
 import { inPages } from "../../src/ledger/holdings.ts";
-import { files } from "./attachments.ts";
 import type { Books } from "./books.ts";
+import { rightsLooks } from "./rights.ts";
 import {
   amounts,
-  as,
-  called,
-  countOf,
   day,
   either,
   flags,
-  idLists,
-  idsOrNone,
   ofCompany,
   one,
   oneOrNone,
@@ -45,166 +31,7 @@ import {
   texts,
   where,
 } from "./rows.ts";
-import { buttonIn, NoSuchCompany, TESTED, TRYTON, unavailable } from "./wire.ts";
-
-/* The rights that the synchronisation's user needs in Tryton, by what it does (src/ledger/examine.ts). */
-
-const READ = "read";
-const WRITE = "read write create";
-/** Drafts that come to nothing, and lines that change, are taken back. */
-const ALL = "read write create delete";
-
-const areas: readonly RightsArea[] = [
-  {
-    what: "codes and prices",
-    groups: "Account (8.0: Accounting), Stock, Sales",
-    models: {
-      [READ]:
-        "account.account account.journal account.period account.invoice.payment_term " +
-        "account.invoice.payment.method product.product product.uom product.category " +
-        "product.price_list product.price_list.line stock.location",
-    },
-  },
-  {
-    what: "parties",
-    groups: "Party Administration",
-    models: { [WRITE]: "party.party party.address party.identifier" },
-  },
-  {
-    what: "invoices and payments",
-    groups: "Account (8.0: Accounting)",
-    models: {
-      [ALL]: "account.invoice account.invoice.line account.invoice.tax",
-      [READ]: "account.move account.move.reconciliation",
-      // A due date that changes is written on it.
-      "read write": "account.move.line",
-      [WRITE]: "res.user.warning ir.note",
-    },
-    buttons: { "account.invoice": "post cancel pay" },
-  },
-  {
-    what: "orders",
-    groups: "Sales, Purchase",
-    models: { [WRITE]: "sale.sale purchase.purchase", [ALL]: "sale.line purchase.line" },
-    buttons: {
-      "sale.sale": "draft quote confirm cancel",
-      "purchase.purchase": "draft quote confirm cancel",
-    },
-  },
-  {
-    what: "deliveries",
-    groups: "Stock (8.0: and Stock Force Assignment)",
-    models: { [WRITE]: "stock.shipment.out stock.shipment.in", [ALL]: "stock.move" },
-    buttons: {
-      "stock.shipment.out": "draft wait assign pick pack end cancel",
-      "stock.shipment.in": "draft receive end cancel",
-      "stock.move": "cancel",
-    },
-  },
-];
-
-const attachments: RightsArea = {
-  what: "PDFs (attach: pdf)",
-  groups: "one with read and create on ir.attachment",
-  models: { "read create": "ir.attachment" },
-};
-
-const claims: RightsArea = {
-  what: "claims (guard: claim)",
-  groups: "one with create, write and delete on ir.model.data",
-  models: { [ALL]: "ir.model.data" },
-};
-
-/** @param parts as {@link Needs} has them */
-export function rightsLooks(books: Books, parts: ReadonlySet<string>): Check[] {
-  const { guard } = books.config;
-  const rights = rightsIn(books);
-  const looks = [
-    ...areas,
-    ...(Object.keys(files).some((sink) => parts.has(sink)) ? [attachments] : []),
-    ...(guard === "claim" ? [claims] : []),
-  ].map((area) => rightsCheck(rights, area));
-  if (guard !== "module") return looks;
-  return [...looks, [`module ${SERVER_MODULE}`, () => moduleFault(books)]];
-}
-
-const rightsIn = (books: Books): Rights => ({
-  name: TRYTON.name,
-  remedy: "Activate the modules that the connector's README names, with trytond-admin.",
-  async present(models) {
-    const { modelName, ownModels } = await books.tryton.release();
-    const domain = where({ [`${modelName} in`]: models });
-    const rows = await rowsOf(books, "ir.model", domain, { name: called(modelName, as<string>()) });
-    return new Set([...rows.map(({ name }) => name), ...ownModels]);
-  },
-  async lacking(needed) {
-    const { ownModels } = await books.tryton.release();
-    const models = [...needed].filter(([model]) => !ownModels.includes(model));
-    const access = await books.tryton.call<Record<string, Record<string, unknown>>>(
-      "model.ir.model.access.get_access",
-      [models.map(([model]) => model)],
-    );
-    return models.flatMap(([model, rights]) =>
-      rights.filter((right) => !access[model]?.[right]).map((right) => `${right} ${model}`),
-    );
-  },
-  async barred(model, buttons) {
-    const release = await books.tryton.release();
-    const names = buttons.map((name) => buttonIn(release, name));
-    const domain = where({ [`${release.ofModel} =`]: model, "name in": names });
-    const fields = { ...texts("name"), ...idLists("groups") };
-    const rows = await rowsOf(books, "ir.model.button", domain, fields);
-    const own = await groupsOfUser(books);
-    return rows
-      .filter(({ groups }) => groups.length > 0 && !groups.some((id) => own.has(id)))
-      .map(({ name }) => name);
-  },
-  never: async (area) =>
-    area !== claims || (await books.tryton.release()).claims ? null : NO_CLAIMS,
-});
-
-/** With the groups above them. */
-async function groupsOfUser(books: Books): Promise<ReadonlySet<number>> {
-  const { user } = await books.tryton.session();
-  const { groups } = await rowOf(books, "res.user", user, idLists("groups"));
-  const rows = await rowsOf(books, "res.group", [], idsOrNone("parent"));
-  const found = new Set(groups);
-  for (const id of found) {
-    const parent = rows.find((row) => row.id === id)?.parent ?? null;
-    if (parent !== null) found.add(parent);
-  }
-  return found;
-}
-
-const NO_CLAIMS: Fault = {
-  code: "no-claims",
-  message: "guard is claim, and this release of Tryton lets no client work with ir.model.data",
-  next: "Set guard to module, or to search if fuelbridge is the only program that brings these documents.",
-};
-
-async function moduleFault(books: Books): Promise<Fault | null> {
-  const { ofModel } = await books.tryton.release();
-  const module = where({ "name =": SERVER_MODULE, "state =": "activated" });
-  const isThere = (await countOf(books, "ir.module", module)) > 0;
-  const guarded = await countOf(
-    books,
-    "ir.model.field",
-    where({ "module =": SERVER_MODULE, "name =": "external_id", [`${ofModel} in`]: GUARDED }),
-  );
-  if (isThere && guarded === GUARDED.length) return null;
-  return {
-    code: "no-module",
-    message: isThere
-      ? `the module ${SERVER_MODULE} of Tryton is of an older version`
-      : `Tryton does not have the module ${SERVER_MODULE}`,
-    next: "Install and activate it as the connector's README says, or set guard to search or claim.",
-  };
-}
-
-/** What the module gives an id of the platform to. */
-const GUARDED = ["account.invoice", "account.move"];
-
-const SERVER_MODULE = "fuelbridge_guard";
+import { NoSuchCompany, TESTED, TRYTON, unavailable } from "./wire.ts";
 
 /** @throws SourceUnavailable when Tryton, its database, the user or the company is not there */
 export async function checkTryton({ tryton, config }: Books, signal: AbortSignal): Promise<void> {
@@ -224,18 +51,113 @@ export async function examineTryton(
   needs: Needs,
 ): Promise<readonly Examination[]> {
   const looks = (all: readonly Check[]): Promise<Examination[]> => examined(TRYTON, all, signal);
-  const { surroundings } = books;
-  const between = (from: string, to: string) => periodsBetween(books, from, to);
   return [
-    await releaseExamination(TRYTON, TESTED, () => books.tryton.release(), signal),
+    await releaseExamination(books, signal),
     ...(await looks([...rightsLooks(books, needs.parts), ...companyChecks(books, needs)])),
-    ...(await periodExaminations({ books: TRYTON, surroundings, between }, needs)),
+    ...(await periodExaminations(books, needs)),
     ...(await looks(codeLooks(books))),
     ...(await codeExaminations(TRYTON, columnsOf(books), needs, signal)),
   ];
 }
 
-async function periodsBetween(books: Books, from: string, to: string): Promise<BookPeriod[]> {
+/** Documents go to a release that no test runs against as well: what it has changed shows as refusals. */
+async function releaseExamination(books: Books, signal: AbortSignal): Promise<Examination> {
+  const { name } = TRYTON;
+  const asked = exists(`release of ${name}`, () => books.tryton.release());
+  const [told] = await examined(TRYTON, [asked], signal);
+  if (told?.fault !== null) return told as Examination;
+  const { version, series } = await books.tryton.release();
+  const what = `${name} ${version}`;
+  if (TESTED.includes(series)) return { what, fault: null };
+  const note = `fuelbridge is tested with ${name} ${TESTED.join(" and ")}, not with ${series}: try it on a copy of the books first`;
+  return { what, fault: null, note };
+}
+
+/* The periods of what is about to be booked: of today and the next two months, and of documents that are stored and wait. */
+
+/** Days are `YYYY-MM-DD`, both included. */
+interface Period {
+  readonly name: string;
+  readonly isOpen: boolean;
+  readonly from: string;
+  readonly to: string;
+}
+
+type Of = (date: string) => Period | undefined;
+
+/** One call for all of them. */
+async function periodExaminations(
+  books: Books,
+  { days }: Pick<Needs, "days">,
+): Promise<Examination[]> {
+  const { surroundings } = books;
+  const soon = monthsFrom(surroundings.dayOf(surroundings.now().toISOString()));
+  const dates = [...soon, ...days.map((one) => one.day)].toSorted();
+  let periods: readonly Period[] = [];
+  const unreadable = await faultOf(TRYTON, [
+    "periods",
+    async () => {
+      periods = await periodsBetween(books, dates[0] ?? "", dates.at(-1) ?? "");
+      return null;
+    },
+  ]);
+  if (unreadable !== null) return [{ what: "periods", fault: unreadable }];
+  const on: Of = (date) => periods.find(({ from, to }) => from <= date && date <= to);
+  const fault = (date: string) => periodFault(date, on(date));
+  return [
+    ...soon.map((date) => ({ what: `open period for ${date}`, fault: fault(date) })),
+    ...waiting(days, on, fault),
+  ];
+}
+
+function periodFault(date: string, period: Period | undefined): Fault | null {
+  if (period?.isOpen === true) return null;
+  return {
+    code: "closed-period",
+    message: period ? `period ${period.name} is closed` : `there is no period for ${date}`,
+    next: period
+      ? `An accountant opens the period in ${TRYTON.name}.`
+      : `An accountant creates the fiscal year with its periods in ${TRYTON.name}.`,
+  };
+}
+
+/** One line for all that wait; or one for each period that cannot take its documents. */
+function waiting(
+  days: readonly DayToBook[],
+  on: Of,
+  faultOn: (date: string) => Fault | null,
+): Examination[] {
+  if (days.length === 0) return [];
+  const shut = days.filter(({ day: date }) => faultOn(date) !== null);
+  const byPeriod = Map.groupBy(shut, ({ day: date }) => on(date)?.name ?? date.slice(0, 7));
+  if (shut.length === 0)
+    return [{ what: `open periods for ${documents(sum(days))} that wait`, fault: null }];
+  return [...byPeriod].map(([name, group]): Examination => {
+    const first = group.map((one) => one.day).toSorted()[0] ?? "";
+    const fault = faultOn(first);
+    const flows = [...Map.groupBy(group, ({ flow }) => flow)]
+      .map(([flow, its]) => `${sum(its)} of ${flow}`)
+      .join(", ");
+    const message = `${fault?.message ?? ""}: ${flows}, from ${first} on, cannot be booked`;
+    return { what: `period ${name}`, fault: fault && { ...fault, message } };
+  });
+}
+
+const sum = (days: readonly DayToBook[]): number => days.reduce((all, { count }) => all + count, 0);
+
+const documents = (count: number): string => `${count} document${count === 1 ? "" : "s"}`;
+
+/** Today and the first days of the next two months. */
+function monthsFrom(today: string): string[] {
+  const firstOf = (ahead: number): string => {
+    const date = new Date(`${today.slice(0, 7)}-01T00:00:00Z`);
+    date.setUTCMonth(date.getUTCMonth() + ahead);
+    return date.toISOString().slice(0, 10);
+  };
+  return [today, firstOf(1), firstOf(2)];
+}
+
+async function periodsBetween(books: Books, from: string, to: string): Promise<Period[]> {
   const domain = where({
     ...(await ofCompany(books)),
     "type =": "standard",
@@ -252,21 +174,38 @@ async function periodsBetween(books: Books, from: string, to: string): Promise<B
   }));
 }
 
-const placesRemedy = (decimals: number): string =>
-  `Set price_decimal = ${decimals} under [product] in trytond.conf. Tryton fixes it when the database is made: ask whoever looks after it.`;
+/** Rack prices have six decimal places at the most. */
+const PRICE_DECIMALS = 6;
 
-function companyChecks(books: Books, needs: Needs): Check[] {
-  const { lookup, config } = books;
-  const kept = async (): Promise<string> => {
-    const id = await lookup.company(config.company);
-    const fields = { currency: one(texts("code")) };
-    return (await rowOf(books, "company.company", id, fields)).currency.code;
-  };
-  return [
-    currencyCheck(config, needs, kept),
-    pricePlacesCheck(TRYTON.name, () => lookup.pricePlaces(), placesRemedy),
-  ];
-}
+const companyChecks = ({ lookup, config, tryton }: Books, needs: Needs): Check[] => [
+  [
+    `company "${config.company}" in ${config.currency}`,
+    async () => {
+      const id = await lookup.company(config.company);
+      const fields = { currency: one(texts("code")) };
+      const its = (await rowOf({ tryton }, "company.company", id, fields)).currency.code;
+      const wrong = [config.currency, needs.currency].find((currency) => currency !== its);
+      if (wrong === undefined) return null;
+      return {
+        code: "wrong-currency",
+        message: `the books of ${config.company} are kept in ${its}, not in ${wrong}`,
+        next: "Correct currency in the configuration, or name the company that keeps its books in it. Nothing is converted.",
+      };
+    },
+  ],
+  [
+    `prices with ${PRICE_DECIMALS} decimal places`,
+    async () => {
+      const kept = await lookup.pricePlaces();
+      if (kept >= PRICE_DECIMALS) return null;
+      return {
+        code: "few-decimals",
+        message: `${TRYTON.name} keeps prices with ${kept} decimal places; rack prices have up to ${PRICE_DECIMALS}`,
+        next: `Set price_decimal = ${PRICE_DECIMALS} under [product] in trytond.conf. Tryton fixes it when the database is made: ask whoever looks after it. Until then invoice lines with such prices are booked as one piece at their amount, and orders with them wait for a person.`,
+      };
+    },
+  ],
+];
 
 const ACCOUNTS = ["receivable", "payable", "revenue", "expense"] as const;
 const JOURNALS = ["revenue", "expense"] as const;
@@ -305,6 +244,13 @@ async function accountFault(
   return wrongAccount(code, closed ? "is closed" : `is no ${kind} account`, next);
 }
 
+/** An account that documents cannot be booked on. @param is why: `is closed` */
+const wrongAccount = (code: string, is: string, next: string): Fault => ({
+  code: "wrong-account",
+  message: `account ${code} ${is}`,
+  next,
+});
+
 const ACCOUNT = {
   ...flags("closed"),
   type: oneOrNone(flags("receivable payable revenue expense")),
@@ -325,18 +271,47 @@ async function journalFault(
   };
 }
 
-/** Of the tables that the mappings in `mappings` read. */
+const columnsFor = (
+  what: CodesNamed["what"],
+  find: CodesNamed["find"],
+  columns: Readonly<Record<string, readonly string[]>>,
+): CodeColumn[] =>
+  Object.entries(columns).map(([cell, sinks]) => {
+    const [table = "", column = ""] = cell.split(".");
+    return { table, column, names: { what, find }, sinks };
+  });
+
+/** The columns that mappings read, of those tables that name products, units, accounts and parties. */
 function columnsOf(books: Books): readonly CodeColumn[] {
   const { faults } = books.lookup;
-  return ledgerColumns({
-    product: async (codes) => ({ faults: await faults("product", codes) }),
-    unit: async (codes) => ({ faults: await faults("unit", codes) }),
-    async account(codes) {
-      const absent = await faults("account", codes);
-      return { faults: new Map([...absent, ...(await unusable(books, codes))]) };
-    },
-    party: (codes) => findParties(books, codes),
-  });
+  const goods = ["orders", "shipments"];
+  const documents = [...goods, "invoices", "bills"];
+  const accounts = async (codes: readonly string[]) => {
+    const absent = await faults("account", codes);
+    return { faults: new Map([...absent, ...(await unusable(books, codes))]) };
+  };
+  return [
+    ...columnsFor(
+      ["product", "products"],
+      async (all) => ({ faults: await faults("product", all) }),
+      {
+        "items.item": documents,
+      },
+    ),
+    ...columnsFor(["unit", "units"], async (all) => ({ faults: await faults("unit", all) }), {
+      "units.symbol": documents,
+    }),
+    ...columnsFor(["account", "accounts"], accounts, {
+      "tax-accounts.sales": ["invoices"],
+      "tax-accounts.purchases": ["bills"],
+      "charge-accounts.sales": ["invoices"],
+      "charge-accounts.purchases": ["bills"],
+    }),
+    ...columnsFor(["party", "parties"], (codes) => findParties(books, codes), {
+      "customers.account": [...goods, "invoices"],
+      "vendors.account": [...goods, "bills"],
+    }),
+  ];
 }
 
 /** Accounts that Tryton books nothing on: closed ones, and headings, which have no type. */
@@ -354,12 +329,23 @@ async function unusable(
   return new Map(rows.map((row) => [row.code, unusableOf(row)]));
 }
 
+const inactiveFault = (code: string): Fault => ({
+  code: "party-inactive",
+  message: `the party ${code} is not active in ${TRYTON.name}`,
+  next: `Activate the party ${code} in ${TRYTON.name}, or name another one in the table.`,
+});
+
+/** One that is missing is made with its first document; one that is not active keeps its code from being made. */
 async function findParties(books: Books, codes: readonly string[]): Promise<CodesFound> {
   const fields = { ...texts("code"), ...flags("active") };
   const asked = where({ "code in": codes });
   const rows = await rowsOf(books, "party.party", asked, fields, { inactive: true });
-  const isActive = new Map(rows.map(({ code, active }) => [code, active]));
-  return partiesFound(TRYTON.name, codes, isActive);
+  const known = new Set(rows.map(({ code }) => code));
+  const inactive = rows.filter(({ active }) => !active);
+  return {
+    faults: new Map(inactive.map(({ code }) => [code, inactiveFault(code)])),
+    unknown: codes.filter((code) => !known.has(code)),
+  };
 }
 
 /* What parties owe by the ledger, beside what their invoices say is open. */

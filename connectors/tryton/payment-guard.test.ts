@@ -5,7 +5,7 @@ import { numbers, runs, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { invoiceSink, paymentSink } from "./index.ts";
 import type { Check } from "../../src/ledger/examine.ts";
-import { rightsLooks } from "./examine.ts";
+import { rightsLooks } from "./rights.ts";
 import {
   between,
   booksOf,

@@ -69,10 +69,10 @@ export interface Records<K extends TableKind, Values, Row> {
   list(scope: Scope, from: string | null, signal: AbortSignal): AsyncIterable<RowPage<Row>>;
   /** At most {@link Capabilities.atomic}, all or none. Their ids, null where the answer has none. */
   create(all: readonly Writing<K, Values>[], call: Call): Promise<readonly (string | null)[]>;
-  /** One step for all. Left out: a record is never changed (payments, parties). */
+  /** One step for all; only to `amended` it has values. Left out: a record is never changed (payments, parties). */
   apply?(
     to: StepTo,
-    steps: readonly (Step<K, Row> & Writing<K, Values>)[],
+    steps: readonly (Step<K, Row> & { readonly values: Values | null })[],
     call: Call,
   ): Promise<void>;
   /** A source of what changed: stampSource of stamps.ts, or another walk. Left out: no source reads this kind. */
@@ -205,15 +205,11 @@ function tableAdapter<K extends TableKind, Values, Row extends Values, Codes>(
     },
     create: async (desired, call) => records.create(await written(desired, call), call),
     async apply(to, steps, call) {
-      const all = await written(
-        steps.map(({ desired }) => desired),
-        call,
-      );
-      await records.apply?.(
-        to,
-        steps.map((step, at) => ({ ...step, ...(all[at] as Writing<K, Values>) })),
-        call,
-      );
+      const desired = steps.map((step) => step.desired);
+      // What is cancelled may name a code that is no longer there.
+      const all = to === "amended" ? await written(desired, call) : [];
+      const changed = steps.map((step, at) => ({ ...step, values: all[at]?.values ?? null }));
+      await records.apply?.(to, changed, call);
     },
     get: (ids, call) => search({ ids }, call),
     named: (numbers, signal) => search({ numbers }, { ...READ, signal }),

@@ -1,0 +1,187 @@
+/** The rights that the synchronisation's user needs in Tryton, by what it does. */
+import type { Fault } from "../../src/core/fault.ts";
+import type { Check } from "../../src/ledger/examine.ts";
+import { files } from "./attachments.ts";
+import type { Books } from "./books.ts";
+import { as, called, countOf, idLists, idsOrNone, rowOf, rowsOf, texts, where } from "./rows.ts";
+import { buttonIn, TRYTON } from "./wire.ts";
+
+interface Area {
+  /** What needs them: `orders`. */
+  readonly what: string;
+  /** Tryton's own groups that give them, for people. */
+  readonly groups: string;
+  /** Models by the rights that each needs: `{ "read write": "account.move.line" }`. */
+  readonly models: Readonly<Record<string, string>>;
+  /** Buttons by the model that they belong to: `{ "sale.sale": "quote confirm" }`. */
+  readonly buttons?: Readonly<Record<string, string>>;
+}
+
+const READ = "read";
+const WRITE = "read write create";
+/** Drafts that come to nothing, and lines that change, are taken back. */
+const ALL = "read write create delete";
+
+const areas: readonly Area[] = [
+  {
+    what: "codes and prices",
+    groups: "Account (8.0: Accounting), Stock, Sales",
+    models: {
+      [READ]:
+        "account.account account.journal account.period account.invoice.payment_term " +
+        "account.invoice.payment.method product.product product.uom product.category " +
+        "product.price_list product.price_list.line stock.location",
+    },
+  },
+  {
+    what: "parties",
+    groups: "Party Administration",
+    models: { [WRITE]: "party.party party.address party.identifier" },
+  },
+  {
+    what: "invoices and payments",
+    groups: "Account (8.0: Accounting)",
+    models: {
+      [ALL]: "account.invoice account.invoice.line account.invoice.tax",
+      [READ]: "account.move account.move.reconciliation",
+      // A due date that changes is written on it.
+      "read write": "account.move.line",
+      [WRITE]: "res.user.warning ir.note",
+    },
+    buttons: { "account.invoice": "post cancel pay" },
+  },
+  {
+    what: "orders",
+    groups: "Sales, Purchase",
+    models: { [WRITE]: "sale.sale purchase.purchase", [ALL]: "sale.line purchase.line" },
+    buttons: {
+      "sale.sale": "draft quote confirm cancel",
+      "purchase.purchase": "draft quote confirm cancel",
+    },
+  },
+  {
+    what: "deliveries",
+    groups: "Stock (8.0: and Stock Force Assignment)",
+    models: { [WRITE]: "stock.shipment.out stock.shipment.in", [ALL]: "stock.move" },
+    buttons: {
+      "stock.shipment.out": "draft wait assign pick pack end cancel",
+      "stock.shipment.in": "draft receive end cancel",
+      "stock.move": "cancel",
+    },
+  },
+];
+
+const attachments: Area = {
+  what: "PDFs (attach: pdf)",
+  groups: "one with read and create on ir.attachment",
+  models: { "read create": "ir.attachment" },
+};
+
+const claims: Area = {
+  what: "claims (guard: claim)",
+  groups: "one with create, write and delete on ir.model.data",
+  models: { [ALL]: "ir.model.data" },
+};
+
+/** @param parts as {@link Needs} has them */
+export function rightsLooks(books: Books, parts: ReadonlySet<string>): Check[] {
+  const { guard } = books.config;
+  const looks = [
+    ...areas,
+    ...(Object.keys(files).some((sink) => parts.has(sink)) ? [attachments] : []),
+    ...(guard === "claim" ? [claims] : []),
+  ].map((area): Check => [`rights: ${area.what}`, () => rightsFault(books, area)]);
+  if (guard !== "module") return looks;
+  return [...looks, [`module ${SERVER_MODULE}`, () => moduleFault(books)]];
+}
+
+async function rightsFault(books: Books, area: Area): Promise<Fault | null> {
+  const { modelName, ownModels, claims: canClaim } = await books.tryton.release();
+  if (area === claims && !canClaim) return NO_CLAIMS;
+  const needed = Object.entries(area.models).flatMap(([its, models]) =>
+    models.split(" ").map((model) => [model, its.split(" ")] as const),
+  );
+  const domain = where({ [`${modelName} in`]: needed.map(([model]) => model) });
+  const rows = await rowsOf(books, "ir.model", domain, { name: called(modelName, as<string>()) });
+  const present = new Set([...rows.map(({ name }) => name), ...ownModels]);
+  const without = needed.map(([model]) => model).filter((model) => !present.has(model));
+  if (without.length > 0)
+    return {
+      code: "no-module",
+      message: `${TRYTON.name} does not have ${without.join(", ")}`,
+      next: "Activate the modules that the connector's README names, with trytond-admin.",
+    };
+  const checked = needed.filter(([model]) => !ownModels.includes(model));
+  const access = await books.tryton.call<Record<string, Record<string, unknown>>>(
+    "model.ir.model.access.get_access",
+    [checked.map(([model]) => model)],
+  );
+  const lacking = checked.flatMap(([model, its]) =>
+    its.filter((right) => !access[model]?.[right]).map((right) => `${right} ${model}`),
+  );
+  for (const [model, buttons] of Object.entries(area.buttons ?? {}))
+    for (const button of await barred(books, model, buttons.split(" ")))
+      lacking.push(`button ${button} of ${model}`);
+  if (lacking.length === 0) return null;
+  return {
+    code: "no-right",
+    message: `the user may not: ${lacking.join(", ")}`,
+    next: `Add the user to these groups in ${TRYTON.name}: ${area.groups}.`,
+  };
+}
+
+/** Those of a model's buttons that the user may not press. */
+async function barred(books: Books, model: string, buttons: readonly string[]): Promise<string[]> {
+  const release = await books.tryton.release();
+  const names = buttons.map((name) => buttonIn(release, name));
+  const domain = where({ [`${release.ofModel} =`]: model, "name in": names });
+  const fields = { ...texts("name"), ...idLists("groups") };
+  const rows = await rowsOf(books, "ir.model.button", domain, fields);
+  const own = await groupsOfUser(books);
+  return rows
+    .filter(({ groups }) => groups.length > 0 && !groups.some((id) => own.has(id)))
+    .map(({ name }) => name);
+}
+
+/** With the groups above them. */
+async function groupsOfUser(books: Books): Promise<ReadonlySet<number>> {
+  const { user } = await books.tryton.session();
+  const { groups } = await rowOf(books, "res.user", user, idLists("groups"));
+  const rows = await rowsOf(books, "res.group", [], idsOrNone("parent"));
+  const found = new Set(groups);
+  for (const id of found) {
+    const parent = rows.find((row) => row.id === id)?.parent ?? null;
+    if (parent !== null) found.add(parent);
+  }
+  return found;
+}
+
+const NO_CLAIMS: Fault = {
+  code: "no-claims",
+  message: "guard is claim, and this release of Tryton lets no client work with ir.model.data",
+  next: "Set guard to module, or to search if fuelbridge is the only program that brings these documents.",
+};
+
+async function moduleFault(books: Books): Promise<Fault | null> {
+  const { ofModel } = await books.tryton.release();
+  const module = where({ "name =": SERVER_MODULE, "state =": "activated" });
+  const isThere = (await countOf(books, "ir.module", module)) > 0;
+  const guarded = await countOf(
+    books,
+    "ir.model.field",
+    where({ "module =": SERVER_MODULE, "name =": "external_id", [`${ofModel} in`]: GUARDED }),
+  );
+  if (isThere && guarded === GUARDED.length) return null;
+  return {
+    code: "no-module",
+    message: isThere
+      ? `the module ${SERVER_MODULE} of Tryton is of an older version`
+      : `Tryton does not have the module ${SERVER_MODULE}`,
+    next: "Install and activate it as the connector's README says, or set guard to search or claim.",
+  };
+}
+
+/** What the module gives an id of the platform to. */
+const GUARDED = ["account.invoice", "account.move"];
+
+const SERVER_MODULE = "fuelbridge_guard";
