@@ -1,5 +1,6 @@
 /** What an ERP's newest export says, in the words of holdings: as of that file, not as it is now. */
 import { posix } from "node:path";
+import type { z } from "zod";
 import type { FilesConfig, SourceConfig, TableSink, TableSource } from "./config.ts";
 import { Blocked, type Drop, unavailable } from "./folder/port.ts";
 import {
@@ -38,6 +39,7 @@ import {
   type CustomerInvoice,
   customerInvoices,
   customers,
+  deliveryTickets,
   type PriceLine,
   priceLists,
   suppliers,
@@ -60,6 +62,7 @@ const KINDS: Readonly<Record<string, HoldingKind>> = {
   [suppliers.name]: "party",
   [priceLists.name]: "price",
   [customerInvoices.name]: "invoice",
+  [deliveryTickets.name]: "ticket",
 };
 
 /** Lists of parties that each have codes of their own. */
@@ -233,6 +236,7 @@ function holdingOf(layout: string, change: Change): Holding {
 function factsOf(layout: string, { id, text }: Change): Facts {
   const record = parseExact(text);
   if (layout === customerInvoices.name) return invoiceFacts(customerInvoices.record.parse(record));
+  if (layout === deliveryTickets.name) return ticketFacts(deliveryTickets.record.parse(record));
   if (layout === priceLists.name) return priceFacts(id, priceLists.record.parse(record));
   const { code, name } = customers.record.parse(record);
   return { number: code, state: "open", words: { name } };
@@ -263,6 +267,27 @@ function invoiceFacts(invoice: CustomerInvoice): Facts {
     },
     money: { untaxed, tax, total, ...(open === null ? {} : { open }) },
     words: { side: "sale", currency },
+  };
+}
+
+/** One that is issued may be signed on the platform meanwhile: its state is not told. A party that is left out is we. */
+function ticketFacts(ticket: z.infer<typeof deliveryTickets.record>): Facts {
+  const { number, status, receiver, supplier, bolNumber, delivered, lines } = ticket;
+  const state = { DRAFT: "draft", SIGNED: "posted", VOID: "ended" } as const;
+  return {
+    number,
+    party: receiver ?? supplier,
+    ...(status in state ? { state: state[status as keyof typeof state] } : {}),
+    ...(delivered === null ? {} : { days: { date: delivered } }),
+    words: {
+      side: receiver === null ? "purchase" : "sale",
+      reference: bolNumber?.trim() || number,
+    },
+    lines: lines.flatMap(({ product, netGallons }) =>
+      product === null
+        ? []
+        : [{ product, quantity: netGallons, unit: "gal", unitPrice: null, amount: Decimal.zero }],
+    ),
   };
 }
 

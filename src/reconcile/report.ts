@@ -50,7 +50,7 @@ export interface Asked extends Judging {
   /** How many records this scope had in the last run that ended. */
   readonly previous: readonly Count[];
   readonly strength: readonly SideStrength[];
-  /** Kinds that a side cannot be asked for: the two sides do not agree about them. */
+  /** Kinds that a side cannot be asked for: the two sides do not agree about them, unless nobody ever can. */
   readonly unasked: readonly Unasked[];
   /** What parties owe by the books' ledger, where it can be asked. */
   readonly ledger: readonly LedgerRow[];
@@ -73,6 +73,8 @@ export interface Unasked {
   readonly next?: string;
   /** How many records of the other side are not compared for it; left out: all of the kind, or none. */
   readonly records?: number;
+  /** No night can compare it: the two sides agree without it. */
+  readonly byNature?: true;
   /** All flows that carry it are paused: nobody is told of it again and again. */
   readonly paused?: true;
 }
@@ -87,7 +89,7 @@ export interface Report {
   /** `failed`: it cannot be trusted, and nothing was judged. */
   readonly state: "done" | "failed";
   readonly failures: readonly string[];
-  /** Every case is equal, void on both or out of scope, and everything could be asked. */
+  /** Every case is equal, void on both or out of scope, and everything could be asked that ever can be. */
   readonly agrees: boolean;
   readonly notices: readonly string[];
   readonly ignore: Ignore;
@@ -152,7 +154,7 @@ function reportOf(
     failures,
     agrees:
       failures.length === 0 &&
-      unasked.length === 0 &&
+      unasked.every(({ byNature }) => byNature === true && cases.length > 0) &&
       cases.every(({ bucket }) => agreeing.has(bucket)),
     notices: ledgerNotices(balances),
     ignore,

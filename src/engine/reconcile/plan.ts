@@ -37,24 +37,31 @@ export type Endpoints = ReadonlyMap<
 /** Kinds that have a flow, in the order of {@link holdingKinds}. `only`: of this flow's kind alone. */
 export function planOf(engine: Engine, endpoints: Endpoints, only: string | null): KindPlan[] {
   const asked = engine.flows.filter(({ name }) => only === null || name === only);
-  const kinds = new Set(asked.map(comparedAs));
+  const kinds = new Set(asked.map((flow) => comparedAs(flow, endpoints)));
   return holdingKinds
     .filter((kind) => kinds.has(kind))
     .map((kind) => kindPlan(engine, endpoints, kind));
 }
 
-function comparedAs(flow: Flow): HoldingKind | null {
-  return goodsOfBooks(flow) === null ? holdingKindOf(flow.mapping.kind) : null;
+const comparedAs = (flow: Flow, endpoints: Endpoints): HoldingKind | null =>
+  isUntold(flow, endpoints) ? null : holdingKindOf(flow.mapping.kind);
+
+/** Goods that start in the books and that these cannot list: by nature, every night. */
+export function isUntold(flow: Flow, endpoints: Endpoints): boolean {
+  const kind = goodsOfBooks(flow);
+  return (
+    kind !== null && endpoints.get(endpointOf(flow.from))?.holdings?.strength[kind] === undefined
+  );
 }
 
-/** Goods that start in the books are written to the platform, and no list of the books tells all of them. Null: another flow. */
+/** What a flow brings from the books to the platform where that is goods; null: another flow. */
 export function goodsOfBooks({ mapping, side }: Flow): GoodsHoldingKind | null {
   const kind = holdingKindOf(mapping.kind);
   return kind !== null && isGoodsHolding(kind) && side === "erp" ? kind : null;
 }
 
 function kindPlan({ flows: all }: Engine, endpoints: Endpoints, kind: HoldingKind): KindPlan {
-  const flows = all.filter((flow) => comparedAs(flow) === kind);
+  const flows = all.filter((flow) => comparedAs(flow, endpoints) === kind);
   const names = [...new Set(flows.flatMap(({ from, to }) => [endpointOf(from), endpointOf(to)]))];
   const able = names.flatMap((endpoint): Asked[] => {
     const holdings = endpoints.get(endpoint)?.holdings;

@@ -25,6 +25,7 @@ import {
   type Endpoints,
   goodsOfBooks,
   isAskable,
+  isUntold,
   type KindPlan,
   PLATFORM,
   planOf,
@@ -114,7 +115,7 @@ export async function reconcileSides(
     ),
     unasked: [
       ...all.flatMap(cannotBeAsked),
-      ...engine.flows.flatMap((flow) => goodsNotTold(flow, question)),
+      ...engine.flows.flatMap((flow) => goodsNotTold(flow, audit.endpoints, question)),
       ...notToldIn(reading, planned, left),
     ],
     ledger: await ledgerOf(plans, signal),
@@ -129,14 +130,16 @@ export async function reconcileSides(
 const cannotBeAsked = ({ kind, unasked }: KindPlan): Unasked[] =>
   unasked.map((endpoint) => ({ endpoint, kind, why: "its connector does not read them back" }));
 
-/** Goods that the books bring to the platform. It is so every night: the report says so, and nobody is alerted of it. */
-function goodsNotTold(flow: Flow, { flow: only }: Question): Unasked[] {
+/** Goods of books that cannot list them: the report says so, and it keeps nobody from agreeing in the rest. */
+function goodsNotTold(flow: Flow, endpoints: Endpoints, { flow: only }: Question): Unasked[] {
   const kind = goodsOfBooks(flow);
-  if (kind === null || (only !== null && only !== flow.name)) return [];
+  if (kind === null || !isUntold(flow, endpoints) || (only !== null && only !== flow.name))
+    return [];
   const why =
-    "The books' lists do not tell all that was ever delivered. " +
+    "These books cannot list them. " +
     "Compare the ERP's own list of them with the platform's, by number and gallons, when you close a month.";
-  return [{ endpoint: endpointOf(flow.from), kind, what: `flow "${flow.name}"`, why }];
+  const endpoint = endpointOf(flow.from);
+  return [{ endpoint, kind, what: `flow "${flow.name}"`, why, byNature: true }];
 }
 
 /** What a side could not tell just now, each with what to do about it. `left`: cases that were left out for it, by kind. */
@@ -339,7 +342,9 @@ function casesIn(run: Run): Chosen {
     if (plan === undefined || !untold.has(one.kind) || one.books.length > 0) return false;
     return beganOf(engine, plan, one) === "books";
   };
+  const isListed = listedIn(run, records);
   const isMeant = (one: Case): boolean =>
+    isListed(one) &&
     plans.some(({ kind }) => kind === one.kind) &&
     (isOnBoth(one) || isAsked(one, period) || known.has(`${one.kind} ${one.key}`));
   const isWanted = (one: Case): boolean => isMeant(one) && !isUntold(one);
@@ -353,6 +358,30 @@ function casesIn(run: Run): Chosen {
     cases: cases.filter(isWanted),
     records: { platform: rest("platform"), books: rest("books") },
     left: new Map([...notTold].map(([kind, those]) => [kind, those.length])),
+  };
+}
+
+/**
+ * A list of goods in the books tells of the days from the first to the last in it: what went before is on the platform,
+ * and an ERP does not list it for ever. False: a case of the platform alone that the books told once, of another day.
+ */
+function listedIn({ engine, plans }: Run, { books }: Records): (one: Case) => boolean {
+  const days = new Map<HoldingKind, readonly string[]>();
+  for (const { kind, flows } of plans)
+    if (flows.some((flow) => goodsOfBooks(flow) === kind)) {
+      const all = books.filter((row) => row.kind === kind);
+      days.set(kind, all.flatMap(({ facts }) => facts.days?.date ?? []).toSorted());
+    }
+  return (one) => {
+    const listed = days.get(one.kind);
+    const plan = plans.find(({ kind }) => kind === one.kind);
+    if (listed === undefined || plan === undefined || one.books.length > 0) return true;
+    if (beganOf(engine, plan, one) !== "books") return true;
+    const [first = "", last = ""] = [listed[0], listed.at(-1)];
+    return one.platform.some(({ facts: { days: of } }) => {
+      const day = of?.date ?? "";
+      return day >= first && day <= last;
+    });
   };
 }
 

@@ -1,6 +1,6 @@
 /** Documents of the platform that have a day and a time of change: invoices and bills, orders, delivery tickets. */
+import type { z } from "zod";
 import { namedDay } from "../../core/calendar.ts";
-import type { Item } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import type {
   Expected,
@@ -12,6 +12,7 @@ import type {
   Scope,
 } from "../../core/holdings.ts";
 import { DeliveryTicket, type ticketStatuses } from "../contract/delivery-ticket.ts";
+import { TicketDocument } from "../contract/documents.ts";
 import { CreateInvoice, Invoice, type invoiceStatuses } from "../contract/invoice.ts";
 import { type ListOperation, pathOf, type RecordOperation } from "../contract/operations.ts";
 import { Order, type orderStatuses } from "../contract/order.ts";
@@ -63,7 +64,7 @@ interface DatedPart {
   readonly statuses?: { readonly owed: readonly string[]; readonly settled: readonly string[] };
   /** Left out: its list cannot be searched. */
   readonly numberOf?: (record: string) => string | undefined;
-  readonly expect: (item: Item) => Expected;
+  readonly expect: KindHoldings["expect"];
 }
 
 export function dated(reader: Reader, kind: HoldingKind, part: DatedPart): KindHoldings {
@@ -369,13 +370,13 @@ const TICKET_STATES: Readonly<Record<(typeof ticketStatuses)[number], HoldingSta
 };
 
 /** What the books hold of the platform's has its id written in it. */
-const notWrittenHere = (kind: string) => (): Expected => ({
+const orderNotWritten: Expected = {
   fault: {
     code: "not-written-here",
-    message: `no reconciliation tells how the platform would hold a ${kind} of the books`,
+    message: "no flow brings an order of the books to the platform",
     next: "Compare both sides by hand.",
   },
-});
+};
 
 const goodsLine = (
   product: string | null,
@@ -422,7 +423,7 @@ export function orderPart({ dayOf }: Reader, ourselves: Ourselves): DatedPart {
         };
       });
     },
-    expect: notWrittenHere("order"),
+    expect: () => orderNotWritten,
   };
 }
 
@@ -442,24 +443,55 @@ export function ticketPart({ dayOf }: Reader, ourselves: Ourselves): DatedPart {
       return records.map((record) => {
         const ticket = recordIn(DeliveryTicket, record);
         if (ticket === null) return null;
-        const { receiverCompanyId, supplierCompanyId, deliveryDate, bolNumber, ticketNumber } =
-          ticket;
-        const isBought = receiverCompanyId === us;
+        const { deliveryDate, status } = ticket;
+        const day = deliveryDate === null ? ticket.createdAt : namedDay(deliveryDate);
         return {
-          number: ticketNumber,
-          ...(us === null ? {} : { party: isBought ? supplierCompanyId : receiverCompanyId }),
-          ...stateOf(TICKET_STATES, ticket.status),
-          days: { date: dayOf(deliveryDate === null ? ticket.createdAt : namedDay(deliveryDate)) },
-          words: {
-            ...(us === null ? {} : { side: isBought ? "purchase" : "sale" }),
-            reference: bolNumber?.trim() || ticketNumber,
-          },
-          lines: (ticket.productLines ?? []).map((one) =>
-            goodsLine(one.product_name, one.net_gallons, "gal", null),
-          ),
+          ...shownTicket(ticket, us),
+          ...stateOf(TICKET_STATES, status),
+          days: { date: dayOf(day) },
         };
       });
     },
-    expect: notWrittenHere("ticket"),
+    /** Whether it is signed already is the receiver's to say; its day, where none is sent, the platform's. */
+    async expect({ document }) {
+      const { status, ...ticket } = TicketDocument.parse(document);
+      const day = ticket.deliveryDate ?? null;
+      return {
+        facts: {
+          ...shownTicket(ticket, await ourselves()),
+          ...(status === undefined ? {} : stateOf(TICKET_STATES, status)),
+          ...(day === null ? {} : { days: { date: dayOf(namedDay(day)) } }),
+        },
+      };
+    },
+  };
+}
+
+type ShownTicket = Pick<
+  z.infer<typeof TicketDocument>,
+  "ticketNumber" | "receiverCompanyId" | "supplierCompanyId" | "bolNumber"
+> & {
+  readonly productLines?:
+    | readonly {
+        readonly product_name?: string | null | undefined;
+        readonly net_gallons?: Parameters<typeof decimal>[0];
+      }[]
+    | null
+    | undefined;
+};
+
+function shownTicket(ticket: ShownTicket, us: string | null): Facts {
+  const { receiverCompanyId = null, supplierCompanyId = null, bolNumber, ticketNumber } = ticket;
+  const isBought = receiverCompanyId === us;
+  return {
+    number: ticketNumber,
+    ...(us === null ? {} : { party: isBought ? supplierCompanyId : receiverCompanyId }),
+    words: {
+      ...(us === null ? {} : { side: isBought ? "purchase" : "sale" }),
+      reference: bolNumber?.trim() || ticketNumber,
+    },
+    lines: (ticket.productLines ?? []).map((one) =>
+      goodsLine(one.product_name ?? null, decimal(one.net_gallons), "gal", null),
+    ),
   };
 }

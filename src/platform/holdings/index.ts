@@ -34,6 +34,6 @@ export function platformHoldings(reader: Reader, ourselves: Ourselves): Holdings
     list: (kind, scope, _from, signal) => kinds[kind].list(scope, signal),
     get: (kind, ids, signal) => kinds[kind].get(ids, signal),
     named: async (kind, numbers, signal) => (await kinds[kind].named?.(numbers, signal)) ?? [],
-    expect: async (kind, items) => items.map((item) => kinds[kind].expect(item)),
+    expect: (kind, items) => Promise.all(items.map(async (item) => kinds[kind].expect(item))),
   };
 }

@@ -32,7 +32,7 @@ export interface KindHoldings {
   get(ids: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
   /** Left out: its list tells all there is. */
   named?(numbers: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
-  expect(item: Item): Expected;
+  expect(item: Item): Expected | Promise<Expected>;
 }
 
 export type Role = "issuer" | "payer";
