@@ -1,64 +1,27 @@
 /** All of a Tryton export through the mappings: what goes to the platform, what is refused and why, to the cent. */
-import { calendarOf } from "../src/core/calendar.ts";
-import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { dropFolder, picks, type DropFolder } from "./files/source.ts";
-import { mappings } from "../mappings/index.ts";
-import { openTables } from "../src/config/crossref.ts";
-import type { Change, References } from "../src/core/contract.ts";
-import type { Fault } from "../src/core/fault.ts";
+import { judged, mappingNamed, sum, type Verdict as Judged } from "../mappings/judged.fixture.ts";
+import type { Change } from "../src/core/contract.ts";
 import { Decimal } from "../src/core/decimal.ts";
-import { NotMapped, Refused } from "../src/core/errors.ts";
 import { parseExact } from "../src/core/json.ts";
 import type { CreateInvoice } from "../src/platform/contract/invoice.ts";
 import type { BulkRackPrice } from "../src/platform/contract/pricing.ts";
 import { toDecimal } from "../src/platform/contract/primitives.ts";
 
 type RackPrice = BulkRackPrice["prices"][number];
-const PAYER = "00000000-0000-4000-8000-000000000001";
 let folder: DropFolder;
 beforeEach(async () => {
   folder = await dropFolder();
 });
 afterEach(() => folder.remove());
 
-/** The cross-reference tables of the demo, and every customer delivered. */
-const tables = openTables(join(import.meta.dirname, "../config/crossref"));
-const references: References = {
-  currency: "USD",
-  dayOf: calendarOf("America/Chicago"),
-  find: () => null,
-  counterpart: () => PAYER,
-  row(table, key) {
-    const row = tables.row(table, key);
-    if (row === null) throw new NotMapped(table, key);
-    return row;
-  },
-};
+type Verdict = Judged & Pick<Change, "id">;
 
-interface Verdict {
-  readonly id: string;
-  readonly document?: unknown;
-  readonly skip?: string;
-  readonly fault?: Fault;
-  readonly amount?: Decimal | null;
-  readonly gallons?: Decimal | null;
-}
-
+/** Every customer is delivered. */
 function judge(name: string, changes: readonly Change[]): Verdict[] {
-  const mapping = mappings.find((candidate) => candidate.name === name);
-  if (mapping === undefined) throw new Error(`no mapping ${name}`);
-  return changes.map(({ id, text }) => {
-    try {
-      const out = mapping.map(mapping.input.parse(parseExact(text)), references) as object;
-      if ("skip" in out) return { id, skip: String(out.skip) };
-      const document = mapping.output.parse(out);
-      return { id, document, ...mapping.figures(document) };
-    } catch (error) {
-      if (error instanceof Refused) return { id, fault: error.fault };
-      throw error;
-    }
-  });
+  const mapping = mappingNamed(name);
+  return changes.map(({ id, text }) => ({ id, ...judged(mapping, parseExact(text)) }));
 }
 
 const byText = (a: string, b: string): number => (a < b ? -1 : 1);
@@ -68,9 +31,6 @@ const refusals = (verdicts: readonly Verdict[]) =>
     .toSorted(byText);
 const delivered = (verdicts: readonly Verdict[]) =>
   verdicts.filter(({ document }) => document !== undefined);
-const sum = (values: readonly (Decimal | null | undefined)[]) =>
-  Decimal.sum(values.map((value) => value ?? Decimal.zero));
-
 async function readInvoices(...names: string[]) {
   for (const name of names) await folder.copy(name);
   return folder.read(names.length === 3 ? picks.invoices : picks.invoicesAndLines);
