@@ -7,6 +7,7 @@ import type { Json } from "../../core/json.ts";
 import type { X12Options } from "./config.ts";
 import { faultsInWords, groupErrorsInWords, setErrorsInWords, type SetVerdict } from "./grammar.ts";
 import { type Row, setText } from "./set-writer.ts";
+import { all, at, first, loops } from "./syntax.ts";
 import type { Group, Interchange, Segment, SegmentFault, TransactionSet } from "./syntax.ts";
 
 /** Numbers between the same two are counted together, in test and in production by themselves. */
@@ -41,46 +42,37 @@ function ofInterchange(options: X12Options, { elements }: Segment): Acknowledgem
 }
 
 function ofSet(options: X12Options, { segments }: TransactionSet): Acknowledgement[] {
-  const told: Acknowledgement[] = [];
-  let exchange = "";
-  let item = "";
-  let faults: SegmentFault[] = [];
-  for (const { id, elements } of segments) {
-    const [first = "", second = "", , fourth = ""] = elements;
-    if (id === "AK1" && /^\d{1,9}$/.test(second)) exchange = exchangeOf(options, Number(second));
-    if (id === "AK2") {
-      item = second;
-      faults = [];
-    }
-    if (id === "AK3")
-      faults.push({ segment: first, position: Number(second) || 0, code: fourth, elements: [] });
-    if (id === "AK4") faults = withElement(faults, elements);
-    if (id === "AK5" && exchange !== "")
-      told.push(
-        verdictOf(exchange, item, first, [
-          ...faultsInWords(faults),
-          ...setErrorsInWords(elements.slice(1)),
+  const group = at(first(segments, "AK1"), 2) ?? "";
+  if (!/^\d{1,9}$/.test(group)) return [];
+  const exchange = exchangeOf(options, Number(group));
+  return [
+    ...loops(segments, "AK2", ["AK9"]).loops.flatMap((set) =>
+      all(set, "AK5").map(({ elements: [code = "", ...errors] }) =>
+        verdictOf(exchange, at(set[0], 2) ?? "", code, [
+          ...faultsInWords(faultsIn(set)),
+          ...setErrorsInWords(errors),
         ]),
-      );
+      ),
+    ),
     // What it says of sets by themselves comes before: the group's word is for all others.
-    if (id === "AK9" && exchange !== "")
-      told.push(verdictOf(exchange, null, first, groupErrorsInWords(elements.slice(4))));
-  }
-  return told;
+    ...all(segments, "AK9").map(({ elements: [code = "", , , , ...errors] }) =>
+      verdictOf(exchange, null, code, groupErrorsInWords(errors)),
+    ),
+  ];
 }
 
-function withElement(faults: readonly SegmentFault[], elements: readonly string[]): SegmentFault[] {
-  const last = faults.at(-1);
-  if (last === undefined) return [];
-  const [position = "", number = "", code = "", value = ""] = elements;
-  const element = {
-    position: Number.parseInt(position, 10) || 0,
-    number: Number(number) || 0,
-    code,
-    value,
-  };
-  return [...faults.slice(0, -1), { ...last, elements: [...last.elements, element] }];
-}
+const faultsIn = (set: readonly Segment[]): SegmentFault[] =>
+  loops(set, "AK3", ["AK5"]).loops.map(([ak3, ...rest]) => ({
+    segment: at(ak3, 1) ?? "",
+    position: Number(at(ak3, 2)) || 0,
+    code: at(ak3, 4) ?? "",
+    elements: all(rest, "AK4").map((ak4) => ({
+      position: Number.parseInt(at(ak4, 1) ?? "", 10) || 0,
+      number: Number(at(ak4, 2)) || 0,
+      code: at(ak4, 3) ?? "",
+      value: at(ak4, 4) ?? "",
+    })),
+  }));
 
 const WORDS: Readonly<Record<string, string>> = {
   A: "accepted",

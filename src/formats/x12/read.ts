@@ -23,30 +23,6 @@ import {
 } from "./sets-in.ts";
 import { type Group, groupErrors, type Interchange, interchangesOf } from "./syntax.ts";
 
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
-
-/**
- * `2026-11-18T17:59` where the company is, told from its calendar alone: by how long it is until the next day begins
- * there. On a day when clocks are set it is right from the hour on at which they are.
- */
-function localTime(now: Date, dayOf: (instant: string) => string): string {
-  const dayAt = (ms: number): string => dayOf(new Date(ms).toISOString());
-  const today = dayAt(now.getTime());
-  let before = now.getTime();
-  let after = before + DAY_MS + 2 * 3_600_000;
-  while (after - before > 1000) {
-    const middle = Math.floor((before + after) / 2);
-    if (dayAt(middle) === today) before = middle;
-    else after = middle;
-  }
-  const minutes = Math.floor((DAY_MS - (after - now.getTime())) / MINUTE_MS + 0.5);
-  const bounded = Math.min(Math.max(minutes, 0), 24 * 60 - 1);
-  return `${today}T${two(Math.floor(bounded / 60))}:${two(bounded % 60)}`;
-}
-
-const two = (value: number): string => String(value).padStart(2, "0");
-
 /*
  * Files of interchanges as records. An interchange whose envelope is wrong, that is not for us, or whose control number
  * came before is refused whole; a set with a fault is quarantined, and the others go on. What is said of each group is a
@@ -116,7 +92,7 @@ export function x12Reader(
       const documents = groups.flatMap(({ sets }) => sets).length;
       const left =
         foreign(kind, interchanges) ??
-        (layout === "books.prices" ? tooEarly(interchanges, localTime(now(), dayOf)) : null);
+        (layout === "books.prices" ? tooEarly(interchanges, now(), dayOf) : null);
       if (left !== null) return { changes: [], documents, notices: [], left };
       const reading = { options, currency, file };
       const changes: Change[] = [];
@@ -181,13 +157,27 @@ function foreign(kind: Kind | null, interchanges: readonly Interchange[]): Left 
   return { fault, awaited: false };
 }
 
-function tooEarly(interchanges: readonly Interchange[], now: string): Left | null {
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+/**
+ * Prices hold from a time of the company's day on, and all that is known of it is its calendar: it has come when what then
+ * remains of the day takes us into the next one. On a day when clocks are set that is right from the hour on at which they are.
+ */
+function tooEarly(
+  interchanges: readonly Interchange[],
+  now: Date,
+  dayOf: (instant: string) => string,
+): Left | null {
   const sets = interchanges.flatMap(({ groups }) => groups.flatMap((group) => group.sets));
   const from = sets
     .flatMap((set) => effectiveFrom(set) ?? [])
     .toSorted()
     .at(-1);
-  if (from === undefined || from <= now) return null;
+  if (from === undefined) return null;
+  const [day = "", hours, minutes] = from.split(/[T:]/);
+  const rest = DAY_MS - (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
+  if (dayOf(new Date(now.getTime() + rest).toISOString()) > day) return null;
   const fault: Fault = {
     code: "not-yet",
     message: `Its prices hold from ${from.replace("T", " ")} on.`,

@@ -9,7 +9,7 @@ import { changeIn, type RecordPlace } from "../format.ts";
 import type { X12Options } from "./config.ts";
 import { componentsOf, explicitDecimal, impliedDecimals } from "./grammar.ts";
 import { joined, roundHalfUp } from "./set-writer.ts";
-import type { Segment, TransactionSet } from "./syntax.ts";
+import { all, at, first, loops, type Segment, type TransactionSet } from "./syntax.ts";
 
 export interface Reading {
   readonly options: X12Options;
@@ -21,44 +21,6 @@ export interface Reading {
 
 /** The records of one set that is without faults. @throws Refused when nothing of it can be taken */
 export type SetReader = (reading: Reading, set: TransactionSet) => Change[];
-
-/** `BIG02`: element 2; null: it is empty. */
-const at = (segment: Segment | undefined, place: number): string | null => {
-  const value = segment?.elements[place - 1]?.trim() ?? "";
-  return value === "" ? null : value;
-};
-
-/** The first segment of this name, where element 1 is one of these; of any, where none is named. */
-const first = (
-  segments: readonly Segment[],
-  id: string,
-  ...qualifiers: readonly string[]
-): Segment | undefined =>
-  qualifiers.length === 0
-    ? segments.find((segment) => segment.id === id)
-    : qualifiers
-        .map((qualifier) => segments.find((one) => one.id === id && at(one, 1) === qualifier))
-        .find((one) => one !== undefined);
-
-const all = (segments: readonly Segment[], id: string): Segment[] =>
-  segments.filter((segment) => segment.id === id);
-
-/** Each loop begins with a segment of this name, and ends before the next one or a segment that ends all loops. */
-function loops(
-  segments: readonly Segment[],
-  id: string,
-  endedBy: readonly string[],
-): { readonly before: Segment[]; readonly loops: Segment[][]; readonly after: Segment[] } {
-  const start = segments.findIndex((segment) => segment.id === id);
-  if (start === -1) return { before: [...segments], loops: [], after: [] };
-  const length = segments.slice(start).findIndex((segment) => endedBy.includes(segment.id));
-  const end = length === -1 ? segments.length : start + length;
-  const found: Segment[][] = [];
-  for (const segment of segments.slice(start, end))
-    if (segment.id === id) found.push([segment]);
-    else found.at(-1)?.push(segment);
-  return { before: segments.slice(0, start), loops: found, after: segments.slice(end) };
-}
 
 /**
  * CTT01 is the number of lines (IT1 of an 810, LIN of an 832), where the set has a CTT.

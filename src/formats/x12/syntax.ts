@@ -281,3 +281,43 @@ class Reader {
 /** A name that could be anything. */
 const shown = ({ id }: Segment): string =>
   /^[A-Z0-9]{1,3}$/.test(id) ? id : "something that is no segment";
+
+/* Segments and their elements, as readers of sets ask for them. */
+
+/** `BIG02`: element 2; null: it is empty. */
+export const at = (segment: Segment | undefined, place: number): string | null => {
+  const value = segment?.elements[place - 1]?.trim() ?? "";
+  return value === "" ? null : value;
+};
+
+/** The first segment of this name, where element 1 is one of these; of any, where none is named. */
+export const first = (
+  segments: readonly Segment[],
+  id: string,
+  ...qualifiers: readonly string[]
+): Segment | undefined =>
+  qualifiers.length === 0
+    ? segments.find((segment) => segment.id === id)
+    : qualifiers
+        .map((qualifier) => segments.find((one) => one.id === id && at(one, 1) === qualifier))
+        .find((one) => one !== undefined);
+
+export const all = (segments: readonly Segment[], id: string): Segment[] =>
+  segments.filter((segment) => segment.id === id);
+
+/** Each loop begins with a segment of this name, and ends before the next one or a segment that ends all loops. */
+export function loops(
+  segments: readonly Segment[],
+  id: string,
+  endedBy: readonly string[],
+): { readonly before: Segment[]; readonly loops: Segment[][]; readonly after: Segment[] } {
+  const start = segments.findIndex((segment) => segment.id === id);
+  if (start === -1) return { before: [...segments], loops: [], after: [] };
+  const length = segments.slice(start).findIndex((segment) => endedBy.includes(segment.id));
+  const end = length === -1 ? segments.length : start + length;
+  const found: Segment[][] = [];
+  for (const segment of segments.slice(start, end))
+    if (segment.id === id) found.push([segment]);
+    else found.at(-1)?.push(segment);
+  return { before: segments.slice(0, start), loops: found, after: segments.slice(end) };
+}
