@@ -4,7 +4,7 @@ import { Decimal } from "../src/core/decimal.ts";
 import { parseExact } from "../src/core/json.ts";
 import { companies } from "../src/sandbox/scenes/companies.ts";
 import { demo } from "../src/sandbox/scenes/demo.ts";
-import { judged, mappingNamed, sum } from "./judged.fixture.ts";
+import { judged, mappingNamed, sum } from "../test/support/judged.ts";
 
 const { records } = demo(new Date("2026-11-21T12:00:00Z"));
 const us = companies.supplier.id;

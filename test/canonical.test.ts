@@ -7,7 +7,7 @@ import { readDelivered, type TradedDocument } from "../src/demo/delivered.ts";
 import { localDrop } from "../connectors/files/folder/local.ts";
 import { SinkConfig } from "../connectors/files/config.ts";
 import { openSinks } from "../connectors/files/sink.ts";
-import { judged, mappingNamed, sum } from "../mappings/judged.fixture.ts";
+import { judged, mappingNamed, sum } from "./support/judged.ts";
 import { parseExact } from "../src/core/json.ts";
 import { companies } from "../src/sandbox/scenes/companies.ts";
 import { demo } from "../src/sandbox/scenes/demo.ts";

@@ -1,9 +1,9 @@
 /** All of a Tryton export through the mappings: what goes to the platform, what is refused and why, to the cent. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { dropFolder, picks, type DropFolder } from "./files/source.ts";
-import { judged, mappingNamed, sum, type Verdict as Judged } from "../mappings/judged.fixture.ts";
+import { judged, mappingNamed, sum, type Verdict as Judged } from "./support/judged.ts";
 import type { Change } from "../src/core/contract.ts";
-import { Decimal } from "../src/core/decimal.ts";
+import type { Decimal } from "../src/core/decimal.ts";
 import { parseExact } from "../src/core/json.ts";
 import type { CreateInvoice } from "../src/platform/contract/invoice.ts";
 import type { BulkRackPrice } from "../src/platform/contract/pricing.ts";

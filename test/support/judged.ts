@@ -1,17 +1,17 @@
 /** All records of a list through a mapping, with the cross-reference tables of the demo. */
 import { join } from "node:path";
-import { openTables } from "../src/config/crossref.ts";
-import { calendarOf } from "../src/core/calendar.ts";
-import type { Mapping, References } from "../src/core/contract.ts";
-import { Decimal } from "../src/core/decimal.ts";
-import { NotMapped, Refused } from "../src/core/errors.ts";
-import type { Fault } from "../src/core/fault.ts";
-import { mappings } from "./index.ts";
+import { openTables } from "../../src/config/crossref.ts";
+import { calendarOf } from "../../src/core/calendar.ts";
+import type { Mapping, References } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { NotMapped, Refused } from "../../src/core/errors.ts";
+import type { Fault } from "../../src/core/fault.ts";
+import { mappings } from "../../mappings/index.ts";
 
-const tables = openTables(join(import.meta.dirname, "../config/crossref"));
+const tables = openTables(join(import.meta.dirname, "../../config/crossref"));
 
 /** Nothing is delivered yet, except what others wait for. */
-export const demoReferences: References = {
+const demoReferences: References = {
   currency: "USD",
   dayOf: calendarOf("America/Chicago"),
   find: () => null,
