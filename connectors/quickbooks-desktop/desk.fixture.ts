@@ -7,7 +7,7 @@ import { type Json, parseExact } from "../../src/core/json.ts";
 import { CompanyFile } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { settings } from "./desktop.fixture.ts";
-import { booksOf } from "./index.ts";
+import { ledgerOf } from "./index.ts";
 import { desktopSources } from "./sources.ts";
 import { asking } from "./wire.ts";
 
@@ -33,19 +33,9 @@ export function desk(more: object = {}) {
       return visit.session;
     },
   };
-  const books = booksOf(wire, config, surroundings);
-  const absent = {
-    presence: () => ({}) as never,
-    company: null,
-    tellAgain: () => {},
-    close: () => Promise.resolve(),
-  };
-  const sources = desktopSources(
-    { ...wire, ...absent, expect: () => Promise.resolve() },
-    config,
-    surroundings,
-    books,
-  );
+  const { books, telling } = ledgerOf(wire, config, surroundings);
+  const here = { ...asked, expect: () => Promise.resolve() };
+  const sources = desktopSources(here, config, surroundings, telling);
   const positions: Record<string, Json> = {};
   /** Ids that were ever told. */
   const told: string[] = [];

@@ -4,7 +4,7 @@ import { freePort } from "../../test/support/port.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import type { Endpoint } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { guidOf } from "./rows.ts";
+import { guidOf } from "./records.ts";
 import { CompanyFile, type Row, type Table } from "./company-file.fixture.ts";
 import { quickbooksDesktop } from "./index.ts";
 import { WebConnector } from "./web-connector.fixture.ts";

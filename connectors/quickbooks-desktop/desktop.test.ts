@@ -27,7 +27,7 @@ import { CompanyFile } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { openSite, PASSWORD, rowsOf, settings, USER } from "./desktop.fixture.ts";
 import { hresultOf } from "./status.ts";
-import { booksOf, quickbooksDesktop } from "./index.ts";
+import { ledgerOf, quickbooksDesktop } from "./index.ts";
 import { callIn, qwcOf } from "./service.ts";
 import { asking } from "./wire.ts";
 import { document, XmlFault } from "./qbxml.ts";
@@ -183,7 +183,7 @@ test("a payment has the payer's number, and the accounts and the class that the 
   const wire = asking(({ xml }) => Promise.resolve(file.answer(xml)));
   const named = { receivableAccount: "A/R Fuel", payableAccount: "A/P Fuel", class: "Fuel" };
   const config = DesktopConfig.parse(settings(8447, named));
-  const own = booksOf(wire, config, surroundingsIn("."));
+  const own = ledgerOf(wire, config, surroundingsIn(".")).books;
   const invoice = await send(ledgerSink(own, "invoice"), invoiceDocument("FL-1"));
   const party = { code: "VEND-1", name: "Sabine Lights", companyId: "company-2" };
   const bill = await send(ledgerSink(own, "bill"), billDocument("R-1", { party }));

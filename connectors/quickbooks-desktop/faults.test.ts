@@ -9,7 +9,7 @@ import { CompanyFile } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { rowsOf, settings } from "./desktop.fixture.ts";
 import { Mailbox } from "./mailbox.ts";
-import { booksOf } from "./index.ts";
+import { ledgerOf } from "./index.ts";
 import { hresultOf } from "./status.ts";
 import { asking, type Wire } from "./wire.ts";
 
@@ -23,7 +23,10 @@ function companyFile(): CompanyFile {
 }
 
 const sinkOver = (wire: Pick<Wire, "read" | "write">): Sink =>
-  ledgerSink(booksOf(wire, DesktopConfig.parse(settings(8447)), surroundingsIn(".")), "invoice");
+  ledgerSink(
+    ledgerOf(wire, DesktopConfig.parse(settings(8447)), surroundingsIn(".")).books,
+    "invoice",
+  );
 
 /** QuickBooks answers at once. */
 const directly = (file: CompanyFile): Sink =>

@@ -10,7 +10,7 @@ import { itemOf } from "../example/example.fixture.ts";
 import { CompanyFile, type Row, type Table } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { orderDocument, settings, ticketDocument } from "./desktop.fixture.ts";
-import { booksOf, quickbooksDesktop } from "./index.ts";
+import { ledgerOf, quickbooksDesktop } from "./index.ts";
 import { asking } from "./wire.ts";
 
 /** Sinks over a company file of the test's own. */
@@ -27,7 +27,7 @@ function desk(more: object = {}) {
     }),
     company: { product: file.product } as never,
   };
-  const books = booksOf(wire, config, surroundingsIn("."));
+  const books = ledgerOf(wire, config, surroundingsIn(".")).books;
   const orders = ledgerSink(books, "order");
   const tickets = ledgerSink(books, "shipment");
   const only = (table: Table): Row => {

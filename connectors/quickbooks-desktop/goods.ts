@@ -1,12 +1,11 @@
 /**
- * Sales orders and purchase orders, for src/ledger/orders.ts. QuickBooks has no drafts of them: what is created is open.
- * Nothing is posted by one. Editions without sales orders say so when one is to be made (1030, 3250).
+ * Orders and item receipts, for src/ledger/orders.ts. QuickBooks has no drafts of them: what is created is open, and nothing
+ * is posted by it.
  */
 import { createHash } from "node:crypto";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
-import { sameNumber } from "../../src/core/keys.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { goodsLine } from "../../src/ledger/goods.ts";
 import {
@@ -18,32 +17,79 @@ import {
   ticketsOf,
 } from "../../src/ledger/orders.ts";
 import {
-  type Call,
   type Capabilities,
   type Desired,
   type GoodsAdapter,
   LedgerError,
-  type Step,
-  type StepTo,
 } from "../../src/ledger/port.ts";
+import { ascii, documentNumber, REF_NUMBER_MOST, sameName } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
-import { branches, pages, WITH_LINES } from "./lists.ts";
+import { partyRef } from "./parties.ts";
 import type { Element, Values } from "./qbxml.ts";
 import {
+  type Asked,
+  branches,
+  byTxnId,
   desktopMemo,
   guidOf,
   heldNumber,
+  heldOf,
   heldText,
   markedBy,
   numbered,
   ofDays,
-  only,
-} from "./rows.ts";
+  once,
+  pages,
+  type Query,
+  type Reading,
+  recordsOf,
+  renumbered,
+  voided,
+  WITH_LINES,
+  written,
+} from "./records.ts";
 import type { Wire } from "./wire.ts";
-import { ascii, documentNumber, REF_NUMBER_MOST, sameName } from "../quickbooks/text.ts";
+
+const CENTS = 2;
+const DIGITS = 5;
+/** A line that is made anew; those that are not named are deleted. */
+const NEW_LINE = { TxnLineID: "-1" };
+
+const queryOf =
+  (table: string) =>
+  (values: Values): Query => ({ name: `${table}Query`, values: { ...values, ...WITH_LINES } });
+
+/** @throws Refused for a unit that items are not counted in, or digits that QuickBooks does not keep */
+function countedOf(
+  unit: string,
+  line: { readonly product: string; readonly quantity: Decimal; readonly unit: string },
+): Decimal {
+  const { quantity } = line;
+  const refused = (code: string, says: string, next: string): Refused =>
+    new Refused({
+      code,
+      message: `QuickBooks cannot keep the line of ${line.product}: ${says}`,
+      next,
+      field: "lines",
+    });
+  if (line.unit !== unit)
+    throw refused(
+      "unit-not-held",
+      `it is in ${line.unit}, and items of QuickBooks are counted in ${unit}`,
+      `Enter it by hand and resolve it here; or set unit, where items are counted in ${line.unit}.`,
+    );
+  if (!quantity.round(DIGITS).equals(quantity))
+    throw refused(
+      "not-held",
+      `the quantity ${quantity.plain()} has more than ${DIGITS} digits after the point`,
+      "Correct the quantity where it comes from, then retry.",
+    );
+  return quantity;
+}
+
+/* Sales orders and purchase orders. Editions without sales orders say so when one is to be made (1030, 3250). */
 
 type OrderConfig = Pick<DesktopConfig, "taxCode" | "unit">;
-type OrderAsked = Pick<Wire, "read" | "write"> & Partial<Pick<Wire, "company">>;
 type Side = OrderDocument["type"];
 
 const TABLES = {
@@ -75,175 +121,140 @@ const ORDER_CAPABILITIES: Capabilities = {
 };
 
 export const orderAdapter = (
-  wire: OrderAsked,
+  wire: Asked & Partial<Pick<Wire, "company">>,
   config: OrderConfig,
 ): GoodsAdapter<"order", Element> =>
   adapterOf<Element>({
     markedIn: "its memo",
     can: ORDER_CAPABILITIES,
-    kept: (document) => keptOrder(config, document),
+    kept: (document) => ({
+      number: ascii(document.number),
+      words: { side: document.type },
+      lines: orderLines(config, document).map(({ item, quantity, amount }) =>
+        lineFacts(item, quantity, amount),
+      ),
+    }),
     async search(side, { marks, references, numbers, ids, days }, signal) {
       const { table, most } = TABLES[side];
-      const ask = async (all: readonly Values[]): Promise<Element[]> => {
-        const asked = all.map((values) => ({
-          name: `${table}Query`,
-          values: { ...values, ...WITH_LINES },
-        }));
-        const replies = await without(side, wire, () => wire.read(asked, signal), []);
-        return replies.flatMap(({ rets }) => rets);
-      };
-      const named = await ask([
-        ...numbered(references, most),
-        ...(numbers.length + ids.length === 0 ? [] : [{ TxnID: [...numbers, ...ids] }]),
-      ]);
+      const ask = (all: readonly Values[]): Promise<readonly Element[]> =>
+        recordsOf(wire, all.map(queryOf(table)), signal).catch(noneIn);
+      const named = await ask([...numbered(references, most), ...byTxnId([...numbers, ...ids])]);
       const isOurs = (row: Element): boolean => marks.includes(markedBy(row, marks).mark ?? "");
       // It may have another number by now: no order is made before its day was looked through.
-      const others = named.some(isOurs) || days.length === 0 ? [] : await ask(ofDays(days));
-      const rows = [...named, ...others.filter(isOurs)];
-      const once = new Map(rows.map((row) => [row.needed("TxnID"), row]));
-      return [...once.values()].map((row) => bookedOrder(side, row, marks));
+      const others = named.some(isOurs) ? [] : await ask(ofDays(days));
+      return once([...named, ...others.filter(isOurs)]).map((row) => orderOf(side, row, marks));
     },
-    async *list(side, { dated, changedSince }, from, signal) {
-      const lists = branches({ dated, changedSince, open: false }).map((values) => ({
-        name: `${TABLES[side].table}Query`,
-        values: { ...values, ...WITH_LINES },
-      }));
+    async *list(side, scope, from, signal) {
+      const lists = branches({ ...scope, open: false }).map(queryOf(TABLES[side].table));
       try {
         for await (const { rets, position } of pages(wire, lists, from, signal))
-          yield { rows: rets.map((row) => bookedOrder(side, row, [])), position };
+          yield { rows: rets.map((row) => orderOf(side, row, [])), position };
       } catch (error) {
-        if (!isNotHere(error)) throw error;
+        noneIn(error);
       }
     },
     isUnfinished: () => Promise.resolve(false),
     async create(desired, { signal }) {
-      const { type } = desired.document;
-      const { table } = TABLES[type];
-      const request = {
-        name: `${table}Add`,
-        values: { [`${table}Add`]: orderAdd(config, desired) },
+      const { document, mark, number } = desired;
+      const { table, partyRef: party, what, most } = TABLES[document.type];
+      const content = {
+        [party]: partyRef(desired),
+        TxnDate: document.date,
+        RefNumber: documentNumber(number, number, most),
+        Memo: orderMemo(config, desired),
+        IsToBePrinted: false,
+        IsToBeEmailed: false,
+        ExternalGUID: guidOf(mark),
+        [`${table}LineAdd`]: lineValues(config, document),
       };
-      const { rets } = await without(type, wire, () => wire.write(request, signal));
-      return only(rets).needed("TxnID");
+      try {
+        return (await written(wire, `${table}Add`, content, signal)).needed("TxnID");
+      } catch (error) {
+        if (!isNotThere(error)) throw error;
+        const product = wire.company?.product ?? "this edition of QuickBooks";
+        const message = `${product} has no ${what}. ${error.message}`;
+        throw new LedgerError("answered", message, { code: error.code, cause: error });
+      }
     },
-    step: (to, one, { signal }) => step(wire, config, to, one, signal),
+    async step(to, { desired, entry: { native: row } }, { signal }) {
+      if (to !== "cancelled" && to !== "amended") return;
+      const { document, number } = desired;
+      const { table, most } = TABLES[document.type];
+      const changes =
+        to === "cancelled"
+          ? { IsManuallyClosed: true, Memo: `VOID: ${row.text("Memo") ?? ""}`.trim() }
+          : {
+              ...renumbered(row, number, most),
+              Memo: orderMemo(config, desired),
+              [`${table}LineMod`]: lineValues(config, document).map((line) => ({
+                ...NEW_LINE,
+                ...line,
+              })),
+            };
+      await written(wire, `${table}Mod`, { ...heldOf(row), ...changes }, signal);
+    },
   });
 
-/**
- * An edition without these orders holds none.
- * @param instead what is there without them; left out: that edition is told
- */
-async function without<T>(
-  side: Side,
-  { company }: OrderAsked,
-  asked: () => Promise<T>,
-  instead?: T,
-): Promise<T> {
-  try {
-    return await asked();
-  } catch (error) {
-    if (!isNotHere(error)) throw error;
-    if (instead !== undefined) return instead;
-    const product = company?.product ?? "this edition of QuickBooks";
-    const message = `${product} has no ${TABLES[side].what}. ${error.message}`;
-    throw new LedgerError("answered", message, { code: error.code, cause: error });
-  }
+const NOT_THERE = new Set(["1030", "3250"]);
+
+const isNotThere = (error: unknown): error is LedgerError =>
+  error instanceof LedgerError && NOT_THERE.has(error.code ?? "");
+
+/** An edition without these orders holds none. @throws the error, if it is another one */
+function noneIn(error: unknown): readonly [] {
+  if (isNotThere(error)) return [];
+  throw error;
 }
 
-const NOT_HERE = new Set(["1030", "3250"]);
-
-const isNotHere = (error: unknown): error is LedgerError =>
-  error instanceof LedgerError && NOT_HERE.has(error.code ?? "");
-
-const CENTS = 2;
-const DIGITS = 5;
-
-interface OrderLine {
-  readonly item: string;
-  readonly text: string;
-  readonly quantity: Decimal;
-  /** Null: it has more digits than QuickBooks keeps, and is left to the amount. */
-  readonly rate: Decimal | null;
-  readonly amount: Decimal;
-}
-
-/** @throws Refused for a unit that items are not counted in, or digits that QuickBooks does not keep */
-function linesOf(unit: string, { lines }: OrderDocument): OrderLine[] {
-  return lines.map((line) => {
-    const { unitPrice } = line;
+/** A rate that has more digits than QuickBooks keeps is left to the amount. @throws Refused */
+const orderLines = ({ unit }: OrderConfig, { lines }: OrderDocument) =>
+  lines.map((line) => {
+    const { product: item, description: text, unitPrice } = line;
     const quantity = countedOf(unit, line);
     const rate = unitPrice.round(DIGITS).equals(unitPrice) ? unitPrice : null;
-    const amount = quantity.times(unitPrice).round(CENTS);
-    return { item: line.product, text: line.description, quantity, rate, amount };
+    return { item, text, quantity, rate, amount: quantity.times(unitPrice).round(CENTS) };
   });
-}
 
-/** @throws Refused */
-function countedOf(
-  unit: string,
-  line: { readonly product: string; readonly quantity: Decimal; readonly unit: string },
-): Decimal {
-  const { quantity } = line;
-  const refused = (code: string, says: string, next: string): Refused =>
-    new Refused({
-      code,
-      message: `QuickBooks cannot keep the line of ${line.product}: ${says}`,
-      next,
-      field: "lines",
-    });
-  if (line.unit !== unit)
-    throw refused(
-      "unit-not-held",
-      `it is in ${line.unit}, and items of QuickBooks are counted in ${unit}`,
-      `Enter it by hand and resolve it here; or set unit, where items are counted in ${line.unit}.`,
-    );
-  if (!quantity.round(DIGITS).equals(quantity))
-    throw refused(
-      "not-held",
-      `the quantity ${quantity.plain()} has more than ${DIGITS} digits after the point`,
-      "Correct the quantity where it comes from, then retry.",
-    );
-  return quantity;
-}
-
-const keptOrder = ({ unit }: OrderConfig, document: OrderDocument): Facts => ({
-  number: ascii(document.number),
-  words: { side: document.type },
-  lines: linesOf(unit, document).map(({ item, quantity, amount }) =>
-    lineFacts(item, quantity, amount),
-  ),
-});
+const lineValues = (config: OrderConfig, document: OrderDocument): Values[] =>
+  orderLines(config, document).map(({ item, text, quantity, rate, amount }) => ({
+    ItemRef: { FullName: item },
+    Desc: heldText(text, 4095),
+    Quantity: quantity,
+    Rate: rate,
+    Amount: amount,
+    ...(document.type === "sale" && config.taxCode !== undefined
+      ? { SalesTaxCodeRef: { FullName: config.taxCode } }
+      : {}),
+  }));
 
 /** Prices are compared by what a line comes to: QuickBooks keeps five digits of a rate. */
 const lineFacts = (
   product: string | null,
   quantity: Decimal | null,
   amount: Decimal,
-): FactLine => ({
-  product,
-  quantity,
-  unit: null,
-  unitPrice: null,
-  amount,
-});
+): FactLine => ({ product, quantity, unit: null, unitPrice: null, amount });
 
-function bookedOrder(side: Side, row: Element, marks: readonly string[]): BookedOrder<Element> {
-  const { table, partyRef, full, moved, most } = TABLES[side];
+function orderOf(side: Side, row: Element, marks: readonly string[]): BookedOrder<Element> {
+  const { table, partyRef: party, full, moved, most } = TABLES[side];
   const id = row.needed("TxnID");
-  const lines = row.all(`${table}LineRet`).filter((line) => line.ref("ItemRef").name !== null);
-  const facts = lines.map((line) =>
+  const rows = row.all(`${table}LineRet`);
+  const [items, others] = [rows.filter(hasItem), rows.filter((line) => !hasItem(line))];
+  const lines = items.map((line) =>
     lineFacts(line.ref("ItemRef").name, line.decimal("Quantity"), line.amount("Amount")),
   );
-  const { mark, number, text } = markedBy(row, marks);
+  const { mark, text } = markedBy(row, marks);
   const isClosed = row.yes("IsManuallyClosed") === true;
-  const isVoid = isClosed && VOID.test(row.text("Memo") ?? "");
-  const hasMoved = lines.some((line) => line.amount(moved).sign !== 0);
-  const isOurs = text?.startsWith(`${LINES}${digestOf(facts)}`) === true && !hasOthers(row, table);
+  const isVoid = isClosed && row.text("Memo")?.startsWith("VOID:") === true;
+  // Groups, and lines of text, which a person entered: we write none, and lines that are not named are deleted.
+  const isOurs =
+    text?.startsWith(`${LINES}${digestOf(lines)}`) === true &&
+    row.child(`${table}LineGroupRet`) === null &&
+    others.every((line) => line.text("Desc") === null);
   const state = isVoid
     ? "cancelled"
     : isClosed || row.yes(full) === true
       ? "closed"
-      : hasMoved
+      : items.some((line) => line.amount(moved).sign !== 0)
         ? "open, and goods of it have moved"
         : isOurs
           ? "open"
@@ -255,27 +266,21 @@ function bookedOrder(side: Side, row: Element, marks: readonly string[]): Booked
     state,
     status: isVoid ? "cancelled" : "posted",
     mark,
-    reference: heldNumber(row, number, most),
-    party: row.ref(partyRef).name ?? "",
+    reference: heldNumber(row, most),
+    party: row.ref(party).name ?? "",
     date: row.day("TxnDate"),
-    lines: facts,
+    lines,
     open: state === "open",
     native: row,
   };
 }
 
-/** Groups, and lines of text, which a person entered: we write none, and lines that are not named are deleted. */
-const hasOthers = (row: Element, table: string): boolean =>
-  row.all(`${table}LineGroupRet`).length > 0 ||
-  row
-    .all(`${table}LineRet`)
-    .some((line) => line.ref("ItemRef").name === null && line.text("Desc") !== null);
+const hasItem = (line: Element): boolean => line.ref("ItemRef").name !== null;
 
-const VOID = /^VOID:/;
 /** Before the digest of the lines that were written last: lines that somebody changed since are never overwritten. */
 const LINES = "lines:";
 
-const digestOf = (lines: readonly FactLine[]): string =>
+const digestOf = (lines: readonly Pick<FactLine, "product" | "quantity" | "amount">[]): string =>
   createHash("sha256")
     .update(
       lines
@@ -287,84 +292,19 @@ const digestOf = (lines: readonly FactLine[]): string =>
     .digest("hex")
     .slice(0, 12);
 
-function orderMemo({ unit }: OrderConfig, { document, mark, number }: Desired<"order">): string {
-  const lines = digestOf(keptOrder({ unit }, document).lines ?? []);
-  return desktopMemo({ number, mark, text: `${LINES}${lines} ${document.description ?? ""}` });
-}
-
-function orderAdd(config: OrderConfig, desired: Desired<"order">): Values {
-  const { document, mark, number, party, payer } = desired;
-  const { table, partyRef, most } = TABLES[document.type];
-  const row = payer?.native as Element | undefined;
-  const ListID = row === undefined ? null : row.text("ListID");
-  return {
-    [partyRef]: ListID === null ? { FullName: party } : { ListID },
-    TxnDate: document.date,
-    RefNumber: documentNumber(number, number, most),
-    Memo: orderMemo(config, desired),
-    IsToBePrinted: false,
-    IsToBeEmailed: false,
-    ExternalGUID: guidOf(mark),
-    [`${table}LineAdd`]: lineValues(config, document),
-  };
-}
-
-const lineValues = ({ taxCode, unit }: OrderConfig, document: OrderDocument): Values[] =>
-  linesOf(unit, document).map(({ item, text, quantity, rate, amount }) => ({
-    ItemRef: { FullName: item },
-    Desc: heldText(text, 4095),
-    Quantity: quantity,
-    Rate: rate,
-    Amount: amount,
-    ...(document.type === "sale" && taxCode !== undefined
-      ? { SalesTaxCodeRef: { FullName: taxCode } }
-      : {}),
-  }));
-
-/** A line that is made anew; those that are not named are deleted. */
-const NEW_LINE = { TxnLineID: "-1" };
-
-/** Guarded by the edit sequence: an order that somebody changed meanwhile is refused (3200). */
-async function step(
-  wire: OrderAsked,
-  config: OrderConfig,
-  to: StepTo,
-  { desired, entry: { native: row } }: Step<"order", Element>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { table, most } = TABLES[desired.document.type];
-  const isRenumbered = !sameNumber(
-    heldNumber(row, markedBy(row, []).number, most) ?? "",
-    ascii(desired.number),
-  );
-  const named = isRenumbered
-    ? { RefNumber: documentNumber(desired.number, desired.number, most) }
-    : {};
-  const held = { TxnID: row.needed("TxnID"), EditSequence: row.needed("EditSequence") };
-  const changes =
-    to === "cancelled"
-      ? { IsManuallyClosed: true, Memo: `VOID: ${row.text("Memo") ?? ""}`.trim() }
-      : {
-          ...named,
-          Memo: orderMemo(config, desired),
-          [`${table}LineMod`]: lineValues(config, desired.document).map((line) => ({
-            ...NEW_LINE,
-            ...line,
-          })),
-        };
-  if (to !== "cancelled" && to !== "amended") return;
-  const values = { [`${table}Mod`]: { ...held, ...changes } };
-  await wire.write({ name: `${table}Mod`, values }, signal);
+function orderMemo(config: OrderConfig, { document, mark, number }: Desired<"order">): string {
+  const lines = orderLines(config, document).map((line) => ({ ...line, product: line.item }));
+  const text = `${LINES}${digestOf(lines)} ${document.description ?? ""}`;
+  return desktopMemo({ number, mark, text });
 }
 
 /*
- * Item receipts of delivery tickets that come in, for src/ledger/orders.ts. QuickBooks has no document of goods that go out.
+ * Item receipts of delivery tickets that come in. QuickBooks has no document of goods that go out.
  * A receipt owes the vendor what it comes to, and the platform's bill owes that once more: so it comes to 0.00, or it is
  * linked with its order and this endpoint writes no bills (`receipts`, ADR 0017).
  */
 
 type ReceiptConfig = Pick<DesktopConfig, "receipts" | "unit">;
-type Asked = Pick<Wire, "read" | "write">;
 type Ticket = Desired<"shipment">;
 
 const MOST = REF_NUMBER_MOST.itemReceipt;
@@ -382,11 +322,8 @@ export function receiptAdapter(
   wire: Asked,
   config: ReceiptConfig,
 ): GoodsAdapter<"shipment", BookedTicket<Element>> {
-  const mod = (row: Element, values: Values, { signal }: Call): Promise<unknown> =>
-    wire.write(
-      { name: "ItemReceiptMod", values: { ItemReceiptMod: { ...heldOf(row), ...values } } },
-      signal,
-    );
+  const mod = (row: Element, values: Values, signal: AbortSignal): Promise<unknown> =>
+    written(wire, "ItemReceiptMod", { ...heldOf(row), ...values }, signal);
   const adapter = ticketAdapter<Element>({
     can: RECEIPT_CAPABILITIES,
     notes: "within",
@@ -394,62 +331,47 @@ export function receiptAdapter(
     async search({ numbers, ids, marks, days }, signal) {
       const asked = [
         ...numbered(numbers, MOST),
-        ...(ids.length === 0 ? [] : [{ TxnID: ids }]),
+        ...byTxnId(ids),
         ...(marks.length === 0 ? [] : ofDays(days)),
       ];
-      if (asked.length === 0) return [];
-      const replies = await wire.read(
-        asked.flatMap((values) =>
-          QUERIES.map((name) => ({
-            name,
-            values: { ...values, ...WITH_LINES },
-          })),
-        ),
-        signal,
-      );
+      const rows = await recordsOf(wire, asked.flatMap(receiptQueries), signal);
       // Of a day all are told: those that have none of these marks are others'.
-      return replies
-        .flatMap(({ rets }, at) =>
-          rets
-            .filter((row) => at % 2 === 0 || isReceipt(row))
-            .map((row) => bookedReceipt(row, at % 2 === 0 ? "received" : "billed")),
-        )
-        .filter((one) => marks.length === 0 || ticketsOf(one).some((mark) => marks.includes(mark)));
-    },
-    async *list({ dated, changedSince }, from, signal) {
-      const lists = branches({ dated, changedSince, open: false }).flatMap((values) =>
-        QUERIES.map((name) => ({ name, values: { ...values, ...WITH_LINES } })),
+      return receiptsIn(rows).filter(
+        (one) => marks.length === 0 || ticketsOf(one).some((mark) => marks.includes(mark)),
       );
-      for await (const { name, rets, position } of pages(wire, lists, from, signal))
-        yield {
-          rows:
-            name === "BillQuery"
-              ? rets.filter(isReceipt).map((row) => bookedReceipt(row, "billed"))
-              : rets.map((row) => bookedReceipt(row, "received")),
-          position,
-        };
+    },
+    async *list(scope, from, signal) {
+      const lists = branches({ ...scope, open: false }).flatMap(receiptQueries);
+      for await (const { rets, position } of pages(wire, lists, from, signal))
+        yield { rows: receiptsIn(rets), position };
     },
     async create(desired, { signal }) {
-      const values = await receiptAdd(wire, config, desired, signal);
-      await wire.write({ name: "ItemReceiptAdd", values: { ItemReceiptAdd: values } }, signal);
+      const { document, mark, number } = desired;
+      await expectNoStock(wire, config, document, signal);
+      const content = {
+        VendorRef: partyRef(desired),
+        TxnDate: document.date,
+        RefNumber: documentNumber(number, number, MOST),
+        Memo: receiptMemo(desired),
+        ExternalGUID: guidOf(mark),
+        ItemLineAdd:
+          config.receipts === "unpriced"
+            ? unpricedLines(config, document)
+            : await linkedLines(wire, config, document, signal),
+      };
+      await written(wire, "ItemReceiptAdd", content, signal);
     },
-    async note(row, text, call) {
-      await mod(row, { Memo: ascii(`${row.text("Memo") ?? ""} ${text}`) }, call);
+    async note(row, text, { signal }) {
+      await mod(row, { Memo: ascii(`${row.text("Memo") ?? ""} ${text}`) }, signal);
     },
-    async amend({ document, mark, number }, row, call) {
-      const { date: TxnDate } = document;
-      const lines = unpricedLines(config, document).map((line) => ({ TxnLineID: "-1", ...line }));
-      const Memo = receiptMemo({ document, mark, number });
-      const isRenumbered = !sameNumber(
-        heldNumber(row, markedBy(row, []).number, MOST) ?? "",
-        ascii(number),
-      );
-      const named = isRenumbered ? { RefNumber: documentNumber(number, number, MOST) } : {};
-      await mod(row, { TxnDate, ...named, Memo, ItemLineMod: lines }, call);
+    async amend(desired, row, { signal }) {
+      const { document, number } = desired;
+      const lines = unpricedLines(config, document).map((line) => ({ ...NEW_LINE, ...line }));
+      const head = { TxnDate: document.date, ...renumbered(row, number, MOST) };
+      await mod(row, { ...head, Memo: receiptMemo(desired), ItemLineMod: lines }, signal);
     },
     async cancel(row, { signal }) {
-      const values = { TxnVoidType: "ItemReceipt", TxnID: row.needed("TxnID") };
-      await wire.write({ name: "TxnVoid", values }, signal);
+      await voided(wire, "ItemReceipt", row, signal);
     },
     bring: () => Promise.resolve(),
   });
@@ -470,59 +392,49 @@ const goesOut = ({ number }: ShipmentDocument): Refused =>
     field: "type",
   });
 
-const keptReceipt = (config: ReceiptConfig, document: ShipmentDocument): Facts => ({
+const keptReceipt = ({ unit }: ReceiptConfig, document: ShipmentDocument): Facts => ({
   number: ascii(document.number),
   ...(document.date === null ? {} : { days: { date: document.date } }),
   words: { side: "purchase", reference: referenceIn(`${TICKET}${ascii(document.reference)}`) },
-  lines: document.lines.map((line) =>
-    goodsLine({
-      product: line.product,
-      quantity: countedOf(config.unit, line),
-      unit: null,
-      unitPrice: null,
-    }),
-  ),
+  lines: document.lines.map((line) => received(line.product, countedOf(unit, line))),
 });
 
-const heldOf = (row: Element): Values => ({
-  TxnID: row.needed("TxnID"),
-  EditSequence: row.needed("EditSequence"),
-});
+const received = (product: string | null, quantity: Decimal | null): FactLine =>
+  goodsLine({ product, quantity, unit: null, unitPrice: null });
 
 /** What follows the mark in its memo: `ticket BOL 4471; driver …`. */
 const TICKET = "ticket ";
-const END = "; ";
 
-const receiptMemo = ({
-  document,
-  mark,
-  number,
-}: Pick<Ticket, "document" | "mark" | "number">): string =>
-  desktopMemo({
-    number,
-    mark,
-    text: `${TICKET}${document.reference}${END}${document.note ?? ""}`,
-  });
+const receiptMemo = ({ document, mark, number }: Ticket): string =>
+  desktopMemo({ number, mark, text: `${TICKET}${document.reference}; ${document.note ?? ""}` });
+
+const referenceIn = (text: string): string => text.slice(TICKET.length).split(/; |;$/)[0] ?? "";
 
 /** What a ticket may be: a receipt, and the bill that a person made of one. */
-const QUERIES = ["ItemReceiptQuery", "BillQuery"] as const;
+const receiptQueries = (values: Values): Query[] =>
+  ["ItemReceipt", "Bill"].map((table) => queryOf(table)(values));
 
-/** QuickBooks makes a bill of a receipt when a person enters the vendor's bill from it. */
-const isReceipt = (row: Element): boolean => markedBy(row, []).text?.startsWith(TICKET) === true;
+/** QuickBooks makes a bill of a receipt when a person enters the vendor's bill from it: other bills are no tickets. */
+const receiptsIn = (rows: readonly Element[]): BookedTicket<Element>[] =>
+  rows.flatMap((row) => {
+    const isBill = row.name === "BillRet";
+    if (isBill && markedBy(row).text?.startsWith(TICKET) !== true) return [];
+    return [receiptOf(row, isBill ? "billed" : "received")];
+  });
 
-function bookedReceipt(row: Element, state: "received" | "billed"): BookedTicket<Element> {
+function receiptOf(row: Element, state: "received" | "billed"): BookedTicket<Element> {
   const id = row.needed("TxnID");
   const memo = row.text("Memo") ?? "";
-  const marked = markedBy(row, []);
-  const { text } = marked;
-  const number = heldNumber(row, marked.number, MOST);
+  const { text } = markedBy(row);
+  const number = heldNumber(row, MOST);
   const lines = row.all("ItemLineRet").filter((line) => line.decimal("Quantity") !== null);
   const isVoid = /^VOID:/i.test(memo) && lines.every((line) => line.amount("Quantity").sign === 0);
-  const isLinked = row.all("LinkedTxn").length > 0;
-  // Lines that are not named are deleted when it is changed: groups are a person's.
-  const hasGroups = row.all("ItemGroupLineRet").length > 0;
   const isOpen =
-    state === "received" && !isLinked && !hasGroups && row.amount("TotalAmount").sign === 0;
+    state === "received" &&
+    row.child("LinkedTxn") === null &&
+    // Lines that are not named are deleted when it is changed: groups are a person's.
+    row.child("ItemGroupLineRet") === null &&
+    row.amount("TotalAmount").sign === 0;
   return {
     type: "in",
     id,
@@ -535,44 +447,9 @@ function bookedReceipt(row: Element, state: "received" | "billed"): BookedTicket
     party: row.ref("VendorRef").name ?? "",
     reference: text?.startsWith(TICKET) === true ? referenceIn(text) : number,
     date: row.day("TxnDate"),
-    lines: lines.map((line) =>
-      goodsLine({
-        product: line.ref("ItemRef").name,
-        quantity: line.decimal("Quantity"),
-        unit: null,
-        unitPrice: null,
-      }),
-    ),
+    lines: lines.map((line) => received(line.ref("ItemRef").name, line.decimal("Quantity"))),
     notes: [memo],
     native: row,
-  };
-}
-
-const referenceIn = (text: string): string => {
-  const [reference = ""] = text.slice(TICKET.length).split(/; |;$/);
-  return reference;
-};
-
-async function receiptAdd(
-  wire: Asked,
-  config: ReceiptConfig,
-  desired: Ticket,
-  signal: AbortSignal,
-): Promise<Values> {
-  const { document, mark, number, party, payer } = desired;
-  await expectNoStock(wire, config, document, signal);
-  const row = payer?.native as Element | undefined;
-  const ListID = row === undefined ? null : row.text("ListID");
-  return {
-    VendorRef: ListID === null ? { FullName: party } : { ListID },
-    TxnDate: document.date,
-    RefNumber: documentNumber(number, number, MOST),
-    Memo: receiptMemo(desired),
-    ExternalGUID: guidOf(mark),
-    ItemLineAdd:
-      config.receipts === "unpriced"
-        ? unpricedLines(config, document)
-        : await linkedLines(wire, config, document, signal),
   };
 }
 
@@ -589,14 +466,16 @@ const unpricedLines = ({ unit }: ReceiptConfig, { lines }: ShipmentDocument): Va
  * nobody ordered is received at the item's own cost.
  */
 async function linkedLines(
-  wire: Asked,
+  wire: Reading,
   { unit }: ReceiptConfig,
   { order, lines }: ShipmentDocument,
   signal: AbortSignal,
 ): Promise<Values[]> {
-  const named = order === null ? null : orderIn(order);
-  const TxnID = named?.side === "purchase" ? (named.number ?? named.id) : null;
-  const ordered = TxnID === null ? [] : await orderedLines(wire, TxnID, signal);
+  const name = order === null ? null : orderIn(order);
+  const TxnID = name?.side === "purchase" ? (name.number ?? name.id) : null;
+  const queries = TxnID === null ? [] : [queryOf("PurchaseOrder")({ TxnID })];
+  const orders = await recordsOf(wire, queries, signal);
+  const ordered = orders.flatMap((row) => row.all("PurchaseOrderLineRet"));
   return lines.map((line) => {
     const at = ordered.findIndex((one) => sameName(one.ref("ItemRef").name ?? "", line.product));
     const [one] = at < 0 ? [] : ordered.splice(at, 1);
@@ -607,15 +486,9 @@ async function linkedLines(
   });
 }
 
-async function orderedLines(wire: Asked, TxnID: string, signal: AbortSignal): Promise<Element[]> {
-  const values = { TxnID, ...WITH_LINES };
-  const [reply] = await wire.read([{ name: "PurchaseOrderQuery", values }], signal);
-  return (reply?.rets ?? []).flatMap((row) => row.all("PurchaseOrderLineRet"));
-}
-
 /** @throws Refused: a bill that follows would put into stock what the receipt has put there */
 async function expectNoStock(
-  wire: Asked,
+  wire: Reading,
   { receipts }: ReceiptConfig,
   { lines }: ShipmentDocument,
   signal: AbortSignal,
@@ -623,8 +496,8 @@ async function expectNoStock(
   if (receipts === "linked") return;
   const FullName = lines.map(({ product }) => product);
   const values = { FullName, IncludeRetElement: ["FullName"] };
-  const [reply] = await wire.read([{ name: "ItemQuery", values }], signal);
-  const stock = (reply?.rets ?? []).find(({ name }) => STOCK.test(name));
+  const items = await recordsOf(wire, [{ name: "ItemQuery", values }], signal);
+  const stock = items.find(({ name }) => /^ItemInventory(?:Assembly)?Ret$/.test(name));
   if (stock === undefined) return;
   throw new Refused({
     code: "counted-twice",
@@ -633,5 +506,3 @@ async function expectNoStock(
     field: "lines",
   });
 }
-
-const STOCK = /^ItemInventory(?:Assembly)?Ret$/;

@@ -1,18 +1,23 @@
 /** QuickBooks Desktop through its Web Connector, which calls us: the books of one company file. */
-import type { Books, LedgerKind } from "../../src/ledger/port.ts";
-import { ledgerSink } from "../../src/ledger/sink.ts";
+import {
+  type Change,
+  defineConnector,
+  type Sink,
+  type Surroundings,
+} from "../../src/core/contract.ts";
 import { unavailable } from "../../src/ledger/errors.ts";
 import { ledgerHoldings, partyListHoldings, priceHoldings } from "../../src/ledger/holdings.ts";
 import { offered } from "../../src/ledger/parts.ts";
-import { defineConnector, type Sink, type Surroundings } from "../../src/core/contract.ts";
+import type { Books } from "../../src/ledger/port.ts";
+import { openLedger } from "../../src/ledger/table.ts";
 import type { Side } from "../quickbooks/text.ts";
 import { DesktopConfig } from "./config.ts";
+import { invoiceTable, paymentTable } from "./documents.ts";
 import { examineDesktop, toldIn } from "./examine.ts";
-import { invoiceAdapter } from "./invoices.ts";
 import { orderAdapter, receiptAdapter } from "./goods.ts";
-import { partyAdapter } from "./parties.ts";
-import { paymentAdapter } from "./payments.ts";
-import { desktopSources, everyParty, telling } from "./sources.ts";
+import { BOOKS, partyTable } from "./parties.ts";
+import type { Asked } from "./records.ts";
+import { desktopSources } from "./sources.ts";
 import { errors } from "./status.ts";
 import { openWire, type Wire } from "./wire.ts";
 
@@ -37,21 +42,14 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
   }),
   open(config, surroundings) {
     const wire = openWire(config, surroundings);
-    const books = booksOf(wire, config, surroundings);
-    const sinkOf = (kind: LedgerKind): Sink => ({
-      ...ledgerSink(books, kind),
-      expect: (signal) => wire.expect(signal),
-    });
-    const sources = desktopSources(wire, config, surroundings, books);
+    const { sinks, telling } = ledgerOf(wire, config, surroundings);
+    const sources = desktopSources(wire, config, surroundings, telling);
+    const expected = (sink: Sink): Sink => ({ ...sink, expect: (signal) => wire.expect(signal) });
     return {
       sources,
-      sinks: {
-        invoices: sinkOf("invoice"),
-        bills: sinkOf("bill"),
-        payments: sinkOf("payment"),
-        orders: sinkOf("order"),
-        shipments: sinkOf("shipment"),
-      },
+      sinks: Object.fromEntries(
+        Object.entries(sinks).map(([name, sink]) => [name, expected(sink)]),
+      ),
       check: (signal) => wire.expect(signal),
       examine: async (signal, needs) => {
         const told = toldIn(surroundings.notebook);
@@ -59,56 +57,58 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
       },
       presence: () => wire.presence(),
       readAgain: () => wire.tellAgain(),
-      holdings: ledgerHoldings(tellingBooks(wire, config, surroundings, books), {
+      holdings: ledgerHoldings(telling, {
         party: partyListHoldings(
-          books.name,
-          (signal) => everyParty(wire, signal),
-          (error) => unavailable(error, books),
+          BOOKS,
+          (signal) => everyParty(telling, signal),
+          (error) => unavailable(error, telling),
         ),
-        ...(sources.prices === undefined
+        ...(sources["prices"] === undefined
           ? {}
-          : { price: priceHoldings(books.name, surroundings.currency, sources.prices) }),
+          : { price: priceHoldings(BOOKS, surroundings.currency, sources["prices"]) }),
       }),
       close: () => wire.close(),
     };
   },
 });
 
-/** The same, with what the source of invoices tells of each. */
-const tellingBooks = (
-  wire: Wire,
+/** The books, and `telling`: the same, whose invoices say what a source tells of them. */
+export function ledgerOf(
+  wire: Asked & Partial<Pick<Wire, "company" | "session">>,
   config: DesktopConfig,
-  { currency }: Surroundings,
-  books: Books,
-): Books => {
-  const invoice = invoiceAdapter(wire, config, currency, "invoice");
-  return {
-    ...books,
-    adapters: { ...books.adapters, invoice: telling(invoice, { wire, config, currency }) },
+  surroundings: Pick<Surroundings, "now" | "ignore" | "currency">,
+) {
+  const invoices = <K extends "invoice" | "bill">(kind: K, isTold = false) =>
+    invoiceTable(wire, config, surroundings.currency, kind, isTold);
+  // QuickBooks keeps customers and vendors in two lists.
+  const parties = (side: Side) => partyTable(wire, config, side, () => surroundings.now());
+  const tables = {
+    invoice: invoices("invoice"),
+    bill: invoices("bill"),
+    payment: paymentTable(wire, config),
+    party: { sale: parties("customer"), purchase: parties("vendor") },
   };
-};
-
-/** QuickBooks keeps customers and vendors in two lists. */
-export function booksOf(
-  wire: Pick<Wire, "read" | "write"> & Partial<Pick<Wire, "company" | "session">>,
-  config: DesktopConfig,
-  surroundings: Surroundings,
-): Books {
-  const partiesOf = (side: Side) => partyAdapter(wire, config, side, () => surroundings.now());
-  const { currency } = surroundings;
-  return {
-    name: "QuickBooks",
-    adapters: {
-      invoice: invoiceAdapter(wire, config, currency, "invoice"),
-      bill: invoiceAdapter(wire, config, currency, "bill"),
-      payment: paymentAdapter(wire, config, currency),
-      party: { sale: partiesOf("customer"), purchase: partiesOf("vendor") },
-      order: orderAdapter(wire, config),
-      shipment: receiptAdapter(wire, config),
-    },
+  const options = {
+    name: BOOKS,
+    adapters: { order: orderAdapter(wire, config), shipment: receiptAdapter(wire, config) },
     errors,
     settleMs: config.settleMs,
     settleAfterMs: config.settleAfter,
     surroundings,
   };
+  const { books, sinks } = openLedger({ ...options, tables });
+  const invoice = invoices("invoice", true);
+  const telling = openLedger({ ...options, tables: { ...tables, invoice } }).books;
+  return { books, sinks, telling };
+}
+
+/** Every customer and vendor as it is now, inactive ones too. @throws LedgerError */
+export async function* everyParty(
+  { adapters: { party } }: Books,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Change[]> {
+  const scope = { dated: null, changedSince: null, open: false };
+  for (const adapter of party === undefined || "can" in party ? [] : [party.sale, party.purchase])
+    for await (const { entries } of adapter.list?.(scope, null, signal) ?? [])
+      yield entries.flatMap(({ change }) => change ?? []);
 }

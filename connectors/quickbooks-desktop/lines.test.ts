@@ -5,7 +5,7 @@ import { billDocument, itemOf } from "../example/example.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { desk } from "./desk.fixture.ts";
 import { orderDocument, settings } from "./desktop.fixture.ts";
-import { booksOf } from "./index.ts";
+import { ledgerOf } from "./index.ts";
 import { bookedInvoices as mapping } from "../../mappings/platform/records.ts";
 import { everything } from "../../mappings/references.fixture.ts";
 import { Refused } from "../../src/core/errors.ts";
@@ -107,7 +107,7 @@ test("a bill into which somebody put a group and a subtotal is still the bill th
   const { file, wire } = desk();
   file.enter("Vendor", { Name: "VEND-1" });
   const config = DesktopConfig.parse(settings(8447));
-  const sink = ledgerSink(booksOf(wire, config, surroundingsIn(".")), "bill");
+  const sink = ledgerSink(ledgerOf(wire, config, surroundingsIn(".")).books, "bill");
   const party = { code: "VEND-1", name: "Sabine Lights", companyId: "company-2" };
   const item = itemOf(billDocument("R-1", { party }));
   expect(await deliver(sink, [item])).toMatchObject({ outcome: "done" });
@@ -124,7 +124,7 @@ test("lines of text that somebody wrote into an order are not deleted: a person 
   const { file, wire } = desk();
   file.enter("Customer", { Name: "CUST-1" });
   const config = DesktopConfig.parse(settings(8447));
-  const sink = ledgerSink(booksOf(wire, config, surroundingsIn(".")), "order");
+  const sink = ledgerSink(ledgerOf(wire, config, surroundingsIn(".")).books, "order");
   const order = orderDocument("LD-1");
   const sent = await deliver(sink, [itemOf(order)]);
   const [row] = file.rows("SalesOrder");

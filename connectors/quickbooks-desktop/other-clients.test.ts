@@ -12,7 +12,7 @@ import { CompanyFile } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { desk } from "./desk.fixture.ts";
 import { openSite, settings, USER } from "./desktop.fixture.ts";
-import { booksOf, quickbooksDesktop } from "./index.ts";
+import { ledgerOf, quickbooksDesktop } from "./index.ts";
 import { Mailbox } from "./mailbox.ts";
 import { repliesIn } from "./qbxml.ts";
 import { asking } from "./wire.ts";
@@ -124,7 +124,7 @@ function mailboxed() {
   onTestFinished(() => mailbox.stop());
   const config = DesktopConfig.parse(settings(8447));
   const wire = asking((one, signal) => mailbox.ask(one, signal));
-  const sink = ledgerSink(booksOf(wire, config, surroundingsIn(".")), "invoice");
+  const sink = ledgerSink(ledgerOf(wire, config, surroundingsIn(".")).books, "invoice");
   return { file, mailbox, sink };
 }
 

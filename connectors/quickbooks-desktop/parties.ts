@@ -1,103 +1,139 @@
 /** Customers and vendors: a document's party by its name, else by the platform's id in its notes, else created. */
-import {
-  PLAIN_ENTRY,
-  LedgerError,
-  type PartyAdapter,
-  type Entry,
-  type Desired,
-} from "../../src/ledger/port.ts";
-import type { Party } from "../../src/ledger/documents.ts";
-import { partiesOnce } from "../../src/ledger/entries.ts";
-import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
+import type { Change } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
+import type { Party } from "../../src/ledger/documents.ts";
+import { partiesOnce, partyChange, partyFacts, some } from "../../src/ledger/entries.ts";
+import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
+import { type Desired, LedgerError } from "../../src/ledger/port.ts";
+import type { Table } from "../../src/ledger/table.ts";
+import { regionOf } from "../quickbooks/lines.ts";
 import { ascii, NAME_MOST, partyName, sameName, type Side, suffixed } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
-import { byId, markedIn } from "./lists.ts";
-import { guidOf, heldText, listIdIn, only } from "./rows.ts";
-import type { Element } from "./qbxml.ts";
+import type { Element, Values } from "./qbxml.ts";
+import { allOf, type Asked, byListId, guidOf, heldText, named } from "./records.ts";
+import { pages, recordsOf, written } from "./records.ts";
+import { AHEAD_MS, stampBefore, stampOf } from "./walk.ts";
 import type { Wire } from "./wire.ts";
 
-type Asked = Pick<Wire, "read" | "write"> & Partial<Pick<Wire, "session">>;
+type AskedInSession = Asked & Partial<Pick<Wire, "session">>;
 
+/** What people call it in a message. */
+export const BOOKS = "QuickBooks";
+
+/** As QuickBooks calls both. */
+export const PARTIES = {
+  customer: { table: "Customer", letter: "C", address: "BillAddress" },
+  vendor: { table: "Vendor", letter: "V", address: "VendorAddress" },
+} as const;
+export const SIDES = ["customer", "vendor"] as const;
+
+/* Sources and links call them by ids, which no rename changes. */
+
+/** `C-80000001-1699900000`. */
+export const partyCode = (side: Side, listId: string): string =>
+  `${PARTIES[side].letter}-${listId}`;
+
+/** The ListID in a code of that side; null: it is a name. */
+function listIdIn(side: Side, code: string): string | null {
+  const [, letter, id = ""] = /^([CV])-([0-9A-F]{1,8}-\d{1,10})$/.exec(code) ?? [];
+  return letter === PARTIES[side].letter ? id : null;
+}
+
+const MOST = NAME_MOST.desktop;
 const FIELDS = ["ListID", "EditSequence", "Name", "FullName", "IsActive", "CompanyName", "Notes"];
 
-/** What each side is asked by. */
-export const QUERIES = { customer: "CustomerQuery", vendor: "VendorQuery" } as const;
+interface Kept {
+  readonly code: string;
+  readonly name: string | null;
+}
+interface PartyRow extends Kept {
+  readonly row: Element;
+  readonly number: string;
+  readonly mark: string | null;
+}
 
-export function partyAdapter(
-  wire: Asked,
+/** The party of a document that is made. */
+export function partyRef({ party, payer }: Pick<Desired, "party" | "payer">): Values {
+  const ListID = (payer?.native as PartyRow | undefined)?.row.text("ListID") ?? null;
+  return ListID === null ? { FullName: party } : { ListID };
+}
+
+export function partyTable(
+  wire: AskedInSession,
   { sameName: policy, terms }: Pick<DesktopConfig, "sameName" | "terms">,
   side: Side,
   now: () => Date,
-): PartyAdapter {
-  const query = QUERIES[side];
-  const add = side === "customer" ? "CustomerAdd" : "VendorAdd";
-  const most = NAME_MOST.desktop;
-  const named = async (names: readonly string[], signal: AbortSignal): Promise<Element[]> => {
-    const [reply] = await wire.read(
-      [{ name: query, values: { FullName: names, IncludeRetElement: FIELDS } }],
-      signal,
-    );
-    return [...(reply?.rets ?? [])];
+): Table<"party", Kept, PartyRow> {
+  const { table } = PARTIES[side];
+  const [query, add] = [`${table}Query`, `${table}Add`];
+  const withNames = async (names: readonly string[], signal: AbortSignal): Promise<Element[]> => {
+    const values = { FullName: names, IncludeRetElement: FIELDS };
+    return await recordsOf(wire, names.length === 0 ? [] : [{ name: query, values }], signal);
   };
-  const marked = markedIn(wire, query, now, { markIn, fields: FIELDS });
+  const marked = markedIn(wire, query, now);
   return {
     ...partiesOnce(["posted", "cancelled"], 1),
-    expected: async (parties) =>
-      parties.map(({ code, name }) => ({
-        number: code,
-        words: { name: heldText(name, most) },
-      })),
-    async locate(desired, { signal }) {
-      const codes = desired.map(({ number }) => number);
-      const known = await linked(wire, side, desired, signal);
-      const names = codes.filter((code) => listIdIn(side, code) === null);
-      const rows = names.length === 0 ? [] : await named(names.map(queryable), signal);
-      // A company file names without regard to case; a site's table need not.
-      const found = [...known, ...rows.map((row) => entryOf(row, codes))];
-      const missing = desired.filter(
-        ({ number, mark }) =>
-          !found.some((one) => one.number === number || (one.mark === mark && known.includes(one))),
-      );
-      if (missing.length === 0) return found;
-      const others = await marked(
-        missing.map(({ mark }) => mark),
-        signal,
-      );
-      return [...found, ...others.map((row) => entryOf(row, codes))];
-    },
-    async create([desired], { signal }) {
-      if (desired === undefined) return [];
-      const { mark, document } = desired;
-      if (listIdIn(side, document.code) !== null) throw goneFrom(side, document);
-      const name = partyName(document.code, most, ascii);
-      const values = {
-        CompanyName: heldText(document.name, most),
-        TermsRef: terms[side] === undefined ? null : { FullName: terms[side] },
-        Notes: markOf(mark),
-        ExternalGUID: guidOf(mark),
-      };
-      const write = async (Name: string): Promise<readonly string[]> => {
-        const { rets } = await wire.write(
-          { name: add, values: { [add]: { Name, ...values } } },
-          signal,
+    write: ({ code, name }: Party) => ({ code, name: heldText(name, MOST) }),
+    facts: ({ code, name }) => partyFacts(code, name),
+    read: ({ row, number, mark }) => ({
+      id: fullName(row),
+      mark,
+      number,
+      status: row.yes("IsActive") === false ? "cancelled" : "posted",
+      version: row.text("EditSequence"),
+    }),
+    tell: ({ native }) => toldParty(side, native.row),
+    records: {
+      async search({ desired = [] }, { signal }) {
+        const codes = desired.map(({ number }) => number);
+        const known = await linked(wire, side, desired, signal);
+        const names = codes.filter((code) => listIdIn(side, code) === null).map(queryable);
+        // A company file names without regard to case; a site's table need not.
+        const found = (await withNames(names, signal)).map((row) => rowOf(row, codes));
+        const missing = desired.filter(
+          ({ number, mark }) =>
+            ![...known, ...found].some((one) => one.number === number) &&
+            !known.some((one) => one.mark === mark),
         );
-        return [fullName(only(rets))];
-      };
-      try {
-        return await write(name);
-      } catch (error) {
-        if (!(error instanceof LedgerError) || error.code !== "3100") throw error;
-        const [there] = await named([name], signal);
-        if (there !== undefined) return [fullName(there)];
-        if (policy === "suffix") return await write(suffixed(name, side, most));
-        throw new Refused({
-          code: "name-taken",
-          message: `QuickBooks has the name ${JSON.stringify(name)} in another list, so no ${side} can have it`,
-          next: `Give the company another code in the cross-reference (${suffixed(name, side, most)}), or rename the other one in QuickBooks; or set sameName: suffix. Then retry.`,
-          field: "party",
-        });
-      }
+        const marks = missing.map(({ mark }) => mark);
+        const others = marks.length === 0 ? [] : await marked(marks, signal);
+        return [...known, ...found, ...others.map((row) => rowOf(row, codes))];
+      },
+      async *list(_scope, from, signal) {
+        const lists = [{ name: query, values: { ActiveStatus: "All" } }];
+        for await (const { rets, position } of pages(wire, lists, from, signal))
+          yield { rows: rets.map((row) => rowOf(row, [])), position };
+      },
+      async create([one], { signal }) {
+        if (one === undefined) return [];
+        const { mark, document } = one.desired;
+        if (listIdIn(side, document.code) !== null) throw goneFrom(side, document);
+        const name = partyName(document.code, MOST, ascii);
+        const write = async (Name: string): Promise<readonly string[]> => {
+          const content = {
+            Name,
+            CompanyName: one.values.name,
+            TermsRef: named(terms[side]),
+            Notes: markOf(mark),
+            ExternalGUID: guidOf(mark),
+          };
+          return [fullName(await written(wire, add, content, signal))];
+        };
+        try {
+          return await write(name);
+        } catch (error) {
+          if (!(error instanceof LedgerError) || error.code !== "3100") throw error;
+          const [there] = await withNames([name], signal);
+          if (there !== undefined) return [fullName(there)];
+          if (policy === "suffix") return await write(suffixed(name, side, MOST));
+          throw new Refused({
+            code: "name-taken",
+            message: `QuickBooks has the name ${JSON.stringify(name)} in another list, so no ${side} can have it`,
+            next: `Give the company another code in the cross-reference (${suffixed(name, side, MOST)}), or rename the other one in QuickBooks; or set sameName: suffix. Then retry.`,
+            field: "party",
+          });
+        }
+      },
     },
   };
 }
@@ -108,19 +144,18 @@ async function linked(
   side: Side,
   desired: readonly Desired<"party">[],
   signal: AbortSignal,
-): Promise<Entry<Element>[]> {
+): Promise<PartyRow[]> {
   const ids = desired.flatMap(({ number }) => listIdIn(side, number) ?? []);
-  const rows = await byId(wire, QUERIES[side], ids, signal, { IncludeRetElement: FIELDS });
-  return desired.flatMap(({ number, mark }) => {
-    const id = listIdIn(side, number);
-    return rows
-      .filter((row) => row.text("ListID") === id)
+  const more = { IncludeRetElement: FIELDS };
+  const rows = await byListId(wire, `${PARTIES[side].table}Query`, ids, signal, more);
+  return desired.flatMap(({ number, mark }) =>
+    rows
+      .filter((row) => row.text("ListID") === listIdIn(side, number))
       .map((row) => {
-        const shown = markIn(row);
-        const isOfAnother = shown !== null && shown !== mark;
-        return isOfAnother ? { ...entryOf(row, []), number } : { ...entryOf(row, []), mark };
-      });
-  });
+        const isOfAnother = (markIn(row) ?? mark) !== mark;
+        return { ...rowOf(row, []), ...(isOfAnother ? { number } : { mark }) };
+      }),
+  );
 }
 
 const goneFrom = (side: Side, { code, name, companyId }: Party): Refused =>
@@ -137,17 +172,104 @@ const fullName = (row: Element): string => row.text("FullName") ?? row.needed("N
 /** A name that QuickBooks can be asked for: it refuses longer ones. */
 const queryable = (code: string): string => ascii(code).slice(0, 209) || "?";
 
-function entryOf(row: Element, codes: readonly string[]): Entry<Element> {
+function rowOf(row: Element, codes: readonly string[]): PartyRow {
   const name = fullName(row);
-  const number = codes.find((code) => sameName(code, name)) ?? name;
-  return {
-    ...PLAIN_ENTRY,
-    id: name,
-    mark: markIn(row),
-    number,
-    status: row.yes("IsActive") === false ? "cancelled" : "posted",
-    facts: { number, words: { name: row.text("CompanyName") } },
-    version: row.text("EditSequence"),
-    native: row,
+  const code = codes.find((one) => sameName(one, name)) ?? name;
+  return { row, code, number: code, mark: markIn(row), name: row.text("CompanyName") };
+}
+
+/* As sources tell them. */
+
+/** Null: a job, whose invoices are its customer's. */
+export function toldParty(side: Side, row: Element): Change | null {
+  if (row.child("ParentRef") !== null) return null;
+  const address = row.child(PARTIES[side].address);
+  const at = (name: string): string | null => address?.text(name) ?? null;
+  const names = ["Name", "FullName", "CompanyName"].map((name) => row.text(name)?.toLowerCase());
+  // QuickBooks writes the name into the first line of an address.
+  const lines = ["Addr1", "Addr2", "Addr3"]
+    .flatMap((name) => at(name) ?? [])
+    .filter((line) => !names.includes(line.toLowerCase()));
+  const region = address === null ? null : { country: at("Country"), state: at("State") };
+  return partyChange(BOOKS, {
+    ...partyHead(side, row.needed("ListID")),
+    name: row.text("CompanyName") ?? row.needed("Name"),
+    companyId: markIn(row),
+    email: row.text("Email"),
+    phone: row.text("Phone"),
+    street: some(lines.join("\n")),
+    city: at("City"),
+    zip: at("PostalCode"),
+    ...regionOf(region),
+    active: row.yes("IsActive") !== false,
+  });
+}
+
+/** One that was deleted, of which its code and at most a name are left: it is told as inactive. */
+export const goneParty = (side: Side, id: string, name: string | null): Change =>
+  partyChange(BOOKS, { ...partyHead(side, id), name: name ?? "(deleted)", active: false });
+
+const partyHead = (side: Side, id: string) => ({
+  code: partyCode(side, id),
+  isCustomer: side === "customer",
+  isSupplier: side === "vendor",
+});
+
+/*
+ * Customers, or vendors, by the platform's id in their notes, which QuickBooks cannot be asked for (ADR 0017). In each
+ * session all of them are read once; after that, those that have changed since.
+ */
+
+/** What is known of one list. */
+interface Index {
+  /** The session in which all of it was read: in the next one, the company file may be a restored one. */
+  readonly session: number | undefined;
+  /** By our clock, ms. */
+  readonly readAt: number;
+  /** The greatest stamp there was; empty: there was none. */
+  newest: string;
+  /** By ListIDs. */
+  readonly marks: Map<string, string | null>;
+}
+/** Machines of one company file stamp by clocks of their own. */
+const OVERLAP_MS = 10 * 60_000;
+/** All is read again after so long: when summer time ends, stamps go back by an hour. */
+const KEPT_MS = 3_600_000;
+
+/** Finds records by their marks, as they are when they are found. */
+function markedIn(
+  wire: AskedInSession,
+  name: string,
+  now: () => Date,
+): (marks: readonly string[], signal: AbortSignal) => Promise<Element[]> {
+  let index: Index | null = null;
+  return async (marks, signal) => {
+    const nowMs = now().getTime();
+    const { session } = wire;
+    const isGood =
+      index !== null &&
+      index.session === session &&
+      index.newest !== "" &&
+      Math.abs(nowMs - index.readAt) < KEPT_MS &&
+      // A record that was stamped by a clock which was ahead would hide what changes now.
+      Date.parse(`${index.newest}Z`) <= nowMs + AHEAD_MS;
+    const known: Index =
+      index !== null && isGood ? index : { session, readAt: nowMs, newest: "", marks: new Map() };
+    const values = {
+      ActiveStatus: "All",
+      FromModifiedDate: isGood ? stampBefore(known.newest, OVERLAP_MS) : null,
+      IncludeRetElement: ["ListID", "TimeModified", "Notes"],
+    };
+    for (const row of await allOf(wire, { name, values }, signal)) {
+      known.marks.set(row.needed("ListID"), markIn(row));
+      const stamp = stampOf(row, "TimeModified");
+      if (stamp > known.newest) known.newest = stamp;
+    }
+    index = known;
+    const ids = [...known.marks].filter(([, mark]) => mark !== null && marks.includes(mark));
+    const found = ids.map(([id]) => id);
+    const rows = await byListId(wire, name, found, signal, { IncludeRetElement: FIELDS });
+    // One that was deleted or whose notes were changed meanwhile is not it any more.
+    return rows.filter((row) => marks.includes(markIn(row) ?? ""));
   };
 }

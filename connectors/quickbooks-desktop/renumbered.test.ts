@@ -12,7 +12,7 @@ import {
 import { CompanyFile } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { orderDocument, settings, ticketDocument } from "./desktop.fixture.ts";
-import { booksOf } from "./index.ts";
+import { ledgerOf } from "./index.ts";
 import { asking } from "./wire.ts";
 
 /** @param table where the party of invoices and bills is */
@@ -25,7 +25,7 @@ function desk(table: "Customer" | "Vendor" = "Customer") {
     company: { product: file.product } as never,
   };
   const config = DesktopConfig.parse(settings(8447));
-  return { file, books: booksOf(wire, config, surroundingsIn(".")) };
+  return { file, books: ledgerOf(wire, config, surroundingsIn(".")).books };
 }
 
 test("a purchase order and a receipt are given the new number, with and without their link", async () => {

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import type { CompanyFile } from "./company-file.fixture.ts";
 import { desk, PLATFORM_ID } from "./desk.fixture.ts";
-import { desktopMemo } from "./rows.ts";
-import { everyParty } from "./sources.ts";
+import { desktopMemo } from "./records.ts";
+import { everyParty } from "./index.ts";
 import {
   bookedCustomers as customers,
   bookedInvoices as invoices,
@@ -59,10 +59,10 @@ describe("parties", () => {
   });
 
   test("are held for reconciliation, inactive ones as ended, each in its role", async () => {
-    const { file, customer, wire } = desk();
+    const { file, customer, books } = desk();
     const holdings = partyListHoldings(
       "QuickBooks",
-      (signal) => everyParty(wire, signal),
+      (signal) => everyParty(books, signal),
       (error) => error as SourceUnavailable,
     );
     file.edit("Customer", customer.id, { Notes: `platform:${PLATFORM_ID}` });

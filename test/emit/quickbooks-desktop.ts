@@ -6,7 +6,7 @@ import * as fc from "fast-check";
 import { CompanyFile } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
 import { companyIn, HELLO, tell } from "../../connectors/quickbooks-desktop/examine.ts";
 import { DesktopConfig } from "../../connectors/quickbooks-desktop/config.ts";
-import { booksOf } from "../../connectors/quickbooks-desktop/index.ts";
+import { ledgerOf } from "../../connectors/quickbooks-desktop/index.ts";
 import { desktopSources } from "../../connectors/quickbooks-desktop/sources.ts";
 import { asking, type Wire } from "../../connectors/quickbooks-desktop/wire.ts";
 import type { LedgerKind, Books } from "../../src/ledger/port.ts";
@@ -57,9 +57,9 @@ export async function desktopRequests(seed: number, count: number): Promise<read
     clock.ms += 60_000;
     file.now = new Date(clock.ms).toISOString().slice(0, 19);
   };
-  const of = (): Books => booksOf(wire, desktopConfig, surroundings);
+  const of = (): Books => ledgerOf(wire, desktopConfig, surroundings).books;
   const site = { file, sales: of(), purchases: of() };
-  const linked = booksOf(wire, { ...desktopConfig, receipts: "linked" }, surroundings);
+  const linked = ledgerOf(wire, { ...desktopConfig, receipts: "linked" }, surroundings).books;
   const company = companyIn(await wire.read(HELLO, never), desktopConfig.company);
   await tell(wire, { get: () => null, set: () => {} }, company, "2026-11-21T12:00:00Z", never);
   for (const document of [
@@ -98,19 +98,13 @@ export async function desktopRequests(seed: number, count: number): Promise<read
 
 /** From the beginning, and again after everything has changed, and something was deleted. */
 async function readSources(
-  { file, sales }: Given,
+  { file }: Given,
   wire: Pick<Wire, "read" | "write">,
   surroundings: Surroundings,
 ): Promise<void> {
-  const there = {
-    expect: () => Promise.resolve(),
-    tellAgain: () => {},
-    presence: () => ({ lastAt: null, isHere: true, isAwaited: true, silence: null }),
-    company: null,
-    session: 1,
-    close: () => Promise.resolve(),
-  };
-  const sources = desktopSources({ ...wire, ...there }, desktopConfig, surroundings, sales);
+  const here = { ...wire, expect: () => Promise.resolve() };
+  const { telling } = ledgerOf(wire, desktopConfig, surroundings);
+  const sources = desktopSources(here, desktopConfig, surroundings, telling);
   const reading = { signal: never, known: () => null, stored: () => false };
   file.enter("PriceLevel", { Name: "Lubbock & Amarillo" });
   for (const source of Object.values(sources)) {

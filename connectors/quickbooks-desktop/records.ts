@@ -1,0 +1,258 @@
+/** What every record of QuickBooks has in common: how lists are read, our marks, numbers, texts and references. */
+import { createHash } from "node:crypto";
+import type { Scope } from "../../src/core/holdings.ts";
+import { sameNumber, spellingsOf } from "../../src/core/keys.ts";
+import { type Desired, LedgerError } from "../../src/ledger/port.ts";
+import {
+  ascii,
+  cut,
+  documentNumber,
+  MEMO_MOST,
+  memoIn,
+  memoOf,
+  numberHeld,
+} from "../quickbooks/text.ts";
+import type { Element, Reply, Request, Values } from "./qbxml.ts";
+import type { Wire } from "./wire.ts";
+
+export type Reading = Pick<Wire, "read">;
+export type Asked = Pick<Wire, "read" | "write">;
+
+/** One query. */
+export interface Query {
+  readonly name: string;
+  readonly values: Values;
+}
+
+/** All records of these queries, which go in one document. @throws LedgerError */
+export async function recordsOf(
+  wire: Reading,
+  queries: readonly Query[],
+  signal: AbortSignal,
+): Promise<Element[]> {
+  if (queries.length === 0) return [];
+  return (await wire.read(queries, signal)).flatMap(({ rets }) => [...rets]);
+}
+
+/** Of records that several queries may find each once: the last one counts. */
+export const once = (rows: readonly Element[]): Element[] => [
+  ...new Map(rows.map((row) => [row.needed("TxnID"), row])).values(),
+];
+
+/** Records of a list by their ids, as they are now: those that are gone are left out. @throws LedgerError */
+export async function byListId(
+  wire: Reading,
+  name: string,
+  ids: readonly string[],
+  signal: AbortSignal,
+  more: Values = {},
+): Promise<Element[]> {
+  const queries = ids.length === 0 ? [] : [{ name, values: { ListID: ids, ...more } }];
+  const rows = await recordsOf(wire, queries, signal);
+  return rows.filter((row) => ids.includes(row.needed("ListID")));
+}
+
+/* Long lists, page by page. An iterator lives in one session: one that is lost (3391) begins its list anew. */
+
+const PAGE = 100;
+/** How often one list begins anew before that counts as an error. */
+const STARTS_MAX = 3;
+
+/**
+ * @param from how many of the lists are read already; records may come twice, none is left out
+ * @param most records of one answer
+ * @throws LedgerError
+ */
+export async function* pages(
+  wire: Reading,
+  lists: readonly Query[],
+  from: string | null,
+  signal: AbortSignal,
+  most = PAGE,
+): AsyncGenerator<{
+  readonly name: string;
+  readonly rets: readonly Element[];
+  readonly position: string;
+}> {
+  for (const [list, { name, values }] of lists.entries()) {
+    if (list < Number(from ?? 0)) continue;
+    let iterator: Request["iterator"] = "Start";
+    let starts = 1;
+    for (let goesOn = true; goesOn;) {
+      try {
+        const asked = { name, values: { ...values, MaxReturned: most }, iterator };
+        const [reply] = await wire.read([asked], signal);
+        const rets = reply?.rets ?? [];
+        goesOn = leftAfter(reply?.iterator ?? null, rets.length, iterator !== "Start", most) > 0;
+        if (reply?.iterator) iterator = { id: reply.iterator.id };
+        yield { name, rets, position: String(goesOn ? list : list + 1) };
+      } catch (error) {
+        const isLost = error instanceof LedgerError && error.code === LOST;
+        if (!isLost || starts++ >= STARTS_MAX) throw error;
+        iterator = "Start";
+      }
+    }
+  }
+}
+
+/** The status of an iterator that is not known any more. */
+const LOST = "3391";
+
+/**
+ * How many records are left after an answer of `count`. A list that ends before its end would be records that nobody reads.
+ * @throws LedgerError
+ */
+function leftAfter(
+  said: Reply["iterator"],
+  count: number,
+  isContinued: boolean,
+  most: number,
+): number {
+  // More were announced, or are, and none came.
+  if (count === 0 && (isContinued || (said?.left ?? 0) > 0))
+    throw new LedgerError("answered", "QuickBooks ended a list before its end", { code: LOST });
+  if (said !== null) return said.left;
+  // One that tells no iterators tells all at once.
+  if (!isContinued && count !== most) return 0;
+  throw new LedgerError("torn", "QuickBooks does not say how many are left of a list");
+}
+
+/** All of a long list, ids and stamps: five hundred records an answer. @throws LedgerError */
+export async function allOf(wire: Reading, list: Query, signal: AbortSignal): Promise<Element[]> {
+  const found: Element[] = [];
+  for await (const { rets } of pages(wire, [list], null, signal, 500)) found.push(...rets);
+  return found;
+}
+
+export const WITH_LINES = { IncludeLineItems: true, IncludeLinkedTxns: true };
+
+/** Lists in this scope, one after the other. Stamps of QuickBooks are local: a day more is read. */
+export function branches({ dated, changedSince, open }: Scope): Values[] {
+  const since =
+    changedSince === null ? null : new Date(Date.parse(changedSince) - DAY_MS).toISOString();
+  return [
+    ...(dated === null
+      ? []
+      : [{ TxnDateRangeFilter: { FromTxnDate: dated.from, ToTxnDate: dated.to } }]),
+    ...(since === null
+      ? []
+      : [{ ModifiedDateRangeFilter: { FromModifiedDate: since.slice(0, 19) } }]),
+    ...(open ? [{ PaidStatus: "NotPaidOnly" }] : []),
+  ];
+}
+
+const DAY_MS = 86_400_000;
+
+/** Queries for documents with one of these numbers, as QuickBooks keeps them and as people may have typed them. */
+export const numbered = (numbers: readonly string[], most: number): Values[] => {
+  const kept = numbers.flatMap(spellingsOf).map((number) => documentNumber(number, number, most));
+  return kept.length === 0 ? [] : [{ RefNumberCaseSensitive: [...new Set(kept)] }];
+};
+
+/** Queries for documents by what links call them. */
+export const byTxnId = (ids: readonly string[]): Values[] =>
+  ids.length === 0 ? [] : [{ TxnID: ids }];
+
+/** Queries for all documents of these days (`YYYY-MM-DD`). */
+export const ofDays = (days: readonly string[]): Values[] =>
+  [...new Set(days)].map((day) => ({
+    TxnDateRangeFilter: { FromTxnDate: day, ToTxnDate: day },
+  }));
+
+/* Marks, numbers and texts. */
+
+/** Of this connector: under it our marks become GUIDs. */
+const NAMESPACE = "8f0a2d3c4b5e4f60917283a4b5c6d7e8";
+
+/** What QuickBooks keeps as `ExternalGUID` of a record of ours: a UUID of version 5 of our mark, in braces. */
+export function guidOf(mark: string): string {
+  const bytes = createHash("sha1")
+    .update(Buffer.from(NAMESPACE, "hex"))
+    .update(mark)
+    .digest()
+    .subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x50;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString("hex");
+  return `{${[hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-")}}`;
+}
+
+/** The memo of a transaction of ours. */
+export const desktopMemo = (one: {
+  readonly number: string;
+  readonly mark: string;
+  readonly text: string | null;
+}): string => memoOf(one, MEMO_MOST.desktop, ascii);
+
+interface Marked {
+  /** The platform's id; null: it did not come from the platform, or somebody took it out of the memo. */
+  readonly mark: string | null;
+  /** The platform's number where the memo says it; else QuickBooks' own. */
+  readonly number: string | null;
+  /** What the memo says besides. */
+  readonly text: string | null;
+}
+
+/** What the memo says, without what QuickBooks writes before that of a void document. */
+export const memoText = (row: Element): string | null =>
+  row.text("Memo")?.replace(/^VOID:\s*/i, "") ?? null;
+
+/** @param desired marks that are looked for: the GUID tells one whose memo somebody wrote anew */
+export function markedBy(row: Element, desired: readonly string[] = []): Marked {
+  const text = memoText(row);
+  const found = memoIn(text);
+  if (found !== null) return found;
+  const guid = row.text("ExternalGUID")?.toLowerCase() ?? null;
+  const mark = guid === null ? null : (desired.find((one) => guidOf(one) === guid) ?? null);
+  return { mark, number: row.text("RefNumber"), text };
+}
+
+/** The number of a document: see {@link numberHeld}. @param most characters of the number of this kind */
+export function heldNumber(row: Element, most: number): string | null {
+  const own = row.text("RefNumber");
+  const { number } = markedBy(row);
+  return number === null ? own : numberHeld(own, number, documentNumber(number, number, most));
+}
+
+/** What is written of a number that QuickBooks does not hold yet. */
+export const renumbered = (row: Element, number: string, most: number): Values =>
+  sameNumber(heldNumber(row, most) ?? "", ascii(number))
+    ? {}
+    : { RefNumber: documentNumber(number, number, most) };
+
+/** Text that QuickBooks would keep of it; null: nothing. */
+export function heldText(text: string | null, most: number): string | null {
+  const held = cut(ascii(text ?? ""), most);
+  return held === "" ? null : held;
+}
+
+/** Whose version is another by now, it is refused (3200). */
+export const heldOf = (row: Element): Values => ({
+  TxnID: row.needed("TxnID"),
+  EditSequence: row.needed("EditSequence"),
+});
+
+/** A reference by a full name; null: there is none. */
+export const named = (name: string | undefined): Values | null =>
+  name === undefined ? null : { FullName: name };
+
+export const marksOf = (desired: readonly Desired[]): string[] => desired.map(({ mark }) => mark);
+
+/** The only one of what QuickBooks answered to a change. @throws LedgerError */
+export async function written(
+  wire: Asked,
+  name: string,
+  content: Values,
+  signal: AbortSignal,
+): Promise<Element> {
+  const [ret] = (await wire.write({ name, values: { [name]: content } }, signal)).rets;
+  if (ret !== undefined) return ret;
+  throw new LedgerError("torn", "QuickBooks' answer does not have the record");
+}
+
+/** @throws LedgerError */
+export const voided = (wire: Asked, type: string, row: Element, signal: AbortSignal) =>
+  wire.write(
+    { name: "TxnVoid", values: { TxnVoidType: type, TxnID: row.needed("TxnID") } },
+    signal,
+  );
