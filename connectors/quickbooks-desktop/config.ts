@@ -1,6 +1,6 @@
 /** The `quickbooks-desktop` section of a configuration. What QuickBooks names, it names by full names (`Fuel:ULSD2`). */
 import { z } from "zod";
-import { expectEvery, settleAfter } from "../../src/ledger/settings.ts";
+import { expectEvery, settleAfter, settleMs } from "../../src/ledger/settings.ts";
 
 const full = (most: number, what: string) =>
   z
@@ -9,6 +9,11 @@ const full = (most: number, what: string) =>
     .max(most)
     .regex(/^[\x20-\x7e]+$/, "has characters that QuickBooks Desktop does not hold")
     .describe(what);
+
+const fullOrNone = (most: number, what: string) => full(most, what).optional();
+
+const ms = (most: number, usual: number, what: string) =>
+  z.int().min(0).max(most).default(usual).describe(what);
 
 const guid = z
   .string()
@@ -61,29 +66,26 @@ const Settings = z.strictObject({
     .default("")
     .describe("The full path of the .qbw file on that machine; left out: the one that is open."),
   chargeItem: full(159, "The item of lines without a product: freight, a fee."),
-  taxCode: full(
+  taxCode: fullOrNone(
     3,
     "The sales tax code of every invoice line, which is not taxed: Non. Left out: sales tax is switched off.",
-  ).optional(),
+  ),
   bankAccount: full(159, "The account that bill payments are drawn on."),
-  depositAccount: full(
+  depositAccount: fullOrNone(
     159,
     "The account that customers' payments go to; left out: Undeposited Funds, or as QuickBooks is set.",
-  ).optional(),
-  receivableAccount: full(
-    159,
-    "The A/R account of invoices; left out: QuickBooks' own.",
-  ).optional(),
-  payableAccount: full(159, "The A/P account of bills; left out: QuickBooks' own.").optional(),
-  class: full(
+  ),
+  receivableAccount: fullOrNone(159, "The A/R account of invoices; left out: QuickBooks' own."),
+  payableAccount: fullOrNone(159, "The A/P account of bills; left out: QuickBooks' own."),
+  class: fullOrNone(
     159,
     "The class of invoices and of lines of bills, where class tracking is on; left out: none.",
-  ).optional(),
-  paymentMethod: full(31, "The payment method of customers' payments; left out: none.").optional(),
+  ),
+  paymentMethod: fullOrNone(31, "The payment method of customers' payments; left out: none."),
   terms: z
     .strictObject({
-      customer: full(31, "Of customers.").optional(),
-      vendor: full(31, "Of vendors.").optional(),
+      customer: fullOrNone(31, "Of customers."),
+      vendor: fullOrNone(31, "Of vendors."),
     })
     .default({})
     .describe("The payment terms of customers and vendors that are created; left out: none."),
@@ -99,10 +101,10 @@ const Settings = z.strictObject({
     .describe("Items that stand for taxes: lines of these are taxes of what the platform is told."),
   prices: z
     .strictObject({
-      list: full(
+      list: fullOrNone(
         31,
         "The terminal that the prices of items are of, as crossref/terminals.csv has it; left out: they are not read.",
-      ).optional(),
+      ),
       of: z.enum(["sales", "purchase"]).default("sales").describe("Sales price, or cost."),
       levels: z
         .boolean()
@@ -127,52 +129,29 @@ const Settings = z.strictObject({
     ),
   settleAfter,
   expectEvery,
-  patienceMs: z
-    .int()
-    .min(0)
-    .max(60_000)
-    .default(1_000)
-    .describe("How long something waits for a session before it is put off, ms."),
-  holdMs: z
-    .int()
-    .min(0)
-    .max(20_000)
-    .default(3_000)
-    .describe("How long a call of the Web Connector is held while nothing is ready for it, ms."),
-  lingerMs: z
-    .int()
-    .min(0)
-    .max(600_000)
-    .default(20_000)
-    .describe("How long a session is kept open after the last request, ms."),
+  patienceMs: ms(60_000, 1_000, "How long something waits for a session before it is put off, ms."),
+  holdMs: ms(
+    20_000,
+    3_000,
+    "How long a call of the Web Connector is held while nothing is ready for it, ms.",
+  ),
+  lingerMs: ms(600_000, 20_000, "How long a session is kept open after the last request, ms."),
   deadlineMs: z
     .int()
     .min(100)
     .max(3_600_000)
     .default(600_000)
     .describe("How long QuickBooks may take for one request, ms; a dialog there can hold it."),
-  settleMs: z
-    .int()
-    .min(0)
-    .max(3_600_000)
-    .default(60_000)
-    .describe("How long a request whose answer was lost may still be running in QuickBooks, ms."),
+  settleMs: settleMs(
+    60_000,
+    "How long a request whose answer was lost may still be running in QuickBooks, ms.",
+  ),
 });
 
-export const DesktopConfig = Settings.refine((settings) => isWhole(settings), {
-  path: ["certificate"],
-  error: "is missing, or key is: https needs both",
-});
-
-const isWhole = ({
-  url,
-  certificate,
-  key,
-}: {
-  url: string;
-  certificate?: string | undefined;
-  key?: string | undefined;
-}): boolean =>
-  new URL(url).protocol === "http:" || (certificate !== undefined && key !== undefined);
+export const DesktopConfig = Settings.refine(
+  ({ url, certificate, key }) =>
+    new URL(url).protocol === "http:" || (certificate !== undefined && key !== undefined),
+  { path: ["certificate"], error: "is missing, or key is: https needs both" },
+);
 
 export type DesktopConfig = z.infer<typeof DesktopConfig>;

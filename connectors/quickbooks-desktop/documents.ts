@@ -14,10 +14,10 @@ import { partyCode, partyRef } from "./parties.ts";
 import type { Element, Values } from "./qbxml.ts";
 import {
   type Asked,
-  branches,
   byListId,
   byTxnId,
   desktopMemo,
+  documentsIn,
   guidOf,
   heldNumber,
   heldOf,
@@ -29,12 +29,9 @@ import {
   numbered,
   ofDays,
   once,
-  pages,
-  type Query,
   type Reading,
   recordsOf,
   voided,
-  WITH_LINES,
   written,
 } from "./records.ts";
 
@@ -117,8 +114,7 @@ export function invoiceTable<K extends Kind>(
 ): Table<K, Kept, InvoiceRow> {
   const { table, partyRef: party, most } = TABLES[kind];
   const isSale = kind === "invoice";
-  const queries = (all: readonly Values[]): Query[] =>
-    all.map((values) => ({ name: `${table}Query`, values: { ...values, ...WITH_LINES } }));
+  const documents = documentsIn(wire, [table]);
   const rowsOf = async (rows: readonly Element[], signal: AbortSignal): Promise<InvoiceRow[]> => {
     const all = await invoiceRows(wire, kind, rows, signal);
     return isTold ? await withPayers(wire, all, signal) : all;
@@ -186,10 +182,10 @@ export function invoiceTable<K extends Kind>(
     records: {
       async search({ ids = [], numbers = [], days = [] }, { signal }) {
         const asked = [...numbered(numbers, most), ...byTxnId(ids), ...ofDays(days)];
-        return rowsOf(once(await recordsOf(wire, queries(asked), signal)), signal);
+        return rowsOf(await documents.find(asked, signal), signal);
       },
       async *list(scope, from, signal) {
-        for await (const { rets, position } of pages(wire, queries(branches(scope)), from, signal))
+        for await (const { rets, position } of documents.list(scope, from, signal))
           yield { rows: await rowsOf(rets, signal), position };
       },
       async create([one], { signal }) {
@@ -200,10 +196,11 @@ export function invoiceTable<K extends Kind>(
       async apply(to, [step], { signal }) {
         if (step === undefined) return;
         const { row } = step.entry.native;
+        if (to === "cancelled") await voided(wire, table, row, signal);
+        if (to !== "amended" || step.values === null) return;
         const { due: DueDate, order: PONumber } = step.values;
         const values = { ...heldOf(row), DueDate, ...(isSale ? { PONumber } : {}) };
-        if (to === "cancelled") await voided(wire, table, row, signal);
-        if (to === "amended") await written(wire, `${table}Mod`, values, signal);
+        await written(wire, `${table}Mod`, values, signal);
       },
     },
   };
@@ -354,16 +351,16 @@ async function paymentsBy(
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Element>> {
-  const rows = await recordsOf(wire, byTxnId(ids).map(paymentQuery(kind)), signal);
+  const rows = await paymentsOf(wire, kind).find(byTxnId(ids), signal);
   return new Map(rows.map((row) => [row.needed("TxnID"), row]));
 }
 
-const paymentQuery =
-  (kind: Kind) =>
-  (values: Values): Query => ({
-    name: `${TABLES[kind].payment.table}Query`,
-    values: { ...values, IncludeLineItems: true },
-  });
+const paymentsOf = (wire: Reading, ...kinds: readonly Kind[]) =>
+  documentsIn(
+    wire,
+    kinds.map((kind) => TABLES[kind].payment.table),
+    { IncludeLineItems: true },
+  );
 
 /** The ids of what is linked with these records, of one type. */
 const linkedIn = (rows: readonly Element[], type: string): string[] => {
@@ -592,10 +589,7 @@ export const paymentTable = (
             ? []
             : [{ RefNumberCaseSensitive: numbers.map((one) => documentNumber(one, one, most)) }]),
         ];
-        return asked.map((values) => ({
-          name: `${table}Query`,
-          values: { ...values, IncludeLinkedTxns: true },
-        }));
+        return documentsIn(wire, [table], { IncludeLinkedTxns: true }).queries(asked);
       });
       const linked = await recordsOf(wire, paid, signal);
       const queries = KINDS.flatMap((kind) => {
@@ -604,18 +598,16 @@ export const paymentTable = (
         const bound = days.length === 0 ? own : [];
         const pays = linkedIn(linked, TABLES[kind].payment.table);
         const dated = those(kind).flatMap(({ document }) => document.date);
-        return [
+        return paymentsOf(wire, kind).queries([
           ...byTxnId([...new Set([...bound, ...pays])]),
           ...ofDays(days.filter((day) => dated.includes(day))),
-        ].map(paymentQuery(kind));
+        ]);
       });
       return once(await recordsOf(wire, queries, signal)).map(paymentRow);
     },
     async *list(scope, from, signal) {
-      const lists = KINDS.flatMap((kind) =>
-        branches({ ...scope, open: false }).map(paymentQuery(kind)),
-      );
-      for await (const { rets, position } of pages(wire, lists, from, signal))
+      const paid = { ...scope, open: false };
+      for await (const { rets, position } of paymentsOf(wire, ...KINDS).list(paid, from, signal))
         yield { rows: rets.map(paymentRow), position };
     },
     async create([one], { signal }) {

@@ -11,20 +11,70 @@ import type { Querying, Reply, Request } from "./qbxml.ts";
 import { errors } from "./status.ts";
 import { sameName } from "../quickbooks/text.ts";
 
+/**
+ * Lists whose names are compared, as people call what is in them. QuickBooks tells them in the first session of a day, for
+ * `doctor` cannot ask.
+ */
+const LISTS = {
+  account: "AccountQuery",
+  item: "ItemQuery",
+  "sales tax code": "SalesTaxCodeQuery",
+  "payment method": "PaymentMethodQuery",
+  terms: "StandardTermsQuery",
+  class: "ClassQuery",
+} as const;
+type List = keyof typeof LISTS;
+
+/** Of the company, as QuickBooks says it; null: it did not say. */
+const Company = z.object({
+  company: z.string(),
+  /** `QuickBooks Enterprise Solutions 24.0`. */
+  product: z.string().nullable(),
+  country: z.string().nullable(),
+  /** It told its preferences: without them nothing is known of sales tax, currencies and the closing date. */
+  preferences: z.boolean(),
+  salesTax: z.boolean().nullable(),
+  multiCurrency: z.boolean().nullable(),
+  /** Documents up to this day (`YYYY-MM-DD`) are not changed without a password. */
+  closingDate: z.string().nullable(),
+});
+export type Company = z.infer<typeof Company>;
+
+const Told = z.object({
+  /** ISO 8601 UTC. */
+  at: z.string(),
+  company: Company,
+  /** Full names of what is active there, by {@link LISTS}; null: QuickBooks did not tell them. */
+  lists: z.record(z.string(), z.array(z.string()).nullable()),
+});
+type Told = z.infer<typeof Told>;
+
 export async function examineDesktop(
   config: DesktopConfig,
   told: Told,
   needs: Needs,
   signal: AbortSignal,
 ): Promise<readonly Examination[]> {
-  const { company, accounts, items, taxCodes, paymentMethods, terms, classes } = told;
-  const on = [
+  const { company } = told;
+  const note = [
+    company.product ?? "product unknown",
+    company.country,
     company.salesTax === true ? "sales tax on" : null,
     company.multiCurrency === true ? "multicurrency on" : null,
+    `told at ${told.at}`,
   ];
-  const note = [company.product ?? "product unknown", company.country, ...on, `told at ${told.at}`];
-  const named = (what: string, name: string | undefined, all: readonly string[] | null) =>
-    name === undefined ? [] : [{ what: `${what} ${name}`, ...found(told, what, name, all) }];
+  const names: readonly (readonly [List, string | undefined])[] = [
+    ...[config.chargeItem, ...config.taxItems].map((item) => ["item", item] as const),
+    ["sales tax code", config.taxCode],
+    ["account", config.bankAccount],
+    ["account", config.depositAccount],
+    ["account", config.receivableAccount],
+    ["account", config.payableAccount],
+    ["class", config.class],
+    ["payment method", config.paymentMethod],
+    ["terms", config.terms.customer],
+    ["terms", config.terms.vendor],
+  ];
   return [
     {
       what: `company ${company.company}`,
@@ -34,37 +84,19 @@ export async function examineDesktop(
     ...(company.preferences
       ? [{ what: "sales tax", fault: salesTaxFault(company.salesTax, config.taxCode) }]
       : [untold(told, "preferences", "sales tax, currencies and the closing date")]),
-    ...[config.chargeItem, ...config.taxItems].flatMap((item) => named("item", item, items)),
-    ...named("sales tax code", config.taxCode, taxCodes),
-    ...named("account", config.bankAccount, accounts),
-    ...named("account", config.depositAccount, accounts),
-    ...named("account", config.receivableAccount, accounts),
-    ...named("account", config.payableAccount, accounts),
-    ...named("class", config.class, classes),
-    ...named("payment method", config.paymentMethod, paymentMethods),
-    ...named("terms", config.terms.customer, terms),
-    ...named("terms", config.terms.vendor, terms),
+    ...names.flatMap(([list, name]) =>
+      name === undefined ? [] : [{ what: `${list} ${name}`, fault: missing(told, list, name) }],
+    ),
     ...(company.preferences ? [closingExamination(company.closingDate, needs, CLOSED_IN)] : []),
-    ...(items === null
-      ? [untold(told, "items", "the items that the cross-reference names")]
-      : await codeExaminations(
-          { name: "QuickBooks", errors },
-          columnsOf(told, items),
-          needs,
-          signal,
-        )),
+    ...(isTold(told, "item")
+      ? await codeExaminations({ name: "QuickBooks", errors }, columnsOf(told), needs, signal)
+      : [untold(told, "items", "the items that the cross-reference names")]),
   ];
 }
 
-function found(
-  told: Told,
-  what: string,
-  name: string,
-  all: readonly string[] | null,
-): Omit<Examination, "what"> {
-  if (all === null) return { fault: untold(told, `${what} list`, `${what} ${name}`).fault };
-  return { fault: missing(told, what, name, all) };
-}
+const CLOSED_IN = "QuickBooks (Edit, Preferences, Accounting, Company Preferences)";
+
+const isTold = ({ lists }: Told, list: List): boolean => (lists[list] ?? null) !== null;
 
 /** What was not told is not looked at, and is never said to be well. @param unseen what nobody knows of then */
 function untold({ at }: Told, what: string, unseen: string): Examination {
@@ -78,12 +110,13 @@ function untold({ at }: Told, what: string, unseen: string): Examination {
   };
 }
 
-function missing({ at }: Told, what: string, name: string, all: readonly string[]): Fault | null {
-  if (all.some((one) => sameName(one, name))) return null;
+function missing(told: Told, list: List, name: string): Fault | null {
+  if (!isTold(told, list)) return untold(told, `${list} list`, `${list} ${name}`).fault;
+  if (told.lists[list]?.some((one) => sameName(one, name)) === true) return null;
   return {
     code: "not-in-quickbooks",
-    message: `QuickBooks had no active ${what} ${JSON.stringify(name)} when it told its lists at ${at}`,
-    next: `Create the ${what} in QuickBooks, make it active there, or correct the configuration or the table that names it (full names: Fuel:ULSD2). QuickBooks tells its lists again in the first session of the next day.`,
+    message: `QuickBooks had no active ${list} ${JSON.stringify(name)} when it told its lists at ${told.at}`,
+    next: `Create the ${list} in QuickBooks, make it active there, or correct the configuration or the table that names it (full names: Fuel:ULSD2). QuickBooks tells its lists again in the first session of the next day.`,
   };
 }
 
@@ -96,14 +129,12 @@ function salesTaxFault(isOn: boolean | null, taxCode: string | undefined): Fault
   };
 }
 
-const CLOSED_IN = "QuickBooks (Edit, Preferences, Accounting, Company Preferences)";
-
 /** Products, taxes and accounts of the tables are items of QuickBooks. */
-function columnsOf(told: Told, items: readonly string[]): CodeColumn[] {
+function columnsOf(told: Told): CodeColumn[] {
   const find = async (codes: readonly string[]) => ({
     faults: new Map(
       codes.flatMap((code) => {
-        const fault = missing(told, "item", code, items);
+        const fault = missing(told, "item", code);
         return fault === null ? [] : [[code, fault] as const];
       }),
     ),
@@ -112,38 +143,14 @@ function columnsOf(told: Told, items: readonly string[]): CodeColumn[] {
   const names = { what: ["item", "items"], find } as const;
   return [
     { table: "items", column: "item", names, sinks: ["invoices", "bills", "orders", "shipments"] },
-    { table: "tax-accounts", column: "sales", names, sinks: ["invoices"] },
-    { table: "tax-accounts", column: "purchases", names, sinks: ["bills"] },
-    { table: "charge-accounts", column: "sales", names, sinks: ["invoices"] },
-    { table: "charge-accounts", column: "purchases", names, sinks: ["bills"] },
+    ...["tax-accounts", "charge-accounts"].flatMap((table) => [
+      { table, column: "sales", names, sinks: ["invoices"] },
+      { table, column: "purchases", names, sinks: ["bills"] },
+    ]),
   ];
 }
 
-/* What QuickBooks told of its company file in the first session of a day: what `doctor` examines, for it cannot ask. */
-
-const names = z.array(z.string()).nullable();
-
-const Told = z.object({
-  /** ISO 8601 UTC. */
-  at: z.string(),
-  company: z.object({
-    company: z.string(),
-    product: z.string().nullable(),
-    country: z.string().nullable(),
-    preferences: z.boolean(),
-    salesTax: z.boolean().nullable(),
-    multiCurrency: z.boolean().nullable(),
-    closingDate: z.string().nullable(),
-  }),
-  /** Full names of what is active there; null: QuickBooks did not tell them. */
-  accounts: names,
-  items: names,
-  taxCodes: names,
-  paymentMethods: names,
-  terms: names.default(null),
-  classes: names.default(null),
-});
-type Told = z.infer<typeof Told>;
+/* What QuickBooks told of its company file in the first session of a day. */
 
 const NAME = "company";
 
@@ -161,16 +168,9 @@ export async function tell(
   at: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const told: Told = {
-    at,
-    company,
-    accounts: await namesOf(wire, "AccountQuery", signal),
-    items: await namesOf(wire, "ItemQuery", signal),
-    taxCodes: await namesOf(wire, "SalesTaxCodeQuery", signal),
-    paymentMethods: await namesOf(wire, "PaymentMethodQuery", signal),
-    terms: await namesOf(wire, "StandardTermsQuery", signal),
-    classes: await namesOf(wire, "ClassQuery", signal),
-  };
+  const told: Told = { at, company, lists: {} };
+  for (const [list, query] of Object.entries(LISTS))
+    told.lists[list] = await namesOf(wire, query, signal);
   notebook.set(NAME, JSON.stringify(told));
 }
 
@@ -197,20 +197,6 @@ export const HELLO: readonly Request[] = [
   { name: "CompanyQuery", values: {} },
   { name: "PreferencesQuery", values: {} },
 ];
-
-/** As QuickBooks says it; null: it did not say. */
-export interface Company {
-  readonly company: string;
-  /** `QuickBooks Enterprise Solutions 24.0`. */
-  readonly product: string | null;
-  readonly country: string | null;
-  /** It told its preferences: without them nothing is known of sales tax, currencies and the closing date. */
-  readonly preferences: boolean;
-  readonly salesTax: boolean | null;
-  readonly multiCurrency: boolean | null;
-  /** Documents up to this day (`YYYY-MM-DD`) are not changed without a password. */
-  readonly closingDate: string | null;
-}
 
 /** @throws SourceUnavailable when it is another company's file */
 export function companyIn(

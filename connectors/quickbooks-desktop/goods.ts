@@ -28,9 +28,9 @@ import { partyRef } from "./parties.ts";
 import type { Element, Values } from "./qbxml.ts";
 import {
   type Asked,
-  branches,
   byTxnId,
   desktopMemo,
+  documentsIn,
   guidOf,
   heldNumber,
   heldOf,
@@ -39,13 +39,10 @@ import {
   numbered,
   ofDays,
   once,
-  pages,
-  type Query,
   type Reading,
   recordsOf,
   renumbered,
   voided,
-  WITH_LINES,
   written,
 } from "./records.ts";
 import type { Wire } from "./wire.ts";
@@ -54,10 +51,6 @@ const CENTS = 2;
 const DIGITS = 5;
 /** A line that is made anew; those that are not named are deleted. */
 const NEW_LINE = { TxnLineID: "-1" };
-
-const queryOf =
-  (table: string) =>
-  (values: Values): Query => ({ name: `${table}Query`, values: { ...values, ...WITH_LINES } });
 
 /** @throws Refused for a unit that items are not counted in, or digits that QuickBooks does not keep */
 function countedOf(
@@ -137,7 +130,7 @@ export const orderAdapter = (
     async search(side, { marks, references, numbers, ids, days }, signal) {
       const { table, most } = TABLES[side];
       const ask = (all: readonly Values[]): Promise<readonly Element[]> =>
-        recordsOf(wire, all.map(queryOf(table)), signal).catch(noneIn);
+        documentsIn(wire, [table]).find(all, signal).catch(noneIn);
       const named = await ask([...numbered(references, most), ...byTxnId([...numbers, ...ids])]);
       const isOurs = (row: Element): boolean => marks.includes(markedBy(row, marks).mark ?? "");
       // It may have another number by now: no order is made before its day was looked through.
@@ -145,9 +138,9 @@ export const orderAdapter = (
       return once([...named, ...others.filter(isOurs)]).map((row) => orderOf(side, row, marks));
     },
     async *list(side, scope, from, signal) {
-      const lists = branches({ ...scope, open: false }).map(queryOf(TABLES[side].table));
+      const orders = documentsIn(wire, [TABLES[side].table]);
       try {
-        for await (const { rets, position } of pages(wire, lists, from, signal))
+        for await (const { rets, position } of orders.list({ ...scope, open: false }, from, signal))
           yield { rows: rets.map((row) => orderOf(side, row, [])), position };
       } catch (error) {
         noneIn(error);
@@ -324,6 +317,8 @@ export function receiptAdapter(
 ): GoodsAdapter<"shipment", BookedTicket<Element>> {
   const mod = (row: Element, values: Values, signal: AbortSignal): Promise<unknown> =>
     written(wire, "ItemReceiptMod", { ...heldOf(row), ...values }, signal);
+  // What a ticket may be: a receipt, and the bill that a person made of one.
+  const tickets = documentsIn(wire, ["ItemReceipt", "Bill"]);
   const adapter = ticketAdapter<Element>({
     can: RECEIPT_CAPABILITIES,
     notes: "within",
@@ -334,16 +329,15 @@ export function receiptAdapter(
         ...byTxnId(ids),
         ...(marks.length === 0 ? [] : ofDays(days)),
       ];
-      const rows = await recordsOf(wire, asked.flatMap(receiptQueries), signal);
+      const rows = receiptsIn(await tickets.find(asked, signal));
       // Of a day all are told: those that have none of these marks are others'.
-      return receiptsIn(rows).filter(
+      return rows.filter(
         (one) => marks.length === 0 || ticketsOf(one).some((mark) => marks.includes(mark)),
       );
     },
     async *list(scope, from, signal) {
-      const lists = branches({ ...scope, open: false }).flatMap(receiptQueries);
-      for await (const { rets, position } of pages(wire, lists, from, signal))
-        yield { rows: receiptsIn(rets), position };
+      const listed = tickets.list({ ...scope, open: false }, from, signal);
+      for await (const { rets, position } of listed) yield { rows: receiptsIn(rets), position };
     },
     async create(desired, { signal }) {
       const { document, mark, number } = desired;
@@ -410,10 +404,6 @@ const receiptMemo = ({ document, mark, number }: Ticket): string =>
 
 const referenceIn = (text: string): string => text.slice(TICKET.length).split(/; |;$/)[0] ?? "";
 
-/** What a ticket may be: a receipt, and the bill that a person made of one. */
-const receiptQueries = (values: Values): Query[] =>
-  ["ItemReceipt", "Bill"].map((table) => queryOf(table)(values));
-
 /** QuickBooks makes a bill of a receipt when a person enters the vendor's bill from it: other bills are no tickets. */
 const receiptsIn = (rows: readonly Element[]): BookedTicket<Element>[] =>
   rows.flatMap((row) => {
@@ -473,8 +463,8 @@ async function linkedLines(
 ): Promise<Values[]> {
   const name = order === null ? null : orderIn(order);
   const TxnID = name?.side === "purchase" ? (name.number ?? name.id) : null;
-  const queries = TxnID === null ? [] : [queryOf("PurchaseOrder")({ TxnID })];
-  const orders = await recordsOf(wire, queries, signal);
+  const named = TxnID === null ? [] : [{ TxnID }];
+  const orders = await documentsIn(wire, ["PurchaseOrder"]).find(named, signal);
   const ordered = orders.flatMap((row) => row.all("PurchaseOrderLineRet"));
   return lines.map((line) => {
     const at = ordered.findIndex((one) => sameName(one.ref("ItemRef").name ?? "", line.product));

@@ -52,8 +52,7 @@ const Visit = z.object({
   ticket: z.string(),
   /** What was handed over and not answered: the id of its requests. Null: nothing. */
   handed: z.string().nullable(),
-  /** When it began, and when something was last handed over or answered; ISO 8601 UTC. */
-  begunAt: z.string(),
+  /** When it began, or something was last handed over or answered; ISO 8601 UTC. */
   heardAt: z.string(),
   /** Null: it is going on, or whoever served it is no more. */
   endedAt: z.string().nullable(),
@@ -132,8 +131,8 @@ export class Mailbox {
   /** A session begins. Its ticket. @throws StorageError */
   begin(): string {
     this.#end("a new session of the Web Connector has begun");
-    const [ticket, at] = [randomUUID(), this.#iso()];
-    this.#keep({ ticket: hashOf(ticket), handed: null, begunAt: at, heardAt: at, endedAt: null });
+    const ticket = randomUUID();
+    this.#keep({ ticket: hashOf(ticket), handed: null, heardAt: this.#iso(), endedAt: null });
     this.#open(ticket);
     return ticket;
   }

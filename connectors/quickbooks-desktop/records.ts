@@ -124,10 +124,8 @@ export async function allOf(wire: Reading, list: Query, signal: AbortSignal): Pr
   return found;
 }
 
-export const WITH_LINES = { IncludeLineItems: true, IncludeLinkedTxns: true };
-
 /** Lists in this scope, one after the other. Stamps of QuickBooks are local: a day more is read. */
-export function branches({ dated, changedSince, open }: Scope): Values[] {
+function branches({ dated, changedSince, open }: Scope): Values[] {
   const since =
     changedSince === null ? null : new Date(Date.parse(changedSince) - DAY_MS).toISOString();
   return [
@@ -142,6 +140,27 @@ export function branches({ dated, changedSince, open }: Scope): Values[] {
 }
 
 const DAY_MS = 86_400_000;
+
+/** Documents of these tables. @param more what is told of each */
+export function documentsIn(
+  wire: Reading,
+  tables: readonly string[],
+  more: Values = { IncludeLineItems: true, IncludeLinkedTxns: true },
+) {
+  const queries = (all: readonly Values[]): Query[] =>
+    all.flatMap((values) =>
+      tables.map((table) => ({ name: `${table}Query`, values: { ...values, ...more } })),
+    );
+  return {
+    queries,
+    /** Those that one of these names, each once. @throws LedgerError */
+    find: async (all: readonly Values[], signal: AbortSignal): Promise<Element[]> =>
+      once(await recordsOf(wire, queries(all), signal)),
+    /** Everything in the scope. @throws LedgerError */
+    list: (scope: Scope, from: string | null, signal: AbortSignal) =>
+      pages(wire, queries(branches(scope)), from, signal),
+  };
+}
 
 /** Queries for documents with one of these numbers, as QuickBooks keeps them and as people may have typed them. */
 export const numbered = (numbers: readonly string[], most: number): Values[] => {

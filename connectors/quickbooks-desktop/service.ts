@@ -16,28 +16,13 @@ import type { DesktopConfig } from "./config.ts";
 import type { Mailbox } from "./mailbox.ts";
 import { elementIn, escaped, XmlFault } from "./qbxml.ts";
 
-interface Served {
-  readonly config: DesktopConfig;
-  readonly mailbox: Mailbox;
-}
 type Result = string | readonly string[];
 
-interface OperationRow {
-  /** The names of its arguments in Intuit's order; empty text where one is not there. */
-  readonly takes: readonly string[];
-  readonly does: (served: Served, given: readonly string[]) => Result | Promise<Result>;
-  /** Of its result, in the WSDL. Left out: text. */
-  readonly type?: string;
-}
-
-const table = {
-  serverVersion: { takes: [], does: () => "fuelbridge" },
-  clientVersion: { takes: ["strVersion"], does: () => "" },
-  authenticate: {
-    takes: ["strUserName", "strPassword"],
-    does: authenticated,
-    type: "tns:ArrayOfString",
-  },
+/** The names of their arguments in Intuit's order, and of their results' types in the WSDL where these are no text. */
+export const operations = {
+  serverVersion: { takes: [] },
+  clientVersion: { takes: ["strVersion"] },
+  authenticate: { takes: ["strUserName", "strPassword"], type: "tns:ArrayOfString" },
   sendRequestXML: {
     takes: [
       "ticket",
@@ -47,31 +32,44 @@ const table = {
       "qbXMLMajorVers",
       "qbXMLMinorVers",
     ],
-    does: ({ mailbox }, [ticket = ""]) => mailbox.next(ticket),
   },
-  receiveResponseXML: {
-    takes: ["ticket", "response", "hresult", "message"],
-    does: async ({ mailbox }, [ticket = "", response = "", hresult = "", message = ""]) =>
-      String(await mailbox.take(ticket, response, hresult, message)),
-    type: "s:int",
-  },
-  connectionError: {
-    takes: ["ticket", "hresult", "message"],
-    does: ({ mailbox }, [ticket = "", hresult = "", message = ""]) =>
-      mailbox.broken(ticket, hresult, message),
-  },
-  getLastError: {
-    takes: ["ticket"],
-    does: ({ mailbox }, [ticket = ""]) => mailbox.lastError(ticket),
-  },
-  closeConnection: {
-    takes: ["ticket"],
-    does: ({ mailbox }, [ticket = ""]) => mailbox.close(ticket),
-  },
+  receiveResponseXML: { takes: ["ticket", "response", "hresult", "message"], type: "s:int" },
+  connectionError: { takes: ["ticket", "hresult", "message"] },
+  getLastError: { takes: ["ticket"] },
+  closeConnection: { takes: ["ticket"] },
 } as const satisfies Record<string, OperationRow>;
 
-export type Operation = keyof typeof table;
-export const operations: Readonly<Record<Operation, OperationRow>> = table;
+interface OperationRow {
+  readonly takes: readonly string[];
+  readonly type?: string;
+}
+export type Operation = keyof typeof operations;
+
+/** @param given its arguments, empty text where one is not there */
+async function resultOf(
+  config: DesktopConfig,
+  mailbox: Mailbox,
+  { operation, given: [first = "", second = "", ...rest] }: Call,
+): Promise<Result> {
+  switch (operation) {
+    case "serverVersion":
+      return "fuelbridge";
+    case "clientVersion":
+      return "";
+    case "authenticate":
+      return authenticated(config, mailbox, first, second);
+    case "sendRequestXML":
+      return await mailbox.next(first);
+    case "receiveResponseXML":
+      return String(await mailbox.take(first, second, rest[0] ?? "", rest[1] ?? ""));
+    case "connectionError":
+      return mailbox.broken(first, second, rest[0] ?? "");
+    case "getLastError":
+      return mailbox.lastError(first);
+    case "closeConnection":
+      return mailbox.close(first);
+  }
+}
 
 interface Call {
   readonly operation: Operation;
@@ -92,8 +90,10 @@ export function callIn(text: string): Call {
 }
 
 function authenticated(
-  { config, mailbox }: Served,
-  [user = "", password = ""]: readonly string[],
+  config: DesktopConfig,
+  mailbox: Mailbox,
+  user: string,
+  password: string,
 ): readonly string[] {
   const isRight = [isSame(user, config.user), isSame(password, config.password)].every(Boolean);
   if (isRight) return [mailbox.begin(), config.companyFile];
@@ -128,7 +128,7 @@ function envelopeOf(operation: Operation, result: Result): string {
 }
 
 const each = (template: (name: string, row: OperationRow) => string): string =>
-  Object.entries(operations)
+  Object.entries<OperationRow>(operations)
     .map(([name, row]) => template(name, row))
     .join("");
 const element = (name: string, parts: readonly string[]): string =>
@@ -185,7 +185,7 @@ export async function openService(
 ): Promise<Service> {
   const { url, listen, certificate, key } = config;
   const { protocol, port } = new URL(url);
-  const { fetch } = serving({ config, mailbox });
+  const { fetch } = serving(config, mailbox);
   const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
   const handle = (request: IncomingMessage, response: ServerResponse): void =>
     void listener(request, response);
@@ -218,8 +218,8 @@ const fault = (status: number, message: string): Response =>
 
 const tooLarge = (): Response => fault(413, "The call is too large.");
 
-function serving(served: Served): Hono {
-  const { url } = served.config;
+function serving(config: DesktopConfig, mailbox: Mailbox): Hono {
+  const { url } = config;
   const path = new URL(url).pathname;
   return new Hono()
     .get("*", ({ req, text }) =>
@@ -230,8 +230,8 @@ function serving(served: Served): Hono {
     .post(path, bodyLimit({ maxSize: BODY_MAX, onError: tooLarge }), async ({ req }) => {
       const decoder = decoderOf(req.header("content-type"));
       if (decoder === null) return fault(415, "The call's encoding is not known: send UTF-8.");
-      const { operation, given } = callIn(decoder.decode(await req.arrayBuffer()));
-      return xml(envelopeOf(operation, await operations[operation].does(served, given)));
+      const call = callIn(decoder.decode(await req.arrayBuffer()));
+      return xml(envelopeOf(call.operation, await resultOf(config, mailbox, call)));
     })
     .notFound(() => fault(404, "There is no such service."))
     .onError((error) =>
@@ -255,36 +255,28 @@ function decoderOf(contentType = ""): InstanceType<typeof TextDecoder> | null {
   }
 }
 
-/* The `.qwc` file that an administrator opens in the Web Connector: who calls which address. It has no password. */
-
 /** Of this program, at every site. */
 const OWNER = "{3f0b2d8e-5c1a-4c8a-9a61-7f0f1f6f2a11}";
-const MINUTES = 10;
 
-export function qwcOf({ url, user, company, fileId }: DesktopConfig): string {
-  const support = new URL("/support", url).href;
-  const fields = {
-    AppName: `fuelbridge - ${company}`,
-    AppID: "",
-    AppURL: url,
-    AppDescription: "Keeps QuickBooks and the fuel-logistics platform in step",
-    AppSupport: support,
-    UserName: user,
-    OwnerID: OWNER,
-    FileID: `{${fileId}}`,
-    QBType: "QBFS",
-    Style: "Document",
-  };
-  const lines = Object.entries(fields).map(
-    ([name, text]) => `  <${name}>${escaped(text)}</${name}>`,
-  );
-  return [
-    '<?xml version="1.0"?>',
-    "<QBWCXML>",
-    ...lines,
-    `  <Scheduler><RunEveryNMinutes>${MINUTES}</RunEveryNMinutes></Scheduler>`,
-    "  <IsReadOnly>false</IsReadOnly>",
-    "</QBWCXML>",
-    "",
-  ].join("\n");
-}
+/** The `.qwc` file that an administrator opens in the Web Connector: who calls which address. It has no password. */
+export const qwcOf = ({
+  url,
+  user,
+  company,
+  fileId,
+}: DesktopConfig): string => `<?xml version="1.0"?>
+<QBWCXML>
+  <AppName>${escaped(`fuelbridge - ${company}`)}</AppName>
+  <AppID></AppID>
+  <AppURL>${escaped(url)}</AppURL>
+  <AppDescription>Keeps QuickBooks and the fuel-logistics platform in step</AppDescription>
+  <AppSupport>${escaped(new URL("/support", url).href)}</AppSupport>
+  <UserName>${escaped(user)}</UserName>
+  <OwnerID>${OWNER}</OwnerID>
+  <FileID>{${fileId}}</FileID>
+  <QBType>QBFS</QBType>
+  <Style>Document</Style>
+  <Scheduler><RunEveryNMinutes>10</RunEveryNMinutes></Scheduler>
+  <IsReadOnly>false</IsReadOnly>
+</QBWCXML>
+`;

@@ -115,7 +115,7 @@ test("a ticket is a secret: the store has its hash, and a session that is over i
   const daemon = await daemonOver(site, { holdMs: 1 });
   const [ticket = ""] = await connector.list("authenticate", USER, PASSWORD);
   const kept = (): string => JSON.stringify(daemon.store.notebooks.of("books"));
-  expect(kept()).toContain("begunAt");
+  expect(kept()).toContain("heardAt");
   expect(kept()).not.toContain(ticket);
   await connector.call("closeConnection", ticket);
   await daemon.restart();
@@ -206,15 +206,7 @@ test("doctor never says that a list is well that QuickBooks did not tell", async
     multiCurrency: null,
     closingDate: null,
   };
-  const lists = {
-    accounts: null,
-    items: null,
-    taxCodes: null,
-    paymentMethods: null,
-    terms: null,
-    classes: null,
-  };
-  const told = { at: SENT, company, ...lists };
+  const told = { at: SENT, company, lists: {} };
   const config = DesktopConfig.parse(settings(8447));
   const examined = await examineDesktop(config, told, NEEDS, never);
   expect(examined.map(({ what, fault }) => [what, fault?.code ?? "well"])).toEqual([

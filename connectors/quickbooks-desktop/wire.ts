@@ -197,10 +197,7 @@ const isSaid = ({ phase, code }: LedgerError): boolean =>
 /** Why a session that is open, or was, is none. */
 function notGreeted(error: unknown, absence: Mailbox["absence"]): SourceUnavailable {
   if (error instanceof SourceUnavailable) return error;
-  return error instanceof LedgerError && isSaid(error) ? notTold(error) : notHere(absence);
-}
-
-function notTold(error: LedgerError): SourceUnavailable {
+  if (!(error instanceof LedgerError) || !isSaid(error)) return notHere(absence);
   const row = errors.find(({ when }) => when.code?.test(error.code ?? ""));
   return new SourceUnavailable(`QuickBooks does not tell its company: ${error.message}`, {
     next:
