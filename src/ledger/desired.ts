@@ -53,32 +53,23 @@ export function bodyOf(books: Books, kind: LedgerKind, items: readonly Item[]): 
     const until = waits
       ? new Date(Date.parse(settledSince) + books.settleAfterMs).toISOString()
       : null;
-    return frozenAs(kind, { document: parsed, counterpart, until });
+    // A ticket is found again by its number.
+    return { document: parsed, counterpart: kind === "shipment" ? null : counterpart, until };
   });
   return stringifyExact(carried);
 }
 
-/** Goods wait for no payments; a ticket is found again by its number. Bytes of a kind never change. */
-function frozenAs(kind: LedgerKind, { until, ...carried }: Carried): object {
-  if (kind === "shipment") return carried.document;
-  return kind === "order" ? carried : { ...carried, until };
-}
-
-/** Of this version and of older ones: a payment was frozen alone, an invoice without `until`. */
-export function carriedIn(kind: LedgerKind, body: string): Carried[] {
-  const frozen = parseExact(body);
-  const schema = z.array(
-    z.object({
-      document: schemas[kind],
-      counterpart: z.string().nullable(),
-      until: z.string().nullable().default(null),
-    }),
-  );
-  const all = (Array.isArray(frozen) ? frozen : [frozen]) as readonly object[];
-  return schema.parse(
-    all.map((one) => ("document" in one ? one : { document: one, counterpart: null })),
-  );
-}
+/** @throws ZodError for a body that {@link bodyOf} has not made */
+export const carriedIn = (kind: LedgerKind, body: string): Carried[] =>
+  z
+    .array(
+      z.object({
+        document: schemas[kind],
+        counterpart: z.string().nullable(),
+        until: z.string().nullable(),
+      }),
+    )
+    .parse(parseExact(body));
 
 /** @param parties theirs, in the order of the documents @throws LedgerError */
 export async function desiredOf(

@@ -206,7 +206,7 @@ test("where nothing can wait as a draft, one that is to wait is made when it is 
 describe("an order that was delivered", () => {
   const inspected = async (now: Partial<Entry>, document: object = confirmed) => {
     const { sink } = holding(now);
-    const body = stringifyExact([{ document, counterpart: null }]);
+    const body = stringifyExact([{ document, counterpart: null, until: null }]);
     const delivered = [{ id: "id-1", counterpart: "sale 1 platform:id-1", body }];
     const [one] = (await sink.inspect?.(delivered, signal)) ?? [];
     return one?.is === "there" ? one.differences.map((all) => Object.values(all).join(" ")) : one;

@@ -74,64 +74,60 @@ export async function* inPages<Row>(
   }
 }
 
+/** Records that start in the books and have no date, or of which only the current one counts: every scope is all of them. */
+const bornHere = (
+  what: string,
+  all: (signal: AbortSignal) => AsyncIterable<readonly Holding[]>,
+): KindHoldings => ({
+  async *list(_scope, _from, signal) {
+    for await (const holdings of all(signal))
+      yield { holdings, position: null, total: null, serverTime: null };
+  },
+  async get(ids, signal) {
+    const found: Holding[] = [];
+    for await (const holdings of all(signal))
+      found.push(...holdings.filter(({ id }) => ids.includes(id)));
+    return found;
+  },
+  expect: notWrittenHere(what),
+});
+
 /**
- * Parties of books that keep a list for each role, and tell both as their source does. They have no date, and there are
- * few: every scope is all of them.
+ * Parties of books that keep a list for each role, and tell both as their source does.
  * @param all every party as it is now, page by page
  */
-export function partyListHoldings(
+export const partyListHoldings = (
   books: string,
   all: (signal: AbortSignal) => AsyncIterable<readonly Change[]>,
   unavailable: (error: unknown) => SourceUnavailable,
-): KindHoldings {
-  async function* told(signal: AbortSignal): AsyncGenerator<Holding[]> {
+): KindHoldings =>
+  bornHere(partyOf(books), async function* (signal) {
     try {
       for await (const changes of all(signal)) yield changes.map(partyOfRole);
     } catch (error) {
       throw unavailable(error);
     }
-  }
-  return {
-    async *list(_scope, _from, signal) {
-      for await (const holdings of told(signal))
-        yield { holdings, position: null, total: null, serverTime: null };
-    },
-    async get(ids, signal) {
-      const found: Holding[] = [];
-      for await (const holdings of told(signal))
-        found.push(...holdings.filter(({ id }) => ids.includes(id)));
-      return found;
-    },
-    expect: notWrittenHere(`A party of ${books} is never written by itself`),
-  };
-}
+  });
+
+const partyOf = (books: string): string => `A party of ${books} is never written by itself`;
 
 /**
- * The current price is the only one: every scope is all of them. They are what their source tells from its beginning.
- * A product with several prices in one list has none: which of them counts is not said.
+ * They are what their source tells from its beginning. A product with several prices in one list has none: which of them
+ * counts is not said.
  */
-export function priceHoldings(books: string, currency: string, source: Source): KindHoldings {
-  async function all(signal: AbortSignal): Promise<Holding[]> {
+export const priceHoldings = (books: string, currency: string, source: Source): KindHoldings =>
+  bornHere(`A price of ${books} is never written`, async function* (signal) {
     const told: Change[] = [];
     const reading = { signal, known: () => null, stored: () => false };
     for await (const { changes } of source.read(null, reading)) told.push(...changes);
     // A reading that was stopped has not told all there is.
     signal.throwIfAborted();
-    return [...Map.groupBy(told, ({ id }) => id).values()].map((same) => {
+    yield [...Map.groupBy(told, ({ id }) => id).values()].map((same) => {
       const holding = priceIn(currency, same.at(-1) as Change);
       const isOne = new Set(same.map(({ text }) => text)).size === 1;
       return isOne ? holding : { ...holding, untold: severalPrices(books, holding.id) };
     });
-  }
-  return {
-    async *list(_scope, _from, signal) {
-      const holdings = await all(signal);
-      yield { holdings, position: null, total: null, serverTime: null };
-    },
-    get: async (ids, signal) => (await all(signal)).filter(({ id }) => ids.includes(id)),
-    expect: notWrittenHere(`A price of ${books} is never written`),
-  };
-}
+  });
 
 const severalPrices = (books: string, id: string): Fault => ({
   code: "no-single-price",
@@ -144,16 +140,13 @@ function notWrittenHere(message: string): KindHoldings["expect"] {
   return async (items) => items.map(() => ({ fault: { code: "not-written-here", message, next } }));
 }
 
-function partyIn(change: Change): Holding {
-  const { code, name, active, companyId } = PartyRecord.parse(parseExact(change.text));
-  const facts: Facts = { number: code, state: active ? "open" : "ended", words: { name } };
-  return { kind: "party", id: code, version: null, mark: companyId, change, facts };
-}
-
 /** The list that has it says what it is to us. */
 function partyOfRole(change: Change): Holding {
-  const { isCustomer } = PartyRecord.parse(parseExact(change.text));
-  return { ...partyIn(change), role: isCustomer ? "customer" : "supplier" };
+  const record = PartyRecord.parse(parseExact(change.text));
+  const { code, name, active, companyId, isCustomer } = record;
+  const facts: Facts = { number: code, state: active ? "open" : "ended", words: { name } };
+  const role = isCustomer ? "customer" : "supplier";
+  return { kind: "party", id: code, version: null, mark: companyId, change, facts, role };
 }
 
 /** What is no price (a formula) shows its name only; its change says what is wrong with it. */
@@ -223,7 +216,7 @@ export function kindHoldings(books: Books, kind: HoldingKind): KindHoldings {
       reading(books, async () => held(await adapter.named(numbers, signal))),
     expect:
       kind === "party"
-        ? notWrittenHere(`A party of ${books.name} is never written by itself`)
+        ? notWrittenHere(partyOf(books.name))
         : (items, signal) => reading(books, () => expectAll(books, name, items, signal)),
   };
 }

@@ -59,6 +59,8 @@ export interface OrderNames {
   readonly days: readonly string[];
 }
 
+const NOTHING: OrderNames = { marks: [], references: [], numbers: [], ids: [], days: [] };
+
 /** What an ERP adds. Every method @throws Refused, a fault of the ERP. */
 interface OrderDesk<Native> {
   /** Where its mark is, for people: `its comment`. */
@@ -118,24 +120,12 @@ export const orderAdapter = <Native>(desk: OrderDesk<Native>): GoodsAdapter<"ord
         await desk.renumber(one.desired, one.entry.native, call);
       else await desk.step(to, one, call);
   },
-  async get(ids, { signal }) {
-    const all: Entry<Native>[] = [];
-    for (const side of SIDES) {
-      const asked = ids.flatMap((id) => orderIn(id) ?? []).filter((name) => name.side === side);
-      const names = { marks: [], references: [], days: [], ...namesIn(asked) };
-      for (const row of await desk.search(side, names, signal)) all.push(heldOf(desk, row));
-    }
-    return all;
-  },
-  async named(numbers, signal) {
-    const all: Entry<Native>[] = [];
-    const references = numbers.flatMap(spellingsOf);
-    for (const side of SIDES) {
-      const names = { marks: [], references, numbers: [], ids: [], days: [] };
-      for (const row of await desk.search(side, names, signal)) all.push(heldOf(desk, row));
-    }
-    return all;
-  },
+  get: (ids, { signal }) =>
+    heldBy(desk, signal, (side) =>
+      namesIn(ids.flatMap((id) => orderIn(id) ?? []).filter((name) => name.side === side)),
+    ),
+  named: (numbers, signal) =>
+    heldBy(desk, signal, () => ({ references: numbers.flatMap(spellingsOf) })),
   async *list(scope, from, signal) {
     const [, begun = SIDES[0], after = ""] = /^(sale|purchase) (.*)$/s.exec(from ?? "") ?? [];
     for (const side of SIDES.slice(SIDES.indexOf(begun as Side))) {
@@ -148,6 +138,18 @@ export const orderAdapter = <Native>(desk: OrderDesk<Native>): GoodsAdapter<"ord
     }
   },
 });
+
+async function heldBy<Native>(
+  desk: OrderDesk<Native>,
+  signal: AbortSignal,
+  namesOf: (side: Side) => Partial<OrderNames>,
+): Promise<Entry<Native>[]> {
+  const all: Entry<Native>[] = [];
+  for (const side of SIDES)
+    for (const row of await desk.search(side, { ...NOTHING, ...namesOf(side) }, signal))
+      all.push(heldOf(desk, row));
+  return all;
+}
 
 /** What has its number was confirmed: one that is open again is of books set back to before that. */
 function heldOf<Native>(desk: OrderDesk<Native>, row: BookedOrder<Native>): Entry<Native> {
@@ -298,16 +300,8 @@ export interface BookedTicket<Native> {
   readonly native: Native;
 }
 
-/** What is looked for: everything that one of these names. */
-export interface TicketNames {
-  readonly numbers: readonly string[];
-  /** {@link BookedTicket.id} */
-  readonly ids: readonly string[];
-  /** Platform's ids that notes name. */
-  readonly marks: readonly string[];
-  /** Days of those that are looked for by their mark: where books cannot be asked for marks, all of a day are read. */
-  readonly days: readonly string[];
-}
+/** What is looked for: everything that one of these names. `ids`: {@link BookedTicket.id}. */
+export type TicketNames = Omit<OrderNames, "references">;
 
 /** What an ERP adds. Every method @throws Refused, a fault of the ERP; it may be called again after anything. */
 interface TicketDesk<Native> {
@@ -354,11 +348,8 @@ export const ticketAdapter = <Native>(
     if (desired === undefined) return [];
     const { document, mark, number } = desired;
     const days = document.date === null ? [] : [document.date];
-    const tickets = await searched(
-      desk,
-      { numbers: spellingsOf(number), ids: [], marks: [mark], days },
-      signal,
-    );
+    const names = { ...NOTHING, numbers: spellingsOf(number), marks: [mark], days };
+    const tickets = await searched(desk, names, signal);
     return tickets.map((ticket) => ticketEntry(desk, ticket, [], desired));
   },
   async create(desired, call) {
@@ -379,7 +370,7 @@ export const ticketAdapter = <Native>(
     return tickets.map((ticket) => ticketEntry(desk, ticket, ids));
   },
   async named(numbers, signal) {
-    const names = { numbers: numbers.flatMap(spellingsOf), ids: [], marks: [], days: [] };
+    const names = { ...NOTHING, numbers: numbers.flatMap(spellingsOf) };
     return (await desk.search(names, signal)).map((ticket) => ticketEntry(desk, ticket, []));
   },
   async *list(scope, from, signal) {
@@ -397,12 +388,11 @@ async function searched<Native>(
   { numbers, ids, marks, days }: TicketNames,
   signal: AbortSignal,
 ): Promise<readonly BookedTicket<Native>[]> {
-  const named = await desk.search({ numbers, ids, marks: [], days: [] }, signal);
+  const named = await desk.search({ ...NOTHING, numbers, ids }, signal);
   const known = new Set(named.flatMap(ticketsOf));
   const absent = marks.filter((mark) => !known.has(mark));
   if (absent.length === 0) return named;
-  const marked = await desk.search({ numbers: [], ids: [], marks: absent, days }, signal);
-  return [...named, ...marked];
+  return [...named, ...(await desk.search({ ...NOTHING, marks: absent, days }, signal))];
 }
 
 /** The platform's ids of tickets that its notes name. */
@@ -449,16 +439,13 @@ interface TicketName {
   readonly platformId: string;
 }
 
-/** Null: before they said more, ids were the number. */
+/** Null: no id of ours. */
 export function ticketIn(id: string): TicketName | null {
-  const [, brought, number, status, platformId] =
-    /^((.+) (waiting|done|cancelled)) platform:(\S+)$/.exec(id) ?? [];
-  return brought === undefined ||
-    number === undefined ||
-    status === undefined ||
-    platformId === undefined
-    ? null
-    : { number, status, brought, platformId };
+  const { groups } =
+    /^(?<brought>(?<number>.+) (?<status>waiting|done|cancelled)) platform:(?<platformId>\S+)$/.exec(
+      id,
+    ) ?? {};
+  return groups === undefined ? null : { ...(groups as unknown as TicketName) };
 }
 
 /** What a ticket may have said to bring it there. Not what a person cancelled since then: that is not lost. */
