@@ -11,12 +11,15 @@ import {
   findSets,
   type Found,
   isNamed,
+  type KeptSet,
   listEach,
+  type Place,
+  placeOf,
   type Site,
 } from "./pickup.ts";
 import { readWhole } from "./sink.ts";
-import { openSet, placeOf, profileOf, readSet } from "./source.ts";
-import type { Change, Item, Surroundings } from "../../src/core/contract.ts";
+import { openSet, tableReader } from "./source.ts";
+import type { Change, Item } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused, SourceUnavailable } from "../../src/core/errors.ts";
 import {
@@ -44,8 +47,7 @@ import {
   priceLists,
   suppliers,
 } from "../../src/formats/table/layouts.ts";
-import type { Profile } from "../../src/formats/table/profile.ts";
-import { changesOf, encodingOf } from "../../src/formats/table/records.ts";
+import { changesOf } from "../../src/formats/table/records.ts";
 import {
   type HeldName,
   readWritten,
@@ -87,82 +89,65 @@ export interface Export {
  * The newest export that was read; where none was, or the archive was emptied, the newest that lies there unread.
  * @throws SourceUnavailable when there is none
  */
-async function newestExport(config: TableSource, surroundings: Site): Promise<Export> {
-  const profile = profileOf(config, surroundings.folder);
-  const place = placeOf(config, surroundings);
-  const told = async (folder: string, set: FileSet): Promise<Export | null> => {
-    const changes = await changesIn(folder, set, profile, config, surroundings);
+async function newestExport(config: TableSource, site: Site): Promise<Export> {
+  const place = placeOf(config, site);
+  const { kept } = site;
+  const told = async (one: KeptSet): Promise<Export | null> => {
+    const changes = await changesIn(one, config, site);
     if (changes === null) return null;
-    const holdings = changes.map((change) => holdingOf(profile.layout.name, change));
-    return { holdings, at: new Date(ageOf(set)).toISOString(), parts: set.parts.size };
+    const holdings = changes.map((change) => holdingOf(config.layout, change));
+    return { holdings, at: new Date(ageOf(one.set)).toISOString(), parts: one.set.parts.size };
   };
-  const { kept } = surroundings;
   const known = kept?.newest(place) ?? null;
-  if (known !== null) {
-    const newest = await told(known.folder, known.set);
-    if (newest !== null) return newest;
-    kept?.forget(place);
+  const remembered = known === null ? null : await told(known);
+  if (remembered !== null) return remembered;
+  kept?.forget(place);
+  for await (const one of setsOf(place, NEWEST)) {
+    const newest = await told(one);
+    if (newest === null) continue;
+    if (one.folder !== place.folder) kept?.keep(place, one.folder, one.set.parts);
+    return newest;
   }
-  for (const folder of [...(await archiveFolders(place)), place.folder])
-    for (const set of await newestSets(place, folder, NEWEST)) {
-      const newest = await told(folder, set);
-      if (newest === null) continue;
-      if (folder !== place.folder) kept?.keep(place, folder, set.parts);
-      return newest;
-    }
   throw new SourceUnavailable(
-    `There is no export of ${config.layout} in ${place.folder}, read or unread (${patternsOf(config).join(", ")}).`,
+    `There is no export of ${config.layout} in ${place.folder}, read or unread (${[...place.patterns.values()].join(", ")}).`,
     { next: "Export it in the ERP, and leave the newest file in the archive folder." },
   );
 }
 
-const patternsOf = ({ pick }: TableSource): readonly string[] =>
-  typeof pick === "string" ? [pick] : Object.values(pick);
-
 /** Every export of a source that still lies there, read and unread, the oldest first. @throws SourceUnavailable as `changesIn` */
 export async function everyExport(
   config: TableSource,
-  surroundings: Site,
+  site: Site,
 ): Promise<readonly (readonly Change[])[]> {
-  const place = placeOf(config, surroundings);
-  const placed: { folder: string; set: FileSet }[] = [];
-  for (const folder of [...(await archiveFolders(place)), place.folder])
-    for (const set of await newestSets(place, folder, Infinity)) placed.push({ folder, set });
-  placed.sort((one, other) => ageOf(one.set) - ageOf(other.set));
-  const profile = profileOf(config, surroundings.folder);
+  const sets: KeptSet[] = [];
+  for await (const one of setsOf(placeOf(config, site), Infinity)) sets.push(one);
   const exports: (readonly Change[])[] = [];
-  for (const { folder, set } of placed) {
-    const changes = await changesIn(folder, set, profile, config, surroundings);
-    if (changes !== null) exports.push(changes);
-  }
+  for (const one of sets.toSorted((a, b) => ageOf(a.set) - ageOf(b.set)))
+    exports.push((await changesIn(one, config, site)) ?? []);
   return exports;
 }
 
 /**
- * Null: it is gone, cut short, or not what the profile says; the source tells a person of it.
+ * The changes of an export, read as its source reads them. Null: it is gone, cut short, or not what the profile says; the
+ * source tells a person of it.
  * @throws SourceUnavailable when it may not be read, or there is no room for it
  */
 async function changesIn(
-  folder: string,
-  set: FileSet,
-  profile: Profile,
+  { folder, set }: KeptSet,
   config: TableSource,
-  surroundings: Site,
+  site: Site,
 ): Promise<readonly Change[] | null> {
+  const reader = tableReader(config, site);
   try {
-    const { drop } = surroundings;
-    const opened = await openSet(drop, folder, set, encodingOf(config.encoding, profile));
+    const opened = await openSet(site.drop, folder, set, reader.encoding);
     if (opened === null) return null;
     try {
-      const { signal } = new AbortController();
-      const read = await readSet({ profile, config, surroundings }, opened, { signal });
+      const read = await reader.read(opened, new AbortController());
       if (read === null) return null;
       const { scratch, extract } = read;
-      try {
-        return extract.cut === null ? changesOf(scratch, 0, scratch.count()) : null;
-      } finally {
-        scratch.close();
-      }
+      const changes = extract.cut === null ? changesOf(scratch, 0, scratch.count()) : null;
+      scratch.close();
+      return changes;
     } finally {
       await opened.close();
     }
@@ -178,44 +163,43 @@ async function changesIn(
 const NEWEST = 1_000;
 
 /**
- * Whole sets of the `most` newest files, the newest first. In the archive names have a hash before their ending, the same
- * in all of a set.
+ * Whole sets of a source, the newest first in each folder: those of the archive, then those that are not read yet. `most`:
+ * of so many of a folder's newest files. In the archive names have a hash before their ending, the same in all of a set.
  */
-async function newestSets(
-  { drop, patterns, manifest }: ReturnType<typeof placeOf>,
-  folder: string,
-  most: number,
-): Promise<FileSet[]> {
-  const all = [...patterns.values()];
-  let files: Found[] = [];
-  const trim = (): void => {
-    files = files.toSorted((one, other) => other.mtimeMs - one.mtimeMs).slice(0, most);
-  };
-  await listEach(
-    drop,
-    folder,
-    (file) => {
-      if (file.regular) files.push(file);
+async function* setsOf(place: Place, most: number): AsyncGenerator<KeptSet> {
+  const { drop, patterns, manifest } = place;
+  const isWanted = (name: string): boolean =>
+    !(manifest !== null && name.endsWith(manifest)) &&
+    [...patterns.values()].some((pattern) => isNamed(pattern, name.replace(ARCHIVED, "$2")));
+  for (const folder of [...(await archiveFolders(place)), place.folder]) {
+    let files: Found[] = [];
+    const trim = (): void => {
+      files = files.toSorted((one, other) => other.mtimeMs - one.mtimeMs).slice(0, most);
+    };
+    const see = (file: Found): void => {
+      if (file.kind === "file") files.push(file);
       if (files.length >= most * 2) trim();
-    },
-    (name) =>
-      !(manifest !== null && name.endsWith(manifest)) &&
-      all.some((pattern) => isNamed(pattern, name.replace(ARCHIVED, "$2"))),
+    };
+    await listEach(drop, folder, see, isWanted);
+    trim();
+    const sets = [...Map.groupBy(files, ({ name }) => ARCHIVED.exec(name)?.[1] ?? "").values()]
+      .flatMap((alike) => wholeSets(patterns, alike))
+      .toSorted((one, other) => ageOf(other) - ageOf(one));
+    for (const set of sets) yield { folder, set };
+  }
+}
+
+/** Of files with one hash in their names, by the names that they came under. */
+function wholeSets(patterns: Place["patterns"], files: readonly Found[]): FileSet[] {
+  const plain = new Map(
+    files.map((file) => [{ ...file, name: file.name.replace(ARCHIVED, "$2") }, file]),
   );
-  trim();
-  const sets = [...Map.groupBy(files, ({ name }) => ARCHIVED.exec(name)?.[1] ?? "").values()];
-  return sets
-    .flatMap((alike) => {
-      const plain = new Map(
-        alike.map((file) => [{ ...file, name: file.name.replace(ARCHIVED, "$2") }, file]),
-      );
-      return findSets(patterns, [...plain.keys()]).map((set) => ({
-        ...set,
-        parts: new Map([...set.parts].map(([part, file]) => [part, plain.get(file) ?? file])),
-      }));
-    })
+  return findSets(patterns, [...plain.keys()])
     .filter(({ missing }) => missing.length === 0)
-    .toSorted((one, other) => ageOf(other) - ageOf(one));
+    .map(({ parts }) => ({
+      parts: new Map([...parts].map(([part, file]) => [part, plain.get(file) ?? file])),
+      missing: [],
+    }));
 }
 
 function holdingOf(layout: string, change: Change): Holding {
@@ -309,13 +293,13 @@ const WRITTEN: Readonly<Partial<Record<HoldingKind, HeldName>>> = {
   ticket: "delivery-tickets",
 };
 
-export function filesHoldings(files: FilesConfig, surroundings: Site): Holdings {
+export function filesHoldings(files: FilesConfig, site: Site): Holdings {
   const sinkOf = (kind: HoldingKind): TableSink | undefined =>
     Object.values(files.sinks).find(
       (sink): sink is TableSink =>
         sink.format === "table" &&
         sink.document === WRITTEN[kind] &&
-        tellsWhich(writingOf(sink, surroundings).profile),
+        tellsWhich(writingOf(sink, site).profile),
     );
   const sourcesOf = (kind: HoldingKind) =>
     Object.entries(files.sources).filter(
@@ -325,11 +309,11 @@ export function filesHoldings(files: FilesConfig, surroundings: Site): Holdings 
 
   async function all(kind: HoldingKind): Promise<{ holdings: Holding[]; lacking: Lacking[] }> {
     const sink = sinkOf(kind);
-    const written = sink === undefined ? [] : await writtenOf(kind, sink, surroundings);
+    const written = sink === undefined ? [] : await writtenOf(kind, sink, site);
     const sources = sourcesOf(kind);
     const told = await Promise.all(
       sources.map(async ([, source]) =>
-        newestExport(source, surroundings).catch((error: unknown) => {
+        newestExport(source, site).catch((error: unknown) => {
           if (error instanceof SourceUnavailable) return error;
           throw error;
         }),
@@ -373,9 +357,7 @@ export function filesHoldings(files: FilesConfig, surroundings: Site): Holdings 
       if (sink === undefined) return items.map(() => nobody(kind));
       const told: Expected[] = [];
       for (let first = 0; first < items.length; first += AT_ONCE)
-        told.push(
-          ...(await expected(kind, items.slice(first, first + AT_ONCE), sink, surroundings)),
-        );
+        told.push(...(await expected(kind, items.slice(first, first + AT_ONCE), sink, site)));
       return told;
     },
   };
@@ -405,10 +387,10 @@ interface Ours {
  * The newest version of each document: from the import folder where its file still is, else as it was frozen. Files
  * that the store does not know of count too: it may have been lost.
  */
-async function writtenOf(kind: HoldingKind, sink: TableSink, surroundings: Site): Promise<Ours[]> {
-  const { drop } = surroundings;
+async function writtenOf(kind: HoldingKind, sink: TableSink, site: Site): Promise<Ours[]> {
+  const { drop } = site;
   const document = WRITTEN[kind] as HeldName;
-  const writing = writingOf(sink, surroundings);
+  const writing = writingOf(sink, site);
   const { encoding, ending } = writing.profile;
   const latest = new Map<string, Ours & Pick<Written, "version">>();
   const take = async (target: string, text: string, deliveredAt: string): Promise<void> => {
@@ -421,9 +403,8 @@ async function writtenOf(kind: HoldingKind, sink: TableSink, surroundings: Site)
     }
   };
   const known = new Set<string>();
-  for (const { target, body, deliveredAt } of surroundings.remembered?.(
-    documents[document].operation,
-  ) ?? []) {
+  for (const { target, body, deliveredAt } of site.remembered?.(documents[document].operation) ??
+    []) {
     known.add(target);
     await take(target, (await textAt(drop, drop.at(target), encoding)) ?? body, deliveredAt);
   }
@@ -520,13 +501,13 @@ async function expected(
   kind: HoldingKind,
   items: readonly Item[],
   sink: TableSink,
-  surroundings: Surroundings,
+  site: Pick<Site, "folder" | "dayOf">,
 ): Promise<Expected[]> {
   const name = WRITTEN[kind] as HeldName;
-  const writing = writingOf(sink, surroundings);
+  const writing = writingOf(sink, site);
   const alone = async (): Promise<Expected[]> => {
     const told: Expected[] = [];
-    for (const item of items) told.push(...(await expected(kind, [item], sink, surroundings)));
+    for (const item of items) told.push(...(await expected(kind, [item], sink, site)));
     return told;
   };
   try {

@@ -59,9 +59,9 @@ async function* archived(
 ): AsyncGenerator<Page> {
   if ((await drop.look(folder)) === null) return;
   let acknowledgements: Acknowledgement[] = [];
-  for (const { name, regular } of await list(drop, folder)) {
+  for (const { name, kind } of await list(drop, folder)) {
     if (signal.aborted) return;
-    const bytes = regular ? await readWhole(drop, drop.path.join(folder, name)) : null;
+    const bytes = kind === "file" ? await readWhole(drop, drop.path.join(folder, name)) : null;
     if (bytes === null) continue;
     try {
       acknowledgements.push(...idocsIn(bytes, name).flatMap(answersOf));

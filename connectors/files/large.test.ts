@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TableSource } from "./config.ts";
 import { findSets, list } from "./pickup.ts";
-import { openSet, readSet } from "./source.ts";
+import { openSet, tableReader } from "./source.ts";
 import type { Page, Reading } from "../../src/core/contract.ts";
 import { customers } from "../../src/formats/table/layouts.ts";
-import { openProfile } from "../../src/formats/table/profile-load.ts";
 import { Sheet } from "../../src/formats/table/text.ts";
 import { dropFolder, type DropFolder, picks, recordsOf } from "../../test/files/source.ts";
 
@@ -114,24 +113,24 @@ test("a quote without an end: the rows before it are whole, the rest is told, an
   await expect(read(`${endless}"\n5,6\n`)).rejects.toMatchObject({ line: 3 });
 });
 
+const openedCustomers = async () => {
+  const pattern = new Map([["heads", "customers*.csv"]]);
+  const [set] = findSets(pattern, await list(folder.drop, folder.path));
+  const opened = set && (await openSet(folder.drop, folder.path, set, "auto"));
+  if (!opened) throw new Error("not opened");
+  return opened;
+};
+const reader = () => tableReader(TableSource.parse(picks.customers), { folder: folder.path });
+
 test.each([
   ["in place", (path: string) => writeFile(path, file(...many(3, "Asus")))],
   ["longer", (path: string) => appendFile(path, party("9", "Acme"))],
   ["shorter", (path: string) => truncate(path, 200)],
 ])("a file that is written to while it is read (%s) yields nothing", async (_name, write) => {
   await folder.put("customers.csv", file(...many(3)));
-  const [set] = findSets(
-    new Map([["heads", "customers*.csv"]]),
-    await list(folder.drop, folder.path),
-  );
-  if (set === undefined) throw new Error("no set");
-  const opened = await openSet(folder.drop, folder.path, set, "auto");
-  if (opened === null) throw new Error("not opened");
+  const opened = await openedCustomers();
   await write(join(folder.path, "customers.csv"));
-  const { signal } = new AbortController();
-  const config = TableSource.parse(picks.customers);
-  const profile = openProfile(config.layout, folder.path);
-  expect(await readSet({ profile, config, surroundings: {} }, opened, { signal })).toBeNull();
+  expect(await reader().read(opened, new AbortController())).toBeNull();
   await opened.close();
 });
 
@@ -152,23 +151,11 @@ test("a file that replaces another while that one is stored is not taken for rea
 
 test("how far a reading is, is told while it is under way", async () => {
   await folder.put("customers.csv", file(...many(12_000)));
-  const [set] = findSets(
-    new Map([["heads", "customers*.csv"]]),
-    await list(folder.drop, folder.path),
-  );
-  if (set === undefined) throw new Error("no set");
-  const opened = await openSet(folder.drop, folder.path, set, "auto");
-  if (opened === null) throw new Error("not opened");
+  const opened = await openedCustomers();
   const told: { records: number; share: number }[] = [];
   const { signal } = new AbortController();
   const advanced = (advance: { records: number; share: number }) => void told.push(advance);
-  const config = TableSource.parse(picks.customers);
-  const profile = openProfile(config.layout, folder.path);
-  const surroundings = {};
-  const read = await readSet({ profile, config, surroundings }, opened, {
-    signal,
-    advanced,
-  });
+  const read = await reader().read(opened, { signal, advanced });
   await opened.close();
   expect(read?.scratch.count()).toBe(12_000);
   expect(told.length).toBeGreaterThan(1);

@@ -1,9 +1,11 @@
 /**
- * The folder: which files are there, whole and at rest; their bytes; and where they go afterwards. Only regular files
- * with harmless names are touched, a link is never followed, and no file is ever overwritten.
+ * A folder that files arrive in: which of them are there, whole and at rest, in the order in which they may be read; their
+ * bytes; and where they go afterwards. Only regular files with harmless names are touched, a link is never followed, and no
+ * file is ever overwritten.
  */
 import { parse } from "node:path";
 import { z } from "zod";
+import type { FilesConfig, SourceConfig } from "./config.ts";
 import {
   Blocked,
   type Drop,
@@ -13,9 +15,11 @@ import {
   troubleOf,
   unavailable,
 } from "./folder/port.ts";
-import type { Surroundings } from "../../src/core/contract.ts";
+import type { Obstacle, Surroundings } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
+import type { Fault } from "../../src/core/fault.ts";
 import { guarded } from "../../src/core/spreadsheet.ts";
+import { HEADS } from "../../src/formats/table/profile.ts";
 
 /** The surroundings of an endpoint of this connector, with the place that its files lie in. */
 export interface Site extends Surroundings {
@@ -27,12 +31,44 @@ export interface Site extends Surroundings {
 /** A file name, or one with a single `*` for any text. */
 export type Pattern = string;
 
-export interface Found {
-  readonly name: string;
-  readonly size: number;
-  readonly mtimeMs: number;
-  readonly regular: boolean;
+/** The folders of a source, which files it takes of them, and how long it keeps them. */
+export interface Place {
+  readonly drop: Drop;
+  readonly folder: string;
+  readonly archive: string;
+  readonly failed: string;
+  /** Days that a file stays in the archive, one folder a day; null: for ever, and all in one folder. */
+  readonly keepDays: number | null;
+  /** What the file that says that a file is whole ends in, after the file's name; null: there is none. */
+  readonly marker: string | null;
+  /** The same of a file's manifest. */
+  readonly manifest: string | null;
+  /** By the part of an export. */
+  readonly patterns: ReadonlyMap<string, Pattern>;
 }
+
+/** The settings that a {@link Place} is made of. */
+export type PlaceConfig = Pick<
+  SourceConfig,
+  "folder" | "archive" | "failed" | "keepDays" | "marker" | "manifest" | "pick"
+>;
+
+export function placeOf(config: PlaceConfig, { drop }: Pick<Site, "drop">): Place {
+  const { folder, archive, failed, keepDays = null, marker = null, manifest = null, pick } = config;
+  return {
+    drop,
+    folder: drop.at(folder),
+    archive: drop.at(folder, archive),
+    failed: drop.at(folder, failed),
+    keepDays,
+    marker,
+    manifest,
+    patterns: new Map(Object.entries(typeof pick === "string" ? { [HEADS]: pick } : pick)),
+  };
+}
+
+/** Whatever is in a folder and is none itself. */
+export type Found = Entry;
 
 /** The files of one export: one per part, alike in the text that stands for the `*` of their patterns. */
 export interface FileSet {
@@ -47,7 +83,7 @@ export interface FileSet {
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._()+-]{0,119}$/u;
 const UNFINISHED = /\.(?:tmp|part)$/i;
 
-export const isHarmless = (name: string): boolean => NAME.test(name) && name === name.trim();
+const isHarmless = (name: string): boolean => NAME.test(name) && name === name.trim();
 
 /** What the pattern's `*` stands for in a name; null when the name does not fit. */
 function match(pattern: Pattern, name: string): string | null {
@@ -75,9 +111,7 @@ export async function listEach(
   see: (file: Found) => void,
   isWanted?: (name: string) => boolean,
 ): Promise<void> {
-  const seen = ({ kind, ...entry }: Entry): void => {
-    if (kind !== "folder") see({ ...entry, regular: kind === "file" });
-  };
+  const seen = (entry: Entry): void => void (entry.kind !== "folder" && see(entry));
   await drop.visit(folder, seen, isWanted).catch(async (cause: unknown) => {
     const missing = await drop.rights.missing([{ path: folder, rights: ["r", "x"] }]);
     throw unavailable(cause, `the folder ${folder} cannot be listed`, missing);
@@ -110,7 +144,7 @@ export const ageOf = ({ parts }: FileSet): number =>
 const firstName = ({ parts }: FileSet): string => [...parts.values()][0]?.name ?? "";
 
 /** The file is as it was listed before: nobody is writing it. */
-export function isAtRest(file: Found, before: readonly Found[]): boolean {
+function isAtRest(file: Found, before: readonly Found[]): boolean {
   return before.some(
     ({ name, size, mtimeMs }) =>
       name === file.name && size === file.size && mtimeMs === file.mtimeMs,
@@ -183,7 +217,7 @@ async function moveAway(
       return to;
     }
   } catch (cause) {
-    if (codeOf(cause) === "ENOENT") return name;
+    if (troubleOf(cause).code === "ENOENT") return name;
     throw await refusal(cause, `the file ${name} was read and cannot be moved to ${target}`, () =>
       drop.rights.missingToMove(folder, name, [target]),
     );
@@ -219,6 +253,193 @@ async function writeErrors(
 /** Quoted, and with an apostrophe before it where a spreadsheet would take it for a formula. */
 const quoted = (value: string): string => `"${guarded(value).replaceAll('"', '""')}"`;
 
+/*
+ * What lies in the folder, in the order in which it may be read. A file that is too large, or that a right is missing for,
+ * may be read later, when somebody has seen to it. Files that came after it wait until then: read before it, what they say
+ * would be overwritten by what is older. Files that have to be renamed or replaced first hold back nothing.
+ */
+
+export interface Queue {
+  /** Complete and at rest, the oldest first, up to what holds back the rest. */
+  readonly ready: readonly FileSet[];
+  readonly obstacles: readonly Obstacle[];
+  /** That a set cannot be read, and holds back what came after it. */
+  holding(set: FileSet, fault: Fault): Obstacle;
+}
+
+/** How many names are told of what waits behind a file. */
+const NAMED = 20;
+
+/** @throws SourceUnavailable when the folder cannot be listed */
+export async function lookAt(
+  place: Place,
+  { settleMs, maxBytes }: FilesConfig,
+  site: Pick<Site, "pause">,
+  signal: AbortSignal,
+): Promise<Queue> {
+  const before = await list(place.drop, place.folder);
+  if (findSets(place.patterns, before).length === 0)
+    return { ...queueOf([]), obstacles: otherCase(place.patterns, before) };
+  await site.pause(settleMs, signal);
+  if (signal.aborted) return queueOf([]);
+  const there = await list(place.drop, place.folder);
+  const { marker, manifest } = place;
+  const beside = [marker, manifest].filter((one) => one !== null);
+  const byName = new Map(there.map((file) => [file.name, file]));
+  const sets = findSets(
+    place.patterns,
+    there.filter(({ name }) => !beside.some((ending) => name.endsWith(ending))),
+  ).map((set) => (manifest === null ? set : withManifests(set, manifest, byName)));
+  const queue = queueOf(sets);
+  const ready: FileSet[] = [];
+  const obstacles: Obstacle[] = [];
+  const unmovable = await cannotMove(place);
+  if (unmovable !== null && sets[0] !== undefined)
+    return { ...queue, obstacles: [queue.holding(sets[0], unmovable)] };
+  obstacles.push(...otherCase(place.patterns, there));
+  for (const set of sets) {
+    const found = [...set.parts.values()];
+    const large = found.find(({ size }) => size > maxBytes);
+    const refused = found.flatMap((file) => unreadable(file) ?? []);
+    if (refused.length > 0) obstacles.push(...refused);
+    else if (large !== undefined) {
+      obstacles.push(queue.holding(set, tooLarge(large, maxBytes)));
+      break;
+    } else if (set.missing.length > 0) obstacles.push(incomplete(set));
+    else if (marker !== null && !found.every(({ name }) => byName.has(name + marker)))
+      obstacles.push(lacks(set, "unmarked", "marker", marker));
+    else if (manifest !== null && !isTold(set))
+      obstacles.push(lacks(set, "no-manifest", "manifest", manifest, OLDER));
+    else if (![...found, ...(set.manifests?.values() ?? [])].every((one) => isAtRest(one, before)))
+      obstacles.push(changing(set));
+    else ready.push(set);
+  }
+  return { ...queue, ready, obstacles };
+}
+
+const withManifests = (
+  set: FileSet,
+  ending: string,
+  there: ReadonlyMap<string, Found>,
+): FileSet => ({
+  ...set,
+  manifests: new Map(
+    [...set.parts].flatMap(([part, { name }]) => {
+      const found = there.get(name + ending);
+      return found?.kind === "file" ? [[part, found] as const] : [];
+    }),
+  ),
+});
+
+/** Each file has its manifest, which is not that of a file which was there before it. */
+const isTold = ({ parts, manifests }: FileSet): boolean =>
+  [...parts].every(([part, { mtimeMs }]) => (manifests?.get(part)?.mtimeMs ?? -1) >= mtimeMs);
+
+const queueOf = (sets: readonly FileSet[]): Queue => ({
+  ready: [],
+  obstacles: [],
+  holding(set, fault) {
+    const after = sets.slice(sets.findIndex((one) => namesOf(one) === namesOf(set)) + 1);
+    const names = after.slice(0, NAMED).map((one) => shown(namesOf(one)));
+    const behind = { count: after.length, names };
+    return { ...obstacle(namesOf(set), fault, false), behind };
+  },
+});
+
+/** That a file or set cannot be read now. `awaited`: it clears by itself. */
+const obstacle = (name: string, fault: Fault, awaited: boolean): Obstacle => ({
+  what: shown(name),
+  fault,
+  awaited,
+  behind: { count: 0, names: [] },
+});
+
+/** What a set waits for, as a sentence; `next`: what is to be done for it. */
+const waits = (set: FileSet, code: string, message: string, next: string): Obstacle =>
+  obstacle(namesOf(set), { code, message, next }, true);
+
+export const changing = (set: FileSet): Obstacle =>
+  waits(
+    set,
+    "changing",
+    "It is being written: it has changed within the last moments.",
+    "It is read at the next look, once it no longer changes.",
+  );
+
+const incomplete = (set: FileSet): Obstacle =>
+  waits(
+    set,
+    "incomplete",
+    `It waits for ${set.missing.join(" and ")}.`,
+    "Export that list too, under a name that is alike in the same part.",
+  );
+
+const OLDER = ", which is missing or older than the file";
+
+/** `setting`: marker or manifest. */
+const lacks = (set: FileSet, code: string, setting: string, ending: string, how = ""): Obstacle =>
+  waits(
+    set,
+    code,
+    `It waits for its ${setting}, ${shown(namesOf(set))}${ending}${how}.`,
+    `Let the program that writes it put the ${setting} beside it last, or take "${setting}" out of the source's settings.`,
+  );
+
+/** Programs and shares that make no difference between them write `CUSTOMERS.CSV`. A name is taken as it is, or told. */
+function otherCase(patterns: Place["patterns"], files: readonly Found[]): Obstacle[] {
+  return files.flatMap(({ name }) => {
+    const all = [...patterns.values()];
+    const pattern = all.find((one) => isNamed(one.toLowerCase(), name.toLowerCase()));
+    if (pattern === undefined || all.some((one) => isNamed(one, name))) return [];
+    const fault: Fault = {
+      code: "other-case",
+      message: `It differs from ${pattern} in upper and lower case.`,
+      next: `Rename it, or set "pick" as the program writes the names.`,
+    };
+    return [obstacle(name, fault, false)];
+  });
+}
+
+const tooLarge = ({ name, size }: Found, maxBytes: number): Fault => ({
+  code: "too-large",
+  message: `${shown(name)} has ${size} bytes; maxBytes is ${maxBytes}.`,
+  next: "Move it away if it is no export; else raise maxBytes of this endpoint.",
+});
+
+const ODD_NAME: Fault = {
+  code: "odd-name",
+  message: "Its name has characters that are not taken.",
+  next: 'Rename it to letters, digits and " ._()+-".',
+};
+const NOT_A_FILE: Fault = {
+  code: "not-a-file",
+  message: "It is a link or a device.",
+  next: "Put the file itself into the folder.",
+};
+
+/** A file that nobody can read as it is: as another file it comes anew. */
+function unreadable({ name, kind }: Found): Obstacle | null {
+  if (!isHarmless(name)) return obstacle(name, ODD_NAME, false);
+  return kind === "file" ? null : obstacle(name, NOT_A_FILE, false);
+}
+
+/** What is read must be moved away after, or it holds back the next. */
+async function cannotMove({ drop, folder, archive, failed }: Place): Promise<Fault | null> {
+  const next = await drop.rights.missing(
+    [folder, archive, failed].map((path) => ({ path, rights: ["x", "w"] })),
+  );
+  return next === null
+    ? null
+    : { code: "no-right", message: `Files cannot be moved from ${folder} to ${archive}.`, next };
+}
+
+/** A name that no one should trust is shown without what could hide in it. */
+const shown = (name: string): string =>
+  name.slice(0, 360).replaceAll(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, "?");
+
+export const namesOf = ({ parts }: FileSet): string =>
+  [...parts.values()].map(({ name }) => name).join(" + ");
+
 /** @throws SourceUnavailable unless files can be read from and renamed in the folder. */
 export async function checkFolder(drop: Drop, folder: string): Promise<void> {
   await list(drop, folder);
@@ -236,8 +457,6 @@ export async function checkRoot(drop: Drop): Promise<void> {
   });
 }
 
-const codeOf = (cause: unknown): string => (cause as { code?: string }).code ?? String(cause);
-
 /*
  * The last move of a set of files that was read, with their manifests and markers. It is several renames: what is to be moved is written down beside the
  * files before the first one and deleted after the last, so that a crash in between leaves no part behind, which would
@@ -251,7 +470,7 @@ const Refused = z.strictObject({
   reason: z.string(),
 });
 
-const File = z.strictObject({ name: z.string(), size: z.number(), mtimeMs: z.number() });
+const File = z.object({ name: z.string(), size: z.number(), mtimeMs: z.number() });
 
 const Move = z.strictObject({
   /** Of the set: all its files get it, so that they are still a set when they are put back. */
@@ -263,12 +482,6 @@ const Move = z.strictObject({
   error: Refused.nullable(),
 });
 export type Move = z.infer<typeof Move>;
-
-interface Place {
-  readonly drop: Drop;
-  readonly folder: string;
-  readonly marker: string | null;
-}
 
 /** No pattern fits a name that ends in `.tmp`. */
 const NOTE = /^\.fuelbridge-[0-9a-f]{8}\.tmp$/;
@@ -374,26 +587,19 @@ async function remove(drop: Drop, path: string): Promise<void> {
  * lists what is older.
  */
 
-interface Archive {
-  readonly drop: Site["drop"];
-  readonly archive: string;
-  /** Days; null: for ever, and all in one folder. */
-  readonly keepDays: number | null;
-}
-
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const DAY_MS = 86_400_000;
 /** Files that one reading deletes at most: there may be a year of them. */
 const REMOVED_MAX = 500;
 
 /** Where a file goes that was read now. */
-export function dayFolder({ drop, archive, keepDays }: Archive, site: Site): string {
+export function dayFolder({ drop, archive, keepDays }: Place, site: Site): string {
   if (keepDays === null) return archive;
   return drop.path.join(archive, site.dayOf(site.now().toISOString()));
 }
 
 /** Where files that were read may be, the newest first; none before the first one was read. */
-export async function archiveFolders({ drop, archive }: Archive): Promise<string[]> {
+export async function archiveFolders({ drop, archive }: Place): Promise<string[]> {
   const days = await daysIn(drop, archive).catch(() => null);
   if (days === null) return [];
   return [...days.toReversed().map((day) => drop.path.join(archive, day)), archive];
@@ -404,7 +610,7 @@ export async function archiveFolders({ drop, archive }: Archive): Promise<string
  * done for; null: something is left. `doneFor`: what it returned before; a day is looked at once, for the archive is listed.
  */
 export async function removeOld(
-  { drop, archive, keepDays }: Archive,
+  { drop, archive, keepDays }: Place,
   site: Site,
   doneFor: string | null,
 ): Promise<string | null> {
@@ -432,7 +638,7 @@ export async function removeOld(
 }
 
 /** Days as text, the oldest first. */
-async function daysIn(drop: Site["drop"], archive: string): Promise<string[]> {
+async function daysIn(drop: Drop, archive: string): Promise<string[]> {
   const days: string[] = [];
   const see = ({ kind, name }: Entry): void => void (kind === "folder" && days.push(name));
   await drop.visit(archive, see, (name) => DAY.test(name));
@@ -444,11 +650,7 @@ async function daysIn(drop: Site["drop"], archive: string): Promise<string[]> {
  * and listing it takes as long as it is large. After a start it is listed once.
  */
 
-interface Source {
-  readonly archive: string;
-  readonly patterns: ReadonlyMap<string, Pattern>;
-}
-
+/** A whole set, and the folder that it lies in. */
 export interface KeptSet {
   readonly folder: string;
   readonly set: FileSet;
@@ -457,13 +659,13 @@ export interface KeptSet {
 export class Kept {
   readonly #newest = new Map<string, KeptSet>();
 
-  newest(source: Source): KeptSet | null {
-    return this.#newest.get(keyOf(source)) ?? null;
+  newest(place: Place): KeptSet | null {
+    return this.#newest.get(keyOf(place)) ?? null;
   }
 
   /** A whole set that lies in a folder of the archive, each part under the name that it has there. */
-  keep(source: Source, folder: string, parts: ReadonlyMap<string, Found>): void {
-    const key = keyOf(source);
+  keep(place: Place, folder: string, parts: ReadonlyMap<string, Found>): void {
+    const key = keyOf(place);
     const set: FileSet = { parts, missing: [] };
     const known = this.#newest.get(key);
     if (known === undefined || ageOf(known.set) <= ageOf(set))
@@ -471,9 +673,9 @@ export class Kept {
   }
 
   /** It is not there any more, or is no export. */
-  forget(source: Source): void {
-    this.#newest.delete(keyOf(source));
+  forget(place: Place): void {
+    this.#newest.delete(keyOf(place));
   }
 }
 
-const keyOf = ({ archive, patterns }: Source): string => JSON.stringify([archive, ...patterns]);
+const keyOf = ({ archive, patterns }: Place): string => JSON.stringify([archive, ...patterns]);

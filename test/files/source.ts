@@ -67,7 +67,7 @@ export async function dropFolder(): Promise<DropFolder> {
     const it = { ...source, layout: customers.name };
     const config = files.config.parse({ folder: ".", sources: { it }, ...more });
     const table = config.sources["it"] as TableSource;
-    return openSourceWith(tableReader(table, profile, surroundings), table, config, surroundings);
+    return openSourceWith(tableReader(table, surroundings, profile), table, config, surroundings);
   };
   async function readAll(source: Source): Promise<Extract> {
     const obstacles: Obstacle[] = [];
