@@ -36,6 +36,12 @@ const Pattern = z
   .refine((text) => text.split("*").length <= 2, "may have one * only")
   .refine((text) => !/[/\\]/.test(text), "is a file name, not a path");
 
+/** `36h`, `2d`, in milliseconds once parsed. */
+const HoursOrDays = z
+  .string()
+  .regex(/^[1-9]\d{0,3}[hd]$/, "is a number of hours or days: 36h, 2d")
+  .transform((text) => Number(text.slice(0, -1)) * (text.endsWith("d") ? 86_400_000 : 3_600_000));
+
 /** Where files are read from, and where they go then. */
 const folders = {
   folder: z.string().min(1).default(".").describe("Where they are, from the connector's folder."),
@@ -61,15 +67,7 @@ const folders = {
 const origin = {
   ...folders,
   silence: z
-    .union([
-      z.literal("off"),
-      z
-        .string()
-        .regex(/^[1-9]\d{0,3}[hd]$/, "is a number of hours or days: 36h, 2d")
-        .transform(
-          (text) => Number(text.slice(0, -1)) * (text.endsWith("d") ? 86_400_000 : 3_600_000),
-        ),
-    ])
+    .union([z.literal("off"), HoursOrDays])
     .optional()
     .describe(
       "A person is told when no file came for so long: 36h, 2d. Left out: for longer than ever before. off: never.",
@@ -94,10 +92,22 @@ const target = {
   ),
 };
 
-/* Sources and sinks of the format `x12`, as the configuration has them. */
+/** How many documents a file has. */
+const batches = {
+  per: z.enum(["document", "batch"]).default("document").describe("What one file holds."),
+  itemsMax: z.int().min(1).max(1000).optional().describe("Documents in one file of a batch."),
+};
 
-const HOUR_MS = 3_600_000;
-const UNITS = { h: HOUR_MS, d: 24 * HOUR_MS } as const;
+/** For `refine`, wherever {@link batches} are. */
+const batchOfSeveral: [
+  (one: { readonly per: string; readonly itemsMax?: number | undefined }) => boolean,
+  { readonly message: string; path: string[] },
+] = [
+  ({ per, itemsMax }) => per === "batch" || (itemsMax ?? 1) === 1,
+  { message: "more than one document in a file needs per: batch", path: ["itemsMax"] },
+];
+
+/* Sources and sinks of the format `x12`, as the configuration has them. */
 
 const X12Source = z
   .strictObject({
@@ -124,13 +134,7 @@ export const X12Sink = z
     document: z.enum(x12Documents).describe("What is written: invoices as 810, orders as 850."),
     ...target,
     x12: X12Options,
-    per: z.enum(["document", "batch"]).default("document").describe("What one interchange holds."),
-    itemsMax: z
-      .int()
-      .min(1)
-      .max(1000)
-      .optional()
-      .describe("Documents in one interchange of a batch."),
+    ...batches,
     acknowledgements: z
       .strictObject({ ...folders, pick: Pattern })
       .refine(...distinctEndings)
@@ -139,20 +143,14 @@ export const X12Sink = z
         "Where files of nothing but 997 come from the partner. Left out: they come with the files of the endpoint's x12 sources, or not at all.",
       ),
     acknowledgeWithin: z
-      .union([z.literal("never"), z.string().regex(/^\d{1,4}[hd]$/)])
-      .default("24h")
-      .transform((text) =>
-        text === "never" ? null : Number(text.slice(0, -1)) * UNITS[text.slice(-1) as "h" | "d"],
-      )
+      .union([z.literal("never").transform(() => null), HoursOrDays])
+      .prefault("24h")
       .describe(
         "A document that the partner has not acknowledged so long after it was sent is work for a person: such as 24h or 3d. never: acknowledgements are not awaited.",
       ),
     timeZone: repeated("timeZone"),
   })
-  .refine(({ per, itemsMax }) => per === "batch" || (itemsMax ?? 1) === 1, {
-    message: "more than one document in a file needs per: batch",
-    path: ["itemsMax"],
-  });
+  .refine(...batchOfSeveral);
 export type X12Sink = z.infer<typeof X12Sink>;
 
 /* The `files` section of a configuration. */
@@ -235,18 +233,14 @@ export const TableSink = z
       .describe(
         "Where things stand in the file: a profile of yours (a path that ends in .yaml), or the name of a shipped one. Left out: every field, as connectors/files/README.md has them.",
       ),
-    per: z.enum(["document", "batch"]).default("document").describe("What one file holds."),
-    itemsMax: z.int().min(1).max(1000).optional().describe("Documents in one file of a batch."),
+    ...batches,
     spreadsheetSafe: z
       .boolean()
       .default(true)
       .describe("Puts an apostrophe before text that a spreadsheet would run as a formula."),
     timeZone: repeated("timeZone"),
   })
-  .refine(({ per, itemsMax }) => per === "batch" || (itemsMax ?? 1) === 1, {
-    message: "more than one document in a file needs per: batch",
-    path: ["itemsMax"],
-  });
+  .refine(...batchOfSeveral);
 export type TableSink = z.infer<typeof TableSink>;
 
 export const AnswersConfig = z

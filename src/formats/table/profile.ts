@@ -192,6 +192,10 @@ export interface Column {
   readonly form: Partial<CellForm>;
 }
 
+/** Whether it stands in the file: a constant may not. */
+export const isPlaced = ({ labels, index, slice }: Column): boolean =>
+  labels !== null || index !== null || slice !== null;
+
 export interface List {
   readonly name: string;
   /** The part of the export that has its rows; null: they stand among those of the heads. */

@@ -3,7 +3,7 @@ import { Decimal } from "../../core/decimal.ts";
 import { FileFault } from "../format.ts";
 import { type Cell, type CellForm, type CellType, readCell } from "./cells.ts";
 import type { Fields } from "./layouts.ts";
-import { type Column, HEADS, type List, type Profile, textFormOf } from "./profile.ts";
+import { type Column, HEADS, isPlaced, type List, type Profile, textFormOf } from "./profile.ts";
 import { type Row, Sheet } from "./text.ts";
 
 export interface TableOptions {
@@ -276,10 +276,7 @@ export function openTable(
   const block = (columns: readonly Column[], fields: Fields): Block => ({
     template: templateOf(columns, fields),
     places: columns
-      .filter(
-        ({ constant, labels, index, slice }) =>
-          constant === null || labels !== null || index !== null || slice !== null,
-      )
+      .filter((column) => column.constant === null || isPlaced(column))
       .map((column) => placeOf(column, find(column), language, base)),
   });
   const { layout, across: crossed } = profile;
@@ -449,21 +446,15 @@ const areEmpty =
   };
 
 /**
- * The values of a block in a row; null when all its cells are empty. `only`: of these fields. It runs for every row, so what
- * it needs for a problem is made where there is one.
+ * The values of a block in a row; null when all its cells are empty. It runs for every row, so what it needs for a problem is
+ * made where there is one.
  */
-export function readEntry(
-  table: Table,
-  { template, places }: Block,
-  row: Row,
-  only: ((name: string) => boolean) | null = null,
-): Entry | null {
+export function readEntry(table: Table, { template, places }: Block, row: Row): Entry | null {
   const values: Record<string, Cell> = { ...template };
   let problems: Problem[] | null = null;
   let empty = true;
   for (const place of places) {
     const { name, must } = place;
-    if (only !== null && !only(name)) continue;
     const cell = place.find(row.cells);
     if (must !== null && (cell === must || (place.optional && cell === ""))) continue;
     let wrong: string | null = null;
@@ -483,30 +474,34 @@ export function readEntry(
       }
     }
     if (wrong === null) continue;
-    const message = `${place.label} ${wrong}`;
     problems ??= [];
-    problems.push({ file: table.file, line: row.line, column: place.label, message, value: cell });
+    problems.push(problemOf(table, row, place.label, `${place.label} ${wrong}`, cell));
   }
   return empty ? null : { line: row.line, values, problems: problems ?? NONE };
 }
 
 const NONE: readonly Problem[] = [];
 
-/** A row with more or fewer cells than the header: none of them can be trusted to stand under its label. */
-export function raggedness(table: Table, row: Row): Problem | null {
+const problemOf = (
+  { file }: Table,
+  { line }: Row,
+  column: string,
+  message: string,
+  value?: string,
+): Problem => ({ file, line, column, message, ...(value === undefined ? {} : { value }) });
+
+/** Of a row with more or fewer cells than the header: none of them can be trusted to stand under its label. */
+export function raggedness(table: Table, row: Row): readonly Problem[] {
   const { width, profile } = table;
   const { length } = row.cells;
-  if (width === null || (profile.header === 0 ? length >= width : length === width)) return null;
+  if (width === null || (profile.header === 0 ? length >= width : length === width)) return NONE;
   const wanted = profile.header === 0 ? `the profile needs ${width}` : `the header ${width}`;
-  const message = `The row has ${length} cells, ${wanted}`;
-  return { file: table.file, line: row.line, column: "", message };
+  return [problemOf(table, row, "", `The row has ${length} cells, ${wanted}`)];
 }
 
 /* Control totals of a file: how many rows it has, and the sums of its columns of numbers as they stand there. */
 
-interface Summed {
-  readonly find: (cells: readonly string[]) => string;
-  readonly form: CellForm;
+interface Summed extends Pick<Place, "find" | "form"> {
   /** Whether a row has it. */
   readonly isOn: (cells: readonly string[]) => boolean;
 }
@@ -516,18 +511,23 @@ export class Tally {
   readonly sums = new Map<string, Decimal>();
   /** The first cell of a column that is no number, by the column. */
   readonly unreadable = new Map<string, { readonly line: number; readonly message: string }>();
-  readonly #columns: ReadonlyMap<string, readonly Summed[]>;
+  /** By label. Rows of several kinds may each have a column of one name. */
+  readonly #columns = new Map<string, Summed[]>();
 
   /** `wanted`: labels, where there is no header the names of fields; null: all columns of numbers. */
   constructor(table: Table, wanted: readonly string[] | null) {
-    const columns = summedIn(table);
-    this.#columns = new Map(
-      (wanted ?? [...columns.keys()]).flatMap((name) => {
-        const found = columns.get(name);
-        return found === undefined ? [] : [[name, found]];
-      }),
-    );
-    for (const name of this.#columns.keys()) this.sums.set(name, Decimal.zero);
+    const { record } = table.profile;
+    const tag = typeof record === "object" && "tag" in record ? new Map([[record.tag, ""]]) : null;
+    const add = (label: string, summed: Summed): void => {
+      if (wanted !== null && !wanted.includes(label)) return;
+      this.#columns.set(label, [...(this.#columns.get(label) ?? []), summed]);
+      this.sums.set(label, Decimal.zero);
+    };
+    for (const { places, tags } of [{ ...table.head, tags: tag }, ...table.lists])
+      for (const { label, type, find, form } of places)
+        if (type === "decimal")
+          add(label, { find, form, isOn: (cells) => isOf(table, tags, cells) });
+    for (const { label, find, form } of table.across) add(label, { find, form, isOn: () => true });
   }
 
   take(line: number, cells: readonly string[]): void {
@@ -545,24 +545,6 @@ export class Tally {
       }
     }
   }
-}
-
-/** The columns of numbers that a profile reads, by label. Rows of several kinds may each have one of a name. */
-function summedIn(table: Table): Map<string, Summed[]> {
-  const { record } = table.profile;
-  const tag = typeof record === "object" && "tag" in record ? record.tag : null;
-  const columns = new Map<string, Summed[]>();
-  const add = (label: string, summed: Summed): void =>
-    void columns.set(label, [...(columns.get(label) ?? []), summed]);
-  const addAll = ({ places }: Block, isOn: Summed["isOn"]): void => {
-    for (const { label, type, find, form } of places)
-      if (type === "decimal") add(label, { find, form, isOn });
-  };
-  addAll(table.head, (cells) => tag === null || table.tag?.(cells) === tag);
-  for (const { tags, ...list } of table.lists)
-    addAll(list, (cells) => tags === null || tags.has(table.tag?.(cells) ?? ""));
-  for (const { label, find, form } of table.across) add(label, { find, form, isOn: () => true });
-  return columns;
 }
 
 /* The rows of a table into drafts of records: which rows are one, and which blocks of them its lists. */
@@ -589,24 +571,17 @@ export async function* draftsOf(
   table: Table,
   joins: readonly Join[],
 ): AsyncGenerator<readonly Draft[]> {
-  const { record, across } = table.profile;
-  if (across !== undefined) yield* crossDrafts(table, across);
-  else if (typeof record === "object" && "inherits" in record)
-    yield* rowDrafts(table, record.inherits);
-  else yield* groupDrafts(table, joins);
-}
-
-async function* groupDrafts(
-  table: Table,
-  joins: readonly Join[],
-): AsyncGenerator<readonly Draft[]> {
+  const draftsOfRow = rowReader(table);
   let group: TableRow[] = [];
   for await (const rows of rowsOf(table)) {
     const drafts: Draft[] = [];
     for (const row of rows) {
-      if (!row.continues && group.length > 0) drafts.push(groupDraft(table, group, joins));
-      if (row.continues) group.push(row);
-      else group = [row];
+      if (draftsOfRow !== null) drafts.push(...draftsOfRow(row));
+      else if (row.continues) group.push(row);
+      else {
+        if (group.length > 0) drafts.push(groupDraft(table, group, joins));
+        group = [row];
+      }
     }
     yield drafts;
   }
@@ -615,78 +590,82 @@ async function* groupDrafts(
     yield [groupDraft(table, group, joins)];
 }
 
+/** What makes records of each row by itself, to be asked row by row; null: several rows are one record. */
+function rowReader(table: Table): ((row: TableRow) => Draft[]) | null {
+  const { record, across } = table.profile;
+  if (across !== undefined) return crossReader(table, across);
+  return typeof record === "object" && "inherits" in record
+    ? inheritReader(table, record.inherits)
+    : null;
+}
+
+const blockOf = ({ head }: Table, isIn: (name: string) => boolean): Block => ({
+  template: head.template,
+  places: head.places.filter(({ name }) => isIn(name)),
+});
+
 /** One record of each row; some of its fields stand on the first row only. */
-async function* rowDrafts(
-  table: Table,
-  inherited: readonly string[],
-): AsyncGenerator<readonly Draft[]> {
-  const isHead = (name: string): boolean => inherited.includes(name);
+function inheritReader(table: Table, inherited: readonly string[]): (row: TableRow) => Draft[] {
+  const shared = blockOf(table, (name) => inherited.includes(name));
+  const own = blockOf(table, (name) => !inherited.includes(name));
   let first: Row | null = null;
   let above: Readonly<Record<string, unknown>> = {};
   let problems: readonly Problem[] = [];
-  for await (const rows of rowsOf(table)) {
-    const drafts: Draft[] = [];
-    for (const row of rows) {
-      const ragged = raggedness(table, row);
-      if (!row.continues) {
-        first = row;
-        const head = readEntry(table, table.head, row, isHead);
-        problems = [...listed(ragged), ...(head?.problems ?? [])];
-        above = Object.fromEntries(inherited.map((name) => [name, head?.values[name] ?? null]));
-      }
-      const entry = readEntry(table, table.head, row, (name) => !isHead(name));
-      if (entry === null) continue;
-      drafts.push({
+  return (row) => {
+    const ragged = raggedness(table, row);
+    if (!row.continues) {
+      first = row;
+      const head = readEntry(table, shared, row);
+      problems = [...ragged, ...(head?.problems ?? [])];
+      above = Object.fromEntries(inherited.map((name) => [name, head?.values[name] ?? null]));
+    }
+    const entry = readEntry(table, own, row);
+    if (entry === null) return [];
+    return [
+      {
         values: { ...entry.values, ...above },
         line: entry.line,
-        problems: [...problems, ...(row.continues ? listed(ragged) : []), ...entry.problems],
+        problems: [...problems, ...(row.continues ? ragged : []), ...entry.problems],
         raw: first === null || first === row ? [row.cells] : [first.cells, row.cells],
-      });
-    }
-    yield drafts;
-  }
+      },
+    ];
+  };
 }
 
 /** One record of each cell that is not empty, of the columns that lie across. */
-async function* crossDrafts(
+function crossReader(
   table: Table,
-  names: { readonly header: string; readonly cell: string },
-): AsyncGenerator<readonly Draft[]> {
-  for await (const rows of rowsOf(table)) yield rows.flatMap((row) => crossed(table, row, names));
-}
-
-function crossed(
-  table: Table,
-  row: Row,
   { header, cell }: { readonly header: string; readonly cell: string },
-): Draft[] {
+): (row: TableRow) => Draft[] {
   const type = table.profile.layout.head[cell]?.type ?? "text";
-  const above = listed(raggedness(table, row));
-  const head = readEntry(table, table.head, row, (name) => name !== cell && name !== header);
-  return table.across.flatMap(({ label, find, form }) => {
-    const text = find(row.cells);
-    const problems = [...above, ...(head?.problems ?? [])];
-    const values = { ...table.head.template, ...head?.values, [header]: label };
-    try {
-      const value = readCell(type, text, form);
-      if (value === null) return [];
-      values[cell] = value;
-    } catch (error) {
-      const message = `${label} ${(error as RangeError).message}`;
-      problems.push({ file: table.file, line: row.line, column: label, message, value: text });
-    }
-    return { values, line: row.line, problems, raw: [[label, text]] };
-  });
+  const down = blockOf(table, (name) => name !== cell && name !== header);
+  return (row) => {
+    const head = readEntry(table, down, row);
+    const above = [...raggedness(table, row), ...(head?.problems ?? [])];
+    return table.across.flatMap(({ label, find, form }) => {
+      const text = find(row.cells);
+      const problems = [...above];
+      const values = { ...table.head.template, ...head?.values, [header]: label };
+      try {
+        const value = readCell(type, text, form);
+        if (value === null) return [];
+        values[cell] = value;
+      } catch (error) {
+        const message = `${label} ${(error as RangeError).message}`;
+        problems.push(problemOf(table, row, label, message, text));
+      }
+      return { values, line: row.line, problems, raw: [[label, text]] };
+    });
+  };
 }
-
-const listed = <T>(one: T | null): T[] => (one === null ? [] : [one]);
 
 function groupDraft(table: Table, rows: readonly Row[], joins: readonly Join[]): Draft {
   const first = rows[0] as Row;
   const head = readEntry(table, table.head, first);
   if (table.isPlain) return plainDraft(table, first, head);
   const values: Record<string, unknown> = { ...(head?.values ?? table.head.template) };
-  const problems = [...raggedIn(table, rows), ...(head?.problems ?? []), ...strays(table, rows)];
+  const problems = rows.flatMap((row) => raggedness(table, row));
+  problems.push(...(head?.problems ?? []), ...strays(table, rows));
   const { layout } = table.profile;
   for (const name of Object.keys(layout.lists)) {
     const list = table.lists.find((one) => one.name === name);
@@ -700,32 +679,19 @@ function groupDraft(table: Table, rows: readonly Row[], joins: readonly Join[]):
   return { values, line: first.line, problems, raw: rows.map(({ cells }) => cells) };
 }
 
-function raggedIn(table: Table, rows: readonly Row[]): Problem[] {
-  const found: Problem[] = [];
-  for (const row of rows) {
-    const ragged = raggedness(table, row);
-    if (ragged !== null) found.push(ragged);
-  }
-  return found;
-}
-
-function entriesIn(table: Table, list: Table["lists"][number], rows: readonly Row[]): Entry[] {
-  const found: Entry[] = [];
-  for (const row of rows) {
-    const entry = isOf(table, list.tags, row.cells) ? readEntry(table, list, row) : null;
-    if (entry !== null) found.push(entry);
-  }
-  return found;
-}
+const entriesIn = (table: Table, list: Table["lists"][number], rows: readonly Row[]): Entry[] =>
+  rows.flatMap((row) =>
+    isOf(table, list.tags, row.cells) ? (readEntry(table, list, row) ?? []) : [],
+  );
 
 /** A record that is a row and nothing else. */
 function plainDraft(table: Table, row: Row, head: Entry | null): Draft {
   const ragged = raggedness(table, row);
-  const { values = table.head.template, problems = [] } = head ?? {};
+  const { values = table.head.template, problems = NONE } = head ?? {};
   return {
     values,
     line: row.line,
-    problems: ragged === null ? problems : [ragged, ...problems],
+    problems: ragged.length === 0 ? problems : [...ragged, ...problems],
     raw: [row.cells],
   };
 }
@@ -736,26 +702,29 @@ const isOf = (table: Table, tags: List["tags"], cells: readonly string[]): boole
 /** Rows whose tag the profile does not know, and rows of one record that say different things of its head. */
 function strays(table: Table, rows: readonly Row[]): Problem[] {
   const { record } = table.profile;
+  const isTagged = typeof record === "object" && "tag" in record;
+  const isSame = typeof record === "object" && "same" in record;
   const found: Problem[] = [];
-  const say = ({ line }: Row, column: string, message: string): number =>
-    found.push({ file: table.file, line, column, message });
   if (table.tag !== null) {
-    const known = new Set(table.lists.flatMap(({ tags }) => [...(tags?.keys() ?? [])]));
-    if (typeof record === "object" && "tag" in record)
-      for (const tag of [record.tag, record.closing]) if (tag !== undefined) known.add(tag);
+    const known = new Set<string | undefined>(
+      table.lists.flatMap(({ tags }) => [...(tags?.keys() ?? [])]),
+    );
+    if (isTagged) known.add(record.tag).add(record.closing);
     for (const row of rows) {
       const tag = table.tag(row.cells);
-      const isPlain = tag === "" && typeof record === "object" && "same" in record;
-      if (!isPlain && !known.has(tag))
-        say(row, "", `The row is marked "${tag}", which the profile does not know`);
+      const message = `The row is marked "${tag}", which the profile does not know`;
+      if (!known.has(tag) && !(tag === "" && isSame))
+        found.push(problemOf(table, row, "", message));
     }
   }
   const [first, ...others] = rows;
-  if (first === undefined || typeof record === "string" || !("same" in record)) return found;
+  if (first === undefined || !isSame) return found;
   for (const row of others)
     for (const { label, find } of table.head.places)
-      if (find(row.cells) !== find(first.cells))
-        say(row, label, `${label} says otherwise than in line ${first.line} of the same record`);
+      if (find(row.cells) !== find(first.cells)) {
+        const message = `${label} says otherwise than in line ${first.line} of the same record`;
+        found.push(problemOf(table, row, label, message));
+      }
   return found;
 }
 

@@ -115,7 +115,7 @@ export async function readRecords(
   const { layout } = profile;
   const heads = parts.get(HEADS);
   if (heads === undefined) throw new TypeError(`${layout.name} is read without its heads`);
-  const table = open(heads, profile, HEADS, options);
+  const table = await open(heads, profile, HEADS, options);
   const joins: Join[] = [];
   for (const { name, part } of profile.lists)
     if (part !== null) joins.push(await join(profile, name, part, parts, options, scratch));
@@ -149,30 +149,23 @@ const isScattered = ({ record }: Profile): boolean =>
 export const changesOf = (scratch: Scratch, ...page: Parameters<Scratch["page"]>): Change[] =>
   scratch.page(...page).map(({ key, text }) => unpackedChange(key, text));
 
-function open(
+const open = (
   { file, sheet, manifest }: Part,
   profile: Profile,
   part: string,
   options: TableOptions,
-): Table {
+): Promise<Table> => {
   const sums = manifest === undefined ? {} : { sums: Object.keys(manifest.sums ?? {}) };
-  try {
-    return openTable(file, sheet, profile, part, { ...options, ...sums });
-  } catch (error) {
-    throw named(file, error);
-  }
-}
+  return within(file, async () => openTable(file, sheet, profile, part, { ...options, ...sums }));
+};
 
 async function within<T>(file: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw named(file, error);
+    throw error instanceof FileFault ? new PartFault(file, error) : error;
   }
 }
-
-const named = (file: string, error: unknown): unknown =>
-  error instanceof FileFault ? new PartFault(file, error) : error;
 
 /** Joined rows may stand in any order. A cut file might lack rows of any record, so nothing of the set is read. */
 async function join(
@@ -187,7 +180,7 @@ async function join(
   const part = parts.get(partName);
   if (part === undefined || list === undefined)
     return { name, take: () => null, orphans: () => [] };
-  const table = open(part, profile, partName, options);
+  const table = await open(part, profile, partName, options);
   await within(part.file, async () => {
     for await (const rows of table.sheet.rows())
       for (const row of rows) {
@@ -195,7 +188,7 @@ async function join(
         if (entry === null) continue;
         table.tally?.take(row.line, row.cells);
         const ragged = raggedness(table, row);
-        const problems = ragged === null ? entry.problems : [ragged];
+        const problems = ragged.length === 0 ? entry.problems : ragged;
         scratch.add(name, keyText(entry.values[list.by]), packed({ ...entry, problems }));
       }
     const { cut, wholeRows } = table.sheet;
@@ -367,13 +360,11 @@ async function openSheet(
   delimiter: ProfileFile["delimiter"],
   read: (bytes: number) => void,
 ): Promise<Sheet> {
-  try {
+  return within(name, async () => {
     if (survey.fault !== null) throw survey.fault;
-    if (profile.file === "xlsx") return await openWorkbook(profile, handle, survey, read);
-    return await Sheet.open(textOf(handle, survey, read), textFormOf(profile, delimiter));
-  } catch (error) {
-    throw error instanceof FileFault ? new PartFault(name, error) : error;
-  }
+    if (profile.file === "xlsx") return openWorkbook(profile, handle, survey, read);
+    return Sheet.open(textOf(handle, survey, read), textFormOf(profile, delimiter));
+  });
 }
 
 /** A workbook is no text: its bytes are taken as they are. */

@@ -12,7 +12,7 @@ import { type DocumentName, documents } from "../documents.ts";
 import { type DocumentWriter, FileFault, foreignTo, type Totals } from "../format.ts";
 import { type Cell, type CellForm, type CellType, Unprintable, writeCell } from "./cells.ts";
 import { openProfile } from "./profile-load.ts";
-import { type Column, guardedAs, HEADS, type List, type Profile } from "./profile.ts";
+import { type Column, guardedAs, HEADS, isPlaced, type List, type Profile } from "./profile.ts";
 import { columnsOf, draftsIn, headersOf, labelOf, openText, rowsOf } from "./read.ts";
 
 export interface Writing {
@@ -180,16 +180,14 @@ class Writer {
   }
 
   #cells(columns: readonly Column[], values: Fields, at: string): WrittenCell[] {
-    return columns
-      .filter(({ labels, index, slice }) => labels !== null || index !== null || slice !== null)
-      .map((column) => {
-        const { name, field, constant } = column;
-        if (constant !== null) return { column, text: constant, isText: true };
-        const type = field?.type ?? "text";
-        const value = values[name];
-        const shown = type === "day" && typeof value === "string" ? this.#dayOf(value) : value;
-        return this.#cell(column, shown, type, `${at}${name}`);
-      });
+    return columns.filter(isPlaced).map((column) => {
+      const { name, field, constant } = column;
+      if (constant !== null) return { column, text: constant, isText: true };
+      const type = field?.type ?? "text";
+      const value = values[name];
+      const shown = type === "day" && typeof value === "string" ? this.#dayOf(value) : value;
+      return this.#cell(column, shown, type, `${at}${name}`);
+    });
   }
 
   #cell(column: Column, value: unknown, type: CellType, field: string): WrittenCell {
