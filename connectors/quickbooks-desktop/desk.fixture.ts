@@ -1,10 +1,15 @@
-/** A company file, and an engine's side of reading it: pages are kept, the position is stored as text. */
+/**
+ * A company file in this process, sinks that write into it, and an engine's side of reading it: pages are kept, the position
+ * is stored as text.
+ */
 import { recordsOf, SENT } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { InvoiceRecord } from "../../src/ledger/documents.ts";
 import type { Page, Source } from "../../src/core/contract.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
-import { CompanyFile } from "./company-file.fixture.ts";
+import type { LedgerKind } from "../../src/ledger/port.ts";
+import { ledgerSink } from "../../src/ledger/sink.ts";
+import { CompanyFile, type Row, type Table } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { settings } from "./desktop.fixture.ts";
 import { ledgerOf } from "./index.ts";
@@ -23,18 +28,22 @@ export function desk(more: object = {}) {
   /** Done with each document before QuickBooks answers it, and with its answer. */
   const hooks = { before: (_xml: string): void => {}, after: (answer: string): string => answer };
   const visit = { session: 1 };
-  const asked = asking(async ({ xml }) => {
+  /** Those that requests were made with. */
+  const signals = new Set<AbortSignal>();
+  const direct = asking(async ({ xml }, signal) => {
+    signals.add(signal);
     hooks.before(xml);
     return hooks.after(file.answer(xml));
   });
   const wire = {
-    ...asked,
+    ...direct,
+    company: { product: file.product } as never,
     get session() {
       return visit.session;
     },
   };
   const { books, telling } = ledgerOf(wire, config, surroundings);
-  const here = { ...asked, expect: () => Promise.resolve() };
+  const here = { ...direct, expect: () => Promise.resolve() };
   const sources = desktopSources(here, config, surroundings, telling);
   const positions: Record<string, Json> = {};
   /** Ids that were ever told. */
@@ -67,5 +76,23 @@ export function desk(more: object = {}) {
         Amount,
       })),
     );
-  return { file, customer, clock, hooks, visit, wire, books, told, read, ids, invoices, invoice };
+  const sinkOf = (kind: LedgerKind) => ledgerSink(books, kind);
+  const only = (table: Table): Row => {
+    const [row, another] = file.rows(table);
+    if (row === undefined || another !== undefined) throw new Error(`not one ${table}`);
+    return row;
+  };
+  /** How many documents have a request of this name. */
+  const asked = (name: string): number =>
+    file.asked.filter((xml) => xml.includes(`<${name}Rq`)).length;
+  const given = { file, customer, clock, hooks, visit, signals, wire, books };
+  return { ...given, told, read, ids, invoices, invoice, sinkOf, only, asked };
+}
+
+/** The same, with the parties that the documents of the fixtures name. @param list of invoices and bills */
+export function bench(more: object = {}, list: "Customer" | "Vendor" = "Customer") {
+  const one = desk(more);
+  one.file.enter(list, { Name: "CUST-1" });
+  one.file.enter("Vendor", { Name: "VEND-1" });
+  return one;
 }

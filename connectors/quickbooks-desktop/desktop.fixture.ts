@@ -1,11 +1,13 @@
 /** A company file of the test's own behind a Web Connector that calls an endpoint of the test's own. */
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { freePort } from "../../test/support/port.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
-import type { Endpoint } from "../../src/core/contract.ts";
+import type { Endpoint, Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { guidOf } from "./records.ts";
 import { CompanyFile, type Row, type Table } from "./company-file.fixture.ts";
+import { DesktopConfig } from "./config.ts";
 import { quickbooksDesktop } from "./index.ts";
 import { WebConnector } from "./web-connector.fixture.ts";
 
@@ -90,6 +92,31 @@ export async function openSite({ calls = true } = {}): Promise<Site> {
   onTestFinished(() => connector.stop());
   return { port, file, connector };
 }
+
+/** The connector at that port, until the test ends. */
+export function opened(
+  port: number,
+  more: object = {},
+  given: Partial<Surroundings> = {},
+): Endpoint {
+  const config = DesktopConfig.parse(settings(port, more));
+  const endpoint = quickbooksDesktop.open(config, surroundingsIn(".", given));
+  onTestFinished(() => endpoint.close());
+  return endpoint;
+}
+
+/** Its service answers. */
+export const listens = (port: number): Promise<void> =>
+  expect
+    .poll(
+      () =>
+        fetch(`http://127.0.0.1:${port}/qbwc`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      { timeout: 20_000 },
+    )
+    .toBe(true);
 
 /** The endpoints that were opened and not closed, by their addresses. */
 const open = new Map<string, Endpoint>();

@@ -6,16 +6,14 @@ import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
 import { createClientAsync } from "soap";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { tempFolder } from "../../test/support/folder.ts";
 import { isThere } from "../../test/support/machine.ts";
 import { freePort } from "../../test/support/port.ts";
 import { deliver, never, refusalOf } from "../../test/support/connector.ts";
-import { surroundingsIn } from "../../test/support/surroundings.ts";
-import type { Endpoint, Sink, Surroundings } from "../../src/core/contract.ts";
+import type { Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { ledgerSink } from "../../src/ledger/sink.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import {
   billDocument,
@@ -23,13 +21,11 @@ import {
   itemOf,
   paymentDocument,
 } from "../example/example.fixture.ts";
-import { CompanyFile } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
-import { openSite, PASSWORD, rowsOf, settings, USER } from "./desktop.fixture.ts";
+import { bench } from "./desk.fixture.ts";
+import { listens, opened, openSite, PASSWORD, rowsOf, USER } from "./desktop.fixture.ts";
 import { hresultOf } from "./status.ts";
-import { ledgerOf, quickbooksDesktop } from "./index.ts";
 import { callIn, qwcOf } from "./service.ts";
-import { asking } from "./wire.ts";
 import { document, XmlFault } from "./qbxml.ts";
 
 const send = (sink: Sink, document: InvoiceDocument | PaymentDocument) =>
@@ -37,26 +33,12 @@ const send = (sink: Sink, document: InvoiceDocument | PaymentDocument) =>
 
 const OPENSSL = "/usr/bin/openssl";
 
-function opened(port: number, more: object = {}, given: Partial<Surroundings> = {}): Endpoint {
-  const config = DesktopConfig.parse(settings(port, more));
-  const endpoint = quickbooksDesktop.open(config, surroundingsIn(".", given));
-  onTestFinished(() => endpoint.close());
-  return endpoint;
-}
-
 test("the npm package soap holds a whole session over the WSDL that is served", async () => {
   const { port, file } = await openSite({ calls: false });
   let arrivals = 0;
   const endpoint = opened(port, { lingerMs: 0, holdMs: 100 }, { arrived: () => arrivals++ });
   const url = `http://127.0.0.1:${port}/qbwc`;
-  await expect
-    .poll(() =>
-      fetch(url).then(
-        ({ status }) => status,
-        () => 0,
-      ),
-    )
-    .toBe(200);
+  await listens(port);
   const client = await createClientAsync(`${url}?wsdl`);
   const call = async (name: string, given: object): Promise<unknown> => {
     const method = client[`${name}Async`] as (given: object) => Promise<Record<string, unknown>[]>;
@@ -177,17 +159,12 @@ test("a list whose iterator is lost with its session is read from its beginning,
 });
 
 test("a payment has the payer's number, and the accounts and the class that the site names are on every document", async () => {
-  const file = new CompanyFile();
-  file.enter("Customer", { Name: "CUST-1" });
-  file.enter("Vendor", { Name: "VEND-1" });
-  const wire = asking(({ xml }) => Promise.resolve(file.answer(xml)));
   const named = { receivableAccount: "A/R Fuel", payableAccount: "A/P Fuel", class: "Fuel" };
-  const config = DesktopConfig.parse(settings(8447, named));
-  const own = ledgerOf(wire, config, surroundingsIn(".")).books;
-  const invoice = await send(ledgerSink(own, "invoice"), invoiceDocument("FL-1"));
+  const { file, sinkOf } = bench(named);
+  const invoice = await send(sinkOf("invoice"), invoiceDocument("FL-1"));
   const party = { code: "VEND-1", name: "Sabine Lights", companyId: "company-2" };
-  const bill = await send(ledgerSink(own, "bill"), billDocument("R-1", { party }));
-  const payments = ledgerSink(own, "payment");
+  const bill = await send(sinkOf("bill"), billDocument("R-1", { party }));
+  const payments = sinkOf("payment");
   const pay = (id: string, on: string | null | undefined, more: Partial<PaymentDocument>) =>
     send(payments, paymentDocument(id, on ?? "", more));
   const long = { type: "in", reference: "091000019 0004711" } as const;

@@ -1,44 +1,20 @@
 /** Orders and delivery tickets in the little company file, asked in this process. */
 import { expect, test } from "vitest";
 import { deliver, never, refusalOf, requestOf } from "../../test/support/connector.ts";
-import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { Item } from "../../src/core/contract.ts";
-import { ledgerSink } from "../../src/ledger/sink.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { itemOf } from "../example/example.fixture.ts";
-import { CompanyFile, type Row, type Table } from "./company-file.fixture.ts";
+import type { Row } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
+import { bench } from "./desk.fixture.ts";
 import { orderDocument, settings, ticketDocument } from "./desktop.fixture.ts";
-import { ledgerOf, quickbooksDesktop } from "./index.ts";
-import { asking } from "./wire.ts";
+import { quickbooksDesktop } from "./index.ts";
 
-/** Sinks over a company file of the test's own. */
-function desk(more: object = {}) {
-  const file = new CompanyFile();
-  file.enter("Customer", { Name: "CUST-1" });
-  file.enter("Vendor", { Name: "VEND-1" });
-  const config = DesktopConfig.parse(settings(8447, more));
-  const signals = new Set<AbortSignal>();
-  const wire = {
-    ...asking(({ xml }, signal) => {
-      signals.add(signal);
-      return Promise.resolve(file.answer(xml));
-    }),
-    company: { product: file.product } as never,
-  };
-  const books = ledgerOf(wire, config, surroundingsIn(".")).books;
-  const orders = ledgerSink(books, "order");
-  const tickets = ledgerSink(books, "shipment");
-  const only = (table: Table): Row => {
-    const [row, another] = file.rows(table);
-    if (row === undefined || another !== undefined) throw new Error(`not one ${table}`);
-    return row;
-  };
-  const asked = (name: string): number =>
-    file.asked.filter((xml) => xml.includes(`<${name}Rq`)).length;
-  return { file, orders, tickets, only, asked, signals };
-}
+const desk = (more: object = {}) => {
+  const one = bench(more);
+  return { ...one, orders: one.sinkOf("order"), tickets: one.sinkOf("shipment") };
+};
 
 const item = (document: OrderDocument | ShipmentDocument, link?: string | null): Item =>
   itemOf(document, link);

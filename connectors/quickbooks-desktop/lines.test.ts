@@ -2,18 +2,14 @@
 
 import { describe, expect, test } from "vitest";
 import { billDocument, itemOf } from "../example/example.fixture.ts";
-import { DesktopConfig } from "./config.ts";
-import { desk } from "./desk.fixture.ts";
-import { orderDocument, settings } from "./desktop.fixture.ts";
-import { ledgerOf } from "./index.ts";
+import { bench, desk } from "./desk.fixture.ts";
+import { orderDocument } from "./desktop.fixture.ts";
 import { bookedInvoices as mapping } from "../../mappings/platform/records.ts";
 import { everything } from "../../mappings/references.fixture.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { parseExact } from "../../src/core/json.ts";
 import { InvoiceRecord } from "../../src/ledger/documents.ts";
-import { ledgerSink } from "../../src/ledger/sink.ts";
 import { deliver, never, recordsOf, requestOf } from "../../test/support/connector.ts";
-import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 describe("lines that a person entered count once: what is told adds up to the invoice's total", () => {
   const FUEL = { ItemRef: "ULSD-CLR", Quantity: "40", Rate: "2.5", Amount: "100.00", Desc: "ULSD" };
@@ -104,10 +100,8 @@ test("an order that an invoice came of pays nothing of it, though QuickBooks doe
 });
 
 test("a bill into which somebody put a group and a subtotal is still the bill that was sent", async () => {
-  const { file, wire } = desk();
-  file.enter("Vendor", { Name: "VEND-1" });
-  const config = DesktopConfig.parse(settings(8447));
-  const sink = ledgerSink(ledgerOf(wire, config, surroundingsIn(".")).books, "bill");
+  const { file, sinkOf } = bench();
+  const sink = sinkOf("bill");
   const party = { code: "VEND-1", name: "Sabine Lights", companyId: "company-2" };
   const item = itemOf(billDocument("R-1", { party }));
   expect(await deliver(sink, [item])).toMatchObject({ outcome: "done" });
@@ -121,10 +115,8 @@ test("a bill into which somebody put a group and a subtotal is still the bill th
 });
 
 test("lines of text that somebody wrote into an order are not deleted: a person is asked", async () => {
-  const { file, wire } = desk();
-  file.enter("Customer", { Name: "CUST-1" });
-  const config = DesktopConfig.parse(settings(8447));
-  const sink = ledgerSink(ledgerOf(wire, config, surroundingsIn(".")).books, "order");
+  const { file, sinkOf } = bench();
+  const sink = sinkOf("order");
   const order = orderDocument("LD-1");
   const sent = await deliver(sink, [itemOf(order)]);
   const [row] = file.rows("SalesOrder");

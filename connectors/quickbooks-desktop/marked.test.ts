@@ -1,7 +1,6 @@
 /** A party that is not found by its name is found by the platform's id in its notes; a list is walked once in a session. */
 import { describe, expect, test } from "vitest";
 import { deliver } from "../../test/support/connector.ts";
-import { ledgerSink } from "../../src/ledger/sink.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { desk } from "./desk.fixture.ts";
 
@@ -11,11 +10,11 @@ const MINUTE_MS = 60_000;
 /** A company of many customers, whose new parties are all missing. */
 function company() {
   const one = desk();
-  const { file, books, hooks } = one;
+  const { file, hooks } = one;
   file.now = "2026-11-20T08:00:00";
   for (let at = 1; at < MANY; at++) file.enter("Customer", { Name: `Customer ${at}` });
   file.now = "2026-11-21T12:00:00";
-  const sink = ledgerSink(books, "invoice");
+  const sink = one.sinkOf("invoice");
   let documents = 0;
   /** An invoice of this company, which the table calls so. Its customer in QuickBooks afterwards. */
   const booked = async (code: string, companyId = `company-of-${code.replaceAll(" ", "-")}`) => {

@@ -11,8 +11,8 @@ import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { CompanyFile } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { desk } from "./desk.fixture.ts";
-import { openSite, settings, USER } from "./desktop.fixture.ts";
-import { ledgerOf, quickbooksDesktop } from "./index.ts";
+import { opened, openSite, settings, USER } from "./desktop.fixture.ts";
+import { ledgerOf } from "./index.ts";
 import { Mailbox } from "./mailbox.ts";
 import { repliesIn } from "./qbxml.ts";
 import { asking } from "./wire.ts";
@@ -211,13 +211,12 @@ describe("a client", () => {
 
 test("a call in another encoding is read as it says; one that nobody knows is refused", async () => {
   const { port } = await openSite({ calls: false });
-  const config = DesktopConfig.parse(settings(port, { password: "Grüße-4711" }));
-  const endpoint = quickbooksDesktop.open(config, surroundingsIn(".", { arrived: () => {} }));
-  onTestFinished(() => endpoint.close());
+  opened(port, { password: "Grüße-4711" }, { arrived: () => {} });
+  const url = `http://127.0.0.1:${port}/qbwc`;
   const login = `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><authenticate><strUserName>${USER}</strUserName><strPassword>Grüße-4711</strPassword></authenticate></s:Body></s:Envelope>`;
   const posted = async (body: Buffer, charset: string) => {
     const headers = { "content-type": `text/xml; charset=${charset}` };
-    const answer = await fetch(config.url, { method: "POST", headers, body });
+    const answer = await fetch(url, { method: "POST", headers, body });
     return { status: answer.status, text: await answer.text() };
   };
   await expect
@@ -241,9 +240,7 @@ describe("who may not ask for preferences", () => {
     const { port, file, connector } = await openSite({ calls: false });
     file.says = { name: /^PreferencesQuery$/, code: 3260, message: "insufficient permission" };
     connector.start();
-    const config = DesktopConfig.parse(settings(port));
-    const endpoint = quickbooksDesktop.open(config, surroundingsIn("."));
-    onTestFinished(() => endpoint.close());
+    const endpoint = opened(port);
     await endpoint.check(never);
     expect(await deliver(endpoint.sinks["invoices"] as Sink, [ITEM])).toMatchObject({
       outcome: "done",
@@ -258,9 +255,7 @@ describe("who may not ask for preferences", () => {
       return answer(xml);
     };
     connector.start();
-    const config = DesktopConfig.parse(settings(port));
-    const endpoint = quickbooksDesktop.open(config, surroundingsIn("."));
-    onTestFinished(() => endpoint.close());
+    const endpoint = opened(port);
     await expect(endpoint.check(never)).rejects.toMatchObject({
       message: expect.stringContaining("insufficient permission"),
       next: expect.stringContaining("Integrated Applications"),

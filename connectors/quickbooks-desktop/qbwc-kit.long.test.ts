@@ -9,7 +9,7 @@ import { freePort } from "../../test/support/port.ts";
 import { holdSession, qbwcKit } from "../../test/support/qbwc-kit.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { DesktopConfig } from "./config.ts";
-import { PASSWORD, settings, USER } from "./desktop.fixture.ts";
+import { listens, PASSWORD, settings, USER } from "./desktop.fixture.ts";
 import { quickbooksDesktop } from "./index.ts";
 
 const CUSTOMERS = 620;
@@ -21,12 +21,7 @@ test.skipIf(!qbwcKit.isThere())(
     const config = DesktopConfig.parse(settings(port, { lingerMs: 0, holdMs: 5_000 }));
     const endpoint = quickbooksDesktop.open(config, surroundingsIn(".", { arrived: () => {} }));
     onTestFinished(() => endpoint.close());
-    const there = () =>
-      fetch(config.url).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    await expect.poll(there).toBe(true);
+    await listens(port);
     const row = (id: string, Name: string) => ({
       ListID: id,
       TimeModified: "2026-11-21T12:00:00-06:00",

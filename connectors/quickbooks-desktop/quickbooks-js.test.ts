@@ -4,24 +4,15 @@ import { createClientAsync } from "soap";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { never } from "../../test/support/connector.ts";
 import { quickbooksJs, type WebConnectorClient } from "../../test/support/quickbooks-js.ts";
-import { surroundingsIn } from "../../test/support/surroundings.ts";
-import { DesktopConfig } from "./config.ts";
-import { openSite, PASSWORD, settings, USER } from "./desktop.fixture.ts";
-import { quickbooksDesktop } from "./index.ts";
+import { listens, opened, openSite, PASSWORD, USER } from "./desktop.fixture.ts";
 
 /** A daemon, and a client for it from the WSDL of quickbooks-js. */
 async function daemon() {
   const { port, file } = await openSite({ calls: false });
-  const config = DesktopConfig.parse(settings(port, { lingerMs: 0, holdMs: 100 }));
-  const endpoint = quickbooksDesktop.open(config, surroundingsIn(".", { arrived: () => {} }));
-  onTestFinished(() => endpoint.close());
-  const listens = () =>
-    fetch(config.url).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  await expect.poll(listens, { timeout: 20_000 }).toBe(true);
-  return { file, endpoint, client: await createClientAsync(quickbooksJs.wsdl, {}, config.url) };
+  const endpoint = opened(port, { lingerMs: 0, holdMs: 100 }, { arrived: () => {} });
+  await listens(port);
+  const url = `http://127.0.0.1:${port}/qbwc`;
+  return { file, endpoint, client: await createClientAsync(quickbooksJs.wsdl, {}, url) };
 }
 
 describe.skipIf(!quickbooksJs.isThere())("by the WSDL of quickbooks-js", () => {

@@ -1,37 +1,19 @@
 /** A document that gets another number on the platform, in the little company file: found by what it is, never made anew. */
 import { expect, test } from "vitest";
-import { ledgerSink } from "../../src/ledger/sink.ts";
 import { deliver, never, refusalOf } from "../../test/support/connector.ts";
-import { surroundingsIn } from "../../test/support/surroundings.ts";
 import {
   billDocument,
   invoiceDocument,
   itemOf,
   paymentDocument,
 } from "../example/example.fixture.ts";
-import { CompanyFile } from "./company-file.fixture.ts";
-import { DesktopConfig } from "./config.ts";
-import { orderDocument, settings, ticketDocument } from "./desktop.fixture.ts";
-import { ledgerOf } from "./index.ts";
-import { asking } from "./wire.ts";
-
-/** @param table where the party of invoices and bills is */
-function desk(table: "Customer" | "Vendor" = "Customer") {
-  const file = new CompanyFile();
-  file.enter(table, { Name: "CUST-1" });
-  file.enter("Vendor", { Name: "VEND-1" });
-  const wire = {
-    ...asking(({ xml }) => Promise.resolve(file.answer(xml))),
-    company: { product: file.product } as never,
-  };
-  const config = DesktopConfig.parse(settings(8447));
-  return { file, books: ledgerOf(wire, config, surroundingsIn(".")).books };
-}
+import { bench } from "./desk.fixture.ts";
+import { orderDocument, ticketDocument } from "./desktop.fixture.ts";
 
 test("a purchase order and a receipt are given the new number, with and without their link", async () => {
-  const { file, books } = desk();
-  const orders = ledgerSink(books, "order");
-  const tickets = ledgerSink(books, "shipment");
+  const { file, sinkOf } = bench();
+  const orders = sinkOf("order");
+  const tickets = sinkOf("shipment");
   const order = orderDocument("LD-2", { type: "purchase" });
   const ticket = ticketDocument("DT-1");
   const [orderId = null] = (await deliver(orders, [itemOf(order)])).ids ?? [];
@@ -53,8 +35,8 @@ test("a purchase order and a receipt are given the new number, with and without 
 test.each(["invoice", "bill"] as const)(
   "an %s with another number is told with both, and booked no second time, with and without its link",
   async (kind) => {
-    const { file, books } = desk(kind === "invoice" ? "Customer" : "Vendor");
-    const sink = ledgerSink(books, kind);
+    const { file, sinkOf } = bench({}, kind === "invoice" ? "Customer" : "Vendor");
+    const sink = sinkOf(kind);
     const made = (kind === "invoice" ? invoiceDocument : billDocument)("FL-1");
     const [id = null] = (await deliver(sink, [itemOf(made)])).ids ?? [];
     for (const link of [id, null]) {
@@ -69,13 +51,13 @@ test.each(["invoice", "bill", "payment of an invoice", "payment of a bill"] as c
   "an %s that a clerk gives another number is found by its id and told with both",
   async (kind) => {
     const isSale = kind.endsWith("invoice");
-    const { file, books } = desk(isSale ? "Customer" : "Vendor");
+    const { file, sinkOf } = bench({}, isSale ? "Customer" : "Vendor");
     const document = (isSale ? invoiceDocument : billDocument)("FL-1");
-    const documents = ledgerSink(books, isSale ? "invoice" : "bill");
+    const documents = sinkOf(isSale ? "invoice" : "bill");
     const [booked = ""] = (await deliver(documents, [itemOf(document)])).ids ?? [];
     const isPayment = kind.startsWith("payment");
     const payment = paymentDocument("pay-1", booked ?? "", { type: isSale ? "out" : "in" });
-    const sink = isPayment ? ledgerSink(books, "payment") : documents;
+    const sink = isPayment ? sinkOf("payment") : documents;
     const items = [itemOf(isPayment ? payment : document)];
     const [id = ""] = (await deliver(sink, items)).ids ?? [];
     const delivered = {
@@ -107,8 +89,8 @@ test.each(["invoice", "bill", "payment of an invoice", "payment of a bill"] as c
 test.each(["dup-1 ", "Dup-1", " DUP-1"])(
   "a bill of a vendor under a number that people read as one that is there is not booked: %j",
   async (number) => {
-    const { file, books } = desk("Vendor");
-    const sink = ledgerSink(books, "bill");
+    const { file, sinkOf } = bench({}, "Vendor");
+    const sink = sinkOf("bill");
     await deliver(sink, [itemOf(billDocument("DUP-1"))]);
     const other = { ...billDocument(number), id: "id-of-another" };
     expect(await refusalOf(sink, itemOf(other))).toMatchObject({

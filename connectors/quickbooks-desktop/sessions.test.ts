@@ -9,7 +9,15 @@ import { notebookIn } from "../../src/store/flows.ts";
 import { openStore } from "../../src/store/store.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { DesktopConfig } from "./config.ts";
-import { openSite, PASSWORD, rowsOf, settings, type Site, USER } from "./desktop.fixture.ts";
+import {
+  listens,
+  openSite,
+  PASSWORD,
+  rowsOf,
+  settings,
+  type Site,
+  USER,
+} from "./desktop.fixture.ts";
 import { examineDesktop } from "./examine.ts";
 import { quickbooksDesktop } from "./index.ts";
 
@@ -28,17 +36,8 @@ async function daemonOver({ port }: Site, more: object = {}) {
     quickbooksDesktop.open(config, surroundingsIn(".", { notebook, now, arrived: () => {} }));
   const doctor = (): Endpoint =>
     quickbooksDesktop.open(config, surroundingsIn(".", { notebook, now, looking: true }));
-  const listens = () =>
-    expect
-      .poll(() =>
-        fetch(config.url).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      )
-      .toBe(true);
   let endpoint = open();
-  await listens();
+  await listens(port);
   onTestFinished(() => endpoint.close());
   return {
     store,
@@ -54,7 +53,7 @@ async function daemonOver({ port }: Site, more: object = {}) {
     async restart() {
       await endpoint.close();
       endpoint = open();
-      await listens();
+      await listens(port);
     },
   };
 }
