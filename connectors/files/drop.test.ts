@@ -1,5 +1,6 @@
 /** What every place of exchange promises, shown by each: a folder of this machine, OpenSSH, and a server that has no more than SFTP 3. */
 import {
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -190,29 +191,51 @@ describe.each(PLACES.filter(({ isHere }) => isHere))("$name", ({ start }) => {
   test("a document is in the ERP's folder once and whole, and not again when the ERP has taken it", async () => {
     const sink = booksOf(open());
     const request = requestOf(sink);
-    await sink.prepare?.(request, signal);
-    expect([inFolder("in"), inFolder("in.staging").length]).toEqual([[], 2]);
-    expect(await sink.find(request, signal)).toMatchObject({ found: "none" });
     const sent = { ...request, firstSentAt: SENT };
-    expect(await sink.send(sent, signal)).toMatchObject({ outcome: "done", ids: [request.target] });
+    expect(await sink.find(request, signal)).toMatchObject({ found: "none" });
+    // However often it is prepared, and after a crash before its move.
+    for (const one of [request, request, sent]) {
+      await sink.prepare?.(one, signal);
+      expect([inFolder("in"), inFolder("in.staging").length]).toEqual([[], 2]);
+      expect(await sink.find(one, signal)).toMatchObject({ found: "none" });
+    }
+    const done = { outcome: "done", ids: [request.target] };
+    expect(await sink.send(sent, signal)).toMatchObject(done);
     expect(readFileSync(join(folder, request.target), "utf8")).toBe(request.body);
-    expect(await sink.send(sent, signal)).toMatchObject({ outcome: "done" });
-    expect(inFolder("in").length).toBe(1);
+    expect(await sink.find(sent, signal)).toMatchObject({ found: "exact", ids: [request.target] });
+    expect(await sink.send(sent, signal)).toMatchObject(done);
+    await sink.prepare?.(request, signal);
+    expect(await sink.send(sent, signal)).toMatchObject(done);
+    expect([inFolder("in").length, inFolder("in.staging")]).toEqual([1, [".since"]]);
     rmSync(join(folder, request.target));
     expect(await sink.find(sent, signal)).toMatchObject({ found: "exact", ids: [request.target] });
     await sink.prepare?.(sent, signal);
-    expect(await sink.send(sent, signal)).toMatchObject({ outcome: "unknown" });
+    expect(await sink.send(sent, signal)).toMatchObject({ outcome: "unknown", holdMs: 60_000 });
+    expect(await sink.find(sent, signal)).toMatchObject({ found: "exact" });
     expect([inFolder("in"), inFolder("in.staging")]).toEqual([[], [".since"]]);
   });
 
-  test("another file under the name is never overwritten, nor is an incomplete one moved", async () => {
+  test("another file under the same name is never overwritten, nor a link followed, nor is an incomplete file moved", async () => {
     const sink = booksOf(open());
     const request = requestOf(sink);
+    const target = join(folder, request.target);
     await sink.prepare?.(request, signal);
-    writeFileSync(join(folder, request.target), "somebody else's");
-    expect(await sink.send(request, signal)).toMatchObject({ outcome: "unknown", person: "now" });
-    expect(await sink.find(request, signal)).toMatchObject({ found: "different" });
-    rmSync(join(folder, request.target));
+    const elsewhere = join(folder, "elsewhere");
+    writeFileSync(elsewhere, request.body);
+    for (const put of [
+      () => writeFileSync(target, "somebody else's"),
+      () => symlinkSync(elsewhere, target),
+    ]) {
+      put();
+      const there = () => [lstatSync(target).ino, readFileSync(target, "utf8")];
+      const before = there();
+      const stopped = { outcome: "unknown", person: "now", stop: "split-brain" };
+      expect(await sink.send(request, signal)).toMatchObject(stopped);
+      expect(await sink.find(request, signal)).toMatchObject({ found: "different" });
+      expect(there()).toEqual(before);
+      rmSync(target);
+    }
+    expect(readFileSync(elsewhere, "utf8")).toBe(request.body);
     const part = join(folder, "in.staging", `${request.target.slice("in/".length)}.part`);
     writeFileSync(part, request.body.slice(0, 100));
     expect(await sink.send(request, signal)).toMatchObject({ outcome: "nothing" });

@@ -1,14 +1,4 @@
-import {
-  chmod,
-  chown,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
+import { chmod, chown, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -42,77 +32,13 @@ async function deliver(sink: Sink, ...items: Item[]): Promise<Outgoing> {
   return { ...outgoing, firstSentAt: SENT };
 }
 
-const pathOf = (outgoing: Outgoing) => join(folder, outgoing.target);
 const partOf = (outgoing: Outgoing) =>
   join(folder, `${outgoing.target.replace("invoices/", "invoices.staging/")}.part`);
 const delivered = () => readdir(join(folder, "import/invoices"));
+
+/* What a sink does in every place is shown by drop.test.ts. */
+
 describe("delivery", () => {
-  test("until it is sent, nothing is in the ERP's folder, however often it is prepared", async () => {
-    const sink = open();
-    const outgoing = request(sink, [item(invoice())]);
-    await sink.prepare?.(outgoing, signal);
-    expect(await delivered()).toEqual([]);
-    await sink.prepare?.(outgoing, signal);
-    expect(await delivered()).toEqual([]);
-    expect(await sink.find(outgoing, signal)).toMatchObject({ found: "none" });
-  });
-
-  test("what an interrupted write left is never moved", async () => {
-    const sink = open();
-    const outgoing = request(sink, [item(invoice())]);
-    await sink.prepare?.(outgoing, signal);
-    await writeFile(partOf(outgoing), outgoing.body.slice(0, 100));
-    expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "nothing" });
-    expect(await delivered()).toEqual([]);
-    await sink.prepare?.(outgoing, signal);
-    expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "done" });
-  });
-
-  test("sent is the whole file; sent twice is the same file once", async () => {
-    const sink = open();
-    const outgoing = await deliver(sink, item(invoice()));
-    expect(await readFile(pathOf(outgoing), "utf8")).toBe(outgoing.body);
-    expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "done" });
-    await sink.prepare?.({ ...outgoing, firstSentAt: null }, signal);
-    expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "done" });
-    expect(await delivered()).toHaveLength(1);
-    expect(await readdir(join(folder, "import/invoices.staging"))).toEqual([".since"]);
-  });
-
-  test("a file the ERP has taken is never delivered again", async () => {
-    const sink = open();
-    const outgoing = await deliver(sink, item(invoice()));
-    await rm(pathOf(outgoing));
-    await sink.prepare?.(outgoing, signal);
-    expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "unknown", holdMs: 60_000 });
-    expect(await sink.find(outgoing, signal)).toMatchObject({ found: "exact" });
-    expect(await delivered()).toEqual([]);
-  });
-
-  test("another file under the same name is never overwritten, nor a link followed", async () => {
-    const sink = open();
-    const outgoing = request(sink, [item(invoice())]);
-    await sink.prepare?.(outgoing, signal);
-    await writeFile(pathOf(outgoing), "somebody else's");
-    expect(await sink.send(outgoing, signal)).toMatchObject({
-      outcome: "unknown",
-      person: "now",
-      stop: "split-brain",
-    });
-    expect(await sink.find(outgoing, signal)).toMatchObject({ found: "different" });
-    expect(await readFile(pathOf(outgoing), "utf8")).toBe("somebody else's");
-
-    await rm(pathOf(outgoing));
-    const elsewhere = join(folder, "elsewhere");
-    await writeFile(elsewhere, outgoing.body);
-    await symlink(elsewhere, pathOf(outgoing));
-    expect(await sink.send(outgoing, signal)).toMatchObject({
-      outcome: "unknown",
-      person: "now",
-      stop: "split-brain",
-    });
-  });
-
   test("a batch is one file with one header row", async () => {
     const sink = open({ per: "batch" });
     expect(sink.itemsMax).toBe(200);
@@ -143,37 +69,11 @@ describe("delivery", () => {
 });
 
 describe("read-back", () => {
-  test("finds the file, and the file already taken", async () => {
-    const sink = open();
-    const outgoing = await deliver(sink, item(invoice()));
-    const exact = { found: "exact", ids: [outgoing.target] };
-    expect(await sink.find(outgoing, signal)).toMatchObject(exact);
-    await rename(pathOf(outgoing), join(folder, "archived"));
-    expect(await sink.find(outgoing, signal)).toMatchObject(exact);
-  });
-
-  test("a crash before the move: nothing arrived, and it goes out again", async () => {
-    const sink = open();
-    const outgoing = request(sink, [item(invoice())]);
-    await sink.prepare?.(outgoing, signal);
-    const again = { ...outgoing, firstSentAt: SENT };
-    expect(await sink.find(again, signal)).toMatchObject({ found: "none" });
-    await sink.prepare?.(again, signal);
-    expect(await sink.send(again, signal)).toMatchObject({ outcome: "done" });
-  });
-
   test("a staging file beside the same delivered file: it arrived", async () => {
     const sink = open();
     const outgoing = await deliver(sink, item(invoice()));
     await writeFile(partOf(outgoing), outgoing.body);
     expect(await sink.find(outgoing, signal)).toMatchObject({ found: "exact" });
-  });
-
-  test("neither file, never sent: nothing arrived", async () => {
-    const sink = open();
-    expect(await sink.find(request(sink, [item(invoice())]), signal)).toMatchObject({
-      found: "none",
-    });
   });
 
   test("a disk that is not the one we wrote to proves nothing", async () => {

@@ -1,7 +1,7 @@
 /** IDocs and interchanges over OpenSSH, out and in, with what the other side acknowledges. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { files } from "../index.ts";
 import type { Endpoint, Item, Outgoing, Page, Source } from "../../../src/core/contract.ts";
 import { aleaud, bill, golden, itemOf, sinkConfig } from "../../../test/files/idoc.ts";
@@ -14,10 +14,10 @@ import { surroundingsIn } from "../../../test/support/surroundings.ts";
 const { signal } = new AbortController();
 const NUMBER = 117;
 
+let sshd: Awaited<ReturnType<typeof startSshd>>;
+
 /** What lies on a server, and an endpoint over it. */
 async function place(config: object) {
-  const sshd = await startSshd();
-  onTestFinished(() => sshd.end());
   const folder = tempFolder();
   for (const name of ["in", "out", "answers"]) mkdirSync(join(folder, name));
   const endpoint = files.open(
@@ -55,6 +55,11 @@ const ids = (pages: readonly Page[]) =>
   pages.flatMap(({ changes }) => changes.map(({ id, fault }) => (fault === undefined ? id : "-")));
 
 describe.runIf(isThere("sshd"))("OpenSSH", () => {
+  beforeAll(async () => {
+    sshd = await startSshd();
+  });
+  afterAll(() => sshd.end());
+
   test("an IDoc goes out, SAP's answer and its customers come in, each once", async () => {
     const answers = { folder: "answers" };
     const { endpoint, folder, puts } = await place({
