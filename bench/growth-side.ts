@@ -3,7 +3,7 @@ import type { Sink } from "../src/core/contract.ts";
 import { stringifyExact } from "../src/core/json.ts";
 import { done, keyless } from "../src/core/outcome.ts";
 import { pull } from "../src/engine/pull.ts";
-import { push } from "../src/engine/run.ts";
+import { push } from "../src/engine/daemon.ts";
 import { fillStore } from "./filling.ts";
 import type { Steps } from "./growth.ts";
 import { change, siteOf } from "./outbound-site.ts";

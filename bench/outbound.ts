@@ -8,7 +8,7 @@ import { Redis } from "ioredis";
 import { systemClock } from "../src/app/clock.ts";
 import { table } from "../src/views/table.ts";
 import type { Sink } from "../src/core/contract.ts";
-import { runFlow } from "../src/engine/run.ts";
+import { runFlow } from "../src/engine/daemon.ts";
 import { openPlatform } from "../src/platform/endpoint.ts";
 import { siteOf } from "./outbound-site.ts";
 import {

@@ -5,7 +5,7 @@
 import { composeDaemon } from "../src/app/compose.ts";
 import { loadConfiguration } from "../src/app/configuration.ts";
 import { pull } from "../src/engine/pull.ts";
-import { push } from "../src/engine/run.ts";
+import { push } from "../src/engine/daemon.ts";
 import { openLog } from "../src/log.ts";
 import { report } from "./usage.ts";
 

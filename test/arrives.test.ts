@@ -11,7 +11,7 @@ import { calendarOf } from "../src/core/calendar.ts";
 import type { Mapping } from "../src/core/contract.ts";
 import { Decimal } from "../src/core/decimal.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
-import { push, runFlow } from "../src/engine/run.ts";
+import { push, runFlow } from "../src/engine/daemon.ts";
 import { documents } from "../src/formats/documents.ts";
 import { layouts } from "../src/formats/table/layouts.ts";
 import { openProfile } from "../src/formats/table/profile-load.ts";

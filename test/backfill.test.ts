@@ -10,7 +10,7 @@ import type { WalkPosition } from "../src/core/watermark.ts";
 import { root } from "../src/demo/world.ts";
 import { Backfills, type Filling } from "../src/engine/backfill.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
-import { push, runFlow } from "../src/engine/run.ts";
+import { push, runFlow } from "../src/engine/daemon.ts";
 import { storeOffice } from "../src/office/questions.ts";
 import { times } from "./conformance/support.ts";
 import { counting, never, usePlatform } from "./platform/support.ts";

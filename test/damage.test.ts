@@ -5,7 +5,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { exitCodes, StorageError } from "../src/core/errors.ts";
-import { runFlow } from "../src/engine/run.ts";
+import { runFlow } from "../src/engine/daemon.ts";
 import { examineCopy, restoreStore } from "../src/store/backup.ts";
 import { tidy } from "../src/engine/retention.ts";
 import { storeFile } from "../src/store/rights.ts";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { deliveryTickets, orders } from "../mappings/goods.ts";
 import type { Change } from "../src/core/contract.ts";
 import { type Json, stringifyExact } from "../src/core/json.ts";
-import { runFlow } from "../src/engine/run.ts";
+import { runFlow } from "../src/engine/daemon.ts";
 import { readCases } from "../src/mapping/cases.ts";
 import { retry, select } from "../src/office/decisions.ts";
 import { engineOn, pagesOf, receiver } from "./support/engine.ts";

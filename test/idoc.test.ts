@@ -9,7 +9,7 @@ import { mappings } from "../mappings/index.ts";
 import { calendarOf } from "../src/core/calendar.ts";
 import { withAcknowledgements } from "../src/engine/acknowledged.ts";
 import type { Engine } from "../src/engine/engine.ts";
-import { push, runFlow } from "../src/engine/run.ts";
+import { push, runFlow } from "../src/engine/daemon.ts";
 import { verify } from "../src/engine/verify.ts";
 import { resolve, select } from "../src/office/decisions.ts";
 import { never, usePlatform } from "./platform/support.ts";

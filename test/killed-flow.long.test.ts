@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { XMLValidator } from "fast-xml-parser";
 import { expect, test } from "vitest";
-import { push, recover, runFlow } from "../src/engine/run.ts";
+import { push, recover, runFlow } from "../src/engine/daemon.ts";
 import { tempFolder } from "./support/folder.ts";
 import { type FormatName, killedFlow, NUMBERS } from "./support/killed-flow.ts";
 import { read } from "./files/x12.ts";

@@ -1,9 +1,8 @@
 /** The office over a real store: what people ask and decide, without a daemon and with one. */
 import { expect, test } from "vitest";
 import { type Change, defineMapping, type Page, skip } from "../src/core/contract.ts";
-import { Daemon } from "../src/engine/daemon.ts";
+import { Daemon, runFlow } from "../src/engine/daemon.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
-import { runFlow } from "../src/engine/run.ts";
 import type { Answer } from "../src/core/outcome.ts";
 import { type AnswerName, outcomeOf } from "../src/platform/answers.ts";
 import { type FlowStatus, OfficeError } from "../src/office/answers.ts";

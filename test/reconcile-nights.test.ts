@@ -14,7 +14,7 @@ import type { Engine } from "../src/engine/engine.ts";
 import { Auditor } from "../src/engine/reconcile/auditor.ts";
 import { Nightly } from "../src/engine/reconcile/nightly.ts";
 import type { Audit } from "../src/engine/reconcile/reconcile.ts";
-import { runFlow } from "../src/engine/run.ts";
+import { runFlow } from "../src/engine/daemon.ts";
 import { reconciliationStatus } from "../src/office/agreement.ts";
 import type { Status } from "../src/office/answers.ts";
 import { asText } from "../src/reconcile/text.ts";

@@ -7,7 +7,7 @@ import type { Holdings } from "../src/core/holdings.ts";
 import type { Flow } from "../src/engine/engine.ts";
 import { keptReconciliation } from "../src/engine/reconcile/keep.ts";
 import { SETTLE_MS } from "../src/engine/reconcile/settle.ts";
-import { runFlow } from "../src/engine/run.ts";
+import { runFlow } from "../src/engine/daemon.ts";
 import type { Report } from "../src/reconcile/report.ts";
 import { storeOffice } from "../src/office/questions.ts";
 import { never, usePlatform } from "./platform/support.ts";

@@ -7,7 +7,7 @@ import { deliveryTickets } from "../mappings/platform/lists.ts";
 import type { Sink, Source } from "../src/core/contract.ts";
 import type { Flow } from "../src/engine/engine.ts";
 import { keptReconciliation } from "../src/engine/reconcile/keep.ts";
-import { runFlow } from "../src/engine/run.ts";
+import { runFlow } from "../src/engine/daemon.ts";
 import type { Report } from "../src/reconcile/report.ts";
 import { never, usePlatform } from "./platform/support.ts";
 import { engineOn } from "./support/engine.ts";

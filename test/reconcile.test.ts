@@ -6,7 +6,7 @@ import type { Flow } from "../src/engine/engine.ts";
 import { costOf } from "../src/engine/reconcile/cost.ts";
 import { keptReconciliation } from "../src/engine/reconcile/keep.ts";
 import type { KindPlan } from "../src/engine/reconcile/plan.ts";
-import { runFlow } from "../src/engine/run.ts";
+import { runFlow } from "../src/engine/daemon.ts";
 import { reconciliationStatus } from "../src/office/agreement.ts";
 import type { CaseRow } from "../src/reconcile/rows.ts";
 import { asText } from "../src/reconcile/text.ts";

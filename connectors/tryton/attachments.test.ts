@@ -10,7 +10,7 @@ import { InvoiceDocument, ShipmentDocument } from "../../src/ledger/documents.ts
 import { defineMapping, type Page, type Sink } from "../../src/core/contract.ts";
 import { attachmentFlow } from "../../src/engine/attach.ts";
 import type { Flow } from "../../src/engine/engine.ts";
-import { recover, runFlow } from "../../src/engine/run.ts";
+import { recover, runFlow } from "../../src/engine/daemon.ts";
 import { verify } from "../../src/engine/verify.ts";
 import { fetchPdf } from "../../src/platform/pdf.ts";
 import { retry, select } from "../../src/office/decisions.ts";

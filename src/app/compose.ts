@@ -10,7 +10,7 @@ import { type Config, type FlowConfig, mappingOf, ownerOf } from "../config/conf
 import { openTables } from "../config/crossref.ts";
 import { attachmentFlow } from "../engine/attach.ts";
 import { withAcknowledgements } from "../engine/acknowledged.ts";
-import { replyFlow } from "../engine/reply.ts";
+import { replyFlow } from "../engine/pull.ts";
 import { Backfills } from "../engine/backfill.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/recovery.ts";

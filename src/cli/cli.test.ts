@@ -9,7 +9,7 @@ import type { Office } from "../office/questions.ts";
 import { commandHere } from "../../test/support/site-command.ts";
 import { serveAdmin } from "../office/server.ts";
 import { exitCodes } from "../core/errors.ts";
-import type { Reason } from "../engine/in-step.ts";
+import type { Reason } from "../engine/schedule.ts";
 import { statusText as statusInWords } from "../views/status.ts";
 import { STATUS } from "../views/status.fixture.ts";
 import { storyInWords } from "./asking.ts";

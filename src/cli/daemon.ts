@@ -6,7 +6,7 @@ import { untilSignal } from "../app/signals.ts";
 import type { Config } from "../config/config.ts";
 import { calendarOf } from "../core/calendar.ts";
 import { exitCodes } from "../core/errors.ts";
-import type { Reason } from "../engine/in-step.ts";
+import type { Reason } from "../engine/schedule.ts";
 import type { Logger } from "../log.ts";
 import { counted } from "../views/table.ts";
 import type { Answer } from "./answer.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Mapping, Offers } from "../core/contract.ts";
 import { duration } from "../core/duration.ts";
 import type { ListLimits } from "../engine/engine.ts";
-import { usualLimits } from "../engine/lists.ts";
+import { usualLimits } from "../engine/pull.ts";
 import { type Complaint, didYouMean, shown } from "./problems.ts";
 
 export interface FlowConfig {

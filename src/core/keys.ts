@@ -4,6 +4,7 @@
  * of theirs for new.
  */
 import { hash } from "node:crypto";
+import { canonicalOf } from "./json.ts";
 
 export interface Identity {
   readonly company: string;
@@ -83,3 +84,7 @@ export const instantByValue = (text: string): string => sortableInstant(text) ??
 
 const INSTANT =
   /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d{1,}))?([Zz]|[+-]\d{2}:?\d{2})$/;
+
+/** The content of a document as a hash, by value: one whose digits, instants, members or white space are written otherwise is the same. */
+export const contentOf = (document: unknown): string =>
+  sha256(canonicalOf(document, instantByValue)).slice(0, 22);

@@ -46,7 +46,7 @@ export const kinds = {
   connection: null,
   location: null,
   allocation: null,
-  /** What is written back for what was read (src/engine/reply.ts). */
+  /** What is written back for what was read (src/engine/pull.ts). */
   reply: null,
   /** The PDF of a document, attached to the booked one (attachment.ts): the document's kind and `-pdf`. */
   "invoice-pdf": null,

@@ -69,7 +69,7 @@ export type Raise =
   | { readonly alarm: "split-brain" | "doubled"; readonly detail: string }
   /**
    * A first send was answered as a repetition. A network that delivers a request twice and shows the second answer does
-   * that, and so does somebody else who sends our bytes under our key: one stops nothing, several do (engine/replays.ts).
+   * that, and so does somebody else who sends our bytes under our key: one stops nothing, several do (engine/breakers.ts).
    */
   | { readonly warning: "replayed" | "in-flight"; readonly detail: string };
 

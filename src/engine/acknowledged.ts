@@ -4,14 +4,13 @@
  * what is gone. A late acknowledgement closes it by itself.
  */
 import type { Acknowledgement, Frozen, Page, Sink, Source } from "../core/contract.ts";
-import { Refused, SourceUnavailable } from "../core/errors.ts";
+import { SourceUnavailable } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
 import type { Acknowledging } from "../store/waits.ts";
 import type { Carried } from "../store/deliveries.ts";
-import { linked } from "./arrived.ts";
+import { linked, lost } from "./delivered.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
-import { lost } from "./lost.ts";
 
 /**
  * What the receiver tells comes with the source's own pages, before them; the source's position stays as it is. Where it
@@ -57,17 +56,6 @@ export function referenceTaken(
     if (by !== null) return { reference: reference.exchange, by };
   }
   return null;
-}
-
-/** @throws Refused when another record went under this one's reference */
-export function expectOwnReference(...of: Parameters<typeof referenceTaken>): void {
-  const taken = referenceTaken(...of);
-  if (taken === null) return;
-  throw new Refused({
-    code: "reference-taken",
-    message: `its number at the receiver (${taken.reference}) is that of ${taken.by}, which went there before`,
-    next: "Enter this one there by hand, then resolve it here: under one number nobody could tell which of the two an answer is about.",
-  });
 }
 
 /** Frozen under these references. Inside the same transaction. */

@@ -6,7 +6,7 @@ import type { Page, Sink } from "../core/contract.ts";
 import { stringifyExact } from "../core/json.ts";
 import { retry, select } from "../office/decisions.ts";
 import { attachmentFlow, FETCHES_MAX } from "./attach.ts";
-import { recover, runFlow } from "./run.ts";
+import { recover, runFlow } from "./daemon.ts";
 
 const signal = new AbortController().signal;
 const PDF = Buffer.from("%PDF-1.7");

@@ -14,7 +14,7 @@ import { parseExact } from "../core/json.ts";
 import type { BackfillRow } from "../store/flows.ts";
 import { blocked } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
-import { howToGoOn } from "./in-step.ts";
+import { howToGoOn } from "./schedule.ts";
 
 export interface Filling {
   readonly flow: Flow;

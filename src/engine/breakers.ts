@@ -3,7 +3,9 @@
  * again by themselves; a second writer, a doubled document and a restored store wait for a person.
  */
 import { monthAt } from "../core/budget.ts";
-import type { Breaker } from "../core/outcome.ts";
+import { JUMP_MS, jumpBetween, type Moment } from "../core/moment.ts";
+import type { Breaker, Policy } from "../core/outcome.ts";
+import type { Raise } from "../core/request.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 
 interface Habit {
@@ -123,7 +125,7 @@ const longest: Readonly<Record<string, number>> = { endless: 7 * DAY };
  * At start, and after the wall clock was set: a stop that began in the future, or that is to be tried later than any
  * is, was made by a clock that was ahead. It began now, and is tried now.
  */
-export function redateStops({ store, clock }: Engine): void {
+function redateStops({ store, clock }: Engine): void {
   const { wallMs } = clock.now();
   const wrong = store.journal
     .breakers()
@@ -191,4 +193,106 @@ export function clearBreakers(engine: Engine, scopes: readonly string[]): void {
     for (const scope of scopes)
       if (engine.store.journal.clear(scope)) engine.note("going on", { scope });
   });
+}
+
+// First sends that were answered as repetitions. The receiver compares the bytes of a key, so a replay is an answer to
+// our own bytes: the request is done. A network that delivers a request twice does that now and then; when it happens
+// again and again, somebody else sends for this company.
+
+/** So many replays of first sends within {@link REPLAYS_WITHIN_MS} are a stop, and no chance of the network. */
+const REPLAYS_MAX = 3;
+const REPLAYS_WITHIN_MS = 24 * 3_600_000;
+const SPLIT_BRAIN = "split-brain";
+
+/** Audits and logs the warning; the third replay stops the endpoint. Call it inside the transaction of the answer. */
+export function takeReplay(
+  engine: Engine,
+  flow: Flow,
+  request: number,
+  { warning, detail }: Extract<Raise, { warning: unknown }>,
+): void {
+  const { journal } = engine.store;
+  const at = engine.clock.now().wallMs;
+  const scope = endpointOf(flow.to);
+  const told = `the first send was answered as a repetition: ${detail}`;
+  journal.audit(at, { flow: flow.flow, request, event: `warning: ${warning}`, detail: told });
+  engine.note(`answered as ${warning}`, { flow: flow.name, request, detail });
+  if (warning !== "replayed") return;
+  journal.replayed(at, request);
+  // What happened before a person released the stop has been looked at.
+  const since = Math.max(at - REPLAYS_WITHIN_MS, journal.releasedAt(SPLIT_BRAIN) ?? 0);
+  const count = journal.replaysSince(since);
+  if (count < REPLAYS_MAX) return;
+  const many = `${count} first sends within 24 hours were answered as repetitions, the last one: ${detail}`;
+  trip(engine, { breaker: SPLIT_BRAIN, scope, detail: many });
+}
+
+/** The stop of a store that does not know all that was sent (recovery.ts). */
+export const RESTORED = "restored";
+
+export const inRecovery = ({ store }: Engine): boolean =>
+  store.journal.breakers().some(({ breaker }) => breaker === RESTORED);
+
+/**
+ * It stands in for a lost store, or was restored from an older copy, released or not: what it has no link for may have
+ * been delivered.
+ */
+export const hasForgotten = (engine: Engine): boolean =>
+  inRecovery(engine) || engine.store.journal.releasedAt(RESTORED) !== null;
+
+/** What goes to the ERP is judged, for it may turn out to be ours, and not frozen. */
+export const mayFreeze = (engine: Engine, { side }: Flow): boolean =>
+  side === "erp" || !inRecovery(engine);
+
+export const lookFirst = (policy: Policy): Policy => ({ ...policy, preflight: true });
+
+// The wall clock of a machine may be wrong, and be set right while the daemon runs or between two starts. It is compared
+// with the monotonic clock at every look, and at start with the last time that was written down. What a clock that was
+// ahead has stored lies in the future: nothing may wait until the clock gets there.
+
+export interface Jump {
+  /** When it was seen, by the clock as it is now; ISO 8601 UTC. */
+  readonly at: string;
+  /** How much later the wall clock shows than it would have: negative when it was set back. */
+  readonly byMs: number;
+}
+
+export class ClockWatch {
+  readonly #engine: Engine;
+  #seen: Moment;
+  #last: Jump | null = null;
+
+  /** At start. */
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.#seen = engine.clock.now();
+    const { wallMs } = this.#seen;
+    const aheadMs = (engine.store.journal.lastAt() ?? 0) - wallMs;
+    if (aheadMs >= JUMP_MS) this.#tell(-aheadMs, "it was ahead before this start");
+    redateStops(engine);
+  }
+
+  /** The last jump since this start, or found at it. */
+  get last(): Jump | null {
+    return this.#last;
+  }
+
+  /** Was the wall clock set since the last look? */
+  jumped(now: Moment): boolean {
+    const byMs = jumpBetween(this.#seen, now);
+    this.#seen = now;
+    if (byMs === 0) return false;
+    this.#tell(byMs, byMs < 0 ? "it was set back" : "it was set forward, or the machine slept");
+    redateStops(this.#engine);
+    return true;
+  }
+
+  #tell(byMs: number, why: string): void {
+    const { store, note } = this.#engine;
+    const { wallMs } = this.#seen;
+    this.#last = { at: new Date(wallMs).toISOString(), byMs };
+    const detail = `by ${(byMs / 1_000).toFixed(0)} s: ${why}`;
+    store.transaction(() => store.journal.audit(wallMs, { event: "clock jumped", detail }));
+    note("clock jumped", { byMs, detail: why });
+  }
 }

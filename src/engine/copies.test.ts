@@ -12,7 +12,7 @@ import type { Change, Mapping } from "../core/contract.ts";
 import type { Decimal } from "../core/decimal.ts";
 import { retry, select } from "../office/decisions.ts";
 import type { Flow } from "./engine.ts";
-import { runFlow } from "./run.ts";
+import { runFlow } from "./daemon.ts";
 
 const signal = new AbortController().signal;
 

@@ -14,11 +14,10 @@ import { defineMapping } from "../core/contract.ts";
 import { StorageError } from "../core/errors.ts";
 import { nothingDone, unknown } from "../core/outcome.ts";
 import { markFile } from "../store/rights.ts";
-import { Daemon } from "./daemon.ts";
+import { Daemon, runFlow } from "./daemon.ts";
 import { deliver } from "./deliver.ts";
 import type { Flow } from "./engine.ts";
 import { freezeNext } from "./freeze.ts";
-import { runFlow } from "./run.ts";
 
 const signal = new AbortController().signal;
 const counts = ({ store }: Bench, { flow }: Flow) =>

@@ -2,28 +2,23 @@
  * Requests → sink: the one place that asks the request machine what to do and writes down what followed. What a
  * receiver answered and everything that depends on it is one transaction: a kill leaves all of it or none.
  */
-import type { Outgoing } from "../core/contract.ts";
+import type { Linked, Memory, Outgoing, Sink } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
+import { idempotencyKey } from "../core/keys.ts";
 import { later, type Moment } from "../core/moment.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
-import { advance, type Event, nextAction, type Raise } from "../core/request.ts";
 import { isFinal } from "../core/request-state.ts";
-import type { Carried } from "../store/deliveries.ts";
+import { advance, type Event, nextAction, type Raise } from "../core/request.ts";
+import type { BisectGroups, Carried } from "../store/deliveries.ts";
 import type { Entry } from "../store/journal.ts";
+import { type Link, otherId, ownId } from "../store/links.ts";
 import type { StoredRequest } from "../store/requests.ts";
+import type { Store } from "../store/store.ts";
 import { awaitAcknowledgements } from "./acknowledged.ts";
-import { arrived } from "./arrived.ts";
-import { blocked, clearBreakers, trip } from "./breakers.ts";
+import { arrived, leaveUnfinished, refusedBecause, taken, undecided } from "./delivered.ts";
+import { blocked, clearBreakers, inRecovery, lookFirst, takeReplay, trip } from "./breakers.ts";
 import { delivering, endpointOf, type Engine, type Flow } from "./engine.ts";
-import { refusedBecause, taken, undecided } from "./faults.ts";
-import { accepted, refused, tookApart } from "./halving.ts";
-import { keyOf } from "./key.ts";
-import { moves } from "./late.ts";
-import { memoryOf } from "./memory.ts";
-import { limited, type Places } from "./places.ts";
-import { warned } from "./replays.ts";
-import { inRecovery, lookFirst } from "./restored.ts";
-import { leaveUnfinished } from "./unfinished.ts";
+import { moves } from "./schedule.ts";
 
 /** Requests of one flow that may be under way at once, each under an ordering key of its own. */
 const AT_ONCE = 4;
@@ -302,7 +297,7 @@ function raised(engine: Engine, flow: Flow, request: number, raise: Raise): void
   const endpoint = endpointOf(flow.to);
   if ("alarm" in raise)
     trip(engine, { breaker: raise.alarm, scope: endpoint, detail: raise.detail });
-  else if ("warning" in raise) warned(engine, flow, request, raise);
+  else if ("warning" in raise) takeReplay(engine, flow, request, raise);
   else
     trip(engine, {
       breaker: raise.breaker,
@@ -328,10 +323,10 @@ function apply(
       arrived(engine, flow, carried, cause, at);
       awaitAcknowledgements(engine, flow, request, carried, cause, at);
       leaveUnfinished(engine, carried, cause);
-      accepted(flow.sink, engine.store.bisectGroups, request.request, carried);
+      bisectAccepted(flow.sink, engine.store.bisectGroups, request.request, carried);
       break;
     case "rejected":
-      refused(flow.sink, engine.store, request.request, carried);
+      bisectRefused(flow.sink, engine.store, request.request, carried);
       if (carried.length === 1)
         for (const one of carried)
           deliveries.quarantine(
@@ -407,3 +402,168 @@ function retryMoment(untilMs: number | null, now: Moment): Moment | null {
 
 /** Sends are not torn off when we stop: the work in hand is finished, each has a deadline of its own. */
 const never = new AbortController().signal;
+
+// Which of many documents made a receiver refuse them all? A search by halves (ADR 0004): the first half is tried, and
+// only its outcome says where the bad one is. While it is accepted, the bad one is in the second half, which is halved
+// at once; when it is refused, nothing is known of the second half, which goes on with the others.
+// A bad document of n so costs about log2 n requests, and the good ones travel in large batches all the while. Where
+// many are bad, batches grow smaller by themselves. The two parts of a refused request r are bisect groups 2r and 2r + 1.
+// A request that only a person can settle is taken apart: its documents go on one by one, each looked for by itself
+// first, so that a person has the one that it is about, with its own cause, and nobody waits for that. They are group -r.
+
+/** A request with these deliveries was refused. Inside the transaction of its answer. */
+function bisectRefused(
+  sink: Sink,
+  { deliveries, bisectGroups }: Pick<Store, "deliveries" | "bisectGroups">,
+  request: number,
+  carried: readonly Carried[],
+): void {
+  const group = groupOf(carried);
+  if (group === null) learn(sink, 0.7);
+  else if (isApart(group)) return;
+  // Of the other half nothing is known now.
+  else if (isFirst(group))
+    for (const delivery of bisectGroups.pending(group + 1)) bisectGroups.put(delivery, null);
+  if (carried.length === 1) return;
+  const middle = Math.ceil(carried.length / 2);
+  carried.forEach(({ delivery }, index) => {
+    deliveries.reopen(delivery, bisectPart(request, index < middle));
+  });
+}
+
+/** A request was accepted: where it was a first half, what is bad is in the other. Inside the same transaction. */
+function bisectAccepted(
+  sink: Sink,
+  bisectGroups: BisectGroups,
+  request: number,
+  carried: readonly Carried[],
+): void {
+  const group = groupOf(carried);
+  if (group === null) learn(sink, 1.5);
+  else if (!isApart(group) && isFirst(group)) {
+    const suspects = bisectGroups.pending(group + 1);
+    const middle = Math.ceil(suspects.length / 2);
+    suspects.forEach((delivery, index) => {
+      bisectGroups.put(delivery, bisectPart(request, index < middle));
+    });
+  }
+}
+
+/** A second half waits for what the first one shows. */
+export const waitsForFirst = (bisectGroups: BisectGroups, group: number | null): boolean =>
+  group !== null && !isApart(group) && !isFirst(group) && bisectGroups.isOpen(group - 1);
+
+/** A request of several is a person's, and was given up for that. Inside the transaction of what it met. */
+function tookApart(
+  { deliveries, bisectGroups }: Pick<Store, "deliveries" | "bisectGroups">,
+  request: number,
+  carried: readonly Carried[],
+): void {
+  for (const { delivery } of carried) {
+    deliveries.reopen(delivery);
+    bisectGroups.putNewest(delivery, -request);
+  }
+}
+
+/** The request that was taken apart; null: none was. */
+export const takenFrom = (group: number | null): number | null =>
+  group !== null && isApart(group) ? -group : null;
+
+/** How many of a group go together at most. */
+export const mostOf = (group: number | null, sink: Sink): number =>
+  group === null ? shareOf(sink) : isApart(group) ? 1 : sink.itemsMax;
+
+/** How many documents of no group go together now; at least 1. */
+const shareOf = (sink: Sink): number => Math.floor(shares.get(sink) ?? sink.itemsMax);
+
+/** By how the last batches fared. A hint for speed, so it is not stored. */
+const shares = new WeakMap<Sink, number>();
+
+function learn(sink: Sink, factor: number): void {
+  const share = (shares.get(sink) ?? sink.itemsMax) * factor;
+  shares.set(sink, Math.min(Math.max(share, 1), sink.itemsMax));
+}
+
+/** They are all of the same one; null when they are of none. */
+const groupOf = ([first]: readonly Carried[]): number | null => first?.bisectGroup ?? null;
+
+const bisectPart = (request: number, first: boolean): number => 2 * request + (first ? 0 : 1);
+
+const isApart = (group: number): boolean => group < 0;
+
+const isFirst = (group: number): boolean => group % 2 === 0;
+
+// What the store knows that a look at a receiver needs.
+
+/** Of a request that carries these. Asks the store only when it is asked. */
+function memoryOf({ store, flows }: Engine, flow: Flow, [first]: readonly Carried[]): Memory {
+  const there = flow.side === "platform" ? "erp" : "platform";
+  const alike = [flow, ...flows.filter((one) => one !== flow)].filter(
+    (one) => one.side === flow.side && namesOf(one) === namesOf(flow),
+  );
+  const told = (one: Flow, link: Link | null): readonly Linked[] => {
+    if (link === null) return [];
+    const { kind } = one.mapping;
+    const id = ownId(link, flow.side);
+    const request = store.losses.lastRequest(one.flow, id);
+    return [
+      {
+        kind,
+        counterpart: otherId(link, flow.side),
+        number: link.number,
+        isOwnKind: kind === flow.mapping.kind,
+        isOwnRecord: one.from === flow.from && id === first?.recordId,
+        body: request === null ? null : store.requests.get(request)?.body || null,
+      },
+    ];
+  };
+  return {
+    linked: (counterpart) =>
+      alike.flatMap((one) => told(one, store.links.find(one.mapping.kind, there, counterpart))),
+    numbered: (number) =>
+      alike.flatMap((one) => {
+        const { kind } = one.mapping;
+        const { links } = store;
+        const link = links.numbered(kind, number, flow.side) ?? links.numbered(kind, number, there);
+        return told(one, link);
+      }),
+    isDismissed: (counterpart) =>
+      first !== undefined && store.incidents.isDismissed(first.delivery, counterpart),
+  };
+}
+
+const namesOf = ({ sink }: Flow): string => sink.names ?? sink.operation;
+
+/** How many pieces of work may be under way at once; the others wait for their turn, in order. */
+export interface Places {
+  take(): Promise<void>;
+  leave(): void;
+}
+
+function limited(places: number): Places {
+  let free = places;
+  const waiting: (() => void)[] = [];
+  return {
+    take: () =>
+      new Promise((resolve) => {
+        if (free > 0) {
+          free--;
+          resolve();
+        } else waiting.push(resolve);
+      }),
+    leave() {
+      const next = waiting.shift();
+      if (next === undefined) free++;
+      else next();
+    },
+  };
+}
+
+/** From business identity, never from chance or time: the same intent has the same key after any restart. */
+export function keyOf(
+  engine: Engine,
+  identity: { operation: string; number: string; revision: string; generation: number },
+): string {
+  const { company, environment } = engine;
+  return idempotencyKey({ company, environment, ...identity });
+}

@@ -4,8 +4,7 @@ import { tempFolder } from "../../test/support/folder.ts";
 import { type Change, gone, type Inspection } from "../core/contract.ts";
 import type { Difference } from "../core/holdings.ts";
 import { type Chosen, resolve, retry, select } from "../office/decisions.ts";
-import { Daemon } from "./daemon.ts";
-import { runFlow } from "./run.ts";
+import { Daemon, runFlow } from "./daemon.ts";
 import { verify } from "./verify.ts";
 
 const signal = new AbortController().signal;

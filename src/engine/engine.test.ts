@@ -16,8 +16,7 @@ import type { Answer } from "../core/outcome.ts";
 import { type AnswerName, outcomeOf, type PlatformAnswer } from "../platform/answers.ts";
 import { retry, select } from "../office/decisions.ts";
 import type { Flow } from "./engine.ts";
-import { Daemon } from "./daemon.ts";
-import { recover, runFlow } from "./run.ts";
+import { Daemon, recover, runFlow } from "./daemon.ts";
 
 const signal = new AbortController().signal;
 const answer = (name: AnswerName, extra: Partial<PlatformAnswer> = {}): Answer =>

@@ -10,8 +10,7 @@ import {
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { numbers, runs } from "../../test/support/runs.ts";
-import { Daemon } from "./daemon.ts";
-import { runFlow } from "./run.ts";
+import { Daemon, runFlow } from "./daemon.ts";
 
 const signal = new AbortController().signal;
 

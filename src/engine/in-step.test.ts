@@ -7,7 +7,7 @@ import { SourceUnavailable } from "../core/errors.ts";
 import { nothingDone } from "../core/outcome.ts";
 import { Daemon } from "./daemon.ts";
 import type { Flow } from "./engine.ts";
-import { outOfStep, type Reason } from "./in-step.ts";
+import { outOfStep, type Reason } from "./schedule.ts";
 
 const signal = new AbortController().signal;
 

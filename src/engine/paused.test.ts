@@ -6,9 +6,8 @@ import type { Source } from "../core/contract.ts";
 import { storeOffice } from "../office/questions.ts";
 import { Daemon } from "./daemon.ts";
 import type { Flow } from "./engine.ts";
-import { howToGoOn, outOfStep } from "./in-step.ts";
-import { pull } from "./pull.ts";
-import { replyFlow } from "./reply.ts";
+import { howToGoOn, outOfStep } from "./schedule.ts";
+import { pull, replyFlow } from "./pull.ts";
 
 const signal = new AbortController().signal;
 

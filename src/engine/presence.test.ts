@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import { Daemon } from "./daemon.ts";
-import { runFlow } from "./run.ts";
+import { Daemon, runFlow } from "./daemon.ts";
 
 const signal = new AbortController().signal;
 

@@ -4,10 +4,9 @@
  * go to the ERP waits whole, because what we wrote to the platform must be known as ours before.
  */
 import { SourceUnavailable } from "../core/errors.ts";
-import { trip } from "./breakers.ts";
+import { inRecovery, RESTORED, trip } from "./breakers.ts";
 import { moved } from "./deliver.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
-import { inRecovery, RESTORED } from "./restored.ts";
 
 /** At start. */
 export function watchForRestore(engine: Engine): void {

@@ -5,8 +5,13 @@
  */
 import { createTask } from "node-cron";
 import { LONGEST_MONTH_MS, monthAt } from "../core/budget.ts";
+import { parseExact } from "../core/json.ts";
 import { later, type Moment } from "../core/moment.ts";
-import type { Schedule } from "./engine.ts";
+import { fateOf } from "../core/obstacle.ts";
+import { OLDEST, type Unended } from "../store/requests.ts";
+import type { Store } from "../store/store.ts";
+import { RESTORED } from "./breakers.ts";
+import { endpointOf, type Engine, type Flow, type Schedule } from "./engine.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -159,3 +164,345 @@ const A_PLAIN_DAY = Date.UTC(2026, 0, 15);
 
 const count = (length: number, isMet: (at: number) => boolean): number =>
   Array.from({ length }, (_, at) => at).filter(isMet).length;
+
+// What has not gone on for too long, and why: the one answer for `status`, the page Today, alerts and metrics. A document is
+// late when it is on its way for longer than its flow's interval and the settling of its receiver.
+
+/** `queue`: others go out before it. `turn`: nothing does, and no stop says why. `waits`: for another document. */
+export const lateCodes = [
+  "stopped",
+  "paused",
+  "unknown",
+  "put-off",
+  "held",
+  "queue",
+  "turn",
+  "waits",
+] as const;
+export type LateCode = (typeof lateCodes)[number];
+
+/** Documents of one flow that stand still for one reason. */
+export interface Late {
+  readonly code: LateCode;
+  readonly count: number;
+  /** Of the oldest, ms UTC. */
+  readonly sinceMs: number;
+  /** Why, and what it waits for: of the oldest. */
+  readonly message: string;
+  readonly next: string;
+  /** It is told already, as a stop or a pause is; or others of the flow go out, and its turn comes. */
+  readonly expected: boolean;
+}
+
+export interface Asking {
+  /** Those that stand. */
+  readonly stops: readonly OpenStop[];
+  /** Endpoints that call us, are not here, and need not be: what waits for their next call is not late. */
+  readonly away: ReadonlySet<string>;
+  /** Does a daemon work on the store? */
+  readonly works: boolean;
+}
+
+/** Nothing is late sooner: a run takes its time. */
+const LEAST_MS = 5 * MINUTE;
+/** A receiver may put off what it is given for so long before that is told. */
+const PUT_OFF_MS = HOUR;
+/** A flow that sent something within this time goes on. */
+const MOVES_MS = 15 * MINUTE;
+
+/** A calendar's next two times take long to find where they are rare: they are found once an hour. */
+const patience = new WeakMap<Flow, { readonly hour: number; readonly ms: number }>();
+
+/** How long what is on its way in this flow may take before it is late, ms. */
+export function patienceOf(engine: Pick<Engine, "clock" | "stretch">, flow: Flow): number {
+  const now = engine.clock.now().wallMs;
+  const hour = Math.floor(now / HOUR);
+  const known = patience.get(flow);
+  if (known?.hour === hour) return known.ms;
+  const ms = reckoned(engine, flow, now);
+  patience.set(flow, { hour, ms });
+  return ms;
+}
+
+function reckoned({ stretch: slowed }: Pick<Engine, "stretch">, flow: Flow, now: number): number {
+  const { schedule, sink, side, name } = flow;
+  const { settleMs, reads, readGapMs } = sink.policy;
+  const stretch = side === "platform" ? (slowed?.(name) ?? 1) : 1;
+  const due = nextDue(schedule, now, stretch);
+  const everyMs = nextDue(schedule, due, stretch) - due;
+  return Math.max(everyMs + settleMs + (reads - 1) * readGapMs, LEAST_MS);
+}
+
+/** When a request of a flow last ended, in this process. */
+const ended = new WeakMap<Store, Map<number, number>>();
+
+/** A request of the flow has ended. */
+export function moves({ store, clock }: Engine, { flow }: Flow): void {
+  const known = ended.get(store) ?? new Map<number, number>();
+  ended.set(store, known.set(flow, clock.now().wallMs));
+}
+
+/** One per reason. Only what is on its way: what is in the quarantine is told there. */
+export function lateOf(engine: Engine, flow: Flow, asking: Asking): Late[] {
+  const { store, clock } = engine;
+  const counts = store.deliveries.counts(flow.flow);
+  const isEmpty = (counts.get("pending") ?? 0) + (counts.get("frozen") ?? 0) === 0;
+  if (isEmpty || asking.away.has(endpointOf(flow.to))) return [];
+  const now = clock.now().wallMs;
+  const before = now - patienceOf(engine, flow);
+  const why = whole(engine, flow, asking);
+  const requests = store.underWay
+    .unended(flow.flow, Math.max(before, now - PUT_OFF_MS))
+    .map((one) => ({ ...ofRequest(one), sinceMs: one.sinceMs, count: one.documents }))
+    .filter(({ code, sinceMs }) =>
+      code === "put-off" && why === null ? sinceMs <= now - PUT_OFF_MS : sinceMs <= before,
+    );
+  // Where requests share an ordering key, what is behind one waits for it.
+  const [first] = flow.sink.itemsMax > 1 ? requests : [];
+  const pending = store.underWay.unmapped(flow.flow, before).map(({ text, sinceMs }, at) => ({
+    ...(first ?? (at < NAMED ? ofPending(engine, flow, text) : TURN)),
+    sinceMs,
+    count: 1,
+  }));
+  // Those behind the oldest are not asked about one by one.
+  const behind = pending.length < OLDEST ? 0 : (counts.get("pending") ?? 0) - OLDEST;
+  const last = pending.at(-1);
+  const all = [
+    ...requests,
+    ...pending,
+    ...(behind > 0 && last !== undefined ? [{ ...last, count: behind }] : []),
+  ];
+  if (why !== null && all.length > 0) return [summed(all.map((one) => ({ ...one, ...why })))];
+  const isMoving = now - (ended.get(store)?.get(flow.flow) ?? -Infinity) < MOVES_MS;
+  return [...Map.groupBy(all, ({ code }) => code).values()].map((alike) => {
+    const late = summed(alike);
+    return late.code === "turn" ? turnOf(late, isMoving, asking.works) : late;
+  });
+}
+
+/** So many of those that are pending are asked one by one why. */
+const NAMED = 20;
+
+type Delay = Pick<Late, "code" | "message" | "next" | "expected">;
+
+const TURN: Delay = { code: "turn", message: "", next: "", expected: false };
+
+/** What keeps all of the flow. */
+function whole(engine: Engine, flow: Flow, { stops }: Asking): Delay | null {
+  if (flow.paused)
+    return {
+      code: "paused",
+      message: "the flow is paused",
+      next: howToGoOn(engine, flow),
+      expected: true,
+    };
+  const scopes = [endpointOf(flow.to), flow.sink.operation];
+  const stop = stops.find(({ breaker, scope }) => breaker === RESTORED || scopes.includes(scope));
+  if (stop === undefined) return null;
+  const { message, next } = stopped(stop);
+  return { code: "stopped", message, next, expected: true };
+}
+
+function ofRequest({ state, said }: Unended): Delay {
+  if (state === "unknown" || state === "sending")
+    return {
+      code: "unknown",
+      message: `it was sent, and nobody knows yet whether it arrived: ${said ?? "no answer came"}`,
+      next: "It is looked for by itself and never sent again unread. If this stays, see why the receiver cannot be read.",
+      expected: false,
+    };
+  if (said === null) return TURN;
+  return {
+    code: "put-off",
+    message: `it is tried again and again, and the receiver puts it off: ${said}`,
+    next: "Do at the receiver what it says. It goes on by itself once the receiver takes it.",
+    expected: false,
+  };
+}
+
+/** Another document under its number may be a person's. */
+function ofPending({ store }: Engine, { mapping }: Flow, text: string): Delay {
+  const number = numberOf(mapping, text);
+  const live = number === null ? null : store.requests.live(mapping.kind, number);
+  if (live?.machine.state !== "manual") return TURN;
+  return {
+    code: "held",
+    message: `another ${mapping.kind} ${number} waits for a person, who decides about this one, too`,
+    next: `Decide about the other one first: fuelbridge trace ${number}`,
+    expected: false,
+  };
+}
+
+function numberOf(mapping: Flow["mapping"], text: string): string | null {
+  try {
+    const record = mapping.input.safeParse(parseExact(text));
+    return record.success ? mapping.number(record.data) : null;
+  } catch {
+    // What cannot be read is judged when its turn comes.
+    return null;
+  }
+}
+
+function turnOf(late: Late, isMoving: boolean, works: boolean): Late {
+  if (isMoving)
+    return {
+      ...late,
+      code: "queue",
+      message: "others of the flow go out before it: its turn comes",
+      next: "Nobody need do anything while they go out.",
+      expected: true,
+    };
+  return works
+    ? {
+        ...late,
+        message: "nothing of the flow went out for a quarter of an hour, and no stop says why",
+        next: "Look at the log. `fuelbridge now` has the flow try at once; if it stays so, report it.",
+      }
+    : {
+        ...late,
+        message: "the daemon does not run",
+        next: "Start it with `fuelbridge run`.",
+      };
+}
+
+function summed(alike: readonly (Delay & { sinceMs: number; count: number })[]): Late {
+  const oldest = alike.reduce((one, other) => (other.sinceMs < one.sinceMs ? other : one));
+  return { ...oldest, count: alike.reduce((sum, { count }) => sum + count, 0) };
+}
+
+// Are both sides in step, as far as this store knows, and if not, why: the one answer for `once`, `status` and the demo.
+
+/** One thing that keeps both sides from being in step. What waits for a person in the quarantine is not among them. */
+export interface Reason {
+  /** Stable: what scripts look for. */
+  readonly code: ReasonCode;
+  /** Null: it concerns more than one flow. */
+  readonly flow: string | null;
+  /** How many documents, or whatever else is counted; null: it is not counted. */
+  readonly count: number | null;
+  readonly message: string;
+  /** What to do about it. */
+  readonly next: string;
+  /** A machine can do nothing about it now: somebody has paused it, or it is not due yet. */
+  readonly held: boolean;
+}
+
+export type ReasonCode = "stopped" | "never-read" | "unread" | "pending" | "paused" | "waits";
+
+/** One kind of reason, looked for in one flow. */
+type Finder = (engine: Engine, flow: Flow) => Omit<Reason, "flow"> | null;
+
+/** Whatever else keeps a flow from being in step is one more of these. */
+const finders: readonly Finder[] = [notRead, blockedFiles, pending, paused, waiting];
+
+/** Empty: in step. `stops`: those that stand, by default the store's. */
+export function outOfStep(
+  engine: Engine,
+  flows: readonly Flow[],
+  stops: readonly OpenStop[] = engine.store.journal.breakers(),
+): Reason[] {
+  return [
+    ...stops.map((stop) => ({ ...stopped(stop), flow: null })),
+    ...flows.flatMap((flow) =>
+      finders.flatMap((find) => {
+        const reason = find(engine, flow);
+        return reason === null ? [] : [{ ...reason, flow: flow.name }];
+      }),
+    ),
+  ];
+}
+
+export interface OpenStop {
+  readonly breaker: string;
+  readonly scope: string;
+  readonly message: string;
+  readonly next: string;
+}
+
+const stopped = ({ breaker, scope, message, next }: OpenStop): Omit<Reason, "flow"> => ({
+  code: "stopped",
+  count: null,
+  message: `stopped (${breaker}, ${scope}): ${message}`,
+  next,
+  held: false,
+});
+
+function notRead({ store }: Engine, { name, paused }: Flow): ReturnType<Finder> {
+  const row = store.flows.find(name);
+  if (paused) return null;
+  if (row === null || row.last_run_ms === null)
+    return {
+      code: "never-read",
+      count: null,
+      message: "its source was never read",
+      next: "Start `fuelbridge run`, or `fuelbridge once`.",
+      held: false,
+    };
+  if (row.last_error === null) return null;
+  const { last_error: message, last_error_next: next } = row;
+  return { code: "unread", count: null, message, next: next ?? "", held: false };
+}
+
+/** Something lies there and is not read (a file without rights, or a larger one than its source takes), or was refused. */
+function blockedFiles({ store }: Engine, { flow, paused }: Flow): ReturnType<Finder> {
+  const [first, ...others] = paused ? [] : store.obstacles.of(flow);
+  if (first === undefined) return null;
+  const behind = [first, ...others].reduce((sum, { behind: { count } }) => sum + count, 0);
+  const alike = others.length === 0 ? "" : `, and ${others.length} more like it`;
+  const waits = behind === 0 ? "" : `; ${behind} behind it ${behind === 1 ? "waits" : "wait"}`;
+  return {
+    code: "unread",
+    count: others.length + 1,
+    message: `${first.what} ${fateOf({ ...first.fault, ...first })}: ${first.fault.message.replace(/\.$/, "")}${alike}${waits}`,
+    next: first.fault.next,
+    held: false,
+  };
+}
+
+function pending({ store }: Engine, { flow }: Flow): ReturnType<Finder> {
+  const counts = store.deliveries.counts(flow);
+  const notSent = counts.get("pending") ?? 0;
+  const requests = store.requests.openCount(flow);
+  if (notSent + requests === 0) return null;
+  const count = notSent + (counts.get("frozen") ?? 0) || requests;
+  return {
+    code: "pending",
+    count,
+    message: `${count === 1 ? "1 document is" : `${count} documents are`} not delivered yet`,
+    next: "They go by themselves while `fuelbridge run` works, once nothing named here stops them.",
+    held: false,
+  };
+}
+
+/** How a paused flow goes on: as it was paused. What attaches to documents goes on with the flow of these. */
+export function howToGoOn({ store }: Engine, { name, attachesTo }: Flow): string {
+  const own = attachesTo ?? name;
+  const row = store.flows.find(own);
+  return row !== null && store.flows.isHeld(row.flow)
+    ? `Let it go on: fuelbridge resume ${own} --note <text>.`
+    : `Take paused: true from the flow ${own} in the configuration, and start fuelbridge again.`;
+}
+
+function paused(engine: Engine, flow: Flow): ReturnType<Finder> {
+  if (!flow.paused) return null;
+  return {
+    code: "paused",
+    count: null,
+    message: "paused: nothing is read or sent",
+    next: howToGoOn(engine, flow),
+    held: true,
+  };
+}
+
+function waiting({ store }: Engine, { flow }: Flow): ReturnType<Finder> {
+  const waits = store.waits.ofFlow(flow);
+  if (waits === null) return null;
+  const { count, untilMs } = waits;
+  return {
+    code: "waits",
+    count,
+    message: `${count === 1 ? "1 document waits" : `${count} documents wait`} for payments, until ${new Date(untilMs).toISOString()} at the latest`,
+    next: "Nobody need do anything: what is not paid by then is settled as one.",
+    held: true,
+  };
+}

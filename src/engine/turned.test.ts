@@ -12,7 +12,7 @@ import { type Change, defineMapping } from "../core/contract.ts";
 import type { Kind } from "../core/kinds.ts";
 import { resolve, retry, select } from "../office/decisions.ts";
 import type { Flow } from "./engine.ts";
-import { runFlow } from "./run.ts";
+import { runFlow } from "./daemon.ts";
 
 const signal = new AbortController().signal;
 const HOME = { from: "platform.invoices", to: "erp.invoices", side: "platform" } as const;

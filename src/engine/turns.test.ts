@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { skip } from "../core/contract.ts";
-import { runFlow } from "./run.ts";
+import { runFlow } from "./daemon.ts";
 
 test("a flow of which nothing can be sent lets others have their turn, and can be stopped", async () => {
   const bench = engineOn(tempFolder());

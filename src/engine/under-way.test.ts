@@ -2,9 +2,8 @@ import { expect, test } from "vitest";
 import { type Bench, bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Change, Sink } from "../core/contract.ts";
-import { Daemon } from "./daemon.ts";
+import { Daemon, runFlow } from "./daemon.ts";
 import type { Flow } from "./engine.ts";
-import { runFlow } from "./run.ts";
 
 const signal = new AbortController().signal;
 const counts = ({ store }: Bench, { flow }: Flow) =>

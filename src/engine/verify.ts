@@ -8,9 +8,8 @@ import { SourceUnavailable } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/moment.ts";
 import { type Link, otherId, ownId } from "../store/links.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
-import { arrivedByHand, settleDifferences } from "./differs.ts";
+import { arrivedByHand, lost, settleDifferences } from "./delivered.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
-import { lost } from "./lost.ts";
 
 const EMPTIED = "emptied";
 const EVERY_MS = 3_600_000;

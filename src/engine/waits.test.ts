@@ -6,7 +6,7 @@ import { trace } from "../office/documents.ts";
 import { type Bench, bill, billMapping, engineOn, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { Daemon } from "./daemon.ts";
-import { outOfStep } from "./in-step.ts";
+import { outOfStep } from "./schedule.ts";
 
 const signal = new AbortController().signal;
 const HOUR = 3_600_000;

@@ -6,7 +6,7 @@ import { conditionsOf } from "../alerts/conditions.ts";
 import { statusText } from "../views/status.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Presence } from "../core/presence.ts";
-import { runFlow } from "../engine/run.ts";
+import { runFlow } from "../engine/daemon.ts";
 import { storeOffice } from "./questions.ts";
 
 const LAST = "2026-11-21T11:00:00.000Z";

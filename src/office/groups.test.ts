@@ -6,7 +6,7 @@ import { tempFolder } from "../../test/support/folder.ts";
 import { type Change, defineMapping } from "../core/contract.ts";
 import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
-import { runFlow } from "../engine/run.ts";
+import { runFlow } from "../engine/daemon.ts";
 import { groupsOf } from "./quarantine.ts";
 import { OfficeError } from "./answers.ts";
 import { storeOffice } from "./questions.ts";

@@ -4,7 +4,7 @@
  */
 import { statfsSync, statSync } from "node:fs";
 import { Counter, Gauge, Registry } from "prom-client";
-import { lateCodes } from "../engine/late.ts";
+import { lateCodes } from "../engine/schedule.ts";
 import type { FlowStatus, Status } from "./answers.ts";
 import type { Office } from "./questions.ts";
 import { storeFile } from "../store/rights.ts";

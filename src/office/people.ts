@@ -2,7 +2,7 @@
 import type { Tables } from "../config/crossref.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
-import { acceptList } from "../engine/lists.ts";
+import { acceptList } from "../engine/pull.ts";
 import type { AuditRow } from "../store/quarantine.ts";
 import {
   type AuditEntry,

@@ -185,7 +185,7 @@ function groupOf(
 /** So many are named. */
 const NAMED_MAX = 3;
 
-/** Waits that nothing ends by itself (engine/awaited.ts), by their code. */
+/** Waits that nothing ends by itself (engine/lifecycle.ts), by their code. */
 const NOT_COMING: Readonly<Record<string, string>> = {
   "waits-for-closed": "which were closed by hand",
   "waits-for-skipped": "which are skipped",

@@ -4,8 +4,8 @@ import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts"
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Change, Page } from "../core/contract.ts";
 import type { Answer } from "../core/outcome.ts";
-import { lost } from "../engine/lost.ts";
-import { runFlow } from "../engine/run.ts";
+import { lost } from "../engine/delivered.ts";
+import { runFlow } from "../engine/daemon.ts";
 import { storeOffice } from "./questions.ts";
 
 const signal = new AbortController().signal;

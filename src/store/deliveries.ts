@@ -193,7 +193,7 @@ function changed(result: Database.RunResult, delivery: number): void {
 
 export type BisectGroups = ReturnType<typeof bisectGroups>;
 
-/** Deliveries of a refused batch that go together next (src/engine/halving.ts). */
+/** Deliveries of a refused batch that go together next (src/engine/deliver.ts). */
 export function bisectGroups(database: Database.Database) {
   const { is, run, values } = asking(database);
   const put = run<[group: number | null, delivery: number]>(

@@ -130,7 +130,7 @@ const OTHERS = `select shown_id(record.id) as recordId, coalesce((select number 
      select 1 from delivery left join request using (request) where delivery.record = likeness.record
        and (delivery.state in ('pending', 'frozen', 'delivered') or request.live = 1))`;
 
-/** By what copies of documents would be known (src/engine/copies.ts), of each document that went or is on its way. */
+/** By what copies of documents would be known (src/engine/lifecycle.ts), of each document that went or is on its way. */
 export function likenesses(database: Database.Database) {
   const { rows, run } = asking(database);
   const others = rows<[likeness: string, record: number], Likened>(OTHERS);

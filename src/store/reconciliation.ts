@@ -8,7 +8,7 @@ import { deepWalks } from "./flows.ts";
 import { causes } from "./quarantine.ts";
 import { asking, moving, RECORD_OF } from "./statements.ts";
 
-/** Who compares: each opens and closes its own. `list`: the list that the record came from lacks it (src/engine/lists.ts). */
+/** Who compares: each opens and closes its own. `list`: the list that the record came from lacks it (src/engine/pull.ts). */
 export type Finder = "inspection" | "reconciliation" | "list";
 
 export interface Disagreement {
@@ -32,7 +32,7 @@ export interface Last {
 /** Deliveries that are looked at for echoes. */
 const ECHOES_AMONG = 20_000;
 
-/** Where a receiver holds other values than those that a record was brought to (src/engine/differs.ts). */
+/** Where a receiver holds other values than those that a record was brought to (src/engine/delivered.ts). */
 export function disagreements(database: Database.Database) {
   const { row, run, values } = asking(database);
   const why = causes(database);
@@ -390,7 +390,7 @@ export interface Unlisted {
 
 /**
  * Whole lists, per flow: the records that the newest one no longer has, and what a person has said of one that was held
- * (src/engine/lists.ts). A record that is not here is in the newest list.
+ * (src/engine/pull.ts). A record that is not here is in the newest list.
  */
 export function lists(database: Database.Database) {
   const { row, rows, run, value, values } = asking(database);

@@ -197,7 +197,7 @@ export interface Unmapped {
 /** So many of the oldest are asked about. */
 export const OLDEST = 500;
 
-/** Documents whose requests are not final, and what waits for the same outcome (src/engine/under-way.ts). */
+/** Documents whose requests are not final, and what waits for the same outcome (src/engine/lifecycle.ts). */
 export function underWay(database: Database.Database) {
   const { is, rows, values } = asking(database);
   // Asked of the records at hand, not read as a whole: what is on its way may be all that a receiver has not taken for days.

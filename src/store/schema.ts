@@ -172,7 +172,7 @@ const documents = `
     state text not null default 'pending' check (state in
       ('pending', 'frozen', 'delivered', 'skipped', 'echo', 'quarantined', 'resolved', 'superseded')),
     request integer references request,
-    -- Goes only with those of the same group: parts of a refused batch (src/engine/halving.ts).
+    -- Goes only with those of the same group: parts of a refused batch (src/engine/deliver.ts).
     bisect_group integer,
     number text,
     -- The number as duplicates are looked for by it (\`comparedNumber\`, src/core/kinds.ts); null: it is written so.
@@ -283,7 +283,7 @@ const documents = `
     last integer not null
   ) strict, without rowid;
 
-  -- By what a copy of a document would be known (src/engine/copies.ts): one row for each way, of each document that went.
+  -- By what a copy of a document would be known (src/engine/lifecycle.ts): one row for each way, of each document that went.
   create table likeness (
     likeness text not null,
     record integer not null references record,
@@ -348,7 +348,7 @@ const lifecycle = `
   ) strict;
   create unique index correction_standing on correction (record, field) where ended_ms is null;
 
-  -- Delivered, and not settled yet: an invoice that waits for its payments (src/engine/waits.ts). It is sent again when
+  -- Delivered, and not settled yet: an invoice that waits for its payments (src/engine/delivered.ts). It is sent again when
   -- it is due: at \`until_ms\`, or sooner when something came that may settle it.
   create table wait (
     record integer primary key references record,
@@ -393,7 +393,7 @@ const lifecycle = `
     up_to text not null
   ) strict;
 
-  -- Records that the newest whole list of their flow lacks (src/engine/lists.ts). \`concluded\`: the list was believed.
+  -- Records that the newest whole list of their flow lacks (src/engine/pull.ts). \`concluded\`: the list was believed.
   create table unlisted (
     record integer primary key references record,
     flow integer not null references flow,
@@ -523,7 +523,7 @@ const daemon = `
     at_ms integer not null,
     released_by text not null
   ) strict, without rowid;
-  -- First sends that were answered with a replay (src/engine/replays.ts).
+  -- First sends that were answered with a replay (src/engine/breakers.ts).
   create table replay (
     at_ms integer not null,
     request integer not null references request

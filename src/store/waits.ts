@@ -37,7 +37,7 @@ const NEWEST = `wait join delivery on delivery.delivery = (
 
 const END_WAIT = "delete from wait where record = (select record from delivery where delivery = ?)";
 
-/** Documents that were delivered and wait for what settles them (src/engine/waits.ts). */
+/** Documents that were delivered and wait for what settles them (src/engine/delivered.ts). */
 export function waits(database: Database.Database) {
   const { is, row, rows, run, value } = asking(database);
   const save = run<[{ delivery: number; until: number }]>(
@@ -118,9 +118,9 @@ export function waits(database: Database.Database) {
 }
 
 /**
- * - `gone`: it was delivered, and its receiver no longer has it (src/engine/lost.ts)
- * - `turned`: it is booked as the other kind (src/engine/turned.ts)
- * - `unfinished`: it is at its receiver, where a person must do the rest (src/engine/unfinished.ts)
+ * - `gone`: it was delivered, and its receiver no longer has it (src/engine/delivered.ts)
+ * - `turned`: it is booked as the other kind (src/engine/lifecycle.ts)
+ * - `unfinished`: it is at its receiver, where a person must do the rest (src/engine/delivered.ts)
  */
 type Incident = "gone" | "turned" | "unfinished";
 
@@ -226,7 +226,7 @@ export interface Unfinished {
   readonly number: string;
 }
 
-/** Documents that are at their receiver, where a person has to do the rest (src/engine/unfinished.ts). */
+/** Documents that are at their receiver, where a person has to do the rest (src/engine/delivered.ts). */
 export function unfinished(database: Database.Database) {
   const { is, rows, run } = asking(database);
   const why = causes(database);

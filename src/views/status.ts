@@ -1,5 +1,5 @@
 /** How things stand, for a terminal. */
-import type { ReasonCode } from "../engine/in-step.ts";
+import type { ReasonCode } from "../engine/schedule.ts";
 import type { Caller, FlowStatus, QuarantineGroup, Status } from "../office/answers.ts";
 import { type Concern, concernsOf } from "../office/concerns.ts";
 import { stretchText } from "./budget.ts";

@@ -8,8 +8,7 @@ import { bill, billMapping, engineOn, pagesOf, receiver } from "../../test/suppo
 import { tempFolder } from "../../test/support/folder.ts";
 import { openTables } from "../config/crossref.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import { Daemon } from "../engine/daemon.ts";
-import { runFlow } from "../engine/run.ts";
+import { Daemon, runFlow } from "../engine/daemon.ts";
 import { storeOffice } from "../office/questions.ts";
 import { openUsers, usersFile } from "./users.ts";
 

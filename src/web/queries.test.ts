@@ -7,7 +7,7 @@ import { bill, billMapping, engineOn, pagesOf, receiver } from "../../test/suppo
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Change } from "../core/contract.ts";
 import { openTables } from "../config/crossref.ts";
-import { runFlow } from "../engine/run.ts";
+import { runFlow } from "../engine/daemon.ts";
 import type { Store } from "../store/store.ts";
 import { storeOffice } from "../office/questions.ts";
 import { routes } from "./routes.ts";

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { type Change, defineMapping, type Sink } from "../../src/core/contract.ts";
 import { stringifyExact } from "../../src/core/json.ts";
-import { push, runFlow } from "../../src/engine/run.ts";
+import { push, runFlow } from "../../src/engine/daemon.ts";
 import type { TestClock } from "../support/clock.ts";
 import { engineOn, pagesOf } from "../support/engine.ts";
 import { tempFolder } from "../support/folder.ts";

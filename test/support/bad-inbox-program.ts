@@ -4,7 +4,7 @@ import Database from "better-sqlite3";
 import { files } from "../../connectors/files/index.ts";
 import { mappings } from "../../mappings/index.ts";
 import { calendarOf } from "../../src/core/calendar.ts";
-import { push, runFlow } from "../../src/engine/run.ts";
+import { push, runFlow } from "../../src/engine/daemon.ts";
 import { openPlatform } from "../../src/platform/endpoint.ts";
 import { storeFile } from "../../src/store/rights.ts";
 import { openScratch } from "../../src/store/scratch.ts";

@@ -4,7 +4,7 @@
  */
 import { promises } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { runFlow } from "../../src/engine/run.ts";
+import { runFlow } from "../../src/engine/daemon.ts";
 import { type FormatName, killedFlow } from "./killed-flow.ts";
 
 const [, , format = "", folder = "", step = ""] = process.argv;

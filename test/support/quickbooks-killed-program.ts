@@ -8,7 +8,7 @@ import { surroundingsIn } from "./surroundings.ts";
 import { InvoiceDocument, OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { defineMapping, type Sink } from "../../src/core/contract.ts";
 import { clearBreakers } from "../../src/engine/breakers.ts";
-import { push, recover, runFlow } from "../../src/engine/run.ts";
+import { push, recover, runFlow } from "../../src/engine/daemon.ts";
 import { notebookIn } from "../../src/store/flows.ts";
 import { invoiceDocument } from "../../connectors/example/example.fixture.ts";
 import { DesktopConfig } from "../../connectors/quickbooks-desktop/config.ts";

@@ -9,7 +9,7 @@ import { root } from "../../src/demo/world.ts";
 import type { Flow } from "../../src/engine/engine.ts";
 import { keptReconciliation } from "../../src/engine/reconcile/keep.ts";
 import type { Audit, Question } from "../../src/engine/reconcile/reconcile.ts";
-import { runFlow } from "../../src/engine/run.ts";
+import { runFlow } from "../../src/engine/daemon.ts";
 import { agreeing } from "../../src/reconcile/case.ts";
 import type { Report } from "../../src/reconcile/report.ts";
 import type { CaseRow } from "../../src/reconcile/rows.ts";

@@ -12,7 +12,7 @@ import { customerInvoices } from "../../mappings/invoices.ts";
 import type { Endpoint, Sink, Source } from "../../src/core/contract.ts";
 import { withAcknowledgements } from "../../src/engine/acknowledged.ts";
 import type { Engine, Flow } from "../../src/engine/engine.ts";
-import { replyFlow } from "../../src/engine/reply.ts";
+import { replyFlow } from "../../src/engine/pull.ts";
 import { agreed } from "../files/x12.ts";
 import type { usePlatform } from "../platform/support.ts";
 import { engineOn } from "./engine.ts";

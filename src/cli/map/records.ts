@@ -10,8 +10,8 @@ import type { Item, Mapping, References, Sink } from "../../core/contract.ts";
 import { ConfigurationError, Refused } from "../../core/errors.ts";
 import { type Json, parseExact } from "../../core/json.ts";
 import type { Kind } from "../../core/kinds.ts";
+import { contentOf } from "../../core/keys.ts";
 import { referencesBy } from "../../core/references.ts";
-import { isContentOf } from "../../engine/content.ts";
 import { type ChangedField, changedFields } from "../../mapping/differences.ts";
 import { type Coverage, explain, type Explanation } from "../../mapping/explain.ts";
 import { COUNTERPARTS_MAX } from "../../office/asked.ts";
@@ -270,7 +270,7 @@ function judge(
   if (sent === null) return { ...about, verdict: "new" };
   if (!sent.newest) return { ...about, verdict: "newer" };
   const received = sink.concerns?.(outcome.document) ?? outcome.document;
-  if (isContentOf(received, sent.content)) return { ...about, verdict: "same" };
+  if (contentOf(received) === sent.content) return { ...about, verdict: "same" };
   const item: Item = {
     number: number ?? "",
     id,

@@ -10,7 +10,7 @@ import type { CaseRow } from "../../reconcile/rows.ts";
 import type { StoredRequest } from "../../store/requests.ts";
 import type { DifferenceRow } from "../../store/reconciliation.ts";
 import { arrivedAfterAll, moved } from "../deliver.ts";
-import { type Compared, settleDifferences } from "../differs.ts";
+import { type Compared, settleDifferences } from "../delivered.ts";
 import { endpointOf, type Engine, type Flow } from "../engine.ts";
 import { carriesRole, sideOf } from "./told.ts";
 

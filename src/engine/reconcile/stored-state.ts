@@ -11,7 +11,7 @@ import {
 } from "../../reconcile/case.ts";
 import type { DifferenceRow, NewestRow } from "../../store/reconciliation.ts";
 import type { Engine, Flow } from "../engine.ts";
-import { LEFT_THE_LIST } from "../lists.ts";
+import { LEFT_THE_LIST } from "../pull.ts";
 import type { KindPlan } from "./plan.ts";
 import { keyOf } from "./read.ts";
 import { beganOf, carriesRole, sideOf, sourceIdOf } from "./told.ts";

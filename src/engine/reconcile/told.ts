@@ -12,7 +12,7 @@ import { type Case, leading, otherSide, type Side, type Told } from "../../recon
 import type { Alias } from "../../reconcile/groups.ts";
 import { otherId } from "../../store/links.ts";
 import { endpointOf, type Engine, type Flow } from "../engine.ts";
-import { faultOf, parsed } from "../freeze.ts";
+import { faultOf, parsed } from "../lifecycle.ts";
 import { referencesBy } from "../../core/references.ts";
 import { type Endpoints, type KindPlan, PLATFORM } from "./plan.ts";
 

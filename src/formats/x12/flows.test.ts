@@ -1,6 +1,6 @@
 /** X12 in flows: over the platform's sandbox, with the store, files and a partner that is the test. */
 import { expect, test } from "vitest";
-import { runFlow } from "../../engine/run.ts";
+import { runFlow } from "../../engine/daemon.ts";
 import { retry, select } from "../../office/decisions.ts";
 import { never, usePlatform } from "../../../test/platform/support.ts";
 import { partnerOn } from "../../../test/support/x12-partner.ts";

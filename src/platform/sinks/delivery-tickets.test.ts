@@ -4,7 +4,7 @@ import { instant, times, type Row } from "../../../test/conformance/support.ts";
 import { engineOn, pagesOf } from "../../../test/support/engine.ts";
 import { tempFolder } from "../../../test/support/folder.ts";
 import { defineMapping } from "../../core/contract.ts";
-import { runFlow } from "../../engine/run.ts";
+import { runFlow } from "../../engine/daemon.ts";
 import { UpdateDeliveryTicket } from "../contract/delivery-ticket.ts";
 import { deliverThrough, unknownOutcomes } from "../../../test/platform/outcomes-unknown.ts";
 import { faultFor, items, never, outgoing, usePlatform } from "../../../test/platform/support.ts";

@@ -5,7 +5,7 @@ import { never, outgoing, usePlatform } from "../../../test/platform/support.ts"
 import { testClock } from "../../../test/support/clock.ts";
 import { parseExact, sliceArray } from "../../core/json.ts";
 import { Daemon } from "../../engine/daemon.ts";
-import { finish } from "../../engine/unfinished.ts";
+import { finish } from "../../engine/delivered.ts";
 import { retry, select } from "../../office/decisions.ts";
 
 const platform = usePlatform();

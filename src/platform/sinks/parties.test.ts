@@ -7,7 +7,7 @@ import { engineOn } from "../../../test/support/engine.ts";
 import { tempFolder } from "../../../test/support/folder.ts";
 import { defineMapping, type Linked, type Memory } from "../../core/contract.ts";
 import type { Flow } from "../../engine/engine.ts";
-import { push, runFlow } from "../../engine/run.ts";
+import { push, runFlow } from "../../engine/daemon.ts";
 import { resolve, retry, select } from "../../office/decisions.ts";
 
 const platform = usePlatform();

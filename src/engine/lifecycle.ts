@@ -1,0 +1,691 @@
+/**
+ * What becomes of a pending document: one ordered list of rules, and the first that has a verdict decides. A document of
+ * which no rule says anything is ready: it may be frozen. The rules ask; what follows is written down where they are
+ * applied (freeze.ts), in the same transaction.
+ */
+import type { Figures, Frozen, Item, Likeness, References, Skip } from "../core/contract.ts";
+import { leavesIn } from "../core/correction.ts";
+import { Decimal } from "../core/decimal.ts";
+import { FuelbridgeError, Refused, WaitsFor } from "../core/errors.ts";
+import type { Fault } from "../core/fault.ts";
+import { parseExact } from "../core/json.ts";
+import { contentOf, foldedNumber, sameNumber, sha256 } from "../core/keys.ts";
+import type { Kind } from "../core/kinds.ts";
+import { referencesBy } from "../core/references.ts";
+import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
+import { type Likened, type Link, otherId, ownId } from "../store/links.ts";
+import { foldedOf } from "../store/statements.ts";
+import { referenceTaken } from "./acknowledged.ts";
+import { hasForgotten } from "./breakers.ts";
+import { moved, recognised, waitsForFirst } from "./deliver.ts";
+import { goneBefore, isRevisit, undecidedBefore, waitsSince } from "./delivered.ts";
+import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { howToGoOn } from "./schedule.ts";
+
+export interface Ready {
+  readonly delivery: PendingDelivery;
+  readonly item: Item;
+  readonly mapped: Mapped;
+  /** By what copies of it are known. */
+  readonly likenesses: readonly string[];
+  /** What goes out when it shares its request with no other; that it could be made is its local check. */
+  readonly alone: Frozen;
+}
+
+export type Verdict =
+  | { readonly verdict: "skipped" | "echo"; readonly note: string }
+  | {
+      readonly verdict: "quarantined";
+      readonly fault: Fault;
+      /** What a person's decision about it is a decision about, too. */
+      readonly request?: number;
+      /** What is written down with it. */
+      readonly also?: () => void;
+    }
+  /** Something it depends on is on its way: it is looked at again once that is settled. */
+  | { readonly verdict: "held" }
+  /** It goes by itself now. */
+  | { readonly verdict: "apart" };
+
+/** `number`: null where nobody can tell it. */
+export type Judged =
+  | ({ readonly number: string | null } & Verdict)
+  | { readonly verdict: "ready"; readonly ready: Ready };
+
+interface Rule {
+  readonly name: string;
+  /** Null: this rule says nothing of it. @throws Refused, WaitsFor */
+  judge(document: PendingDocument, round: Round): Verdict | null;
+}
+
+const HELD: Verdict = { verdict: "held" };
+
+type Quarantined = Extract<Verdict, { verdict: "quarantined" }>;
+
+const quarantined = (fault: Fault, more: Partial<Quarantined> = {}): Quarantined => ({
+  verdict: "quarantined",
+  fault,
+  ...more,
+});
+
+const writtenByUs = (number: string): Verdict => ({
+  verdict: "echo",
+  note: `written by us as ${number}`,
+});
+
+/** In this order: what is ours or on its way comes before what is wrong with a document, for then it is not at fault. */
+const rules: readonly Rule[] = [
+  {
+    name: "its source says what is wrong with it",
+    judge: ({ delivery: { fault } }) => fault && quarantined(fault),
+  },
+  {
+    name: "a second half waits for what the first one shows",
+    judge: ({ engine: { store }, delivery: { bisectGroup } }) =>
+      waitsForFirst(store.bisectGroups, bisectGroup) ? HELD : null,
+  },
+  {
+    name: "we wrote it: it is known as the other side's",
+    judge: ({ number, link, flow }) =>
+      link !== null && link.born !== flow.side ? writtenByUs(number) : null,
+  },
+  { name: "an earlier version is on its way", judge: judgeEarlierVersion },
+  { name: "a document of its number is on its way", judge: judgeSameNumber },
+  {
+    name: "it is on its way as the other kind",
+    judge: ({ link, delivery: { recordId } }, { turning }) =>
+      link === null && turning.has(recordId) ? HELD : null,
+  },
+  { name: "it turned into the other kind", judge: judgeTurned },
+  { name: "it is there twice", judge: judgeDoubled },
+  {
+    name: "the version before is gone from its receiver",
+    judge: ({ engine: { store }, flow, link, delivery: { record } }) =>
+      link === null && store.incidents.state(record, "gone") === "open"
+        ? quarantined(goneBefore(endpointOf(flow.to)))
+        : null,
+  },
+  { name: "a person has corrected the version before", judge: judgeCorrected },
+  {
+    name: "its mapping skips it",
+    judge: ({ mapped }) => ("skip" in mapped ? { verdict: "skipped", note: mapped.skip } : null),
+  },
+  { name: "nothing new for the receiver", judge: judgeUnchanged },
+  { name: "it changed after it was delivered", judge: judgeChanged },
+  { name: "it looks like another one", judge: judgeCopied },
+  { name: "its reference at the receiver is another one's", judge: judgeReference },
+];
+
+/** What the documents of one round have in common. */
+export class Round {
+  readonly references: References;
+  /** Ids of the platform's records that are on their way as the other kind: their outcome is waited for. */
+  readonly turning: ReadonlySet<string>;
+  readonly #engine: Engine;
+  readonly #flow: Flow;
+  /** The newest version of a record that is on its way. */
+  readonly #versions;
+
+  /** Inside the transaction of the round. */
+  constructor(engine: Engine, flow: Flow, deliveries: readonly PendingDelivery[], atMs: number) {
+    const { store, flows } = engine;
+    this.#engine = engine;
+    this.#flow = flow;
+    this.references = referencesOf(engine, flow, (table, key) =>
+      store.rowUses.used(table, key, atMs),
+    );
+    const home = new Set(flows.filter(({ side }) => side === "platform").map((one) => one.flow));
+    const live = turnsOf(flow).flatMap((kind) => store.underWay.records(kind));
+    this.turning = new Set(
+      live.filter((row) => home.has(row.flow)).map(({ recordId }) => recordId),
+    );
+    const own = deliveries.map(({ record }) => record);
+    const versions = store.underWay.versions(flow.mapping.kind, flow.flow, own);
+    this.#versions = new Map(versions.map((one) => [one.record, one]));
+  }
+
+  version = (record: number) => this.#versions.get(record) ?? null;
+
+  judge(delivery: PendingDelivery): Judged {
+    const document = new PendingDocument(this.#engine, this.#flow, delivery, this.references);
+    try {
+      for (const rule of rules) {
+        const verdict = rule.judge(document, this);
+        if (verdict !== null) return { ...verdict, number: document.knownNumber };
+      }
+      return { verdict: "ready", ready: document.ready };
+    } catch (error) {
+      const fault =
+        error instanceof WaitsFor ? awaitedFault(this.#engine, this.#flow, error) : faultOf(error);
+      return { ...quarantined(fault), number: document.knownNumber };
+    }
+  }
+}
+
+/** A delivery and what its rules ask of it, each made when the first rule asks. @throws Refused, WaitsFor */
+class PendingDocument {
+  readonly engine: Engine;
+  readonly flow: Flow;
+  readonly delivery: PendingDelivery;
+  readonly #references: References;
+  #told: ReturnType<typeof parseExact> | undefined;
+  #record: unknown;
+  #number: string | null = null;
+  #link: Link | null | undefined;
+  #mapped: Skip | MappedDocument | undefined;
+  #likenesses: readonly string[] | undefined;
+  #item: Item | undefined;
+  #alone: Frozen | undefined;
+
+  constructor(engine: Engine, flow: Flow, delivery: PendingDelivery, references: References) {
+    this.engine = engine;
+    this.flow = flow;
+    this.delivery = delivery;
+    this.#references = references;
+  }
+
+  /** As its source told it. */
+  get told() {
+    return (this.#told ??= parseExact(this.delivery.text));
+  }
+
+  get record(): unknown {
+    return (this.#record ??= parsed(this.flow.mapping.input, this.told, "does-not-fit"));
+  }
+
+  get number(): string {
+    return (this.#number ??= this.flow.mapping.number(this.record));
+  }
+
+  /** What is told of a document whose source says that it is wrong goes by its id. */
+  get knownNumber(): string | null {
+    return this.delivery.fault === null ? this.#number : this.delivery.recordId;
+  }
+
+  /** What its record was delivered as. */
+  get link(): Link | null {
+    if (this.#link !== undefined) return this.#link;
+    const { mapping, side } = this.flow;
+    return (this.#link = this.engine.store.links.find(mapping.kind, side, this.delivery.recordId));
+  }
+
+  get mapped(): Skip | MappedDocument {
+    if (this.#mapped !== undefined) return this.#mapped;
+    const { mapping, sink } = this.flow;
+    const out = mapping.map(this.record, this.#references) as Skip | object;
+    if ("skip" in out && typeof out.skip === "string") return (this.#mapped = { skip: out.skip });
+    const document = parsed(mapping.output, out, "mapping-output");
+    const figures = mapping.figures(document);
+    const content = contentOf(sink.concerns?.(document) ?? document);
+    return (this.#mapped = { document, figures, content });
+  }
+
+  /** Of a document that is not skipped. */
+  get made(): MappedDocument {
+    return this.mapped as MappedDocument;
+  }
+
+  get likenesses(): readonly string[] {
+    return (this.#likenesses ??= likenessesOf(this.engine, this.flow, this.record));
+  }
+
+  get item(): Item {
+    if (this.#item !== undefined) return this.#item;
+    const { engine, flow, delivery, link, number } = this;
+    const settledSince = waitsSince(engine, flow, delivery, engine.clock.now().wallMs);
+    return (this.#item = {
+      number,
+      id: delivery.recordId,
+      revision: delivery.revision,
+      document: this.made.document,
+      counterpart: link === null ? null : otherId(link, flow.side),
+      ...(settledSince === null ? {} : { settledSince }),
+    });
+  }
+
+  get alone(): Frozen {
+    return (this.#alone ??= this.flow.sink.freeze([this.item]));
+  }
+
+  get ready(): Ready {
+    const { delivery, item, likenesses, alone, number } = this;
+    const { figures, content } = this.made;
+    const mapped = {
+      number,
+      folded: foldedOf(this.flow.mapping.kind, number),
+      content,
+      amount: figures.amount?.plain() ?? null,
+      gallons: figures.gallons?.plain() ?? null,
+    };
+    return { delivery, item, mapped, likenesses, alone };
+  }
+}
+
+interface MappedDocument {
+  readonly document: unknown;
+  readonly figures: Figures;
+  readonly content: string;
+}
+
+function judgeEarlierVersion(document: PendingDocument, round: Round): Verdict | null {
+  const { engine, flow, delivery } = document;
+  const version = round.version(delivery.record);
+  // While a batch is on its way its ordering key holds up all.
+  const isAlone = flow.sink.itemsMax === 1;
+  if (version?.state !== "manual") return version !== null && isAlone ? HELD : null;
+  // An earlier version waits for a person, whose decision this one needs as well.
+  if (isAlone) return quarantined(undecidedBefore, { request: version.request });
+  // In a batch this one takes its place, and is looked for first by itself.
+  const { store, clock } = engine;
+  const request = store.requests.get(version.request);
+  const event = { type: "decision", at: clock.now(), decision: "cancel" } as const;
+  if (request !== null) moved(engine, flow, request, event, "a newer version goes instead");
+  store.bisectGroups.put(delivery.delivery, -version.request);
+  return { verdict: "apart" };
+}
+
+function judgeSameNumber({ engine, flow, number, told }: PendingDocument): Verdict | null {
+  const { store } = engine;
+  const { kind } = flow.mapping;
+  const live = store.requests.live(kind, number);
+  // Our own document may come by in a poll before its outcome is known.
+  if (live !== null && live.flow !== flow.flow && recognised(engine, live, told))
+    return writtenByUs(number);
+  // In a batch, too: its request has no document's number.
+  return live !== null || store.underWay.elsewhere(kind, number, flow.flow) ? HELD : null;
+}
+
+/**
+ * A sale that turned into a purchase, or back: a record of the platform that was booked by one flow comes by in the flow
+ * of the other kind, under the same id. The first document would stay and a second one be booked, so a person decides
+ * (ADR 0009). Orders and tickets are of one kind each: their sinks see it (src/ledger/goods.ts).
+ */
+const TURNING_KINDS: Readonly<
+  Partial<Record<Kind, { readonly word: string; readonly turns: readonly Kind[] }>>
+> = {
+  invoice: { word: "sale", turns: ["bill"] },
+  bill: { word: "purchase", turns: ["invoice"] },
+  payment: { word: "payment received", turns: ["bill-payment"] },
+  "bill-payment": { word: "payment made", turns: ["payment"] },
+};
+
+/** Only ids of the platform name the same thing in two flows; an ERP may count each kind from 1. */
+const turnsOf = ({ side, mapping }: Flow): readonly Kind[] =>
+  side === "platform" ? (TURNING_KINDS[mapping.kind]?.turns ?? []) : [];
+
+/** Null also where a person has seen to it and said so with a retry. */
+function judgeTurned({ engine, flow, link, delivery, number }: PendingDocument): Verdict | null {
+  if (link !== null) return null;
+  const { store, clock } = engine;
+  const { recordId, record } = delivery;
+  const links = turnsOf(flow).flatMap((kind) => store.links.find(kind, "platform", recordId) ?? []);
+  const [booked] = links;
+  if (booked === undefined) return null;
+  const audit = (event: string): void =>
+    store.journal.audit(clock.now().wallMs, {
+      flow: flow.flow,
+      delivery: delivery.delivery,
+      event,
+      detail: `${booked.kind} ${booked.number}, ${booked.erpId}`,
+    });
+  if (store.incidents.state(record, "turned") !== "retried") {
+    const also = (): void => {
+      audit("turned");
+      store.incidents.open(delivery.delivery, "turned");
+    };
+    return quarantined(turnedFault(flow, booked, number), { also });
+  }
+  audit("turned over");
+  store.incidents.end(delivery.delivery, "turned");
+  // What began in the ERP stays known as its own.
+  for (const { kind, born } of links)
+    if (born === "platform") store.links.drop(kind, "platform", recordId);
+  return null;
+}
+
+function turnedFault(flow: Flow, { kind, number: booked, erpId }: Link, number: string): Fault {
+  const endpoint = endpointOf(flow.to);
+  const was = TURNING_KINDS[kind]?.word ?? kind;
+  const is = TURNING_KINDS[flow.mapping.kind]?.word ?? "";
+  return {
+    code: "turned",
+    message: `${was} ${booked} is booked in "${endpoint}" as ${erpId}; the platform now says ${is} ${number}`,
+    next: `If the platform is right, cancel ${erpId} in "${endpoint}", then retry: it is booked as ${is}. If not, correct it on the platform, and resolve this.`,
+  };
+}
+
+/** We have written a document of this number to the side that this one comes from. */
+function judgeDoubled({ engine, flow, link, delivery, number }: PendingDocument): Verdict | null {
+  if (link !== null) return null;
+  const { mapping, side } = flow;
+  const there = side === "platform" ? "erp" : "platform";
+  const ours = engine.store.links.numbered(mapping.kind, number, there);
+  if (ours === null) return null;
+  return quarantined({
+    code: "doubled",
+    message: `${number} is there twice: we wrote ${ours.number === number ? "it" : ours.number} as ${ownId(ours, side)}, and this is ${delivery.recordId}`,
+    next: "Have the one that is too many removed where it is; then resolve this.",
+  });
+}
+
+/**
+ * A newer version of a record that a person has corrected: the correction ends, and is never lost in silence (ADR 0007).
+ * Null: the newer version says something else in every corrected field, and goes its way.
+ */
+function judgeCorrected({ engine, flow, delivery, told }: PendingDocument): Verdict | null {
+  const { correctedBefore: before, record } = delivery;
+  if (before.length === 0) return null;
+  const { store, clock } = engine;
+  const end = (): void => {
+    const { wallMs } = clock.now();
+    store.corrections.end(record, wallMs);
+    for (const { field, value, who } of before)
+      store.journal.audit(wallMs, {
+        flow: flow.flow,
+        delivery: delivery.delivery,
+        event: "correction ended",
+        detail: `a newer version came; ${who} had corrected ${field} to "${value}"`,
+      });
+  };
+  const now = new Map(leavesIn(told).map(({ field, value }) => [field, value]));
+  const repeated = before.find(({ field, was }) => now.get(field) === was);
+  if (repeated === undefined) {
+    end();
+    return null;
+  }
+  const { field, was, value, who } = repeated;
+  const fault = {
+    code: "corrected-before",
+    message: `${who} had corrected ${field} to "${value}", and a newer version says ${was === null ? "nothing" : `"${was}"`} there again`,
+    next: "Have it corrected where it comes from, and it is taken by itself; or correct it here again (`fuelbridge quarantine edit`). Retry it to send it as it came.",
+    field,
+  };
+  return quarantined(fault, { also: end });
+}
+
+/** How a document stands to what was delivered of it; `due`: it goes again with the same content. */
+function standOf({
+  engine,
+  flow,
+  link,
+  delivery,
+  number,
+  made,
+}: PendingDocument): "new" | "due" | "unchanged" | "changed" {
+  if (link === null) return "new";
+  const isSame = link.content === made.content;
+  if (isSame) return isRevisit(engine, delivery) ? "due" : "unchanged";
+  // Without content it was linked by a person, who has seen what is there. A new number is a change of a known document.
+  const isLinkedByHand = link.content === null && flow.sink.writes === "create";
+  return isLinkedByHand && sameNumber(link.number, number) ? "unchanged" : "changed";
+}
+
+function judgeUnchanged(document: PendingDocument): Verdict | null {
+  if (standOf(document) !== "unchanged") return null;
+  const { engine, flow, delivery } = document;
+  const { store } = engine;
+  const { sink } = flow;
+  const { record } = delivery;
+  // What a document waits for at its receiver, its newer version waits for as well.
+  if (sink.unfinished !== undefined && store.incidents.state(record, "unfinished") === "open")
+    return quarantined(sink.unfinished.fault);
+  // The receiver holds other values (delivered.ts): the newest delivery takes the older one's place with the person, and
+  // goes once more when that person has retried it.
+  const { disagreements } = store;
+  const standing = disagreements.standing(record, delivery.delivery);
+  if (standing === "retried" && sink.writes !== "create") return null;
+  if (standing === null || standing === "retried")
+    return { verdict: "skipped", note: "nothing new for the receiver" };
+  const also = (): void => disagreements.carry(record, delivery.delivery);
+  return quarantined(standing, { also });
+}
+
+/** Null: the receiver takes this change. */
+function judgeChanged(document: PendingDocument): Verdict | null {
+  const { flow, link, number } = document;
+  if (link === null || standOf(document) !== "changed") return null;
+  const { amount } = document.made.figures;
+  const isRenumbered = !sameNumber(link.number, number);
+  const named = isRenumbered ? `it was delivered as ${link.number} and is ${number} now; ` : "";
+  const was = link.amount === null ? null : Decimal.of(link.amount);
+  if (flow.mapping.posts && was !== null && !(amount?.equals(was) ?? false))
+    return quarantined({
+      code: "amount-changed-after-posting",
+      message: `${named}the amount changed from ${was.plain()} to ${amount?.plain() ?? "none"} after it was delivered`,
+      next: "An accountant decides: book a correction or credit note by hand, then resolve it here. It closes by itself when the amount is changed back.",
+    });
+  if (flow.sink.writes !== "create") return null;
+  if (isRenumbered)
+    return quarantined({
+      code: "renumbered",
+      message: `${named}the receiver takes no changes`,
+      next: "Give it its old number again where it comes from, and it closes by itself; or have the number changed at the receiver by hand, then resolve it here.",
+    });
+  return quarantined({
+    code: "changed-after-delivery",
+    message: "it changed after it was delivered, and the receiver takes no changes",
+    next: "Change it there by hand if it matters, then resolve it here.",
+  });
+}
+
+/**
+ * A document that looks like another one of its source: entered twice, or copied by a clerk. Whoever copies one keeps its
+ * party, reference, amount and day, and gets another id; whoever enters a supplier's bill twice keeps its number. Such a
+ * document waits for a person before its first byte leaves; a retry says that it is another one.
+ */
+function judgeCopied(document: PendingDocument): Verdict | null {
+  const { engine, flow, link, delivery, number } = document;
+  const { likenesses } = document;
+  if (link !== null || flow.duplicates === "deliver") return null;
+  const { store } = engine;
+  const all = likenesses
+    .flatMap((likeness) => store.likenesses.others(likeness, delivery.record))
+    .filter((one) => !store.incidents.isDismissed(delivery.delivery, one.recordId));
+  const others = [...new Map(all.map((one) => [one.recordId, one])).values()];
+  if (others.length === 0) return null;
+  const from = endpointOf(flow.from);
+  const more = others.length > LIKENED_SHOWN ? [`${others.length - LIKENED_SHOWN} more`] : [];
+  const named = [...others.slice(0, LIKENED_SHOWN).map(likenedName), ...more].join(" and ");
+  return quarantined({
+    code: "duplicate",
+    message: `${likenedName({ number, recordId: delivery.recordId })} looks like ${named}, taken from "${from}" before: the party is the same, and so is the number, or the amount (of goods the gallons), the day and the reference`,
+    next: `Compare both in "${from}". Is it the same document twice? Then remove one there and resolve this. Is it another one? Then retry: it goes as it is. (duplicates: deliver in the flow switches this off.)`,
+    candidates: others.map((one) => one.recordId),
+  });
+}
+
+const LIKENED_SHOWN = 3;
+
+const likenedName = ({ number, recordId }: Pick<Likened, "number" | "recordId">): string =>
+  number === recordId ? number : `${number} (${recordId})`;
+
+/** By what a copy of this record would be known; none: its mapping tells nothing, or nothing is like it. */
+function likenessesOf(engine: Engine, { mapping, side }: Flow, record: unknown): string[] {
+  const alike = mapping.likeness?.(record, engine) ?? null;
+  if (alike === null) return [];
+  const { party, amount, day, reference, number } = alike;
+  const of = (...parts: readonly string[]): string =>
+    sha256(JSON.stringify([mapping.kind, side, party, ...parts])).slice(0, 22);
+  return [
+    ...(reference === null
+      ? []
+      : [of("copied", amount.plain(), day, ...wordsOf(reference).map(foldedNumber))]),
+    ...(number === null ? [] : [of("numbered", foldedNumber(number))]),
+  ];
+}
+
+const wordsOf = (reference: Likeness["reference"]): readonly string[] =>
+  typeof reference === "string" ? [reference] : (reference ?? []);
+
+function judgeReference({ engine, flow, alone, delivery }: PendingDocument): Verdict | null {
+  const taken = referenceTaken(engine, flow.sink, alone, delivery.record);
+  if (taken === null) return null;
+  return quarantined({
+    code: "reference-taken",
+    message: `its number at the receiver (${taken.reference}) is that of ${taken.by}, which went there before`,
+    next: "Enter this one there by hand, then resolve it here: under one number nobody could tell which of the two an answer is about.",
+  });
+}
+
+/** One bad record stops nothing else, not even one that a mapping stumbles over. @throws what is no record's fault */
+export function faultOf(error: unknown): Fault {
+  if (error instanceof Refused) return error.fault;
+  if (error instanceof FuelbridgeError) throw error;
+  const { name, message, code } = error as Error & { code?: unknown };
+  if (typeof code === "string" && code.startsWith("SQLITE_")) throw error;
+  return {
+    code: "mapping-failed",
+    message: `the mapping failed: ${name}: ${message}`,
+    next: "This is a fault in the mapping: report it with this sentence, then retry.",
+  };
+}
+
+/** @throws Refused with the schema's first complaints */
+export function parsed(
+  schema: {
+    safeParse(value: unknown): { success: true; data: unknown } | { success: false; error: Issues };
+  },
+  value: unknown,
+  code: string,
+): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issues = result.error.issues.slice(0, 3);
+  const field = issues[0]?.path.join(".");
+  throw new Refused({
+    code,
+    message: issues
+      .map(({ path, message }) => `${path.join(".") || "record"}: ${message}`)
+      .join("; "),
+    next:
+      code === "does-not-fit"
+        ? "Correct the record where it comes from; the corrected one is taken by itself."
+        : "The mapping makes a document that its receiver does not take: correct the mapping, then retry.",
+    ...(field ? { field } : {}),
+  });
+}
+
+interface Issues {
+  readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
+}
+
+/**
+ * For documents that are mapped in one go: a row is looked up for the first of them, and is the same for all. `used`: told
+ * of each row that was asked for and is there, once.
+ */
+export function referencesOf(
+  engine: Engine,
+  { side, flow }: Flow,
+  used?: (table: string, key: string) => void,
+): References {
+  const { links, incidents } = engine.store;
+  const find: References["find"] = (kind, id): string | null => {
+    const link = links.find(kind, side, id);
+    return link === null ? null : otherId(link, side);
+  };
+  const amountOf: References["amountOf"] = (kind, id) => {
+    const amount = links.find(kind, side, id)?.amount ?? null;
+    return amount === null ? null : Decimal.of(amount);
+  };
+  const wasLost = (id: string): boolean => incidents.ever(flow, id, "gone") || hasForgotten(engine);
+  const numbered: References["numbered"] = (kind, number) => {
+    const link = links.numbered(kind, number, side);
+    return link === null ? null : ownId(link, side);
+  };
+  const references = { ...referencesBy(engine, find), amountOf, numbered, wasLost };
+  const rows = new Map<string, ReturnType<References["row"]>>();
+  return {
+    ...references,
+    row(table, key) {
+      const name = `${table}\n${key}`;
+      const known = rows.get(name);
+      if (known !== undefined) return known;
+      const row = references.row(table, key);
+      used?.(table, key);
+      rows.set(name, row);
+      return row;
+    },
+  };
+}
+
+/** The cause of a document that `flow` cannot deliver before the document it names is. */
+function awaitedFault(engine: Engine, flow: Flow, { kind, id, fault }: WaitsFor): Fault {
+  const bringing = engine.flows.filter((one) => one.mapping.kind === kind);
+  const same = bringing.find(({ side }) => side === flow.side);
+  const other = bringing.find(({ side }) => side !== flow.side);
+  const found = same === undefined ? null : engine.store.openRecords.newest(same.flow, id);
+  const closed = found?.closed ?? null;
+  if (closed !== null) return endedFault(fault, kind, { closed });
+  // The other side's documents are numbered by the ERP too: then it may be one of those, and on its way here.
+  if (other !== undefined && (same === undefined || flow.side === "erp")) return fault;
+  const because = (code: string, why: string, next: string): Fault => ({
+    ...fault,
+    code,
+    message: `${fault.message}, ${why}`,
+    next,
+  });
+  if (same === undefined)
+    return because(
+      "waits-without-flow",
+      `and no flow delivers any ${kind}`,
+      `Add a flow that delivers each ${kind}, or enter this by hand and resolve it here.`,
+    );
+  const skipped = found?.skipped ?? null;
+  if (skipped !== null) return endedFault(fault, kind, { skipped });
+  if (found === null && same.paused)
+    return because(
+      "waits-without-flow",
+      `and the flow "${same.name}" is paused`,
+      `${howToGoOn(engine, same)} This goes out by itself once the ${kind} is delivered.`,
+    );
+  if (found === null && hasRead(engine, same))
+    return because(
+      "waits-for-unread",
+      `which the flow "${same.name}" has not read`,
+      `It goes out by itself once the ${kind} is delivered. If it stays: the ${kind} is not in what ${same.from} tells; see to it there, or enter this by hand and resolve it here.`,
+    );
+  return fault;
+}
+
+/** Why a document ended without being delivered: by a rule, or by a person, who said this. */
+export type Undelivered = { readonly skipped: string } | { readonly closed: string };
+
+/**
+ * What waits for this record hears at once how it ended, and that it no longer has. Call it inside the transaction that
+ * stores that. `ended`: null where it is to be delivered after all.
+ */
+export function tellWaiting(
+  { store }: Engine,
+  { mapping: { kind } }: Flow,
+  recordId: string,
+  ended: Undelivered | null,
+  at: number,
+): void {
+  for (const waiting of store.causes.waitingFor(kind, [recordId, recordId])) {
+    const { fault } = new WaitsFor(kind, recordId);
+    store.causes.add(waiting, ended === null ? fault : endedFault(fault, kind, ended), at);
+  }
+}
+
+/** A rule may come to another result by itself; what a person closed, a person has closed for what waits for it, too. */
+function endedFault(fault: Fault, kind: string, ended: Undelivered): Fault {
+  const [code, why, next] =
+    "skipped" in ended
+      ? [
+          "waits-for-skipped",
+          `which is skipped: ${ended.skipped}`,
+          `The ${kind} is not delivered for that reason. Change that where it comes from, or in the configuration: then the ${kind} is delivered, and this goes out by itself. Or enter this by hand and resolve it here.`,
+        ]
+      : [
+          "waits-for-closed",
+          `which was closed by hand (${ended.closed})`,
+          `The ${kind} will not be delivered: enter this by hand as well, then resolve it here. Only a newer version of the ${kind} that is delivered lets this go out by itself.`,
+        ];
+  return { ...fault, code, message: `${fault.message}, ${why}`, next };
+}
+
+/** Its last reading ended without an error. */
+function hasRead({ store }: Engine, { name }: Flow): boolean {
+  const row = store.flows.find(name);
+  return row !== null && row.last_run_ms !== null && row.last_error === null;
+}
