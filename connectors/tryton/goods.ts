@@ -20,7 +20,7 @@ import {
   type TicketNames,
   ticketsOf,
 } from "../../src/ledger/orders.ts";
-import type { Desired, GoodsAdapter, GoodsPage, Step, StepTo } from "../../src/ledger/port.ts";
+import type { Desired, GoodsAdapter, RowPage, Step, StepTo } from "../../src/ledger/port.ts";
 import { type Books, notesOf, wizard } from "./books.ts";
 import { amountLines } from "./invoice-rows.ts";
 import { accept } from "./invoices.ts";
@@ -467,7 +467,7 @@ async function* list(
   scope: Scope,
   from: string | null,
   signal: AbortSignal,
-): AsyncGenerator<GoodsPage<BookedTicket<ShipmentRow>>> {
+): AsyncGenerator<RowPage<BookedTicket<ShipmentRow>>> {
   const [, begun = TYPES[0], after = null] = /^(out|in) (\d+)$/.exec(from ?? "") ?? [];
   const isOpen = ["state", "not in", ["done", "cancelled"]];
   const within = scopeDomain(scope, "effective_date", ["write_date", "create_date"], isOpen);

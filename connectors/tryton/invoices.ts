@@ -4,7 +4,6 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Difference, FactLine, Facts, Scope } from "../../src/core/holdings.ts";
 import { sameNumber, spellingsOf } from "../../src/core/keys.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import { codesIn } from "../../src/ledger/entries.ts";
 import { inPages, PAGE_RECORDS } from "../../src/ledger/holdings.ts";
 import { markOf, paidMarkIn } from "../../src/ledger/notes.ts";
 import { isBelow } from "../../src/ledger/plan.ts";
@@ -63,9 +62,14 @@ export function invoiceTable<K extends Kind>(books: Books, kind: K): Table<K, Ke
     can: capabilitiesOf(books, type),
     records: recordsOf(books, type),
     async codes(documents: readonly InvoiceDocument[]) {
-      const codes = codesIn(documents);
+      const lines = documents.flatMap((document) => document.lines);
+      const named = [...lines, ...documents.flatMap(({ taxes }) => taxes)];
       const own = Object.values(accountsOf(books, type));
-      await books.lookup.load({ ...codes, account: [...own, ...codes.account] });
+      await books.lookup.load({
+        account: [...own, ...named.flatMap(({ account }) => account ?? [])],
+        product: lines.flatMap(({ product }) => product ?? []),
+        unit: lines.flatMap(({ unit }) => unit ?? []),
+      });
       return null;
     },
     write: async (document: InvoiceDocument) => ({ facts: await factsOf(books, document) }),

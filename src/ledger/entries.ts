@@ -8,13 +8,7 @@ import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Day, Facts } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
-import type {
-  InvoiceDocument,
-  InvoiceRecord,
-  PartyRecord,
-  PaymentDocument,
-  PriceRecord,
-} from "./documents.ts";
+import type { InvoiceRecord, PartyRecord, PaymentDocument, PriceRecord } from "./documents.ts";
 import type { Capabilities, Entry, PartyAdapter } from "./port.ts";
 
 /** Of parties that are made and never changed. @param atomic parties that one call makes */
@@ -31,21 +25,6 @@ export const partyFacts = (code: string, name: string | null): Facts => ({
   number: code,
   words: { name },
 });
-
-/* Documents as facts, and facts as records that sources tell: what every ERP's connector says in the same words. */
-
-/** The codes that these documents name, for one look at each kind. */
-export const codesIn = (
-  documents: readonly InvoiceDocument[],
-): Readonly<Record<"account" | "product" | "unit", readonly string[]>> => {
-  const lines = documents.flatMap((document) => document.lines);
-  const taxes = documents.flatMap((document) => document.taxes);
-  return {
-    account: [...lines, ...taxes].flatMap(({ account }) => account ?? []),
-    product: lines.flatMap(({ product }) => product ?? []),
-    unit: lines.flatMap(({ unit }) => unit ?? []),
-  };
-};
 
 /** A payment as books show it. */
 export const paymentFacts = (document: PaymentDocument, currency: string): Facts => ({

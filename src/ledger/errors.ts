@@ -130,7 +130,7 @@ export const faultOf = (row: ErrorRow | null, message: string): Fault => ({
 });
 
 /** The finding of a read-back that could not be made. @throws the error itself when it is none of an ERP's */
-export function unreadable(error: unknown, errors: readonly ErrorRow[]): Finding {
+function unreadable(error: unknown, errors: readonly ErrorRow[]): Finding {
   if (error instanceof Refused) return { found: "unreadable", detail: error.fault.message };
   const { row, error: cause } = sorted(error, "locate", errors);
   const waitMs = waitMsOf(row, cause);

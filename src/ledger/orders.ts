@@ -15,7 +15,7 @@ import {
   type Desired,
   type Entry,
   type GoodsAdapter,
-  type GoodsPage,
+  type RowPage,
   PLAIN_ENTRY,
   type Step,
   type StepTo,
@@ -80,7 +80,7 @@ interface OrderDesk<Native> {
     scope: Scope,
     from: string | null,
     signal: AbortSignal,
-  ): AsyncIterable<GoodsPage<BookedOrder<Native>>>;
+  ): AsyncIterable<RowPage<BookedOrder<Native>>>;
   /** Of a posted one: a step that was begun, and is to be taken again, is not complete. */
   isUnfinished(order: BookedOrder<Native>): Promise<boolean>;
   /** Its database id. */
@@ -318,7 +318,7 @@ interface TicketDesk<Native> {
     scope: Scope,
     from: string | null,
     signal: AbortSignal,
-  ): AsyncIterable<GoodsPage<BookedTicket<Native>>>;
+  ): AsyncIterable<RowPage<BookedTicket<Native>>>;
   create(desired: Desired<"shipment">, call: Call): Promise<void>;
   note(native: Native, text: string, call: Call): Promise<void>;
   /** Writes its number alone anew, however far it is. Left out: only {@link amend} does. */

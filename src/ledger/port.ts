@@ -249,17 +249,16 @@ export type PartyAdapter = Omit<LedgerAdapter<"party">, "get" | "named" | "list"
 /** Entries of orders and tickets have `goods`; `atomic` is 1. `locate` tells those of both sides. */
 export type GoodsAdapter<K extends GoodsKind, Native = unknown> = LedgerAdapter<K, Native>;
 
-/** Orders or tickets as books show them. */
-export interface GoodsPage<Row> {
+/** Records as books show them, in the order of a list. */
+export interface RowPage<Row> {
   readonly rows: readonly Row[];
-  readonly position: string;
-}
-
-export interface EntryPage<Native = unknown> {
-  readonly entries: readonly Entry<Native>[];
   readonly position: string;
   /** With the last page: how many the whole list has, where these books count. */
   readonly total?: number;
+}
+
+export interface EntryPage<Native = unknown> extends Omit<RowPage<never>, "rows"> {
+  readonly entries: readonly Entry<Native>[];
 }
 
 /**

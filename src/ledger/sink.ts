@@ -15,7 +15,7 @@ import type { Difference } from "../core/holdings.ts";
 import { type Finding, keyless } from "../core/outcome.ts";
 import { compare } from "./compare.ts";
 import { adapterOf, bodyOf, type Carried, carriedIn, desiredOf, Parties } from "./desired.ts";
-import { unavailable, unreadable } from "./errors.ts";
+import { finding, reading } from "./errors.ts";
 import { goodsDifferences, isGoods } from "./goods.ts";
 import {
   differencesOf,
@@ -36,23 +36,24 @@ import { idsOf, INCOMPLETE, type Planned, send, takeSnapshot, told, waitsOf } fr
 const MANY = 200;
 
 /** One inspection each, in their order. @throws SourceUnavailable */
-async function inspectLedger(
+const inspectLedger = (
   books: Books,
   kind: LedgerKind,
   delivered: readonly Delivered[],
   signal: AbortSignal,
-): Promise<Inspection[]> {
-  const bodies = new Map<string, readonly Carried[]>();
-  const carriedOf = ({ id, body, counterpart, waitsUntil }: Delivered): Carried | null => {
-    if (body === null) return null;
-    const carried = bodies.get(body) ?? carriedIn(kind, body);
-    bodies.set(body, carried);
-    const one = carried.find(({ document }) => idOf(document) === id);
-    return one === undefined ? null : { ...one, counterpart, until: waitsUntil ?? null };
-  };
-  const inspections: Inspection[] = [];
-  const call = { key: "inspect", signal, purpose: "inspection", made: new Set<string>() } as const;
-  try {
+): Promise<Inspection[]> =>
+  reading(books, async () => {
+    const bodies = new Map<string, readonly Carried[]>();
+    const carriedOf = ({ id, body, counterpart, waitsUntil }: Delivered): Carried | null => {
+      if (body === null) return null;
+      const carried = bodies.get(body) ?? carriedIn(kind, body);
+      bodies.set(body, carried);
+      const one = carried.find(({ document }) => idOf(document) === id);
+      return one === undefined ? null : { ...one, counterpart, until: waitsUntil ?? null };
+    };
+    const inspections: Inspection[] = [];
+    const made = new Set<string>();
+    const call = { key: "inspect", signal, purpose: "inspection", made } as const;
     for (let at = 0; at < delivered.length; at += MANY) {
       const asked = delivered
         .slice(at, at + MANY)
@@ -63,11 +64,8 @@ async function inspectLedger(
           : await inspectDocuments(books, kind, asked, call)),
       );
     }
-  } catch (error) {
-    throw unavailable(error, books);
-  }
-  return inspections;
-}
+    return inspections;
+  });
 
 interface Asked {
   readonly counterpart: string;
@@ -241,13 +239,13 @@ export function ledgerSink(books: Books, kind: LedgerKind): Sink {
 }
 
 /** Plans without stepping: any step that is left means that it is not there as it should be. */
-async function find(
+const find = (
   books: Books,
   kind: LedgerKind,
   { key, body }: Outgoing,
   signal: AbortSignal,
-): Promise<Finding> {
-  try {
+): Promise<Finding> =>
+  finding(books.errors, async () => {
     const call = { key, signal, purpose: "delivery", made: new Set<string>() } as const;
     const planned = await takeSnapshot(books, kind, carriedIn(kind, body), call);
     const asks = planned.flatMap(({ next }) => (next.do === "ask" ? [next] : []));
@@ -260,7 +258,4 @@ async function find(
     return planned.every(({ next }) => next.do === "nothing")
       ? { found: "exact", ids: idsOf(planned), ...waitsOf(planned), ...told(books, planned) }
       : { found: "none", ...told(books, planned, undefined, INCOMPLETE) };
-  } catch (error) {
-    return unreadable(error, books.errors);
-  }
-}
+  });

@@ -27,6 +27,7 @@ import {
   type LedgerKind,
   type LedgerSide,
   PLAIN_ENTRY,
+  type RowPage,
   type Step,
   type StepTo,
 } from "./port.ts";
@@ -77,13 +78,6 @@ export interface Records<K extends TableKind, Values, Row> {
   ): Promise<void>;
   /** A source of what changed: stampSource of stamps.ts, or another walk. Left out: no source reads this kind. */
   changed?(telling: Telling<Row>): Source;
-}
-
-interface RowPage<Row> {
-  readonly rows: readonly Row[];
-  readonly position: string;
-  /** With the last page: how many the whole list has, where the ERP counts. */
-  readonly total?: number;
 }
 
 /** What a source needs of the floor. */
