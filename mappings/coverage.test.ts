@@ -10,7 +10,7 @@ import { isLongRun, numbers } from "../test/support/runs.ts";
 import type { Mapping } from "../src/core/contract.ts";
 import { parseExact } from "../src/core/json.ts";
 import { readCases, referencesOf } from "../src/mapping/cases.ts";
-import { type Explanation, explain } from "../src/mapping/explain.ts";
+import { explain, type Explanation } from "../src/mapping/explain.ts";
 import { companies } from "../src/sandbox/scenes/companies.ts";
 import { demo } from "../src/sandbox/scenes/demo.ts";
 import { mappings } from "./index.ts";

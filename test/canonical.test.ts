@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readDelivered, type TradedDocument } from "../src/demo/delivered.ts";
+import { readDelivered, type TradedDocument } from "../src/demo/totals.ts";
 import { localDrop } from "../connectors/files/folder/local.ts";
 import { SinkConfig } from "../connectors/files/config.ts";
 import { openSinks } from "../connectors/files/sink.ts";

@@ -6,8 +6,7 @@ import type { Engine, Flow } from "../src/engine/engine.ts";
 import type { Answer } from "../src/core/outcome.ts";
 import { type AnswerName, outcomeOf } from "../src/platform/answers.ts";
 import { type FlowStatus, OfficeError } from "../src/office/answers.ts";
-import type { Office } from "../src/office/questions.ts";
-import { storeOffice } from "../src/office/questions.ts";
+import { type Office, storeOffice } from "../src/office/questions.ts";
 import {
   type Bench,
   bill,

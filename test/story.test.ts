@@ -11,17 +11,17 @@ import { exitCodes } from "../src/core/errors.ts";
 import type { Report } from "../src/reconcile/report.ts";
 import type { FlowStatus, QuarantineGroup, Status, Trace } from "../src/office/answers.ts";
 import { IN_STEP } from "./support/in-step.ts";
-import { atWork, copyOf, layOut, only, openSite, type Members, type Site } from "./support/site.ts";
+import { atWork, copyOf, layOut, type Members, only, openSite, type Site } from "./support/site.ts";
 import { type Said, until } from "./support/site-program.ts";
 import { askStore } from "./support/site-requests.ts";
 import {
-  written,
   astray,
   demoCases,
   imported,
   importedFiles,
   unequalFlows,
   withoutAges,
+  written,
 } from "./support/site-sides.ts";
 
 const SLOW = 600_000;

@@ -1,6 +1,6 @@
 /** All of a Tryton export through the mappings: what goes to the platform, what is refused and why, to the cent. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { dropFolder, picks, type DropFolder } from "./files/source.ts";
+import { dropFolder, type DropFolder, picks } from "./files/source.ts";
 import { judged, mappingNamed, sum, type Verdict as Judged } from "./support/judged.ts";
 import type { Change } from "../src/core/contract.ts";
 import type { Decimal } from "../src/core/decimal.ts";

@@ -20,11 +20,11 @@ import {
   never,
   opened,
   openedAt,
+  openLedger,
   paymentDocument,
   requestOf,
   SENT,
   sinkOf,
-  openLedger,
 } from "./example.fixture.ts";
 import { example } from "./index.ts";
 import type { Ledger } from "./ledger.fixture.ts";

@@ -8,10 +8,10 @@ import {
   itemOf,
   never,
   opened,
+  openLedger,
   paymentDocument,
   settings,
   withProduct,
-  openLedger,
 } from "./example.fixture.ts";
 import { example } from "./index.ts";
 import type { Ledger } from "./ledger.fixture.ts";

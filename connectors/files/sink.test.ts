@@ -7,7 +7,7 @@ import { answerTo, unavailable } from "./folder/port.ts";
 import { checkSinks } from "./sink.ts";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import { readDelivered } from "../../src/demo/delivered.ts";
+import { readDelivered } from "../../src/demo/totals.ts";
 import type { DeliveryTicketDocument } from "../../src/formats/documents.ts";
 import { config, d, invoice, item, openIn, request, rowsOf, START } from "../../test/files/sink.ts";
 

@@ -5,7 +5,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Day, FactLine } from "../../src/core/holdings.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import { platformIdIn } from "../../src/ledger/notes.ts";
-import { type Desired, type Entry, PAYMENTS, type PaymentOn } from "../../src/ledger/port.ts";
+import { type Desired, type Entry, type PaymentOn, PAYMENTS } from "../../src/ledger/port.ts";
 import type { Table, Writing } from "../../src/ledger/table.ts";
 import { invoiceChange, itemLines } from "../quickbooks/lines.ts";
 import { ascii, documentNumber, REF_NUMBER_MOST } from "../quickbooks/text.ts";

@@ -9,9 +9,9 @@ import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { goodsLine } from "../../src/ledger/goods.ts";
 import {
-  orderAdapter as adapterOf,
   type BookedOrder,
   type BookedTicket,
+  orderAdapter as adapterOf,
   orderIn,
   ticketAdapter,
   ticketsOf,

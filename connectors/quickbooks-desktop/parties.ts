@@ -10,8 +10,17 @@ import { regionOf } from "../quickbooks/lines.ts";
 import { ascii, NAME_MOST, partyName, sameName, type Side, suffixed } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import type { Element, Values } from "./qbxml.ts";
-import { allOf, type Asked, byListId, guidOf, heldText, named } from "./records.ts";
-import { pages, recordsOf, written } from "./records.ts";
+import {
+  allOf,
+  type Asked,
+  byListId,
+  guidOf,
+  heldText,
+  named,
+  pages,
+  recordsOf,
+  written,
+} from "./records.ts";
 import { AHEAD_MS, stampBefore, stampOf } from "./walk.ts";
 import type { Wire } from "./wire.ts";
 

@@ -7,8 +7,16 @@ import { SourceUnavailable } from "../../src/core/errors.ts";
 import { type Company, companyIn, HELLO, tell, toldIn } from "./examine.ts";
 import type { DesktopConfig } from "./config.ts";
 import { Mailbox } from "./mailbox.ts";
-import { type Asked, document, isOf, placeOf, type Querying } from "./qbxml.ts";
-import { repliesIn, type Reply, type Request } from "./qbxml.ts";
+import {
+  type Asked,
+  document,
+  isOf,
+  placeOf,
+  type Querying,
+  repliesIn,
+  type Reply,
+  type Request,
+} from "./qbxml.ts";
 import { openService, type Service } from "./service.ts";
 import { errors, isDone, NOT_HERE, WRONG_PASSWORD } from "./status.ts";
 

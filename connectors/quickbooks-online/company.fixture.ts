@@ -14,8 +14,8 @@ import {
   faultText,
   parsedBody,
   plain,
-  word,
   type Record_,
+  word,
 } from "./query.fixture.ts";
 
 export type { Record_ } from "./query.fixture.ts";

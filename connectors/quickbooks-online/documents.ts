@@ -4,7 +4,7 @@ import type { Fault } from "../../src/core/fault.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { paidMarkIn } from "../../src/ledger/notes.ts";
-import { type Entry, PLAIN_ENTRY, type PaymentOn } from "../../src/ledger/port.ts";
+import { type Entry, type PaymentOn, PLAIN_ENTRY } from "../../src/ledger/port.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
 import { ACCOUNT, ITEM, type Names, type Online } from "./online.ts";
 import { type DocumentRow, having, type Line, PaymentRow } from "./rows.ts";

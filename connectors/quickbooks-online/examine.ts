@@ -1,7 +1,7 @@
 /** What must hold in QuickBooks before the next document goes: each thing with what to do when it does not. */
 import {
-  closingExamination,
   type Check,
+  closingExamination,
   type CodeColumn,
   codeExaminations,
   type CodesNamed,

@@ -3,12 +3,12 @@
  * orders), what we buy as purchase orders. Neither posts an amount: the platform's invoice is the one that is booked.
  */
 import { roundHalfUp } from "../quickbooks/lines.ts";
-import type { Call, GoodsAdapter, Step, StepTo, Desired } from "../../src/ledger/port.ts";
+import type { Call, Desired, GoodsAdapter, Step, StepTo } from "../../src/ledger/port.ts";
 import type { InvoiceDocument, OrderDocument } from "../../src/ledger/documents.ts";
 import { orRefused } from "../../src/ledger/entries.ts";
 import {
-  orderAdapter as adapterOf,
   type BookedOrder,
+  orderAdapter as adapterOf,
   type OrderNames,
 } from "../../src/ledger/orders.ts";
 import { Decimal } from "../../src/core/decimal.ts";

@@ -4,12 +4,12 @@
  * its notes, which no query can search: before a party is made, all of that list are read once.
  */
 import {
-  LedgerError,
-  PLAIN_ENTRY,
   type Call,
-  type PartyAdapter,
-  type Entry,
   type Desired,
+  type Entry,
+  LedgerError,
+  type PartyAdapter,
+  PLAIN_ENTRY,
 } from "../../src/ledger/port.ts";
 import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
 import type { Party } from "../../src/ledger/documents.ts";

@@ -1,10 +1,10 @@
 /** Payments: what customers pay (Payment), and what we pay (BillPayment). QuickBooks has one list of each. */
 import {
+  type Desired,
+  type Entry,
   type LedgerAdapter,
   PAYMENTS,
   PLAIN_ENTRY,
-  type Entry,
-  type Desired,
 } from "../../src/ledger/port.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
 import { paymentFacts } from "../../src/ledger/entries.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { trytonIsThere, useTryton, type Books as Copy } from "../../test/support/tryton.ts";
+import { type Books as Copy, trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { calendarOf } from "../../src/core/calendar.ts";
 import { testedSeries } from "../../test/support/tryton-releases.ts";
 import type { Endpoint } from "../../src/core/contract.ts";

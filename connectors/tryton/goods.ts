@@ -12,9 +12,9 @@ import { goodsLine } from "../../src/ledger/goods.ts";
 import { inPages, PAGE_RECORDS } from "../../src/ledger/holdings.ts";
 import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
 import {
-  orderAdapter as adapterOf,
   type BookedOrder,
   type BookedTicket,
+  orderAdapter as adapterOf,
   orderIn,
   ticketAdapter,
   type TicketNames,

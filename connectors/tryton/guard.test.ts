@@ -17,8 +17,8 @@ import {
   invoiceDocument,
   keepers,
   losing,
-  rows,
   olderClaims,
+  rows,
   send,
   sendUntilTaken,
 } from "./sink.fixture.ts";

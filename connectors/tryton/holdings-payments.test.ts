@@ -4,13 +4,13 @@ import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { billSink, invoiceSink, paymentSink, tryton } from "./index.ts";
 import { pay } from "./payments.ts";
 import {
+  allInvoices,
   billDocument,
   COMPANY_ID,
   d,
   deskIn,
   invoiceDocument,
   type InvoiceRow,
-  allInvoices,
   paymentDocument,
   requestOf,
   send,

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { describe, onTestFinished } from "vitest";
 import type { Item, Outgoing } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { connectorSuite, type Config, type Ground } from "../../test/connector.suite.ts";
+import { type Config, connectorSuite, type Ground } from "../../test/connector.suite.ts";
 import type { Kit } from "../../test/support/connector.ts";
 import { isLongRun } from "../../test/support/runs.ts";
 import { trytonIsThere, type TrytonServer, useTryton } from "../../test/support/tryton.ts";
@@ -12,7 +12,7 @@ import { isHalf } from "../../test/support/tryton-releases.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { tryton } from "./index.ts";
 import { invoiceDocument, paymentDocument } from "./sink.fixture.ts";
-import { deskIn, deskOf, settings, type Desk } from "./sources/source.fixture.ts";
+import { type Desk, deskIn, deskOf, settings } from "./sources/source.fixture.ts";
 import { exact } from "./rows.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 

@@ -5,7 +5,7 @@ import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument } from "../../src/ledger/documents.ts";
 import { orderSink } from "./index.ts";
 import { missingOf, ORDERED } from "./sink.fixture.ts";
-import { deskIn, type Desk } from "./sources/source.fixture.ts";
+import { type Desk, deskIn } from "./sources/source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
 const signal = new AbortController().signal;

@@ -19,9 +19,9 @@ import {
   invoiceDocument,
   keepers,
   losing,
+  olderClaims,
   paymentDocument,
   rows,
-  olderClaims,
   send,
   sendUntilTaken,
 } from "./sink.fixture.ts";

@@ -6,7 +6,7 @@ import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { orderSink, shipmentSink } from "./index.ts";
 import { missingOf, ORDERED, PICKING, UNSHIPPED } from "./sink.fixture.ts";
-import { deskIn, deskOf, type Desk } from "./sources/source.fixture.ts";
+import { type Desk, deskIn, deskOf } from "./sources/source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
 const signal = new AbortController().signal;

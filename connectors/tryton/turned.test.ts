@@ -4,7 +4,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { orderSink, shipmentSink } from "./index.ts";
-import { deskIn, type Desk } from "./sources/source.fixture.ts";
+import { type Desk, deskIn } from "./sources/source.fixture.ts";
 
 const signal = new AbortController().signal;
 const d = (text: string) => Decimal.of(text);

@@ -1,11 +1,11 @@
 /** Invoices of an ERP as invoices of the platform. Amounts are checked, never corrected. */
 import { needed, noonOf, productOf, within } from "../values.ts";
-import { type Likeness, skip, type References, type Skip } from "../../src/core/contract.ts";
+import { type Likeness, type References, skip, type Skip } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { sameNumber } from "../../src/core/keys.ts";
 import type { CreateInvoice } from "../../src/platform/contract/invoice.ts";
-import { toDecimal, type Numeric } from "../../src/platform/contract/primitives.ts";
+import { type Numeric, toDecimal } from "../../src/platform/contract/primitives.ts";
 
 const LINES_MAX = 50;
 const BY_HAND = "Enter it on the platform by hand and resolve it here.";

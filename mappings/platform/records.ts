@@ -1,5 +1,5 @@
 /** Records that ledgers show (`books.…`) and that Tryton exports (`tryton-export/…`), as documents of the platform. */
-import { issued, issuedFigures, issuedLikeness, INVOICE_PAYMENT, settled } from "./invoices.ts";
+import { INVOICE_PAYMENT, issued, issuedFigures, issuedLikeness, settled } from "./invoices.ts";
 import { companyOf, priceWithin, terminalOf } from "./masters.ts";
 import { COLUMNS, paths, pick, productOf } from "../values.ts";
 import { defineMapping, type References, skip, type Skip } from "../../src/core/contract.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
-import { evidenceOf, type EvidenceAbout, SUMS, sumsOf } from "../reconcile/evidence.ts";
+import { type EvidenceAbout, evidenceOf, SUMS, sumsOf } from "../reconcile/evidence.ts";
 import type { Report } from "../reconcile/report.ts";
 import { asText } from "../reconcile/text.ts";
 import { table } from "../views/table.ts";

@@ -6,10 +6,10 @@ import type { Command } from "commander";
 import { type Config, ownerOf } from "../config/config.ts";
 import { ConfigurationError, EnvironmentError, StorageError, StoreInUse } from "../core/errors.ts";
 import {
-  copiesFolder,
   type Copied,
-  type ExaminedCopy,
+  copiesFolder,
   examineCopy,
+  type ExaminedCopy,
   restoreStore,
   sync,
 } from "../store/backup.ts";

@@ -11,7 +11,7 @@ import {
 import type { Config, FlowConfig } from "../config/config.ts";
 import { PLATFORM } from "../config/flows.ts";
 import { listOf } from "../platform/parts.ts";
-import { costOf, type Polled, polledOf, needOf, slowing, wholeShare } from "../office/month.ts";
+import { costOf, needOf, type Polled, polledOf, slowing, wholeShare } from "../office/month.ts";
 import type { MonthStatus } from "../office/answers.ts";
 import { listText, stretchText } from "../views/budget.ts";
 import { when } from "./check.ts";

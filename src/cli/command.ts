@@ -1,7 +1,7 @@
 /** The shape that every command shares: its options, and the way it answers. */
 import type { Command } from "commander";
 import { thisUser } from "../store/rights.ts";
-import { say, type Answer } from "./answer.ts";
+import { type Answer, say } from "./answer.ts";
 
 export interface Given {
   readonly args: readonly string[];

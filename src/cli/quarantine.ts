@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import type { Edited } from "../office/answers.ts";
-import type { Editing } from "../office/asked.ts";
 import {
+  type Edited,
   OfficeError,
-  type QuarantineGroup,
   type Quarantined,
+  type QuarantineGroup,
   type Retried,
 } from "../office/answers.ts";
+import type { Editing } from "../office/asked.ts";
 import { ask } from "../app/ask.ts";
 import { addCommand, explained, personIn, thisPerson } from "./command.ts";
 import type { Action } from "../office/remedies.ts";

@@ -6,7 +6,7 @@ import { statSync } from "node:fs";
 import { z } from "zod";
 import type { Complaint } from "./problems.ts";
 import { SECRET_LENGTH_MIN } from "./scrub.ts";
-import type { Substituted } from "./substitute.ts";
+import type { Substituted } from "./document.ts";
 
 /** A setting that must not be readable by others. A connector may write `.meta({ secret: true })` itself. */
 export const secret = (description: string): z.ZodString =>

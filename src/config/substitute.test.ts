@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { substitute } from "./substitute.ts";
+import { substitute } from "./document.ts";
 
 function setup() {
   const folder = mkdtempSync(join(tmpdir(), "fuelbridge-substitute-"));

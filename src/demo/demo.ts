@@ -13,14 +13,14 @@ import type { Status } from "../office/answers.ts";
 import { openLog } from "../log.ts";
 import { serveAdmin } from "../office/server.ts";
 import type { Answer } from "../cli/answer.ts";
-import { composeDaemon, type Composed } from "../app/compose.ts";
+import { type Composed, composeDaemon } from "../app/compose.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 import { untilSignal } from "../app/signals.ts";
 import { counted } from "../views/table.ts";
 import { play } from "./play.ts";
 import { type DemoErp, openEntrance, openStage, type Stage } from "./stage.ts";
 import { openScreen, type Screen, summary, whereToLook } from "./screen.ts";
-import { type Comparison, compareSides } from "./totals.ts";
+import { compareSides, type Comparison } from "./totals.ts";
 import { dropExports, PLATFORM, startPlatform, type World } from "./world.ts";
 import { exitCodes } from "../core/errors.ts";
 

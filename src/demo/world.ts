@@ -1,5 +1,5 @@
 /** The demo's two sides: the platform's sandbox as a process of its own, and an ERP that is a folder of files. */
-import { spawn, type ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { once } from "node:events";

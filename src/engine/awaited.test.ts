@@ -9,7 +9,7 @@ import {
   receiver,
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
-import { skip, type Change } from "../core/contract.ts";
+import { type Change, skip } from "../core/contract.ts";
 import { resolve, retry, select } from "../office/decisions.ts";
 import { groupsOf } from "../office/quarantine.ts";
 import { Daemon } from "./daemon.ts";

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import {
+  type Bench,
   bill,
   billMapping,
   engineOn,
   pagesOf,
   quickPolicy,
   receiver,
-  type Bench,
   type Receiver,
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import {
+  type Bench,
   bill,
   engineOn,
   pagesOf,
   quickPolicy,
   receiver,
-  type Bench,
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Link } from "../store/links.ts";

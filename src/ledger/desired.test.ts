@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LedgerAdapter, Books } from "./port.ts";
+import type { Books, LedgerAdapter } from "./port.ts";
 import { Decimal } from "../core/decimal.ts";
 import { bodyOf, carriedIn } from "./desired.ts";
 

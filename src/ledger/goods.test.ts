@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { Decimal } from "../core/decimal.ts";
 import type { Facts } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
-import type { Books, GoodsAdapter, GoodsEntry, Entry, Desired } from "./port.ts";
+import type { Books, Desired, Entry, GoodsAdapter, GoodsEntry } from "./port.ts";
 import type { OrderDocument } from "./documents.ts";
 import { ledgerSink } from "./sink.ts";
 import { goodsLine, onSideOf, planGoods } from "./goods.ts";
 import { identify } from "./plan.ts";
-import { books as named, can, entry, desired as document } from "./plan.fixture.ts";
+import { books as named, can, desired as document, entry } from "./plan.fixture.ts";
 
 const lineOf = (gallons: string) =>
   goodsLine({

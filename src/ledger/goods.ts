@@ -7,7 +7,7 @@ import { Decimal } from "../core/decimal.ts";
 import { sameNumber } from "../core/keys.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Difference, FactLine, Facts } from "../core/holdings.ts";
-import type { LedgerKind, GoodsKind, GoodsEntry, Capabilities, Entry, Desired } from "./port.ts";
+import type { Capabilities, Desired, Entry, GoodsEntry, GoodsKind, LedgerKind } from "./port.ts";
 import { compare } from "./compare.ts";
 import type { Identified, Next } from "./plan.ts";
 

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { Source } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
-import type { LedgerAdapter, LedgerKind, Books, Call, Capabilities } from "./port.ts";
+import type { Books, Call, Capabilities, LedgerAdapter, LedgerKind } from "./port.ts";
 import type { InvoiceDocument } from "./documents.ts";
 import { ledgerHoldings, priceHoldings } from "./holdings.ts";
 import { Parties } from "./desired.ts";
-import { can, books as named, entry, desired } from "./plan.fixture.ts";
+import { books as named, can, desired, entry } from "./plan.fixture.ts";
 
 const never = new AbortController().signal;
 const call: Call = { key: "k", signal: never, purpose: "delivery", made: new Set() };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Entry, Desired } from "./port.ts";
+import type { Desired, Entry } from "./port.ts";
 import { identify } from "./plan.ts";
-import { can, entry, desired } from "./plan.fixture.ts";
+import { can, desired, entry } from "./plan.fixture.ts";
 
 const marks = { own: "id-1", other: "id-2", none: null } as const;
 type Mark = keyof typeof marks;

@@ -15,8 +15,8 @@ import {
   type Desired,
   type Entry,
   type GoodsAdapter,
-  type RowPage,
   PLAIN_ENTRY,
+  type RowPage,
   type Step,
   type StepTo,
 } from "./port.ts";

@@ -2,10 +2,10 @@
 import { expect, test } from "vitest";
 import { Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
-import type { LedgerAdapter, Books, Call, PaymentOn, Entry, Desired } from "./port.ts";
+import type { Books, Call, Desired, Entry, LedgerAdapter, PaymentOn } from "./port.ts";
 import type { PaymentDocument } from "./documents.ts";
 import { payable, settlementMark } from "./plan.ts";
-import { entry, desired } from "./plan.fixture.ts";
+import { desired, entry } from "./plan.fixture.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
 const call: Call = {

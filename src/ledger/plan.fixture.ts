@@ -1,7 +1,7 @@
 /** A document of 100.00, and a record of it in the books. */
 import { Decimal } from "../core/decimal.ts";
 import type { Facts } from "../core/holdings.ts";
-import type { Books, Capabilities, Entry, Desired } from "./port.ts";
+import type { Books, Capabilities, Desired, Entry } from "./port.ts";
 import type { InvoiceDocument } from "./documents.ts";
 
 const AMOUNT = Decimal.of("100.00");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Decimal } from "../core/decimal.ts";
-import { type Capabilities, statuses, type EntryStatus, type Entry, type Desired } from "./port.ts";
+import { type Capabilities, type Desired, type Entry, type EntryStatus, statuses } from "./port.ts";
 import {
   differencesOf,
   type Identified,
@@ -10,7 +10,7 @@ import {
   plan,
   settlementMark,
 } from "./plan.ts";
-import { books, can, entry, desired } from "./plan.fixture.ts";
+import { books, can, desired, entry } from "./plan.fixture.ts";
 
 const AMOUNT = Decimal.of("100.00");
 const payments = {

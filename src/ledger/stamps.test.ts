@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
-import { stampSource, type StampedRow } from "./stamps.ts";
+import { type StampedRow, stampSource } from "./stamps.ts";
 
 const never = new AbortController().signal;
 

@@ -1,5 +1,5 @@
 /** What the office is asked with, and what it answers; the questions themselves are one table ({@link questions}). */
-import type { Forecast, DaySpent, PAUSED, Purpose } from "../core/budget.ts";
+import type { DaySpent, Forecast, PAUSED, Purpose } from "../core/budget.ts";
 import type { Day } from "../core/holdings.ts";
 import type { Presence } from "../core/presence.ts";
 import type { Quiet } from "../core/silence.ts";

@@ -4,7 +4,7 @@ import { later, type Moment } from "../core/moment.ts";
 import { advance, type Event } from "../core/request.ts";
 import { freshRequest, type RequestState } from "../core/request-state.ts";
 import { type AnswerName, answerRules, executed, outcomeOf } from "./answers.ts";
-import { money } from "./sinks/policy.ts";
+import { money } from "./sinks/write.ts";
 
 const policy = { ...money, preflight: false };
 const start: Moment = { boot: "b1", monoMs: 1_000, wallMs: 1_000_000 };

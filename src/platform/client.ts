@@ -5,7 +5,7 @@
 import type { Governor, Purpose } from "../core/budget.ts";
 import { EnvironmentError } from "../core/errors.ts";
 import type { Clock } from "../core/moment.ts";
-import { openHttp, TransportError, type Http, type HttpAnswer } from "../transport/http.ts";
+import { type Http, type HttpAnswer, openHttp, TransportError } from "../transport/http.ts";
 
 export interface PlatformOptions {
   /** `https://host/v1/public` */

@@ -12,8 +12,7 @@ import { misaddressed, noList } from "./misaddressed.ts";
 import { bodyOf } from "./outcomes.ts";
 import { fetchPdf, type PdfOperation } from "./pdf.ts";
 import { sinks, type SourcePart, sources } from "./parts.ts";
-import { ourselves } from "./sinks/ourselves.ts";
-import { firstOf } from "./sinks/read-back.ts";
+import { firstOf, ourselves } from "./sinks/read-back.ts";
 import { openSink, type SinkPart } from "./sinks/write.ts";
 import { listingSource, walkSource } from "./walk.ts";
 

@@ -11,7 +11,7 @@ import { SupplierTerminal } from "./contract/place.ts";
 import { RackPrice } from "./contract/pricing.ts";
 import { pages } from "./contract/primitives.ts";
 import { listed, type ReadContext, recordIn } from "./reading.ts";
-import type { Ourselves } from "./sinks/ourselves.ts";
+import type { Ourselves } from "./sinks/read-back.ts";
 
 interface Asking {
   readonly reader: ReadContext;

@@ -6,7 +6,7 @@ import type { Offer, Offers } from "../core/contract.ts";
 import type { ListOperation, OperationId } from "./contract/operations.ts";
 import type { PdfOperation } from "./pdf.ts";
 import type { Detail } from "./walk.ts";
-import { orderNotes, ticketSignatures, tickets } from "./sinks/deliveries.ts";
+import { orderNotes, tickets, ticketSignatures } from "./sinks/deliveries.ts";
 import { invoices, paidInvoices } from "./sinks/invoices.ts";
 import { parties } from "./sinks/parties.ts";
 import { endedFreightRates, freightRates, rackPrices, supplierTerminals } from "./sinks/terms.ts";

@@ -4,7 +4,7 @@ import { TransportError } from "../transport/http.ts";
 import { answerRules } from "./answers.ts";
 import type { Exchanger } from "./client.ts";
 import { pathOf } from "./contract/operations.ts";
-import { errorOf } from "./errors.ts";
+import { errorOf } from "./outcomes.ts";
 
 /** What fetches a PDF; a source names the one of its records (parts.ts). */
 export type PdfOperation = "getInvoicePdf" | "getDeliveryTicketPdf";

@@ -15,11 +15,10 @@ import {
   type PlatformOptions,
   type PlatformRequest,
 } from "./client.ts";
-import { listOf, type Meta, successOf } from "./contract/envelope.ts";
-import type { Operation } from "./contract/operation.ts";
+import { listOf, type Meta, type Operation, successOf } from "./contract/operation.ts";
 import { type OperationId, operations } from "./contract/operations.ts";
 import { id as uuid } from "./contract/primitives.ts";
-import { errorOf, invalid, PlatformError, unreadable } from "./errors.ts";
+import { errorOf, invalid, PlatformError, unreadable } from "./outcomes.ts";
 
 type Table = typeof operations;
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { instant, times } from "../../test/conformance/support.ts";
 import {
+  counting,
   idsIn,
   positionOf,
-  counting,
   reading,
   usePlatform,
   walked,

@@ -10,7 +10,7 @@ import { tellOf, type TwoSides, twoSides } from "../../test/support/two-sides.ts
 import { Decimal } from "../core/decimal.ts";
 import type { Facts } from "../core/holdings.ts";
 import { agreementJournal, periodJournal } from "./journal.ts";
-import { type Asked, type Report, reconcile } from "./report.ts";
+import { type Asked, reconcile, type Report } from "./report.ts";
 
 const reportOf = (sides: TwoSides, more: Partial<Asked> = {}): Report =>
   reconcile(askedOf(sides, tellOf(sides.pairs), more));

@@ -7,8 +7,7 @@ import { exitCodes, FuelbridgeError } from "../core/errors.ts";
 import type { HoldingKind } from "../core/holdings.ts";
 import { agreeing, type Side } from "./case.ts";
 import type { Report } from "./report.ts";
-import type { CaseRow } from "./rows.ts";
-import { byText } from "./rows.ts";
+import { byText, type CaseRow } from "./rows.ts";
 import { moneyKinds } from "./sums.ts";
 
 /**

@@ -7,7 +7,7 @@ import { table } from "../views/table.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Facts } from "../core/holdings.ts";
 import { asCsv } from "./csv.ts";
-import { type Asked, type Report, reconcile } from "./report.ts";
+import { type Asked, reconcile, type Report } from "./report.ts";
 import { asText } from "./text.ts";
 
 const reportOf = ({ sides }: Ground, more: Partial<Asked> = {}): Report =>

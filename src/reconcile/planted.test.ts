@@ -4,7 +4,7 @@ import { type Found, Ground, plants } from "../../test/support/planted.ts";
 import { askedOf } from "../../test/support/reconciling.ts";
 import { tellOf, twoSides } from "../../test/support/two-sides.ts";
 import { agreeing } from "./case.ts";
-import { type Report, reconcile } from "./report.ts";
+import { reconcile, type Report } from "./report.ts";
 import type { CaseRow } from "./rows.ts";
 
 const notAgreeing = ({ cases }: Report): readonly CaseRow[] =>

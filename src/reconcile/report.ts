@@ -5,9 +5,9 @@
 import { type Ignore, inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Day, Holding, HoldingKind, Period, Strength } from "../core/holdings.ts";
-import { type Balance, balancesOf, type LedgerRow, ledgerNotices } from "./balances.ts";
+import { type Balance, balancesOf, ledgerNotices, type LedgerRow } from "./balances.ts";
 import { agreeing, type Case, type Judged, type Records, type Side, sides } from "./case.ts";
-import { type Count, failuresOf, type ListCount, untied } from "./failures.ts";
+import { type Count, failuresOf, type ListCount, untied } from "./reasons.ts";
 import { distinct, grouped } from "./groups.ts";
 import { judgeAll, type Judging } from "./judge.ts";
 import { inBooksWords } from "./names.ts";

@@ -14,10 +14,10 @@ import {
   type Bucket,
   type FieldDifference,
   type Judged,
-  type Proof,
   leading,
   numberOf,
   otherSide,
+  type Proof,
   type Side,
 } from "./case.ts";
 import { amountOf, gallonsOf, openOf } from "./sums.ts";

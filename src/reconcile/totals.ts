@@ -3,8 +3,7 @@ import { inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import { type HoldingKind, holdingKinds } from "../core/holdings.ts";
 import { agreeing, type Bucket, buckets, type Side, sides } from "./case.ts";
-import type { CaseRow } from "./rows.ts";
-import { byText } from "./rows.ts";
+import { byText, type CaseRow } from "./rows.ts";
 import { moneyKinds } from "./sums.ts";
 
 interface SideSum {

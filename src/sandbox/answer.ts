@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { Decimal } from "../core/decimal.ts";
 import { type Json, parseExact } from "../core/json.ts";
-import { type ErrorCode, errorStatuses } from "../platform/contract/envelope.ts";
+import { type ErrorCode, errorStatuses } from "../platform/contract/operation.ts";
 
 export interface Answer {
   readonly status: number;

@@ -1,5 +1,5 @@
 /** What the sandbox's tests drive it with: plain HTTP, keys by name, the control interface. */
-import { startSandbox, type SandboxOptions } from "./server.ts";
+import { type SandboxOptions, startSandbox } from "./server.ts";
 
 export interface Said {
   readonly status: number;

@@ -3,8 +3,8 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import {
-  type DeliveryState,
   deliveryMoves,
+  type DeliveryState,
   deliveryStates,
   mayMove,
 } from "../core/delivery-state.ts";

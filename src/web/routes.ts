@@ -6,8 +6,8 @@ import { backfill, flowForms, flows } from "./pages/flows.ts";
 import { assign, edit, remark } from "./pages/handling.ts";
 import { found, group, needsYou, resolve, retry } from "./pages/needs-you.ts";
 import {
-  comparison,
   compare,
+  comparison,
   cost,
   csv,
   evidence,

@@ -12,7 +12,7 @@ import {
   terminal,
   ticket,
 } from "./samples.ts";
-import { forbidden, idsOf, refused, useSandbox, type Row } from "./support.ts";
+import { forbidden, idsOf, refused, type Row, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;

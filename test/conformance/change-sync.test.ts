@@ -1,7 +1,7 @@
 /** Part 4, rule P2, and the readings of a walk. */
 import { describe, expect, it } from "vitest";
-import { order, invoice } from "./samples.ts";
-import { idsOf, instant, invalid, times, useSandbox, type Answer, type Row } from "./support.ts";
+import { invoice, order } from "./samples.ts";
+import { type Answer, idsOf, instant, invalid, type Row, times, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;

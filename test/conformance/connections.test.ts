@@ -1,7 +1,7 @@
 /** Part 4, Connections and freight rates, Parties, and their readings. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { freightRate, nowhere, party } from "./samples.ts";
-import { idsOf, invalid, notFound, useSandbox, type Row } from "./support.ts";
+import { idsOf, invalid, notFound, type Row, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;

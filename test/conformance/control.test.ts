@@ -1,7 +1,7 @@
 /** The control interface: clock, records, generation, readings, the request log. Faults: faults.test.ts. */
 import { describe, expect, it } from "vitest";
 import { order, orderLine, price, terminal } from "./samples.ts";
-import { idsOf, instant, resources, useSandbox, type Row } from "./support.ts";
+import { idsOf, instant, resources, type Row, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox("conformance");
 const { control } = sandbox;

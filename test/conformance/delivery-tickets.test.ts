@@ -1,7 +1,7 @@
 /** Part 4, Delivery tickets, part 3, and the readings about them. */
 import { describe, expect, it } from "vitest";
 import { nowhere, ticket } from "./samples.ts";
-import { idsOf, invalid, notFound, useSandbox, type Row } from "./support.ts";
+import { idsOf, invalid, notFound, type Row, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;

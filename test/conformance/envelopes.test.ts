@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { operations } from "../../src/platform/contract/operations.ts";
 import * as bodies from "./samples.ts";
 import { nowhere, order } from "./samples.ts";
-import { chars, invalid, notFound, refused, useSandbox, type Row } from "./support.ts";
+import { chars, invalid, notFound, refused, type Row, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox("conformance");
 

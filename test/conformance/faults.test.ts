@@ -1,7 +1,7 @@
 /** The faults of the control interface: what the client sees, and what became of the write. */
 import { describe, expect, it } from "vitest";
 import { invoice, order } from "./samples.ts";
-import { invalid, refused, times, useSandbox, type Answer, type Row } from "./support.ts";
+import { type Answer, invalid, refused, type Row, times, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;

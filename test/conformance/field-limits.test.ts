@@ -4,6 +4,7 @@ import * as bodies from "./samples.ts";
 import {
   absent,
   latitude,
+  type Limit,
   limitsOf,
   list,
   longitude,
@@ -15,7 +16,6 @@ import {
   required,
   text,
   time,
-  type Limit,
 } from "./field-words.ts";
 import { nowhere } from "./samples.ts";
 import { chars, useSandbox } from "./support.ts";

@@ -1,7 +1,7 @@
 /** The words that field-limits.test.ts describes fields with. */
 import { expect, it } from "vitest";
 import { nowhere } from "./samples.ts";
-import { chars, invalid, times, type Answer, type Row } from "./support.ts";
+import { type Answer, chars, invalid, type Row, times } from "./support.ts";
 
 /** Field (`lines.0.rate` for a nested one), what the specification says of it, values it takes, values it refuses. */
 export type Limit = readonly [

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { operations } from "../../src/platform/contract/operations.ts";
 import { freight, freightRate, nowhere, order, party, prices } from "./samples.ts";
-import { chars, invalid, notFound, refused, useSandbox, type Answer } from "./support.ts";
+import { type Answer, chars, invalid, notFound, refused, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;

@@ -1,7 +1,7 @@
 /** Part 4, Invoices and payments, rule I1, and the readings about them. */
 import { describe, expect, it } from "vitest";
 import { invoice, lineItem, nowhere } from "./samples.ts";
-import { forbidden, idsOf, instant, invalid, notFound, useSandbox, type Row } from "./support.ts";
+import { forbidden, idsOf, instant, invalid, notFound, type Row, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;

@@ -1,7 +1,7 @@
 /** Part 7's rate-limit errors, part 8, and the readings about limits. */
 import { describe, expect, it } from "vitest";
 import { nowhere, order } from "./samples.ts";
-import { refused, times, useSandbox, type Answer } from "./support.ts";
+import { type Answer, refused, times, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;

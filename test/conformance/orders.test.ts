@@ -1,7 +1,7 @@
 /** Part 4, Orders, and the readings about them. Field limits: field-limits.test.ts. */
 import { describe, expect, it } from "vitest";
 import { nowhere, order, orderLine } from "./samples.ts";
-import { idsOf, instant, invalid, notFound, useSandbox, type Row } from "./support.ts";
+import { idsOf, instant, invalid, notFound, type Row, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;

@@ -1,7 +1,7 @@
 /** Part 4, rule P1, and what readings say of lists. */
 import { describe, expect, it } from "vitest";
 import { price } from "./samples.ts";
-import { idsOf, instant, invalid, times, useSandbox, type Row } from "./support.ts";
+import { idsOf, instant, invalid, type Row, times, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;

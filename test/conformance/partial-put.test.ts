@@ -1,7 +1,7 @@
 /** Part 4, rule P3: a PUT changes what is sent and nothing else. */
 import { describe, expect, it } from "vitest";
 import { orderLine, terminal } from "./samples.ts";
-import { useSandbox, type Row } from "./support.ts";
+import { type Row, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;

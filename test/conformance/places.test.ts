@@ -1,7 +1,7 @@
 /** Part 4, Locations, terminals, allocations, companies, with rules L1 and P3 for locations. */
 import { describe, expect, it } from "vitest";
 import { nowhere, terminal } from "./samples.ts";
-import { idsOf, invalid, notFound, useSandbox, type Row } from "./support.ts";
+import { idsOf, invalid, notFound, type Row, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;

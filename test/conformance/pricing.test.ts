@@ -1,7 +1,7 @@
 /** Part 4, Pricing, and the readings about prices and freight. */
 import { describe, expect, it } from "vitest";
 import { freight, freightRate, nowhere, price, prices } from "./samples.ts";
-import { idsOf, invalid, notFound, times, useSandbox, type Row } from "./support.ts";
+import { idsOf, invalid, notFound, type Row, times, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;

@@ -1,5 +1,5 @@
 /** The sandbox as a process: its ready line, its signals, and what a kill -9 leaves behind. */
-import { spawn, type ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { order } from "./samples.ts";
 import { until } from "../support/site-program.ts";
-import { clientOf, controlOf, idsOf, refused, times, type Key } from "./support.ts";
+import { clientOf, controlOf, idsOf, type Key, refused, times } from "./support.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sandbox-"));
 const children: ChildProcess[] = [];

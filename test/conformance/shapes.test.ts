@@ -1,8 +1,8 @@
 /** Part 2: every answer has every field of its resource, in the types of the contract. */
 import { describe, expect, it } from "vitest";
 import { parseExact } from "../../src/core/json.ts";
-import { listOf, successOf } from "../../src/platform/contract/envelope.ts";
-import { operations, type OperationId } from "../../src/platform/contract/operations.ts";
+import { listOf, successOf } from "../../src/platform/contract/operation.ts";
+import { type OperationId, operations } from "../../src/platform/contract/operations.ts";
 import { z } from "zod";
 import {
   fields,
@@ -14,7 +14,7 @@ import {
   terminal,
   ticket,
 } from "./samples.ts";
-import { useSandbox, type Answer, type Row } from "./support.ts";
+import { type Answer, type Row, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox("conformance");
 const { control } = sandbox;

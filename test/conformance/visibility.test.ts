@@ -1,7 +1,7 @@
 /** Part 4, rule V1, and part 5, rule 6: what is not visible does not exist. */
 import { describe, expect, it } from "vitest";
 import { freightRate, invoice, nowhere, order, terminal, ticket } from "./samples.ts";
-import { notFound, useSandbox, type Row } from "./support.ts";
+import { notFound, type Row, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;

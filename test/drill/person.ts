@@ -6,7 +6,7 @@
 import { remoteOffice } from "../../src/office/remote.ts";
 import type { Office } from "../../src/office/questions.ts";
 import type { Quarantined, Status } from "../../src/office/answers.ts";
-import { type Members, type Platform, type Site } from "./site.ts";
+import type { Members, Platform, Site } from "./site.ts";
 import { SLOW_S } from "./weather.ts";
 
 const RESTS_MS = (SLOW_S + 2) * 1_000;

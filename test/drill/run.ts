@@ -24,8 +24,8 @@ import { imported, saleRecord } from "./sales.ts";
 import { openSite, type Site } from "./site.ts";
 import {
   beforeStart,
-  type Chosen,
   calm,
+  type Chosen,
   holdNextWrite,
   LATE_S,
   nextDay,

@@ -9,7 +9,7 @@ import { DesktopConfig } from "../../connectors/quickbooks-desktop/config.ts";
 import { ledgerOf } from "../../connectors/quickbooks-desktop/index.ts";
 import { desktopSources } from "../../connectors/quickbooks-desktop/sources.ts";
 import { asking, type Wire } from "../../connectors/quickbooks-desktop/wire.ts";
-import type { LedgerKind, Books } from "../../src/ledger/port.ts";
+import type { Books, LedgerKind } from "../../src/ledger/port.ts";
 import {
   InvoiceDocument,
   OrderDocument,

@@ -9,7 +9,7 @@ import { pay } from "../../connectors/tryton/payments.ts";
 import { releaseOf, type Tryton } from "../../connectors/tryton/wire.ts";
 import { driven } from "../../connectors/tryton/index.ts";
 import { encode } from "../../connectors/tryton/rows.ts";
-import { PLAIN_ENTRY, type LedgerKind, type Documents, type Entry } from "../../src/ledger/port.ts";
+import { type Documents, type Entry, type LedgerKind, PLAIN_ENTRY } from "../../src/ledger/port.ts";
 import { InvoiceDocument, OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { payingMark } from "../../src/ledger/notes.ts";
 import { Refused } from "../../src/core/errors.ts";

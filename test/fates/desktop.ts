@@ -5,7 +5,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { TABLES } from "../quickbooks-desktop/ledger.ts";
 import { type DesktopSite, openDesktopSite } from "../quickbooks-desktop/site.ts";
 import { NO_NUMBER, platformSide, PRODUCTS } from "./platform.ts";
-import { NOT_CARRIED, type Counterpart } from "./round.ts";
+import { type Counterpart, NOT_CARRIED } from "./round.ts";
 import type { Actor, Held, Side } from "./table.ts";
 
 const TERMINAL = "T-76-TX-2799";

@@ -1,11 +1,15 @@
 /** The example's ledger in the table of fates: over HTTP, by its own rows. */
-import { startLedger, TOKEN, type Row } from "../../connectors/example/ledger.fixture.ts";
-import type { Ledger } from "../../connectors/example/ledger.fixture.ts";
+import {
+  type Ledger,
+  type Row,
+  startLedger,
+  TOKEN,
+} from "../../connectors/example/ledger.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { dayOf } from "../tryton/ledger.ts";
 import { openBooksSite } from "../support/books-site.ts";
 import { NO_NUMBER, PRODUCTS } from "./platform.ts";
-import { NOT_CARRIED, type Counterpart } from "./round.ts";
+import { type Counterpart, NOT_CARRIED } from "./round.ts";
 import type { Actor, Held, Side } from "./table.ts";
 
 const d = (digits: string | number): Decimal => Decimal.of(String(digits));

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { openBooksSite } from "../support/books-site.ts";
 import { NO_NUMBER, PRODUCTS } from "./platform.ts";
-import { NOT_CARRIED, type Counterpart } from "./round.ts";
+import { type Counterpart, NOT_CARRIED } from "./round.ts";
 import type { Actor, Held, Side } from "./table.ts";
 
 interface Party {

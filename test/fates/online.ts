@@ -4,7 +4,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { openOnlineSite } from "../quickbooks-online/site.ts";
 import { dayOf } from "../tryton/ledger.ts";
 import { NO_NUMBER, PRODUCTS } from "./platform.ts";
-import { NOT_CARRIED, type Counterpart } from "./round.ts";
+import { type Counterpart, NOT_CARRIED } from "./round.ts";
 import type { Actor, Held, Side } from "./table.ts";
 
 const d = (digits: string | number): Decimal => Decimal.of(String(digits));

@@ -1,5 +1,5 @@
 /** The platform's side of the table of fates: raw records through the sandbox's control interface, faults at its API. */
-import { type controlOf, type Row } from "../conformance/support.ts";
+import type { controlOf, Row } from "../conformance/support.ts";
 import type { Actor, Held, Side } from "./table.ts";
 
 /** Of config/crossref. */

@@ -6,7 +6,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { QuarantineGroup, Quarantined, Status } from "../../src/office/answers.ts";
+import type { Quarantined, QuarantineGroup, Status } from "../../src/office/answers.ts";
 import { agreeing } from "../../src/reconcile/case.ts";
 import type { Report } from "../../src/reconcile/report.ts";
 import type { BooksSite } from "../support/books-site.ts";
@@ -18,8 +18,8 @@ import {
   type Event,
   type Fate,
   type Held,
-  kinds,
   type Kind,
+  kinds,
   type Side,
   type Travels,
   type Way,

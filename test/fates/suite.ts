@@ -2,7 +2,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Counterpart, played, prepared, type Prepared } from "./round.ts";
-import { type Cell, events, isBad, kinds, type Kind, nameOf, printed } from "./table.ts";
+import { type Cell, events, isBad, type Kind, kinds, nameOf, printed } from "./table.ts";
 
 const SLOW = 1_200_000;
 

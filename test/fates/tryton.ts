@@ -9,7 +9,7 @@ import { dayOf } from "../tryton/ledger.ts";
 import { newCustomer, newInvoice, newPriceList, settle } from "../tryton/office.ts";
 import { logIn, type Rpc } from "../tryton/rpc.ts";
 import { NO_NUMBER, PRODUCTS } from "./platform.ts";
-import { NOT_CARRIED, type Counterpart } from "./round.ts";
+import { type Counterpart, NOT_CARRIED } from "./round.ts";
 import type { Actor, Held, Side } from "./table.ts";
 
 const TERMINAL = "T-76-TX-2799";

@@ -23,7 +23,7 @@ import {
 } from "../../src/core/budget.ts";
 import { calendarOf } from "../../src/core/calendar.ts";
 import type { Clock } from "../../src/core/moment.ts";
-import { openClient, type Exchanger, type PlatformOptions } from "../../src/platform/client.ts";
+import { type Exchanger, openClient, type PlatformOptions } from "../../src/platform/client.ts";
 import { type EndpointOptions, openPlatform } from "../../src/platform/endpoint.ts";
 import { openGovernor } from "../../src/platform/governor.ts";
 import { useSandbox } from "../conformance/support.ts";

@@ -4,7 +4,7 @@
  * the seed of the first such run, with which `--runs 1` repeats it.
  */
 import { parseArgs } from "node:util";
-import { money } from "../../src/platform/sinks/policy.ts";
+import { money } from "../../src/platform/sinks/write.ts";
 import { hostile, storm } from "./model.ts";
 import { simulate } from "./run.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Policy } from "../../src/core/outcome.ts";
-import { money } from "../../src/platform/sinks/policy.ts";
+import { money } from "../../src/platform/sinks/write.ts";
 import { hostile, storm, type Weather } from "./model.ts";
 import { simulate } from "./run.ts";
 

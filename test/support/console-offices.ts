@@ -1,8 +1,15 @@
 /** Offices that tests of the console ask: one that notes what it is asked, and one whose every text is the test's. */
 import type { Report } from "../../src/reconcile/report.ts";
 import type { CaseRow } from "../../src/reconcile/rows.ts";
-import type { Edited, FoundDocument, Life, ShownCorrection } from "../../src/office/answers.ts";
-import type { FlowStatus, MonthStatus, QuarantineGroup } from "../../src/office/answers.ts";
+import type {
+  Edited,
+  FlowStatus,
+  FoundDocument,
+  Life,
+  MonthStatus,
+  QuarantineGroup,
+  ShownCorrection,
+} from "../../src/office/answers.ts";
 import type { Office } from "../../src/office/questions.ts";
 
 const AT = "2026-11-21T07:00:00.000Z";

@@ -1,7 +1,7 @@
 /** One trytond, in a folder of its own. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { programsOf, testedSeries } from "./tryton-releases.ts";
 

@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../src/demo/world.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
-import type { QuarantineGroup, Quarantined } from "../../src/office/answers.ts";
+import type { Quarantined, QuarantineGroup } from "../../src/office/answers.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { controlOf } from "../conformance/support.ts";
 import { today } from "../support/site.ts";

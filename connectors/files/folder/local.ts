@@ -15,10 +15,10 @@ import {
 import { userInfo } from "node:os";
 import path, { basename, dirname, join, resolve } from "node:path";
 import {
-  isRightMissing,
   type Drop,
   type Entry,
   failure,
+  isRightMissing,
   type OpenFile,
   type Right,
   type Rights,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { files } from "../index.ts";
 import type { Endpoint, Item, Outgoing, Page, Source } from "../../../src/core/contract.ts";
 import { aleaud, bill, golden, itemOf, sinkConfig } from "../../../test/files/idoc.ts";
-import { agreed, envelope, golden832, order, itemOf as ordered } from "../../../test/files/x12.ts";
+import { agreed, envelope, golden832, itemOf as ordered, order } from "../../../test/files/x12.ts";
 import { tempFolder } from "../../../test/support/folder.ts";
 import { isThere } from "../../../test/support/machine.ts";
 import { startSshd } from "../../../test/support/sshd.ts";

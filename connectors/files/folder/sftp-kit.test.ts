@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { connectorSuite, type Config, type Ground } from "../../../test/connector.suite.ts";
+import { type Config, connectorSuite, type Ground } from "../../../test/connector.suite.ts";
 import { freePort } from "../../../src/demo/sshd.ts";
 import { files } from "../index.ts";
 import { books, HEADER } from "../../../test/files/kit.ts";

@@ -15,7 +15,7 @@ import type { Endpoint, Item, Outgoing, Sink } from "../../../src/core/contract.
 import { bill, itemOf, sinkConfig } from "../../../test/files/idoc.ts";
 import { type Deed, startHostileServer, type Verb } from "../../../test/files/sftp-server.ts";
 import { invoice, item, line } from "../../../test/files/sink.ts";
-import { agreed, order, itemOf as orderedItem } from "../../../test/files/x12.ts";
+import { agreed, itemOf as orderedItem, order } from "../../../test/files/x12.ts";
 import { tempFolder } from "../../../test/support/folder.ts";
 import { isThere } from "../../../test/support/machine.ts";
 import { startSshd } from "../../../test/support/sshd.ts";

@@ -6,7 +6,7 @@ import { InvoiceRecord } from "../../../src/ledger/documents.ts";
 import { day } from "../rows.ts";
 import { openTryton } from "../wire.ts";
 import { invoices, paidInvoices } from "../sources.ts";
-import { deskIn, exactly, reader, type Desk } from "./source.fixture.ts";
+import { type Desk, deskIn, exactly, reader } from "./source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
 const PLATFORM_ID = "0b6f7a52-4c1e-4d8a-9f5e-1c2d3e4f5a6b";

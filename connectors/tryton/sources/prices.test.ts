@@ -3,7 +3,7 @@ import { Decimal } from "../../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
 import { PriceRecord } from "../../../src/ledger/documents.ts";
 import { prices } from "../sources.ts";
-import { byId, deskIn, exactly, reader, type Desk } from "./source.fixture.ts";
+import { byId, type Desk, deskIn, exactly, reader } from "./source.fixture.ts";
 
 describe.skipIf(!trytonIsThere)("prices of Tryton", () => {
   const server = useTryton();

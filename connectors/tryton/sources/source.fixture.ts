@@ -1,7 +1,7 @@
 /** Books of a test's own, somebody of the office who works in them, and an engine's side of reading them. */
 import { onTestFinished } from "vitest";
 import type { Change, Page, Source } from "../../../src/core/contract.ts";
-import { parseExact, type Json } from "../../../src/core/json.ts";
+import { type Json, parseExact } from "../../../src/core/json.ts";
 import type { TrytonServer } from "../../../test/support/tryton.ts";
 import { type Books, openLookup } from "../books.ts";
 import { TrytonConfig } from "../config.ts";

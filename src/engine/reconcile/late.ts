@@ -9,7 +9,7 @@ import type { Change } from "../../core/contract.ts";
 import type { Holding, HoldingKind, Period } from "../../core/holdings.ts";
 import type { Json } from "../../core/json.ts";
 import { LATE_MS, type WalkPosition } from "../../core/watermark.ts";
-import { type Engine, type Flow, endpointOf } from "../engine.ts";
+import { endpointOf, type Engine, type Flow } from "../engine.ts";
 import { PLATFORM } from "./plan.ts";
 import type { Audit } from "./reconcile.ts";
 

@@ -16,7 +16,7 @@ import {
   type Told,
 } from "../../reconcile/case.ts";
 import type { Alias } from "../../reconcile/groups.ts";
-import { type Judging, judgeAll } from "../../reconcile/judge.ts";
+import { judgeAll, type Judging } from "../../reconcile/judge.ts";
 import { match } from "../../reconcile/match.ts";
 import { reconcile, type Report, type Unasked } from "../../reconcile/report.ts";
 import type { Link as StoredLink } from "../../store/links.ts";
@@ -27,10 +27,10 @@ import {
   isAskable,
   isUntold,
   type KindPlan,
-  PLATFORM,
   planOf,
+  PLATFORM,
 } from "./plan.ts";
-import { type Reading, readAgain, readBoth, readNamed } from "./read.ts";
+import { readAgain, readBoth, type Reading, readNamed } from "./read.ts";
 import { storedStateOf } from "./stored-state.ts";
 import { beganOf, deliveredParties, pricesOf, storeSide, tell } from "./told.ts";
 

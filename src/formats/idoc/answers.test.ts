@@ -3,10 +3,9 @@ import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { FilesConfig } from "../../../connectors/files/config.ts";
+import { AnswersConfig, FilesConfig } from "../../../connectors/files/config.ts";
 import { answersSource } from "../../../connectors/files/index.ts";
 import type { Page, Reading } from "../../core/contract.ts";
-import { AnswersConfig } from "../../../connectors/files/config.ts";
 import { aleaud, emptyFolder, siteIn } from "../../../test/files/idoc.ts";
 
 /** A folder of answers, and what a reading of it tells: `DOCNUM verdict`. */

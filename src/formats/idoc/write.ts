@@ -8,8 +8,8 @@ import { OrderDocument, ShipmentDocument } from "../../ledger/documents.ts";
 import {
   type Delivered,
   type Inspection,
-  thereAsBrought,
   type Surroundings,
+  thereAsBrought,
 } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";

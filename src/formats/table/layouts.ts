@@ -4,8 +4,8 @@
  */
 import { z } from "zod";
 import {
-  decimal as bookDecimal,
   day,
+  decimal as bookDecimal,
   InvoiceRecord,
   PartyRecord,
   PriceRecord,

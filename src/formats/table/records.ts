@@ -7,10 +7,10 @@ import { parseExact, stringifyExact } from "../../core/json.ts";
 import type { Scratch } from "../../core/scratch.ts";
 import {
   type Bytes,
-  firstBytes,
   ChangedMeanwhile,
   type Encoding,
   FileFault,
+  firstBytes,
   PartFault,
   type Survey,
   textOf,

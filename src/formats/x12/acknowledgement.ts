@@ -7,8 +7,17 @@ import type { Json } from "../../core/json.ts";
 import type { X12Options } from "./config.ts";
 import { faultsInWords, groupErrorsInWords, setErrorsInWords, type SetVerdict } from "./grammar.ts";
 import { type Row, setText } from "./set-writer.ts";
-import { all, at, first, loops } from "./syntax.ts";
-import type { Group, Interchange, Segment, SegmentFault, TransactionSet } from "./syntax.ts";
+import {
+  all,
+  at,
+  first,
+  type Group,
+  type Interchange,
+  loops,
+  type Segment,
+  type SegmentFault,
+  type TransactionSet,
+} from "./syntax.ts";
 
 /** Numbers between the same two are counted together, in test and in production by themselves. */
 export const sequenceOf = ({ us, partner, usage }: X12Options): string =>

@@ -3,7 +3,7 @@ import { Refused } from "../../core/errors.ts";
 import type { Fault } from "../../core/fault.ts";
 import { FileFault, type RecordReader, type RecordsRead, refusedIn } from "../format.ts";
 import { acknowledgementsIn, type GroupVerdict, replyTo } from "./acknowledgement.ts";
-import { usageOf, type X12Options, type x12Layouts } from "./config.ts";
+import { usageOf, type x12Layouts, type X12Options } from "./config.ts";
 import {
   faultsInWords,
   groupErrorsInWords,

@@ -6,8 +6,8 @@ import {
   type Element,
   elementErrors,
   faultOf,
-  segments as known,
   mostOf,
+  segments as known,
   withoutPoint,
 } from "./grammar.ts";
 

@@ -13,7 +13,7 @@ import {
   type ReplyContent,
   sequenceOf,
 } from "./acknowledgement.ts";
-import type { X12Options, x12Documents } from "./config.ts";
+import type { x12Documents, X12Options } from "./config.ts";
 import {
   interchange,
   isOneOf,

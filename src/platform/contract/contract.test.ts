@@ -5,7 +5,7 @@ import { parseExact, stringifyExact } from "../../core/json.ts";
 import { CreateInvoice, Invoice, invoiceStatuses, Payment } from "./invoice.ts";
 import { CreateFreightRate, CreateParty, UpdateFreightRate } from "./network.ts";
 import { BulkRackPrice, FreightCalculate } from "./pricing.ts";
-import type { Operation } from "./operation.ts";
+import { ErrorEnvelope, listOf, type Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
 import { UpdateLocation, UpdateTerminal, UpsertTerminal } from "./place.ts";
 import { decimal, id, integer, isKnown, timestamp } from "./primitives.ts";
@@ -14,7 +14,6 @@ import {
   SignDeliveryTicket,
   UpdateDeliveryTicket,
 } from "./delivery-ticket.ts";
-import { ErrorEnvelope, listOf } from "./envelope.ts";
 import { CreateOrder, Order, UpdateOrder } from "./order.ts";
 
 const uuid = "11111111-1111-1111-1111-111111111111";

@@ -1,10 +1,9 @@
 /** The table of operations as OpenAPI 3.1. Schemas and limits are those that client and sandbox check with. */
 import { z } from "zod";
 import * as ticket from "./delivery-ticket.ts";
-import { ErrorEnvelope, errorStatuses, Meta } from "./envelope.ts";
+import { ErrorEnvelope, errorStatuses, Meta, type Operation } from "./operation.ts";
 import * as invoice from "./invoice.ts";
 import * as network from "./network.ts";
-import type { Operation } from "./operation.ts";
 import { groupOf, operations } from "./operations.ts";
 import * as order from "./order.ts";
 import * as place from "./place.ts";

@@ -27,7 +27,7 @@ import {
   recordAt,
   recordIn,
 } from "../reading.ts";
-import type { Ourselves } from "../sinks/ourselves.ts";
+import type { Ourselves } from "../sinks/read-back.ts";
 import {
   type KindHoldings,
   type PaidSoFar,

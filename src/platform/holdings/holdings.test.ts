@@ -1,6 +1,6 @@
 /** What the platform holds, asked over HTTP as the reconciliation asks it. */
 import { expect, test } from "vitest";
-import { items, never, usePlatform, counting } from "../../../test/platform/support.ts";
+import { counting, items, never, usePlatform } from "../../../test/platform/support.ts";
 import type { Holding, HoldingKind, Holdings, Scope } from "../../core/holdings.ts";
 import { compare } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";

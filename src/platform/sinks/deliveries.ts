@@ -7,9 +7,15 @@ import { DeliveryTicket } from "../contract/delivery-ticket.ts";
 import { ChangedTicket, NoteOnOrder, SignedTicket, TicketDocument } from "../contract/documents.ts";
 import { pathOf, targetOf } from "../contract/operations.ts";
 import { OrderNote, OrderNoteInput } from "../contract/order.ts";
-import { notes, tickets as policy } from "./policy.ts";
+import {
+  accepted,
+  idIn,
+  notes,
+  type SinkContext,
+  type SinkPart,
+  tickets as policy,
+} from "./write.ts";
 import { findListed, foundChanged, foundIn, isSince, readAllAt, readAt } from "./read-back.ts";
-import { accepted, idIn, type SinkContext, type SinkPart } from "./write.ts";
 
 /** A document with a `ticketId`, and one of a ticket that we made, changes that ticket; any other makes a new one. */
 export const tickets: SinkPart = {

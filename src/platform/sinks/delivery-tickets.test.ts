@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { nowhere } from "../../../test/conformance/samples.ts";
-import { instant, times, type Row } from "../../../test/conformance/support.ts";
+import { instant, type Row, times } from "../../../test/conformance/support.ts";
 import { engineOn, pagesOf } from "../../../test/support/engine.ts";
 import { tempFolder } from "../../../test/support/folder.ts";
 import { defineMapping } from "../../core/contract.ts";

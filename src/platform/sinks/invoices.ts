@@ -9,9 +9,8 @@ import { PaidInvoice } from "../contract/documents.ts";
 import { CreateInvoice, ListedInvoice, MarkPaid } from "../contract/invoice.ts";
 import { pathOf, targetOf } from "../contract/operations.ts";
 import { toDecimal } from "../contract/primitives.ts";
-import { money, payments } from "./policy.ts";
+import { accepted, idIn, money, payments, type SinkContext, type SinkPart } from "./write.ts";
 import { findListed, isSameInstant, listAll, readAt } from "./read-back.ts";
-import { accepted, idIn, type SinkContext, type SinkPart } from "./write.ts";
 
 /** Which status a new invoice has is not specified (part 3): a draft is nothing that its payer sees. */
 const DRAFT: Fault = {

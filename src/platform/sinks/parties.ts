@@ -5,11 +5,9 @@ import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { Connection, CreateParty } from "../contract/network.ts";
 import { targetOf } from "../contract/operations.ts";
-import { otherEnd } from "./ourselves.ts";
+import { isSince, listAll, otherEnd } from "./read-back.ts";
 import type { Query } from "../reading.ts";
-import { money } from "./policy.ts";
-import { isSince, listAll } from "./read-back.ts";
-import { accepted, type SinkContext, type SinkPart } from "./write.ts";
+import { accepted, money, type SinkContext, type SinkPart } from "./write.ts";
 
 export const parties = (kind: "customer" | "supplier"): SinkPart => ({
   uses: [kind === "customer" ? "createCustomer" : "createSupplier", "listConnections"],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { nowhere } from "../../../test/conformance/samples.ts";
-import { instant, times, type Row } from "../../../test/conformance/support.ts";
+import { instant, type Row, times } from "../../../test/conformance/support.ts";
 import { delivery } from "../../../test/platform/deliver.ts";
 import { deliverThrough, unknownOutcomes } from "../../../test/platform/outcomes-unknown.ts";
 import { faultFor, items, never, outgoing, usePlatform } from "../../../test/platform/support.ts";

@@ -8,7 +8,7 @@ import { pathOf, targetOf } from "../contract/operations.ts";
 import { SupplierTerminal, UpdateTerminal, UpsertTerminal } from "../contract/place.ts";
 import { BulkRackPrice, hasEnded, nameOfPrice, RackPrice } from "../contract/pricing.ts";
 import { toDecimal } from "../contract/primitives.ts";
-import { masterData, prices } from "./policy.ts";
+import { accepted, idIn, masterData, prices, type SinkContext, type SinkPart } from "./write.ts";
 import {
   differs,
   findListed,
@@ -19,7 +19,6 @@ import {
   readAllAt,
   readAt,
 } from "./read-back.ts";
-import { accepted, idIn, type SinkContext, type SinkPart } from "./write.ts";
 
 /** Up to 200 a call. */
 export const rackPrices: SinkPart = {

@@ -9,7 +9,7 @@ import {
   paymentStatuses,
 } from "../../platform/contract/invoice.ts";
 import { Connection, FreightRate } from "../../platform/contract/network.ts";
-import { RackPrice, priceUnits } from "../../platform/contract/pricing.ts";
+import { priceUnits, RackPrice } from "../../platform/contract/pricing.ts";
 import {
   Allocation,
   CompanyProfile,

@@ -1,8 +1,6 @@
 /** Flows: when they look, how they stand, and what an operator may do about them. */
 import { BACKFILL_SHARE } from "../../office/asked.ts";
-import type { BackfillState } from "../../office/answers.ts";
-import type { Look } from "../../office/answers.ts";
-import type { FlowStatus, Stop, Unread } from "../../office/answers.ts";
+import type { BackfillState, FlowStatus, Look, Stop, Unread } from "../../office/answers.ts";
 import { fateOf, isHeldList } from "../../core/obstacle.ts";
 import { type Html, html, segment, verbatim } from "../html.ts";
 import {

@@ -1,5 +1,5 @@
 /** What needs a person: groups by cause, each with what it means, what to do, and only what can help. */
-import type { QuarantineGroup, Quarantined, ShownTable } from "../../office/answers.ts";
+import type { Quarantined, QuarantineGroup, ShownTable } from "../../office/answers.ts";
 import { address, type Html, html, segment, verbatim } from "../html.ts";
 import {
   backTo,

@@ -41,7 +41,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     to: 'failed: { outcome: "nothing" }',
   },
   "nothing settles before it is read": {
-    file: "src/platform/sinks/policy.ts",
+    file: "src/platform/sinks/write.ts",
     from: "settleMs: 15 * MINUTE",
     to: "settleMs: 0",
   },

@@ -3,7 +3,7 @@
  * rules W1 to W6), and every answer that `src/platform/answers.ts` knows, after, before or without the effect.
  */
 import { sha256 } from "../../../src/core/keys.ts";
-import { stringifyExact, parseExact } from "../../../src/core/json.ts";
+import { parseExact, stringifyExact } from "../../../src/core/json.ts";
 import { answerRules } from "../../../src/platform/answers.ts";
 import { answerOf } from "../../../src/platform/outcomes.ts";
 import type { Exchange, Exchanger, PlatformRequest } from "../../../src/platform/client.ts";

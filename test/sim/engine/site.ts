@@ -28,7 +28,7 @@ import { EndedFreightRate } from "../../../src/platform/contract/documents.ts";
 import { CreateInvoice, ListedInvoice } from "../../../src/platform/contract/invoice.ts";
 import { CreateParty } from "../../../src/platform/contract/network.ts";
 import { sinks as platformSinks } from "../../../src/platform/parts.ts";
-import { ourselves } from "../../../src/platform/sinks/ourselves.ts";
+import { ourselves } from "../../../src/platform/sinks/read-back.ts";
 import { openSink } from "../../../src/platform/sinks/write.ts";
 import { walkSource } from "../../../src/platform/walk.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
