@@ -1,11 +1,11 @@
 /** For commands that need what is stored: the running daemon is asked; without one, the store is opened. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { StoreInUse } from "../core/errors.ts";
 import type { Office } from "../office/questions.ts";
 import { addressFile, answeredOffice, remoteOffice } from "../office/remote.ts";
-import { loadConfiguration } from "./configuration.ts";
+import { loadConfiguration, scrubbed } from "./configuration.ts";
 
 /** How often a store that is held is tried; each takes two seconds. */
 const TRIES = 3;
@@ -20,10 +20,31 @@ export async function ask<Result>(
   long?: string,
 ): Promise<Result> {
   const state = stateNamedIn(file);
-  // The daemon has read the configuration: whoever only asks it need not do so again.
+  // The daemon has read the configuration: whoever only asks it need not do so again, unless it was changed since.
   const remote = state === null ? null : await remoteOffice(state);
-  if (remote !== null) return question(remote);
+  if (state !== null && remote !== null) {
+    await reportBroken(file, state);
+    return question(remote);
+  }
   return askOf(await loadConfiguration(file), question, long);
+}
+
+/**
+ * Says on standard error what is wrong with a configuration that was changed after the daemon began: the daemon goes on, and
+ * cannot be started again.
+ */
+async function reportBroken(file: string, state: string): Promise<void> {
+  const began = statSync(addressFile(state), { throwIfNoEntry: false });
+  if (began === undefined || statSync(file).ctimeMs <= began.mtimeMs) return;
+  try {
+    await loadConfiguration(file);
+  } catch (error) {
+    const problem = scrubbed(error instanceof Error ? error.message : String(error));
+    process.stderr.write(
+      `fuelbridge: The daemon works with the configuration that it read when it began. It could not be started with ${file} as ` +
+        `it is now:\n${problem}\n  Correct it before the daemon is started again: fuelbridge check.\n`,
+    );
+  }
 }
 
 /**

@@ -25,9 +25,7 @@ export async function loadConfiguration(
     ]);
   const written = readConfig(file, env);
   const connectors = await connectorsNamed(connectorsIn(written));
-  const site = mappingsFolderIn(written);
-  const own = site === null ? [] : await loadOwn(site);
-  const mappings = [...shipped.mappings, ...own];
+  const mappings = [...shipped.mappings, ...(await ownMappings(mappingsFolderIn(written)))];
   const known = { env, connectors, mappings, platform: platform.platformOffers };
   const config = completeConfig(written, known, depth);
   scrub = scrubber(config.secrets);
@@ -48,7 +46,25 @@ async function connectorsNamed(names: readonly (string | null)[]): Promise<reado
   return (await import("../../connectors/index.ts")).connectors;
 }
 
-async function loadOwn(folder: string): Promise<readonly Mapping[]> {
+/**
+ * The JSON Schema of the configuration. `file`: a configuration whose own mappings are in it, too; null: the shipped
+ * mappings alone. Only the setting `mappings` is read of it, so the rest may be wrong.
+ * @throws ConfigurationError when there is no such file, SiteMappingsError when a module of its mappings is wrong
+ */
+export async function configurationSchema(file: string | null): Promise<object> {
+  const [{ mappingsFolderIn, readConfig }, { jsonSchema }, { connectors }, { mappings }] =
+    await Promise.all([
+      import("../config/config.ts"),
+      import("../config/schema.ts"),
+      import("../../connectors/index.ts"),
+      import("../../mappings/index.ts"),
+    ]);
+  const own = file === null ? null : mappingsFolderIn(readConfig(file, process.env));
+  return jsonSchema(connectors, [...mappings, ...(await ownMappings(own))]);
+}
+
+async function ownMappings(folder: string | null): Promise<readonly Mapping[]> {
+  if (folder === null) return [];
   const { loadSiteMappings } = await import("../mapping/load.ts");
   return loadSiteMappings(folder);
 }

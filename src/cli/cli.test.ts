@@ -1,6 +1,14 @@
 /** The program as it is started: what it prints, where, and with which exit code. What a test asks besides is asked here. */
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -145,6 +153,24 @@ test("schema prints the schema that is shipped", async () => {
   expect(JSON.parse(out)).toEqual(JSON.parse(shipped));
 });
 
+test("schema --config has the site's own mappings, also while the rest of the configuration is wrong", async () => {
+  const { folder, config } = site((text) => text.replace("USD", "US$") + "\nmappings: own\n");
+  const own = join(folder, "config", "own");
+  mkdirSync(own);
+  writeFileSync(
+    join(own, "orders.js"),
+    `import { defineMapping, shippedMapping, skip } from "fuelbridge/mapping";
+    const { input, output } = shippedMapping("canonical/orders");
+    export default defineMapping({
+      name: "site/orders", kind: "order", reads: "platform.orders", writes: "files.orders", input, output,
+      number: ({ id }) => id, map: () => skip("none"), figures: () => ({ amount: null, gallons: null }),
+    });`,
+  );
+  const { code, out } = await fuelbridge(["schema", "--config", config]);
+  expect(code).toBe(exitCodes.ok);
+  expect(out).toContain('"site/orders"');
+});
+
 const USAGE: [args: string[], command: string, message: string][] = [
   [["nope"], "", "unknown command 'nope'"],
   [["chek"], "", "Did you mean check?"],
@@ -205,6 +231,25 @@ test("questions go to the daemon that runs, and its refusals come back", async (
   });
   const list = await here(["quarantine", "list", "--config", config]);
   expect(list.out).toBe("Nothing is in quarantine.\n");
+});
+
+test("a configuration that was broken after the daemon began is reported beside its answer, and a right one is not", async () => {
+  const { config, state } = site();
+  const office = { quarantine: async () => [] } as unknown as Office;
+  const admin = await serveAdmin({ office, state, port: 0, secrets: [] });
+  onTestFinished(() => admin.close());
+  const text = readFileSync(config, "utf8");
+  const written = async (content: string): Promise<Ended> => {
+    utimesSync(join(state, "admin.json"), 0, 0);
+    writeFileSync(config, content);
+    return here(["quarantine", "list", "--json", "--config", config]);
+  };
+  expect(await written(text)).toMatchObject({ code: exitCodes.ok, err: "" });
+  const { code, out, err } = await written(text.replace("USD", "US$"));
+  expect(code).toBe(exitCodes.ok);
+  expect(envelope(out)).toMatchObject({ ok: true, data: { groups: [] } });
+  expect(err).toContain(`${config}:12:11 currency: "US$" is not a currency.`);
+  expect(err).toContain("Correct it before the daemon is started again: fuelbridge check.");
 });
 
 test("status names a file that is not read, since when, what to do, and what waits behind it", () => {

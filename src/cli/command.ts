@@ -9,6 +9,8 @@ export interface Given {
   readonly json: boolean;
   /** The configuration file to read. */
   readonly file: string;
+  /** The same where `--config` names it; null: it is the usual one. */
+  readonly named: string | null;
 }
 
 /** What a command does: it answers, or returns nothing when it has spoken itself. */
@@ -40,7 +42,13 @@ export function addBareCommand(
     .action(async function (this: Command) {
       const { json, config, ...options } = this.opts<{ json?: boolean; config?: string }>();
       const file = config ?? (process.env.FUELBRIDGE_CONFIG || DEFAULT_CONFIG);
-      const answer = await work({ args: this.args, options, json: json === true, file });
+      const answer = await work({
+        args: this.args,
+        options,
+        json: json === true,
+        file,
+        named: config ?? null,
+      });
       if (answer) say(commandName(this), json === true, answer);
     });
 }

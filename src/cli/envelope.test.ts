@@ -132,5 +132,4 @@ const BARE = [
   "profile schema",
   "profile try",
   "sandbox",
-  "schema",
 ];

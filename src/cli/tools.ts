@@ -1,5 +1,6 @@
 /** Commands that read no configuration: the sandbox, the demo, and what editors, programs and shells are given. */
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { configurationSchema } from "../app/configuration.ts";
 import { addBareCommand } from "./command.ts";
 
 const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
@@ -28,15 +29,8 @@ export function toolCommands(program: Command): void {
     program,
     "schema",
     "the JSON Schema of the configuration, for editors",
-    async () => {
-      const [{ jsonSchema }, { connectors }, { mappings }] = await Promise.all([
-        import("../config/schema.ts"),
-        import("../../connectors/index.ts"),
-        import("../../mappings/index.ts"),
-      ]);
-      return printed(jsonSchema(connectors, mappings));
-    },
-  );
+    async ({ named }) => printed(await configurationSchema(named)),
+  ).option("--config <file>", "with the site's own mappings that this configuration names");
   addBareCommand(program, "openapi", "the platform's API as OpenAPI 3.1", async ({ options }) => {
     if (options["markdown"] === undefined)
       return printed((await import("../platform/contract/openapi.ts")).openApi());

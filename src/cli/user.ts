@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { text as textOf } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import type { Config } from "../config/config.ts";
-import { type Role, roles } from "../web/route.ts";
+import { type Role, roles } from "../web/users.ts";
 import type { Users } from "../web/users.ts";
 import type { DoneElsewhere } from "../office/asked.ts";
 import { askOf } from "../app/ask.ts";

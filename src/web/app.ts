@@ -1,9 +1,8 @@
 /** The console as one function from a request to a page: who asks, what they may, and every refusal in words. */
 import { type Context, Hono } from "hono";
 import { getCookie } from "hono/cookie";
-import { type Scrub, scrubber } from "../config/scrub.ts";
+import { scrubber } from "../config/scrub.ts";
 import { FuelbridgeError, SourceUnavailable } from "../core/errors.ts";
-import type { Office } from "../office/questions.ts";
 import { OfficeError } from "../office/answers.ts";
 import { assets } from "./assets.ts";
 import { Attempts, isSame, type Session, Sessions } from "./sessions.ts";
@@ -11,48 +10,18 @@ import { securityHeaders } from "./guard.ts";
 import { address, type Html, html } from "./html.ts";
 import {
   type Answer,
+  type AppParts,
   type Asked,
-  atLeast,
+  type Call,
+  type Env,
   Jobs,
-  type Pack,
   type Route,
-  type Site,
+  type Shared,
 } from "./route.ts";
 import { bare, framed } from "./layout.ts";
 import { login } from "./login.ts";
 import { routes } from "./routes.ts";
-import type { User, Users } from "./users.ts";
-
-export interface AppParts {
-  readonly office: Office;
-  readonly site: Site;
-  readonly pack: Pack;
-  readonly users: Users;
-  /** Values that no page may show. */
-  readonly secrets: readonly string[];
-  /** The wall clock, and one that never goes back, ms. */
-  readonly clock: { now(): { wallMs: number; monoMs: number } };
-  /** A line for the log: what failed, never a form. */
-  readonly note: (message: string, details: Readonly<Record<string, unknown>>) => void;
-  /** Cookies are for TLS only. */
-  readonly isSecure: boolean;
-}
-
-/** What a request came from: the listener knows its socket. */
-export interface Bindings {
-  readonly remote: string;
-}
-type Env = { Bindings: Bindings };
-export type Call = Context<Env>;
-
-/** What the pieces of the console share. */
-export interface Shared extends AppParts {
-  readonly sessions: Sessions;
-  readonly attempts: Attempts;
-  readonly jobs: Jobs;
-  readonly scrub: Scrub;
-  readonly cookie: string;
-}
+import { atLeast, type User } from "./users.ts";
 
 export function consoleApp(parts: AppParts): Hono<Env> {
   const monoMs = (): number => parts.clock.now().monoMs;

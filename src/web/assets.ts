@@ -2,14 +2,14 @@
 import type { Hono } from "hono";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Bindings } from "./app.ts";
+import type { Env } from "./route.ts";
 
 const require = createRequire(import.meta.url);
 
 const CSS = "text/css; charset=utf-8";
 const SCRIPT = "text/javascript; charset=utf-8";
 
-export function assets(app: Hono<{ Bindings: Bindings }>): void {
+export function assets(app: Hono<Env>): void {
   const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
     "pico.css": [CSS, installed("@picocss/pico/css/pico.min.css")],
     "htmx.js": [SCRIPT, installed("htmx.org/dist/htmx.min.js")],

@@ -1,16 +1,16 @@
 /** Login and logout. Nobody has a password that was not given to them. */
 import type { Hono } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
-import type { Bindings, Call, Shared } from "./app.ts";
 import { address, href, type Html, html, verbatim } from "./html.ts";
 import { bare } from "./layout.ts";
+import type { Call, Env, Shared } from "./route.ts";
 import { isSame, secretText } from "./sessions.ts";
 import { isName } from "./users.ts";
 
 /** Passwords that are looked at one after the other: each takes 19 MiB and some ten milliseconds. */
 const WAITING_MAX = 10;
 
-export function login(app: Hono<{ Bindings: Bindings }>, shared: Shared): void {
+export function login(app: Hono<Env>, shared: Shared): void {
   let queue: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   /** One at a time. */

@@ -2,7 +2,8 @@
 import { Decimal } from "../core/decimal.ts";
 import { inCents, money } from "../office/about.ts";
 import { address, href, type Html, html, segment, verbatim } from "./html.ts";
-import { type Asked, atLeast, type Role, type Site } from "./route.ts";
+import type { Asked, Site } from "./route.ts";
+import { atLeast, type Role } from "./users.ts";
 
 export { money } from "../office/about.ts";
 

@@ -1,17 +1,13 @@
 /** What a page is asked with and answers, by whom, and the comparisons that are being made. The list of all routes is routes.ts. */
 import { randomUUID } from "node:crypto";
+import type { Context } from "hono";
+import type { Scrub } from "../config/scrub.ts";
 import type { AuditHead, Reconciling } from "../office/asked.ts";
 import type { Office } from "../office/questions.ts";
 import type { Report } from "../reconcile/report.ts";
 import type { Html } from "./html.ts";
-import type { Session } from "./sessions.ts";
-
-/** Each may do what those before it may: look; decide about documents; change how the daemon works. */
-export const roles = ["viewer", "accountant", "operator"] as const;
-export type Role = (typeof roles)[number];
-
-export const atLeast = (role: Role, needed: Role): boolean =>
-  roles.indexOf(role) >= roles.indexOf(needed);
+import type { Attempts, Session, Sessions } from "./sessions.ts";
+import type { Role, Users } from "./users.ts";
 
 export interface Compared {
   readonly report: Report;
@@ -105,6 +101,34 @@ export interface Route {
   readonly path: string;
   readonly role: Role;
   answer(asked: Asked): Promise<Answer>;
+}
+
+export interface AppParts {
+  readonly office: Office;
+  readonly site: Site;
+  readonly pack: Pack;
+  readonly users: Users;
+  /** Values that no page may show. */
+  readonly secrets: readonly string[];
+  /** The wall clock, and one that never goes back, ms. */
+  readonly clock: { now(): { wallMs: number; monoMs: number } };
+  /** A line for the log: what failed, never a form. */
+  readonly note: (message: string, details: Readonly<Record<string, unknown>>) => void;
+  /** Cookies are for TLS only. */
+  readonly isSecure: boolean;
+}
+
+/** `remote`: the address that a request came from; the listener knows its socket. */
+export type Env = { Bindings: { readonly remote: string } };
+export type Call = Context<Env>;
+
+/** What the pieces of the console share. */
+export interface Shared extends AppParts {
+  readonly sessions: Sessions;
+  readonly attempts: Attempts;
+  readonly jobs: Jobs;
+  readonly scrub: Scrub;
+  readonly cookie: string;
 }
 
 /** Who decides, and why, for the audit. */

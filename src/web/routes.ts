@@ -15,7 +15,8 @@ import {
 } from "./pages/reconciliation.ts";
 import { addRow, tables } from "./pages/tables.ts";
 import { today } from "./pages/today.ts";
-import type { Role, Route } from "./route.ts";
+import type { Route } from "./route.ts";
+import type { Role } from "./users.ts";
 
 const page = (path: string, answer: Route["answer"]): Route => ({
   method: "GET",

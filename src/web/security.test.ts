@@ -7,7 +7,7 @@ import { exchange, PASSWORD, testConsole } from "../../test/support/console.ts";
 import { hostileOffice, recordingOffice } from "../../test/support/console-offices.ts";
 import { Attempts } from "./sessions.ts";
 import { askerOf } from "./guard.ts";
-import { atLeast, roles } from "./route.ts";
+import { atLeast, roles } from "./users.ts";
 import { routes } from "./routes.ts";
 
 /** `PORT` is ours. */

@@ -10,8 +10,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import type { WebConfig } from "../config/web.ts";
 import { EnvironmentError } from "../core/errors.ts";
-import { type AppParts, consoleApp } from "./app.ts";
+import { consoleApp } from "./app.ts";
 import { askerOf, hostsOf, refuse, securityHeaders } from "./guard.ts";
+import type { AppParts } from "./route.ts";
 
 export interface WebOptions extends Omit<AppParts, "isSecure"> {
   readonly web: WebConfig;

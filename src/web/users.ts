@@ -5,7 +5,13 @@ import { z } from "zod";
 import { EnvironmentError } from "../core/errors.ts";
 import { handOver } from "../store/rights.ts";
 import { OfficeError } from "../office/answers.ts";
-import { type Role, roles } from "./route.ts";
+
+/** Each may do what those before it may: look; decide about documents; change how the daemon works. */
+export const roles = ["viewer", "accountant", "operator"] as const;
+export type Role = (typeof roles)[number];
+
+export const atLeast = (role: Role, needed: Role): boolean =>
+  roles.indexOf(role) >= roles.indexOf(needed);
 
 const User = z.strictObject({
   name: z.string(),

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { onTestFinished } from "vitest";
 import { serveWeb, type Web } from "../../src/web/server.ts";
 import { openUsers, type Users } from "../../src/web/users.ts";
-import { type Role, roles } from "../../src/web/route.ts";
+import { type Role, roles } from "../../src/web/users.ts";
 import type { Office } from "../../src/office/questions.ts";
 import { testClock, type TestClock } from "./clock.ts";
 import { tempFolder } from "./folder.ts";

@@ -15,7 +15,8 @@ import {
   which,
 } from "./handling.ts";
 import { ago, at, changing, facts, link, mark, number, plural, table } from "../parts.ts";
-import { type Answer, type Asked, atLeast, personOf } from "../route.ts";
+import { type Answer, type Asked, personOf } from "../route.ts";
+import { atLeast } from "../users.ts";
 
 export async function needsYou(asked: Asked): Promise<Answer> {
   const flow = asked.query.get("flow");
