@@ -2,12 +2,12 @@
 import type { Change } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Party } from "../../src/ledger/documents.ts";
-import { partiesOnce, partyChange, partyFacts, some } from "../../src/ledger/entries.ts";
+import { partiesOnce, partyChange, partyFacts } from "../../src/ledger/entries.ts";
 import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
-import { type Desired, LedgerError } from "../../src/ledger/port.ts";
+import type { Desired } from "../../src/ledger/port.ts";
 import type { Table } from "../../src/ledger/table.ts";
-import { regionOf } from "../quickbooks/lines.ts";
-import { ascii, NAME_MOST, partyName, sameName, type Side, suffixed } from "../quickbooks/text.ts";
+import { createUnderName, goneParty as goneRecord, partyRecord } from "../quickbooks/parties.ts";
+import { ascii, NAME_MOST, sameName, type Side } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import type { Element, Values } from "./qbxml.ts";
 import {
@@ -117,31 +117,28 @@ export function partyTable(
         if (one === undefined) return [];
         const { mark, document } = one.desired;
         if (listIdIn(side, document.code) !== null) throw goneFrom(side, document);
-        const name = partyName(document.code, MOST, ascii);
-        const write = async (Name: string): Promise<readonly string[]> => {
-          const content = {
-            Name,
-            CompanyName: one.values.name,
-            TermsRef: named(terms[side]),
-            Notes: markOf(mark),
-            ExternalGUID: guidOf(mark),
-          };
-          return [fullName(await written(wire, add, content, signal))];
-        };
-        try {
-          return await write(name);
-        } catch (error) {
-          if (!(error instanceof LedgerError) || error.code !== "3100") throw error;
-          const [there] = await withNames([name], signal);
-          if (there !== undefined) return [fullName(there)];
-          if (policy === "suffix") return await write(suffixed(name, side, MOST));
-          throw new Refused({
-            code: "name-taken",
-            message: `QuickBooks has the name ${JSON.stringify(name)} in another list, so no ${side} can have it`,
-            next: `Give the company another code in the cross-reference (${suffixed(name, side, MOST)}), or rename the other one in QuickBooks; or set sameName: suffix. Then retry.`,
-            field: "party",
-          });
-        }
+        return createUnderName({
+          side,
+          code: document.code,
+          most: MOST,
+          held: ascii,
+          policy,
+          taken: "3100",
+          async there(name) {
+            const [row] = await withNames([name], signal);
+            return row === undefined ? null : [fullName(row)];
+          },
+          async write(Name) {
+            const content = {
+              Name,
+              CompanyName: one.values.name,
+              TermsRef: named(terms[side]),
+              Notes: markOf(mark),
+              ExternalGUID: guidOf(mark),
+            };
+            return [fullName(await written(wire, add, content, signal))];
+          },
+        });
       },
     },
   };
@@ -199,30 +196,28 @@ export function toldParty(side: Side, row: Element): Change | null {
   const lines = ["Addr1", "Addr2", "Addr3"]
     .flatMap((name) => at(name) ?? [])
     .filter((line) => !names.includes(line.toLowerCase()));
-  const region = address === null ? null : { country: at("Country"), state: at("State") };
-  return partyChange(BOOKS, {
-    ...partyHead(side, row.needed("ListID")),
+  const record = partyRecord({
+    side,
+    code: partyCode(side, row.needed("ListID")),
     name: row.text("CompanyName") ?? row.needed("Name"),
-    companyId: markIn(row),
+    notes: row.text("Notes"),
     email: row.text("Email"),
     phone: row.text("Phone"),
-    street: some(lines.join("\n")),
-    city: at("City"),
-    zip: at("PostalCode"),
-    ...regionOf(region),
+    address: address && {
+      lines,
+      city: at("City"),
+      state: at("State"),
+      zip: at("PostalCode"),
+      country: at("Country"),
+    },
     active: row.yes("IsActive") !== false,
   });
+  return partyChange(BOOKS, record);
 }
 
 /** One that was deleted, of which its code and at most a name are left: it is told as inactive. */
 export const goneParty = (side: Side, id: string, name: string | null): Change =>
-  partyChange(BOOKS, { ...partyHead(side, id), name: name ?? "(deleted)", active: false });
-
-const partyHead = (side: Side, id: string) => ({
-  code: partyCode(side, id),
-  isCustomer: side === "customer",
-  isSupplier: side === "vendor",
-});
+  partyChange(BOOKS, goneRecord(side, partyCode(side, id), name ?? "(deleted)"));
 
 /*
  * Customers, or vendors, by the platform's id in their notes, which QuickBooks cannot be asked for (ADR 0017). In each

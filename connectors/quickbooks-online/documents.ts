@@ -1,14 +1,25 @@
-/** Invoices and bills: a document as QuickBooks would keep it, the body that says so, and a record as an entry. Pure. */
+/**
+ * Invoices and bills in QuickBooks: what is written of one, in QuickBooks' own members, and what a record says. Creating
+ * posts: what would differ is refused before, and told after. Orders have the same lines, parties and notes.
+ */
+import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+import { Refused } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/fault.ts";
-import type { FactLine, Facts } from "../../src/core/holdings.ts";
+import type { FactLine } from "../../src/core/holdings.ts";
+import { spellingsOf } from "../../src/core/keys.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import { paidMarkIn } from "../../src/ledger/notes.ts";
-import { type Entry, type PaymentOn, PLAIN_ENTRY } from "../../src/ledger/port.ts";
-import type { QuickbooksOnlineConfig } from "./config.ts";
-import { ACCOUNT, ITEM, type Names, type Online } from "./online.ts";
-import { type DocumentRow, having, type Line, PaymentRow } from "./rows.ts";
-import { itemLines } from "../quickbooks/lines.ts";
+import { paidMarkIn, platformIdIn } from "../../src/ledger/notes.ts";
+import {
+  type Call,
+  type Desired,
+  type Entry,
+  LedgerError,
+  type LedgerSide,
+  type PaymentOn,
+} from "../../src/ledger/port.ts";
+import type { Table } from "../../src/ledger/table.ts";
+import { invoiceChange, itemLines } from "../quickbooks/lines.ts";
 import {
   cut,
   DOC_NUMBER_MOST,
@@ -18,6 +29,29 @@ import {
   memoOf,
   oneLine,
 } from "../quickbooks/text.ts";
+import {
+  ACCOUNT,
+  CLASS,
+  expectFit,
+  ITEM,
+  LOCATION,
+  type NameKind,
+  type Names,
+  type Online,
+} from "./online.ts";
+import { inCurrency, partyIdOf } from "./parties.ts";
+import { ANY, having, inScope, listed } from "./queries.ts";
+import {
+  DocumentRow,
+  type Entity,
+  isId,
+  isVoided,
+  type Line,
+  partyIdIn,
+  partyIn,
+  type PaymentRow,
+  SIDES,
+} from "./rows.ts";
 
 /*
  * Lines of documents as QuickBooks tells them (Intuit's schema: `Line`, `LineDetailTypeEnum`). An amount counts once: a
@@ -27,12 +61,13 @@ import {
 type AmountLine = Omit<Line, "GroupLineDetail">;
 
 const DISCOUNT = "DiscountLineDetail";
+const ACCOUNT_LINE = "AccountBasedExpenseLineDetail";
 const NO_AMOUNT: readonly string[] = ["SubTotalLineDetail", "DescriptionOnly"];
 const AMOUNT: readonly string[] = [
   "SalesItemLineDetail",
   "ReimburseLineDetail",
   "ItemBasedExpenseLineDetail",
-  "AccountBasedExpenseLineDetail",
+  ACCOUNT_LINE,
   DISCOUNT,
 ];
 
@@ -73,20 +108,16 @@ export function unknownLine({ Line: lines }: Pick<DocumentRow, "Line">): Fault |
 const detailOf = (line: AmountLine) =>
   line.SalesItemLineDetail ?? line.ReimburseLineDetail ?? line.ItemBasedExpenseLineDetail ?? null;
 
-/** The item's name as people call it; null: the line has none. */
-function itemIn(names: Names, line: AmountLine): string | null {
-  const ref = detailOf(line)?.ItemRef ?? null;
-  return ref === null ? null : names.codeOf(ITEM, ref.value, ref.name);
-}
-
-export function lineIn(names: Names, line: AmountLine): FactLine {
+/** A line in neutral words, of what is written and of what is there; names are those that documents used. */
+export function lineIn(names: Pick<Names, "codeOf">, line: AmountLine): FactLine {
   const detail = detailOf(line);
+  const item = detail?.ItemRef ?? null;
   const account = line.AccountBasedExpenseLineDetail?.AccountRef ?? null;
   const isDiscount = kindOf(line) === DISCOUNT;
   const amount = isDiscount ? line.Amount.negated() : line.Amount;
   return {
-    product: itemIn(names, line),
-    ...(account === null ? {} : { account: names.codeOf(ACCOUNT, account.value, account.name) }),
+    product: item === null ? null : names.codeOf(ITEM, item),
+    ...(account === null ? {} : { account: names.codeOf(ACCOUNT, account) }),
     ...counted(detail?.Qty ?? null, detail?.UnitPrice ?? null, amount),
     unit: null,
     amount,
@@ -101,46 +132,45 @@ const counted = (
   quantity: Decimal | null,
   rate: Decimal | null,
   amount: Decimal,
-): { readonly quantity: Decimal | null; readonly unitPrice: Decimal | null } =>
+): Pick<FactLine, "quantity" | "unitPrice"> =>
   quantity === null || rate === null || (quantity.equals(ONE) && rate.equals(amount))
     ? { quantity: null, unitPrice: null }
     : { quantity, unitPrice: rate };
 
 /* What was paid on invoices and bills, and what was settled without money. */
 
-export const ENTITY = { invoice: "Invoice", bill: "Bill" } as const;
-
-/** How QuickBooks calls payments where it links them: `BillPaymentCheck`, `BillPaymentCreditCard`. */
-const PAYS = { invoice: /^Payment$/, bill: /^BillPayment/ } as const;
-
-export const paymentsOf = (
-  { wire }: Online,
-  kind: DocumentKind,
+/** Of these documents, each once. @throws LedgerError */
+export function paymentsOf(
+  { wire }: Pick<Online, "wire">,
+  side: LedgerSide,
   rows: readonly Pick<DocumentRow, "LinkedTxn">[],
   signal: AbortSignal,
-): Promise<PaymentRow[]> => {
-  const Id = rows.flatMap(({ LinkedTxn }) =>
-    LinkedTxn.flatMap(({ TxnId, TxnType }) => (PAYS[kind].test(TxnType) ? [TxnId] : [])),
-  );
-  const entity = kind === "invoice" ? "Payment" : "BillPayment";
-  return having(wire, entity, PaymentRow, { Id }, signal);
-};
+): Promise<PaymentRow[]> {
+  const { payment, pays } = SIDES[side];
+  const linked = rows.flatMap(({ LinkedTxn }) => LinkedTxn);
+  const Id = linked.flatMap(({ TxnId, TxnType }) => (pays.test(TxnType) ? [TxnId] : []));
+  return having(wire, payment, { Id }, signal);
+}
 
-/** Documents of a kind that a payment pays. A credit that it applies is none of them, whatever id that has. */
-export const linksOf = ({ Line }: Pick<PaymentRow, "Line">, kind: DocumentKind): string[] =>
+/** Documents of a side that a payment pays. A credit that it applies is none of them, whatever id that has. */
+export const linksOf = ({ Line }: Pick<PaymentRow, "Line">, side: LedgerSide): string[] =>
   Line.flatMap(({ LinkedTxn }) =>
-    LinkedTxn.flatMap(({ TxnId, TxnType }) => (TxnType === ENTITY[kind] ? [TxnId] : [])),
+    LinkedTxn.flatMap(({ TxnId, TxnType }) =>
+      TxnType === SIDES[side].document.entity ? [TxnId] : [],
+    ),
   );
 
 /** What a payment pays of one document. */
 const amountOn = (
   { Line }: Pick<PaymentRow, "Line">,
-  kind: DocumentKind,
+  side: LedgerSide,
   document: string,
 ): Decimal =>
   Decimal.sum(
     Line.filter(({ LinkedTxn }) =>
-      LinkedTxn.some(({ TxnId, TxnType }) => TxnId === document && TxnType === ENTITY[kind]),
+      LinkedTxn.some(
+        ({ TxnId, TxnType }) => TxnId === document && TxnType === SIDES[side].document.entity,
+      ),
     ).map(({ Amount }) => Amount),
   );
 
@@ -148,14 +178,14 @@ const amountOn = (
  * What a payment settles of one document: with money, and with credits that it applies. Its own amount is the money; what
  * it pays beyond that comes of credits. Of several documents nobody knows which had the money: each is told with the credit.
  */
-function paymentsOn(kind: DocumentKind, document: string, row: PaymentRow): PaymentOn[] {
-  const amount = amountOn(row, kind, document);
-  const all = Decimal.sum([...new Set(linksOf(row, kind))].map((one) => amountOn(row, kind, one)));
+function paymentsOn(side: LedgerSide, document: string, row: PaymentRow): PaymentOn[] {
+  const amount = amountOn(row, side, document);
+  const all = Decimal.sum([...new Set(linksOf(row, side))].map((one) => amountOn(row, side, one)));
   const credit = least(amount, all.minus(row.TotalAmt));
   const id = `#${row.Id}`;
   const money = { mark: paidMarkIn(row.PrivateNote), amount: amount.minus(credit), id };
   if (credit.sign === 0) return [money];
-  const instead = `${creditsIn(row, kind)} in payment ${id}`;
+  const instead = `${creditsIn(row, side)} in payment ${id}`;
   const credited = { mark: null, amount: credit, id, instead };
   return money.amount.sign === 0 ? [credited] : [money, credited];
 }
@@ -170,26 +200,33 @@ const CREDITS: Readonly<Record<string, string>> = {
 };
 
 /** `credit memo 77, journal entry 80` */
-function creditsIn({ Line }: Pick<PaymentRow, "Line">, kind: DocumentKind): string {
+function creditsIn({ Line }: Pick<PaymentRow, "Line">, side: LedgerSide): string {
   const linked = Line.flatMap(({ LinkedTxn }) => LinkedTxn);
-  const credits = linked.filter(({ TxnType }) => TxnType !== ENTITY[kind]);
+  const credits = linked.filter(({ TxnType }) => TxnType !== SIDES[side].document.entity);
   const named = credits.map(({ TxnId, TxnType }) => `${CREDITS[TxnType] ?? TxnType} ${TxnId}`);
   return named.length === 0 ? "a credit" : named.join(", ");
 }
 
-export type DocumentKind = "invoice" | "bill";
+/* What is written of a document. */
 
 /** Characters of a line's text. */
 const TEXT_MOST = 4000;
 
-/** A line as it is written. One of item and account is null. */
-interface BookLine {
-  readonly item: string | null;
-  readonly account: string | null;
+/** What says how documents are written. */
+export type Writer = {
+  readonly config: Pick<Online["config"], "items" | "accounts" | "salesTax" | "multicurrency"> &
+    Partial<Pick<Online["config"], "class" | "location">>;
+  readonly surroundings: Pick<Online["surroundings"], "currency">;
+  readonly names: Pick<Names, "id">;
+};
+
+interface WrittenLine {
+  /** Of a product, or of the account that a bill's line without one is booked on. */
+  readonly code: string;
+  readonly isItem: boolean;
   readonly text: string;
   /** Both, or none: then the amount alone counts. */
-  readonly quantity: Decimal | null;
-  readonly rate: Decimal | null;
+  readonly rate: { readonly UnitPrice: Decimal; readonly Qty: Decimal } | null;
   readonly amount: Decimal;
 }
 
@@ -198,210 +235,290 @@ interface BookLine {
  * quantity times price is the amount, half a cent up: where it is not, the amount goes alone, and the quantity stands in
  * the text. @throws Refused
  */
-export function linesOf(
-  kind: DocumentKind,
-  { items, accounts }: Pick<QuickbooksOnlineConfig, "items" | "accounts">,
+function linesOf(
+  side: LedgerSide,
+  { items, accounts }: Pick<Online["config"], "items" | "accounts">,
   document: InvoiceDocument,
-): BookLine[] {
-  const lines = itemLines(document, kind === "invoice" ? items.charge : accounts.expense);
+): WrittenLine[] {
+  const lines = itemLines(document, side === "sale" ? items.charge : accounts.expense);
   return lines.map(({ item, text, quantity, rate, amount, isTax }, at) => {
-    const isItem = kind === "invoice" || (!isTax && document.lines[at]?.product !== null);
-    const isPriced = quantity !== null && rate !== null;
-    const counted = quantity !== null && !isPriced ? `${text}, quantity ${quantity.plain()}` : text;
+    const priced = quantity === null || rate === null ? null : { UnitPrice: rate, Qty: quantity };
+    const alone = quantity !== null && priced === null ? `, quantity ${quantity.plain()}` : "";
     return {
-      item: isItem ? item : null,
-      account: isItem ? null : item,
-      text: cut(oneLine(counted), TEXT_MOST),
-      ...(isPriced ? { quantity, rate } : { quantity: null, rate: null }),
+      code: item,
+      isItem: side === "sale" || (!isTax && document.lines[at]?.product !== null),
+      text: cut(oneLine(`${text}${alone}`), TEXT_MOST),
+      rate: priced,
       amount,
     };
   });
 }
 
-/** The record that QuickBooks would keep, without its state. @throws Refused */
-export function expectedOf(
-  kind: DocumentKind,
-  config: Pick<QuickbooksOnlineConfig, "items" | "accounts">,
-  currency: string,
-  document: InvoiceDocument,
-): Facts {
-  const lines = linesOf(kind, config, document);
-  return {
-    days: { date: document.invoiceDate, due: dueOf(document) },
-    money: { total: document.total },
-    words: {
-      side: kind === "invoice" ? "sale" : "purchase",
-      currency,
-      reference: numberOf(document),
-      order: memoIn(noteOf(document))?.text ?? null,
-    },
-    lines: lines.map(factOf),
-  };
+/** All that their lines name, in few calls; what is not there is told to whoever names it. @throws LedgerError */
+export async function loadNames(
+  { config, names }: Pick<Online, "config" | "names">,
+  side: LedgerSide,
+  documents: readonly InvoiceDocument[],
+): Promise<void> {
+  const lines = documents.flatMap((document) => {
+    try {
+      return linesOf(side, config, document);
+    } catch (error) {
+      if (error instanceof Refused) return [];
+      throw error;
+    }
+  });
+  for (const kind of [ITEM, ACCOUNT]) {
+    const these = lines.filter(({ isItem }) => isItem === (kind === ITEM));
+    await names.codes.load(
+      kind,
+      these.map(({ code }) => code),
+    );
+  }
 }
 
-/** A line as QuickBooks would keep it. */
-export const factOf = ({ item, account, text, quantity, rate, amount }: BookLine): FactLine => ({
-  product: item,
-  ...(account === null ? {} : { account }),
-  ...counted(quantity, rate, amount),
-  unit: null,
-  amount,
-  text,
-});
+/**
+ * What is posted to make it, with room for its party. Members stand in the order of Intuit's schema, and what is null is
+ * not sent. Orders have no accounts, class and location. @throws Refused, LedgerError
+ */
+export async function bodyOf(
+  side: LedgerSide,
+  { config, surroundings, names }: Writer,
+  document: InvoiceDocument,
+  { isOrder = false } = {},
+) {
+  const isSale = side === "sale";
+  const refTo = async (kind: NameKind, code: string | undefined) =>
+    code === undefined || isOrder ? null : { value: await names.id(kind, code) };
+  const account = await refTo(ACCOUNT, config.accounts[isSale ? "receivable" : "payable"]);
+  const ClassRef = await refTo(CLASS, config.class);
+  const TaxCodeRef = isSale && config.salesTax === "not-taxable" ? { value: "NON" } : null;
+  const { detail } = SIDES[side];
+  const Line: Line[] = [];
+  for (const { code, isItem, text, rate, amount } of linesOf(side, config, document)) {
+    const ref = { value: await names.id(isItem ? ITEM : ACCOUNT, code) };
+    const DetailType = isItem ? detail : ACCOUNT_LINE;
+    const booked = isItem
+      ? { ItemRef: ref, ClassRef, ...rate, TaxCodeRef }
+      : { ClassRef, AccountRef: ref };
+    Line.push({ Description: text, Amount: amount, DetailType, [DetailType]: booked });
+  }
+  return {
+    DocNumber: numberOf(document),
+    TxnDate: document.invoiceDate,
+    DepartmentRef: await refTo(LOCATION, config.location),
+    CurrencyRef: config.multicurrency === "home" ? { value: surroundings.currency } : null,
+    PrivateNote: noteOf(document),
+    Line,
+    CustomerRef: null,
+    VendorRef: null,
+    CustomerMemo: isSale ? customerMemo(document) : null,
+    APAccountRef: isSale ? null : account,
+    DueDate: dueOf(document),
+    ARAccountRef: isSale ? account : null,
+  };
+}
+/** What both a body and a row have. */
+type DocumentValues = Pick<
+  DocumentRow,
+  "DocNumber" | "TxnDate" | "DueDate" | "PrivateNote" | "CurrencyRef" | "CustomerMemo" | "Line"
+>;
 
 export const numberOf = ({ number, id }: Pick<InvoiceDocument, "number" | "id">): string =>
   documentNumber(number, id, DOC_NUMBER_MOST);
 
-type Noted = Pick<InvoiceDocument, "number" | "id" | "description">;
-
 export const noteOf = ({ number, id, description }: Noted): string =>
   memoOf({ number, mark: id, text: description }, MEMO_MOST.online, oneLine);
+type Noted = Pick<InvoiceDocument, "number" | "id" | "description">;
 
 /** A document without a due date is due at once: QuickBooks would take the party's terms. */
 const dueOf = ({ dueDate, invoiceDate }: InvoiceDocument): string => dueDate ?? invoiceDate;
 
-export interface Writing extends Pick<
-  QuickbooksOnlineConfig,
-  "items" | "accounts" | "salesTax" | "multicurrency"
-> {
-  readonly currency: string;
-  /** Of the party. */
-  readonly party: string;
-  readonly itemId: (name: string) => string;
-  readonly accountId: (code: string) => string;
-  /** Ids of what the configuration names for all documents. Left out: QuickBooks' own, or none. */
-  readonly all?: Partial<Record<"receivable" | "payable" | "class" | "location", string>>;
-}
-
-const refOf = (name: string, value: string | undefined): object =>
-  value === undefined ? {} : { [name]: { value } };
-
-/** What is posted to make it. Members stand in the order of Intuit's schema. @throws Refused */
-export function bodyOf(kind: DocumentKind, writing: Writing, document: InvoiceDocument): object {
-  const { currency, multicurrency, party, all = {} } = writing;
-  const common = {
-    DocNumber: numberOf(document),
-    TxnDate: document.invoiceDate,
-    ...refOf("DepartmentRef", all.location),
-    ...(multicurrency === "home" ? { CurrencyRef: { value: currency } } : {}),
-    PrivateNote: noteOf(document),
-    Line: lineBodies(kind, writing, linesOf(kind, writing, document)),
-  };
-  if (kind === "bill")
-    return {
-      ...common,
-      VendorRef: { value: party },
-      ...refOf("APAccountRef", all.payable),
-      DueDate: dueOf(document),
-    };
-  return {
-    ...common,
-    CustomerRef: { value: party },
-    ...customerMemo(document),
-    DueDate: dueOf(document),
-    ...refOf("ARAccountRef", all.receivable),
-  };
-}
-
-/** Lines as they are posted; an invoice's carry the mark of sales tax. */
-export function lineBodies(
-  kind: DocumentKind,
-  { salesTax, itemId, accountId, all }: Pick<Writing, "salesTax" | "itemId" | "accountId" | "all">,
-  lines: readonly BookLine[],
-): object[] {
-  const ClassRef = all?.class === undefined ? {} : { ClassRef: { value: all.class } };
-  const taxCode =
-    kind === "invoice" && salesTax === "not-taxable" ? { TaxCodeRef: { value: "NON" } } : {};
-  return lines.map(({ item, account, text, quantity, rate, amount }) => ({
-    Description: text,
-    Amount: amount,
-    ...(item === null
-      ? {
-          DetailType: "AccountBasedExpenseLineDetail",
-          AccountBasedExpenseLineDetail: {
-            ...ClassRef,
-            AccountRef: { value: accountId(account ?? "") },
-          },
-        }
-      : {
-          DetailType: DETAIL[kind],
-          [DETAIL[kind]]: {
-            ItemRef: { value: itemId(item) },
-            ...ClassRef,
-            ...(quantity === null ? {} : { UnitPrice: rate, Qty: quantity }),
-            ...taxCode,
-          },
-        }),
-  }));
-}
-
-const DETAIL = {
-  invoice: "SalesItemLineDetail",
-  bill: "ItemBasedExpenseLineDetail",
-} as const;
-
 /** What the customer reads on the invoice. */
-export const customerMemo = ({ description }: Pick<Noted, "description">): object =>
-  description === null
-    ? {}
-    : { CustomerMemo: { value: cut(oneLine(description), MEMO_MOST.online) } };
+const customerMemo = ({ description }: Noted) =>
+  description === null ? null : { value: cut(oneLine(description), MEMO_MOST.online) };
 
 /** What changes the due date and the order of an invoice, and nothing else (`sparse`). */
 export const amendment = (
   { Id, SyncToken }: Pick<DocumentRow, "Id" | "SyncToken">,
-  document: InvoiceDocument,
-): object => ({
-  sparse: true,
-  Id,
-  SyncToken,
-  PrivateNote: noteOf(document),
-  ...customerMemo(document),
-  DueDate: dueOf(document),
-});
+  { PrivateNote, CustomerMemo, DueDate }: DocumentValues,
+): object => ({ sparse: true, Id, SyncToken, PrivateNote, CustomerMemo, DueDate });
 
-/** A customer as documents and links call it: `C-58`; a vendor is `V-77`. */
-export const partyCode = (kind: DocumentKind, id: string): string =>
-  `${kind === "invoice" ? "C" : "V"}-${id}`;
+/* A document under a number that QuickBooks may have given away already (6140). */
 
-/** QuickBooks keeps what was voided, with nothing left of its amounts and this word before its note. */
-export const isVoided = ({
-  TotalAmt,
-  PrivateNote,
-}: Pick<DocumentRow, "TotalAmt" | "PrivateNote">): boolean =>
-  TotalAmt.sign === 0 && /^voided\b/i.test(PrivateNote ?? "");
+/** `counts`: the number is taken. `of-another`: another party's, which is no clash. `ended`: it is as if it were not there. */
+type Holder = "counts" | "of-another" | "ended";
 
-/** @param payments what was paid on it @param change what a source tells of it */
-export function entryOf(
-  kind: DocumentKind,
-  currency: string,
-  names: Names,
-  row: DocumentRow,
-  payments: readonly PaymentRow[],
-): Entry<DocumentRow> {
+/**
+ * Writes it for a party; its id. A number that a document of the same entity has, and that counts, is the floor's to tell:
+ * it is told as QuickBooks told it. One that another entity has is not found by a search, so it is refused, or taken twice
+ * where the site allows it. @throws Refused, LedgerError
+ */
+export async function writeNumbered(
+  online: Online,
+  [side, entity]: readonly [LedgerSide, Entity],
+  body: Pick<DocumentValues, "DocNumber">,
+  payer: Entry | null,
+  call: Call,
+  holds: (row: DocumentRow, party: string) => Holder,
+): Promise<string> {
+  const { wire, config } = online;
+  const party = partyIdOf(payer);
+  const whole = { ...body, [SIDES[side].partyRef]: { value: party } };
+  try {
+    return await wire.write(entity, whole, call);
+  } catch (error) {
+    if (!(error instanceof LedgerError) || error.code !== "6140") throw error;
+    const numbers = { DocNumber: [body.DocNumber ?? ""] };
+    const rows = await having(wire, { entity, schema: DocumentRow }, numbers, call.signal);
+    const holders = rows.map((row) => holds(row, party)).filter((one) => one !== "ended");
+    if (holders.includes("counts")) throw error;
+    if (holders.length > 0 || config.duplicateNumbers === "allow")
+      return await wire.write(entity, whole, call, { twice: true });
+    throw new Refused({
+      code: "number-in-use",
+      message: `another document in QuickBooks has the number ${body.DocNumber ?? ""}`,
+      next: "An accountant gives that one another number, or set duplicateNumbers: allow; then retry.",
+      field: "number",
+    });
+  }
+}
+
+/* The tables of invoices and bills. */
+
+/** With what was paid on it. */
+export interface InvoiceRow extends DocumentRow {
+  readonly payments: readonly PaymentRow[];
+  /** The platform's id of its customer; null: it is not known, or it is a bill. */
+  readonly companyId: string | null;
+  /** Why a source cannot tell it. */
+  readonly fault?: Fault;
+}
+
+/** A record of ours may have its number from either way of writing it, while no link tells which. */
+const numbersOf = ({ document, binding }: Desired<"invoice" | "bill">): string[] => {
+  const spelt = binding === null ? spellingsOf(document.number) : [document.number];
+  return spelt.map((number) => numberOf({ ...document, number }));
+};
+
+export const documentTable = <K extends "invoice" | "bill">(
+  online: Online,
+  kind: K,
+): Table<K, DocumentValues, InvoiceRow, void> => {
+  const { wire, config, names } = online;
+  const side = kind === "invoice" ? "sale" : "purchase";
+  const table = SIDES[side].document;
+  const { entity } = table;
+  return {
+    can: {
+      // QuickBooks' interface voids no bill.
+      has: side === "sale" ? ["posted", "settled", "cancelled"] : ["posted", "settled"],
+      byUs: "settled",
+      amend: side === "sale" ? { "days.due": "posted", order: "posted" } : {},
+      atomic: 1,
+      numbered: side === "sale" ? "once" : "per-party",
+    },
+    records: {
+      async search({ ids = [], numbers = [], days, desired }, { signal }) {
+        const named = desired?.flatMap(numbersOf) ?? numbers.flatMap(spellingsOf);
+        const Id = (desired === undefined ? [...ids, ...numbers] : ids).filter(isId);
+        const fields = days === undefined ? { Id, DocNumber: named } : { TxnDate: days };
+        return wholeRows(online, side, await having(wire, table, fields, signal), signal);
+      },
+      async *list(scope, from, signal) {
+        for await (const { rows, position } of listed(wire, inScope(table, scope), from, signal))
+          yield { rows: await wholeRows(online, side, rows, signal), position };
+      },
+      create: (all, call) =>
+        Promise.all(
+          all.map(async ({ desired: { payer }, values }) => {
+            inCurrency(online, payer);
+            return writeNumbered(online, [side, entity], values, payer, call, (row, party) =>
+              side === "sale"
+                ? "counts"
+                : isVoided(row)
+                  ? "ended"
+                  : partyIdIn(side, row) === party
+                    ? "counts"
+                    : "of-another",
+            );
+          }),
+        ),
+      async apply(to, steps, call) {
+        for (const { entry, values } of steps) {
+          const { Id, SyncToken } = entry.native;
+          if (to === "amended" && values !== null)
+            await wire.write(entity, amendment(entry.native, values), call);
+          if (to === "cancelled")
+            await wire.write(entity, { Id, SyncToken }, call, { operation: "void" });
+        }
+      },
+    },
+    accept: (document) => void linesOf(side, config, document),
+    async codes(documents, { signal }) {
+      await expectFit(online, signal);
+      await loadNames(online, side, documents);
+    },
+    write: (document) => bodyOf(side, online, document),
+    sums: ["total"],
+    facts: ({ DocNumber, TxnDate, DueDate, PrivateNote, CurrencyRef, ...row }) => ({
+      days: { date: TxnDate, due: DueDate ?? TxnDate },
+      words: {
+        ...(CurrencyRef === null ? {} : { currency: CurrencyRef.value }),
+        reference: DocNumber,
+        order: (memoIn(PrivateNote) ?? { text: PrivateNote }).text,
+      },
+      lines: amountLines(row).map((line) => lineIn(names, line)),
+    }),
+    // Somebody may have given it another number: no document is made before its day was looked through.
+    dayOf: ({ invoiceDate }) => invoiceDate,
+    read: (row) => readIn(side, row),
+    ...(side === "sale"
+      ? { tell: (entry) => toldUnder(config, entry, issuedNumber(entry.native)) }
+      : {}),
+  };
+};
+
+/** With what was paid on each, and the platform's ids of customers, in one call each for all. @throws LedgerError */
+export async function wholeRows(
+  { wire }: Pick<Online, "wire">,
+  side: LedgerSide,
+  rows: readonly DocumentRow[],
+  signal: AbortSignal,
+): Promise<InvoiceRow[]> {
+  const payments = await paymentsOf({ wire }, side, rows, signal);
+  const Id = side === "sale" ? rows.flatMap(({ CustomerRef }) => CustomerRef?.value ?? []) : [];
+  const customers = await having(wire, SIDES.sale.party, { Id }, signal, [ANY]);
+  const companies = new Map(customers.map((one) => [one.Id, platformIdIn(one.Notes)]));
+  return rows.map((row) => ({
+    ...row,
+    payments: payments.filter((payment) => linksOf(payment, side).includes(row.Id)),
+    companyId: companies.get(row.CustomerRef?.value ?? "") ?? null,
+  }));
+}
+
+function readIn(side: LedgerSide, row: InvoiceRow) {
+  const { Id, SyncToken, TxnDate, TotalAmt, Balance, payments } = row;
   const memo = memoIn(row.PrivateNote);
   const isOver = isVoided(row);
-  const isSettled = row.Balance.sign === 0;
-  const days = payments.map(({ TxnDate }) => TxnDate).toSorted();
+  const isSettled = Balance.sign === 0 && !isOver;
+  const days = payments.map((one) => one.TxnDate).toSorted();
   return {
-    ...PLAIN_ENTRY,
-    id: row.Id,
+    id: Id,
     mark: memo?.mark ?? null,
     number: memo?.number ?? row.DocNumber,
-    party: partyIn(kind, row),
+    party: partyIn(side, row),
     status: isOver ? "cancelled" : isSettled ? "settled" : "posted",
-    payments: payments.flatMap((one) => paymentsOn(kind, row.Id, one)),
-    facts: factsOf(kind, currency, names, row),
-    ...(kind === "invoice" && memo !== null && !isOver ? taxAdded(row) : {}),
-    paid: isSettled && !isOver ? (days.at(-1) ?? row.TxnDate) : null,
-    version: row.SyncToken,
-    native: row,
-  };
+    payments: payments.flatMap((one) => paymentsOn(side, Id, one)),
+    ...(side === "sale" && memo !== null && !isOver ? taxAdded(row) : {}),
+    paid: isSettled ? (days.at(-1) ?? TxnDate) : null,
+    version: SyncToken,
+    facts: { number: Id, money: { total: TotalAmt, open: Balance } },
+  } as const;
 }
 
 /** Every tax of ours is a line: what stands here Intuit's automated sales tax has added. */
-function taxAdded({ TotalAmt, TxnTaxDetail, DocNumber }: DocumentRow): {
-  readonly refusal?: Fault;
-} {
+function taxAdded({ TotalAmt, TxnTaxDetail, DocNumber }: DocumentRow): Pick<Entry, "refusal"> {
   const tax = TxnTaxDetail?.TotalTax ?? Decimal.zero;
   if (tax.sign === 0) return {};
   const [there, sent] = [TotalAmt.fixed(2), TotalAmt.minus(tax).fixed(2)];
@@ -416,31 +533,28 @@ function taxAdded({ TotalAmt, TxnTaxDetail, DocNumber }: DocumentRow): {
   };
 }
 
-/** As links call it. */
-export const partyIn = (kind: DocumentKind, row: DocumentRow): string | null => {
-  const id = partyIdIn(kind, row);
-  return id === null ? null : partyCode(kind, id);
-};
+/** What people know it by; of one without an amount, or without a number, its id. */
+const issuedNumber = ({ Id, DocNumber, TotalAmt }: DocumentRow): string =>
+  DocNumber === null || TotalAmt.sign === 0 ? Id : DocNumber;
 
-/** QuickBooks' own id of it. */
-export const partyIdIn = (
-  kind: DocumentKind,
-  { CustomerRef, VendorRef }: Pick<DocumentRow, "CustomerRef" | "VendorRef">,
-): string | null => (kind === "invoice" ? CustomerRef : VendorRef)?.value ?? null;
-
-function factsOf(kind: DocumentKind, currency: string, names: Names, row: DocumentRow): Facts {
-  const memo = memoIn(row.PrivateNote);
-  return {
-    number: row.Id,
-    party: partyIn(kind, row),
-    days: { date: row.TxnDate, due: row.DueDate ?? row.TxnDate },
-    money: { total: row.TotalAmt, open: row.Balance },
-    words: {
-      side: kind === "invoice" ? "sale" : "purchase",
-      currency: row.CurrencyRef?.value ?? currency,
-      reference: row.DocNumber,
-      order: memo === null ? row.PrivateNote : memo.text,
-    },
-    lines: amountLines(row).map((line) => lineIn(names, line)),
-  };
+/** What a source tells of an invoice, under a number. */
+export function toldUnder(
+  { taxItems }: Pick<Online["config"], "taxItems">,
+  entry: Entry<InvoiceRow>,
+  number: string,
+): Change {
+  const { facts, native: row } = entry;
+  const change = invoiceChange(entry, {
+    id: row.Id,
+    number,
+    facts,
+    lines: facts.lines ?? [],
+    taxItems,
+    salesTax: row.TxnTaxDetail?.TotalTax ?? Decimal.zero,
+    total: row.TotalAmt,
+    open: row.Balance,
+    dueDate: row.DueDate,
+    partyCompanyId: row.companyId,
+  });
+  return row.fault === undefined ? change : { ...change, fault: row.fault };
 }

@@ -1,7 +1,7 @@
 /** What QuickBooks' faults mean. The first row that matches counts; a write that no row knows is unknown. */
 import { errorTable, TRIED_AGAIN } from "../../src/ledger/errors.ts";
 
-const AUTHORISE =
+export const AUTHORISE =
   "Run `fuelbridge quickbooks authorise` and sign in as an administrator of the company.";
 const LOOKED_FOR = "It is looked for and tried again by itself.";
 

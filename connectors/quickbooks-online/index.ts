@@ -1,25 +1,18 @@
 /** QuickBooks Online over REST v3: the books of one company. */
-import type { Books } from "../../src/ledger/port.ts";
-import { ledgerSink } from "../../src/ledger/sink.ts";
-import { ledgerHoldings, partyListHoldings, priceHoldings } from "../../src/ledger/holdings.ts";
-import { unavailable } from "../../src/ledger/errors.ts";
-import { offered } from "../../src/ledger/parts.ts";
 import { defineConnector } from "../../src/core/contract.ts";
+import { reading, unavailable } from "../../src/ledger/errors.ts";
+import { partyListHoldings } from "../../src/ledger/holdings.ts";
+import { offered } from "../../src/ledger/parts.ts";
+import { openLedger } from "../../src/ledger/table.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
+import { documentTable, toldUnder } from "./documents.ts";
 import { QUICKBOOKS } from "./errors.ts";
-import { checkOnline, examineOnline, warningsOf } from "./examine.ts";
-import { documentAdapter } from "./invoices.ts";
-import { openOnline } from "./online.ts";
-import { orderAdapter } from "./orders.ts";
-import { partyAdapter } from "./parties.ts";
-import { paymentAdapter } from "./payments.ts";
-import {
-  everyParty,
-  invoiceSource,
-  paidInvoiceSource,
-  partySource,
-  priceSource,
-} from "./sources.ts";
+import { examineOnline, warningsOf } from "./examine.ts";
+import { expectFit, openOnline } from "./online.ts";
+import { onlineOrders } from "./orders.ts";
+import { partyTable } from "./parties.ts";
+import { paymentTable } from "./payments.ts";
+import { everyParty, invoicesChanged, partySource, priceTable } from "./sources.ts";
 import { openWire } from "./wire.ts";
 
 export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
@@ -37,47 +30,46 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
   open(config, surroundings) {
     const wire = openWire(config, surroundings);
     const online = openOnline(config, surroundings, wire);
-    const books: Books = {
+    const invoice = documentTable(online, "invoice");
+    const changed = (withFaults: boolean) => ({
+      ...invoice.records,
+      changed: invoicesChanged(online, { withFaults }),
+    });
+    const { sources, sinks, holdings } = openLedger({
       ...QUICKBOOKS,
-      adapters: {
-        invoice: documentAdapter(online, "invoice"),
-        bill: documentAdapter(online, "bill"),
-        payment: paymentAdapter(online),
-        order: orderAdapter(online),
-        party: { sale: partyAdapter(online, "invoice"), purchase: partyAdapter(online, "bill") },
+      tables: {
+        invoice: { ...invoice, records: changed(true) },
+        // Void or of another shape: a mapping of paid invoices looks links up by their ids.
+        paidInvoice: {
+          ...invoice,
+          records: changed(false),
+          tell: (entry) => toldUnder(config, entry, entry.native.Id),
+        },
+        bill: documentTable(online, "bill"),
+        payment: paymentTable(online),
+        party: { sale: partyTable(online, "sale"), purchase: partyTable(online, "purchase") },
+        ...(config.prices === undefined ? {} : { price: priceTable(online, config.prices) }),
+      },
+      adapters: { order: onlineOrders(online) },
+      holdings: {
+        party: partyListHoldings(
+          QUICKBOOKS.name,
+          (signal) => everyParty(online, signal),
+          (error) => unavailable(error, QUICKBOOKS),
+        ),
       },
       settleMs: config.settleMs,
       settleAfterMs: config.settleAfter,
       surroundings,
-    };
-    const prices = config.prices === undefined ? null : priceSource(online);
+    });
     return {
-      sources: {
-        parties: partySource(online),
-        invoices: invoiceSource(online),
-        paidInvoices: paidInvoiceSource(online),
-        ...(prices === null ? {} : { prices }),
-      },
-      sinks: {
-        orders: ledgerSink(books, "order"),
-        invoices: ledgerSink(books, "invoice"),
-        bills: ledgerSink(books, "bill"),
-        payments: ledgerSink(books, "payment"),
-      },
-      check: (signal) => checkOnline(online, signal),
+      sources: { ...sources, parties: partySource(online) },
+      sinks,
+      holdings,
+      check: (signal) => reading(QUICKBOOKS, () => expectFit(online, signal)),
       readAgain: () => online.names.codes.forget(),
       warnings: () => warningsOf(online),
       examine: (signal, needs) => examineOnline(online, signal, needs),
-      holdings: ledgerHoldings(books, {
-        party: partyListHoldings(
-          QUICKBOOKS.name,
-          (signal) => everyParty(online, signal),
-          (error) => unavailable(error, books),
-        ),
-        ...(prices === null
-          ? {}
-          : { price: priceHoldings(QUICKBOOKS.name, surroundings.currency, prices) }),
-      }),
       close: () => wire.close(),
     };
   },

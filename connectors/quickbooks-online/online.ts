@@ -3,44 +3,44 @@ import type { Surroundings } from "../../src/core/contract.ts";
 import { type CodeKind, type Codes, openCodes } from "../../src/ledger/codes.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
-import { AccountRow, having, ItemRow, PreferencesRow } from "./rows.ts";
+import { having } from "./queries.ts";
+import { NamedRow, PreferencesRow } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 
 /* Names that people use in QuickBooks, and the ids behind them. */
 
-interface NamedRow {
+export const ITEM = { what: "item", called: "name", entity: "Item" } as const;
+export const ACCOUNT = { what: "account", called: "number or name", entity: "Account" } as const;
+export const CLASS = { what: "class", called: "name", entity: "Class" } as const;
+export const LOCATION = { what: "location", called: "name", entity: "Department" } as const;
+export type NameKind = typeof ITEM | typeof ACCOUNT | typeof CLASS | typeof LOCATION;
+
+interface Named {
   /** What it is called: the name, or the account's number. */
   readonly code: string;
   readonly id: string;
 }
 
-export const ITEM: CodeKind = { what: "item", called: "name" };
-export const ACCOUNT: CodeKind = { what: "account", called: "number or name" };
-export const CLASS: CodeKind = { what: "class", called: "name" };
-export const LOCATION: CodeKind = { what: "location", called: "name" };
-
 export interface Names {
-  readonly codes: Codes<CodeKind, NamedRow>;
-  /** @throws Refused when there is none, or several */
-  id(kind: CodeKind, code: string): Promise<string>;
+  readonly codes: Codes<NameKind, Named>;
+  /** @throws Refused when there is none, or several; LedgerError */
+  id(kind: NameKind, code: string): Promise<string>;
   /** What documents call it, where one named it; else as QuickBooks calls it. */
-  codeOf(kind: CodeKind, id: string, otherwise: string | null): string;
+  codeOf(
+    kind: CodeKind,
+    ref: { readonly value: string; readonly name?: string | null | undefined },
+  ): string;
 }
-
-const NamedEntity = ItemRow.pick({ Id: true, Name: true });
 
 const never = new AbortController().signal;
 
 function openNames(wire: Wire, { now }: Pick<Surroundings, "now">): Names {
   const named = new Map<string, string>();
-  const codes = openCodes<CodeKind, NamedRow>({
+  const codes = openCodes<NameKind, Named>({
     books: "QuickBooks",
     now,
-    rowsOf: async (kind, desired, most) => {
-      const rows =
-        kind === ACCOUNT
-          ? await accounts(wire, desired)
-          : await byName(wire, ENTITIES.get(kind) ?? "Item", desired);
+    async rowsOf(kind, desired, most) {
+      const rows = await namedRows(wire, kind, desired);
       for (const { code, id } of rows) named.set(`${kind.what} ${id}`, code);
       return most === null ? rows : rows.slice(0, most);
     },
@@ -49,40 +49,21 @@ function openNames(wire: Wire, { now }: Pick<Surroundings, "now">): Names {
   return {
     codes,
     id: async (kind, code) => (await codes.row(kind, code)).id,
-    codeOf: (kind, id, otherwise) => named.get(`${kind.what} ${id}`) ?? otherwise ?? id,
+    codeOf: ({ what }, { value, name }) => named.get(`${what} ${value}`) ?? name ?? value,
   };
 }
 
-const ENTITIES = new Map([
-  [ITEM, "Item"],
-  [CLASS, "Class"],
-  [LOCATION, "Department"],
-] as const);
-
-async function byName(
-  wire: Wire,
-  entity: "Item" | "Class" | "Department",
-  names: readonly string[],
-): Promise<NamedRow[]> {
-  const rows = await having(wire, entity, NamedEntity, { Name: names }, never);
-  return rows.flatMap(({ Id, Name }) => desiredAs(names, Name).map((code) => ({ code, id: Id })));
+/** By name, accounts by number as well: one whose number is another's name is told twice. Case does not count. */
+async function namedRows(wire: Wire, kind: NameKind, desired: readonly string[]): Promise<Named[]> {
+  const table = { entity: kind.entity, schema: NamedRow };
+  const found = new Map<string, Named>();
+  for (const field of kind === ACCOUNT ? (["AcctNum", "Name"] as const) : (["Name"] as const))
+    for (const row of await having(wire, table, { [field]: desired }, never))
+      for (const code of desired)
+        if (code.toLowerCase() === row[field]?.toLowerCase())
+          found.set(JSON.stringify([code, row.Id]), { code, id: row.Id });
+  return [...found.values()];
 }
-
-/** By number and by name: an account whose number is another's name is told twice. */
-async function accounts(wire: Wire, desired: readonly string[]): Promise<NamedRow[]> {
-  const rows: NamedRow[] = [];
-  for (const field of ["AcctNum", "Name"] as const)
-    for (const row of await having(wire, "Account", AccountRow, { [field]: desired }, never))
-      for (const code of desiredAs(desired, row[field] ?? ""))
-        if (!rows.some((one) => one.code === code && one.id === row.Id))
-          rows.push({ code, id: row.Id });
-  return rows;
-}
-
-/** QuickBooks compares names without regard to case. */
-const desiredAs = (desired: readonly string[], name: string): string[] => [
-  ...new Set(desired.filter((one) => one.toLowerCase() === name.toLowerCase())),
-];
 
 export interface Online {
   readonly config: QuickbooksOnlineConfig;
@@ -113,30 +94,24 @@ export function openOnline(
   };
 }
 
-/** Why nothing may be written into this company; null: nothing. `code` is one of errors.ts. */
-export function unfit(
-  { config, surroundings }: Pick<Online, "config" | "surroundings">,
-  { CurrencyPrefs, SalesFormsPrefs }: PreferencesRow,
-): { readonly code: string; readonly message: string } | null {
-  const { MultiCurrencyEnabled, HomeCurrency } = CurrencyPrefs;
-  const { currency } = surroundings;
-  if (HomeCurrency !== null && HomeCurrency.value !== currency)
-    return {
-      code: "wrong-currency",
-      message: `the company keeps its books in ${HomeCurrency.value}, not in ${currency}`,
-    };
-  if (MultiCurrencyEnabled && config.multicurrency === "refuse")
-    return { code: "multicurrency", message: "the company uses several currencies" };
-  if (!SalesFormsPrefs.CustomTxnNumbers)
-    return {
-      code: "own-numbers",
-      message: "QuickBooks gives invoices numbers of its own: custom transaction numbers are off",
-    };
-  return null;
-}
+const unfit = (code: string, message: string): LedgerError =>
+  new LedgerError("answered", message, { code });
 
-/** @throws LedgerError when nothing may be written into this company */
+/** @throws LedgerError when nothing may be written into this company: its code is one of errors.ts */
 export async function expectFit(online: Online, signal: AbortSignal): Promise<void> {
-  const why = unfit(online, await online.preferences(signal));
-  if (why !== null) throw new LedgerError("answered", why.message, { code: why.code });
+  const { CurrencyPrefs, SalesFormsPrefs } = await online.preferences(signal);
+  const { MultiCurrencyEnabled, HomeCurrency } = CurrencyPrefs;
+  const { currency } = online.surroundings;
+  if (HomeCurrency !== null && HomeCurrency.value !== currency)
+    throw unfit(
+      "wrong-currency",
+      `the company keeps its books in ${HomeCurrency.value}, not in ${currency}`,
+    );
+  if (MultiCurrencyEnabled && online.config.multicurrency === "refuse")
+    throw unfit("multicurrency", "the company uses several currencies");
+  if (!SalesFormsPrefs.CustomTxnNumbers)
+    throw unfit(
+      "own-numbers",
+      "QuickBooks gives invoices numbers of its own: custom transaction numbers are off",
+    );
 }

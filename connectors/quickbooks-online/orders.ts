@@ -2,18 +2,14 @@
  * The platform's orders in QuickBooks, for src/ledger/orders.ts: what we sell as estimates (QuickBooks Online has no sales
  * orders), what we buy as purchase orders. Neither posts an amount: the platform's invoice is the one that is booked.
  */
-import { roundHalfUp } from "../quickbooks/lines.ts";
-import type { Call, Desired, GoodsAdapter, Step, StepTo } from "../../src/ledger/port.ts";
-import type { InvoiceDocument, OrderDocument } from "../../src/ledger/documents.ts";
-import { orRefused } from "../../src/ledger/entries.ts";
-import {
-  type BookedOrder,
-  orderAdapter as adapterOf,
-  type OrderNames,
-} from "../../src/ledger/orders.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
+import type { InvoiceDocument, OrderDocument } from "../../src/ledger/documents.ts";
+import { orRefused } from "../../src/ledger/entries.ts";
+import { type BookedOrder, orderAdapter } from "../../src/ledger/orders.ts";
+import type { GoodsAdapter, LedgerSide, StepTo } from "../../src/ledger/port.ts";
+import { roundHalfUp } from "../quickbooks/lines.ts";
 import {
   DOC_NUMBER_MOST,
   documentNumber,
@@ -23,45 +19,70 @@ import {
 } from "../quickbooks/text.ts";
 import {
   amountLines,
-  customerMemo,
-  factOf,
-  lineBodies,
+  bodyOf,
   lineIn,
-  linesOf,
+  loadNames,
   noteOf,
   numberOf,
-  partyIdIn,
-  partyIn,
-  type Writing,
+  type Writer,
+  writeNumbered,
 } from "./documents.ts";
-import { idsOf, loadNames, writeNumbered } from "./invoices.ts";
-import { expectFit, type Online } from "./online.ts";
-import { inCurrency, partyIdOf } from "./parties.ts";
-import { conditionsOf, having, isId, listed, OrderRow } from "./rows.ts";
+import { expectFit, type Names, type Online } from "./online.ts";
+import { inCurrency } from "./parties.ts";
+import { having, inScope, listed } from "./queries.ts";
+import { type DocumentRow, isId, partyIdIn, partyIn, SIDES } from "./rows.ts";
 
-type Side = OrderDocument["type"];
+const markIn = ({ PrivateNote }: DocumentRow): string | null => memoIn(PrivateNote)?.mark ?? null;
 
-const ENTITIES = { sale: "Estimate", purchase: "PurchaseOrder" } as const;
-/** The document whose lines and party an order has. */
-const KINDS = { sale: "invoice", purchase: "bill" } as const;
-
-export function orderAdapter(online: Online): GoodsAdapter<"order", OrderRow> {
-  const adapter = adapterOf<OrderRow>({
+export function onlineOrders(online: Online): GoodsAdapter<"order", DocumentRow> {
+  const { wire, names } = online;
+  const write = (type: LedgerSide, body: object, call: Parameters<typeof wire.write>[2]) =>
+    wire.write(SIDES[type].order.entity, body, call);
+  const adapter = orderAdapter<DocumentRow>({
     markedIn: "its memo",
-    search: (side, names, signal) => search(online, side, names, signal),
-    async *list(side, { dated, changedSince }, from, signal) {
-      const of = { entity: ENTITIES[side], schema: OrderRow } as const;
-      const conditions = conditionsOf({ dated, changedSince, open: false });
-      for await (const { rows, position } of listed(online.wire, of, conditions, from, signal))
-        yield { rows: rows.map((row) => bookedOf(online, side, row)), position };
+    async search(side, { marks, references, numbers, ids, days }, signal) {
+      const table = SIDES[side].order;
+      const DocNumber = references.map((number) =>
+        documentNumber(number, marks[0] ?? "", DOC_NUMBER_MOST),
+      );
+      const fields = { Id: [...numbers, ...ids].filter(isId), DocNumber };
+      const rows = await having(wire, table, fields, signal);
+      // Somebody may have given it another number: no order is made before its day was looked through.
+      const isAbsent = marks.some((mark) => rows.every((row) => markIn(row) !== mark));
+      const others = isAbsent ? await having(wire, table, { TxnDate: days }, signal) : [];
+      const marked = others.filter(
+        (row) => marks.includes(markIn(row) ?? "") && rows.every(({ Id }) => Id !== row.Id),
+      );
+      return [...rows, ...marked].map((row) => bookedOf(names, side, row));
+    },
+    async *list(side, scope, from, signal) {
+      const lists = inScope(SIDES[side].order, { ...scope, open: false });
+      for await (const { rows, position } of listed(wire, lists, from, signal))
+        yield { rows: rows.map((row) => bookedOf(names, side, row)), position };
     },
     isUnfinished: () => Promise.resolve(false),
-    create: (desired, call) => create(online, desired, call),
-    async renumber({ document }, { Id, SyncToken }, call) {
-      const body = { sparse: true, Id, SyncToken, ...namesOf(document) };
-      await online.wire.write(ENTITIES[document.type], body, call);
+    async create({ document, payer, mark }, call) {
+      const { type } = document;
+      inCurrency(online, payer);
+      const body = await orderBody(online, document);
+      // Several loads may share one loading number: the order that another one of the platform is, is no clash.
+      const { entity } = SIDES[type].order;
+      return writeNumbered(online, [type, entity], body, payer, call, (row, party) =>
+        partyIdIn(type, row) === party && (markIn(row) ?? mark) === mark ? "counts" : "of-another",
+      );
     },
-    step: (to, one, call) => step(online, to, one, call),
+    async renumber({ document }, { Id, SyncToken }, call) {
+      await write(document.type, { sparse: true, Id, SyncToken, ...namesOf(document) }, call);
+    },
+    async step(to, { desired: { document }, entry, differences }, call) {
+      const isRenumbered = differences.some(({ field }) => field === "number");
+      const named = isRenumbered ? namesOf(document) : {};
+      await write(
+        document.type,
+        await orderChange(to, entry.native, online, document, named),
+        call,
+      );
+    },
   });
   return {
     ...adapter,
@@ -70,12 +91,11 @@ export function orderAdapter(online: Online): GoodsAdapter<"order", OrderRow> {
       await expectFit(online, signal);
       for (const side of ["sale", "purchase"] as const) {
         const these = documents.filter(({ type }) => type === side).map(billed);
-        await loadNames(online, KINDS[side], these);
+        await loadNames(online, side, these);
       }
       return orRefused(documents, async (document) => {
-        const kind = KINDS[document.type];
-        const lines = linesOf(kind, online.config, billed(document)).map(factOf).map(untold);
-        await idsOf(online, kind, billed(document));
+        const { Line } = await orderBody(online, document);
+        const lines = Line.map((line) => untold(lineIn(names, line)));
         return { number: oneLine(document.number), words: { side: document.type }, lines };
       });
     },
@@ -120,7 +140,7 @@ function billed({ lines, date, ...order }: OrderDocument): InvoiceDocument {
 /** Digits that QuickBooks keeps of a price: with more, quantity and price stand in the text. */
 const isWhole = (price: Decimal): boolean => price.round(5).equals(price);
 
-const namesOf = (document: OrderDocument): object => ({
+const namesOf = (document: OrderDocument) => ({
   DocNumber: numberOf(document),
   PrivateNote: noteOf(document),
 });
@@ -134,35 +154,12 @@ const untold = ({ product, quantity, unit, unitPrice, amount }: FactLine): FactL
   amount,
 });
 
-async function search(
-  online: Online,
-  side: Side,
-  { marks, references, numbers, ids, days }: OrderNames,
-  signal: AbortSignal,
-): Promise<BookedOrder<OrderRow>[]> {
-  const { wire } = online;
-  const entity = ENTITIES[side];
-  const DocNumber = references.map((number) =>
-    documentNumber(number, marks[0] ?? "", DOC_NUMBER_MOST),
-  );
-  const fields = { Id: [...numbers, ...ids].filter(isId), DocNumber };
-  const rows = await having(wire, entity, OrderRow, fields, signal);
-  // Somebody may have given it another number: no order is made before its day was looked through.
-  const isAbsent = marks.some((mark) =>
-    rows.every(({ PrivateNote }) => memoIn(PrivateNote)?.mark !== mark),
-  );
-  const others = isAbsent ? await having(wire, entity, OrderRow, { TxnDate: days }, signal) : [];
-  const marked = others.filter(
-    ({ Id, PrivateNote }) =>
-      marks.includes(memoIn(PrivateNote)?.mark ?? "") && rows.every((row) => row.Id !== Id),
-  );
-  return [...rows, ...marked].map((row) => bookedOf(online, side, row));
-}
-
-function bookedOf({ names }: Online, side: Side, row: OrderRow): BookedOrder<OrderRow> {
+function bookedOf(names: Names, side: LedgerSide, row: DocumentRow): BookedOrder<DocumentRow> {
   const { Id, TxnDate, DocNumber } = row;
   const memo = memoIn(row.PrivateNote);
-  const { state, status } = entryIn(side, row);
+  // A purchase order counts from the moment that it is made; an estimate from its acceptance.
+  const state = side === "purchase" ? (row.POStatus ?? "Open") : (row.TxnStatus ?? "Pending");
+  const status = side === "purchase" ? "posted" : (STATUSES[state] ?? "posted");
   return {
     side,
     id: Id,
@@ -173,101 +170,47 @@ function bookedOf({ names }: Online, side: Side, row: OrderRow): BookedOrder<Ord
     reference:
       memo === null
         ? DocNumber
-        : numberHeld(
-            DocNumber,
-            memo.number,
-            documentNumber(memo.number, memo.mark, DOC_NUMBER_MOST),
-          ),
-    party: partyIn(KINDS[side], row) ?? "",
+        : numberHeld(DocNumber, memo.number, numberOf({ number: memo.number, id: memo.mark })),
+    party: partyIn(side, row) ?? "",
     date: TxnDate,
     lines: amountLines(row).map((line) => untold(lineIn(names, line))),
     native: row,
   };
 }
 
-const STATUSES = { Pending: "draft", Rejected: "cancelled" } as const;
+const STATUSES: Readonly<Record<string, "draft" | "cancelled">> = {
+  Pending: "draft",
+  Rejected: "cancelled",
+};
 
-/** A purchase order counts from the moment that it is made; an estimate from its acceptance. */
-function entryIn(
-  side: Side,
-  { TxnStatus, POStatus }: OrderRow,
-): Pick<BookedOrder<OrderRow>, "state" | "status"> {
-  if (side === "purchase") return { state: POStatus ?? "Open", status: "posted" };
-  const state = TxnStatus ?? "Pending";
-  return { state, status: STATUSES[state as keyof typeof STATUSES] ?? "posted" };
-}
-
-async function create(online: Online, desired: Desired<"order">, call: Call): Promise<string> {
-  const { document, payer } = desired;
-  const kind = KINDS[document.type];
-  inCurrency(online, payer);
-  const party = partyIdOf(payer);
-  const ids = await idsOf(online, kind, billed(document));
-  const body = orderBody({ ...writingOf(online, ids), party }, document);
-  const number = numberOf(document);
-  // Several loads may share one loading number: the order that another one of the platform is, is no clash.
-  return writeNumbered(online, ENTITIES[document.type], { number, body }, call, (row) => {
-    const mark = memoIn(row.PrivateNote)?.mark ?? desired.mark;
-    return partyIdIn(kind, row) === party && mark === desired.mark ? "counts" : "of-another";
-  });
-}
-
-const writingOf = (
-  { config, surroundings }: Online,
-  ids: ReadonlyMap<string, string>,
-): Omit<Writing, "party"> => ({
-  ...config,
-  currency: surroundings.currency,
-  itemId: (name) => ids.get(`item ${name}`) ?? "",
-  accountId: (code) => ids.get(`account ${code}`) ?? "",
-});
-
-/** What is posted to make it. Members stand in the order of Intuit's schema. @throws Refused */
-export function orderBody(writing: Writing, document: OrderDocument): object {
+/** What is posted to make it. Members stand in the order of Intuit's schema. @throws Refused, LedgerError */
+export async function orderBody(writer: Writer, document: OrderDocument) {
   const { type, status, date } = document;
-  const kind = KINDS[type];
-  const head = {
-    DocNumber: numberOf(document),
-    ...(date === null ? {} : { TxnDate: date }),
-    ...(writing.multicurrency === "home" ? { CurrencyRef: { value: writing.currency } } : {}),
-    PrivateNote: noteOf(document),
-  };
-  const Line = lineBodies(kind, writing, linesOf(kind, writing, billed(document)));
-  const party = { value: writing.party };
-  if (type === "purchase") return { ...head, Line, VendorRef: party, POStatus: "Open" };
-  const TxnStatus = status === "draft" ? "Pending" : "Accepted";
-  return { ...head, TxnStatus, Line, CustomerRef: party, ...customerMemo(document) };
-}
-
-/** Changes of an estimate that is not accepted yet, and nothing else of it (`sparse`); see goods.ts. @throws Refused */
-export function orderChange(
-  to: StepTo,
-  { Id, SyncToken }: Pick<OrderRow, "Id" | "SyncToken">,
-  writing: Omit<Writing, "party">,
-  document: OrderDocument,
-  named: object = {},
-): object {
-  const head = { sparse: true, Id, SyncToken };
-  if (to !== "amended") return { ...head, TxnStatus: to === "posted" ? "Accepted" : "Rejected" };
-  const kind = KINDS[document.type];
+  const { Line, ...body } = await bodyOf(type, writer, billed(document), { isOrder: true });
+  const { CustomerRef, VendorRef, CustomerMemo, ...head } = body;
+  const isSale = type === "sale";
   return {
     ...head,
-    ...named,
-    Line: lineBodies(kind, writing, linesOf(kind, writing, billed(document))),
+    TxnDate: date,
+    DueDate: null,
+    TxnStatus: !isSale ? null : status === "draft" ? "Pending" : "Accepted",
+    Line,
+    CustomerRef,
+    VendorRef,
+    CustomerMemo,
+    POStatus: isSale ? null : "Open",
   };
 }
 
-async function step(
-  online: Online,
+/** Changes of an estimate that is not accepted yet, and nothing else of it (`sparse`); see goods.ts. @throws Refused, LedgerError */
+export async function orderChange(
   to: StepTo,
-  { desired: { document }, entry, differences }: Step<"order", OrderRow>,
-  call: Call,
-): Promise<void> {
-  const kind = KINDS[document.type];
-  const ids =
-    to === "amended" ? await idsOf(online, kind, billed(document)) : new Map<string, string>();
-  const isRenumbered = differences.some(({ field }) => field === "number");
-  const named = isRenumbered ? namesOf(document) : {};
-  const body = orderChange(to, entry.native, writingOf(online, ids), document, named);
-  await online.wire.write(ENTITIES[document.type], body, call);
+  { Id, SyncToken }: Pick<DocumentRow, "Id" | "SyncToken">,
+  writer: Writer,
+  document: OrderDocument,
+  named: object = {},
+): Promise<object> {
+  const head = { sparse: true, Id, SyncToken };
+  if (to !== "amended") return { ...head, TxnStatus: to === "posted" ? "Accepted" : "Rejected" };
+  return { ...head, ...named, Line: (await orderBody(writer, document)).Line };
 }

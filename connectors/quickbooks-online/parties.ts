@@ -3,78 +3,118 @@
  * rename changes; a cross-reference may call them by their display names. The platform's id of one that we made stands in
  * its notes, which no query can search: before a party is made, all of that list are read once.
  */
+import { Refused } from "../../src/core/errors.ts";
+import type { Party } from "../../src/ledger/documents.ts";
+import { partiesOnce, partyFacts } from "../../src/ledger/entries.ts";
+import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
 import {
   type Call,
   type Desired,
   type Entry,
   LedgerError,
-  type PartyAdapter,
-  PLAIN_ENTRY,
+  type LedgerSide,
 } from "../../src/ledger/port.ts";
-import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
-import type { Party } from "../../src/ledger/documents.ts";
-import { orRefused, partiesOnce } from "../../src/ledger/entries.ts";
-import { Refused } from "../../src/core/errors.ts";
+import type { Table } from "../../src/ledger/table.ts";
+import { createUnderName } from "../quickbooks/parties.ts";
 import { cut, NAME_MOST, oneLine, partyName, sameName, suffixed } from "../quickbooks/text.ts";
-import { type DocumentKind, partyCode } from "./documents.ts";
 import type { Online } from "./online.ts";
-import { having, isId, PartyRow, walk } from "./rows.ts";
+import { ANY, having, listed, walk } from "./queries.ts";
+import { isId, partyCode, type PartyRow, SIDES } from "./rows.ts";
 
-const PARTY_ENTITY = { invoice: "Customer", bill: "Vendor" } as const;
-const SIDE = { invoice: "customer", bill: "vendor" } as const;
-const ANY = " AND Active IN (true, false)";
+interface PartyValues {
+  readonly code: string;
+  readonly name: string | null;
+}
+/** `code`: what documents call it. */
+interface FoundParty extends PartyValues {
+  readonly mark: string | null;
+  readonly row: PartyRow;
+}
 
-export function partyAdapter(online: Online, kind: DocumentKind): PartyAdapter {
+export function partyTable(
+  online: Online,
+  side: LedgerSide,
+): Table<"party", PartyValues, FoundParty> {
   const { wire } = online;
-  const entity = PARTY_ENTITY[kind];
-  const told = (row: PartyRow): Entry<PartyRow> => entryOf(kind, row);
+  const { role, party: table } = SIDES[side];
+  const found = (row: PartyRow): FoundParty => ({
+    row,
+    code: partyCode(side, row.Id),
+    name: row.DisplayName,
+    mark: platformIdIn(row.Notes),
+  });
+
+  /** Under its name, else with the suffix of its list. @throws Refused, LedgerError */
+  const create = (party: Party, call: Call): Promise<string> =>
+    createUnderName({
+      side: role,
+      code: party.code,
+      most: NAME_MOST.online,
+      held: oneLine,
+      policy: online.config.sameName,
+      taken: "6240",
+      write: async (name) =>
+        partyCode(side, await wire.write(table.entity, partyBody(party, name), call)),
+      async there(name) {
+        const rows = await having(wire, table, { DisplayName: [name] }, call.signal, [ANY]);
+        const own = rows.find((row) => isOf(side, row, party));
+        return own === undefined ? null : partyCode(side, own.Id);
+      },
+    });
+
   return {
     ...partiesOnce(["posted", "cancelled"], 1),
-    expected: (parties) =>
-      orRefused(parties, async ({ code }) => ({
-        number: code,
-        words: {
-          name: idIn(kind, code) === null ? partyName(code, NAME_MOST.online, oneLine) : code,
-        },
-      })),
-    async locate(desired, { signal }) {
-      const codes = desired.map(({ document }) => document.code);
-      const Id = codes.flatMap((code) => idIn(kind, code) ?? []);
-      const DisplayName = codes.filter((code) => idIn(kind, code) === null);
-      const suffixes = DisplayName.map((name) => suffixed(name, SIDE[kind], NAME_MOST.online));
-      const rows = await having(
-        wire,
-        entity,
-        PartyRow,
-        { Id, DisplayName: [...DisplayName, ...suffixes] },
-        signal,
-        ANY,
-      );
-      const absent = desired.some((one) => rows.every((row) => !isOf(kind, row, one)));
-      const all = absent ? await everyone(online, kind, signal) : rows;
-      return desired.flatMap((one) => entriesFor(kind, one, all, told));
+    records: {
+      async search({ desired = [] }, { signal }) {
+        const codes = desired.map(({ document }) => document.code);
+        const names = codes.filter((code) => idIn(side, code) === null);
+        const suffixes = names.map((name) => suffixed(name, role, NAME_MOST.online));
+        const fields = {
+          Id: codes.flatMap((code) => idIn(side, code) ?? []),
+          DisplayName: [...names, ...suffixes],
+        };
+        const rows = await having(wire, table, fields, signal, [ANY]);
+        const isAbsent = desired.some((one) => rows.every((row) => !isOf(side, row, one.document)));
+        const all = isAbsent ? new Map<string, PartyRow>() : null;
+        if (all !== null)
+          for await (const page of walk(wire, { ...table, where: [ANY] }, signal))
+            for (const row of page.rows) all.set(row.Id, row);
+        const those = all === null ? rows : [...all.values()];
+        return desired.flatMap((one) => foundFor(side, one, those.map(found)));
+      },
+      async *list(_, from, signal) {
+        const all = [{ ...table, where: [ANY] }];
+        for await (const { rows, position } of listed(wire, all, from, signal))
+          yield { rows: rows.map(found), position };
+      },
+      create: (all, call) =>
+        Promise.all(all.map(({ desired: { document } }) => create(document, call))),
     },
-    create: (desired, call) =>
-      Promise.all(desired.map(({ document }) => create(online, kind, document, call))),
+    write: ({ code }) => ({
+      code,
+      name: idIn(side, code) === null ? partyName(code, NAME_MOST.online, oneLine) : code,
+    }),
+    facts: ({ code, name }) => partyFacts(code, name),
+    read: ({ code, mark, row }) => ({
+      id: partyCode(side, row.Id),
+      mark,
+      number: code,
+      status: row.Active ? "posted" : "cancelled",
+      version: row.SyncToken,
+    }),
   };
 }
 
 /** The id in `C-58`; null: it is a name. */
-function idIn(kind: DocumentKind, code: string): string | null {
+function idIn(side: LedgerSide, code: string): string | null {
   const id = code.slice(2);
-  return code === partyCode(kind, id) && isId(id) ? id : null;
+  return code === partyCode(side, id) && isId(id) ? id : null;
 }
 
-const markIn = ({ Notes }: PartyRow): string | null => platformIdIn(Notes);
-
 /** By its id, by the platform's id, or by the name that the cross-reference gives a party without one. */
-function isOf(
-  kind: DocumentKind,
-  row: PartyRow,
-  { document: { code, companyId } }: Pick<Desired<"party">, "document">,
-): boolean {
-  const mark = markIn(row);
-  if (row.Id === idIn(kind, code) || mark === companyId) return true;
+function isOf(side: LedgerSide, row: PartyRow, { code, companyId }: Party): boolean {
+  const mark = platformIdIn(row.Notes);
+  if (row.Id === idIn(side, code) || mark === companyId) return true;
   return mark === null && sameName(row.DisplayName ?? "", code);
 }
 
@@ -82,65 +122,24 @@ function isOf(
  * Where one has the platform's id in its notes, a name says nothing. One whose notes have another company's id is told
  * with that, under the code that was asked for: the driver has a person decide.
  */
-function entriesFor(
-  kind: DocumentKind,
-  desired: Desired<"party">,
-  rows: readonly PartyRow[],
-  told: (row: PartyRow) => Entry<PartyRow>,
-): Entry<PartyRow>[] {
-  const { code, companyId } = desired.document;
-  const these = rows.filter((row) => isOf(kind, row, desired));
-  const marked = these.filter((row) => markIn(row) === companyId);
-  const named = these.filter((row) => row.Id === idIn(kind, code));
-  const chosen = named.length > 0 ? named : marked.length > 0 ? marked : these;
-  const others = rows.filter((row) => sameName(row.DisplayName ?? "", code));
-  return (chosen.length > 0 ? chosen : others).map((row) => {
-    const mark = markIn(row) ?? companyId;
-    return mark === companyId ? { ...told(row), mark } : { ...told(row), mark, number: code };
+function foundFor(
+  side: LedgerSide,
+  { document }: Pick<Desired<"party">, "document">,
+  all: readonly FoundParty[],
+): FoundParty[] {
+  const { code, companyId } = document;
+  const these = all.filter(({ row }) => isOf(side, row, document));
+  const others = all.filter(({ name }) => sameName(name ?? "", code));
+  const chosen = [
+    these.filter(({ row }) => row.Id === idIn(side, code)),
+    these.filter(({ mark }) => mark === companyId),
+    these,
+    others,
+  ].find((some) => some.length > 0);
+  return (chosen ?? []).map((one) => {
+    const mark = one.mark ?? companyId;
+    return mark === companyId ? { ...one, mark } : { ...one, mark, code };
   });
-}
-
-async function everyone(
-  { wire }: Online,
-  kind: DocumentKind,
-  signal: AbortSignal,
-): Promise<PartyRow[]> {
-  const where = "WHERE Active IN (true, false)";
-  const all = new Map<string, PartyRow>();
-  const of = { entity: PARTY_ENTITY[kind], schema: PartyRow, where, stamp: "CreateTime" } as const;
-  for await (const { rows } of walk(wire, of, null, signal))
-    for (const row of rows) all.set(row.Id, row);
-  return [...all.values()];
-}
-
-/** Under its name, else with the suffix of its list. @throws Refused, LedgerError */
-async function create(
-  { wire, config }: Online,
-  kind: DocumentKind,
-  party: Party,
-  call: Call,
-): Promise<string> {
-  const entity = PARTY_ENTITY[kind];
-  const name = partyName(party.code, NAME_MOST.online, oneLine);
-  const write = async (DisplayName: string): Promise<string> =>
-    partyCode(kind, await wire.write(entity, partyBody(party, DisplayName), call));
-  try {
-    return await write(name);
-  } catch (error) {
-    if (!(error instanceof LedgerError) || error.code !== "6240") throw error;
-    const names = { DisplayName: [name] };
-    const rows = await having(wire, entity, PartyRow, names, call.signal, ANY);
-    // Ours: somebody was faster, and the next look finds it.
-    if (rows.some((row) => isOf(kind, row, { document: party }))) throw error;
-    if (config.sameName === "suffix")
-      return await write(suffixed(name, SIDE[kind], NAME_MOST.online));
-    throw new Refused({
-      code: "name-in-use",
-      message: `another party in QuickBooks has the name ${name}`,
-      next: "Give one of them another name, or set sameName: suffix; then retry.",
-      field: "party",
-    });
-  }
 }
 
 /** Members stand in the order of Intuit's schema. */
@@ -150,15 +149,19 @@ export const partyBody = ({ companyId, name }: Party, DisplayName: string): obje
   Notes: markOf(companyId),
 });
 
+const rowOf = (payer: Entry | null): PartyRow | null =>
+  payer === null ? null : (payer.native as FoundParty).row;
+
 /** Its id in QuickBooks. @throws LedgerError `raced` when it was made and no query shows it yet */
 export function partyIdOf(payer: Entry | null): string {
-  if (payer !== null) return (payer.native as PartyRow).Id;
+  const row = rowOf(payer);
+  if (row !== null) return row.Id;
   throw new LedgerError("answered", "the party of the document is not shown yet", { code: "5010" });
 }
 
 /** @throws Refused when its documents are kept in another currency */
 export function inCurrency({ surroundings }: Online, payer: Entry | null): void {
-  const { CurrencyRef = null, DisplayName = null } = (payer?.native as PartyRow | undefined) ?? {};
+  const { CurrencyRef = null, DisplayName = null } = rowOf(payer) ?? {};
   if (CurrencyRef === null || CurrencyRef.value === surroundings.currency) return;
   throw new Refused({
     code: "other-currency",
@@ -167,14 +170,3 @@ export function inCurrency({ surroundings }: Online, payer: Entry | null): void 
     field: "party",
   });
 }
-
-const entryOf = (kind: DocumentKind, row: PartyRow): Entry<PartyRow> => ({
-  ...PLAIN_ENTRY,
-  id: partyCode(kind, row.Id),
-  mark: markIn(row),
-  number: partyCode(kind, row.Id),
-  status: row.Active ? "posted" : "cancelled",
-  facts: { number: partyCode(kind, row.Id), words: { name: row.DisplayName } },
-  version: row.SyncToken,
-  native: row,
-});

@@ -133,6 +133,19 @@ describe("an invoice", () => {
     }
   });
 
+  test("that is void is cancelled, though its item is no longer there", async () => {
+    const company = await openCompany();
+    const { sinks, readAgain } = opened(settings(company));
+    const sink = sinks["invoices"] as Sink;
+    await deliver(sink, item);
+    const fuel = company.rows("Item").find(({ Name }) => Name === "ULSD-CLR");
+    company.edit("Item", fuel?.Id ?? "", { Active: false });
+    readAgain?.();
+    const over = itemOf(invoiceDocument("FL-1", { status: "void" }));
+    expect(await deliver(sink, over)).toMatchObject(DONE);
+    expect(company.rows("Invoice")).toMatchObject([{ Balance: d("0") }]);
+  });
+
   test("of a vendor has the vendor's number, though another vendor's bill has it; the same vendor's second is refused", async () => {
     const company = await openCompany();
     const bills = sinkOf(company, "bills");
@@ -155,7 +168,7 @@ describe("an invoice", () => {
     const refused = await openCompany();
     refused.enter("Vendor", { DisplayName: "CUST-1" });
     const sink = sinkOf(refused, "invoices", { sameName: "refuse" });
-    expect(await deliver(sink, item)).toMatchObject({ fault: { code: "name-in-use" } });
+    expect(await deliver(sink, item)).toMatchObject({ fault: { code: "name-taken" } });
   });
 
   test("of a customer that was renamed, or that the cross-reference names, makes no second one", async () => {

@@ -5,14 +5,33 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Notebook, Surroundings } from "../../src/core/contract.ts";
-import { parseExact, stringifyExact } from "../../src/core/json.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { stringifyExact } from "../../src/core/json.ts";
 import { decimal } from "../../src/ledger/documents.ts";
 import { type Call, LedgerError } from "../../src/ledger/port.ts";
+import { parsedExact, waitMsOf } from "../../src/ledger/rest.ts";
 import { openHttp, TransportError } from "../../src/transport/http.ts";
 import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
+import { CapturedRow, type Entity, instant } from "./rows.ts";
 import { openTokens, type Tokens } from "./tokens.ts";
 
-/* Answers of change data capture, and the clock that every answer of QuickBooks tells. */
+/** Every method @throws LedgerError */
+export interface Wire {
+  /** `SELECT * FROM entity …`: what stands behind the entity. */
+  query<Row>(
+    entity: Entity | "Preferences" | "CompanyInfo",
+    rest: string,
+    schema: z.ZodType<Row>,
+    signal: AbortSignal,
+  ): Promise<readonly Row[]>;
+  /** What of these was changed or deleted since an instant (ISO 8601, an offset): at most {@link CHANGES_MOST} rows in all. */
+  changes(entities: readonly Entity[], since: string, signal: AbortSignal): Promise<Changed>;
+  /** QuickBooks' own clock, ISO 8601 UTC. */
+  time(signal: AbortSignal): Promise<string>;
+  /** Writes one record, under a request id that is the same for the same content; what is null is not sent. Its id. */
+  readonly write: Write;
+  close(): Promise<void>;
+}
 
 /** An answer of change data capture. */
 export interface Changed {
@@ -22,79 +41,188 @@ export interface Changed {
 }
 
 /** A record as it is now, or what is left of a deleted one: its id, and as a rule when it was deleted. */
-export interface ChangedRow {
+export interface ChangedRow extends z.infer<typeof CapturedRow> {
   readonly entity: Entity;
-  readonly id: string;
   readonly deleted: boolean;
-  readonly syncToken: string;
   /** ISO 8601 with an offset; null: it is not told. */
   readonly at: string | null;
-  /** All of it, as it was answered. */
-  readonly row: unknown;
 }
 
 /** Objects of one answer of change data capture: with as many, the answer may be cut off. */
 export const CHANGES_MOST = 1000;
 
-const instant = z.iso.datetime({ offset: true });
+/** Since August 2025 the oldest that Intuit serves, and what every answer is in. */
+const MINOR_VERSION = "75";
+
+export function openWire(
+  config: QuickbooksOnlineConfig,
+  surroundings: Surroundings,
+  tokens: Tokens = openTokens(config, surroundings),
+): Wire {
+  const { exchange, close } = openLine(config, surroundings, tokens);
+  const ask = (entity: string, rest: string, signal: AbortSignal): Promise<unknown> => {
+    const path = `/query?minorversion=${MINOR_VERSION}`;
+    const body = `SELECT * FROM ${entity}${rest === "" ? "" : ` ${rest}`}`;
+    const asked = { method: "POST", path, type: "application/text", body } as const;
+    return exchange(asked, `query of ${entity}`, signal);
+  };
+  return {
+    async query(entity, rest, schema, signal) {
+      // Without a row the entity's key is absent.
+      const rows = z.array(schema).default([]);
+      const shape = z.object({ QueryResponse: z.record(z.string(), z.unknown()) });
+      const what = `query of ${entity}`;
+      const { QueryResponse } = shaped(what, shape, await ask(entity, rest, signal));
+      return shaped(what, rows, QueryResponse[entity]);
+    },
+    async changes(entities, since, signal) {
+      const parameters = new URLSearchParams({
+        entities: entities.join(","),
+        changedSince: since,
+        minorversion: MINOR_VERSION,
+      });
+      const path = `/cdc?${parameters.toString()}`;
+      const what = `changes of ${entities.join(", ")}`;
+      const asked = { method: "GET", path, type: "text/plain", body: null } as const;
+      const { time, CDCResponse } = shaped(what, ChangesBody, await exchange(asked, what, signal));
+      const answers = CDCResponse.flatMap(({ QueryResponse }) => QueryResponse);
+      const rows = answers.flatMap((answer) =>
+        entities.flatMap((entity) =>
+          shaped(what, z.array(CapturedRow).default([]), answer[entity]).map((row) => ({
+            ...row,
+            entity,
+            deleted: row.status === "Deleted",
+            at: row.MetaData?.LastUpdatedTime ?? null,
+          })),
+        ),
+      );
+      return { time: utc(time), rows };
+    },
+    async time(signal) {
+      const json = await ask("CompanyInfo", "", signal);
+      return utc(shaped("query of CompanyInfo", z.object({ time: instant }), json).time);
+    },
+    write: openWrites(exchange, surroundings.notebook),
+    close,
+  };
+}
+
 const utc = (text: string): string => new Date(text).toISOString();
 
-const ChangedHead = z.looseObject({
-  Id: z.string().min(1),
-  status: z.string().optional(),
-  SyncToken: z.string().default(""),
-  MetaData: z.looseObject({ LastUpdatedTime: instant.optional() }).optional(),
-});
 /** One answer lists its entities one by one; beside the rows stand their counts. */
 const ChangesBody = z.object({
   time: instant,
   CDCResponse: z.array(
-    z.object({
-      QueryResponse: z
-        .array(
-          z
-            .record(z.string(), z.unknown())
-            .transform((one) =>
-              Object.fromEntries(Object.entries(one).filter(([, rows]) => Array.isArray(rows))),
-            )
-            .pipe(z.record(z.string(), z.array(ChangedHead))),
-        )
-        .default([]),
-    }),
+    z.object({ QueryResponse: z.array(z.record(z.string(), z.unknown())).default([]) }),
   ),
 });
 
-/** @param what was asked, for people @throws LedgerError */
-function changedIn(what: string, json: unknown, entities: readonly Entity[]): Changed {
-  const answer = ChangesBody.safeParse(json);
-  if (!answer.success) throw unreadable(what, answer.error);
-  const rows = answer.data.CDCResponse.flatMap(({ QueryResponse }) => QueryResponse).flatMap(
-    (one) => entities.flatMap((entity) => (one[entity] ?? []).map((row) => changed(entity, row))),
-  );
-  return { time: utc(answer.data.time), rows };
+/** @param what was asked, for people @throws LedgerError: an answer in another form proves nothing */
+function shaped<T>(what: string, schema: z.ZodType<T>, json: unknown): T {
+  const answer = schema.safeParse(json);
+  if (answer.success) return answer.data;
+  const [issue] = answer.error.issues;
+  const where = `${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`;
+  throw new LedgerError("torn", `${what}: the answer does not have QuickBooks' form: ${where}`);
 }
 
-/** ISO 8601 UTC. @throws LedgerError */
-function timeIn(what: string, json: unknown): string {
-  const answer = z.object({ time: instant }).safeParse(json);
-  if (!answer.success) throw unreadable(what, answer.error);
-  return utc(answer.data.time);
+interface Exchanged {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly type: string;
+  readonly body: string | null;
 }
 
-const changed = (entity: Entity, row: z.infer<typeof ChangedHead>): ChangedRow => ({
-  entity,
-  id: row.Id,
-  deleted: row.status === "Deleted",
-  syncToken: row.SyncToken,
-  at: row.MetaData?.LastUpdatedTime ?? null,
-  row,
-});
+const ANSWER_BYTES = 32 * 1024 * 1024;
 
-const unreadable = (what: string, error: z.ZodError | undefined): LedgerError =>
-  new LedgerError(
-    "torn",
-    `${what}: the answer does not have QuickBooks' form: ${error?.issues[0]?.path.join(".") ?? ""} ${error?.issues[0]?.message ?? ""}`,
-  );
+/** The answer's JSON. @param what for people @throws LedgerError */
+type Exchange = (asked: Exchanged, what: string, signal: AbortSignal) => Promise<unknown>;
+
+interface Line {
+  readonly exchange: Exchange;
+  readonly close: () => Promise<void>;
+}
+
+function openLine(
+  config: QuickbooksOnlineConfig,
+  surroundings: Surroundings,
+  tokens: Tokens,
+): Line {
+  const { company, deadlineMs } = config;
+  const { origin, pathname } = new URL(addressesOf(config).url);
+  const prefix = `${pathname.replace(/\/$/, "")}/v3/company/${company}`;
+  const http = openHttp({ origin, connections: 4, headersMs: deadlineMs, bodyMs: deadlineMs });
+
+  async function once({ method, path, type, body }: Exchanged, token: string, signal: AbortSignal) {
+    if (signal.aborted) throw new LedgerError("not-sent", `${path}: stopped before it was sent`);
+    const answer = await http.ask({
+      method,
+      path: `${prefix}${path}`,
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: "application/json",
+        "content-type": type,
+      },
+      body,
+      signal: AbortSignal.any([AbortSignal.timeout(deadlineMs), signal]),
+    });
+    const { status, headers } = answer;
+    return { status, headers, text: await answer.text(ANSWER_BYTES) };
+  }
+
+  /** A token that is refused has done nothing: the same bytes go once more with a new one. */
+  async function exchange(asked: Exchanged, what: string, signal: AbortSignal): Promise<unknown> {
+    try {
+      const token = await tokens.access();
+      let answer = await once(asked, token, signal);
+      if (answer.status === 401) answer = await once(asked, await tokens.access(token), signal);
+      const fault = faultIn(what, answer);
+      if (fault === null) return timed(parsedExact(answer.text), answer.headers["date"]);
+      surroundings.note("QuickBooks refused a call", {
+        what,
+        status: answer.status,
+        code: fault.code,
+        intuitTid: answer.headers["intuit_tid"] ?? null,
+      });
+      throw fault;
+    } catch (error) {
+      if (!(error instanceof TransportError)) throw error;
+      throw new LedgerError(error.phase, `${what}: ${error.message}`, { cause: error });
+    }
+  }
+
+  let closed: Promise<void> | null = null;
+  return {
+    exchange,
+    close: () => (closed ??= Promise.all([http.close(), tokens.close()]).then(() => {})),
+  };
+}
+
+interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** Every answer tells QuickBooks' clock; where the body leaves it out, the head has it. */
+const timed = (json: unknown, date: string | undefined): unknown => {
+  const at = Date.parse(date ?? "");
+  return Number.isNaN(at) ? json : { time: new Date(at).toISOString(), ...(json as object) };
+};
+
+/** Null: it is none. A fault may come with HTTP 200. */
+function faultIn(what: string, { status, headers, text }: Answered): LedgerError | null {
+  const json = parsedExact(text);
+  const more = { status, waitMs: waitMsOf(headers["retry-after"]) };
+  const refusal = refusalIn(json);
+  if (refusal !== null) {
+    const { code, words } = refusal;
+    const message = `${what}: ${words} (${code ?? "no code"})`;
+    return new LedgerError("answered", message, { ...more, code });
+  }
+  if (status !== 200) return new LedgerError("answered", `${what}: HTTP ${status}`, more);
+  return json === null ? new LedgerError("torn", `${what}: the answer is not JSON`) : null;
+}
 
 /* What QuickBooks refuses, in every form that Intuit's services and gateways write it in, wherever it stands in an answer. */
 
@@ -161,9 +289,6 @@ function small(value: unknown): Record<string, unknown> {
  * answered with the first answer. How long Intuit keeps these is not published: an answer may be of a record that is gone.
  */
 
-/** Since August 2025 the oldest that Intuit serves, and what every answer is in. */
-const MINOR_VERSION = "75";
-
 interface WriteOptions {
   readonly operation?: "void";
   /** A number that another document has is taken. */
@@ -223,7 +348,7 @@ function openWrites(exchange: Exchange, notebook: Notebook | undefined): Write {
   }
 
   return async (entity, body, call, more = {}) => {
-    const text = stringifyExact(body);
+    const text = bodyText(body);
     const { signal } = call;
     const what = `${entity.toLowerCase()} ${more.operation ?? ""}${more.twice === true ? "twice" : ""}`;
     const first = requestId(call.key, what, text);
@@ -262,11 +387,18 @@ function remember(made: Map<string, string>, request: string, id: string): void 
   if (made.size > REMEMBERED && oldest !== undefined) made.delete(oldest);
 }
 
-function writtenIn(what: string, entity: Entity, json: unknown): Written {
-  const answer = z.object({ [entity]: Written }).safeParse(json);
-  const row = answer.data?.[entity];
-  if (row === undefined) throw unreadable(what, answer.error);
-  return row;
+const writtenIn = (what: string, entity: Entity, json: unknown): Written =>
+  shaped(what, z.object({ [entity]: Written }), json)[entity] as Written;
+
+/** The bytes of a record that is written. */
+export const bodyText = (body: object): string => stringifyExact(withoutNulls(body));
+
+/** What is null or undefined is left out, however deep. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (value === null || typeof value !== "object" || value instanceof Decimal) return value;
+  const members = Object.entries(value).filter(([, one]) => one !== null && one !== undefined);
+  return Object.fromEntries(members.map(([name, one]) => [name, withoutNulls(one)]));
 }
 
 /**
@@ -275,210 +407,3 @@ function writtenIn(what: string, entity: Entity, json: unknown): Written {
  */
 export const requestId = (key: string, what: string, body: string): string =>
   createHash("sha256").update(`${key}\n${what}\n${body}`).digest("hex").slice(0, 32);
-
-export type Entity =
-  | "Account"
-  | "Bill"
-  | "BillPayment"
-  | "Class"
-  | "Customer"
-  | "Department"
-  | "Estimate"
-  | "Invoice"
-  | "Item"
-  | "Payment"
-  | "PurchaseOrder"
-  | "Vendor";
-
-/** Every method @throws LedgerError */
-export interface Wire {
-  /** `SELECT * FROM entity …`: what stands behind the entity. */
-  query<Row>(
-    entity: Entity | "Preferences" | "CompanyInfo",
-    rest: string,
-    schema: z.ZodType<Row>,
-    signal: AbortSignal,
-  ): Promise<readonly Row[]>;
-  /** What of these was changed or deleted since an instant (ISO 8601, an offset): at most 1,000 rows in all. */
-  changes(entities: readonly Entity[], since: string, signal: AbortSignal): Promise<Changed>;
-  /** QuickBooks' own clock, ISO 8601 UTC. */
-  time(signal: AbortSignal): Promise<string>;
-  /** Writes one record, under a request id that is the same for the same content. Its id. */
-  readonly write: Write;
-  close(): Promise<void>;
-}
-
-interface Exchanged {
-  readonly method: "GET" | "POST";
-  readonly path: string;
-  readonly type: string;
-  readonly body: string | null;
-}
-
-const ANSWER_BYTES = 32 * 1024 * 1024;
-
-/** The answer's JSON. @param what for people @throws LedgerError */
-type Exchange = (asked: Exchanged, what: string, signal: AbortSignal) => Promise<unknown>;
-
-interface Line {
-  readonly exchange: Exchange;
-  readonly close: () => Promise<void>;
-}
-
-function openLine(
-  config: QuickbooksOnlineConfig,
-  surroundings: Surroundings,
-  tokens: Tokens,
-): Line {
-  const { company, deadlineMs } = config;
-  const { origin, pathname } = new URL(addressesOf(config).url);
-  const prefix = `${pathname.replace(/\/$/, "")}/v3/company/${company}`;
-  const http = openHttp({ origin, connections: 4, headersMs: deadlineMs, bodyMs: deadlineMs });
-
-  async function once({ method, path, type, body }: Exchanged, token: string, signal: AbortSignal) {
-    if (signal.aborted) throw new LedgerError("not-sent", `${path}: stopped before it was sent`);
-    const answer = await http.ask({
-      method,
-      path: `${prefix}${path}`,
-      headers: {
-        authorization: `Bearer ${token}`,
-        accept: "application/json",
-        "content-type": type,
-      },
-      body,
-      signal: AbortSignal.any([AbortSignal.timeout(deadlineMs), signal]),
-    });
-    return {
-      status: answer.status,
-      headers: answer.headers,
-      text: await answer.text(ANSWER_BYTES),
-    };
-  }
-
-  /** A token that is refused has done nothing: the same bytes go once more with a new one. */
-  async function exchange(asked: Exchanged, what: string, signal: AbortSignal): Promise<unknown> {
-    try {
-      const token = await tokens.access();
-      let answer = await once(asked, token, signal);
-      if (answer.status === 401) answer = await once(asked, await tokens.access(token), signal);
-      const fault = faultIn(what, answer);
-      if (fault === null) return timed(parsed(answer.text), answer.headers["date"]);
-      surroundings.note("QuickBooks refused a call", {
-        what,
-        status: answer.status,
-        code: fault.code,
-        intuitTid: answer.headers["intuit_tid"] ?? null,
-      });
-      throw fault;
-    } catch (error) {
-      if (!(error instanceof TransportError)) throw error;
-      throw new LedgerError(error.phase, `${what}: ${error.message}`, { cause: error });
-    }
-  }
-
-  let closed: Promise<void> | null = null;
-  return {
-    exchange,
-    close: () => (closed ??= Promise.all([http.close(), tokens.close()]).then(() => {})),
-  };
-}
-
-export function openWire(
-  config: QuickbooksOnlineConfig,
-  surroundings: Surroundings,
-  tokens: Tokens = openTokens(config, surroundings),
-): Wire {
-  const { exchange, close } = openLine(config, surroundings, tokens);
-  return {
-    async query(entity, rest, schema, signal) {
-      const what = `query of ${entity}`;
-      const json = await exchange(asking(entity, rest), what, signal);
-      // Without a row the entity's key is absent.
-      const shape = z.object({ QueryResponse: z.record(z.string(), z.unknown()) });
-      const answer = shape.safeParse(json);
-      if (!answer.success) throw unreadable(what, answer.error);
-      const rows = z.array(schema).safeParse(answer.data.QueryResponse[entity] ?? []);
-      if (!rows.success) throw unreadable(what, rows.error);
-      return rows.data;
-    },
-    async changes(entities, since, signal) {
-      const parameters = new URLSearchParams({
-        entities: entities.join(","),
-        changedSince: since,
-        minorversion: MINOR_VERSION,
-      });
-      const path = `/cdc?${parameters.toString()}`;
-      const what = `changes of ${entities.join(", ")}`;
-      const json = await exchange(
-        { method: "GET", path, type: "text/plain", body: null },
-        what,
-        signal,
-      );
-      return changedIn(what, json, entities);
-    },
-    async time(signal) {
-      const what = "query of CompanyInfo";
-      const json = await exchange(asking("CompanyInfo", ""), what, signal);
-      return timeIn(what, json);
-    },
-    write: openWrites(exchange, surroundings.notebook),
-    close,
-  };
-}
-
-const asking = (entity: string, rest: string): Exchanged => ({
-  method: "POST",
-  path: `/query?minorversion=${MINOR_VERSION}`,
-  type: "application/text",
-  body: `SELECT * FROM ${entity}${rest === "" ? "" : ` ${rest}`}`,
-});
-
-/** A text of the query language. */
-export const quoted = (text: string): string =>
-  `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
-
-/** `('a', 'b')` */
-export const among = (values: readonly string[]): string => `(${values.map(quoted).join(", ")})`;
-
-interface Answered {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-}
-
-/** Every answer tells QuickBooks' clock; where the body leaves it out, the head has it. */
-const timed = (json: unknown, date: string | undefined): unknown => {
-  const at = Date.parse(date ?? "");
-  return Number.isNaN(at) ? json : { time: new Date(at).toISOString(), ...(json as object) };
-};
-
-/** Null: it is none. A fault may come with HTTP 200. */
-function faultIn(what: string, { status, headers, text }: Answered): LedgerError | null {
-  const json = parsed(text);
-  const waitMs = waitMsOf(headers["retry-after"]);
-  const more = { status, ...(waitMs === null ? {} : { waitMs }) };
-  const refusal = refusalIn(json);
-  if (refusal !== null) {
-    const { code, words } = refusal;
-    const message = `${what}: ${words} (${code ?? "no code"})`;
-    return new LedgerError("answered", message, { ...more, ...(code === null ? {} : { code }) });
-  }
-  if (status !== 200) return new LedgerError("answered", `${what}: HTTP ${status}`, more);
-  return json === null ? new LedgerError("torn", `${what}: the answer is not JSON`) : null;
-}
-
-const RETRY_MOST_MS = 3_600_000;
-
-/** Seconds; a date is left to the row's own time. */
-function waitMsOf(header: string | undefined): number | null {
-  if (header === undefined || !/^\d{1,6}$/.test(header)) return null;
-  return Math.min(Number(header) * 1000, RETRY_MOST_MS);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseExact(text);
-  } catch {
-    return null;
-  }
-}

@@ -7,7 +7,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Day, FactLine, Facts } from "../../src/core/holdings.ts";
 import { stringifyExact } from "../../src/core/json.ts";
-import type { InvoiceDocument, PartyRecord } from "../../src/ledger/documents.ts";
+import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { invoiceRecord, MONEY, payersOfEntry, some } from "../../src/ledger/entries.ts";
 import type { Entry } from "../../src/ledger/port.ts";
 
@@ -90,40 +90,7 @@ const notHeld = (says: string): Refused =>
     field: "lines",
   });
 
-/* What sources of both tell alike: where a party is, what is gone, the taxes of an invoice, and who paid it. */
-
-const AMERICA = /^(?:|US|USA|U\.S\.A\.|UNITED STATES(?: OF AMERICA)?)$/;
-
-/**
- * Country (ISO 3166-1) and state (ISO 3166-2) of an address; null: there is none. People write a country as they like: what is no code and not
- * America is left out, and a state without a country, too.
- */
-export function regionOf(
-  address: { readonly country: string | null; readonly state: string | null } | null,
-): Pick<PartyRecord, "country" | "state"> {
-  if (address === null) return { country: null, state: null };
-  const upper = address.country?.trim().toUpperCase() ?? "";
-  const country = AMERICA.test(upper) ? "US" : /^[A-Z]{2}$/.test(upper) ? upper : null;
-  const state = address.state?.trim().toUpperCase() ?? "";
-  const isCode = country !== null && /^[A-Z]{2,3}$/.test(state);
-  return { country, state: isCode ? `${country}-${state}` : null };
-}
-
-/** A party that was deleted, of which its code and at most a name are left: it is told as inactive. */
-export const inactiveParty = (
-  head: Pick<PartyRecord, "code" | "name" | "isCustomer" | "isSupplier">,
-): PartyRecord => ({
-  ...head,
-  companyId: null,
-  email: null,
-  phone: null,
-  street: null,
-  city: null,
-  state: null,
-  zip: null,
-  country: null,
-  active: false,
-});
+/* What sources of both tell alike: an invoice that is gone, the taxes of an invoice, and who paid it. */
 
 /** An invoice that was deleted, of which hardly more than its id is left: its mapping sees whether it was told before. */
 export function deletedInvoice(

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import { billDocument, invoiceDocument } from "../example/example.fixture.ts";
 import { itemLines } from "./lines.ts";
+import { goneParty, partyRecord } from "./parties.ts";
 import {
   ascii,
   cut,
@@ -88,4 +89,19 @@ test("a rate goes only where QuickBooks, which rounds half a cent up, makes the 
     return itemLines(invoiceDocument("FL-1", document), "FREIGHT")[0]?.rate?.text ?? null;
   };
   expect([rateOf("0.03"), rateOf("0.02")]).toEqual(["0.005", null]);
+});
+
+test("a party's country and state are told as codes, or not at all", () => {
+  const party = { ...goneParty("vendor", "V-1", "Refinery"), notes: "platform:0b6f" };
+  const regionOf = (country: string | null, state: string | null) => {
+    const address = { lines: ["Gate 3", " ", null], city: null, zip: null, country, state };
+    const told = partyRecord({ ...party, side: "vendor", address });
+    expect(told).toMatchObject({ street: "Gate 3", companyId: "0b6f", isSupplier: true });
+    return [told.country, told.state];
+  };
+  expect(regionOf(null, "tx")).toEqual(["US", "US-TX"]);
+  expect(regionOf("U.S.A.", "Texas")).toEqual(["US", null]);
+  expect(regionOf("ca", "AB")).toEqual(["CA", "CA-AB"]);
+  expect(regionOf("Kanada", "AB")).toEqual([null, null]);
+  expect(goneParty("customer", "C-1", "Ranch")).toMatchObject({ country: null, active: false });
 });

@@ -8,7 +8,7 @@ import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/fault.ts";
 import type { Day, Facts } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
-import type { InvoiceRecord, PartyRecord, PaymentDocument, PriceRecord } from "./documents.ts";
+import type { InvoiceRecord, PartyRecord, PriceRecord } from "./documents.ts";
 import type { Capabilities, Entry, PartyAdapter } from "./port.ts";
 
 /** Of parties that are made and never changed. @param atomic parties that one call makes */
@@ -24,18 +24,6 @@ export const partiesOnce = (
 export const partyFacts = (code: string, name: string | null): Facts => ({
   number: code,
   words: { name },
-});
-
-/** A payment as books show it. */
-export const paymentFacts = (document: PaymentDocument, currency: string): Facts => ({
-  days: { date: document.date },
-  money: { amount: document.amount },
-  words: {
-    side: document.type === "out" ? "sale" : "purchase",
-    currency,
-    document: document.invoice,
-    reference: document.description,
-  },
 });
 
 /** What is made of each, one after the other, or why it cannot be. @throws what is no Refused */

@@ -49,7 +49,7 @@ export function openRest({ url, deadlineMs, connections = 2, headers, error }: R
           body: body === null ? null : stringifyExact(body),
           signal: AbortSignal.any([AbortSignal.timeout(deadlineMs), signal]),
         });
-        const json = parsed(await answer.text(ANSWER_BYTES_MAX));
+        const json = parsedExact(await answer.text(ANSWER_BYTES_MAX));
         const { status } = answer;
         if (status < 200 || status > 299) {
           const { code = null, message = `HTTP ${status}` } = error.safeParse(json).data ?? {};
@@ -71,7 +71,8 @@ export function openRest({ url, deadlineMs, connections = 2, headers, error }: R
   };
 }
 
-function parsed(text: string): unknown {
+/** Null: it is no JSON. */
+export function parsedExact(text: string): unknown {
   try {
     return parseExact(text);
   } catch {
@@ -82,7 +83,7 @@ function parsed(text: string): unknown {
 const WAIT_MOST_MS = 3_600_000;
 
 /** Seconds; a date is left to the time of the error's row. */
-const waitMsOf = (header: string | undefined): number | undefined =>
+export const waitMsOf = (header: string | undefined): number | undefined =>
   header !== undefined && /^\d{1,6}$/.test(header)
     ? Math.min(Number(header) * 1000, WAIT_MOST_MS)
     : undefined;

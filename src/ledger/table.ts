@@ -327,9 +327,13 @@ export interface LedgerOptions extends Omit<Books, "adapters" | "surroundings"> 
   } & {
     /** Where customers and vendors are two lists, one for each. */
     readonly party?: AnyTable<"party"> | Readonly<Record<LedgerSide, AnyTable<"party">>>;
+    /** Invoices as a source of its own tells them: by what links call them, whoever numbered them. */
+    readonly paidInvoice?: AnyTable<"invoice">;
     // oxlint-disable-next-line typescript/no-explicit-any
     readonly price?: ReadTable<any>;
   };
+  /** Kinds of which reconciliation is told otherwise than by these tables. Left out: none. */
+  readonly holdings?: Parameters<typeof ledgerHoldings>[1];
   /** Those of orders and tickets (orders.ts), and of kinds that have no table yet. */
   readonly adapters?: Books["adapters"];
 }
@@ -352,7 +356,7 @@ const SINKS = {
 
 export function openLedger({ tables, adapters: others = {}, ...options }: LedgerOptions): Ledger {
   const { name, surroundings } = options;
-  const { party, price, ...documents } = tables;
+  const { party, price, paidInvoice, ...documents } = tables;
   const adapterOf = <K extends TableKind>(kind: K, table: AnyTable<K>): LedgerAdapter<K> =>
     tableAdapter(kind, table, surroundings);
   const adapters = Object.fromEntries([
@@ -393,8 +397,9 @@ export function openLedger({ tables, adapters: others = {}, ...options }: Ledger
       : source(table.records, (row) => entryOf(kind, table, surroundings, row).change ?? null);
   const [parties] = party !== undefined && "can" in party ? sourceOf("party", party) : [];
   const [invoices] = sourceOf("invoice", tables.invoice);
+  const [paidInvoices] = sourceOf("invoice", paidInvoice);
   const [prices] = price === undefined ? [] : source(price.records, (row) => price.tell(row));
-  const sources = { parties, invoices, prices };
+  const sources = { parties, invoices, paidInvoices, prices };
   const sinks = Object.entries(SINKS).filter(([, kind]) => books.adapters[kind] !== undefined);
   return {
     books,
@@ -402,9 +407,11 @@ export function openLedger({ tables, adapters: others = {}, ...options }: Ledger
     sources: Object.fromEntries(
       Object.entries(sources).flatMap(([one, its]) => (its === undefined ? [] : [[one, its]])),
     ),
-    holdings: ledgerHoldings(
-      books,
-      prices === undefined ? {} : { price: priceHoldings(name, surroundings.currency, prices) },
-    ),
+    holdings: ledgerHoldings(books, {
+      ...options.holdings,
+      ...(prices === undefined
+        ? {}
+        : { price: priceHoldings(name, surroundings.currency, prices) }),
+    }),
   };
 }

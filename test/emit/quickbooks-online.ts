@@ -1,19 +1,15 @@
 /** Every request body that quickbooks-online can send: of the cases of mappings/books, and of random documents per kind. */
 import { join } from "node:path";
 import * as fc from "fast-check";
-import {
-  amendment,
-  bodyOf,
-  type DocumentKind,
-  type Writing,
-} from "../../connectors/quickbooks-online/documents.ts";
+import { amendment, bodyOf, type Writer } from "../../connectors/quickbooks-online/documents.ts";
 import { orderBody, orderChange } from "../../connectors/quickbooks-online/orders.ts";
 import { partyBody } from "../../connectors/quickbooks-online/parties.ts";
-import { paymentBody } from "../../connectors/quickbooks-online/payments.ts";
+import { accountIn, paymentBody } from "../../connectors/quickbooks-online/payments.ts";
+import { SIDES, sideOf } from "../../connectors/quickbooks-online/rows.ts";
+import { bodyText } from "../../connectors/quickbooks-online/wire.ts";
 import { NAME_MOST, oneLine, partyName } from "../../connectors/quickbooks/text.ts";
 import { InvoiceDocument, OrderDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { stringifyExact } from "../../src/core/json.ts";
 import { readCases } from "../../src/mapping/cases.ts";
 import { anyInvoice, anyOrder, anyParty, anyPayment } from "./documents.ts";
 import type { Emitted } from "./emitted.ts";
@@ -26,29 +22,31 @@ const settings = [
   { salesTax: "off", multicurrency: "home" },
 ] as const;
 
-const idOf = (name: string): string => String((name.length * 7919) % 9973);
-
-const writingOf = (at: number): Writing => ({
-  ...(settings[at % 2] ?? settings[0]),
-  items: { charge: "Charge" },
-  accounts: { expense: "5000", paymentsMade: "1010" },
-  currency: "USD",
-  party: "58",
-  itemId: idOf,
-  accountId: idOf,
+const writerOf = (at: number): Writer => ({
+  config: {
+    ...(settings[at % 2] ?? settings[0]),
+    items: { charge: "Charge" },
+    accounts: { expense: "5000", paymentsMade: "1010" },
+  },
+  surroundings: { currency: "USD" },
+  names: { id: async (_, name) => String((name.length * 7919) % 9973) },
 });
 
-export function* quickbooksOnlineBodies(seed: number, count: number): Generator<Emitted> {
-  for (const [name, kind] of [
-    ["customer-invoices", "invoice"],
-    ["supplier-invoices", "bill"],
+export async function quickbooksOnlineBodies(seed: number, count: number): Promise<Emitted[]> {
+  const all: Emitted[] = [];
+  for await (const one of bodies(seed, count)) all.push(one);
+  return all;
+}
+
+async function* bodies(seed: number, count: number): AsyncGenerator<Emitted> {
+  for (const [name, type] of [
+    ["customer-invoices", "out"],
+    ["supplier-invoices", "in"],
   ] as const) {
     for (const [at, one] of casesOf(name).entries())
-      yield* documentFiles(kind, `case-${at + 1}`, at, InvoiceDocument.parse(one));
-    for (const [at, one] of fc
-      .sample(anyInvoice(kind === "invoice" ? "out" : "in"), { seed, numRuns: count })
-      .entries())
-      yield* documentFiles(kind, `random-${at + 1}`, at, one);
+      yield* documentFiles(`case-${at + 1}`, at, InvoiceDocument.parse(one));
+    for (const [at, one] of fc.sample(anyInvoice(type), { seed, numRuns: count }).entries())
+      yield* documentFiles(`random-${at + 1}`, at, one);
   }
   for (const [at, one] of casesOf("orders").entries())
     yield* orderFiles(`case-${at + 1}`, at, OrderDocument.parse(one));
@@ -66,7 +64,7 @@ export function* quickbooksOnlineBodies(seed: number, count: number): Generator<
   }
   for (const entity of ["customer", "vendor"])
     for (const [at, one] of fc.sample(anyParty, { seed, numRuns: count }).entries())
-      yield* written(`${entity}/random-${at + 1}`, () =>
+      yield* written(`${entity}/random-${at + 1}`, async () =>
         partyBody(one, partyName(one.code, NAME_MOST.online, oneLine)),
       );
 }
@@ -76,43 +74,60 @@ const casesOf = (name: string): unknown[] =>
     "document" in expected ? [expected.document] : [],
   );
 
-function* documentFiles(
-  kind: DocumentKind,
+/** With the party that it is sent for. */
+const of = (type: "in" | "out", body: object): object => ({
+  ...body,
+  [SIDES[sideOf({ type })].partyRef]: { value: "58" },
+});
+
+async function* documentFiles(
   name: string,
   at: number,
   document: InvoiceDocument,
-): Generator<Emitted> {
-  yield* written(`${kind}/${name}`, () => bodyOf(kind, writingOf(at), document));
+): AsyncGenerator<Emitted> {
+  const { type } = document;
+  const side = sideOf(document);
+  const kind = type === "out" ? "invoice" : "bill";
+  const made = () => bodyOf(side, writerOf(at), document);
+  yield* written(`${kind}/${name}`, async () => of(type, await made()));
   if (kind === "bill") return;
   const row = { Id: "145", SyncToken: String(at) };
-  yield* written(`${kind}/${name}-amended`, () => amendment(row, document));
-  yield* written(`${kind}/${name}-void`, () => row);
+  yield* written(`${kind}/${name}-amended`, async () => amendment(row, await made()));
+  yield* written(`${kind}/${name}-void`, async () => row);
 }
 
 /** An order without lines is looked for and never written. */
-function* orderFiles(name: string, at: number, order: OrderDocument): Generator<Emitted> {
+async function* orderFiles(
+  name: string,
+  at: number,
+  order: OrderDocument,
+): AsyncGenerator<Emitted> {
   if (order.lines.length === 0) return;
-  const writing = writingOf(at);
-  const entity = order.type === "sale" ? "estimate" : "purchaseorder";
-  yield* written(`${entity}/${name}`, () => orderBody(writing, order));
+  const writer = writerOf(at);
+  const type = order.type === "sale" ? "out" : "in";
+  const entity = SIDES[order.type].order.entity.toLowerCase();
+  yield* written(`${entity}/${name}`, async () => of(type, await orderBody(writer, order)));
   if (order.type === "purchase") return;
   const row = { Id: "145", SyncToken: String(at) };
   for (const to of ["amended", "posted", "cancelled"] as const)
-    yield* written(`${entity}/${name}-${to}`, () => orderChange(to, row, writing, order));
+    yield* written(`${entity}/${name}-${to}`, () => orderChange(to, row, writer, order));
 }
 
 function paymentFile(name: string, at: number, payment: PaymentDocument): Emitted {
   const billPayments = at % 2 === 0 ? "check" : "credit-card";
-  const account = payment.type === "out" && at % 2 === 0 ? null : "35";
-  const body = paymentBody({ billPayments }, { party: "58", document: "145", account }, payment);
-  const entity = payment.type === "out" ? "payment" : "billpayment";
-  return fileOf(`${entity}/${name}`, body);
+  const side = sideOf(payment);
+  const hasAccount = side === "purchase" || at % 2 !== 0;
+  const body = {
+    ...paymentBody({ billPayments }, { ...payment, invoice: "145" }),
+    ...(hasAccount ? accountIn({ billPayments }, side, "35") : {}),
+  };
+  return fileOf(`${SIDES[side].payment.entity.toLowerCase()}/${name}`, of(payment.type, body));
 }
 
 /** What these books refuse is no file. */
-function* written(path: string, make: () => object): Generator<Emitted> {
+async function* written(path: string, make: () => Promise<object>): AsyncGenerator<Emitted> {
   try {
-    yield fileOf(path, make());
+    yield fileOf(path, await make());
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
   }
@@ -120,5 +135,5 @@ function* written(path: string, make: () => object): Generator<Emitted> {
 
 const fileOf = (path: string, body: object): Emitted => ({
   path: `${path}.json`,
-  bytes: Buffer.from(`${stringifyExact(body)}\n`),
+  bytes: Buffer.from(`${bodyText(body)}\n`),
 });

@@ -80,7 +80,7 @@ test(
 
     const [invoice] = site.books.rows("Invoice");
     const trace = await site.ask<Trace>("trace", String(invoice?.["DocNumber"]));
-    const emitted = [...quickbooksOnlineBodies(1, 20)].map(({ bytes }) => bytes.toString());
+    const emitted = (await quickbooksOnlineBodies(1, 20)).map(({ bytes }) => bytes.toString());
     const told = [log, JSON.stringify(trace), ...emitted, ...contentsOf(join(folder, "var"))];
     const basic = Buffer.from(`${CLIENT.clientId}:${CLIENT.clientSecret}`).toString("base64");
     const secrets = `${CLIENT.clientSecret}|access-\\d|refresh-\\d|Bearer |${basic}`;

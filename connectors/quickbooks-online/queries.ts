@@ -1,0 +1,129 @@
+/** QuickBooks' tables as every part of this connector reads them. */
+import type { z } from "zod";
+import type { Scope } from "../../src/core/holdings.ts";
+import type { Entity } from "./rows.ts";
+import type { Wire } from "./wire.ts";
+
+/** Rows of one answer: Intuit gives up to 1000. */
+const PAGE = 200;
+/** A page with fewer rows is the last one. One with more may have been cut short by a server that gives fewer than asked. */
+const FEW = 10;
+/** Values of one `IN`. */
+const AMONG = 50;
+/** Inactive ones as well. */
+export const ANY = "Active IN (true, false)";
+
+interface Table<Row> {
+  readonly entity: Entity;
+  readonly schema: z.ZodType<Row>;
+}
+
+interface Walk<Row> extends Table<Row> {
+  /** Conditions, of which all hold. */
+  readonly where?: readonly string[];
+  /** The order: what is made meanwhile comes last, and nothing is passed over when rows leave. Left out: `CreateTime`. */
+  readonly stamp?: "CreateTime" | "LastUpdatedTime";
+  /** The stamp to begin at (ISO 8601 with an offset). Left out, null: the first one. */
+  readonly from?: string | null;
+  /** So many there can be. Left out: nobody knows. */
+  readonly most?: number;
+}
+
+interface Stamped {
+  readonly Id: string;
+  readonly MetaData?: { readonly CreateTime?: string; readonly LastUpdatedTime: string };
+}
+
+/** Those that have one of these values, each once. @param where further conditions */
+export async function having<Row extends Stamped>(
+  wire: Wire,
+  table: Table<Row>,
+  fields: Readonly<Record<string, readonly string[]>>,
+  signal: AbortSignal,
+  where: readonly string[] = [],
+): Promise<Row[]> {
+  const found = new Map<string, Row>();
+  for (const [field, values] of Object.entries(fields)) {
+    const all = [...new Set(values)];
+    for (let at = 0; at < all.length; at += AMONG) {
+      const asked = all.slice(at, at + AMONG);
+      const these = {
+        ...table,
+        where: [`${field} IN (${asked.map(quoted).join(", ")})`, ...where],
+      };
+      const most = field === "Id" ? { most: asked.length } : {};
+      for await (const { rows } of walk(wire, { ...these, ...most }, signal))
+        for (const row of rows) found.set(row.Id, row);
+    }
+  }
+  return [...found.values()];
+}
+
+/** In the order of a stamp; rows of the very second that it begins at come again. */
+export async function* walk<Row extends Stamped>(
+  wire: Wire,
+  { entity, schema, where = [], stamp = "CreateTime", from = null, most }: Walk<Row>,
+  signal: AbortSignal,
+): AsyncGenerator<{ readonly rows: readonly Row[]; readonly last: string | null }> {
+  let after = from;
+  /** Rows of this second that were read: several pages may share one. */
+  let start = 1;
+  for (let goesOn = true; goesOn;) {
+    const all = after === null ? where : [...where, `MetaData.${stamp} >= ${quoted(after)}`];
+    const both = all.length === 0 ? "" : `WHERE ${all.join(" AND ")} `;
+    const rest = `${both}ORDERBY MetaData.${stamp} STARTPOSITION ${start} MAXRESULTS ${PAGE}`;
+    const rows = await wire.query(entity, rest, schema, signal);
+    goesOn = rows.length >= FEW && rows.length !== most;
+    const last = rows.at(-1)?.MetaData?.[stamp] ?? after;
+    const ofLast = rows.filter((row) => isSame(row.MetaData?.[stamp] ?? null, last)).length;
+    // After a whole page that second is read again: a row of it may have left meanwhile.
+    if (isSame(last, after)) start += rows.length;
+    else start = rows.length === PAGE ? 1 : ofLast + 1;
+    after = last;
+    yield { rows, last };
+  }
+}
+
+/** Of rows without stamps (accounts) all are of one second. */
+const isSame = (one: string | null, other: string | null): boolean =>
+  one === other || Date.parse(one ?? "") === Date.parse(other ?? "");
+
+/** A union of conditions, each a walk of its own: the query language has no OR. */
+function conditionsOf({ dated, changedSince, open }: Scope): string[] {
+  const conditions: string[] = [];
+  if (dated !== null)
+    conditions.push(`TxnDate >= ${quoted(dated.from)} AND TxnDate <= ${quoted(dated.to)}`);
+  if (changedSince !== null)
+    conditions.push(`MetaData.LastUpdatedTime >= ${quoted(`${changedSince.slice(0, 19)}+00:00`)}`);
+  return open ? [...conditions, OPEN] : conditions;
+}
+/** Something of it is to be paid. */
+export const OPEN = "Balance > '0'";
+
+/** Lists in pages, one after the other; the position says which list, and where in it. */
+export async function* listed<Row extends Stamped>(
+  wire: Wire,
+  lists: readonly Walk<Row>[],
+  from: string | null,
+  signal: AbortSignal,
+): AsyncGenerator<{
+  readonly rows: readonly Row[];
+  readonly position: string;
+  readonly entity: Entity;
+}> {
+  const [, at = "0", since = ""] = /^(\d+) (.*)$/.exec(from ?? "") ?? [];
+  for (const [index, list] of lists.entries()) {
+    if (index < Number(at)) continue;
+    const start = index === Number(at) && since !== "" ? since : null;
+    for await (const { rows, last } of walk(wire, { ...list, from: start }, signal))
+      yield { rows, position: `${index} ${last ?? ""}`, entity: list.entity };
+  }
+}
+
+/** A table in a scope, for {@link listed}. */
+export const inScope = <Row>(table: Table<Row>, scope: Scope): Walk<Row>[] =>
+  conditionsOf(scope).map((condition) => ({ ...table, where: [condition] }));
+
+/** A text of the query language. */
+const quoted = (text: string): string =>
+  `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
