@@ -177,7 +177,7 @@ function refusal(error: z.ZodError, document: unknown): Fault {
 }
 
 /*
- * * How writes to the platform are treated when their outcome is unknown. How long a key is remembered and held is in
+ * How writes to the platform are treated when their outcome is unknown. How long a key is remembered and held is in
  * specification part 4 (W1 to W6); what the platform does not say (how late a write may show) is bounded from above.
  */
 
