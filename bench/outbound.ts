@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { Redis } from "ioredis";
-import { systemClock } from "../src/app/clock.ts";
+import { systemClock } from "../src/app/process.ts";
 import { table } from "../src/views/table.ts";
 import type { Sink } from "../src/core/contract.ts";
 import { runFlow } from "../src/engine/daemon.ts";

@@ -22,7 +22,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
-import { version } from "../src/app/version.ts";
+import { version } from "../src/app/process.ts";
 
 const root = join(import.meta.dirname, "..");
 const HOME = "usr/lib/fuelbridge";

@@ -2,8 +2,7 @@
  * The platform's API for programs besides the daemon: `import { client } from "fuelbridge/client"`. Every operation of the
  * contract is a method (docs/client.md).
  */
-import { systemClock } from "./app/clock.ts";
-import { version } from "./app/version.ts";
+import { systemClock, version } from "./app/process.ts";
 import { type Spent, usualBudget } from "./core/budget.ts";
 import { ConfigurationError } from "./core/errors.ts";
 import { openGovernor } from "./platform/governor.ts";

@@ -29,11 +29,9 @@ import { notebookIn } from "../store/flows.ts";
 import { openScratch } from "../store/scratch.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { type Carriers, carriersWithin, openCarriers } from "./carriers.ts";
-import { systemClock } from "./clock.ts";
+import { memoryReturner, systemClock, version } from "./process.ts";
 import { openEndpoints } from "./endpoints.ts";
-import { memoryReturner } from "./memory.ts";
 import { flowProgress, type ProgressLine } from "./progress.ts";
-import { version } from "./version.ts";
 
 /** What people should see in a log that shows little. */
 const LEVELS: Readonly<Record<string, "warn" | "error">> = {

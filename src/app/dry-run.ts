@@ -17,7 +17,7 @@ import type { StoredRequest } from "../store/requests.ts";
 import type { Sent } from "../store/queries.ts";
 import { openScratch } from "../store/scratch.ts";
 import { openStore, type Store } from "../store/store.ts";
-import { systemClock } from "./clock.ts";
+import { systemClock } from "./process.ts";
 import { engineOver, plainFlows } from "./compose.ts";
 import { openEndpoints } from "./endpoints.ts";
 

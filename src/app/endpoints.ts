@@ -4,8 +4,7 @@ import type { Governor } from "../core/budget.ts";
 import { calendarOf } from "../core/calendar.ts";
 import type { Endpoint, Notebook, Surroundings } from "../core/contract.ts";
 import { openPlatform, type PlatformEndpoint } from "../platform/endpoint.ts";
-import type { systemClock } from "./clock.ts";
-import { version } from "./version.ts";
+import { type systemClock, version } from "./process.ts";
 
 interface Opening extends Pick<Surroundings, "note" | "remembered" | "scratch" | "looking"> {
   readonly clock: ReturnType<typeof systemClock>;
@@ -66,7 +65,7 @@ export async function openLooking(
 ): Promise<ReadonlyMap<string, Endpoint>> {
   const [{ openEndpoints }, { systemClock }] = await Promise.all([
     import("./endpoints.ts"),
-    import("./clock.ts"),
+    import("./process.ts"),
   ]);
   const notebook = (endpoint: string): Notebook => ({
     get: (name) => kept.get(endpoint)?.[name] ?? null,

@@ -7,7 +7,7 @@ import { type EvidenceAbout, evidenceOf, SUMS, sumsOf } from "../reconcile/evide
 import type { Report } from "../reconcile/report.ts";
 import { asText } from "../reconcile/text.ts";
 import { table } from "../views/table.ts";
-import { version } from "./version.ts";
+import { version } from "./process.ts";
 
 /** By name, the sums included. `at`: ISO 8601 UTC. @throws FuelbridgeError as the journals */
 export function packOf(

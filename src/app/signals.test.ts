@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { untilSignal } from "./signals.ts";
+import { untilSignal } from "./process.ts";
 
 /** What a signal would call; sending one would reach the test runner too. */
 function heard(signal: "SIGINT" | "SIGTERM"): void {

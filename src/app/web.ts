@@ -4,7 +4,7 @@ import type { Web } from "../web/server.ts";
 import { FuelbridgeError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import { catchUp } from "../office/documents.ts";
-import { systemClock } from "./clock.ts";
+import { systemClock } from "./process.ts";
 import type { Composed } from "./compose.ts";
 
 /** Null when the configuration has none. @throws EnvironmentError when it cannot listen */

@@ -6,7 +6,7 @@ import {
   redirectedHere,
 } from "../../connectors/quickbooks-online/tokens.ts";
 import type { QuickbooksOnlineConfig } from "../../connectors/quickbooks-online/config.ts";
-import { systemClock } from "../app/clock.ts";
+import { systemClock } from "../app/process.ts";
 
 const WAIT_MS = 10 * 60_000;
 

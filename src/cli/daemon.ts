@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { loadConfiguration } from "../app/configuration.ts";
 import type { ProgressLine } from "../app/progress.ts";
-import { untilSignal } from "../app/signals.ts";
+import { untilSignal } from "../app/process.ts";
 import type { Config } from "../config/config.ts";
 import { calendarOf } from "../core/calendar.ts";
 import { exitCodes } from "../core/errors.ts";
@@ -150,8 +150,8 @@ const worker = (given: Given): Promise<Answer> =>
       import("../platform/endpoint.ts"),
       import("../queue/shared.ts"),
       import("../app/carriers.ts"),
-      import("../app/clock.ts"),
-      import("../app/version.ts"),
+      import("../app/process.ts"),
+      import("../app/process.ts"),
     ]);
     const clock = systemClock();
     const options = sharedOptions(config, clock, (message, details) => {

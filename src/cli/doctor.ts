@@ -19,7 +19,7 @@ import { ask } from "../app/ask.ts";
 import { addCommand } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 import { openLooking } from "../app/endpoints.ts";
-import { untilSignal } from "../app/signals.ts";
+import { untilSignal } from "../app/process.ts";
 import { needsOf } from "../app/examine.ts";
 import { counted, table } from "../views/table.ts";
 

@@ -3,7 +3,7 @@ import { Command, CommanderError } from "commander";
 import { exitCodes } from "../core/errors.ts";
 import { complain } from "./answer.ts";
 import { commandName } from "./command.ts";
-import { version } from "../app/version.ts";
+import { version } from "../app/process.ts";
 
 type Add = (program: Command) => void;
 

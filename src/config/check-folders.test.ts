@@ -3,7 +3,6 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:f
 import { execFileSync, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-
 import { GOOD, ROOT, setup } from "./check.fixture.ts";
 test("a folder that a source needs must be there; one that a sink needs is created", () => {
   const { at, problems } = setup();

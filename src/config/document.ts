@@ -4,7 +4,6 @@
  */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { causeOf, type Complaint, type Path, type Problem, settingOf } from "./problems.ts";
-
 import { resolve } from "node:path";
 import { readBounded } from "./read-file.ts";
 

@@ -15,7 +15,7 @@ import { serveAdmin } from "../office/server.ts";
 import type { Answer } from "../cli/answer.ts";
 import { type Composed, composeDaemon } from "../app/compose.ts";
 import { loadConfiguration } from "../app/configuration.ts";
-import { untilSignal } from "../app/signals.ts";
+import { untilSignal } from "../app/process.ts";
 import { counted } from "../views/table.ts";
 import { play } from "./play.ts";
 import { type DemoErp, openEntrance, openStage, type Stage } from "./stage.ts";

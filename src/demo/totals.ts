@@ -17,7 +17,6 @@ import { surroundingsIn } from "./surroundings.ts";
 import type { World as Whole } from "./world.ts";
 import type { Tables } from "../engine/engine.ts";
 import type { Store } from "../store/store.ts";
-
 import { readdir, readFile } from "node:fs/promises";
 import { parse } from "csv-parse/sync";
 import { sortableInstant } from "../core/keys.ts";

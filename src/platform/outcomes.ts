@@ -4,7 +4,6 @@ import { SourceUnavailable } from "../core/errors.ts";
 import type { Breaker } from "../core/outcome.ts";
 import { type AnswerName, executed, platformAdvice, type PlatformAnswer } from "./answers.ts";
 import type { Exchange, PlatformRequest } from "./client.ts";
-
 import type { OperationId } from "./contract/operations.ts";
 
 /** The parts of an error envelope that decide anything (specification part 7). */

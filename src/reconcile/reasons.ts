@@ -16,7 +16,6 @@ import {
   sides,
 } from "./case.ts";
 import { isLumped, untoldOf } from "./fields.ts";
-
 import { Decimal } from "../core/decimal.ts";
 import type { CaseRow } from "./rows.ts";
 import { type Control, controlsOf } from "./sums.ts";

@@ -1,5 +1,5 @@
 /** Every page and every form, and who may. A form that is not here does not exist. */
-import { audit } from "./pages/audit.ts";
+import { addRow, audit, tables } from "./pages/tables.ts";
 import { budget } from "./pages/budget.ts";
 import { document, documents } from "./pages/documents.ts";
 import { backfill, flowForms, flows } from "./pages/flows.ts";
@@ -13,7 +13,6 @@ import {
   evidence,
   reconciliation,
 } from "./pages/reconciliation.ts";
-import { addRow, tables } from "./pages/tables.ts";
 import { today } from "./pages/today.ts";
 import type { Route } from "./route.ts";
 import type { Role } from "./users.ts";

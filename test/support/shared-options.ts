@@ -1,5 +1,5 @@
 /** How the processes of a test share a Redis: plenty of everything, a minute of 200 ms, and a look ten times a second. */
-import { systemClock } from "../../src/app/clock.ts";
+import { systemClock } from "../../src/app/process.ts";
 import type { Budget } from "../../src/core/budget.ts";
 import type { Sinks } from "../../src/queue/embedded.ts";
 import type { SharedOptions } from "../../src/queue/shared.ts";

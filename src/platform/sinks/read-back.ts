@@ -9,7 +9,6 @@ import type { Finding } from "../../core/outcome.ts";
 import { type ListOperation, pathOf } from "../contract/operations.ts";
 import { type Numeric, toDecimal } from "../contract/primitives.ts";
 import { arrayAt, listed, type Query, type ReadContext, recordAt, recordIn } from "../reading.ts";
-
 import { ListedInvoice } from "../contract/invoice.ts";
 import { Connection } from "../contract/network.ts";
 import { CompanyProfile } from "../contract/place.ts";

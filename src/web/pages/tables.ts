@@ -1,7 +1,7 @@
 /** Cross-reference tables: what one side calls what the other calls otherwise, and the rows that are missing. */
 import type { ShownTable } from "../../office/answers.ts";
 import { type Html, html, segment } from "../html.ts";
-import { at, link, number, plural, table } from "../parts.ts";
+import { at, further, link, number, plural, table } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 import { triedAgain } from "./handling.ts";
 import { addRowForm } from "./needs-you.ts";
@@ -101,4 +101,33 @@ export async function addRow(asked: Asked): Promise<Answer> {
   for (const { id } of waiting) tried += (await office.retry(id, false, person)).retried;
   const flows = waiting.map(({ flow }) => flow);
   return { to: "/needs-you", told: `${added} ${await triedAgain(asked, tried, flows)}` };
+}
+
+/* Who did what, when and why. */
+
+export async function audit(asked: Asked): Promise<Answer> {
+  const before = asked.query.get("before");
+  const { deeds, next } = await asked.office.deeds(before === "" ? null : before);
+  const body = html`<h1>Audit</h1>
+    <p>
+      What people did, the newest first. Nothing here can be changed or removed. What fuelbridge
+      itself did with a document stands in that document's life.
+    </p>
+    ${table(
+      "What people did",
+      ["When", "Who", "What", "About", "Detail", "Why"],
+      deeds.map(({ at: when, by, event, detail, reason, flow, document }) => [
+        at(when, asked),
+        by,
+        event,
+        document === null
+          ? (flow ?? "–")
+          : link(`/documents/${segment(document.id)}`, document.number),
+        detail,
+        reason ?? "–",
+      ]),
+      "Nobody has done anything yet.",
+    )}
+    ${further("/audit", { before: next })}`;
+  return { title: "Audit", body };
 }

@@ -1,0 +1,64 @@
+/** The process that fuelbridge runs in: its signals, clocks, memory and version. */
+import { exitCodes } from "../core/errors.ts";
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../core/moment.ts";
+import { runInNewContext } from "node:vm";
+import { setFlagsFromString } from "node:v8";
+import manifest from "../../package.json" with { type: "json" };
+
+const CODES = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const;
+
+/**
+ * Runs `work` until it is done or was told to stop; `exitCode` is null when no signal came. The first SIGINT or SIGTERM asks
+ * for an end: what is in hand is finished. The second stops waiting.
+ */
+export async function untilSignal<Result>(
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<{ result: Result; exitCode: number | null }> {
+  const controller = new AbortController();
+  let exitCode: number | null = null;
+  const stop = (signal: keyof typeof CODES): void => {
+    if (exitCode !== null) process.exit(CODES[signal]);
+    exitCode = CODES[signal];
+    controller.abort();
+  };
+  process.on("SIGINT", stop).on("SIGTERM", stop);
+  try {
+    const result = await work(controller.signal);
+    return { result, exitCode };
+  } finally {
+    process.off("SIGINT", stop).off("SIGTERM", stop);
+  }
+}
+
+/** The clocks of this process. */
+export function systemClock(): Clock {
+  const boot = randomBytes(9).toString("base64url");
+  return {
+    now: () => ({ boot, monoMs: performance.now(), wallMs: Date.now() }),
+    pause: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) return resolve();
+        const done = (): void => {
+          clearTimeout(timer);
+          signal?.removeEventListener("abort", done);
+          resolve();
+        };
+        const timer = setTimeout(done, ms);
+        signal?.addEventListener("abort", done, { once: true });
+      }),
+    chance: Math.random,
+  };
+}
+
+/**
+ * Gives back what a piece of work has left behind, at a moment when nothing else is to do; by itself V8 waits for
+ * minutes. It takes some tens of milliseconds.
+ */
+export function memoryReturner(): () => void {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as NonNullable<typeof globalThis.gc>;
+  return () => collect({ type: "major", flavor: "last-resort", execution: "sync" });
+}
+
+export const { version } = manifest;
