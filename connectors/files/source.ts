@@ -269,8 +269,9 @@ export function openSourceWith(
         try {
           if (!(yield* deliver(arriving, set, reading))) return;
         } catch (error) {
+          const fault = rightFault(error);
           // What came later is held back, because a right is missing.
-          reading.hindered?.(queue.holding(set, rightFault(error)));
+          reading.hindered?.(queue.holding(set, fault));
           return;
         }
       }

@@ -188,3 +188,25 @@ test.for(["0x80040401", "0x80040408", "0x8004040A", "0x80040416", "0x80040420"])
     expect(booked(file)).toBe(0);
   },
 );
+
+test("a call that is held while fuelbridge stops does not begin its session anew", async () => {
+  const kept = new Map<string, string>();
+  const notebook = {
+    get: (name: string) => kept.get(name) ?? null,
+    set: (name: string, text: string | null) => void kept.set(name, text ?? ""),
+  };
+  const timing = { holdMs: MINUTE, lingerMs: MINUTE, deadlineMs: MINUTE };
+  const mailbox = new Mailbox({ ...timing, now: Date.now, notebook, arrived: () => {} });
+  const ticket = mailbox.begin();
+  const held = mailbox.next(ticket);
+  const before = [...kept.values()];
+  mailbox.stop();
+  expect(await held).toBe("");
+  expect([mailbox.isOpen, await mailbox.next(ticket)]).toEqual([false, ""]);
+  expect([...kept.values()]).toEqual(before);
+  expect(() => mailbox.begin()).toThrow("fuelbridge stops");
+  const after = new Mailbox({ ...timing, now: Date.now, notebook, arrived: () => {} });
+  void after.next(ticket);
+  expect(after.isOpen).toBe(true);
+  after.stop();
+});

@@ -77,6 +77,8 @@ export class Mailbox {
   #answered = 0;
   #lastAskedAt = 0;
   #watch: NodeJS.Timeout | undefined;
+  /** From then on nothing is stored and nothing is waited for: the store may be closed. */
+  #isStopped = false;
   /** Wakes calls that are held, and those who wait for a session. */
   #stirred = Promise.withResolvers<false>();
 
@@ -128,8 +130,9 @@ export class Mailbox {
     };
   }
 
-  /** A session begins. Its ticket. @throws StorageError */
+  /** A session begins. Its ticket. @throws StorageError, Error when fuelbridge stops */
   begin(): string {
+    if (this.#isStopped) throw new Error("fuelbridge stops");
     this.#end("a new session of the Web Connector has begun");
     const ticket = randomUUID();
     this.#keep({ ticket: hashOf(ticket), handed: null, heardAt: this.#iso(), endedAt: null });
@@ -240,6 +243,7 @@ export class Mailbox {
 
   /** fuelbridge stops: the session may go on with the process after it. */
   stop(): void {
+    this.#isStopped = true;
     this.#left("fuelbridge stops", absent(lastSession(this.#iso())));
   }
 
@@ -247,6 +251,7 @@ export class Mailbox {
   #isOfBefore(ticket: string): boolean {
     const visit = this.#visit;
     return (
+      !this.#isStopped &&
       this.#ticket === null &&
       visit !== null &&
       visit.endedAt === null &&
