@@ -46,13 +46,13 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     to: "settleMs: 0",
   },
   "our own documents are taken for others'": {
-    file: "src/engine/freeze.ts",
-    from: "link !== null && link.born !== side",
+    file: "src/engine/lifecycle.ts",
+    from: "link !== null && link.born !== flow.side",
     to: "link !== null && link.born === null",
   },
   "a change after delivery is nothing new": {
-    file: "src/engine/freeze.ts",
-    from: "const isSame = isContentOf(document, link.content);",
+    file: "src/engine/lifecycle.ts",
+    from: "const isSame = link.content === made.content;",
     to: "const isSame = link.content !== null;",
   },
 };
