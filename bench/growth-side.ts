@@ -1,34 +1,14 @@
 /** A store of so many documents, and what 1,000 more cost: stored, delivered, changed, read again unchanged. */
-import type { Sink } from "../src/core/contract.ts";
-import { stringifyExact } from "../src/core/json.ts";
-import { done, keyless } from "../src/core/outcome.ts";
 import { pull } from "../src/engine/pull.ts";
 import { push } from "../src/engine/daemon.ts";
 import { fillStore } from "./filling.ts";
 import type { Steps } from "./growth.ts";
-import { change, siteOf } from "./outbound-site.ts";
+import { change, nothing, siteOf } from "./outbound-site.ts";
 
 const { FUELBRIDGE_FOLDER: folder = "", FUELBRIDGE_DOCUMENTS: documents = "" } = process.env;
 const RECORDS = 5_000;
 const PAGE = 200;
 const never = new AbortController().signal;
-
-const nothing: Sink = {
-  operation: "nothing",
-  writes: "upsert",
-  itemsMax: 1,
-  policy: { ...keyless, settleMs: 1_000, probeMs: 45_000 },
-  freeze: (items) => ({
-    target: "POST /nothing",
-    body: stringifyExact(items.map(({ document }) => document)),
-  }),
-  send: async ({ items }) =>
-    done(
-      "200",
-      items.map(({ id }) => id),
-    ),
-  find: async () => ({ found: "none", detail: "" }),
-};
 
 const first = siteOf(folder, nothing, 1, () => ({ gallons: 1 }));
 await pull(first.engine, first.flow, never);

@@ -7,15 +7,13 @@ import { Queue as Bull, Worker } from "bullmq";
 import { Redis } from "ioredis";
 import { better, defineQueue, defineWorker } from "plainjob";
 import type { Sink } from "../src/core/contract.ts";
-import { stringifyExact } from "../src/core/json.ts";
-import { done, keyless } from "../src/core/outcome.ts";
 import { deliver } from "../src/engine/deliver.ts";
 import { freezeNext } from "../src/engine/freeze.ts";
 import { pull } from "../src/engine/pull.ts";
 import { carriedBy } from "../src/queue/carried.ts";
 import { embeddedQueue } from "../src/queue/embedded.ts";
 import type { OutboundSide } from "./outbound.ts";
-import { siteOf } from "./outbound-site.ts";
+import { nothing, siteOf } from "./outbound-site.ts";
 
 const {
   FUELBRIDGE_SIDE: side = "",
@@ -44,24 +42,7 @@ const sides: Readonly<Record<string, () => Promise<OutboundSide>>> = {
 process.stdout.write(`${JSON.stringify(await sides[side]?.())}\n`);
 
 async function fuelbridge(): Promise<OutboundSide> {
-  const nothing: Sink = {
-    operation: "nothing",
-    writes: "upsert",
-    itemsMax: 1,
-    atOnce: AT_ONCE,
-    policy: { ...keyless, settleMs: 1_000, probeMs: 45_000 },
-    freeze: (items) => ({
-      target: "POST /nothing",
-      body: stringifyExact(items.map(({ document }) => document)),
-    }),
-    send: async ({ items }) =>
-      done(
-        "200",
-        items.map(({ id }) => id),
-      ),
-    find: async () => ({ found: "none", detail: "" }),
-  };
-  const sinks = { nothing };
+  const sinks = { nothing: { ...nothing, atOnce: AT_ONCE } };
   const sink = carriedBy(embeddedQueue(sinks), sinks)["nothing"] as Sink;
   const { store, engine, flow } = siteOf(folder, sink, jobs, documentOf);
   let enterSeconds = await timed(() => pull(engine, flow, never));

@@ -4,9 +4,29 @@ import { systemClock } from "../src/app/process.ts";
 import { calendarOf } from "../src/core/calendar.ts";
 import { type Change, defineMapping, type Sink } from "../src/core/contract.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
+import { stringifyExact } from "../src/core/json.ts";
+import { done, keyless } from "../src/core/outcome.ts";
 import { openStore, type Store } from "../src/store/store.ts";
 
 const PAGE = 200;
+
+/** It takes every document, and does nothing. */
+export const nothing: Sink = {
+  operation: "nothing",
+  writes: "upsert",
+  itemsMax: 1,
+  policy: { ...keyless, settleMs: 1_000, probeMs: 45_000 },
+  freeze: (items) => ({
+    target: "POST /nothing",
+    body: stringifyExact(items.map(({ document }) => document)),
+  }),
+  send: async ({ items }) =>
+    done(
+      "200",
+      items.map(({ id }) => id),
+    ),
+  find: async () => ({ found: "none", detail: "" }),
+};
 
 /** What a document says besides its number. */
 export type DocumentOf = (at: number) => object;

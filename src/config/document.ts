@@ -205,7 +205,7 @@ function inWords(message: string): Complaint {
 }
 
 /*
- * * `${VAR}`, `${VAR:-default}` and `${file:PATH}` inside one string of the configuration; `$${` is a plain `${`. The
+ * `${VAR}`, `${VAR:-default}` and `${file:PATH}` inside one string of the configuration; `$${` is a plain `${`. The
  * file is parsed first and substituted after, so what comes in is text and stays text: it never becomes structure.
  */
 

@@ -1,4 +1,4 @@
-/** Why a case is in its bucket, and what a person does about it, in plain words. */
+/** Why a case is in its bucket, and why a whole comparison cannot be trusted: what a person does about either. */
 import { inDigits, labelOf } from "../ledger/compare.ts";
 import type { Fault } from "../core/fault.ts";
 import type { HoldingKind } from "../core/holdings.ts";

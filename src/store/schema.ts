@@ -584,7 +584,7 @@ const daemon = `
     primary key (lookup_table, key)
   ) strict, without rowid;
 
-  -- By what a document is found beside its number: the other party, the amount, the day (src/report/searching.ts). It is
+  -- By what a document is found beside its number: the other party, the amount, the day (src/store/queries.ts). It is
   -- made from the records and can be made again.
   create table search_party (
     party integer primary key,

@@ -23,6 +23,10 @@ export const RackPrice = z.looseObject({
 });
 export type RackPrice = z.infer<typeof RackPrice>;
 
+/** Written as `ltr`, read as `liter`. */
+export const shownUnit = ({ unit }: { readonly unit: string }): string =>
+  unit === "ltr" ? "liter" : unit;
+
 /** Is it valid no more at this instant (ms UTC)? Nothing but its end says so: the platform goes on listing it. */
 export const hasEnded = ({ expiresAt }: RackPrice, atMs: number): boolean =>
   expiresAt !== null && Date.parse(expiresAt) <= atMs;

@@ -249,7 +249,7 @@ export function invoicePart(
         const party = role === "issuer" ? invoice.payerCompanyId : invoice.companyId;
         shown.set(id, { number, party });
         const open = OWED.includes(status)
-          ? total.minus(await paid(role, single ? id : null, id, signal))
+          ? total.minus(await (single ? paid.ofOne(role, id, signal) : paid.of(role, id, signal)))
           : Decimal.zero;
         return {
           number,

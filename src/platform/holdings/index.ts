@@ -7,7 +7,7 @@ import type { Ourselves } from "../sinks/read-back.ts";
 import { dated, invoicePart, orderPart, ticketPart } from "./documents.ts";
 import {
   type KindHoldings,
-  paidSoFar,
+  PaidSoFar,
   partyPart,
   paymentHoldings,
   pricePart,
@@ -18,7 +18,7 @@ import {
 
 export function platformHoldings(reader: Reader, ourselves: Ourselves): Holdings {
   const shown: Shown = new Map();
-  const paid = paidSoFar(reader);
+  const paid = new PaidSoFar(reader);
   const kinds: Record<HoldingKind, KindHoldings> = {
     invoice: dated(reader, "invoice", invoicePart(reader, "issuer", paid, shown)),
     bill: dated(reader, "bill", invoicePart(reader, "payer", paid, shown)),

@@ -16,7 +16,7 @@ import type {
 import { Payment, type paymentStatuses } from "../contract/invoice.ts";
 import { Connection, CreateParty } from "../contract/network.ts";
 import { type ListOperation, pathOf } from "../contract/operations.ts";
-import { BulkRackPrice, hasEnded, nameOfPrice, RackPrice } from "../contract/pricing.ts";
+import { BulkRackPrice, hasEnded, nameOfPrice, RackPrice, shownUnit } from "../contract/pricing.ts";
 import { pages, rackPages, toDecimal, widePages } from "../contract/primitives.ts";
 import { changeOf, listed, type Query, type ReadContext, recordAt, recordIn } from "../reading.ts";
 import { otherEnd, type Ourselves, ourselvesAmong } from "../sinks/read-back.ts";
@@ -51,41 +51,44 @@ export function stateOf<Status extends string>(
 
 /* Payments received and made (specification 2.5; part 4, Invoices and payments) */
 
-/**
- * What payments of an invoice that went through come to. `only`: ask for those of this one invoice; null: they may come from
- * a reading of the whole list, which serves the invoices that are read right after it.
- */
-export type PaidSoFar = ((
-  role: Role,
-  only: string | null,
-  invoiceId: string,
-  signal: AbortSignal,
-) => Promise<Decimal>) & { keep(role: Role, sinceMs: number, sums: PaymentSums): void };
-
 /** The listing has no date filter, and each page costs. */
 const FRESH_MS = 600_000;
 
-export function paidSoFar(reader: Reader): PaidSoFar {
-  const kept = new Map<Role, { readonly sinceMs: number; readonly sums: PaymentSums }>();
-  async function read(role: Role, query: Query, signal: AbortSignal): Promise<PaymentSums> {
+/** What payments of an invoice that went through come to. */
+export class PaidSoFar {
+  readonly #reader: Reader;
+  readonly #kept = new Map<Role, { readonly sinceMs: number; readonly sums: PaymentSums }>();
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  /** By a reading of the whole list, which serves the invoices that are read right after it. */
+  async of(role: Role, invoiceId: string, signal: AbortSignal): Promise<Decimal> {
+    const nowMs = this.#reader.clock.now().monoMs;
+    const known = this.#kept.get(role);
+    if (known !== undefined && nowMs - known.sinceMs < FRESH_MS) return known.sums.of(invoiceId);
+    const sums = await this.#read(role, {}, signal);
+    this.keep(role, nowMs, sums);
+    return sums.of(invoiceId);
+  }
+
+  /** By asking for the payments of this one. */
+  async ofOne(role: Role, invoiceId: string, signal: AbortSignal): Promise<Decimal> {
+    return (await this.#read(role, { invoiceId }, signal)).of(invoiceId);
+  }
+
+  /** `sums` of a whole list whose reading began at `sinceMs`, by the monotonic clock. */
+  keep(role: Role, sinceMs: number, sums: PaymentSums): void {
+    this.#kept.set(role, { sinceMs, sums });
+  }
+
+  async #read(role: Role, query: Query, signal: AbortSignal): Promise<PaymentSums> {
     const sums = new PaymentSums();
-    for await (const { records } of listedPayments(reader, role, query, signal))
+    for await (const { records } of listedPayments(this.#reader, role, query, signal))
       for (const record of records) sums.add(recordIn(Payment, record));
     return sums;
   }
-  async function paid(role: Role, only: string | null, invoiceId: string, signal: AbortSignal) {
-    if (only !== null) return (await read(role, { invoiceId: only }, signal)).of(invoiceId);
-    const nowMs = reader.clock.now().monoMs;
-    const known = kept.get(role);
-    if (known !== undefined && nowMs - known.sinceMs < FRESH_MS) return known.sums.of(invoiceId);
-    const sums = await read(role, {}, signal);
-    kept.set(role, { sinceMs: nowMs, sums });
-    return sums.of(invoiceId);
-  }
-  return Object.assign(paid, {
-    keep: (role: Role, sinceMs: number, sums: PaymentSums) =>
-      void kept.set(role, { sinceMs, sums }),
-  });
 }
 
 /** Each payment once: one that slid to the next page while the list was read is not paid twice. */
@@ -300,7 +303,7 @@ export const pricePart: WholePart<RackPrice> = {
         number,
         state: hasEnded(record, atMs) ? "ended" : "open",
         money: { price: record.price },
-        words: { unit: unitOf(record.unit) },
+        words: { unit: shownUnit(record) },
       },
     }));
   },
@@ -309,7 +312,7 @@ export const pricePart: WholePart<RackPrice> = {
     const facts: Facts = {
       number: nameOfPrice(price),
       money: { price: toDecimal(price.price) },
-      words: { unit: unitOf(price.unit) },
+      words: { unit: shownUnit(price) },
     };
     return { facts };
   },
@@ -323,6 +326,3 @@ function counts(price: RackPrice, other: RackPrice | undefined, nowMs: number): 
   const [isFuture, otherIsFuture] = [at > nowMs, otherAt > nowMs];
   return isFuture === otherIsFuture ? at > otherAt : otherIsFuture;
 }
-
-/** Written as `ltr`, read as `liter`. */
-const unitOf = (unit: string): string => (unit === "ltr" ? "liter" : unit);

@@ -1,4 +1,4 @@
-/** Looking for what was written: lists, single records, and what of a document they show. */
+/** Looking for what was written: lists, single records, what of a document they show, and which company we are in them. */
 import type { z } from "zod";
 import type { Outgoing } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";

@@ -6,7 +6,7 @@ import { ChangedFreightRate, EndedFreightRate } from "../contract/documents.ts";
 import { CreateFreightRate, FreightRate, UpdateFreightRate } from "../contract/network.ts";
 import { pathOf, targetOf } from "../contract/operations.ts";
 import { SupplierTerminal, UpdateTerminal, UpsertTerminal } from "../contract/place.ts";
-import { BulkRackPrice, hasEnded, nameOfPrice, RackPrice } from "../contract/pricing.ts";
+import { BulkRackPrice, hasEnded, nameOfPrice, RackPrice, shownUnit } from "../contract/pricing.ts";
 import { toDecimal } from "../contract/primitives.ts";
 import { accepted, idIn, masterData, prices, type SinkContext, type SinkPart } from "./write.ts";
 import {
@@ -207,7 +207,7 @@ async function findPrices(context: SinkContext, { body }: Outgoing): Promise<Fin
     return (
       there === undefined ||
       !there.price.equals(toDecimal(price.price)) ||
-      unitOf(there) !== unitOf(price)
+      shownUnit(there) !== shownUnit(price)
     );
   });
   const [first] = off;
@@ -227,6 +227,3 @@ const pricesIn = (body: string) => BulkRackPrice.parse(parseExact(body)).prices;
 
 const isLater = (one: RackPrice, other: RackPrice): boolean =>
   Date.parse(one.effectiveAt) > Date.parse(other.effectiveAt);
-
-/** Written as `ltr`, read as `liter`. */
-const unitOf = ({ unit }: { unit: string }): string => (unit === "ltr" ? "liter" : unit);
