@@ -10,8 +10,7 @@ import type { Sink } from "../src/core/contract.ts";
 import { deliver } from "../src/engine/deliver.ts";
 import { freezeNext } from "../src/engine/freeze.ts";
 import { pull } from "../src/engine/pull.ts";
-import { carriedBy } from "../src/queue/carried.ts";
-import { embeddedQueue } from "../src/queue/embedded.ts";
+import { carriedBy, embeddedQueue } from "../src/queue/queue.ts";
 import type { OutboundSide } from "./outbound.ts";
 import { nothing, siteOf } from "./outbound-site.ts";
 

@@ -1,7 +1,7 @@
 /** A store under the engine with one flow, whose source has as many documents as it is told. */
 import { z } from "zod";
 import { systemClock } from "../src/app/process.ts";
-import { calendarOf } from "../src/core/calendar.ts";
+import { calendarOf } from "../src/core/time.ts";
 import { type Change, defineMapping, type Sink } from "../src/core/contract.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
 import { stringifyExact } from "../src/core/json.ts";

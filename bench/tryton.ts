@@ -11,7 +11,7 @@ import type { Side } from "./pull.ts";
 import { inChild, inFolder, median, root, say, verdict } from "./support.ts";
 import { bookedCustomerInvoices as customerInvoices } from "../mappings/invoices.ts";
 import { openTables } from "../src/config/crossref.ts";
-import { calendarOf } from "../src/core/calendar.ts";
+import { calendarOf } from "../src/core/time.ts";
 import type { References } from "../src/core/contract.ts";
 import { NotMapped } from "../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../src/core/json.ts";

@@ -1,7 +1,7 @@
 /** What a ledger calls the things that the platform names, and what its mappings must know of the site. */
 import { z } from "zod";
 import { accountOf, cellOf, COLUMNS, PARTY_TABLES, TABLES, unknownStatus } from "./values.ts";
-import { namedDay } from "../src/core/calendar.ts";
+import { namedDay } from "../src/core/time.ts";
 import { type References, skip, type Skip } from "../src/core/contract.ts";
 import { NotMapped, Refused } from "../src/core/errors.ts";
 import type { Kind } from "../src/core/kinds.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { files } from "../connectors/files/index.ts";
 import { mappings } from "../mappings/index.ts";
-import { calendarOf } from "../src/core/calendar.ts";
+import { calendarOf } from "../src/core/time.ts";
 import type { Mapping } from "../src/core/contract.ts";
 import { Decimal } from "../src/core/decimal.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";

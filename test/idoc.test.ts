@@ -6,7 +6,7 @@ import { aleaud, sinkConfig } from "./files/idoc.ts";
 import { referenceTo } from "../src/formats/idoc/answers.ts";
 import { files } from "../connectors/files/index.ts";
 import { mappings } from "../mappings/index.ts";
-import { calendarOf } from "../src/core/calendar.ts";
+import { calendarOf } from "../src/core/time.ts";
 import { withAcknowledgements } from "../src/engine/acknowledged.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import { push, runFlow } from "../src/engine/daemon.ts";

@@ -1,7 +1,7 @@
 /** Settings that sources and sinks of every format have: where their files lie and how they are called. */
 import { z } from "zod";
 import { SftpConfig } from "./folder/sftp.ts";
-import { repeated } from "../../src/core/company.ts";
+import { repeated } from "../../src/core/settings.ts";
 import { type DocumentName, documents } from "../../src/formats/documents.ts";
 import {
   CondSource,

@@ -4,9 +4,15 @@ import type { FilesConfig, SinkConfig, SourceConfig, TableSource, X12Sink } from
 import { type Drop, failure, isRightMissing, troubleOf, type Wanted } from "./folder/port.ts";
 import { foldersOf } from "./sink.ts";
 import { sinkForm, sourceForm } from "./source.ts";
-import type { FolderNeed, Offer, OfferComplaint, Offers } from "../../src/core/contract.ts";
-import type { Examination, Needs } from "../../src/core/examination.ts";
-import type { Fault } from "../../src/core/fault.ts";
+import type {
+  Examination,
+  FolderNeed,
+  Needs,
+  Offer,
+  OfferComplaint,
+  Offers,
+} from "../../src/core/contract.ts";
+import type { Fault } from "../../src/core/record.ts";
 import { InvalidProfile, openProfile } from "../../src/formats/table/profile-load.ts";
 import { partsOf, type Profile } from "../../src/formats/table/profile.ts";
 

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { compare } from "../../src/ledger/compare.ts";
-import { calendarOf } from "../../src/core/calendar.ts";
+import { calendarOf } from "../../src/core/time.ts";
 import { defineMapping, type Remembered } from "../../src/core/contract.ts";
 import type { Facts, Holding, HoldingKind, HoldingPage } from "../../src/core/holdings.ts";
 import { stringifyExact } from "../../src/core/json.ts";

@@ -17,8 +17,8 @@ import {
 } from "./folder/port.ts";
 import type { Obstacle, Surroundings } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import type { Fault } from "../../src/core/fault.ts";
-import { guarded } from "../../src/core/spreadsheet.ts";
+import type { Fault } from "../../src/core/record.ts";
+import { guarded } from "../../src/core/text.ts";
 import { HEADS } from "../../src/formats/table/profile.ts";
 
 /** The surroundings of an endpoint of this connector, with the place that its files lie in. */

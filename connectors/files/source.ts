@@ -25,7 +25,7 @@ import {
   type Site,
 } from "./pickup.ts";
 import type { Page, Reading, Refusal, Sink, Source, Whole } from "../../src/core/contract.ts";
-import type { Fault } from "../../src/core/fault.ts";
+import type { Fault } from "../../src/core/record.ts";
 import type { Json } from "../../src/core/json.ts";
 import { memoryScratch, type Scratch } from "../../src/core/scratch.ts";
 import {

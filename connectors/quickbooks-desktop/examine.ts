@@ -1,9 +1,8 @@
 /** What must hold in QuickBooks before the next document goes, by what its last session of a new day told. */
 import { z } from "zod";
-import type { Notebook } from "../../src/core/contract.ts";
+import type { Examination, Needs, Notebook } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import type { Examination, Needs } from "../../src/core/examination.ts";
-import type { Fault } from "../../src/core/fault.ts";
+import type { Fault } from "../../src/core/record.ts";
 import { closingExamination, type CodeColumn, codeExaminations } from "../../src/ledger/examine.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import type { DesktopConfig } from "./config.ts";

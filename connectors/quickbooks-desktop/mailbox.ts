@@ -7,8 +7,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
-import type { Notebook } from "../../src/core/contract.ts";
-import type { Presence } from "../../src/core/presence.ts";
+import type { Notebook, Presence } from "../../src/core/contract.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import { type Asked, isOf, repliesIn } from "./qbxml.ts";
 import { hresultOf, NOT_HERE, WRONG_PASSWORD } from "./status.ts";

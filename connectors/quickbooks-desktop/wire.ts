@@ -1,8 +1,7 @@
 /** QuickBooks as the adapters ask it: one document of requests, one answer, whenever its Web Connector is here. */
 import { randomBytes } from "node:crypto";
 import { LedgerError } from "../../src/ledger/port.ts";
-import type { Surroundings } from "../../src/core/contract.ts";
-import type { Presence } from "../../src/core/presence.ts";
+import type { Presence, Surroundings } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { type Company, companyIn, HELLO, tell, toldIn } from "./examine.ts";
 import type { DesktopConfig } from "./config.ts";

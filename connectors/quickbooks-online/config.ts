@@ -1,7 +1,7 @@
 /** The `quickbooks-online` section of a configuration. Everything in QuickBooks is named as people see it there. */
 import { z } from "zod";
 import { settleAfter } from "../../src/ledger/settings.ts";
-import { faultOfAddress } from "../../src/core/address.ts";
+import { faultOfAddress } from "../../src/core/settings.ts";
 
 const name = (what: string) => z.string().min(1).max(100).describe(what);
 const secret = (what: string) => z.string().min(8).meta({ secret: true }).describe(what);

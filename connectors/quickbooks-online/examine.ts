@@ -1,6 +1,6 @@
 /** What must hold in QuickBooks before the next document goes: each thing with what to do when it does not. */
-import type { Examination, Needs } from "../../src/core/examination.ts";
-import type { Fault } from "../../src/core/fault.ts";
+import type { Examination, Needs } from "../../src/core/contract.ts";
+import type { Fault } from "../../src/core/record.ts";
 import { unavailable } from "../../src/ledger/errors.ts";
 import {
   type Check,

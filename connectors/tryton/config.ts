@@ -10,7 +10,7 @@ import {
   settleAfter,
   settleMs,
 } from "../../src/ledger/settings.ts";
-import { repeated } from "../../src/core/company.ts";
+import { repeated } from "../../src/core/settings.ts";
 
 /** What in Tryton says that a party is a customer, or a supplier. */
 const roleSigns = ["payment-term", "category", "invoice"] as const;

@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Books as Copy, trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { calendarOf } from "../../src/core/calendar.ts";
+import { calendarOf } from "../../src/core/time.ts";
 import { testedSeries } from "../../test/support/tryton-releases.ts";
-import type { Endpoint } from "../../src/core/contract.ts";
-import type { Cell, Examination, Needs } from "../../src/core/examination.ts";
+import type { Cell, Endpoint, Examination, Needs } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { TrytonConfig } from "./config.ts";
 import { examineTryton } from "./examine.ts";

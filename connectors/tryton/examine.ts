@@ -1,8 +1,8 @@
 /** What must hold in Tryton before the next document goes: each thing with what to do when it does not. */
 import { Decimal } from "../../src/core/decimal.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import type { DayToBook, Examination, Needs } from "../../src/core/examination.ts";
-import type { Fault } from "../../src/core/fault.ts";
+import type { DayToBook, Examination, Needs } from "../../src/core/contract.ts";
+import type { Fault } from "../../src/core/record.ts";
 import { reading } from "../../src/ledger/errors.ts";
 import {
   type Check,

@@ -4,7 +4,7 @@
  */
 import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import type { Fault } from "../../src/core/fault.ts";
+import type { Fault } from "../../src/core/record.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { platformIdIn } from "../../src/ledger/notes.ts";

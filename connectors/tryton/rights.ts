@@ -1,5 +1,5 @@
 /** The rights that the synchronisation's user needs in Tryton, by what it does. */
-import type { Fault } from "../../src/core/fault.ts";
+import type { Fault } from "../../src/core/record.ts";
 import type { Check } from "../../src/ledger/examine.ts";
 import { files } from "./attachments.ts";
 import type { Books } from "./books.ts";

@@ -1,7 +1,7 @@
 /** All invoices of a Tryton export against its payments: what counts as paid, and that the payments would not tell. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { exportedPaidInvoices as paidInvoices } from "./records.ts";
-import { calendarOf } from "../../src/core/calendar.ts";
+import { calendarOf } from "../../src/core/time.ts";
 import type { References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { customerInvoices } from "../../src/formats/table/layouts.ts";

@@ -2,7 +2,7 @@
  * Tells people when something goes wrong and when it is over: once for each change, also across restarts. What is known
  * as told, and what waits to be sent, is in the store; one transaction moves the first and writes the second.
  */
-import type { Clock } from "../core/moment.ts";
+import type { Clock } from "../core/time.ts";
 import type { AlertRow, Condition } from "../store/journal.ts";
 import type { Store } from "../store/store.ts";
 import { type AlertMessage, type Changes, type Channel, messageOf } from "./channels.ts";

@@ -3,11 +3,10 @@ import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import { dayAt, type Spent } from "../core/budget.ts";
 import { sha256 } from "../core/keys.ts";
-import type { Clock } from "../core/moment.ts";
+import type { Clock } from "../core/time.ts";
 import { openGovernor, type ProcessGovernor } from "../platform/governor.ts";
-import { embeddedQueue, type Sinks } from "../queue/embedded.ts";
-import type { SiteLedger } from "../queue/month.ts";
-import type { Queue } from "../queue/queue.ts";
+import { embeddedQueue, type Queue, type Sinks } from "../queue/queue.ts";
+import type { SiteLedger } from "../queue/governor.ts";
 import type { SharedOptions } from "../queue/shared.ts";
 import type { StoreLedger } from "../store/budget.ts";
 

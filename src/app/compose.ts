@@ -1,7 +1,6 @@
 /** Puts the parts together: endpoints from the configuration, the store, the engine, and the office over them. */
 import { monthAt, type Purpose } from "../core/budget.ts";
-import type { Clock } from "../core/moment.ts";
-import { calendarOf } from "../core/calendar.ts";
+import { calendarOf, type Clock } from "../core/time.ts";
 import type { Endpoint } from "../core/contract.ts";
 import { StoreInUse } from "../core/errors.ts";
 import { holderOf } from "../office/remote.ts";
@@ -19,7 +18,7 @@ import { Auditor } from "../engine/reconcile/auditor.ts";
 import { deepCostOf } from "../engine/reconcile/cost.ts";
 import { Nightly } from "../engine/reconcile/nightly.ts";
 import { pdfOf } from "../platform/parts.ts";
-import { carriedBy } from "../queue/carried.ts";
+import { carriedBy } from "../queue/queue.ts";
 import type { Logger } from "../log.ts";
 import { monthReport } from "../office/month.ts";
 import { type Office, storeOffice } from "../office/questions.ts";

@@ -1,7 +1,7 @@
 /** The endpoints of a configuration: the platform, and one per configured connector. */
 import type { Config } from "../config/config.ts";
 import type { Governor } from "../core/budget.ts";
-import { calendarOf } from "../core/calendar.ts";
+import { calendarOf } from "../core/time.ts";
 import type { Endpoint, Notebook, Surroundings } from "../core/contract.ts";
 import { openPlatform, type PlatformEndpoint } from "../platform/endpoint.ts";
 import { type systemClock, version } from "./process.ts";

@@ -6,9 +6,9 @@ import { NAME_GOODS } from "../../mappings/values.ts";
 import { type Config, mappingOf, ownerOf } from "../config/config.ts";
 import type { TableReport, Tables } from "../config/crossref.ts";
 import { type FlowConfig, PLATFORM } from "../config/flows.ts";
-import { calendarOf } from "../core/calendar.ts";
+import { calendarOf } from "../core/time.ts";
 import { EnvironmentError, FuelbridgeError } from "../core/errors.ts";
-import type { Cell, DayToBook, Examination, Needs } from "../core/examination.ts";
+import type { Cell, DayToBook, Examination, Needs } from "../core/contract.ts";
 import { expectOwner } from "../store/identity.ts";
 import { faultOfState, storeFile, thisUser } from "../store/rights.ts";
 

@@ -1,7 +1,7 @@
 /** The process that fuelbridge runs in: its signals, clocks, memory and version. */
 import { exitCodes } from "../core/errors.ts";
 import { randomBytes } from "node:crypto";
-import type { Clock } from "../core/moment.ts";
+import type { Clock } from "../core/time.ts";
 import { runInNewContext } from "node:vm";
 import { setFlagsFromString } from "node:v8";
 import manifest from "../../package.json" with { type: "json" };

@@ -1,8 +1,8 @@
 import { stringify } from "csv-stringify/sync";
 import type { Command } from "commander";
-import { faultOfDay } from "../core/calendar.ts";
+import { faultOfDay } from "../core/time.ts";
 import { ConfigurationError, exitCodes } from "../core/errors.ts";
-import { guarded } from "../core/spreadsheet.ts";
+import { guarded } from "../core/text.ts";
 import type { AuditEntry } from "../office/answers.ts";
 import type { Office } from "../office/questions.ts";
 import type { Answer } from "./answer.ts";

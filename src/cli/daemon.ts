@@ -4,7 +4,7 @@ import { loadConfiguration } from "../app/configuration.ts";
 import type { ProgressLine } from "../app/progress.ts";
 import { untilSignal } from "../app/process.ts";
 import type { Config } from "../config/config.ts";
-import { calendarOf } from "../core/calendar.ts";
+import { calendarOf } from "../core/time.ts";
 import { exitCodes } from "../core/errors.ts";
 import type { Reason } from "../engine/schedule.ts";
 import type { Logger } from "../log.ts";

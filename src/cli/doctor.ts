@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import type { Endpoint } from "../core/contract.ts";
-import type { DayToBook, Examination, Needs } from "../core/examination.ts";
+import type { DayToBook, Endpoint, Examination, Needs } from "../core/contract.ts";
 import type { Governor } from "../core/budget.ts";
 import {
   EnvironmentError,
@@ -10,7 +9,7 @@ import {
   SourceUnavailable,
   StoreInUse,
 } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import type { Config } from "../config/config.ts";
 import { openTables, type Tables } from "../config/crossref.ts";
 import type { Office } from "../office/questions.ts";

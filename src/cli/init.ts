@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
-import { calendarOf } from "../core/calendar.ts";
+import { calendarOf } from "../core/time.ts";
 import { ConfigurationError, EnvironmentError, exitCodes } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";

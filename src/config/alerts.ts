@@ -1,6 +1,6 @@
 /** Whom to tell of what is wrong, and when. */
 import { z } from "zod";
-import { duration } from "../core/duration.ts";
+import { duration } from "../core/settings.ts";
 import { orNull, secret } from "./secret.ts";
 
 const mailbox = z

@@ -1,10 +1,10 @@
 /** All that can be wrong with a configuration, found in one go and located. */
 import { statSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
-import type { CompanySetting } from "../core/company.ts";
+import type { CompanySetting } from "../core/settings.ts";
 import type { Connector, FolderNeed, Mapping, Offers } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
-import { isSameZone } from "../core/time-zone.ts";
+import { isSameZone } from "../core/time.ts";
 import { openTables, type TableReport } from "./crossref.ts";
 import { type Document, type Group, isGroup } from "./document.ts";
 import { complaintsOfFlows, PLATFORM } from "./flows.ts";

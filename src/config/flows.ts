@@ -2,7 +2,7 @@
 import { validate as isCron } from "node-cron";
 import { z } from "zod";
 import type { Mapping, Offers } from "../core/contract.ts";
-import { duration } from "../core/duration.ts";
+import { duration } from "../core/settings.ts";
 import type { ListLimits } from "../engine/engine.ts";
 import { usualLimits } from "../engine/pull.ts";
 import { type Complaint, didYouMean, shown } from "./problems.ts";

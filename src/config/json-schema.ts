@@ -3,7 +3,7 @@
  * a field's description says what is right: `A duration such as 30s, 10m or 2h.`
  */
 import { z } from "zod";
-import type { CompanySetting } from "../core/company.ts";
+import type { CompanySetting } from "../core/settings.ts";
 import type { Path } from "./problems.ts";
 
 export interface JsonSchema {

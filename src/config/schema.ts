@@ -1,14 +1,11 @@
 /** The settings of one installation. Descriptions are what editors show and what error messages offer. */
 import { z } from "zod";
 import { ignorable } from "../ledger/compare.ts";
-import { faultOfAddress } from "../core/address.ts";
+import { duration, faultOfAddress } from "../core/settings.ts";
 import { usualBudget } from "../core/budget.ts";
 import { holdingKinds } from "../core/holdings.ts";
-import type { Connector, Mapping } from "../core/contract.ts";
-import { faultOfDay } from "../core/calendar.ts";
-import { faultOfTimeZone } from "../core/time-zone.ts";
-import { duration } from "../core/duration.ts";
-import { WAIT_MS } from "../core/presence.ts";
+import { type Connector, type Mapping, WAIT_MS } from "../core/contract.ts";
+import { faultOfDay, faultOfTimeZone } from "../core/time.ts";
 import { LATE_MS } from "../core/watermark.ts";
 import { alerts } from "./alerts.ts";
 import { cron, flowSchema } from "./flows.ts";

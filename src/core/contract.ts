@@ -4,27 +4,16 @@
  */
 import type { z } from "zod";
 import type { Decimal } from "./decimal.ts";
-import type { Acknowledgement, Reference, Reply } from "./acknowledgement.ts";
-import type { Examination, Needs } from "./examination.ts";
-import type { Fault } from "./fault.ts";
-import type { HoldingKind, Holdings } from "./holdings.ts";
-import type { Delivered, Inspection } from "./inspection.ts";
+import type { Change, Fault, Item } from "./record.ts";
+import type { Difference, HoldingKind, Holdings } from "./holdings.ts";
 import type { Json } from "./json.ts";
 import type { Kind } from "./kinds.ts";
-import type { Offers } from "./offers.ts";
 import type { Answer, Finding, Policy } from "./outcome.ts";
-import type { Advance, Obstacle, Refusal, Whole } from "./obstacle.ts";
-import type { Notebook } from "./notebook.ts";
-import type { Presence } from "./presence.ts";
-import type { Change, Item } from "./record.ts";
 import type { Scratch } from "./scratch.ts";
 
-export type { Acknowledgement, Reference, Reply } from "./acknowledgement.ts";
-export { type Delivered, gone, type Inspection, thereAsBrought } from "./inspection.ts";
-export type { Advance, Obstacle, Refusal, Whole } from "./obstacle.ts";
-export type { Notebook } from "./notebook.ts";
 export type { Change, Item } from "./record.ts";
-export type { FolderNeed, FolderRight, Offer, OfferComplaint, Offers } from "./offers.ts";
+
+import type { Quiet } from "./silence.ts";
 
 /** A thing that records arrive in and that can arrive twice: a file, an interchange. */
 export interface Arrival {
@@ -476,3 +465,235 @@ export function defineMapping<In, Out, Options = unknown, const Name extends str
 
 export const skip = (reason: string): Skip => ({ skip: reason });
 export const defineConnector = <C>(connector: Connector<C>): Connector<C> => connector;
+
+/* What an endpoint can be read from and written to, told without opening it. */
+
+/** Sources and sinks by the name that a flow gives them. */
+export interface Offers {
+  readonly sources: Readonly<Record<string, Offer>>;
+  readonly sinks: Readonly<Record<string, Offer>>;
+  /** What is wrong with files that the settings name; left out: nothing. */
+  readonly complaints?: readonly OfferComplaint[];
+}
+
+/** A setting that names something which cannot be used. */
+export interface OfferComplaint {
+  /** From the endpoint's own: `["sources", "tickets", "profile"]`. */
+  readonly setting: readonly string[];
+  /** The end of a sentence that begins with the setting. */
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** A source or a sink. */
+export interface Offer {
+  /** What its records or documents are (`Mapping.reads`, `Mapping.writes`): `books.parties`, `files.orders`. */
+  readonly form: string;
+  /** What the service's user must be allowed to do on this machine; left out: nothing. */
+  readonly folders?: readonly FolderNeed[];
+  /**
+   * Of a sink: its receiver gives what is written no id, so a source of the same name cannot tell it from what others
+   * wrote. A configuration uses one of the two.
+   */
+  readonly anonymous?: true;
+  /**
+   * Of a source: its records have a PDF, and this names how it is fetched (`getInvoicePdf`). Of a sink: a PDF can be
+   * attached to what it books, by the endpoint's sink of this name (`invoiceFiles`), which no flow names. Left out: no.
+   */
+  readonly pdf?: string;
+}
+
+export type FolderRight = "r" | "w" | "x";
+
+export interface FolderNeed {
+  /** Absolute. */
+  readonly path: string;
+  /** The rights that the user needs on it: `r` to list it, `w` to create and rename in it, `x` to enter it. */
+  readonly rights: readonly FolderRight[];
+  /** True: it is created where it is missing, so the nearest folder above it must allow that. */
+  readonly created: boolean;
+  /** The setting that names it, from the endpoint's own: `["sinks", "orders", "folder"]`. */
+  readonly setting: readonly string[];
+}
+
+/* What a source tells while it reads, beside its pages. */
+
+/** Something that lies there and is not read, and what it holds back. */
+export interface Obstacle {
+  /** As a person finds it: a file's name. */
+  readonly what: string;
+  /** Why it is not read, and what to do. */
+  readonly fault: Fault;
+  /** Whoever writes it is not done yet, and nobody need do anything. */
+  readonly awaited: boolean;
+  /** What came later and is not read before it, oldest first: how many, and the names of the first ones. */
+  readonly behind: { readonly count: number; readonly names: readonly string[] };
+}
+
+/** Something that came and was not taken, or not all of it: it stands until a person settles it or it comes whole. */
+export interface Refusal {
+  /** As a person finds it: a file's name, as it came. */
+  readonly what: string;
+  /** Of its bytes: the same ones again are no news. */
+  readonly id: string;
+  readonly fault: Fault;
+}
+
+/** Something that came whole, by every name under which it may have been refused before. */
+export interface Whole {
+  readonly names: readonly string[];
+  readonly id: string;
+  /** These bytes came before: they settle what other bytes left, and not what they left themselves. */
+  readonly again?: true;
+}
+
+/** How far a source is with something large that becomes pages only when all of it was read. */
+export interface Advance {
+  readonly records: number;
+  /** Of the whole, 0 to 1. */
+  readonly share: number;
+}
+
+/** Codes of whole lists that are not believed until a person says that they are right. */
+export const heldLists = { grew: "list-grew", shrank: "list-shrunk" } as const;
+export const isHeldList = (code: string): boolean =>
+  code === heldLists.grew || code === heldLists.shrank;
+
+/** After the name of what is not read, in a sentence: `was refused`. */
+export const fateOf = ({
+  code,
+  lasts,
+}: {
+  readonly code: string;
+  readonly lasts: boolean;
+}): string => (isHeldList(code) ? "is not believed" : lasts ? "was refused" : "is not read");
+
+/* What a receiver tells later of what was delivered to it, and what is written back for what was read. */
+
+/** What a receiver calls something that was sent to it, for the time when it tells what came of it. */
+export interface Reference {
+  /** The whole that went: an interchange by its number, an IDoc by its own. */
+  readonly exchange: string;
+  /** The document in it; empty: there is one only. */
+  readonly item: string;
+}
+
+/** What a receiver tells later of documents that were delivered to it. */
+export interface Acknowledgement {
+  readonly exchange: string;
+  /** As in {@link Reference}; null: every document of the exchange of which it does not speak by itself. */
+  readonly item: string | null;
+  /** `awaited`: it is on its way there, and nothing is decided. */
+  readonly verdict: "accepted" | "refused" | "awaited";
+  /** In words for people, with its codes. */
+  readonly detail: string;
+  /**
+   * When the receiver said so, by its clock, as text that sorts by age: of several the latest counts. Left out: the one
+   * that came last counts.
+   */
+  readonly at?: string;
+}
+
+/** Something that is written back for what was read. */
+export interface Reply {
+  /** Stable: the same reading gives the same reply again. 1 to 200 characters. */
+  readonly id: string;
+  /** For the sink: as JSON. */
+  readonly content: Json;
+}
+
+/* How documents that were delivered stand at their receiver now. */
+
+/** A document that was delivered. */
+export interface Delivered {
+  /** What its source calls it. */
+  readonly id: string;
+  /** The receiver's id of it. */
+  readonly counterpart: string;
+  /** The bytes that it last went in: what it was brought to. Null when a person linked it. */
+  readonly body: string | null;
+  /** When it was last delivered, or linked, ISO 8601 UTC; left out: nobody knows. */
+  readonly deliveredAt?: string;
+  /** What the receiver told last of it; left out: nothing. */
+  readonly told?: Pick<Acknowledgement, "verdict" | "detail">;
+  /** It still waits for what settles it, until this instant (ISO 8601 UTC); left out: it was brought all the way. */
+  readonly waitsUntil?: string;
+}
+
+/**
+ * `there`: with what now differs from what it was brought to (edited, cancelled, credited or partly paid there), each
+ * field in both words. `gone`: no longer there, or not as far as it was brought: books were restored from a backup.
+ */
+export type Inspection =
+  { readonly is: "there"; readonly differences: readonly Difference[] } | { readonly is: "gone" };
+
+export const gone = { is: "gone" } as const satisfies Inspection;
+export const thereAsBrought = { is: "there", differences: [] } as const satisfies Inspection;
+
+/* What an endpoint is asked before the next document goes, and what it answers, line by line. */
+
+/** One thing that was looked at; `fault` says what is wrong with it and what to do. */
+export interface Examination {
+  /** In a few words: `company "Prairie Fuel"`, `account 4000`, `crossref/items.csv line 7`. */
+  readonly what: string;
+  readonly fault: Fault | null;
+  /** What a person should know though documents go; left out: nothing. */
+  readonly note?: string;
+}
+
+/** What this site is about to need of an endpoint. */
+export interface Needs {
+  /** ISO 4217, of the whole configuration. */
+  readonly currency: string;
+  /** Cells that say which company of the platform we are; none where no flow needs to know. */
+  readonly ourselves: readonly Cell[];
+  /** Its sources and sinks that a flow names, paused flows too, and the sinks that attach PDFs to what these flows book. */
+  readonly parts: ReadonlySet<string>;
+  /**
+   * The cells of a column of a cross-reference table that are not empty, in their order; none where there is no such
+   * table or column.
+   */
+  column(table: string, column: string): readonly Cell[];
+  /** Days that documents which are stored and not delivered yet will be booked on. */
+  readonly days: readonly DayToBook[];
+}
+
+export interface Cell {
+  /** Of the same row: its first cell. */
+  readonly key: string;
+  readonly value: string;
+  /** `crossref/items.csv` */
+  readonly file: string;
+  readonly line: number;
+}
+
+export interface DayToBook {
+  /** `YYYY-MM-DD` */
+  readonly day: string;
+  readonly flow: string;
+  /** How many documents. */
+  readonly count: number;
+}
+
+/* One that calls us (an ERP that cannot be called): when it was here, and when its silence is to be told. */
+
+/** How long a comparison waits for one that calls us, ms, unless a configuration says so. */
+export const WAIT_MS = 20 * 3_600_000;
+
+export interface Presence {
+  /** When it was last here, ISO 8601 UTC; null: never. */
+  readonly lastAt: string | null;
+  readonly isHere: boolean;
+  /** It is not here, and nothing is known to be wrong with that: work waits for its next call. */
+  readonly isAwaited: boolean;
+  /** It should have called before; null: not yet. */
+  readonly silence: Omit<Quiet, "longestMs"> | null;
+}
+
+/** What an endpoint keeps between two starts, in the store: small texts by name. Secrets are none of them. */
+export interface Notebook {
+  /** Null: nothing is kept under this name. */
+  get(name: string): string | null;
+  /** Durable when it returns. Null: nothing is kept any more. @throws StorageError */
+  set(name: string, text: string | null): void;
+}

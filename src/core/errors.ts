@@ -2,7 +2,7 @@
  * Errors by what the receiver must do about them. Every one says what is wrong, where, and what to do next.
  * Outcomes of a request are not errors: see outcome.ts.
  */
-import type { Fault } from "./fault.ts";
+import type { Fault } from "./record.ts";
 import type { Kind } from "./kinds.ts";
 
 /** Exit codes of every command: docs/commands.md says what each means. */

@@ -3,10 +3,9 @@
  * its own records only; nobody remembers for another.
  */
 import type { Decimal } from "./decimal.ts";
-import type { Fault } from "./fault.ts";
+import type { Change, Fault, Item } from "./record.ts";
 import type { Json } from "./json.ts";
 import type { HoldingKind } from "./kinds.ts";
-import type { Change, Item } from "./record.ts";
 
 export { type HoldingKind, holdingKinds } from "./kinds.ts";
 

@@ -2,7 +2,7 @@
  * What came of a send, and what a read-back found. An endpoint turns its protocol into an {@link Answer}: one of four
  * outcomes, with what comes with it. Only the request machine (request.ts) decides what follows.
  */
-import type { Fault } from "./fault.ts";
+import type { Fault } from "./record.ts";
 
 /**
  * `done`: it took place. `refused`: it did not, and never will with these bytes. `nothing`: it did not, and the same

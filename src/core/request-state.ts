@@ -1,6 +1,6 @@
 /** What is known about a request, and the moves its state may make. Stored as JSON: a name here is never changed. */
-import type { Fault } from "./fault.ts";
-import type { Moment } from "./moment.ts";
+import type { Fault } from "./record.ts";
+import type { Moment } from "./time.ts";
 
 export const requestStates = [
   /** Frozen, and no send of this generation is unresolved. */

@@ -1,5 +1,5 @@
 /** How long the request machine (request.ts) waits, and for how long the same bytes may go again unread. Pure. */
-import { later, type Moment } from "./moment.ts";
+import { later, type Moment } from "./time.ts";
 import type { Policy } from "./outcome.ts";
 import type { RequestState } from "./request-state.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { later, type Moment } from "./moment.ts";
+import { later, type Moment } from "./time.ts";
 import {
   type Answer,
   done,

@@ -2,7 +2,7 @@
  * The request state machine: what may be done with a request next, and what follows from what happened. Pure: time and
  * chance come in with the event, nothing goes out but the next state and what to raise.
  */
-import { later, type Moment, reached, sameMoment } from "./moment.ts";
+import { later, type Moment, reached, sameMoment } from "./time.ts";
 import { type Answer, type Breaker, type Finding, type Policy, unlistedFault } from "./outcome.ts";
 import { freshRequest, type RequestState, type State } from "./request-state.ts";
 import {

@@ -5,7 +5,7 @@
  * both sides are told to change something first.
  */
 import { relative } from "node:path";
-import { calendarOf } from "../core/calendar.ts";
+import { calendarOf } from "../core/time.ts";
 import { agreeing } from "../reconcile/case.ts";
 import type { Report } from "../reconcile/report.ts";
 import { agreementOf } from "../reconcile/text.ts";

@@ -8,7 +8,7 @@ import { localDrop } from "../../connectors/files/folder/local.ts";
 import { everyExport } from "../../connectors/files/holdings.ts";
 import { files } from "../../connectors/files/index.ts";
 import { exportedRackPrices as rackPrices } from "../../mappings/platform/records.ts";
-import { calendarOf } from "../core/calendar.ts";
+import { calendarOf } from "../core/time.ts";
 import type { References } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { type Json, parseExact } from "../core/json.ts";

@@ -5,7 +5,7 @@
  */
 import type { Acknowledgement, Frozen, Page, Sink, Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
 import type { Acknowledging } from "../store/waits.ts";
 import type { Carried } from "../store/deliveries.ts";

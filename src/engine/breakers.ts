@@ -3,7 +3,7 @@
  * again by themselves; a second writer, a doubled document and a restored store wait for a person.
  */
 import { monthAt } from "../core/budget.ts";
-import { JUMP_MS, jumpBetween, type Moment } from "../core/moment.ts";
+import { JUMP_MS, jumpBetween, type Moment } from "../core/time.ts";
 import type { Breaker, Policy } from "../core/outcome.ts";
 import type { Raise } from "../core/request.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";

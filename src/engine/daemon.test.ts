@@ -3,7 +3,7 @@ import { testClock, type TestClock } from "../../test/support/clock.ts";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import type { Clock } from "../core/moment.ts";
+import type { Clock } from "../core/time.ts";
 import { nothingDone } from "../core/outcome.ts";
 import { ledger } from "../store/budget.ts";
 import { Daemon } from "./daemon.ts";

@@ -4,7 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { ConfigurationError, FuelbridgeError } from "../core/errors.ts";
-import { later, type Moment, reached } from "../core/moment.ts";
+import { later, type Moment, reached } from "../core/time.ts";
 import { settleAcknowledgements } from "./acknowledged.ts";
 import { blocked, clearBreakers, ClockWatch, endIdleStops, type Jump } from "./breakers.ts";
 import { deliver, moved } from "./deliver.ts";

@@ -5,7 +5,7 @@
 import type { Linked, Memory, Outgoing, Sink } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { idempotencyKey } from "../core/keys.ts";
-import { later, type Moment } from "../core/moment.ts";
+import { later, type Moment } from "../core/time.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
 import { isFinal } from "../core/request-state.ts";
 import { advance, type Event, nextAction, type Raise } from "../core/request.ts";

@@ -1,11 +1,11 @@
 /** What a request that is done means for its documents: links, what they wait for, and what waited for them. */
 import { SourceUnavailable } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import type { Difference } from "../core/holdings.ts";
 import { parseExact } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
 import { holdingKindOf } from "../core/kinds.ts";
-import { later, type Moment } from "../core/moment.ts";
+import { later, type Moment } from "../core/time.ts";
 import type { Answer, Finding, Waits } from "../core/outcome.ts";
 import { inWords, labelOf } from "../ledger/compare.ts";
 import type { Carried, PendingDelivery } from "../store/deliveries.ts";

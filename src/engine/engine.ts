@@ -1,6 +1,6 @@
 /** What the engine works with. It knows the store and the contract of endpoints; nothing of HTTP, files or any ERP. */
 import type { Mapping, Sink, Source } from "../core/contract.ts";
-import type { Clock } from "../core/moment.ts";
+import type { Clock } from "../core/time.ts";
 import type { Side } from "../store/links.ts";
 import type { Store } from "../store/store.ts";
 

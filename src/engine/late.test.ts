@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { conditionsOf } from "../alerts/conditions.ts";
 import { statusText } from "../views/status.ts";
 import { exposed } from "../office/metrics.ts";
-import type { Presence } from "../core/presence.ts";
+import type { Change, Presence, Sink } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { nothingDone, unknown } from "../core/outcome.ts";
 import { retry, select } from "../office/decisions.ts";
@@ -11,7 +11,6 @@ import { storeOffice } from "../office/questions.ts";
 import { testConsole } from "../../test/support/console.ts";
 import { bill, billMapping, engineOn, quickPolicy, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
-import type { Change, Sink } from "../core/contract.ts";
 import { Daemon } from "./daemon.ts";
 import type { Flow } from "./engine.ts";
 

@@ -7,7 +7,7 @@ import type { Figures, Frozen, Item, Likeness, References, Skip } from "../core/
 import { leavesIn } from "../core/correction.ts";
 import { Decimal } from "../core/decimal.ts";
 import { FuelbridgeError, Refused, WaitsFor } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import { parseExact } from "../core/json.ts";
 import { contentOf, foldedNumber, sameNumber, sha256 } from "../core/keys.ts";
 import type { Kind } from "../core/kinds.ts";

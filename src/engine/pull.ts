@@ -1,11 +1,19 @@
 /** Source → store: one page, one transaction, until the source has no more. */
 import { z } from "zod";
-import type { Advance, Mapping, Obstacle, Page, Reply, Sink, Source } from "../core/contract.ts";
+import {
+  type Advance,
+  heldLists,
+  type Mapping,
+  type Obstacle,
+  type Page,
+  type Reply,
+  type Sink,
+  type Source,
+} from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import { type Json, stringifyExact } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
-import { heldLists } from "../core/obstacle.ts";
 import { placeOf, toldOf } from "../core/silence.ts";
 import type { Store } from "../store/store.ts";
 import { takeAcknowledgements } from "./acknowledged.ts";

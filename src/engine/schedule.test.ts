@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { createTask } from "node-cron";
 import { describe, expect, test } from "vitest";
 import { numbers, runs as times } from "../../test/support/runs.ts";
-import { jumpBetween, later, type Moment } from "../core/moment.ts";
+import { jumpBetween, later, type Moment } from "../core/time.ts";
 import { dueAfterJump, dueFrom, nextDue, runsPerMonth, untilDue } from "./schedule.ts";
 
 const at = (iso: string): number => Date.parse(iso);

@@ -6,8 +6,8 @@
 import { createTask } from "node-cron";
 import { LONGEST_MONTH_MS, monthAt } from "../core/budget.ts";
 import { parseExact } from "../core/json.ts";
-import { later, type Moment } from "../core/moment.ts";
-import { fateOf } from "../core/obstacle.ts";
+import { later, type Moment } from "../core/time.ts";
+import { fateOf } from "../core/contract.ts";
 import { OLDEST, type Unended } from "../store/requests.ts";
 import type { Store } from "../store/store.ts";
 import { RESTORED } from "./breakers.ts";

@@ -5,7 +5,7 @@
  */
 import type { Delivered, Inspection } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import { later, type Moment, reached } from "../core/moment.ts";
+import { later, type Moment, reached } from "../core/time.ts";
 import { type Link, otherId, ownId } from "../store/links.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { arrivedByHand, lost, settleDifferences } from "./delivered.ts";

@@ -3,7 +3,7 @@
  * the shipped one of each has every field. Platform ids stay beside ERP codes, so that either can be matched.
  */
 import { z } from "zod";
-import { faultOfDay, namedDay } from "../core/calendar.ts";
+import { faultOfDay, namedDay } from "../core/time.ts";
 import { Decimal } from "../core/decimal.ts";
 import { sortableInstant } from "../core/keys.ts";
 import type { CellType } from "./table/cells.ts";

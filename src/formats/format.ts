@@ -17,7 +17,7 @@ import type {
   Sink,
 } from "../core/contract.ts";
 import { Refused } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import { stringifyExact } from "../core/json.ts";
 
 /** Reads files of one kind whole. */

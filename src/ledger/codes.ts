@@ -3,8 +3,8 @@
  * missing is asked for again each time: somebody may have created it.
  */
 import { Refused } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
-import { isWithin } from "../core/moment.ts";
+import type { Fault } from "../core/record.ts";
+import { isWithin } from "../core/time.ts";
 
 /** Something that books name by codes. */
 export interface CodeKind {

@@ -2,7 +2,7 @@
  * The comparison: what a version maps to, beside what is held. Delivery plans from it, verification and reconciliation
  * report it, and a configuration's `ignore` filters it here and nowhere else.
  */
-import { distinctly } from "../core/alike.ts";
+import { distinctly } from "../core/text.ts";
 import { Decimal } from "../core/decimal.ts";
 import { sameNumber } from "../core/keys.ts";
 import type { Difference, FactLine, Facts, FactTax, HoldingKind } from "../core/holdings.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Item } from "../core/contract.ts";
 import { Refused } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import type { HoldingKind } from "../core/holdings.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import {

@@ -5,7 +5,7 @@
 import type { Change } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import type { Day, Facts } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
 import type { InvoiceRecord, PartyRecord, PriceRecord } from "./documents.ts";

@@ -3,7 +3,7 @@
  * unknown, and an unknown write is looked for before anything goes again.
  */
 import { Refused, SourceUnavailable } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import {
   type Answer,
   type Finding,

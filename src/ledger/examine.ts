@@ -1,7 +1,7 @@
 /** What is looked at in books before the next document goes, one thing at a time. */
 import { Refused } from "../core/errors.ts";
-import type { Cell, Examination, Needs } from "../core/examination.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Cell, Examination, Needs } from "../core/contract.ts";
+import type { Fault } from "../core/record.ts";
 import { CODES_MAX } from "./codes.ts";
 import { unavailable } from "./errors.ts";
 import type { Books } from "./port.ts";

@@ -5,7 +5,7 @@
  */
 import { Decimal } from "../core/decimal.ts";
 import { sameNumber } from "../core/keys.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import type { Difference, FactLine, Facts } from "../core/holdings.ts";
 import type { Capabilities, Desired, Entry, GoodsEntry, GoodsKind, LedgerKind } from "./port.ts";
 import { compare } from "./compare.ts";

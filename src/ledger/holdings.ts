@@ -2,7 +2,7 @@
 import type { Change, Item, Source } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { Refused, type SourceUnavailable } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import {
   type Expected,
   type Facts,

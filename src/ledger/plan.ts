@@ -1,7 +1,7 @@
 /** What is to be done next about a document, from what it should be and how it stands. Pure. */
 import { Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import type { Difference, HoldingKind } from "../core/holdings.ts";
 import { sameNumber } from "../core/keys.ts";
 import { compare, inLines } from "./compare.ts";

@@ -6,7 +6,7 @@
 import type { Change, Surroundings } from "../core/contract.ts";
 import type { Decimal } from "../core/decimal.ts";
 import type { Refused } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import type { Day, Difference, Facts, Scope } from "../core/holdings.ts";
 import type {
   InvoiceDocument,

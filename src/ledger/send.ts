@@ -2,7 +2,7 @@
 import type { Outgoing } from "../core/contract.ts";
 import type { Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import { type Answer, done, refused, type Waits } from "../core/outcome.ts";
 import { adapterOf, type Carried, carriedIn, desiredOf, Parties } from "./desired.ts";
 import { answerOf, faultOf, type Sorted, sorted, uncertain } from "./errors.ts";

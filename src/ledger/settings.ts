@@ -1,7 +1,6 @@
 /** Settings that the connectors of books have in common. */
 import { z } from "zod";
-import { faultOfAddress } from "../core/address.ts";
-import { duration } from "../core/duration.ts";
+import { duration, faultOfAddress } from "../core/settings.ts";
 
 /** Of a server, without a slash at its end. */
 export const address = (what: string) =>

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { calendarOf } from "../core/calendar.ts";
+import { calendarOf } from "../core/time.ts";
 import type { Mapping, References, Skip } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { ConfigurationError, Refused } from "../core/errors.ts";

@@ -1,6 +1,6 @@
 /** In which fields two frozen bodies differ: JSON by path, CSV by line and column. */
 import { parse } from "csv-parse/sync";
-import { distinctly } from "../core/alike.ts";
+import { distinctly } from "../core/text.ts";
 import { Decimal } from "../core/decimal.ts";
 import { parseExact } from "../core/json.ts";
 import { leavesOf, shownValue } from "./explain.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Figures, Mapping, References, Skip } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import type { Json } from "../core/json.ts";
 import { isPlain, type Read, watch } from "./watch.ts";
 

@@ -13,7 +13,7 @@ export type {
 export { skip } from "../core/contract.ts";
 export { Decimal } from "../core/decimal.ts";
 export { NotMapped, Refused, WaitsFor } from "../core/errors.ts";
-export type { Fault } from "../core/fault.ts";
+export type { Fault } from "../core/record.ts";
 export { z } from "zod";
 export { defineMapping } from "./define.ts";
 export { type DocumentOf, extend, type RecordOf, shippedMapping } from "./extend.ts";

@@ -1,5 +1,5 @@
 /** Watches a mapping at work: which values it read, and where from. A mapping is pure, so watching changes nothing. */
-import { namedDay } from "../core/calendar.ts";
+import { namedDay } from "../core/time.ts";
 import type { References } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 

@@ -1,7 +1,7 @@
 /** What the office is asked with, and what it answers; the questions themselves are one table ({@link questions}). */
 import type { DaySpent, Forecast, PAUSED, Purpose } from "../core/budget.ts";
 import type { Day } from "../core/holdings.ts";
-import type { Presence } from "../core/presence.ts";
+import type { Presence } from "../core/contract.ts";
 import type { Quiet } from "../core/silence.ts";
 import type { LateCode, Reason } from "../engine/schedule.ts";
 import type { FieldDifference } from "../reconcile/case.ts";

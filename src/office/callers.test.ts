@@ -5,7 +5,7 @@ import { tempFolder } from "../../test/support/folder.ts";
 import { conditionsOf } from "../alerts/conditions.ts";
 import { statusText } from "../views/status.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import type { Presence } from "../core/presence.ts";
+import type { Presence } from "../core/contract.ts";
 import { runFlow } from "../engine/daemon.ts";
 import { storeOffice } from "./questions.ts";
 

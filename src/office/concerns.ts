@@ -3,7 +3,7 @@
  * first. `status`, the page Today and the alerts tell the same list, and nothing else.
  */
 import { WAITS_FOR_BUDGET } from "../core/budget.ts";
-import { fateOf } from "../core/obstacle.ts";
+import { fateOf } from "../core/contract.ts";
 import type { Condition } from "../store/journal.ts";
 import type { FlowStatus, Status } from "./answers.ts";
 

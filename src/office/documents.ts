@@ -4,7 +4,7 @@
  */
 import { parse as parseCsv } from "csv-parse/sync";
 import { Decimal } from "../core/decimal.ts";
-import type { DayToBook } from "../core/examination.ts";
+import type { DayToBook } from "../core/contract.ts";
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import type { CaseRow } from "../reconcile/rows.ts";

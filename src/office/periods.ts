@@ -1,5 +1,5 @@
 /** Periods that people ask about: what a reconciliation compares, and what a backfill reads anew. */
-import { faultOfDay } from "../core/calendar.ts";
+import { faultOfDay } from "../core/time.ts";
 import type { Backfills, Filling } from "../engine/backfill.ts";
 import type { Flow } from "../engine/engine.ts";
 import type { BackfillRow } from "../store/flows.ts";

@@ -1,6 +1,6 @@
 /** What the request machine makes of the platform's answers, by their names. */
 import { describe, expect, test } from "vitest";
-import { later, type Moment } from "../core/moment.ts";
+import { later, type Moment } from "../core/time.ts";
 import { advance, type Event } from "../core/request.ts";
 import { freshRequest, type RequestState } from "../core/request-state.ts";
 import { type AnswerName, answerRules, executed, outcomeOf } from "./answers.ts";

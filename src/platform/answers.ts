@@ -3,7 +3,7 @@
  * (core/outcome.ts). Which status and code has which name is in outcomes.ts. How long the platform holds a key is in
  * specification part 4: 60 seconds after a failure (W5), a day after a timeout.
  */
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import type { Answer, Breaker } from "../core/outcome.ts";
 
 const MINUTE = 60_000;

@@ -4,7 +4,7 @@
  */
 import type { Governor, Purpose } from "../core/budget.ts";
 import { EnvironmentError } from "../core/errors.ts";
-import type { Clock } from "../core/moment.ts";
+import type { Clock } from "../core/time.ts";
 import { type Http, type HttpAnswer, openHttp, TransportError } from "../transport/http.ts";
 
 export interface PlatformOptions {

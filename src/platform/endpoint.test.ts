@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { never, usePlatform } from "../../test/platform/support.ts";
-import type { Cell, Needs } from "../core/examination.ts";
+import type { Cell, Needs } from "../core/contract.ts";
 import type { SourceUnavailable } from "../core/errors.ts";
 import { platformOffers } from "./parts.ts";
 

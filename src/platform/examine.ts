@@ -2,9 +2,9 @@
  * What the platform knows of the names that this site's tables give it. It takes prices for any terminal and product, so
  * a name that it does not know yet stops nothing: it is noted. Lists of at most {@link LIST_PAGES} pages are read.
  */
-import type { Cell, Examination, Needs } from "../core/examination.ts";
+import type { Cell, Examination, Needs } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import type { Operation } from "./contract/operation.ts";
 import { type ListOperation, operations } from "./contract/operations.ts";
 import { SupplierTerminal } from "./contract/place.ts";

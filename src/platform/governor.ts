@@ -14,7 +14,7 @@ import {
   type Spent,
   usedOf,
 } from "../core/budget.ts";
-import type { Clock } from "../core/moment.ts";
+import type { Clock } from "../core/time.ts";
 
 /** The month as the store keeps it. */
 export interface Ledger {

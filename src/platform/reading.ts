@@ -9,7 +9,7 @@ import type { Change } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { type Members, parseExact, sliceArray, sliceObject } from "../core/json.ts";
 import { sha256, sortableInstant } from "../core/keys.ts";
-import type { Clock } from "../core/moment.ts";
+import type { Clock } from "../core/time.ts";
 import { isIdle, mostOf } from "./bounds.ts";
 import type { Exchange, Exchanger, PlatformRequest } from "./client.ts";
 import type { Operation } from "./contract/operation.ts";

@@ -1,6 +1,6 @@
 /** What follows from every answer of the platform: each state x answer x first or later send x preflight or not. */
 import { describe, expect, test } from "vitest";
-import { later, type Moment } from "../core/moment.ts";
+import { later, type Moment } from "../core/time.ts";
 import type { Policy } from "../core/outcome.ts";
 import { advance, type Event, nextAction } from "../core/request.ts";
 import {

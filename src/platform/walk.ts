@@ -6,7 +6,7 @@ import type { Change, Page, Reading, Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { sortableInstant } from "../core/keys.ts";
-import type { Clock } from "../core/moment.ts";
+import type { Clock } from "../core/time.ts";
 import { type Purpose, runShareOf, usualBudget } from "../core/budget.ts";
 import { afterPage, sinceOf, unread, type Walk, type WalkPosition } from "../core/watermark.ts";
 import { boundOf, endless, endlessWaitMs, isIdle, mostOf, runMax } from "./bounds.ts";

@@ -7,7 +7,7 @@ import { startRedis } from "../../test/support/redis.ts";
 import { openTestSite, startTestWorker } from "../../test/support/shared-queue.ts";
 import { until } from "../../test/support/site-program.ts";
 import type { Answer } from "../core/outcome.ts";
-import { keysOf } from "./keys.ts";
+import { keysOf } from "./redis.ts";
 import { done, job } from "./queue.suite.ts";
 
 const { prefix } = keysOf("test");

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { embeddedQueue } from "./embedded.ts";
+import { embeddedQueue } from "./queue.ts";
 import { itCarries, job } from "./queue.suite.ts";
 
 describe("the embedded queue", () => {

@@ -5,7 +5,7 @@ import { plenty } from "../../test/support/shared-options.ts";
 import { openTestSite, startTestWorker, type TestSite } from "../../test/support/shared-queue.ts";
 import { until } from "../../test/support/site-program.ts";
 import type { Admission, Governor, Purpose } from "../core/budget.ts";
-import type { Sinks } from "./embedded.ts";
+import type { Sinks } from "./queue.ts";
 import { done, job } from "./queue.suite.ts";
 import type { SharedOptions } from "./shared.ts";
 

@@ -4,9 +4,8 @@ import { isThere } from "../../test/support/machine.ts";
 import { startRedis, type TestRedis } from "../../test/support/redis.ts";
 import { until } from "../../test/support/site-program.ts";
 import { done } from "./queue.suite.ts";
-import { keysOf } from "./keys.ts";
-import { connected, openHub } from "./redis.ts";
-import { openPermits, type Permits } from "./permits.ts";
+import { connected, keysOf, openHub } from "./redis.ts";
+import { openPermits, type Permits } from "./governor.ts";
 
 const keys = keysOf("test");
 

@@ -2,8 +2,7 @@
 import { expect, it } from "vitest";
 import type { Outgoing } from "../core/contract.ts";
 import { type Answer, outcomes } from "../core/outcome.ts";
-import type { Sinks } from "./embedded.ts";
-import type { Job, Queue } from "./queue.ts";
+import type { Job, Queue, Sinks } from "./queue.ts";
 
 /** Opens a queue whose jobs these sinks carry out; it ends with the test. */
 type Open = (sinks: Sinks) => Promise<Queue>;

@@ -1,15 +1,11 @@
 /** Several daemons and workers that share one API key, put together: over one Redis, with one budget. */
 import type { Budget, Governor } from "../core/budget.ts";
 import type { Endpoint } from "../core/contract.ts";
-import type { Clock } from "../core/moment.ts";
-import { bullmqQueue, type Times } from "./bullmq.ts";
-import type { Sinks } from "./embedded.ts";
-import { openSharedGovernor, type SharedGovernor } from "./governor.ts";
-import { keysOf } from "./keys.ts";
-import type { SiteLedger } from "./month.ts";
-import type { Queue } from "./queue.ts";
-import { openHub, type RedisAddress } from "./redis.ts";
-import { openSite } from "./site.ts";
+import type { Clock } from "../core/time.ts";
+import { bullmqQueue, openSite, type Times } from "./bullmq.ts";
+import type { Queue, Sinks } from "./queue.ts";
+import { openSharedGovernor, type SharedGovernor, type SiteLedger } from "./governor.ts";
+import { keysOf, openHub, type RedisAddress } from "./redis.ts";
 import { type JobWorker, startWorker } from "./worker.ts";
 
 export interface SharedOptions {

@@ -7,12 +7,19 @@ import { type Job as BullJob, Worker } from "bullmq";
 import { FuelbridgeError } from "../core/errors.ts";
 import { unanswered } from "../core/outcome.ts";
 import type { Payload } from "./bullmq.ts";
-import { type Sinks, unknownSink } from "./embedded.ts";
-import { type Errand, errands } from "./errand.ts";
-import { watchHealth } from "./health.ts";
-import { type Keys, PRELUDE, QUEUE } from "./keys.ts";
-import { again, type Hub, RedisTrouble, type Trouble, within } from "./redis.ts";
-import { openPermits, type Settled, WORKER_ALIVE_MS } from "./permits.ts";
+import { type Errand, errands, type Sinks, unknownSink } from "./queue.ts";
+import {
+  again,
+  type Hub,
+  type Keys,
+  PRELUDE,
+  QUEUE,
+  RedisTrouble,
+  type Trouble,
+  watchHealth,
+  within,
+} from "./redis.ts";
+import { openPermits, type Settled, WORKER_ALIVE_MS } from "./governor.ts";
 
 export interface WorkerOptions {
   readonly hub: Hub;

@@ -2,7 +2,7 @@
  * The words of a reconciliation. A case holds the records of both sides that are one thing, and ends in exactly one
  * bucket. Everything here is pure: who asks the sides, maps and knows the store hands it in.
  */
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import type { Facts, Holding, HoldingKind, Role } from "../core/holdings.ts";
 
 export const sides = ["platform", "books"] as const;

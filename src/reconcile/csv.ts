@@ -1,7 +1,7 @@
 /** One row per case, for spreadsheets. */
 import { stringify } from "csv-stringify/sync";
 import { inWords } from "../ledger/compare.ts";
-import { guarded } from "../core/spreadsheet.ts";
+import { guarded } from "../core/text.ts";
 import type { Report } from "./report.ts";
 import type { RecordRow } from "./rows.ts";
 

@@ -4,7 +4,7 @@
  */
 import { stringify } from "csv-stringify/sync";
 import { createHash } from "node:crypto";
-import { guarded } from "../core/spreadsheet.ts";
+import { guarded } from "../core/text.ts";
 import { sides } from "./case.ts";
 import { asCsv } from "./csv.ts";
 import { agreementJournal, periodJournal } from "./journal.ts";

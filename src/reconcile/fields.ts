@@ -3,7 +3,7 @@
  * plain look at both records without any mapping, because a wrong mapping agrees with itself.
  */
 import { compare, differenceIn, type Ignore, isSame, type Value } from "../ledger/compare.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import {
   type Facts,
   type Holding,

@@ -1,6 +1,6 @@
 /** Why a case is in its bucket, and why a whole comparison cannot be trusted: what a person does about either. */
 import { inDigits, labelOf } from "../ledger/compare.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import type { HoldingKind } from "../core/holdings.ts";
 import {
   agreeing,

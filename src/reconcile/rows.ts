@@ -1,7 +1,7 @@
 /** Judged cases as rows of a report, in an order that people and scripts can rely on. */
 import { inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import {
   type Day,
   type Holding,

@@ -2,7 +2,7 @@
 import type Database from "better-sqlite3";
 import { corrected } from "../core/correction.ts";
 import type { DeliveryState } from "../core/delivery-state.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import { causes, type Correction, corrections } from "./quarantine.ts";
 import { asking, moving, NOTHING_NEWER } from "./statements.ts";
 import { sumIn, wholeIn } from "./sums.ts";

@@ -4,7 +4,7 @@
  */
 import type Database from "better-sqlite3";
 import type { Json } from "../core/json.ts";
-import type { Notebook } from "../core/notebook.ts";
+import type { Notebook } from "../core/contract.ts";
 import { hoursAround, lastedByHour, limitOf, type Silence } from "../core/silence.ts";
 import { asking } from "./statements.ts";
 

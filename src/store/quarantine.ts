@@ -1,7 +1,7 @@
 /** Deliveries that need a person: why, who sees to them, what people wrote about them, and the fields that they corrected. */
 import type Database from "better-sqlite3";
 import type { FieldCorrection } from "../core/correction.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import type { Kind } from "../core/kinds.ts";
 import { appending, shortened } from "./journal.ts";
 import { asking, RECORD_OF } from "./statements.ts";

@@ -3,7 +3,7 @@
  * that are known, and the records that a whole list lacks.
  */
 import type Database from "better-sqlite3";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import { deepWalks } from "./flows.ts";
 import { causes } from "./quarantine.ts";
 import { asking, moving, RECORD_OF } from "./statements.ts";

@@ -3,7 +3,7 @@ import { accessSync, chownSync, constants, existsSync, mkdirSync, statSync } fro
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { StorageError } from "../core/errors.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 
 /** The file of the store in the state folder. */
 export const storeFile = (folder: string): string => join(folder, "fuelbridge.sqlite");

@@ -5,7 +5,7 @@
 import type Database from "better-sqlite3";
 import type { Acknowledgement, Reference } from "../core/contract.ts";
 import type { DeliveryState } from "../core/delivery-state.ts";
-import type { Fault } from "../core/fault.ts";
+import type { Fault } from "../core/record.ts";
 import { causes } from "./quarantine.ts";
 import { asking, moving, RECORD_OF } from "./statements.ts";
 import { resumming } from "./sums.ts";

@@ -2,7 +2,7 @@
  * A login that is kept until the other side ends it. Whoever comes while one is under way waits for that one; a call that
  * meets an ended session has not run, and is made once more in a new one.
  */
-import { isWithin } from "../core/moment.ts";
+import { isWithin } from "../core/time.ts";
 
 export interface SessionOptions<Session> {
   logIn(): Promise<Session>;

@@ -1,6 +1,6 @@
 /** The tables that the files connector writes: each kind of document in each shipped profile of it. */
 import * as fc from "fast-check";
-import { calendarOf } from "../../src/core/calendar.ts";
+import { calendarOf } from "../../src/core/time.ts";
 import { type DocumentName, documents } from "../../src/formats/documents.ts";
 import { bytesOf } from "../../src/formats/format.ts";
 import { openProfile, shippedProfiles } from "../../src/formats/table/profile-load.ts";

@@ -3,7 +3,7 @@ import { parse } from "csv-parse/sync";
 import { SinkConfig } from "../../connectors/files/config.ts";
 import { localDrop } from "../../connectors/files/folder/local.ts";
 import { type FileSink, openSinks } from "../../connectors/files/sink.ts";
-import { calendarOf } from "../../src/core/calendar.ts";
+import { calendarOf } from "../../src/core/time.ts";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { CustomerInvoiceDocument } from "../../src/formats/documents.ts";

@@ -11,7 +11,7 @@ import type {
   Source,
 } from "../../src/core/contract.ts";
 import { Refused, SourceUnavailable } from "../../src/core/errors.ts";
-import type { Fault } from "../../src/core/fault.ts";
+import type { Fault } from "../../src/core/record.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
 import { unread, type Walk, type WalkPosition } from "../../src/core/watermark.ts";
 import {
@@ -21,8 +21,7 @@ import {
   type Spent,
   usualBudget,
 } from "../../src/core/budget.ts";
-import { calendarOf } from "../../src/core/calendar.ts";
-import type { Clock } from "../../src/core/moment.ts";
+import { calendarOf, type Clock } from "../../src/core/time.ts";
 import { type Exchanger, openClient, type PlatformOptions } from "../../src/platform/client.ts";
 import { type EndpointOptions, openPlatform } from "../../src/platform/endpoint.ts";
 import { openGovernor } from "../../src/platform/governor.ts";

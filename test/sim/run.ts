@@ -1,5 +1,5 @@
 /** One document on its way through the request machine and the model, with crashes at every persisted step. */
-import type { Moment } from "../../src/core/moment.ts";
+import type { Moment } from "../../src/core/time.ts";
 import type { Policy } from "../../src/core/outcome.ts";
 import { advance, type Event, nextAction } from "../../src/core/request.ts";
 import { freshRequest, isFinal, type RequestState } from "../../src/core/request-state.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { files } from "../../connectors/files/index.ts";
 import { mappings } from "../../mappings/index.ts";
-import { calendarOf } from "../../src/core/calendar.ts";
+import { calendarOf } from "../../src/core/time.ts";
 import { push, runFlow } from "../../src/engine/daemon.ts";
 import { openPlatform } from "../../src/platform/endpoint.ts";
 import { storeFile } from "../../src/store/rights.ts";

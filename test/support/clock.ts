@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/core/moment.ts";
+import type { Clock } from "../../src/core/time.ts";
 
 /** A clock that stands until a test moves it; a pause moves it. */
 export interface TestClock extends Clock {

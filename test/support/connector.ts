@@ -12,7 +12,7 @@ import type {
   Surroundings,
 } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { Fault } from "../../src/core/fault.ts";
+import type { Fault } from "../../src/core/record.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { Answer } from "../../src/core/outcome.ts";
 import { surroundingsIn } from "./surroundings.ts";

@@ -1,11 +1,11 @@
 /** All records of a list through a mapping, with the cross-reference tables of the demo. */
 import { join } from "node:path";
 import { openTables } from "../../src/config/crossref.ts";
-import { calendarOf } from "../../src/core/calendar.ts";
+import { calendarOf } from "../../src/core/time.ts";
 import type { Mapping, References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { NotMapped, Refused } from "../../src/core/errors.ts";
-import type { Fault } from "../../src/core/fault.ts";
+import type { Fault } from "../../src/core/record.ts";
 import { mappings } from "../../mappings/index.ts";
 
 const tables = openTables(join(import.meta.dirname, "../../config/crossref"));

@@ -1,8 +1,8 @@
 /** Sites and workers over one Redis, with less patience than in earnest. */
 import { onTestFinished } from "vitest";
 import type { Governor, Purpose, Spent } from "../../src/core/budget.ts";
-import type { Sinks } from "../../src/queue/embedded.ts";
-import type { SiteLedger } from "../../src/queue/month.ts";
+import type { Sinks } from "../../src/queue/queue.ts";
+import type { SiteLedger } from "../../src/queue/governor.ts";
 import {
   openSharedSite,
   openSharedWorker,

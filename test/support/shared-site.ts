@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { sha256 } from "../../src/core/keys.ts";
-import { keysOf, PRELUDE } from "../../src/queue/keys.ts";
+import { keysOf, PRELUDE } from "../../src/queue/redis.ts";
 import { tempFolder } from "./folder.ts";
 import type { TestRedis } from "./redis.ts";
 import { layOut, openSite, type Site } from "./site.ts";

@@ -5,7 +5,7 @@ import { openLooking } from "../../app/endpoints.ts";
 import { type Config, type FlowConfig, mappingOf } from "../../config/config.ts";
 import { openTables } from "../../config/crossref.ts";
 import { PLATFORM } from "../../config/flows.ts";
-import { calendarOf } from "../../core/calendar.ts";
+import { calendarOf } from "../../core/time.ts";
 import type { Item, Mapping, References, Sink } from "../../core/contract.ts";
 import { ConfigurationError, Refused } from "../../core/errors.ts";
 import { type Json, parseExact } from "../../core/json.ts";

@@ -1,7 +1,7 @@
 /** Reconciliations of this process, one at a time: for people who ask, and for the daemon's own. */
 import { SourceUnavailable } from "../../core/errors.ts";
 import type { Day } from "../../core/holdings.ts";
-import { WAIT_MS } from "../../core/presence.ts";
+import { WAIT_MS } from "../../core/contract.ts";
 import type { Report } from "../../reconcile/report.ts";
 import type { Engine } from "../engine.ts";
 import { Awaiting, type Waiting } from "./awaiting.ts";

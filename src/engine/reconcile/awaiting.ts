@@ -4,7 +4,7 @@
  */
 import { SourceUnavailable } from "../../core/errors.ts";
 import type { Holdings } from "../../core/holdings.ts";
-import type { Clock } from "../../core/moment.ts";
+import type { Clock } from "../../core/time.ts";
 import type { Endpoints } from "./plan.ts";
 
 /** Who is waited for, since when, and how long at most. */

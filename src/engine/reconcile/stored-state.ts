@@ -1,6 +1,6 @@
 /** What the store knows of a case's records: on their way, with a person, or of no flow's concern. Never a value. */
 import { identityOf } from "../../core/holdings.ts";
-import { isHeldList } from "../../core/obstacle.ts";
+import { isHeldList } from "../../core/contract.ts";
 import type { WalkPosition } from "../../core/watermark.ts";
 import {
   type Case,

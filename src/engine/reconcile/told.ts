@@ -4,7 +4,7 @@
  */
 import { holdingKindOf } from "../../core/kinds.ts";
 import type { Change, Item, References, Skip } from "../../core/contract.ts";
-import type { Fault } from "../../core/fault.ts";
+import type { Fault } from "../../core/record.ts";
 import { type Facts, type Holding, type HoldingKind, roles } from "../../core/holdings.ts";
 import { corrected, leavesIn } from "../../core/correction.ts";
 import { parseExact } from "../../core/json.ts";

@@ -1,7 +1,7 @@
 /** Files that SAP sends, as the neutral records of books: customers, vendors and rack prices. */
 import type { PartyRecord, PriceRecord } from "../../ledger/documents.ts";
 import type { Change, Surroundings } from "../../core/contract.ts";
-import { dayOfDigits } from "../../core/calendar.ts";
+import { dayOfDigits } from "../../core/time.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { changeIn, type RecordReader, refusedIn } from "../format.ts";

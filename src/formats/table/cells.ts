@@ -1,5 +1,5 @@
 import { Decimal } from "../../core/decimal.ts";
-import { guarded, unguarded } from "../../core/spreadsheet.ts";
+import { guarded, unguarded } from "../../core/text.ts";
 
 /**
  * Days as files write them. A form is made of `yyyy`, `yy` (2000 to 2099), `MM`, `M`, `dd`, `d` and whatever stands

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import type { Change } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
-import type { Fault } from "../../core/fault.ts";
+import type { Fault } from "../../core/record.ts";
 import { parseExact, stringifyExact } from "../../core/json.ts";
 import type { Scratch } from "../../core/scratch.ts";
 import {

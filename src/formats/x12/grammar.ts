@@ -1,4 +1,4 @@
-import { dayOfDigits } from "../../core/calendar.ts";
+import { dayOfDigits } from "../../core/time.ts";
 import { Decimal } from "../../core/decimal.ts";
 import {
   type ElementFault,

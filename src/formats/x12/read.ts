@@ -1,6 +1,6 @@
 import type { Change, Reply, Surroundings } from "../../core/contract.ts";
 import { Refused } from "../../core/errors.ts";
-import type { Fault } from "../../core/fault.ts";
+import type { Fault } from "../../core/record.ts";
 import { FileFault, type RecordReader, type RecordsRead, refusedIn } from "../format.ts";
 import { acknowledgementsIn, type GroupVerdict, replyTo } from "./acknowledgement.ts";
 import { usageOf, type x12Layouts, type X12Options } from "./config.ts";

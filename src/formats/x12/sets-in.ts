@@ -2,7 +2,7 @@
 import { MONEY } from "../../ledger/entries.ts";
 import type { InvoiceRecord, PriceRecord } from "../../ledger/documents.ts";
 import type { Change } from "../../core/contract.ts";
-import { dayOfDigits } from "../../core/calendar.ts";
+import { dayOfDigits } from "../../core/time.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { changeIn, type RecordPlace } from "../format.ts";

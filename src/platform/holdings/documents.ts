@@ -1,6 +1,6 @@
 /** Documents of the platform that have a day and a time of change: invoices and bills, orders, delivery tickets. */
 import type { z } from "zod";
-import { namedDay } from "../../core/calendar.ts";
+import { namedDay } from "../../core/time.ts";
 import { Decimal } from "../../core/decimal.ts";
 import type {
   Expected,

@@ -1,7 +1,7 @@
 /** Invoices from the ERP, and their payment (specification part 4, Invoices and payments). */
 import type { Outgoing } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
-import type { Fault } from "../../core/fault.ts";
+import type { Fault } from "../../core/record.ts";
 import { parseExact } from "../../core/json.ts";
 import { sameNumber } from "../../core/keys.ts";
 import type { Finding } from "../../core/outcome.ts";

@@ -1,5 +1,5 @@
 /** Customers and suppliers from the ERP: a company and an accepted connection (specification part 4, Parties). */
-import { folded } from "../../core/alike.ts";
+import { folded } from "../../core/text.ts";
 import type { Linked, Memory, Outgoing } from "../../core/contract.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";

@@ -4,7 +4,7 @@
  */
 import type { z } from "zod";
 import type { Item, Memory, Outgoing, Sink } from "../../core/contract.ts";
-import type { Fault } from "../../core/fault.ts";
+import type { Fault } from "../../core/record.ts";
 import { Refused } from "../../core/errors.ts";
 import { canonicalOf, type Json, parseExact, stringifyExact } from "../../core/json.ts";
 import type { Finding, Policy } from "../../core/outcome.ts";

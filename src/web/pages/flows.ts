@@ -1,7 +1,7 @@
 /** Flows: when they look, how they stand, and what an operator may do about them. */
 import { BACKFILL_SHARE } from "../../office/asked.ts";
 import type { BackfillState, FlowStatus, Look, Stop, Unread } from "../../office/answers.ts";
-import { fateOf, isHeldList } from "../../core/obstacle.ts";
+import { fateOf, isHeldList } from "../../core/contract.ts";
 import { type Html, html, segment, verbatim } from "../html.ts";
 import {
   ago,

@@ -1,7 +1,7 @@
 /** Do both sides agree over a period, as each says now? Differences first, then counts and sums; for paper, too. */
 import { durationText } from "../../views/table.ts";
 import { FuelbridgeError, SourceUnavailable } from "../../core/errors.ts";
-import { calendarOf } from "../../core/calendar.ts";
+import { calendarOf } from "../../core/time.ts";
 import { digestOf, SUMS } from "../../reconcile/evidence.ts";
 import { asCsv } from "../../reconcile/csv.ts";
 import { agreementOf } from "../../reconcile/text.ts";

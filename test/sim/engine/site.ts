@@ -11,7 +11,7 @@ import { LedgerError } from "../../../src/ledger/port.ts";
 import type { Rest } from "../../../src/ledger/rest.ts";
 import { InvoiceDocument, InvoiceRecord, PriceRecord } from "../../../src/ledger/documents.ts";
 import { type Ledger as Books, openLedger } from "../../../src/ledger/table.ts";
-import { calendarOf } from "../../../src/core/calendar.ts";
+import { calendarOf } from "../../../src/core/time.ts";
 import {
   defineMapping,
   type Mapping,

@@ -3,7 +3,7 @@
  * any await. Nothing here waits for real time: when nobody has anything left to do, the clock goes on to the next timer.
  */
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../../../src/core/moment.ts";
+import type { Clock } from "../../../src/core/time.ts";
 import { randomOf } from "../model.ts";
 
 /** What goes wrong, and how often: chances per call, by the name of the fault. A fault that is left out never happens. */

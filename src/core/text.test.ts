@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { distinctly, folded } from "./alike.ts";
+import { distinctly, folded } from "./text.ts";
 
 test.each([
   ["Acme Oil", "Acme Gas", "Acme Oil", "Acme Gas"],

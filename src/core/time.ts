@@ -1,0 +1,168 @@
+/**
+ * Which calendar day (`YYYY-MM-DD`) an instant (ISO 8601 with a zone) is in `timeZone` (IANA): an invoice made late on the
+ * 31st in Chicago is the old month's, although it was the 1st in Greenwich. A midnight is an instant like any other; a
+ * date without a time stays what it says. @throws RangeError for a text that is no instant
+ */
+export function calendarOf(timeZone: string): (instant: string) => string {
+  const format = new Intl.DateTimeFormat("en", {
+    timeZone,
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+  });
+  return (instant) => {
+    if (DATE_ONLY.test(instant)) return instant.slice(0, 10);
+    const parts = format.formatToParts(new Date(instant));
+    const part = (type: string) => parts.find((candidate) => candidate.type === type)?.value;
+    return `${part("year")}-${part("month")}-${part("day")}`;
+  };
+}
+
+const DATE_ONLY = /^\d{4}-\d\d-\d\d$/;
+const MIDNIGHT = /^\d{4}-\d\d-\d\d[Tt ]00:00:00(?:\.0+)?(?:[Zz]|[+-]\d\d:?\d\d)$/;
+
+/**
+ * Of a field that names a day and is written as an instant (due, requested, delivered): a midnight, in whatever zone, is
+ * the day itself, without a time (`2026-12-01`); any other instant stays as it is. Never of what tells when something
+ * happened (made, changed, paid): that is an instant, at midnight too.
+ */
+export const namedDay = (instant: string): string =>
+  MIDNIGHT.test(instant) ? instant.slice(0, 10) : instant;
+
+/** What is wrong with a day that people wrote, as the end of a sentence that begins with it; null: nothing. */
+export function faultOfDay(text: string): string | null {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
+  if (year === undefined) return "is not a day of the form YYYY-MM-DD";
+  const last = new Date(Date.UTC(Number(year), Number(month), 0));
+  if (Number(month) < 1 || Number(month) > 12) return "has no such month";
+  const days = last.getUTCDate();
+  if (Number(day) >= 1 && Number(day) <= days) return null;
+  return `is no day of the calendar: that month has ${days} days`;
+}
+
+/** `20261118` as `2026-11-18`; null: it is no day of the calendar. */
+export function dayOfDigits(text: string): string | null {
+  const day = text.replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
+  return faultOfDay(day) === null && day !== text ? day : null;
+}
+
+/* Which names of time zones a configuration may have: those of cities, whose rules for summer time are known. The
+   runtime takes more, and reads `CST` as Chicago, `EST` as Panama, `BST` as Dhaka and `Etc/GMT+6` as six hours west. */
+
+/** By the abbreviations that people write for them. */
+const CITIES: Readonly<Record<string, readonly string[]>> = {
+  E: ["America/New_York", "America/Detroit", "America/Toronto"],
+  C: ["America/Chicago", "America/Winnipeg"],
+  M: ["America/Denver", "America/Phoenix", "America/Edmonton"],
+  P: ["America/Los_Angeles", "America/Vancouver"],
+  AK: ["America/Anchorage"],
+  H: ["Pacific/Honolulu"],
+  A: ["America/Halifax", "America/Puerto_Rico"],
+  N: ["America/St_Johns"],
+  GM: ["Europe/London"],
+  B: ["Europe/London"],
+  WE: ["Europe/Lisbon"],
+  CE: ["Europe/Berlin", "Europe/Paris"],
+  ME: ["Europe/Berlin"],
+  EE: ["Europe/Helsinki", "Europe/Athens"],
+  I: ["Asia/Kolkata", "Europe/Dublin"],
+};
+
+const REGION =
+  /^(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Brazil|Canada|Chile|Europe|Indian|Mexico|Pacific|US)\//i;
+const ABBREVIATION = /^(AK|GM|WE|CE|ME|EE|[A-Z])[SD]?T(?:\d+[A-Z]+)?$/;
+const OFFSET = /^(?:Etc\/)?(?:GMT|UTC)?[+-]?(\d{1,2})(?::?\d\d)?$/i;
+
+/** What is wrong with the name of a time zone, as the end of a sentence that begins with it; null: nothing. */
+export function faultOfTimeZone(name: string): string | null {
+  if (/^(?:Etc\/)?UTC$/i.test(name)) return null;
+  if (REGION.test(name)) return isKnown(name) ? null : "is not a time zone";
+  const hours = OFFSET.exec(name)?.[1];
+  if (hours !== undefined)
+    return `is a difference from UTC, without summer time: ${such(citiesAt(Number(hours)))}`;
+  const [, letters = ""] = ABBREVIATION.exec(name.toUpperCase()) ?? [];
+  const cities = CITIES[letters];
+  if (cities !== undefined || isKnown(name))
+    return `is an abbreviation, which does not say when summer time begins: ${such(cities ?? [])}`;
+  return "is not a time zone";
+}
+
+/** Whether two names are of one zone: `US/Central` is `America/Chicago`. */
+export const isSameZone = (one: string, other: string): boolean =>
+  one === other || (nameOf(one) !== null && nameOf(one) === nameOf(other));
+
+const such = (cities: readonly string[]): string =>
+  `write the zone of a city, such as ${(cities.length === 0 ? ["America/Chicago"] : cities).join(", ")}`;
+
+/** So many hours from UTC in winter, to the west or to the east: which one is meant cannot be told from `GMT+6`. */
+const citiesAt = (hours: number): string[] =>
+  [...new Set(Object.values(CITIES).flat())].filter(
+    (city) => Math.abs(winterOffset(city)) === hours,
+  );
+
+function winterOffset(timeZone: string): number {
+  const january = new Date(Date.UTC(2026, 0, 15, 12));
+  const format = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset" });
+  const part = format.formatToParts(january).find(({ type }) => type === "timeZoneName");
+  const [, sign = "+", hours = "0"] = /GMT([+-])(\d\d)/.exec(part?.value ?? "") ?? [];
+  return Number(`${sign}${hours}`);
+}
+
+const isKnown = (timeZone: string): boolean => nameOf(timeZone) !== null;
+
+/** The name that stands for all names of a zone; null: there is none such. */
+function nameOf(timeZone: string): string | null {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone;
+  } catch {
+    return null;
+  }
+}
+
+/** One instant by both clocks. Durations count by the monotonic clock, and only within one boot. */
+export interface Moment {
+  /** Identifies one start of the process. */
+  readonly boot: string;
+  readonly monoMs: number;
+  readonly wallMs: number;
+}
+
+export function later(from: Moment, ms: number): Moment {
+  return { boot: from.boot, monoMs: from.monoMs + ms, wallMs: from.wallMs + ms };
+}
+
+/** A moment of another boot says nothing about now: what depends on it was set anew by `restart`. */
+export function reached(moment: Moment, now: Moment): boolean {
+  return moment.boot === now.boot ? now.monoMs >= moment.monoMs : true;
+}
+
+export function sameMoment(one: Moment | null, other: Moment | null): boolean {
+  return one !== null && one.boot === other?.boot && one.monoMs === other.monoMs;
+}
+
+/**
+ * By how much the wall clock was set between two moments of one boot, ms, forward if positive; 0 when it went with the
+ * monotonic clock. Less than a second is a clock that is being slewed. A machine that slept shows as a step forward.
+ */
+export function jumpBetween(before: Moment, now: Moment): number {
+  const byMs = now.wallMs - before.wallMs - (now.monoMs - before.monoMs);
+  return before.boot === now.boot && Math.abs(byMs) >= JUMP_MS ? Math.round(byMs) : 0;
+}
+
+/**
+ * Are `forMs` not over yet since the wall clock showed `sinceMs`? Where it was set back past that, nobody can tell, and
+ * they are over: nothing lasts until a wrong clock gets there.
+ */
+export const isWithin = (sinceMs: number, forMs: number, nowMs: number): boolean =>
+  nowMs >= sinceMs && nowMs - sinceMs < forMs;
+
+export const JUMP_MS = 1_000;
+
+/** The clocks of this process; tests hand in their own. */
+export interface Clock {
+  now(): Moment;
+  /** Resolves after `ms`, or at once when the signal aborts. */
+  pause(ms: number, signal?: AbortSignal): Promise<void>;
+  /** 0 <= x < 1 */
+  chance(): number;
+}
