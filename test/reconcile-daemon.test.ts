@@ -10,6 +10,7 @@ import { Auditor } from "../src/engine/reconcile/auditor.ts";
 import { Nightly } from "../src/engine/reconcile/nightly.ts";
 import { push, runFlow } from "../src/engine/daemon.ts";
 import { knownDifferences, reconciliationStatus } from "../src/office/agreement.ts";
+import { resolve, select } from "../src/office/decisions.ts";
 import { groupsOf } from "../src/office/quarantine.ts";
 import { CreateInvoice } from "../src/platform/contract/invoice.ts";
 import { never, usePlatform } from "./platform/support.ts";
@@ -59,9 +60,9 @@ describe("the daemon's own", () => {
     const run = async (): Promise<boolean> => {
       const wait = Math.max(nightly.dueMs() - office.bench.clock.now().wallMs, 0);
       office.bench.clock.advance(wait);
-      return new Promise((resolve, reject) => {
+      return new Promise((settle, reject) => {
         nightly.start(
-          (error, stirred) => (error === null ? resolve(stirred) : reject(error)),
+          (error, stirred) => (error === null ? settle(stirred) : reject(error)),
           never,
         );
       });
@@ -99,6 +100,46 @@ describe("the daemon's own", () => {
     expect(store.sweeps.agreements()).toHaveLength(2);
   });
 
+  test("what a person resolves is accepted with the values that were told: both sides agree, until one of them changes", async () => {
+    const { run } = await night();
+    const { engine, store } = office.bench;
+    const row = one(await office.ask());
+    const due = (day: string) =>
+      edit(office, bookOf(row), (held) => ({
+        ...held,
+        facts: { ...held.facts, days: { ...held.facts.days, due: day } },
+      }));
+    const resolved = () =>
+      resolve(engine, select(engine, office.flows, "all"), { by: "ann", note: "as agreed" });
+    due("2027-01-01");
+    await run();
+    await run();
+    // Another value than the one that Ann is told is not accepted with it.
+    due("2027-01-02");
+    await office.ask();
+    resolved();
+    expect(inWords(await office.ask())).toEqual([expect.stringContaining("differs |")]);
+    await run();
+    await run();
+    expect(store.questions.quarantine()).toMatchObject([{ code: "differs", count: 1 }]);
+    resolved();
+    expect(reconciliationStatus(engine, null).differences).toMatchObject({
+      confirmed: 0,
+      accepted: 1,
+    });
+    await run();
+    const report = await office.ask();
+    expect([report.agrees, ...inWords(report)]).toEqual([
+      true,
+      expect.stringContaining(`accepted | ${row.number} | accepted | days.due`),
+    ]);
+    due("2027-01-03");
+    expect((await office.ask()).agrees).toBe(false);
+    await run();
+    await run();
+    expect(store.questions.quarantine()).toMatchObject([{ code: "differs", count: 1 }]);
+  });
+
   test("a part that is paid in the books needs nobody: it is told as that, and clears by itself", async () => {
     const { run } = await night();
     const { store, engine } = office.bench;
@@ -114,7 +155,7 @@ describe("the daemon's own", () => {
     expect(store.questions.quarantine()).toMatchObject([{ code: "partly-paid", count: 1 }]);
     expect(groupsOf(engine).map(({ shown }) => shown.helps)).toEqual([["wait", "resolve"]]);
     const { differences } = reconciliationStatus(engine, null);
-    expect(differences).toEqual({ confirmed: 0, seen: 0, clears: 1, first: [] });
+    expect(differences).toEqual({ confirmed: 0, seen: 0, clears: 1, accepted: 0, first: [] });
     office.books.held.set(bookOf(row), kept);
     await run();
     expect(store.questions.quarantine()).toEqual([]);

@@ -12,6 +12,7 @@ import type { Report } from "../src/reconcile/report.ts";
 import { storeOffice } from "../src/office/questions.ts";
 import { never, usePlatform } from "./platform/support.ts";
 import { type Bench, engineOn } from "./support/engine.ts";
+import { testConsole } from "./support/console.ts";
 import { tempFolder } from "./support/folder.ts";
 import { inWords } from "./support/reconciled-site.ts";
 
@@ -147,13 +148,47 @@ test("a price that the books do not list any more is told until a person accepts
   await expect(accept("T-1")).rejects.toThrow(/No difference/);
   await accept();
   for (const night of ["first", "second"]) {
-    expect(inWords(await site.ask()), night).toEqual([
-      "with a person | T-75-TX-2700 ULSD-CLR | with-a-person",
+    const report = await site.ask();
+    expect(inWords(report), night).toEqual(["accepted | T-75-TX-2700 ULSD-CLR | accepted"]);
+    expect(report.agrees).toBe(true);
+    const { differences, accepted } = await site.office.differences();
+    expect([differences, accepted.map(({ number }) => number)]).toEqual([
+      [],
+      ["T-75-TX-2700 ULSD-CLR"],
     ]);
-    expect((await site.office.differences()).differences).toEqual([]);
   }
   const [row] = (await control.stored("rack-prices", "supplier")) as { id: string }[];
   await control.patch("rack-prices", row?.id ?? "", { price: 3 });
   expect(inWords(await site.ask())).toEqual([GONE]);
   expect((await site.office.differences()).differences).toHaveLength(1);
+});
+
+test("the console's form accepts what differs: it is audited with name and reason, and gone from the page and from Today", async () => {
+  site.books = [];
+  await site.ask();
+  await site.ask();
+  const { as } = await testConsole(site.office);
+  const [viewer, operator] = [await as("viewer"), await as("operator")];
+  expect((await operator.get("/")).body).toContain("Both sides differ in 1 record");
+  expect((await viewer.get("/reconciliation")).body).not.toContain("/accept");
+  const page = (await operator.get("/reconciliation")).body;
+  const [, action = "", form = ""] =
+    /<form[^>]* action="([^"]+\/accept)"[^>]*>([\s\S]*?)<\/form>/.exec(page) ?? [];
+  const [, what = ""] = /name="what" value="([^"]+)"/.exec(form) ?? [];
+  expect([action, what]).toEqual(["/flows/rack-prices/accept", "T-75-TX-2700 ULSD-CLR"]);
+  const fields = { what, note: "agreed with the terminal" };
+  expect((await viewer.post(action, fields)).status).toBe(403);
+  const wrongNumber = await operator.post(action, { ...fields, what: "T-1" });
+  expect([wrongNumber.status, wrongNumber.body.includes("No difference")]).toEqual([422, true]);
+  const done = await operator.post(action, fields);
+  expect(done.status).toBe(303);
+  const after = await operator.get(String(done.headers["location"]));
+  expect(after.body).toContain("T-75-TX-2700 ULSD-CLR of rack-prices may stay as it is");
+  expect((await operator.get("/reconciliation")).body).toContain("No difference is known.");
+  const today = (await operator.get("/")).body;
+  expect(today).not.toContain("Both sides differ");
+  expect(today).toContain("1 difference that a person accepted");
+  const audit = (await operator.get("/audit")).body;
+  for (const told of ["difference accepted", "operator", "agreed with the terminal"])
+    expect(audit).toContain(told);
 });

@@ -26,7 +26,7 @@ const WELL: Status = {
   requests: { ...STATUS.requests, forecast: { ...STATUS.requests.forecast, runsOut: null } },
   reconciliation: {
     ...STATUS.reconciliation,
-    differences: { confirmed: 0, seen: 0, clears: 0, first: [] },
+    differences: { confirmed: 0, seen: 0, clears: 0, accepted: 0, first: [] },
   },
 };
 const STOPPED: Status = {

@@ -16,7 +16,7 @@ import { counted, durationText, instant, table } from "../views/table.ts";
 
 /**
  * Asks both sides as they are now. Standard output has the answer alone; what it costs is said on standard error before
- * the first request. Exit 0 only when every case is equal, void on both or out of scope.
+ * the first request. Exit 0 only when every case is equal, void on both, out of scope or accepted by a person.
  */
 export function reconcile(program: Command): void {
   addCommand(
@@ -50,14 +50,19 @@ export function reconcile(program: Command): void {
     .option("--journal <file>", "write the period as a journal that hledger checks");
 }
 
-/** Exit 0 only when nothing is known to differ. */
+/** Exit 0 only when nothing is known to differ but what a person has accepted. */
 function known(found: KnownDifferences): Answer {
-  const { lastAt, differences } = found;
+  const { lastAt, differences, accepted } = found;
   const at = lastAt === null ? "never" : instant(lastAt);
   const head = `Both sides were last compared: ${at}. ${counted(differences.length, "difference")} known.`;
   return {
     data: found,
-    text: [head, ...differences.map(knownInWords)].join("\n\n"),
+    text: [
+      head,
+      ...differences.map(knownInWords),
+      ...(accepted.length === 0 ? [] : ["Accepted by a person, until their values change:"]),
+      ...accepted.map(knownInWords),
+    ].join("\n\n"),
     exitCode: differences.length === 0 ? exitCodes.ok : exitCodes.runtime,
   };
 }

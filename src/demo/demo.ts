@@ -6,7 +6,7 @@
  */
 import { relative } from "node:path";
 import { calendarOf } from "../core/time.ts";
-import { agreeing } from "../reconcile/case.ts";
+import { isOpen } from "../reconcile/case.ts";
 import type { Report } from "../reconcile/report.ts";
 import { agreementOf } from "../reconcile/text.ts";
 import type { Status } from "../office/answers.ts";
@@ -219,7 +219,7 @@ async function untilLooked(
 
 /** The last word after the play is that of a reconciliation, and of what waits for a person. */
 function compared(report: Report, { quarantine }: Status, seconds: number): string {
-  const differing = report.cases.filter(({ bucket }) => !agreeing.has(bucket)).length;
+  const differing = report.cases.filter(isOpen).length;
   const people = quarantine
     .filter(({ helps }) => !helps.includes("wait"))
     .reduce((sum, { count }) => sum + count, 0);

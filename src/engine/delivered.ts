@@ -413,7 +413,7 @@ function fieldsOf(flow: Flow, differences: readonly Difference[]): string {
 /** Only for the words of people: orders and tickets have those of invoices. */
 const kindOf = ({ mapping }: Flow) => holdingKindOf(mapping.kind) ?? "invoice";
 
-const digestOf = (differences: readonly Difference[]): string =>
+export const digestOf = (differences: readonly Difference[]): string =>
   sha256(
     JSON.stringify(differences.map(({ field, expected, held }) => [field, expected, held])),
   ).slice(0, 22);

@@ -7,7 +7,7 @@ import { telling } from "../engine/reconcile/settle.ts";
 import type { Bucket } from "../reconcile/case.ts";
 import type { Unasked } from "../reconcile/report.ts";
 import type { CaseRow } from "../reconcile/rows.ts";
-import { ENDED, type Found } from "../store/reconciliation.ts";
+import { type DifferenceRow, ENDED, type Found } from "../store/reconciliation.ts";
 import {
   type Agreement,
   type KnownDifference,
@@ -27,7 +27,7 @@ export function reconciliationStatus(
   auditor?: Pick<Auditor, "waiting">,
 ): ReconciliationStatus {
   const { sweeps } = engine.store;
-  const all = knownDifferences(engine).differences;
+  const { differences: all, accepted } = knownDifferences(engine);
   const known = all.filter((one) => !clears(one));
   const last = sweeps.lastEnded();
   const done = sweeps.lastDone();
@@ -50,6 +50,7 @@ export function reconciliationStatus(
       confirmed: known.filter(({ confirmed }) => confirmed).length,
       seen: known.filter(({ confirmed }) => !confirmed).length,
       clears: all.length - known.length,
+      accepted: accepted.length,
       first: known
         .slice(0, FIRST_MAX)
         .map(({ kind, number, bucket, cause }) => ({ kind, number, bucket, cause })),
@@ -82,26 +83,32 @@ const clears = ({ row }: KnownDifference): boolean => row?.cause?.code === "part
 /** What is not settled, from the store. */
 export function knownDifferences(engine: Engine): KnownDifferences {
   const { sweeps } = engine.store;
-  // What waits is settled by itself, and what is with a person is in the quarantine, or was accepted.
+  // What waits is settled by itself, and what is with a person is in the quarantine.
   const rows = [...sweeps.inState("open"), ...sweeps.inState("seen")].filter(({ bucket }) =>
     telling.has(bucket as Bucket),
   );
   return {
     lastAt: isoOrNull(sweeps.lastDone()?.endedMs ?? null),
-    differences: rows.map(({ kind, number, bucket, cause, next, state, firstMs, lastMs, row }) => ({
-      kind,
-      flow: engine.flows.find((flow) => mayAccept(flow, { kind, bucket }))?.name ?? null,
-      number,
-      bucket,
-      cause,
-      next,
-      confirmed: state === "open",
-      since: new Date(firstMs).toISOString(),
-      last: new Date(lastMs).toISOString(),
-      row: row === null ? null : (JSON.parse(row) as CaseRow),
-    })),
+    differences: rows.map((row) => knownIn(engine, row)),
+    accepted: sweeps.inState("accepted").map((row) => knownIn(engine, row)),
   };
 }
+
+const knownIn = (
+  { flows }: Engine,
+  { kind, number, bucket, cause, next, state, firstMs, lastMs, row }: DifferenceRow,
+): KnownDifference => ({
+  kind,
+  flow: flows.find((flow) => mayAccept(flow, { kind, bucket }))?.name ?? null,
+  number,
+  bucket,
+  cause,
+  next,
+  confirmed: state === "open",
+  since: new Date(firstMs).toISOString(),
+  last: new Date(lastMs).toISOString(),
+  row: row === null ? null : (JSON.parse(row) as CaseRow),
+});
 
 /** What is there twice stays with those who can take one away. */
 const mayAccept = ({ mapping }: Flow, { kind, bucket }: Pick<Found, "kind" | "bucket">): boolean =>

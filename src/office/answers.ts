@@ -129,11 +129,15 @@ export interface ReconciliationStatus {
   readonly everyNights: number;
   /** The share of the month that would do, percent; null: it suffices. */
   readonly wantsShare: number | null;
-  /** Those that a second run has confirmed, and those `seen` by one; `first` of both; `clears`: beside them, by themselves. */
+  /**
+   * Those that a second run has confirmed, and those `seen` by one; `first` of both. Beside them: `clears`, by themselves,
+   * and `accepted` by a person.
+   */
   readonly differences: {
     readonly confirmed: number;
     readonly seen: number;
     readonly clears: number;
+    readonly accepted: number;
     readonly first: readonly Pick<KnownDifference, "kind" | "number" | "bucket" | "cause">[];
   };
 }
@@ -143,6 +147,8 @@ export interface KnownDifferences {
   readonly lastAt: string | null;
   /** Confirmed ones first, then as they were first seen. */
   readonly differences: readonly KnownDifference[];
+  /** What a person has accepted as it is, until its values change. */
+  readonly accepted: readonly KnownDifference[];
 }
 
 /** A record that keeps both sides from agreeing, as the last run that asked for it found it. */

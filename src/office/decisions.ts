@@ -12,6 +12,7 @@ import { linkBoth } from "../engine/delivered.ts";
 import { faultOf, referencesOf, tellWaiting } from "../engine/lifecycle.ts";
 import { moved } from "../engine/deliver.ts";
 import { endpointOf, type Engine, type Flow } from "../engine/engine.ts";
+import { acceptResolved } from "../engine/reconcile/settle.ts";
 import type { Entry } from "../store/journal.ts";
 import { otherId } from "../store/links.ts";
 import type { QuarantinedRow } from "../store/queries.ts";
@@ -114,6 +115,7 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
       );
     note(engine, flow, row, { event: "resolved", detail: by(decision), person: decision });
     if (receiverId === undefined) {
+      acceptResolved(engine, flow, row);
       engine.store.deliveries.end(row.delivery, "resolved", by(decision));
       const at = engine.clock.now().wallMs;
       tellWaiting(engine, flow, row.recordId, { closed: by(decision) }, at);

@@ -43,7 +43,7 @@ const STATUS: Status = {
     nextDueAt: null,
     everyNights: 1,
     wantsShare: null,
-    differences: { confirmed: 0, seen: 0, clears: 0, first: [] },
+    differences: { confirmed: 0, seen: 0, clears: 0, accepted: 0, first: [] },
   },
   clockJump: null,
   store: { bytes: 8_192, freeBytes: 0 },

@@ -73,11 +73,10 @@ export interface StoredState {
   readonly waits?: { readonly for: string; readonly since: string | null };
   /** It was delivered, and is left open for its payments: how far it has come may differ, and nothing else. */
   readonly settling?: { readonly for: string };
-  /**
-   * An open quarantine or an acceptance by a person. `digest`: of the {@link Judged} that was accepted; null: the caller
-   * has made sure that it is about the versions at hand.
-   */
-  readonly person?: { readonly why: string; readonly digest: string | null };
+  /** An open quarantine, of the versions at hand. */
+  readonly person?: { readonly why: string };
+  /** The {@link Judged.digest} of what a person has accepted as it is. */
+  readonly accepted?: string;
   /** Why a one-sided record is rightly not on the other side (no flow delivers it, skipped). */
   readonly skip?: string;
 }
@@ -89,6 +88,7 @@ export const buckets = [
   "void on both",
   "out of scope",
   "equal",
+  "accepted",
   "with a person",
   "differs",
   "only there",
@@ -97,8 +97,12 @@ export const buckets = [
 /** `only there`: on the platform. `only here`: in the books. */
 export type Bucket = (typeof buckets)[number];
 
-/** Buckets that do not keep the two sides from agreeing. */
+/** Buckets in which nothing differs. */
 export const agreeing: ReadonlySet<Bucket> = new Set(["equal", "void on both", "out of scope"]);
+
+/** Does it keep the two sides from agreeing? What a person has accepted differs, and is counted apart. */
+export const isOpen = ({ bucket }: { readonly bucket: Bucket }): boolean =>
+  bucket !== "accepted" && !agreeing.has(bucket);
 
 /** One field of which the sides say different things. */
 export interface FieldDifference {

@@ -54,6 +54,17 @@ describe.runIf(isThere("hledger"))("hledger", () => {
     expect(agreement).toMatch(/balance assertion/);
   });
 
+  test("accepts both where a person accepted the cent, and the cent stands on an account of its own", () => {
+    const ground = new Ground(twoSides(40));
+    ground.facts("books", ground.take("invoice"), cents("0.01"));
+    const row = reportOf(ground.sides).cases.find(({ bucket }) => bucket === "differs");
+    const report = reportOf(ground.sides, {
+      stored: ({ key }) => (key === row?.key ? { accepted: row.digest ?? "" } : {}),
+    });
+    expect(checked(report)).toEqual({ period: null, agreement: null });
+    expect(periodJournal(report)).toMatch(/^ {4}accepted:\S+ {2}0\.01 USD$/m);
+  });
+
   test("refuses +0.01 and -0.01 of one party, which cancel in every sum", () => {
     const ground = new Ground(twoSides(40));
     const one = ground.take("invoice");

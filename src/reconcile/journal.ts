@@ -5,7 +5,7 @@
 import { Decimal } from "../core/decimal.ts";
 import { exitCodes, FuelbridgeError } from "../core/errors.ts";
 import type { HoldingKind } from "../core/holdings.ts";
-import { agreeing, type Side } from "./case.ts";
+import { type Bucket, isOpen, type Side } from "./case.ts";
 import type { Report } from "./report.ts";
 import { byText, type CaseRow } from "./rows.ts";
 import { moneyKinds } from "./sums.ts";
@@ -27,6 +27,7 @@ export function periodJournal(report: Report): string {
     "; platform: what the platform holds, by party. books: what the books hold, with the opposite sign: an entry",
     "; balances only where both say the same, or with what differs in `difference`, an account for each case.",
     "; unequal: cases that differ, those without money too. outofscope: what only one side has, rightly.",
+    "; accepted: what differs and a person has accepted as it is.",
     "; Codes are percent-escaped.",
     "decimal-mark .",
     "; Four places: with two, hledger 1.25 takes half a cent for nothing.",
@@ -105,11 +106,11 @@ function postingsOf(row: CaseRow, currency: string): Posting[] {
     const [platform, books] = [cents(row, "platform"), cents(row, "books")];
     post(ledgerOf("platform", row.kind, row.parties.platform), platform);
     post(ledgerOf("books", row.kind, row.parties.books), books.negated());
-    const top = row.bucket === "out of scope" ? "outofscope" : "difference";
+    const top = APART[row.bucket] ?? "difference";
     const own = [row.party ?? "none", row.number, row.case].map(escaped).join(":");
     post(`${top}:${own}`, books.minus(platform));
   }
-  if (!agreeing.has(row.bucket)) {
+  if (isOpen(row)) {
     post(`unequal:${row.bucket.replaceAll(" ", "-")}`, ONE, "CASE");
     post("unequal:contra", ONE.negated(), "CASE");
   }
@@ -117,6 +118,12 @@ function postingsOf(row: CaseRow, currency: string): Posting[] {
 }
 
 const ONE = Decimal.of("1");
+
+/** Accounts of what may differ and keeps nothing from agreeing. */
+const APART: Partial<Readonly<Record<Bucket, string>>> = {
+  "out of scope": "outofscope",
+  accepted: "accepted",
+};
 
 /** What the party owes by it. @throws FuelbridgeError when it is finer than cents */
 function cents({ kind, number, amount }: CaseRow, side: Side): Decimal {

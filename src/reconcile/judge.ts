@@ -12,6 +12,7 @@ import {
   type FieldDifference,
   isLive,
   isOnBoth,
+  isOpen,
   type Judged,
   leading,
   liveOf,
@@ -53,7 +54,7 @@ function withDoubtful(judged: readonly Judged[]): Judged[] {
   const doubtful = new Map<string, Judged>();
   for (const payment of judged) {
     const { kind, bucket, platform, lost } = payment;
-    if (kind !== "payment" || agreeing.has(bucket) || bucket === "waiting") continue;
+    if (kind !== "payment" || !isOpen(payment) || bucket === "waiting") continue;
     if (platform.length === 0 && lost === null) continue;
     for (const { facts } of payment.books)
       if (facts.words?.document) doubtful.set(facts.words.document, payment);
@@ -176,8 +177,8 @@ const holds: Readonly<Record<Bucket, (facing: Facing) => boolean>> = {
   "void on both": ({ one }) => isOnBoth(one) && !hasLive(one),
   "out of scope": ({ skip }) => skip !== null,
   equal: ({ one, differences }) => isOnBoth(one) && differences.length === 0,
-  "with a person": ({ one, stored: { person } }) =>
-    person !== undefined && (person.digest === null || person.digest === digestOf(one)),
+  accepted: ({ one, stored: { accepted } }) => accepted !== undefined && accepted === digestOf(one),
+  "with a person": ({ stored: { person } }) => person !== undefined,
   differs: ({ one }) => isOnBoth(one),
   "only there": ({ one }) => one.books.length === 0,
   "only here": () => true,

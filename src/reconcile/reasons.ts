@@ -8,6 +8,7 @@ import {
   type Case,
   type Facing,
   isLive,
+  isOnBoth,
   leading,
   liveOf,
   manyOf,
@@ -42,6 +43,8 @@ export function causeOf(bucket: Bucket, facing: Facing): Fault | null {
         `waits for ${stored.waits?.for ?? "a delivery"}`,
         "It clears by itself. Where it waits for longer than a day, look for its number with `fuelbridge trace`.",
       );
+    case "accepted":
+      return acceptedAs(facing);
     case "with a person":
       return fault(
         "with-a-person",
@@ -56,6 +59,19 @@ export function causeOf(bucket: Bucket, facing: Facing): Fault | null {
     case "only here":
       return oneSided(bucket, facing);
   }
+}
+
+/** With the cause that the person was told. */
+function acceptedAs(facing: Facing): Fault {
+  const { one } = facing;
+  const { message } = isOnBoth(one)
+    ? differing(facing)
+    : oneSided(one.books.length === 0 ? "only there" : "only here", facing);
+  return fault(
+    "accepted",
+    `accepted by a person: ${message}`,
+    "Nothing is to be done: it is told again when its values change.",
+  );
 }
 
 const fault = (code: string, message: string, next: string): Fault => ({ code, message, next });

@@ -9,6 +9,7 @@ import { agreeing, type Case, type StoredState } from "./case.ts";
 import { match } from "./match.ts";
 import { type Asked, reconcile, type Report } from "./report.ts";
 import type { CaseRow } from "./rows.ts";
+import { agreementOf } from "./text.ts";
 
 const open = (ground: Ground, more: Partial<Asked> = {}): readonly CaseRow[] =>
   told(ground, more).cases.filter(({ bucket }) => !agreeing.has(bucket));
@@ -179,9 +180,16 @@ describe("what could hide a difference", () => {
     const pair = site.take("invoice");
     site.facts("books", pair, cent);
     const [row] = open(site);
-    const accepted = { person: { why: "accepted by Ann", digest: row?.digest ?? "" } };
-    const stored = knows(row?.key ?? "", accepted);
-    expect(open(site, { stored }).map(({ bucket }) => bucket)).toEqual(["with a person"]);
+    const stored = knows(row?.key ?? "", { accepted: row?.digest ?? "" });
+    const report = told(site, { stored });
+    expect(open(site, { stored }).map(({ bucket }) => bucket)).toEqual(["accepted"]);
+    expect([report.agrees, report.groups]).toEqual([true, []]);
+    expect(report.totals).toContainEqual(
+      expect.objectContaining({ kind: "invoice", bucket: "accepted", cases: 1 }),
+    );
+    expect(agreementOf(report)).toBe(
+      "Both sides agree, but for 1 difference that a person accepted",
+    );
     site.facts("books", pair, cent);
     expect(open(site, { stored }).map(({ bucket }) => bucket)).toEqual(["differs"]);
   });
@@ -191,7 +199,7 @@ describe("what could hide a difference", () => {
     const [equal, doubled, waits] = [site.take("invoice"), site.take("invoice"), site.take("bill")];
     site.addCopy("books", doubled, { mark: null });
     site.facts("books", waits, cent);
-    const person = { why: "not mapped", digest: null };
+    const person = { why: "not mapped" };
     const storedStates: Record<string, StoredState> = {
       [`platform:${equal.platform}`]: { person },
       [`platform:${doubled.platform}`]: { person },

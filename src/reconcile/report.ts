@@ -6,7 +6,7 @@ import { type Ignore, inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Day, Holding, HoldingKind, Period, Strength } from "../core/holdings.ts";
 import { type Balance, balancesOf, ledgerNotices, type LedgerRow } from "./balances.ts";
-import { agreeing, type Case, type Judged, type Records, type Side, sides } from "./case.ts";
+import { type Case, isOpen, type Judged, type Records, type Side, sides } from "./case.ts";
 import { type Count, failuresOf, type ListCount, untied } from "./reasons.ts";
 import { distinct, grouped } from "./groups.ts";
 import { judgeAll, type Judging } from "./judge.ts";
@@ -89,7 +89,7 @@ export interface Report {
   /** `failed`: it cannot be trusted, and nothing was judged. */
   readonly state: "done" | "failed";
   readonly failures: readonly string[];
-  /** Every case is equal, void on both or out of scope, and everything could be asked that ever can be. */
+  /** No case {@link isOpen}, and everything could be asked that ever can be. */
   readonly agrees: boolean;
   readonly notices: readonly string[];
   readonly ignore: Ignore;
@@ -155,7 +155,7 @@ function reportOf(
     agrees:
       failures.length === 0 &&
       unasked.every(({ byNature }) => byNature === true && cases.length > 0) &&
-      cases.every(({ bucket }) => agreeing.has(bucket)),
+      !cases.some(isOpen),
     notices: ledgerNotices(balances),
     ignore,
     strength,

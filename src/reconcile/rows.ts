@@ -75,6 +75,7 @@ const order: readonly Bucket[] = [
   "only here",
   "with a person",
   "waiting",
+  "accepted",
   "out of scope",
   "void on both",
   "equal",

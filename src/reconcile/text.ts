@@ -3,7 +3,7 @@ import { inDigits, inWords, labelOf } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import { isGoodsHolding, type Strength } from "../core/holdings.ts";
 import { ages, type Balance } from "./balances.ts";
-import { agreeing, manyOf, type Side } from "./case.ts";
+import { isOpen, manyOf, type Side } from "./case.ts";
 import type { Report, Unasked } from "./report.ts";
 import type { CaseRow } from "./rows.ts";
 import type { Group, Total } from "./totals.ts";
@@ -15,6 +15,12 @@ export function asText(report: Report, table: Table): string {
   return [
     headOf(report),
     differencesOf(report),
+    section(
+      "Accepted by a person",
+      acceptedIn(report)
+        .map((row) => caseInWords(row))
+        .join("\n"),
+    ),
     section("Cases", totalsTable(report.totals, table)),
     section("Outside of the period, but open or changed", totalsTable(report.outside, table)),
     section("From the platform's total to the books'", bridgeTable(report, table)),
@@ -30,14 +36,22 @@ const section = (title: string, body: string): string => (body === "" ? "" : `${
 
 type Compared = Pick<Report, "cases" | "unasked">;
 
+export const acceptedIn = ({ cases }: Pick<Report, "cases">): CaseRow[] =>
+  cases.filter(({ bucket }) => bucket === "accepted");
+
 /** What was not compared is no disagreement, and no agreement either. */
 export function agreementOf({ cases, unasked }: Compared): string {
-  if (cases.some(({ bucket }) => !agreeing.has(bucket))) return "Both sides do not agree";
-  if (unasked.length === 0) return "Both sides agree";
-  return cases.length === 0
-    ? "Nothing could be compared"
-    : `Both sides agree in what was compared; ${partsOf(unasked)} not compared`;
+  if (cases.some(isOpen)) return "Both sides do not agree";
+  if (cases.length === 0 && unasked.length > 0) return "Nothing could be compared";
+  const accepted = acceptedIn({ cases }).length;
+  const but = accepted === 0 ? "" : `, but for ${acceptedCount(accepted)}`;
+  return unasked.length === 0
+    ? `Both sides agree${but}`
+    : `Both sides agree in what was compared${but}; ${partsOf(unasked)} not compared`;
 }
+
+const acceptedCount = (count: number): string =>
+  `${count} ${count === 1 ? "difference" : "differences"} that a person accepted`;
 
 const partsOf = (unasked: readonly Unasked[]): string => {
   const parts = unasked.map(
@@ -47,10 +61,12 @@ const partsOf = (unasked: readonly Unasked[]): string => {
 };
 
 function verdictOf({ cases, unasked }: Compared): string {
-  const open = cases.filter(({ bucket }) => !agreeing.has(bucket)).length;
+  const open = cases.filter(isOpen).length;
+  const accepted = acceptedIn({ cases }).length;
+  const beside = accepted === 0 ? "" : `, beside ${acceptedCount(accepted)}`;
   const said = agreementOf({ cases, unasked });
   return open > 0
-    ? `${said.replace("do not agree", "DO NOT AGREE")}: ${open} of ${cases.length} cases.`
+    ? `${said.replace("do not agree", "DO NOT AGREE")}: ${open} of ${cases.length} cases${beside}.`
     : `${said}: ${cases.length} cases.`;
 }
 
@@ -77,8 +93,7 @@ function differencesOf({ cases, groups }: Report): string {
   const inStorm = new Set(storms.flatMap((storm) => storm.cases));
   const byId = new Map(cases.map((row) => [row.case, row]));
   const single = cases.filter(
-    ({ bucket, overdue, case: id }) =>
-      !agreeing.has(bucket) && (bucket !== "waiting" || overdue) && !inStorm.has(id),
+    (row) => isOpen(row) && (row.bucket !== "waiting" || row.overdue) && !inStorm.has(row.case),
   );
   return [
     ...storms.map((storm) => stormInWords(storm, byId)),

@@ -2,7 +2,7 @@
 import { inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import { type HoldingKind, holdingKinds } from "../core/holdings.ts";
-import { agreeing, type Bucket, buckets, type Side, sides } from "./case.ts";
+import { type Bucket, buckets, isOpen, type Side, sides } from "./case.ts";
 import { byText, type CaseRow } from "./rows.ts";
 import { moneyKinds } from "./sums.ts";
 
@@ -121,8 +121,7 @@ const STORM_SHARE = 0.2;
 /** Of what keeps the sides from agreeing, the largest first. */
 export function groupsOf(cases: readonly CaseRow[]): Group[] {
   const groups = new Map<string, Omit<Group, "isStorm"> & { cases: string[] }>();
-  for (const { kind, bucket, cause, differences, case: id } of cases) {
-    if (agreeing.has(bucket)) continue;
+  for (const { kind, bucket, cause, differences, case: id } of cases.filter(isOpen)) {
     const fields = [...new Set(differences.map(({ field }) => fieldOf(field)))].toSorted(byText);
     const code = cause?.code ?? "";
     const key = [kind, bucket, code, ...fields].join("\n");

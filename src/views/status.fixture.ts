@@ -88,6 +88,7 @@ export const STATUS: Status = {
       confirmed: 1,
       seen: 0,
       clears: 0,
+      accepted: 0,
       first: [
         {
           kind: "invoice",

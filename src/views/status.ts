@@ -206,6 +206,11 @@ function agreement({ flows, reconciliation }: Status): string[] {
     ...(differences.clears === 0
       ? []
       : [`${counted(differences.clears, "invoice")} paid in part: nothing is to be done.`]),
+    ...(differences.accepted === 0
+      ? []
+      : [
+          `${counted(differences.accepted, "difference")} accepted by a person: nothing is to be done.`,
+        ]),
     ...(agreed.length === 0
       ? []
       : ["", table(["FLOW", "LAST AGREED", "DOCUMENTS", "AMOUNT"], agreed)]),

@@ -153,7 +153,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
         nextDueAt: AT,
         everyNights: 1,
         wantsShare: null,
-        differences: { confirmed: 1, seen: 0, clears: 0, first: [] },
+        differences: { confirmed: 1, seen: 0, clears: 0, accepted: 0, first: [] },
       },
       clockJump: null,
       store: { bytes: 8_192, freeBytes: 0 },
@@ -181,6 +181,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
           row: caseRow(text),
         },
       ],
+      accepted: [],
     }),
     reconcileCost: async () => ({
       from: "2026-10-01",

@@ -1,7 +1,7 @@
 /** What a run leaves in the store: how it ended, the differences that are known, and which flows agree. */
 import { holdingKindOf } from "../../core/kinds.ts";
 import { Decimal } from "../../core/decimal.ts";
-import { agreeing } from "../../reconcile/case.ts";
+import { agreeing, isOpen } from "../../reconcile/case.ts";
 import type { Report } from "../../reconcile/report.ts";
 import type { CaseRow } from "../../reconcile/rows.ts";
 import type { DifferenceRow, Found } from "../../store/reconciliation.ts";
@@ -137,7 +137,7 @@ function foundIn(row: CaseRow): Found {
 function keepAgreement({ store }: Engine, flow: Flow, { cases }: Report, at: number): void {
   const kind = holdingKindOf(flow.mapping.kind);
   const own = cases.filter((row) => row.kind === kind && row.began === sideOf(flow));
-  if (own.length === 0 || own.some(({ bucket }) => !agreeing.has(bucket))) return;
+  if (own.length === 0 || own.some(isOpen)) return;
   const isMoney = kind !== "party" && kind !== "price";
   const equal = own.filter(({ bucket }) => bucket === "equal");
   const sum = Decimal.sum(equal.map(({ amount }) => Decimal.of(amount.platform))).fixed(2);

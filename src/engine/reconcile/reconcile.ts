@@ -6,9 +6,9 @@ import type { Ignore } from "../../ledger/compare.ts";
 import { holdingKindOf, type Kind } from "../../core/kinds.ts";
 import type { Facts, Holding, HoldingKind, Period } from "../../core/holdings.ts";
 import {
-  agreeing,
   type Case,
   isOnBoth,
+  isOpen,
   type Link,
   otherSide,
   type Records,
@@ -241,7 +241,7 @@ async function confirmed(run: Run): Promise<Judged> {
   );
   const before = await judgedOf(run, partners ? casesIn(run) : first);
   const differing = judgeAll(before.cases, before.judging).filter(
-    ({ bucket }) => !agreeing.has(bucket) && bucket !== "waiting",
+    (one) => isOpen(one) && one.bucket !== "waiting",
   );
   const named = await lookByNumber(run, differing);
   const changed = await lookAgain(run, differing, ownIds);

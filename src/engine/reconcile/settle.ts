@@ -10,7 +10,7 @@ import type { CaseRow } from "../../reconcile/rows.ts";
 import type { StoredRequest } from "../../store/requests.ts";
 import type { DifferenceRow } from "../../store/reconciliation.ts";
 import { arrivedAfterAll, moved } from "../deliver.ts";
-import { type Compared, settleDifferences } from "../delivered.ts";
+import { type Compared, digestOf, settleDifferences } from "../delivered.ts";
 import { endpointOf, type Engine, type Flow } from "../engine.ts";
 import { carriesRole, sideOf } from "./told.ts";
 
@@ -53,6 +53,34 @@ export function settleCases(engine: Engine, { cases }: Report, opened: ReadonlyS
 }
 
 const MANY = 100_000;
+
+/**
+ * A person resolves what a run or a list has told of a record: the difference is accepted with the values that the last
+ * run saw. Not with others than those that the person was told: then it is told anew. Inside a transaction.
+ */
+export function acceptResolved(
+  { store }: Engine,
+  flow: Flow,
+  told: { readonly record: number; readonly recordId: string; readonly delivery: number },
+): void {
+  const { disagreements, links, sweeps } = store;
+  const { kind } = flow.mapping;
+  const held = holdingKindOf(kind);
+  const ofRun = disagreements.find(told.record, "reconciliation");
+  const ofList = disagreements.find(told.record, "list");
+  const own = [ofRun, ofList].find((one) => one?.delivery === told.delivery) ?? null;
+  const link = own === null ? null : links.find(kind, flow.side, told.recordId);
+  if (own === null || link === null || held === null) return;
+  const keys = [`platform:${link.platformId}`, `books:${link.erpId}`].flatMap((key) =>
+    held === "party" ? [key, key.replace(":", `:${kind} `)] : [key],
+  );
+  for (const key of keys) {
+    const known = sweeps.find(held, key);
+    if (known === null || known.state === "cleared" || known.row === null) continue;
+    const isAsTold = own !== ofRun || digestOf(differencesOf(JSON.parse(known.row))) === own.digest;
+    if (isAsTold) sweeps.setState(known.difference, "accepted");
+  }
+}
 
 /** Toward the side that received it. */
 function differencesOf({ bucket, began, differences }: CaseRow): Difference[] {

@@ -9,7 +9,7 @@ import {
   type Side,
   type StoredState,
 } from "../../reconcile/case.ts";
-import type { DifferenceRow, NewestRow } from "../../store/reconciliation.ts";
+import type { DifferenceRow } from "../../store/reconciliation.ts";
 import type { Engine, Flow } from "../engine.ts";
 import { LEFT_THE_LIST } from "../pull.ts";
 import type { KindPlan } from "./plan.ts";
@@ -39,8 +39,7 @@ export function storedStateOf({ engine, plans, moved }: Known, one: Case): Store
   const began = beganOf(engine, plan, one);
   const stored = ofDelivery(engine, plan, one, began, earlier);
   if (stored !== null) return stored;
-  if (earlier?.state === "accepted")
-    return { person: { why: "accepted by a person", digest: earlier.digest } };
+  if (earlier?.state === "accepted") return { accepted: earlier.digest };
   return isNobodys(plan, one, began)
     ? { skip: `no flow takes a ${one.kind} from the platform` }
     : {};
@@ -73,7 +72,7 @@ function ofDelivery(
   earlier: DifferenceRow | null,
 ): StoredState | null {
   const record = leading(one[began]);
-  if (record === undefined) return ofLost(engine, flows, one, began, earlier);
+  if (record === undefined) return ofLost(engine, flows, one, began);
   const from = flows.filter((flow) => sideOf(flow) === began && carriesRole(flow, record));
   const [first] = from;
   if (first === undefined) return null;
@@ -91,15 +90,8 @@ function ofDelivery(
   const wait = engine.store.waits.ofDocument(flow.flow, sourceIdOf(record));
   if (row.state === "delivered" && wait !== null)
     return { settling: { for: `its payments, until ${iso(wait.untilMs)}` } };
-  if (row.state === "quarantined") return { person: { why: row.cause ?? "", digest: null } };
-  return acceptedIn(row, earlier);
+  return row.state === "quarantined" ? { person: { why: row.cause ?? "" } } : null;
 }
-
-/** Told to a person, who has accepted exactly these values. */
-const acceptedIn = ({ state }: NewestRow, earlier: DifferenceRow | null): StoredState | null =>
-  state === "resolved" && earlier?.state === "open"
-    ? { person: { why: "accepted by a person", digest: earlier.digest } }
-    : null;
 
 /** Of a record that its own side has no more: whoever was told that it left the list decides. */
 function ofLost(
@@ -107,14 +99,11 @@ function ofLost(
   flows: KindPlan["flows"],
   { lost }: Case,
   began: Side,
-  earlier: DifferenceRow | null,
 ): StoredState | null {
   if (lost === null) return null;
   for (const flow of flows.filter((one) => sideOf(one) === began)) {
     const row = store.sweeps.newest(flow.flow, lost);
-    if (row?.code === LEFT_THE_LIST) return { person: { why: row.cause ?? "", digest: null } };
-    const accepted = row === null ? null : acceptedIn(row, earlier);
-    if (accepted !== null) return accepted;
+    if (row?.code === LEFT_THE_LIST) return { person: { why: row.cause ?? "" } };
   }
   return null;
 }

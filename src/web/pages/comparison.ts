@@ -6,11 +6,11 @@ import { inDigits, labelOf } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { isGoodsHolding } from "../../core/holdings.ts";
 import { ages } from "../../reconcile/balances.ts";
-import { agreeing, manyOf, type Side, sides } from "../../reconcile/case.ts";
+import { agreeing, isOpen, manyOf, type Side, sides } from "../../reconcile/case.ts";
 import type { Report } from "../../reconcile/report.ts";
 import type { CaseRow } from "../../reconcile/rows.ts";
 import { moneyKinds } from "../../reconcile/sums.ts";
-import { agreementOf, limitsOf, unaskedInWords } from "../../reconcile/text.ts";
+import { acceptedIn, agreementOf, limitsOf, unaskedInWords } from "../../reconcile/text.ts";
 import type { Reconciling } from "../../office/asked.ts";
 import { exactly, link, money, number, plural, right, table, valueIn, whole } from "../parts.ts";
 import { type Html, html } from "../html.ts";
@@ -23,8 +23,9 @@ export const periodOf = ({ from, to, flow }: Reconciling): string =>
 const SHOWN = 200;
 
 export function reported(report: Report, job: Job, asked: Asked): Html {
+  const accepted = acceptedIn(report);
   const { cases, currency, at: when, strength } = report;
-  const open = cases.filter(({ bucket }) => !agreeing.has(bucket));
+  const open = cases.filter(isOpen);
   const isAsked = strength.every((one) => one.strength === "asked");
   return html`<h1>Reconciliation of ${asked.site.company}, ${periodOf(job.asked)}</h1>
     <p class="quiet">
@@ -48,6 +49,7 @@ export function reported(report: Report, job: Job, asked: Asked): Html {
       open.filter((row) => !isWithin(row)),
       currency,
     )}
+    ${differences("Accepted by a person", "Not the same, and as a person said right until the values change", accepted, currency)}
     <h2>Counts and sums</h2>
     ${totals(report.totals, "Documents of the period, each in one place", currency)}
     ${report.outside.length === 0 ? "" : totals(report.outside, "Not of the period, but open or changed", currency)}
@@ -73,7 +75,7 @@ function verdict({ cases, agrees, failures, unasked }: Report, open: readonly Ca
   return html`<div class="banner ${agrees ? "good" : "bad"}">
     <p>
       <strong>${agreementOf({ cases, unasked })}.</strong>
-      ${within === 0 ? `${plural(records, "record")} of the period, none different.` : `${number(within)} of ${plural(records, "record")} of the period are not the same on both sides.`}
+      ${within === 0 ? `${plural(records, "record")} of the period, none ${acceptedIn({ cases }).length === 0 ? "" : "other "}different.` : `${number(within)} of ${plural(records, "record")} of the period are not the same on both sides.`}
       ${others === 0 ? "" : `${plural(others, "record")} of other days that ${others === 1 ? "is" : "are"} open or changed ${others === 1 ? "is" : "are"} not the same either.`}
     </p>
     ${unasked.map((one) => html`<p><strong>Not compared:</strong> ${unaskedInWords(one)}</p>`)}

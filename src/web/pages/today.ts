@@ -289,6 +289,10 @@ function agreement({ reconciliation, flows }: Status, asked: Asked): Html {
               differences.clears === 0
                 ? ""
                 : `, and ${plural(differences.clears, "invoice that is paid in part", "invoices that are paid in part")}`
+            }${
+              differences.accepted === 0
+                ? ""
+                : `, and ${plural(differences.accepted, "difference")} that a person accepted`
             }.`
       }
       ${nextDueAt === null ? "" : html` Next: ${at(nextDueAt, asked)}.`}
