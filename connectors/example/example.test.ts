@@ -5,9 +5,9 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { compare } from "../../src/ledger/compare.ts";
 import { InvoiceDocument } from "../../src/ledger/documents.ts";
-import type { Endpoint, Item, Reading, Sink, Source } from "../../src/core/contract.ts";
+import type { Change, Endpoint, Item, Reading, Sink, Source } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { parseExact } from "../../src/core/json.ts";
+import { type Json, parseExact } from "../../src/core/json.ts";
 import type { HoldingKind, Holdings } from "../../src/core/holdings.ts";
 import { type Case, readCases } from "../../src/mapping/cases.ts";
 import {
@@ -135,6 +135,32 @@ describe("an invoice", () => {
     expect(ledger.rows("invoices").map(({ party }) => party)).toEqual(["OLD-7", "OLD-7"]);
     expect(ledger.rows("parties")).toHaveLength(1);
   });
+});
+
+test("a product that is priced twice in one list is told as that, whichever row was written last", async () => {
+  const ledger = await openLedger();
+  const price = { list: "T-1", product: "ULSD-CLR", price: d("2.5"), unit: "gal" };
+  const first = ledger.enter("prices", price);
+  ledger.enter("prices", { ...price, list: "T-2" });
+  const source = opened(ledger).sources["prices"] as Source;
+  let position: Json | null = null;
+  const told = async () => {
+    const changes: Change[] = [];
+    const reading = { signal: never, known: () => null, stored: () => false };
+    for await (const page of source.read(position, reading)) {
+      changes.push(...page.changes);
+      position = page.position ?? position;
+    }
+    return Object.fromEntries(changes.map(({ id, fault }) => [id, fault?.code ?? "told"]));
+  };
+  expect(await told()).toEqual({ "T-1|ULSD-CLR": "told", "T-2|ULSD-CLR": "told" });
+  const second = ledger.enter("prices", { ...price, price: d("2.6") });
+  expect(await told()).toMatchObject({ "T-1|ULSD-CLR": "no-single-price" });
+  ledger.edit("prices", first.id, { price: d("2.7") });
+  expect(await told()).toMatchObject({ "T-1|ULSD-CLR": "no-single-price" });
+  ledger.delete("prices", second.id);
+  ledger.edit("prices", first.id, {});
+  expect(await told()).toMatchObject({ "T-1|ULSD-CLR": "told" });
 });
 
 describe("a paid invoice", () => {

@@ -170,7 +170,9 @@ export class Ledger {
     const isAsked = (row: Row): boolean =>
       [row.id].some((id) => ids?.includes(id)) ||
       marks?.includes(row["mark"] as string) === true ||
-      [row.id, row["reference"], row["document"]].some((one) => numbers?.includes(one as string)) ||
+      [row.id, row["reference"], row["document"], row["product"]].some((one) =>
+        numbers?.includes(one as string),
+      ) ||
       seqs?.includes(row.seq) === true ||
       (scope !== undefined && inScope(row, scope));
     return ((this.#shown ?? this.#state).tables[table] ?? [])

@@ -122,6 +122,11 @@ interface Besides<K extends TableKind, Values> {
   readonly amended?: (values: Values, desired: Desired<K>) => object;
 }
 
+/** What is told together with other rows: what finds all of them. */
+interface Shared<Row> {
+  readonly shared?: (row: Row) => string;
+}
+
 /** All of a call's records are written, or none; one whose version is another by now is refused (`stale`). */
 export function recordsOf<
   K extends TableKind,
@@ -131,7 +136,7 @@ export function recordsOf<
   wire: Rest,
   name: string,
   schema: z.ZodType<Row>,
-  { created = () => ({}), amended = () => ({}) }: Besides<K, Values> = {},
+  { created = () => ({}), amended = () => ({}), shared }: Besides<K, Values> & Shared<Row> = {},
 ) {
   const Rows = z.object({ rows: z.array(schema) });
   const search = async (where: object, signal: AbortSignal): Promise<readonly Row[]> =>
@@ -173,7 +178,10 @@ export function recordsOf<
         const { rows } = await wire.call(`/${name}/changed`, asked, Places, signal);
         return rows.map(({ seq, stamp }) => ({ at: stamp, id: seq, record: seq }));
       },
-      rows: (seqs, signal) => search({ seqs }, signal),
+      async rows(seqs, signal) {
+        const rows = await search({ seqs }, signal);
+        return shared === undefined ? rows : search({ numbers: rows.map(shared) }, signal);
+      },
     }),
   } satisfies Records<K, Values, Row>;
 }

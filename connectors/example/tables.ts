@@ -3,10 +3,10 @@ import type { z } from "zod";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { InvoiceDocument, Party, PaymentDocument } from "../../src/ledger/documents.ts";
-import { partiesOnce, partyChange, partyFacts, priceChange } from "../../src/ledger/entries.ts";
+import { partiesOnce, partyChange, partyFacts } from "../../src/ledger/entries.ts";
 import { PAYMENTS } from "../../src/ledger/port.ts";
 import type { Rest } from "../../src/ledger/rest.ts";
-import { type ReadTable, type Table, toldInvoice } from "../../src/ledger/table.ts";
+import { type PriceTable, type Table, toldInvoice } from "../../src/ledger/table.ts";
 import type { ExampleConfig } from "./config.ts";
 import { InvoiceRow, notesIn, PartyRow, PaymentRow, PriceRow, recordsOf } from "./records.ts";
 
@@ -156,10 +156,14 @@ const parties = (wire: Rest): Table<"party", Pick<PartyRow, "id" | "name">, Part
     partyChange(BOOKS, { code, name, isCustomer, isSupplier, companyId, email, active }),
 });
 
-const prices = (wire: Rest): ReadTable<z.infer<typeof PriceRow>> => ({
-  records: recordsOf(wire, "prices", PriceRow),
-  tell: ({ list, product: code, price, unit }) =>
-    priceChange(BOOKS, [
-      { list, code, name: code, unit, formula: price?.text ?? "", byQuantity: false },
-    ]),
+const prices = (wire: Rest): PriceTable<z.infer<typeof PriceRow>> => ({
+  records: recordsOf(wire, "prices", PriceRow, { shared: ({ product }) => product }),
+  line: ({ list, product: code, price, unit }) => ({
+    list,
+    code,
+    name: code,
+    unit,
+    formula: price?.text ?? "",
+    byQuantity: false,
+  }),
 });

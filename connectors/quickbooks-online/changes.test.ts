@@ -24,6 +24,9 @@ async function readAll(source: Source, from: Json | null) {
         changes.map(({ id, text }) => [id, parseExact(text) as Record<string, unknown>] as const),
       ),
     ),
+    faults: Object.fromEntries(
+      pages.flatMap(({ changes }) => changes.map(({ id, fault }) => [id, fault?.code ?? null])),
+    ),
     notices: pages.flatMap(({ notices }) => notices ?? []),
     position: pages.at(-1)?.position ?? from,
   };
@@ -98,6 +101,25 @@ test("a deleted customer is told as inactive, a deleted item is not; a notice na
     expect(Object.keys(records)).toEqual(Object.keys(told));
     expect(notices).toEqual([expect.stringContaining(name === "parties" ? `C-${id}` : "item 1")]);
   }
+});
+
+test("two items of one name, as categories have them, have no single price, whichever was changed last", async () => {
+  const company = await openCompany();
+  const item = { Name: "DYED", UnitPrice: Decimal.of("2.25"), Active: true };
+  company.enter("Item", { ...item, FullyQualifiedName: "North:DYED" });
+  const source = sourceOf(company, "prices");
+  const faults = async (from: Json | null) => {
+    const { faults, position } = await readAll(source, from);
+    return [faults["T-1|DYED"], position] as const;
+  };
+  const [one, first] = await faults(null);
+  expect(one).toBeNull();
+  const twin = { ...item, UnitPrice: Decimal.of("2.5"), FullyQualifiedName: "South:DYED" };
+  const { Id } = company.enter("Item", twin);
+  const [two, second] = await faults(first);
+  expect(two).toBe("no-single-price");
+  company.edit("Item", Id, { UnitPrice: Decimal.of("2.6") });
+  expect((await faults(second))[0]).toBe("no-single-price");
 });
 
 test("customers and vendors are held for reconciliation, inactive ones as ended, each in its role", async () => {

@@ -1,13 +1,12 @@
 /** What changed in QuickBooks: parties, customer invoices with what was paid on them, and item prices. */
 import type { Change, Page, Reading, Source } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import { type Json, stringifyExact } from "../../src/core/json.ts";
-import type { PriceRecord } from "../../src/ledger/documents.ts";
+import type { Json } from "../../src/core/json.ts";
 import { numberTwice, partyChange } from "../../src/ledger/entries.ts";
 import { sorted, unavailable } from "../../src/ledger/errors.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
 import { type Mark, type StampFeed, stampSource } from "../../src/ledger/stamps.ts";
-import type { ReadTable, Telling } from "../../src/ledger/table.ts";
+import type { PriceTable, Telling } from "../../src/ledger/table.ts";
 import { deletedInvoice } from "../quickbooks/lines.ts";
 import { goneParty, partyRecord } from "../quickbooks/parties.ts";
 import { memoIn } from "../quickbooks/text.ts";
@@ -386,7 +385,7 @@ async function withFaultsOf(
 export const priceTable = (
   online: Online,
   { list, of, unit }: NonNullable<Online["config"]["prices"]>,
-): ReadTable<ItemRow> => ({
+): PriceTable<ItemRow> => ({
   records: {
     changed: ({ tell }) =>
       changeSource({
@@ -407,14 +406,16 @@ export const priceTable = (
         ],
         async details(records, signal) {
           const table = { entity: "Item", schema: ItemRow } as const;
-          return tell(await having(online.wire, table, { Id: records.map(String) }, signal));
+          const rows = await having(online.wire, table, { Id: records.map(String) }, signal);
+          // Items of different categories may have one name.
+          const Name = [...new Set(rows.map((row) => row.Name))];
+          return tell(await having(online.wire, table, { Name }, signal));
         },
       }),
   },
-  tell({ Name: product, UnitPrice, PurchaseCost }) {
+  line({ Name: code, UnitPrice, PurchaseCost }) {
     const price = of === "sales" ? UnitPrice : PurchaseCost;
     if (price === null || price.sign === 0) return null;
-    const record = { list, product, price, unit } satisfies PriceRecord;
-    return { id: `${list}|${product}`, version: null, text: stringifyExact(record) };
+    return { list, code, name: code, unit, formula: price.text, byQuantity: false };
   },
 });

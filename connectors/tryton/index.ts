@@ -11,12 +11,12 @@ import { orderAdapter, shipmentAdapter } from "./goods.ts";
 import { invoiceTable } from "./invoices.ts";
 import { partyTable } from "./parties.ts";
 import { paymentTable } from "./payments.ts";
-import { invoices, paidInvoices, prices } from "./sources.ts";
+import { invoices, paidInvoices, priceTable } from "./sources.ts";
 import { openTryton, TRYTON } from "./wire.ts";
 
 /* The books of one company as the driver of src/ledger sees them, and the sinks of its documents. */
 
-const ledgerOf = (books: Books): Ledger =>
+export const ledgerOf = (books: Books): Ledger =>
   openLedger({
     ...TRYTON,
     tables: {
@@ -24,7 +24,7 @@ const ledgerOf = (books: Books): Ledger =>
       bill: invoiceTable(books, "bill"),
       payment: paymentTable(books),
       party: partyTable(books),
-      price: { records: { changed: () => prices(books) }, tell: () => null },
+      price: priceTable(books),
     },
     adapters: { order: orderAdapter(books), shipment: shipmentAdapter(books) },
     settleMs: books.config.settleMs,

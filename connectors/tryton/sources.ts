@@ -10,13 +10,11 @@ import {
   numberTwice,
   partyChange,
   payersOf,
-  priceChange,
-  priceId,
-  type PriceLine,
   some,
 } from "../../src/ledger/entries.ts";
 import { isOurPayment, markOf } from "../../src/ledger/notes.ts";
 import { type StampFeed, type Stamps, stampSource } from "../../src/ledger/stamps.ts";
+import type { PriceTable } from "../../src/ledger/table.ts";
 import type { Books } from "./books.ts";
 import type { RoleSign } from "./config.ts";
 import { amountLines, cannotTell, readTold, type ToldInvoice } from "./invoice-rows.ts";
@@ -374,15 +372,29 @@ const LINE = {
   }),
 };
 
-export const prices = (books: Books): Source =>
-  feed(books, PRICE_PARTS, (ids, signal) => priceChanges(books, ids, signal));
+export const priceTable = (books: Books): PriceTable<PriceRow> => ({
+  records: {
+    changed: ({ tell }) =>
+      feed(books, PRICE_PARTS, async (ids, signal) => tell(await priceRows(books, ids, signal))),
+  },
+  line: ({ price_list, product, formula, quantity }) => ({
+    list: price_list.name,
+    code: product.code,
+    name: product.name,
+    unit: product.default_uom.symbol,
+    formula,
+    byQuantity: quantity !== null && quantity.sign !== 0,
+  }),
+});
 
-/** All prices of these lists as they are now, one per list's name and product. @throws TrytonError */
-async function priceChanges(
+type PriceRow = RowOf<typeof LINE>;
+
+/** All lines of products in these lists as they are now. @throws TrytonError */
+async function priceRows(
   books: Books,
   ids: readonly number[],
   signal: AbortSignal,
-): Promise<readonly Change[]> {
+): Promise<readonly PriceRow[]> {
   const asked = where({ "id in": ids });
   const lists = await rowsOf(books, "product.price_list", asked, texts("name"), { signal });
   // By name: two lists of one name would be two prices of one terminal.
@@ -391,10 +403,7 @@ async function priceChanges(
     "price_list.name in": lists.map(({ name }) => name),
     "product !=": null,
   });
-  const rows = await rowsOf(books, PRICE_LINES, domain, LINE, { order: ORDER, signal });
-  return [...Map.groupBy(rows.map(lineOf), priceId).values()].map((lines) =>
-    priceChange(TRYTON.name, lines),
-  );
+  return rowsOf(books, PRICE_LINES, domain, LINE, { order: ORDER, signal });
 }
 
 /** As Tryton looks for the line that counts: the first one in this order. */
@@ -403,12 +412,3 @@ const ORDER = [
   ["sequence", "ASC"],
   ["id", "ASC"],
 ] as const;
-
-const lineOf = ({ price_list, product, formula, quantity }: RowOf<typeof LINE>): PriceLine => ({
-  list: price_list.name,
-  code: product.code,
-  name: product.name,
-  unit: product.default_uom.symbol,
-  formula,
-  byQuantity: quantity !== null && quantity.sign !== 0,
-});

@@ -160,7 +160,11 @@ export interface PriceLine {
 }
 
 /** How prices are told by `list|product`. */
-export const priceId = ({ list, code, name }: PriceLine): string => `${list}|${code ?? name}`;
+const priceId = ({ list, code, name }: PriceLine): string => `${list}|${code ?? name}`;
+
+/** All lines of the lists' products that are told, in the order of the books: each product of a list once. */
+export const priceChanges = (books: string, lines: readonly PriceLine[]): Change[] =>
+  [...Map.groupBy(lines, priceId).values()].map((same) => priceChange(books, same));
 
 /** All lines of one product in one list, the one that counts first: the platform takes one price. */
 export function priceChange(books: string, lines: readonly PriceLine[]): Change {
@@ -191,7 +195,7 @@ function priceFault(books: string, line: PriceLine, another: PriceLine | undefin
     return {
       code: "no-single-price",
       message: `${code} has prices by quantity, or several lines under this list's name; the platform takes one price`,
-      next: "Leave one line without a quantity for the product in this list, and one list of this name.",
+      next: `Leave one line without a quantity for the product in this list, and one list of this name; the price is taken when that line is written again in ${books}.`,
       field: "Quantity",
     };
   if (Decimal.is(formula)) return null;

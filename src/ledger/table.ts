@@ -10,7 +10,13 @@ import type { Day, Facts, Holdings, Scope } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
 import { spellingsOf } from "../core/keys.ts";
 import type { InvoiceRecord } from "./documents.ts";
-import { invoiceRecord, orRefused, payersOfEntry } from "./entries.ts";
+import {
+  invoiceRecord,
+  orRefused,
+  payersOfEntry,
+  priceChanges,
+  type PriceLine,
+} from "./entries.ts";
 import { unavailable } from "./errors.ts";
 import { ledgerHoldings, priceHoldings } from "./holdings.ts";
 import { coveredAmong, coveringBy, type Notes } from "./notes.ts";
@@ -141,10 +147,12 @@ export interface Table<K extends TableKind, Values, Row extends Values, Codes = 
   tell?(entry: Entry<Row>): Change | null;
 }
 
-/** Of a record that is only read: prices. */
-export interface ReadTable<Row> {
+/** Prices, which are only read. */
+export interface PriceTable<Row> {
+  /** What it tells of a product's price in a list, it tells with all rows of that product in that list. */
   readonly records: { changed(telling: Telling<Row>): Source };
-  tell(row: Row): Change | null;
+  /** Null: the row has no price. */
+  line(row: Row): PriceLine | null;
 }
 
 type Company = Pick<Surroundings, "currency">;
@@ -330,7 +338,7 @@ export interface LedgerOptions extends Omit<Books, "adapters" | "surroundings"> 
     /** Invoices as a source of its own tells them: by what links call them, whoever numbered them. */
     readonly paidInvoice?: AnyTable<"invoice">;
     // oxlint-disable-next-line typescript/no-explicit-any
-    readonly price?: ReadTable<any>;
+    readonly price?: PriceTable<any>;
   };
   /** Kinds of which reconciliation is told otherwise than by these tables. Left out: none. */
   readonly holdings?: Parameters<typeof ledgerHoldings>[1];
@@ -382,10 +390,10 @@ export function openLedger({ tables, adapters: others = {}, ...options }: Ledger
   const books: Books = { ...options, adapters };
   const source = <Row>(
     records: { changed?(telling: Telling<Row>): Source },
-    tell: (row: Row) => Change | null,
+    tell: (rows: readonly Row[]) => Change[],
   ): Source[] => {
     const told = records.changed?.({
-      tell: (rows) => rows.flatMap((row) => tell(row) ?? []),
+      tell,
       now: () => surroundings.now(),
       unavailable: (error) => unavailable(error, books),
     });
@@ -394,11 +402,21 @@ export function openLedger({ tables, adapters: others = {}, ...options }: Ledger
   const sourceOf = <K extends TableKind>(kind: K, table: AnyTable<K> | undefined): Source[] =>
     table === undefined
       ? []
-      : source(table.records, (row) => entryOf(kind, table, surroundings, row).change ?? null);
+      : source(table.records, (rows) =>
+          rows.flatMap((row) => entryOf(kind, table, surroundings, row).change ?? []),
+        );
   const [parties] = party !== undefined && "can" in party ? sourceOf("party", party) : [];
   const [invoices] = sourceOf("invoice", tables.invoice);
   const [paidInvoices] = sourceOf("invoice", paidInvoice);
-  const [prices] = price === undefined ? [] : source(price.records, (row) => price.tell(row));
+  const [prices] =
+    price === undefined
+      ? []
+      : source(price.records, (rows) =>
+          priceChanges(
+            name,
+            rows.flatMap((row) => price.line(row) ?? []),
+          ),
+        );
   const sources = { parties, invoices, paidInvoices, prices };
   const sinks = Object.entries(SINKS).filter(([, kind]) => books.adapters[kind] !== undefined);
   return {
