@@ -8,20 +8,9 @@ import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { goodsLine } from "../../src/ledger/goods.ts";
-import {
-  type BookedOrder,
-  type BookedTicket,
-  orderAdapter as adapterOf,
-  orderIn,
-  ticketAdapter,
-  ticketsOf,
-} from "../../src/ledger/orders.ts";
-import {
-  type Capabilities,
-  type Desired,
-  type GoodsAdapter,
-  LedgerError,
-} from "../../src/ledger/port.ts";
+import { platformIdIn } from "../../src/ledger/notes.ts";
+import { type GoodsRow, type GoodsTable, noteOf, orderIn } from "../../src/ledger/orders.ts";
+import { type Capabilities, type Desired, LedgerError } from "../../src/ledger/port.ts";
 import { ascii, documentNumber, REF_NUMBER_MOST, sameName } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import { partyRef } from "./parties.ts";
@@ -113,80 +102,84 @@ const ORDER_CAPABILITIES: Capabilities = {
   numbered: "per-party",
 };
 
-export const orderAdapter = (
+/** With the record itself. */
+interface Row extends GoodsRow {
+  readonly element: Element;
+}
+
+export const orderTable = (
   wire: Asked & Partial<Pick<Wire, "company">>,
   config: OrderConfig,
-): GoodsAdapter<"order", Element> =>
-  adapterOf<Element>({
-    markedIn: "its memo",
-    can: ORDER_CAPABILITIES,
-    kept: (document) => ({
-      number: ascii(document.number),
-      words: { side: document.type },
-      lines: orderLines(config, document).map(({ item, quantity, amount }) =>
-        lineFacts(item, quantity, amount),
-      ),
-    }),
-    async search(side, { marks, references, numbers, ids, days }, signal) {
-      const { table, most } = TABLES[side];
-      const ask = (all: readonly Values[]): Promise<readonly Element[]> =>
-        documentsIn(wire, [table]).find(all, signal).catch(noneIn);
-      const named = await ask([...numbered(references, most), ...byTxnId([...numbers, ...ids])]);
-      const isOurs = (row: Element): boolean => marks.includes(markedBy(row, marks).mark ?? "");
-      // It may have another number by now: no order is made before its day was looked through.
-      const others = named.some(isOurs) ? [] : await ask(ofDays(days));
-      return once([...named, ...others.filter(isOurs)]).map((row) => orderOf(side, row, marks));
-    },
-    async *list(side, scope, from, signal) {
-      const orders = documentsIn(wire, [TABLES[side].table]);
-      try {
-        for await (const { rets, position } of orders.list({ ...scope, open: false }, from, signal))
-          yield { rows: rets.map((row) => orderOf(side, row, [])), position };
-      } catch (error) {
-        noneIn(error);
-      }
-    },
-    isUnfinished: () => Promise.resolve(false),
-    async create(desired, { signal }) {
-      const { document, mark, number } = desired;
-      const { table, partyRef: party, what, most } = TABLES[document.type];
-      const content = {
-        [party]: partyRef(desired),
-        TxnDate: document.date,
-        RefNumber: documentNumber(number, number, most),
-        Memo: orderMemo(config, desired),
-        IsToBePrinted: false,
-        IsToBeEmailed: false,
-        ExternalGUID: guidOf(mark),
-        [`${table}LineAdd`]: lineValues(config, document),
-      };
-      try {
-        return (await written(wire, `${table}Add`, content, signal)).needed("TxnID");
-      } catch (error) {
-        if (!isNotThere(error)) throw error;
-        const product = wire.company?.product ?? "this edition of QuickBooks";
-        const message = `${product} has no ${what}. ${error.message}`;
-        throw new LedgerError("answered", message, { code: error.code, cause: error });
-      }
-    },
-    async step(to, { desired, entry: { native: row } }, { signal }) {
-      if (to !== "cancelled" && to !== "amended") return;
-      const { document, number } = desired;
-      const { table, most } = TABLES[document.type];
-      const changes =
-        to === "cancelled"
-          ? { IsManuallyClosed: true, Memo: `VOID: ${row.text("Memo") ?? ""}`.trim() }
-          : {
-              ...renumbered(row, number, most),
-              Memo: orderMemo(config, desired),
-              [`${table}LineMod`]: lineValues(config, document).map((line) => ({
-                ...NEW_LINE,
-                ...line,
-              })),
-            };
-      await written(wire, `${table}Mod`, { ...heldOf(row), ...changes }, signal);
-    },
-  });
+): GoodsTable<"order", Row> => ({
+  markedIn: "its memo",
+  can: ORDER_CAPABILITIES,
+  kept: (document) => ({
+    number: ascii(document.number),
+    words: { side: document.type },
+    lines: orderLines(config, document).map(({ item, quantity, amount }) =>
+      lineFacts(item, quantity, amount),
+    ),
+  }),
+  async search({ side, marks, references, numbers, ids, days }, signal) {
+    const { table, most } = TABLES[side];
+    const ask = (all: readonly Values[]): Promise<readonly Element[]> =>
+      documentsIn(wire, [table]).find(all, signal).catch(noneIn);
+    const named = await ask([...numbered(references, most), ...byTxnId([...numbers, ...ids])]);
+    const isOurs = (row: Element): boolean => marks.includes(markedBy(row, marks).mark ?? "");
+    // It may have another number by now: no order is made before its day was looked through.
+    const others = named.some(isOurs) ? [] : await ask(ofDays(days));
+    return once([...named, ...others.filter(isOurs)]).map((row) => orderOf(side, row, marks));
+  },
+  async *list(side, scope, from, signal) {
+    const orders = documentsIn(wire, [TABLES[side].table]);
+    try {
+      for await (const { rets, position } of orders.list({ ...scope, open: false }, from, signal))
+        yield { rows: rets.map((row) => orderOf(side, row, [])), position };
+    } catch (error) {
+      noneIn(error);
+    }
+  },
+  async create(desired, { signal }) {
+    const { document, mark, number } = desired;
+    const { table, partyRef: party, what, most } = TABLES[document.type];
+    const content = {
+      [party]: partyRef(desired),
+      TxnDate: document.date,
+      RefNumber: documentNumber(number, number, most),
+      Memo: orderMemo(config, desired),
+      IsToBePrinted: false,
+      IsToBeEmailed: false,
+      ExternalGUID: guidOf(mark),
+      [`${table}LineAdd`]: lineValues(config, document),
+    };
+    try {
+      return (await written(wire, `${table}Add`, content, signal)).needed("TxnID");
+    } catch (error) {
+      if (!isNotThere(error)) throw error;
+      const product = wire.company?.product ?? "this edition of QuickBooks";
+      const message = `${product} has no ${what}. ${error.message}`;
+      throw new LedgerError("answered", message, { code: error.code, cause: error });
+    }
+  },
+  async apply(to, { desired, entry }, { signal }) {
+    if (to !== "cancelled" && to !== "amended") return;
+    const { element: row } = entry.native;
+    const { document, number } = desired;
+    const { table, most } = TABLES[document.type];
+    const changes =
+      to === "cancelled"
+        ? { IsManuallyClosed: true, Memo: `VOID: ${row.text("Memo") ?? ""}`.trim() }
+        : {
+            ...renumbered(row, number, most),
+            Memo: orderMemo(config, desired),
+            [`${table}LineMod`]: lineValues(config, document).map((line) => ({
+              ...NEW_LINE,
+              ...line,
+            })),
+          };
+    await written(wire, `${table}Mod`, { ...heldOf(row), ...changes }, signal);
+  },
+});
 
 const NOT_THERE = new Set(["1030", "3250"]);
 
@@ -227,7 +220,7 @@ const lineFacts = (
   amount: Decimal,
 ): FactLine => ({ product, quantity, unit: null, unitPrice: null, amount });
 
-function orderOf(side: Side, row: Element, marks: readonly string[]): BookedOrder<Element> {
+function orderOf(side: Side, row: Element, marks: readonly string[]): Row {
   const { table, partyRef: party, full, moved, most } = TABLES[side];
   const id = row.needed("TxnID");
   const rows = row.all(`${table}LineRet`);
@@ -258,13 +251,13 @@ function orderOf(side: Side, row: Element, marks: readonly string[]): BookedOrde
     number: id,
     state,
     status: isVoid ? "cancelled" : "posted",
-    mark,
+    marks: mark === null ? [] : [mark],
     reference: heldNumber(row, most),
     party: row.ref(party).name ?? "",
     date: row.day("TxnDate"),
     lines,
-    open: state === "open",
-    native: row,
+    fixed: state === "open" ? [] : ["lines"],
+    element: row,
   };
 }
 
@@ -311,17 +304,16 @@ const RECEIPT_CAPABILITIES: Capabilities = {
   numbered: "once",
 };
 
-export function receiptAdapter(
-  wire: Asked,
-  config: ReceiptConfig,
-): GoodsAdapter<"shipment", BookedTicket<Element>> {
+export function receiptTable(wire: Asked, config: ReceiptConfig): GoodsTable<"shipment", Row> {
   const mod = (row: Element, values: Values, signal: AbortSignal): Promise<unknown> =>
     written(wire, "ItemReceiptMod", { ...heldOf(row), ...values }, signal);
   // What a ticket may be: a receipt, and the bill that a person made of one.
   const tickets = documentsIn(wire, ["ItemReceipt", "Bill"]);
-  const adapter = ticketAdapter<Element>({
+  return {
     can: RECEIPT_CAPABILITIES,
-    notes: "within",
+    accept(document) {
+      if (document.type === "out") throw goesOut(document);
+    },
     kept: (document) => keptReceipt(config, document),
     async search({ numbers, ids, marks, days }, signal) {
       const asked = [
@@ -332,10 +324,11 @@ export function receiptAdapter(
       const rows = receiptsIn(await tickets.find(asked, signal));
       // Of a day all are told: those that have none of these marks are others'.
       return rows.filter(
-        (one) => marks.length === 0 || ticketsOf(one).some((mark) => marks.includes(mark)),
+        (one) => marks.length === 0 || one.marks.some((mark) => marks.includes(mark)),
       );
     },
-    async *list(scope, from, signal) {
+    async *list(side, scope, from, signal) {
+      if (side === "sale") return;
       const listed = tickets.list({ ...scope, open: false }, from, signal);
       for await (const { rets, position } of listed) yield { rows: receiptsIn(rets), position };
     },
@@ -355,25 +348,22 @@ export function receiptAdapter(
       };
       await written(wire, "ItemReceiptAdd", content, signal);
     },
-    async note(row, text, { signal }) {
-      await mod(row, { Memo: ascii(`${row.text("Memo") ?? ""} ${text}`) }, signal);
-    },
-    async amend(desired, row, { signal }) {
+    async apply(to, { desired, entry: { native: row } }, { signal }) {
       const { document, number } = desired;
-      const lines = unpricedLines(config, document).map((line) => ({ ...NEW_LINE, ...line }));
-      const head = { TxnDate: document.date, ...renumbered(row, number, MOST) };
-      await mod(row, { ...head, Memo: receiptMemo(desired), ItemLineMod: lines }, signal);
-    },
-    async cancel(row, { signal }) {
-      await voided(wire, "ItemReceipt", row, signal);
-    },
-    bring: () => Promise.resolve(),
-  });
-  return {
-    ...adapter,
-    accept(document) {
-      adapter.accept?.(document);
-      if (document.type === "out") throw goesOut(document);
+      const { element, marks } = row;
+      if (to === "amended") {
+        const lines = unpricedLines(config, document).map((line) => ({ ...NEW_LINE, ...line }));
+        const head = { TxnDate: document.date, ...renumbered(element, number, MOST) };
+        await mod(element, { ...head, Memo: receiptMemo(desired), ItemLineMod: lines }, signal);
+        return;
+      }
+      // One that a person entered says from now on whose it is.
+      if (!marks.includes(document.id)) {
+        const memo = `${element.text("Memo") ?? ""} ${noteOf(document)}`;
+        await mod(element, { Memo: ascii(memo) }, signal);
+      }
+      if (to === "cancelled" && row.status !== "cancelled")
+        await voided(wire, "ItemReceipt", element, signal);
     },
   };
 }
@@ -405,14 +395,14 @@ const receiptMemo = ({ document, mark, number }: Ticket): string =>
 const referenceIn = (text: string): string => text.slice(TICKET.length).split(/; |;$/)[0] ?? "";
 
 /** QuickBooks makes a bill of a receipt when a person enters the vendor's bill from it: other bills are no tickets. */
-const receiptsIn = (rows: readonly Element[]): BookedTicket<Element>[] =>
+const receiptsIn = (rows: readonly Element[]): Row[] =>
   rows.flatMap((row) => {
     const isBill = row.name === "BillRet";
     if (isBill && markedBy(row).text?.startsWith(TICKET) !== true) return [];
     return [receiptOf(row, isBill ? "billed" : "received")];
   });
 
-function receiptOf(row: Element, state: "received" | "billed"): BookedTicket<Element> {
+function receiptOf(row: Element, state: "received" | "billed"): Row {
   const id = row.needed("TxnID");
   const memo = row.text("Memo") ?? "";
   const { text } = markedBy(row);
@@ -426,20 +416,19 @@ function receiptOf(row: Element, state: "received" | "billed"): BookedTicket<Ele
     row.child("ItemGroupLineRet") === null &&
     row.amount("TotalAmount").sign === 0;
   return {
-    type: "in",
+    side: "purchase",
     id,
     number: number ?? id,
     called: `item receipt ${row.text("RefNumber") ?? id}`,
     state: isVoid ? "void" : state,
-    stage: isVoid ? "cancelled" : "done",
-    fixed: true,
-    open: isOpen,
+    status: isVoid ? "cancelled" : "posted",
+    fixed: isOpen ? [] : ["lines"],
+    marks: [platformIdIn(memo) ?? []].flat(),
     party: row.ref("VendorRef").name ?? "",
     reference: text?.startsWith(TICKET) === true ? referenceIn(text) : number,
     date: row.day("TxnDate"),
     lines: lines.map((line) => received(line.ref("ItemRef").name, line.decimal("Quantity"))),
-    notes: [memo],
-    native: row,
+    element: row,
   };
 }
 

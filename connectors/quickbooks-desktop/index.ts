@@ -14,7 +14,7 @@ import type { Side } from "../quickbooks/text.ts";
 import { DesktopConfig } from "./config.ts";
 import { invoiceTable, paymentTable } from "./documents.ts";
 import { examineDesktop, toldIn } from "./examine.ts";
-import { orderAdapter, receiptAdapter } from "./goods.ts";
+import { orderTable, receiptTable } from "./goods.ts";
 import { BOOKS, partyTable } from "./parties.ts";
 import type { Asked } from "./records.ts";
 import { desktopSources } from "./sources.ts";
@@ -87,10 +87,11 @@ export function ledgerOf(
     bill: invoices("bill"),
     payment: paymentTable(wire, config),
     party: { sale: parties("customer"), purchase: parties("vendor") },
+    order: orderTable(wire, config),
+    shipment: receiptTable(wire, config),
   };
   const options = {
     name: BOOKS,
-    adapters: { order: orderAdapter(wire, config), shipment: receiptAdapter(wire, config) },
     errors,
     settleMs: config.settleMs,
     settleAfterMs: config.settleAfter,

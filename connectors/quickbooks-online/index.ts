@@ -9,7 +9,7 @@ import { documentTable, toldUnder } from "./documents.ts";
 import { QUICKBOOKS } from "./errors.ts";
 import { examineOnline, warningsOf } from "./examine.ts";
 import { expectFit, openOnline } from "./online.ts";
-import { onlineOrders } from "./orders.ts";
+import { orderTable } from "./orders.ts";
 import { partyTable } from "./parties.ts";
 import { paymentTable } from "./payments.ts";
 import { everyParty, invoicesChanged, partySource, priceTable } from "./sources.ts";
@@ -46,11 +46,11 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
           tell: (entry) => toldUnder(config, entry, entry.native.Id),
         },
         bill: documentTable(online, "bill"),
+        order: orderTable(online),
         payment: paymentTable(online),
         party: { sale: partyTable(online, "sale"), purchase: partyTable(online, "purchase") },
         ...(config.prices === undefined ? {} : { price: priceTable(online, config.prices) }),
       },
-      adapters: { order: onlineOrders(online) },
       holdings: {
         party: partyListHoldings(
           QUICKBOOKS.name,

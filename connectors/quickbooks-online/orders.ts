@@ -6,9 +6,9 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
 import type { InvoiceDocument, OrderDocument } from "../../src/ledger/documents.ts";
-import { orRefused } from "../../src/ledger/entries.ts";
-import { type BookedOrder, orderAdapter } from "../../src/ledger/orders.ts";
-import type { GoodsAdapter, LedgerSide, StepTo } from "../../src/ledger/port.ts";
+import { isNumber } from "../../src/ledger/goods.ts";
+import type { GoodsRow, GoodsTable } from "../../src/ledger/orders.ts";
+import type { LedgerSide, StepTo } from "../../src/ledger/port.ts";
 import { roundHalfUp } from "../quickbooks/lines.ts";
 import {
   DOC_NUMBER_MOST,
@@ -34,13 +34,31 @@ import { type DocumentRow, isId, partyIdIn, partyIn, SIDES } from "./rows.ts";
 
 const markIn = ({ PrivateNote }: DocumentRow): string | null => memoIn(PrivateNote)?.mark ?? null;
 
-export function onlineOrders(online: Online): GoodsAdapter<"order", DocumentRow> {
+/** With the record itself. */
+interface OrderRow extends GoodsRow {
+  readonly record: DocumentRow;
+}
+
+export function orderTable(online: Online): GoodsTable<"order", OrderRow> {
   const { wire, names } = online;
   const write = (type: LedgerSide, body: object, call: Parameters<typeof wire.write>[2]) =>
     wire.write(SIDES[type].order.entity, body, call);
-  const adapter = orderAdapter<DocumentRow>({
+  return {
     markedIn: "its memo",
-    async search(side, { marks, references, numbers, ids, days }, signal) {
+    accept: expectKept,
+    async codes(documents, { signal }) {
+      await expectFit(online, signal);
+      for (const side of ["sale", "purchase"] as const) {
+        const these = documents.filter(({ type }) => type === side).map(billed);
+        await loadNames(online, side, these);
+      }
+    },
+    async kept(document) {
+      const { Line } = await orderBody(online, document);
+      const lines = Line.map((line) => untold(lineIn(names, line)));
+      return { number: oneLine(document.number), words: { side: document.type }, lines };
+    },
+    async search({ side, marks, references, numbers, ids, days }, signal) {
       const table = SIDES[side].order;
       const DocNumber = references.map((number) =>
         documentNumber(number, marks[0] ?? "", DOC_NUMBER_MOST),
@@ -60,7 +78,6 @@ export function onlineOrders(online: Online): GoodsAdapter<"order", DocumentRow>
       for await (const { rows, position } of listed(wire, lists, from, signal))
         yield { rows: rows.map((row) => bookedOf(names, side, row)), position };
     },
-    isUnfinished: () => Promise.resolve(false),
     async create({ document, payer, mark }, call) {
       const { type } = document;
       inCurrency(online, payer);
@@ -71,33 +88,15 @@ export function onlineOrders(online: Online): GoodsAdapter<"order", DocumentRow>
         partyIdIn(type, row) === party && (markIn(row) ?? mark) === mark ? "counts" : "of-another",
       );
     },
-    async renumber({ document }, { Id, SyncToken }, call) {
-      await write(document.type, { sparse: true, Id, SyncToken, ...namesOf(document) }, call);
-    },
-    async step(to, { desired: { document }, entry, differences }, call) {
-      const isRenumbered = differences.some(({ field }) => field === "number");
-      const named = isRenumbered ? namesOf(document) : {};
-      await write(
-        document.type,
-        await orderChange(to, entry.native, online, document, named),
-        call,
-      );
-    },
-  });
-  return {
-    ...adapter,
-    accept: expectKept,
-    async expected(documents, { signal }) {
-      await expectFit(online, signal);
-      for (const side of ["sale", "purchase"] as const) {
-        const these = documents.filter(({ type }) => type === side).map(billed);
-        await loadNames(online, side, these);
-      }
-      return orRefused(documents, async (document) => {
-        const { Line } = await orderBody(online, document);
-        const lines = Line.map((line) => untold(lineIn(names, line)));
-        return { number: oneLine(document.number), words: { side: document.type }, lines };
-      });
+    async apply(to, { desired: { document }, entry, differences }, call) {
+      const { record } = entry.native;
+      const { Id, SyncToken } = record;
+      const named = differences.some(isNumber) ? namesOf(document) : {};
+      const change =
+        to === "renumbered"
+          ? { sparse: true, Id, SyncToken, ...named }
+          : await orderChange(to, record, online, document, named);
+      await write(document.type, change, call);
     },
   };
 }
@@ -154,7 +153,7 @@ const untold = ({ product, quantity, unit, unitPrice, amount }: FactLine): FactL
   amount,
 });
 
-function bookedOf(names: Names, side: LedgerSide, row: DocumentRow): BookedOrder<DocumentRow> {
+function bookedOf(names: Names, side: LedgerSide, row: DocumentRow): OrderRow {
   const { Id, TxnDate, DocNumber } = row;
   const memo = memoIn(row.PrivateNote);
   // A purchase order counts from the moment that it is made; an estimate from its acceptance.
@@ -166,7 +165,7 @@ function bookedOf(names: Names, side: LedgerSide, row: DocumentRow): BookedOrder
     number: status === "draft" ? null : Id,
     state,
     status,
-    mark: memo?.mark ?? null,
+    marks: memo === null ? [] : [memo.mark],
     reference:
       memo === null
         ? DocNumber
@@ -174,7 +173,7 @@ function bookedOf(names: Names, side: LedgerSide, row: DocumentRow): BookedOrder
     party: partyIn(side, row) ?? "",
     date: TxnDate,
     lines: amountLines(row).map((line) => untold(lineIn(names, line))),
-    native: row,
+    record: row,
   };
 }
 

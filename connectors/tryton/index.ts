@@ -7,7 +7,7 @@ import { files } from "./attachments.ts";
 import { type Books, openLookup } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import { checkTryton, controlOf, examineTryton } from "./examine.ts";
-import { orderAdapter, shipmentAdapter } from "./goods.ts";
+import { orderTable, ticketTable } from "./goods.ts";
 import { invoiceTable } from "./invoices.ts";
 import { partyTable } from "./parties.ts";
 import { paymentTable } from "./payments.ts";
@@ -25,8 +25,9 @@ export const ledgerOf = (books: Books): Ledger =>
       payment: paymentTable(books),
       party: partyTable(books),
       price: priceTable(books),
+      order: orderTable(books),
+      shipment: ticketTable(books),
     },
-    adapters: { order: orderAdapter(books), shipment: shipmentAdapter(books) },
     settleMs: books.config.settleMs,
     settleAfterMs: books.config.settleAfter,
     onAccount: true,

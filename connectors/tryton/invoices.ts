@@ -364,12 +364,7 @@ const marksOf = (desired: readonly Pick<Desired, "mark">[]): string[] =>
   desired.map(({ mark }) => mark);
 
 const within = (scope: Scope): Domain =>
-  scopeDomain(
-    scope,
-    "invoice_date",
-    ["write_date", "create_date"],
-    ["state", "in", ["draft", "validated", "posted"]],
-  );
+  scopeDomain(scope, "invoice_date", ["state", "in", ["draft", "validated", "posted"]]);
 
 /*
  * An invoice as these books would show it, had it just been booked, and as Tryton's server takes it. What the client fills
@@ -555,7 +550,10 @@ const HARMLESS = [PAST_DUE, "invoice_date_future", "invoice_taxes"];
 const DAY_MS = 86_400_000;
 
 /** Says yes to warnings, by their names. @throws TrytonError */
-export async function accept({ tryton }: Books, names: readonly string[]): Promise<void> {
+export async function accept(
+  { tryton }: Pick<Books, "tryton">,
+  names: readonly string[],
+): Promise<void> {
   const { user } = await tryton.session();
   const { accepting } = await tryton.release();
   for (const [method, params] of accepting(user, names)) await tryton.call(method, params);

@@ -296,7 +296,7 @@ async function movesOn(
 const listed = async (books: Books, scope: Scope): Promise<Domain> => [
   ...where({ ...(await ofCompany(books)), "state =": "posted" }),
   either({ "lines.account.type.receivable =": true, "lines.account.type.payable =": true }),
-  scopeDomain(scope, "date", ["create_date", "write_date", "lines.write_date"], UNSETTLED),
+  scopeDomain(scope, "date", UNSETTLED, ["create_date", "write_date", "lines.write_date"]),
 ];
 
 /** Of these those that are payments, with the invoices that they pay. @param called names that links have of these */

@@ -309,19 +309,49 @@ export const ofCompany = async (
   field = "company",
 ): Promise<Clauses> => ({ [`${field} =`]: (await tryton.session()).company });
 
+/** Those of the company in a domain. @throws TrytonError */
+export const ownOf = async (
+  books: Parameters<typeof ofCompany>[0],
+  domain: Domain,
+): Promise<Domain> => [...where(await ofCompany(books)), ...domain];
+
 /**
  * What is dated within a scope, or changed since, or open.
- * @param date the field of its day @param stamps fields that change with it @param isOpen the clause of what is open
+ * @param date the field of its day @param isOpen the clause of what is open @param stamps fields that change with it
  */
 export function scopeDomain(
   { dated, changedSince, open }: Scope,
   date: string,
-  stamps: readonly string[],
   isOpen: Domain,
+  stamps: readonly string[] = ["write_date", "create_date"],
 ): Domain {
   const within = dated && where({ [`${date} >=`]: day(dated.from), [`${date} <=`]: day(dated.to) });
   const changed =
     changedSince === null ? [] : stamps.map((one) => [one, ">=", stamp(changedSince)]);
   const parts = [...(within === null ? [] : [within]), ...changed, ...(open ? [isOpen] : [])];
   return parts.length === 0 ? ["id", "=", -1] : ["OR", ...parts];
+}
+
+/** Records that one call asks for. */
+const PAGE_RECORDS = 200;
+
+/**
+ * Pages in the order of database ids, which are their positions: what is made meanwhile comes last.
+ * @param read the first of those after an id, as many as its search says
+ */
+export async function* pagesOf<Row>(
+  from: string | null,
+  signal: AbortSignal,
+  read: (after: Domain, search: Search) => Promise<readonly Row[]>,
+  idOf: (row: Row) => number,
+  most: number = PAGE_RECORDS,
+): AsyncGenerator<{ rows: readonly Row[]; position: string; isEnd: boolean }> {
+  let last = Number(from ?? 0);
+  for (let isEnd = false; !isEnd;) {
+    const rows = await read(["id", ">", last], { most, signal });
+    const row = rows.at(-1);
+    last = row === undefined ? last : idOf(row);
+    isEnd = rows.length < most;
+    yield { rows, position: String(last), isEnd };
+  }
 }

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { Surroundings } from "../../src/core/contract.ts";
 import type { SourceUnavailable } from "../../src/core/errors.ts";
 import { errorTable, unavailable as unavailableIn } from "../../src/ledger/errors.ts";
-import { LedgerError } from "../../src/ledger/port.ts";
+import { LedgerError, type LedgerSide } from "../../src/ledger/port.ts";
 import { openRpc, type RpcFaults } from "../../src/transport/rpc.ts";
 import { openSessions } from "../../src/transport/session.ts";
 import {
@@ -48,7 +48,7 @@ interface Release {
    * Fields of a new shipment that clients fill in, each with the fields of the warehouse (`stock.location`) of which the
    * first that is not empty is its value.
    */
-  readonly places: Readonly<Record<"out" | "in", Readonly<Record<string, readonly string[]>>>>;
+  readonly places: Readonly<Record<LedgerSide, Readonly<Record<string, readonly string[]>>>>;
   /**
    * When may an order ignore a move that will not come: `before` it is cancelled, written on the order's line, or
    * `after`, by the wizard of the order's exception?
@@ -81,7 +81,7 @@ const v6: Names = {
   moveUnit: "uom",
   // It picks what nobody has assigned.
   buttons: { assign: "pick", end: "done" },
-  places: { out: {}, in: {} },
+  places: { sale: {}, purchase: {} },
   ignores: "before",
   addressName: "name",
   modelName: "model",
@@ -100,11 +100,11 @@ const v8: Names = {
   moveUnit: "unit",
   buttons: { assign: "assign_force", end: "do" },
   places: {
-    out: {
+    sale: {
       warehouse_storage: ["picking_location", "storage_location"],
       warehouse_output: ["output_location"],
     },
-    in: { warehouse_input: ["input_location"], warehouse_storage: ["storage_location"] },
+    purchase: { warehouse_input: ["input_location"], warehouse_storage: ["storage_location"] },
   },
   ignores: "after",
   addressName: "building_name",

@@ -1,212 +1,310 @@
 /**
- * Orders of both sides: how links call them, which of those that books show may be the one of a document, and what an ERP
- * adds so that goods.ts can plan them.
+ * Orders and delivery tickets of both sides as tables: how links call them, which of those that books show may be the one
+ * of a document, and what an ERP supplies so that goods.ts can plan them. An order has the books' own number and carries
+ * the platform's as its reference; a ticket stands under its own number.
  */
 import { Refused } from "../core/errors.ts";
 import type { Day, FactLine, Facts, Scope } from "../core/holdings.ts";
 import { spellingsOf } from "../core/keys.ts";
-import type { OrderDocument, ShipmentDocument } from "./documents.ts";
+import type { ShipmentDocument } from "./documents.ts";
 import { orRefused } from "./entries.ts";
-import { goodsLine } from "./goods.ts";
-import { markOf, platformIdIn } from "./notes.ts";
+import { goodsLine, isNumber } from "./goods.ts";
+import { markOf } from "./notes.ts";
 import {
   type Call,
   type Capabilities,
   type Desired,
+  type Documents,
   type Entry,
-  type GoodsAdapter,
+  type GoodsEntry,
+  type GoodsKind,
+  type LedgerAdapter,
+  type LedgerSide,
   PLAIN_ENTRY,
   type RowPage,
   type Step,
   type StepTo,
 } from "./port.ts";
 
-type Side = OrderDocument["type"];
 const SIDES = ["sale", "purchase"] as const;
 
-/** An order as books show it. */
-export interface BookedOrder<Native> {
-  readonly side: Side;
-  /** Of the database: a name for as long as there is no number. */
+/** An order or a ticket as books show it. Rows have more: what their connector brings them on with. */
+export interface GoodsRow extends Pick<GoodsEntry, "state" | "stranger">, Pick<Entry, "fixed"> {
+  readonly side: LedgerSide;
+  /** Of the database. Of a ticket no other of either side has it. */
   readonly id: string;
-  /** That the books gave it; null: they have given none yet. */
+  /** Of an order that the books gave it: null while they have given none. */
   readonly number: string | null;
-  /** How far it is, in the ERP's own word. */
-  readonly state: string;
-  readonly status: "draft" | "posted" | "cancelled";
-  /** The platform's id of it; null: a person entered it. */
-  readonly mark: string | null;
-  /** The platform's number. */
+  /** Of a ticket, what people call it there: `stock.shipment.out 12 (#5)`. Left out: by side and number. */
+  readonly called?: string;
+  /** `entered`: a ticket that is not yet what one that waits is brought to. */
+  readonly status: "entered" | "draft" | "posted" | "cancelled";
+  /** The platform's ids that it carries; none: a person entered it. */
+  readonly marks: readonly string[];
+  /** The platform's number of an order; the bill of lading of a ticket. */
   readonly reference: string | null;
   readonly party: string;
-  /** `YYYY-MM-DD`; null: it has none yet. */
+  /** Null: it has none yet. */
   readonly date: Day | null;
   readonly lines: readonly FactLine[];
-  /** See {@link GoodsEntry.stranger}. */
-  readonly stranger?: string;
-  /** See {@link GoodsEntry.open}. */
-  readonly open?: boolean;
-  readonly native: Native;
 }
 
 /** What is looked for: everything that one of these names. */
-export interface OrderNames {
+export interface GoodsWhere {
+  /** Of orders: those of this side are asked for. Tickets of both sides are asked for at once. */
+  readonly side: LedgerSide;
   readonly marks: readonly string[];
+  /** The platform's numbers of orders. */
   readonly references: readonly string[];
+  /** The books' numbers of orders, the numbers of tickets. */
   readonly numbers: readonly string[];
   readonly ids: readonly string[];
   /** Days of those that are looked for by their mark: where books cannot be asked for marks, all of a day are read. */
   readonly days: readonly string[];
 }
 
-const NOTHING: OrderNames = { marks: [], references: [], numbers: [], ids: [], days: [] };
+const NOTHING: GoodsWhere = {
+  side: "sale",
+  marks: [],
+  references: [],
+  numbers: [],
+  ids: [],
+  days: [],
+};
 
-/** What an ERP adds. Every method @throws Refused, a fault of the ERP. */
-interface OrderDesk<Native> {
-  /** Where its mark is, for people: `its comment`. */
-  readonly markedIn: string;
-  /** Left out: drafts, which are confirmed. */
-  readonly can?: Capabilities;
-  /** The record that these books keep of it. Left out: all that it says. @throws Refused when they cannot keep it */
-  kept?(document: OrderDocument): Facts;
-  search(
-    side: Side,
-    names: OrderNames,
-    signal: AbortSignal,
-  ): Promise<readonly BookedOrder<Native>[]>;
+/** One kind of goods in an ERP. Every method @throws Refused, a fault of the ERP. */
+export interface GoodsTable<K extends GoodsKind, Row extends GoodsRow> {
+  /** Left out: {@link CAPABILITIES}. With `number` in `amend` the number alone can be written anew (`renumbered`). */
+  readonly can?: Partial<Capabilities>;
+  /** Where the platform's id of an order stands, for people: `its comment`. */
+  readonly markedIn?: string;
+  accept?(document: Documents[K]): void;
+  /** What {@link kept} needs to know of the ERP, in few calls for all. */
+  codes?(documents: readonly Documents[K][], call: Call): Promise<void>;
+  /** What these books keep of it. Left out: all that it says. @throws Refused when they cannot keep it */
+  kept?(document: Documents[K]): Facts | Promise<Facts>;
+  /** Was a step to where it stands begun, and is it to be taken again? Of those on the document's own side. */
+  isUnfinished?(row: Row, document: Documents[K]): boolean | Promise<boolean>;
+  search(where: GoodsWhere, signal: AbortSignal): Promise<readonly Row[]>;
   /** Everything of a side in the scope, in pages; the position of a page resumes after it. */
   list(
-    side: Side,
+    side: LedgerSide,
     scope: Scope,
     from: string | null,
     signal: AbortSignal,
-  ): AsyncIterable<RowPage<BookedOrder<Native>>>;
-  /** Of a posted one: a step that was begun, and is to be taken again, is not complete. */
-  isUnfinished(order: BookedOrder<Native>): Promise<boolean>;
-  /** Its database id. */
-  create(desired: Desired<"order">, call: Call): Promise<string>;
-  /** Writes its number alone anew, however far it is. Left out: a step to `amended` does, while its lines can be changed. */
-  renumber?(desired: Desired<"order">, native: Native, call: Call): Promise<void>;
-  /** It may be taken again after anything. `amended`: its number and its lines are written anew. */
-  step(to: StepTo, step: Step<"order", Native>, call: Call): Promise<void>;
+  ): AsyncIterable<RowPage<Row>>;
+  /** Of an order its database id. */
+  create(desired: Desired<K>, call: Call): Promise<string | void>;
+  /** It may be taken again after anything. `amended`: number, lines, date and reference are written anew. */
+  apply(to: StepTo | "renumbered", step: Step<K, Row>, call: Call): Promise<void>;
 }
 
-const ORDER_CAPABILITIES: Capabilities = {
-  has: ["draft", "posted", "cancelled"],
-  byUs: "posted",
-  amend: { lines: "draft" },
-  atomic: 1,
-  numbered: "per-party",
+const CAPABILITIES: Readonly<Record<GoodsKind, Capabilities>> = {
+  order: {
+    has: ["draft", "posted", "cancelled"],
+    byUs: "posted",
+    amend: { lines: "draft", number: "posted" },
+    atomic: 1,
+    numbered: "per-party",
+  },
+  shipment: {
+    has: ["draft", "posted", "cancelled"],
+    byUs: "posted",
+    amend: { lines: "draft", "days.date": "draft", reference: "draft", number: "posted" },
+    atomic: 1,
+    numbered: "once",
+  },
 };
 
-export const orderAdapter = <Native>(desk: OrderDesk<Native>): GoodsAdapter<"order", Native> => ({
-  can: desk.can ?? ORDER_CAPABILITIES,
-  expected: (documents) => orRefused(documents, async (one) => desk.kept?.(one) ?? orderFacts(one)),
-  async locate(desired, { signal }) {
-    const all: Entry<Native>[] = [];
-    for (const one of desired)
-      for (const side of SIDES) all.push(...(await locate(desk, side, one, signal)));
-    return all;
-  },
-  async create(desired, call) {
-    const ids: string[] = [];
-    for (const one of desired)
-      ids.push(`${one.document.type} #${await desk.create(one, call)} ${markOf(one.mark)}`);
-    return ids;
-  },
-  async apply(to, steps, call) {
-    for (const one of steps)
-      if (to === "amended" && desk.renumber && one.differences.every(isNumber))
-        await desk.renumber(one.desired, one.entry.native, call);
-      else await desk.step(to, one, call);
-  },
-  get: (ids, { signal }) =>
-    heldBy(desk, signal, (side) =>
-      namesIn(ids.flatMap((id) => orderIn(id) ?? []).filter((name) => name.side === side)),
-    ),
-  named: (numbers, signal) =>
-    heldBy(desk, signal, () => ({ references: numbers.flatMap(spellingsOf) })),
-  async *list(scope, from, signal) {
-    const [, begun = SIDES[0], after = ""] = /^(sale|purchase) (.*)$/s.exec(from ?? "") ?? [];
-    for (const side of SIDES.slice(SIDES.indexOf(begun as Side))) {
-      const start = side === begun && after !== "" ? after : null;
-      for await (const { rows, position } of desk.list(side, scope, start, signal))
-        yield {
-          entries: rows.map((row) => heldOf(desk, row)),
-          position: `${side} ${position}`,
-        };
-    }
-  },
-});
-
-async function heldBy<Native>(
-  desk: OrderDesk<Native>,
-  signal: AbortSignal,
-  namesOf: (side: Side) => Partial<OrderNames>,
-): Promise<Entry<Native>[]> {
-  const all: Entry<Native>[] = [];
-  for (const side of SIDES)
-    for (const row of await desk.search(side, { ...NOTHING, ...namesOf(side) }, signal))
-      all.push(heldOf(desk, row));
-  return all;
+/** The adapter that the driver works with. */
+export function goodsAdapter<K extends GoodsKind, Row extends GoodsRow>(
+  kind: K,
+  table: GoodsTable<K, Row>,
+): LedgerAdapter<K, Row> {
+  const can = { ...CAPABILITIES[kind], ...table.can };
+  const naming = (kind === "order" ? ordersOf : ticketsOf)(table as never) as Naming<K, Row>;
+  return {
+    can,
+    accept(document) {
+      if ("order" in document) expectGallons(document);
+      table.accept?.(document);
+    },
+    async expected(documents, call) {
+      await table.codes?.(documents, call);
+      return orRefused(
+        documents,
+        async (document) => (await table.kept?.(document)) ?? factsOf(document),
+      );
+    },
+    async locate(desired, { signal }) {
+      const all: Entry<Row>[] = [];
+      for (const one of desired)
+        for (const entry of await naming.located(one, signal)) {
+          const isOwn = entry.facts.words?.side === sideOf(one.document);
+          const isBegun =
+            isOwn && (await table.isUnfinished?.(entry.native, one.document)) === true;
+          all.push({ ...entry, unfinished: entry.unfinished || isBegun });
+        }
+      return all;
+    },
+    async create(desired, call) {
+      const ids: (string | null)[] = [];
+      for (const one of desired) {
+        const id = await table.create(one, call);
+        ids.push(
+          typeof id === "string" ? `${sideOf(one.document)} #${id} ${markOf(one.mark)}` : null,
+        );
+      }
+      return ids;
+    },
+    async apply(to, steps, call) {
+      for (const one of steps) {
+        const isRenumbered =
+          to === "amended" && can.amend["number"] !== undefined && one.differences.every(isNumber);
+        await table.apply(isRenumbered ? "renumbered" : to, one, call);
+      }
+    },
+    get: (ids, { signal }) => naming.called(ids, signal),
+    named: (numbers, signal) => naming.numbered(numbers.flatMap(spellingsOf), signal),
+    async *list(scope, from, signal) {
+      const [, begun = SIDES[0], after = ""] = /^(sale|purchase) (.*)$/s.exec(from ?? "") ?? [];
+      for (const side of SIDES.slice(SIDES.indexOf(begun as LedgerSide))) {
+        const start = side === begun && after !== "" ? after : null;
+        for await (const { rows, position } of table.list(side, scope, start, signal))
+          yield { entries: rows.map((row) => naming.held(row)), position: `${side} ${position}` };
+      }
+    },
+  };
 }
 
-/** What has its number was confirmed: one that is open again is of books set back to before that. */
-function heldOf<Native>(desk: OrderDesk<Native>, row: BookedOrder<Native>): Entry<Native> {
-  const one = orderEntry(desk, row);
-  return one.status === "draft" ? { ...one, id: one.aliases?.[0] ?? null } : one;
+/** How links call the records of one kind. */
+interface Naming<K extends GoodsKind, Row extends GoodsRow> {
+  /** Those that may be the one of a document, of both sides. */
+  located(desired: Desired<K>, signal: AbortSignal): Promise<readonly Entry<Row>[]>;
+  called(ids: readonly string[], signal: AbortSignal): Promise<Entry<Row>[]>;
+  numbered(numbers: readonly string[], signal: AbortSignal): Promise<Entry<Row>[]>;
+  held(row: Row): Entry<Row>;
 }
 
-const isNumber = ({ field }: { readonly field: string }): boolean => field === "number";
+const sideOf = ({ type }: Pick<Documents[GoodsKind], "type">): LedgerSide =>
+  type === "sale" || type === "out" ? "sale" : "purchase";
 
-const orderFacts = ({ type, number, lines }: OrderDocument): Facts => ({
-  number,
-  words: { side: type },
-  lines: lines.map(({ product, quantity, unit, unitPrice }) =>
-    goodsLine({ product, quantity, unit, unitPrice }),
+const factsOf = (document: Documents[GoodsKind]): Facts => ({
+  number: document.number,
+  ...("order" in document && document.date !== null ? { days: { date: document.date } } : {}),
+  words: {
+    side: sideOf(document),
+    ...("order" in document ? { reference: document.reference } : {}),
+  },
+  lines: document.lines.map(({ product, quantity, unit, ...line }) =>
+    goodsLine({ product, quantity, unit, unitPrice: "unitPrice" in line ? line.unitPrice : null }),
   ),
 });
+
+/** What entries of both kinds have in common. @param marked where a person finds whose it is */
+const entryOf = <Row extends GoodsRow>(
+  row: Row,
+  called: string,
+  marked: string,
+): GoodsEntryOf<Row> => ({
+  ...PLAIN_ENTRY,
+  id: called,
+  mark: row.marks[0] ?? null,
+  party: row.party,
+  status: row.status === "entered" ? "draft" : row.status,
+  facts: {
+    party: row.party,
+    days: { date: row.date },
+    words: { side: row.side },
+    lines: row.lines,
+  },
+  ...(row.fixed === undefined ? {} : { fixed: row.fixed }),
+  goods: {
+    called: row.called ?? called,
+    state: row.state,
+    told: `${called} ${row.state}`,
+    ...(row.stranger === undefined ? {} : { stranger: row.stranger }),
+    unmarking: marked,
+  },
+  native: row,
+});
+
+type GoodsEntryOf<Row> = Entry<Row> & { readonly goods: GoodsEntry };
+
+/* Orders. */
 
 /**
  * What has its mark or its reference, and what its link names; of the other side too. What a person entered before us has
  * no mark; another document's is not its own, though books that were restored have given it our number.
  */
-async function locate<Native>(
-  desk: OrderDesk<Native>,
-  side: Side,
-  { document, mark, binding }: Desired<"order">,
-  signal: AbortSignal,
-): Promise<Entry<Native>[]> {
-  const isOwn = side === document.type;
-  const named = binding === null ? null : orderIn(binding);
-  const called = named?.side === side && (isOwn || named.platformId === null) ? named : null;
-  const names = {
-    marks: [mark],
-    references: spellingsOf(document.number),
-    days: isOwn && document.date !== null ? [document.date] : [],
-    ...namesIn(called ? [called] : []),
+function ordersOf<Row extends GoodsRow>(table: GoodsTable<"order", Row>): Naming<"order", Row> {
+  const onEachSide = async (
+    namesOf: (side: LedgerSide) => Partial<GoodsWhere>,
+    signal: AbortSignal,
+  ): Promise<readonly Row[]> => {
+    const all: Row[] = [];
+    for (const side of SIDES)
+      all.push(...(await table.search({ ...NOTHING, ...namesOf(side), side }, signal)));
+    return all;
   };
-  const found: Entry<Native>[] = [];
-  for (const order of await desk.search(side, names, signal)) {
-    const { id, number, status } = order;
-    const bound = number === null ? id === called?.id : number === called?.number;
-    const isEntered = bound || (isOwn && status !== "cancelled");
-    if (order.mark !== mark && (order.mark !== null || !isEntered)) continue;
-    const unfinished = isOwn && status === "posted" && (await desk.isUnfinished(order));
-    found.push(
-      orderEntry(desk, order, {
-        unfinished,
-        bound: isOwn && bound && number !== null,
-        owner: mark,
-      }),
-    );
-  }
-  return found;
+  /** `sale 12`, `purchase #5` (a draft has no number): both sides count from 1, and a name must be of one of them. */
+  const entryIn = (row: Row, owner = ""): GoodsEntryOf<Row> => {
+    const { side, id, number, reference, marks, status } = row;
+    const [mark] = marks;
+    const called = `${side} ${number ?? `#${id}`}`;
+    const namesOf = (name: string): string[] =>
+      mark === undefined ? [name] : [name, `${name} ${markOf(mark)}`];
+    const entry = entryOf(row, called, `${markOf(mark ?? owner)} out of ${table.markedIn}`);
+    return {
+      ...entry,
+      id: namesOf(called).at(-1) ?? called,
+      aliases: [...namesOf(`${side} #${id}`), ...(status === "draft" ? [] : namesOf(called))],
+      number: reference,
+      facts: { ...(reference === null ? {} : { number: reference }), ...entry.facts },
+    };
+  };
+  /** What has its number was confirmed: one that is open again is of books set back to before that. */
+  const held = (row: Row): Entry<Row> => {
+    const entry = entryIn(row);
+    return entry.status === "draft" ? { ...entry, id: entry.aliases?.[0] ?? null } : entry;
+  };
+  return {
+    held,
+    async called(ids, signal) {
+      const names = ids.flatMap((id) => orderIn(id) ?? []);
+      return (await onEachSide((side) => namesIn(names, side), signal)).map(held);
+    },
+    async numbered(references, signal) {
+      return (await onEachSide(() => ({ references }), signal)).map(held);
+    },
+    async located({ document, mark, binding }, signal) {
+      const named = binding === null ? null : orderIn(binding);
+      const isNamed = (side: LedgerSide): boolean =>
+        named?.side === side && (side === document.type || named.platformId === null);
+      const namesOf = (side: LedgerSide): Partial<GoodsWhere> => ({
+        marks: [mark],
+        references: spellingsOf(document.number),
+        days: side === document.type && document.date !== null ? [document.date] : [],
+        ...namesIn(named !== null && isNamed(side) ? [named] : [], side),
+      });
+      return (await onEachSide(namesOf, signal)).flatMap((row) => {
+        const { side, id, number, status, marks } = row;
+        const isOwn = side === document.type;
+        const isBound =
+          isNamed(side) && (number === null ? id === named?.id : number === named?.number);
+        const isEntered = isBound || (isOwn && status !== "cancelled");
+        if (marks[0] !== mark && (marks[0] !== undefined || !isEntered)) return [];
+        const entry = entryIn(row, mark);
+        const goods = { ...entry.goods, bound: isOwn && isBound && number !== null };
+        return { ...entry, goods };
+      });
+    },
+  };
 }
 
 /** What the id of an order says. */
 interface OrderName {
-  readonly side: Side;
+  readonly side: LedgerSide;
   /** Null for a draft. */
   readonly number: string | null;
   /** Of a draft: its database id. */
@@ -222,182 +320,21 @@ interface OrderName {
 export function orderIn(name: string): OrderName | null {
   const [, side, id = null, number = null, platformId = null] =
     /^(sale|purchase) (?:#([\w-]+)|(\S+))(?: platform:(\S+))?$/.exec(name) ?? [];
-  return side === undefined ? null : { side: side as Side, number, id, platformId };
+  return side === undefined ? null : { side: side as LedgerSide, number, id, platformId };
 }
 
-const namesIn = (names: readonly OrderName[]): Pick<OrderNames, "numbers" | "ids"> => ({
-  numbers: names.flatMap(({ number }) => number ?? []),
-  ids: names.flatMap(({ id }) => id ?? []),
-});
-
-/** `sale 12`, `purchase #5` (a draft has no number): both sides count from 1, and a name must be of one of them. */
-function orderEntry<Native>(
-  { markedIn, renumber }: Pick<OrderDesk<Native>, "markedIn" | "renumber">,
-  order: BookedOrder<Native>,
-  { unfinished = false, bound = false, owner = "" } = {},
-): Entry<Native> {
-  const { side, id, number, state, status, mark, reference, party, lines, native } = order;
-  const { stranger, open, date } = order;
-  const called = `${side} ${number ?? `#${id}`}`;
-  const marked = (name: string): string[] =>
-    mark === null ? [name] : [name, `${name} ${markOf(mark)}`];
+const namesIn = (
+  names: readonly OrderName[],
+  side: LedgerSide,
+): Pick<GoodsWhere, "numbers" | "ids"> => {
+  const own = names.filter((name) => name.side === side);
   return {
-    ...PLAIN_ENTRY,
-    id: marked(called).at(-1) ?? called,
-    aliases: [...marked(`${side} #${id}`), ...(status === "draft" ? [] : marked(called))],
-    mark,
-    number: reference,
-    party,
-    status,
-    unfinished,
-    facts: {
-      ...(reference === null ? {} : { number: reference }),
-      party,
-      days: { date },
-      words: { side },
-      lines,
-    },
-    goods: {
-      called,
-      state,
-      told: `${called} ${state}`,
-      bound,
-      ...(stranger === undefined ? {} : { stranger }),
-      ...(open === undefined ? {} : { open }),
-      renumbers: renumber !== undefined,
-      unmarking: `${markOf(mark ?? owner)} out of ${markedIn}`,
-    },
-    native,
+    numbers: own.flatMap(({ number }) => number ?? []),
+    ids: own.flatMap(({ id }) => id ?? []),
   };
-}
-
-/*
- * Delivery tickets of both sides, under their own numbers: how links call them, what their notes say, and what an ERP adds
- * so that goods.ts can plan them. Whose one is, and what books have no field for, is in its notes.
- */
-
-/** A ticket as books show it. */
-export interface BookedTicket<Native> {
-  readonly type: ShipmentDocument["type"];
-  /** Of the database: no other of either type has it. */
-  readonly id: string;
-  readonly number: string;
-  /** What people call it there: `stock.shipment.out 12 (#5)`. */
-  readonly called: string;
-  /** How far it is, in the ERP's own word. */
-  readonly state: string;
-  /** `waiting` is as far as a ticket that waits brings it; `entered` is before that. */
-  readonly stage: "entered" | "waiting" | "done" | "cancelled";
-  /** Its lines can be changed no more. */
-  readonly fixed: boolean;
-  /** See {@link GoodsEntry.open}. */
-  readonly open?: boolean;
-  readonly party: string;
-  readonly reference: string | null;
-  readonly date: string | null;
-  readonly lines: readonly FactLine[];
-  readonly notes: readonly (string | null)[];
-  readonly native: Native;
-}
-
-/** What is looked for: everything that one of these names. `ids`: {@link BookedTicket.id}. */
-export type TicketNames = Omit<OrderNames, "references">;
-
-/** What an ERP adds. Every method @throws Refused, a fault of the ERP; it may be called again after anything. */
-interface TicketDesk<Native> {
-  /** Left out: tickets wait as drafts. */
-  readonly can?: Capabilities;
-  /** The record that these books keep of it. Left out: all that it says. @throws Refused when they cannot keep it */
-  kept?(document: ShipmentDocument): Facts;
-  /** Is its whole note written with it, in one request? Left out: it is a note of its own. */
-  readonly notes?: "within";
-  /** Those of both types. */
-  search(names: TicketNames, signal: AbortSignal): Promise<readonly BookedTicket<Native>[]>;
-  /** Everything of both types in the scope, in pages; the position of a page resumes after it. */
-  list(
-    scope: Scope,
-    from: string | null,
-    signal: AbortSignal,
-  ): AsyncIterable<RowPage<BookedTicket<Native>>>;
-  create(desired: Desired<"shipment">, call: Call): Promise<void>;
-  note(native: Native, text: string, call: Call): Promise<void>;
-  /** Writes its number alone anew, however far it is. Left out: only {@link amend} does. */
-  renumber?(desired: Desired<"shipment">, native: Native, call: Call): Promise<void>;
-  /** Writes its number, its lines, its date and its reference anew. */
-  amend(desired: Desired<"shipment">, native: Native, call: Call): Promise<void>;
-  cancel(native: Native, call: Call): Promise<void>;
-  bring(native: Native, to: "waiting" | "done", call: Call): Promise<void>;
-}
-
-const TICKET_CAPABILITIES: Capabilities = {
-  has: ["draft", "posted", "cancelled"],
-  byUs: "posted",
-  amend: { lines: "draft", "days.date": "draft", reference: "draft" },
-  atomic: 1,
-  numbered: "once",
 };
 
-export const ticketAdapter = <Native>(
-  desk: TicketDesk<Native>,
-): GoodsAdapter<"shipment", BookedTicket<Native>> => ({
-  can: desk.can ?? TICKET_CAPABILITIES,
-  accept: expectGallons,
-  expected: (documents) =>
-    orRefused(documents, async (one) => desk.kept?.(one) ?? ticketFacts(one)),
-  async locate([desired], { signal }) {
-    if (desired === undefined) return [];
-    const { document, mark, number } = desired;
-    const days = document.date === null ? [] : [document.date];
-    const names = { ...NOTHING, numbers: spellingsOf(number), marks: [mark], days };
-    const tickets = await searched(desk, names, signal);
-    return tickets.map((ticket) => ticketEntry(desk, ticket, [], desired));
-  },
-  async create(desired, call) {
-    for (const one of desired) await desk.create(one, call);
-    return desired.map(() => null);
-  },
-  async apply(to, steps, call) {
-    for (const one of steps) await step(desk, to, one, call);
-  },
-  async get(ids, { signal }) {
-    const names = ids.map((id) => ({ id, own: OWN.exec(id)?.[1], name: ticketIn(id) }));
-    const numbers = names.flatMap(({ id, own, name }) =>
-      own === undefined ? [name?.number ?? id] : [],
-    );
-    const marks = names.flatMap(({ name }) => name?.platformId ?? []);
-    const own = names.flatMap((one) => one.own ?? []);
-    const tickets = await searched(desk, { numbers, ids: own, marks, days: [] }, signal);
-    return tickets.map((ticket) => ticketEntry(desk, ticket, ids));
-  },
-  async named(numbers, signal) {
-    const names = { ...NOTHING, numbers: numbers.flatMap(spellingsOf) };
-    return (await desk.search(names, signal)).map((ticket) => ticketEntry(desk, ticket, []));
-  },
-  async *list(scope, from, signal) {
-    for await (const { rows, position } of desk.list(scope, from, signal))
-      yield { entries: rows.map((ticket) => ticketEntry(desk, ticket, [])), position };
-  },
-});
-
-/** A ticket of which no link tells, by its database id: two of one number and one mark are two. */
-const OWN = /^#(.+)$/;
-
-/** By their numbers, and those that have none of them by their marks: a ticket may have been given another number. */
-async function searched<Native>(
-  desk: Pick<TicketDesk<Native>, "search">,
-  { numbers, ids, marks, days }: TicketNames,
-  signal: AbortSignal,
-): Promise<readonly BookedTicket<Native>[]> {
-  const named = await desk.search({ ...NOTHING, numbers, ids }, signal);
-  const known = new Set(named.flatMap(ticketsOf));
-  const absent = marks.filter((mark) => !known.has(mark));
-  if (absent.length === 0) return named;
-  return [...named, ...(await desk.search({ ...NOTHING, marks: absent, days }, signal))];
-}
-
-/** The platform's ids of tickets that its notes name. */
-export const ticketsOf = ({ notes }: Pick<BookedTicket<unknown>, "notes">): string[] =>
-  notes.flatMap((note) => platformIdIn(note) ?? []);
+/* Delivery tickets. */
 
 /** @throws Refused for a line that moves nothing: books may drop it silently */
 function expectGallons({ lines }: ShipmentDocument): void {
@@ -411,26 +348,81 @@ function expectGallons({ lines }: ShipmentDocument): void {
   });
 }
 
-const sideOf = ({ type }: Pick<ShipmentDocument, "type">): "sale" | "purchase" =>
-  type === "out" ? "sale" : "purchase";
+function ticketsOf<Row extends GoodsRow>(
+  table: GoodsTable<"shipment", Row>,
+): Naming<"shipment", Row> {
+  /** By their numbers, and those that have none of them by their marks: a ticket may have been given another number. */
+  const searched = async (
+    { marks = [], days = [], ...names }: Partial<GoodsWhere>,
+    signal: AbortSignal,
+  ): Promise<readonly Row[]> => {
+    const rows = await table.search({ ...NOTHING, ...names }, signal);
+    const known = new Set(rows.flatMap((row) => row.marks));
+    const absent = marks.filter((mark) => !known.has(mark));
+    if (absent.length === 0) return rows;
+    return [...rows, ...(await table.search({ ...NOTHING, marks: absent, days }, signal))];
+  };
+  /** @param asked names of links that it is looked for by */
+  const entryIn = (
+    row: Row,
+    { asked = [], mark = "" }: { readonly asked?: readonly string[]; readonly mark?: string } = {},
+  ): Entry<Row> => {
+    const { id, marks, reference, status } = row;
+    const number = row.number ?? "";
+    const entry = entryOf(row, number, `the note with ${markOf(mark)} away`);
+    const { facts } = entry;
+    return {
+      ...entry,
+      id: `#${id}`,
+      aliases: [
+        ...(asked.includes(number) || marks.length === 0 ? [number] : []),
+        ...BROUGHT[status].flatMap((to) => marks.map((one) => ticketName(number, to, one))),
+        // Under the number that it had: it is told by whose it is.
+        ...asked.filter((name) => isCalled(row, ticketIn(name))),
+      ],
+      mark: marks.includes(mark) ? mark : entry.mark,
+      number,
+      unfinished: status === "entered",
+      facts: { ...facts, number, words: { ...facts.words, reference } },
+    };
+  };
+  return {
+    held: (row) => entryIn(row),
+    async called(asked, signal) {
+      const names = asked.map((id) => ({ id, own: OWN.exec(id)?.[1], name: ticketIn(id) }));
+      const where = {
+        numbers: names.flatMap(({ id, own, name }) => (own ? [] : [name?.number ?? id])),
+        ids: names.flatMap(({ own }) => own ?? []),
+        marks: names.flatMap(({ name }) => name?.platformId ?? []),
+      };
+      return (await searched(where, signal)).map((row) => entryIn(row, { asked }));
+    },
+    async numbered(numbers, signal) {
+      return (await searched({ numbers }, signal)).map((row) => entryIn(row));
+    },
+    async located({ document, mark, number }, signal) {
+      const days = document.date === null ? [] : [document.date];
+      const where = { numbers: spellingsOf(number), marks: [mark], days };
+      return (await searched(where, signal)).map((row) => {
+        const entry = entryIn(row, { mark });
+        const unfinished = entry.unfinished || !row.marks.includes(mark);
+        return { ...entry, unfinished, id: ticketName(entry.number ?? "", document.status, mark) };
+      });
+    },
+  };
+}
 
-const ticketFacts = ({ type, number, date, reference, lines }: ShipmentDocument): Facts => ({
-  number,
-  ...(date === null ? {} : { days: { date } }),
-  words: { side: sideOf({ type }), reference },
-  lines: lines.map(({ product, quantity, unit }) =>
-    goodsLine({ product, quantity, unit, unitPrice: null }),
-  ),
-});
+/** A ticket of which no link tells, by its database id: two of one number and one mark are two. */
+const OWN = /^#(.+)$/;
 
 /**
  * `DT-1001 done platform:1c2d…`: its number, what it was brought to, and whose it is. Books that were restored may have
  * it as it was before, or another one under its number.
  */
-const idOf = ({ number, status, id }: Pick<ShipmentDocument, "number" | "status" | "id">): string =>
-  `${number} ${status} ${markOf(id)}`;
+const ticketName = (number: string, status: string, mark: string): string =>
+  `${number} ${status} ${markOf(mark)}`;
 
-/** What such an id says. */
+/** What such a name says. */
 interface TicketName {
   readonly number: string;
   readonly status: string;
@@ -439,7 +431,7 @@ interface TicketName {
   readonly platformId: string;
 }
 
-/** Null: no id of ours. */
+/** Null: no name of ours. */
 export function ticketIn(id: string): TicketName | null {
   const { groups } =
     /^(?<brought>(?<number>.+) (?<status>waiting|done|cancelled)) platform:(?<platformId>\S+)$/.exec(
@@ -449,91 +441,18 @@ export function ticketIn(id: string): TicketName | null {
 }
 
 /** What a ticket may have said to bring it there. Not what a person cancelled since then: that is not lost. */
-const STATUSES: Readonly<
-  Record<BookedTicket<unknown>["stage"], readonly ShipmentDocument["status"][]>
-> = {
+const BROUGHT: Readonly<Record<GoodsRow["status"], readonly ShipmentDocument["status"][]>> = {
   entered: [],
-  waiting: ["waiting"],
-  done: ["waiting", "done"],
+  draft: ["waiting"],
+  posted: ["waiting", "done"],
   cancelled: ["waiting", "done", "cancelled"],
 };
 
-function ticketEntry<Native>(
-  desk: Pick<TicketDesk<Native>, "notes" | "renumber">,
-  ticket: BookedTicket<Native>,
-  asked: readonly string[],
-  desired?: Desired<"shipment">,
-): Entry<BookedTicket<Native>> {
-  const { called, number, state, stage, fixed, open, date, reference, lines } = ticket;
-  const tickets = ticketsOf(ticket);
-  const isOurs = desired !== undefined && tickets.includes(desired.mark);
-  const isComplete =
-    desired === undefined || (isNoted(desk, desired.document, ticket) && stage !== "entered");
-  return {
-    ...PLAIN_ENTRY,
-    id: desired === undefined ? `#${ticket.id}` : idOf({ ...desired.document, number }),
-    aliases: [
-      ...(asked.includes(number) || tickets.length === 0 ? [number] : []),
-      ...STATUSES[stage].flatMap((status) => tickets.map((id) => idOf({ number, status, id }))),
-      // Under the number that it had: it is told by whose it is.
-      ...asked.filter((id) => isCalled(ticket, ticketIn(id))),
-    ],
-    mark: isOurs ? desired.mark : (tickets[0] ?? null),
-    number,
-    party: ticket.party,
-    status: stage === "cancelled" ? stage : stage === "done" ? "posted" : "draft",
-    unfinished: !isComplete,
-    facts: {
-      number,
-      party: ticket.party,
-      days: { date },
-      words: { side: sideOf(ticket), reference },
-      lines,
-    },
-    goods: {
-      called,
-      state,
-      told: `${number} ${state}`,
-      fixed,
-      ...(open === undefined ? {} : { open }),
-      renumbers: desk.renumber !== undefined,
-      unmarking: `the note with ${markOf(desired?.mark ?? "")} away`,
-    },
-    native: ticket,
-  };
-}
-
-const isCalled = (ticket: BookedTicket<unknown>, name: TicketName | null): boolean =>
+const isCalled = ({ marks, status }: GoodsRow, name: TicketName | null): boolean =>
   name !== null &&
-  ticketsOf(ticket).includes(name.platformId) &&
-  STATUSES[ticket.stage].some((status) => status === name.status);
+  marks.includes(name.platformId) &&
+  BROUGHT[status].some((brought) => brought === name.status);
 
-/** Of a void one, and where the note is part of the ticket, only whose it is still matters. */
-const isNoted = (
-  { notes }: Pick<TicketDesk<never>, "notes">,
-  document: ShipmentDocument,
-  ticket: BookedTicket<unknown>,
-): boolean =>
-  document.status === "cancelled" || notes === "within"
-    ? ticketsOf(ticket).includes(document.id)
-    : ticket.notes.includes(noteOf(document));
-
-/** The platform's id is in its last line. */
-const noteOf = ({ id, note }: ShipmentDocument): string =>
+/** The note of a ticket, for books that keep it whole. The platform's id is in its last line. */
+export const noteOf = ({ id, note }: ShipmentDocument): string =>
   [...(note === null ? [] : [note]), markOf(id)].join("\n");
-
-async function step<Native>(
-  desk: TicketDesk<Native>,
-  to: StepTo,
-  { desired, entry: { native: ticket }, differences }: Step<"shipment", BookedTicket<Native>>,
-  call: Call,
-): Promise<void> {
-  const { document } = desired;
-  if (to === "amended" && desk.renumber && differences.every(({ field }) => field === "number"))
-    return desk.renumber(desired, ticket.native, call);
-  if (to === "amended") return desk.amend(desired, ticket.native, call);
-  if (!isNoted(desk, document, ticket)) await desk.note(ticket.native, noteOf(document), call);
-  if (to !== "cancelled")
-    return desk.bring(ticket.native, document.status === "done" ? "done" : "waiting", call);
-  if (ticket.stage !== "cancelled") await desk.cancel(ticket.native, call);
-}

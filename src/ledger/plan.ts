@@ -287,7 +287,7 @@ const linesOf = (
 
 /** Can a step of ours change this field on this record? */
 export const isAmendable = (
-  { amend }: Capabilities,
+  { amend }: Pick<Capabilities, "amend">,
   field: string,
   { status, fixed }: Pick<Entry, "status" | "fixed">,
 ): boolean => {

@@ -154,14 +154,8 @@ export interface GoodsEntry {
   readonly state: string;
   /** Both, for the log: `sale 12 processing`. */
   readonly told: string;
-  /** Its lines cannot be changed any more, though it is not `posted`. */
-  readonly fixed?: boolean;
-  /** Whether its lines can be changed, and it can be cancelled, though it is `posted`. Left out: it cannot. */
-  readonly open?: boolean;
   /** The link of the document names it, and it has no mark. */
   readonly bound?: boolean;
-  /** Its number is written anew however far it is. Left out: only while its lines can be changed. */
-  readonly renumbers?: boolean;
   /** Why one that a person entered cannot be ours: `is invoiced by Tryton itself`. */
   readonly stranger?: string;
   /** How a person makes it no document of ours any more: `platform:0b6f… out of its comment`. */
@@ -245,9 +239,6 @@ export type LedgerSide = "sale" | "purchase";
 /** Parties are found and made for documents; who tells them to reconciliation is the connector's choice. */
 export type PartyAdapter = Omit<LedgerAdapter<"party">, "get" | "named" | "list"> &
   Partial<Pick<LedgerAdapter<"party">, "get" | "named" | "list">>;
-
-/** Entries of orders and tickets have `goods`; `atomic` is 1. `locate` tells those of both sides. */
-export type GoodsAdapter<K extends GoodsKind, Native = unknown> = LedgerAdapter<K, Native>;
 
 /** Records as books show them, in the order of a list. */
 export interface RowPage<Row> {

@@ -20,6 +20,7 @@ import {
 import { unavailable } from "./errors.ts";
 import { ledgerHoldings, priceHoldings } from "./holdings.ts";
 import { coveredAmong, coveringBy, type Notes } from "./notes.ts";
+import { goodsAdapter, type GoodsTable } from "./orders.ts";
 import {
   type Books,
   type Call,
@@ -40,7 +41,7 @@ import {
 import { ledgerSink } from "./sink.ts";
 import { type StampFeed, stampSource } from "./stamps.ts";
 
-/** Orders and tickets have their own adapters (orders.ts). */
+/** Orders and tickets have tables of their own (orders.ts). */
 export type TableKind = Exclude<LedgerKind, GoodsKind>;
 
 /** What is looked for: every record that one of these names; more may be found. Left out: none. */
@@ -339,11 +340,13 @@ export interface LedgerOptions extends Omit<Books, "adapters" | "surroundings"> 
     readonly paidInvoice?: AnyTable<"invoice">;
     // oxlint-disable-next-line typescript/no-explicit-any
     readonly price?: PriceTable<any>;
+    // oxlint-disable-next-line typescript/no-explicit-any
+    readonly order?: GoodsTable<"order", any>;
+    // oxlint-disable-next-line typescript/no-explicit-any
+    readonly shipment?: GoodsTable<"shipment", any>;
   };
   /** Kinds of which reconciliation is told otherwise than by these tables. Left out: none. */
   readonly holdings?: Parameters<typeof ledgerHoldings>[1];
-  /** Those of orders and tickets (orders.ts), and of kinds that have no table yet. */
-  readonly adapters?: Books["adapters"];
 }
 
 export interface Ledger {
@@ -362,9 +365,9 @@ const SINKS = {
   shipments: "shipment",
 } as const;
 
-export function openLedger({ tables, adapters: others = {}, ...options }: LedgerOptions): Ledger {
+export function openLedger({ tables, ...options }: LedgerOptions): Ledger {
   const { name, surroundings } = options;
-  const { party, price, paidInvoice, ...documents } = tables;
+  const { party, price, paidInvoice, order, shipment, ...documents } = tables;
   const adapterOf = <K extends TableKind>(kind: K, table: AnyTable<K>): LedgerAdapter<K> =>
     tableAdapter(kind, table, surroundings);
   const adapters = Object.fromEntries([
@@ -372,7 +375,8 @@ export function openLedger({ tables, adapters: others = {}, ...options }: Ledger
       kind,
       adapterOf(kind as TableKind, table as AnyTable<TableKind>),
     ]),
-    ...Object.entries(others),
+    ...(order === undefined ? [] : [["order", goodsAdapter("order", order)]]),
+    ...(shipment === undefined ? [] : [["shipment", goodsAdapter("shipment", shipment)]]),
     ...(party === undefined
       ? []
       : [
