@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { Decimal } from "../core/decimal.ts";
 import { type Json, parseExact } from "../core/json.ts";
+import type { PrintedDocument } from "./document.ts";
 import { type ErrorCode, errorStatuses } from "../platform/contract/operation.ts";
 
 export interface Answer {
@@ -9,6 +10,8 @@ export interface Answer {
   readonly type: string | null;
   readonly body: string | Buffer;
   readonly headers: Readonly<Record<string, string>>;
+  /** In place of the body: what a PDF is printed of. */
+  readonly paper?: PrintedDocument;
 }
 
 export const JSON_TYPE = "application/json; charset=utf-8";
@@ -30,6 +33,12 @@ interface More {
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+export const printed = (paper: PrintedDocument): Answer => {
+  const name = paper.title.replaceAll(/[^A-Za-z0-9-]+/g, "-");
+  const headers = { "Content-Disposition": `inline; filename="${name}.pdf"` };
+  return { status: 200, type: "application/pdf", body: "", headers, paper };
+};
 
 /** Thrown by whatever refuses a request; it becomes the error envelope. */
 export class Refusal extends Error {

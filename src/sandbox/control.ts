@@ -2,8 +2,6 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
-import { iso } from "./clock.ts";
-import { Fault } from "./faults.ts";
 import type { Key } from "./keys.ts";
 import {
   complete,
@@ -14,9 +12,10 @@ import {
   type ResourceName,
   resourceNames,
 } from "./kinds.ts";
-import { ReadingsChange } from "./readings.ts";
 import type { Stored } from "./records.ts";
+import { Fault } from "./requests.ts";
 import { companies, generate, isSceneName } from "./scenes/index.ts";
+import { iso, ReadingsChange } from "./settings.ts";
 import type { World } from "./world.ts";
 
 export interface ControlRequest {
@@ -209,8 +208,8 @@ const routes: Readonly<Record<string, Route>> = {
 
   "POST limits": route({
     body: z.strictObject({ key: z.string(), perMinute: limit, monthlyCap: limit }),
-    answer: (world, { key, perMinute, monthlyCap }) =>
-      world.keys.limit(keyOf(world, key).name, perMinute, monthlyCap),
+    answer: (world, { key, ...limits }) =>
+      world.keys.limit(keyOf(world, key).name, world.clock.now(), limits),
   }),
 
   "GET readings": reading((world) => world.readings.values()),

@@ -10,7 +10,7 @@ import { EnvironmentError } from "../core/errors.ts";
 const IN_MEMORY = ":memory:";
 
 /** Marks the file as ours, at this version of the schema. */
-const APPLICATION_ID = 0x66_62_73_04;
+const APPLICATION_ID = 0x66_62_73_05;
 
 /** The open database; every statement is prepared once, under its own text. */
 export class Sql {
@@ -60,11 +60,18 @@ export class Sql {
   }
 
   #statement(text: string): Database.Statement {
-    const known = this.#statements.get(text);
-    if (known !== undefined) return known;
-    const statement = this.database.prepare(text);
+    const statement = this.#statements.get(text) ?? this.database.prepare(text);
     this.#statements.set(text, statement);
     return statement;
+  }
+}
+
+/** A part of the sandbox's state, kept in the database. */
+export abstract class Part {
+  protected readonly sql: Sql;
+
+  constructor(sql: Sql) {
+    this.sql = sql;
   }
 }
 
@@ -116,11 +123,7 @@ function opened(database: Database.Database): Database.Database {
 const SCHEMA = `
 create table setting (name text primary key, value text not null) strict, without rowid;
 
-create table key (
-  name text primary key, value text not null unique, fields text not null,
-  per_minute integer not null, monthly_cap integer not null,
-  window_start real, window_used integer not null, month text, month_used integer not null
-) strict;
+create table key (name text primary key, value text not null unique, fields text not null, usage text not null) strict;
 
 create table record (
   seq integer primary key, kind text not null, id text not null, owner text not null,

@@ -1,36 +1,59 @@
 /**
- * One request from arrival to answer. What it writes, its idempotency record and its line in the log are one
- * transaction; only a delay makes them two, with the key in flight in between.
+ * One request from arrival to answer. The checks before its body come in their order (readings, Idempotency): 401, 429,
+ * 403, 404 for what is no operation at all, key missing, the key's record. A fault is taken behind them, so a request
+ * that is refused or replayed anyway uses none up. What a request writes, its idempotency record and its line in the log
+ * are one transaction; only a delay makes them two, with the key in flight in between.
  */
 import { hash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { admit, type Admitted, type Arrived, matchRoute, replayOf } from "./admission.ts";
+import type { Operation } from "../platform/contract/operation.ts";
+import { type OperationId, operations } from "../platform/contract/operations.ts";
 import {
   type Answer,
   bodyOf,
   codeOf,
+  hashOf,
   invalid,
   json,
   JSON_TYPE,
+  notFound,
   parsed,
   Refusal,
+  refusal,
+  type Sent,
 } from "./answer.ts";
-import { iso } from "./clock.ts";
-import { print, type PrintedDocument } from "./document.ts";
-import type { Fault } from "./faults.ts";
-import type { Write } from "./idempotency.ts";
+import { print } from "./document.ts";
+import { type Credentials, defaultRateHeaders, type Key, WRITE_SCOPE } from "./keys.ts";
 import { written } from "./notation.ts";
-import { perform } from "./operations/index.ts";
+import { type Match, perform } from "./operations.ts";
+import { type Fault, requiredKey, type Write } from "./requests.ts";
+import { iso } from "./settings.ts";
 import type { World } from "./world.ts";
 
-export interface Departure {
-  /** Null: the connection is torn down with no answer. */
-  readonly answer: Answer | null;
-  /** Half of the body, then the connection is torn down. */
-  readonly half: boolean;
+interface Arrived extends Sent {
+  readonly method: string;
+  /** Without the root. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Credentials & { readonly idempotencyKey: string | undefined };
+  /** The caller's. */
+  readonly address: string;
 }
 
-type Result = Answer | PrintedDocument;
+/** A request that may run. */
+interface Admitted {
+  readonly arrived: Arrived;
+  readonly match: Match;
+  readonly key: Key;
+  /** Null: the operation takes no Idempotency-Key. */
+  readonly write: Write | null;
+  readonly fault: Fault | null;
+  /** When it arrived, milliseconds. */
+  readonly at: number;
+  /** Its line in the request log. */
+  readonly seq: number;
+  readonly headers: Answer["headers"];
+}
 
 /**
  * A write that is carried out later: one that answered 5xx (reading `failingWritesCommitLateSeconds`), or one that the
@@ -46,21 +69,20 @@ interface LateWrite {
   readonly write: string | null;
 }
 
-/** What came of a request. */
-interface Run {
-  /** What its idempotency record holds; null: nothing ran. */
-  readonly result: Result | null;
-  /** What the client gets; null: a torn connection. */
-  readonly seen: Result | null;
+/** What the client gets. */
+export interface Departure {
+  /** Null: the connection is torn down with no answer. */
+  readonly answer: Answer | null;
+  /** Half of the body, then the connection is torn down. */
+  readonly half?: boolean;
 }
 
-interface Outcome {
-  readonly seen: Result | null;
-  readonly half: boolean;
-  readonly headers: Readonly<Record<string, string>>;
+interface Outcome extends Departure {
+  readonly headers: Answer["headers"];
 }
 
-const TORN: Outcome = { seen: null, half: false, headers: {} };
+const TORN: Outcome = { answer: null, headers: {} };
+const GARBAGE = json(200, "<html><body>It works, but this is no JSON</body>");
 
 export class Exchange {
   readonly #world: World;
@@ -103,7 +125,7 @@ export class Exchange {
         const caller = world.keys.get(key);
         const match = matchRoute(method, path);
         if (caller === null || match === null) continue;
-        const run = (): Result => {
+        const run = (): Answer => {
           const given = body === null ? undefined : parsed(body);
           return perform(world, caller, match, {}, given, due);
         };
@@ -123,17 +145,16 @@ export class Exchange {
   }
 
   /** A write that the network held comes at last, under its key, and nobody waits for the answer. */
-  #arrive({ key, method, path, body, due }: LateWrite, write: Write, run: () => Result): void {
-    const world = this.#world;
+  #arrive({ key, method, path, body, due }: LateWrite, write: Write, run: () => Answer): void {
+    const { log, idempotency } = this.#world;
     const bodyHash = body === null ? null : hash("sha256", body);
     const arrival = { at: iso(due), key, method, path, query: {}, bodyHash };
-    const seq = world.log.begin({ ...arrival, idempotencyKey: write.key });
+    const seq = log.begin({ ...arrival, idempotencyKey: write.key });
     let replay: Answer | null = null;
-    const answer = this.#attempt(() => (replay = world.idempotency.check(write, due)) ?? run());
-    const { status } = isAnswer(answer) ? answer : { status: 200 };
-    if (replay === null && isAnswer(answer) && status !== 409)
-      world.idempotency.end(write, answer, due, due);
-    world.log.end(seq, key, { status, replayed: replay !== null, fault: null });
+    const answer = this.#attempt(() => (replay = idempotency.check(write, due)) ?? run());
+    const { status } = answer;
+    if (replay === null && status !== 409) idempotency.end(write, answer, due, due);
+    log.end(seq, key, { status, replayed: replay !== null, fault: null });
   }
 
   async #handle(arrived: Arrived): Promise<Departure> {
@@ -141,11 +162,17 @@ export class Exchange {
     this.commitLate();
     const first = world.transaction(() => {
       const admitted = admit(world, arrived);
-      if ("settled" in admitted)
-        return { seen: admitted.settled, half: false, headers: admitted.headers };
-      return admitted.fault?.kind === "delay" ? admitted : this.#finish(admitted);
+      if ("answer" in admitted || admitted.fault?.kind === "delay") return admitted;
+      return this.#finish(admitted);
     });
-    return this.#depart("seen" in first ? first : await this.#later(first));
+    const { answer, half, headers } = "answer" in first ? first : await this.#later(first);
+    if (answer === null) return TORN;
+    const date = new Date(world.clock.now()).toUTCString();
+    const whole = await this.#written(answer);
+    return {
+      answer: { ...whole, headers: { Date: date, ...headers, ...whole.headers } },
+      half: half === true,
+    };
   }
 
   /** A fault `delay`: the key is in flight, then the write runs, whether or not its client still waits. */
@@ -159,47 +186,45 @@ export class Exchange {
       return TORN;
     }
     // A reset came in between: the world that this request came to is gone.
-    if (world.epoch !== epoch) return TORN;
-    return world.transaction(() => this.#finish(admitted));
+    return world.epoch === epoch ? world.transaction(() => this.#finish(admitted)) : TORN;
   }
 
   /** Runs the operation, or what a fault makes of it, and keeps the outcome. */
   #finish(admitted: Admitted): Outcome {
-    const world = this.#world;
+    const { clock, idempotency, keys, log } = this.#world;
     const { key, write, fault, seq, headers, at } = admitted;
-    const now = world.clock.now();
+    const now = clock.now();
     const { result, seen } = this.#run(admitted, now);
-    if (write !== null && result === null) world.idempotency.free(write);
-    if (write !== null && result !== null && isAnswer(result))
-      world.idempotency.end(write, result, at, now);
-    const again = fault?.kind === "twice" && write !== null ? replayOf(world, write, now) : null;
-    const status = seen === null ? null : isAnswer(seen) ? seen.status : 200;
-    if (status !== null && status < 400) world.keys.bill(key.name, now);
-    const replayed = again !== null;
-    world.log.end(seq, key.name, { status, replayed, fault: fault?.kind ?? null });
-    return { seen: again ?? seen, half: fault?.kind === "truncate", headers };
+    if (write !== null && result === null) idempotency.free(write);
+    if (write !== null && result !== null) idempotency.end(write, result, at, now);
+    const again =
+      fault?.kind === "twice" && write !== null ? replayOf(this.#world, write, now) : null;
+    const status = seen?.status ?? null;
+    if (status !== null && status < 400) keys.bill(key.name, now);
+    log.end(seq, key.name, { status, replayed: again !== null, fault: fault?.kind ?? null });
+    return { answer: again ?? seen, half: fault?.kind === "truncate", headers };
   }
 
-  #run(admitted: Admitted, now: number): Run {
-    const { fault } = admitted;
+  /**
+   * `result`: what its idempotency record holds; null: nothing ran. `seen`: what the client gets; null: a torn connection.
+   */
+  #run(admitted: Admitted, now: number): { result: Answer | null; seen: Answer | null } {
+    const { fault, write } = admitted;
+    const plainly = (answer: Answer) => ({ result: answer, seen: answer });
     switch (fault?.kind) {
-      case "status": {
-        if (fault.when === "after" && !this.#putOff(admitted, fault, now))
+      case "status":
+        if (fault.when === "after" && !this.#putOff(admitted, fault.status, now))
           this.#operate(admitted, now);
         return plainly(statusAnswer(fault));
-      }
-      case "reset": {
-        const result = fault.when === "after" ? this.#operate(admitted, now) : null;
-        return { result, seen: null };
-      }
+      case "reset":
+        return { result: fault.when === "after" ? this.#operate(admitted, now) : null, seen: null };
       case "garbage":
         return { result: this.#operate(admitted, now), seen: GARBAGE };
       case "cursor":
         return plainly(invalid("cursor is not valid any more: start the walk again.").answer);
       case "held":
         // Nobody misses a read.
-        if (admitted.write !== null)
-          this.#defer(admitted, now + fault.seconds * 1000, admitted.write);
+        if (write !== null) this.#defer(admitted, now + fault.seconds * 1000, write);
         return { result: null, seen: null };
       case "delay":
       case "truncate":
@@ -209,7 +234,7 @@ export class Exchange {
     }
   }
 
-  #operate({ arrived, match, key }: Admitted, now: number): Result {
+  #operate({ arrived, match, key }: Admitted, now: number): Answer {
     return this.#attempt(() => {
       const body = bodyOf(arrived, match.operation.body !== undefined);
       return perform(this.#world, key, match, arrived.query, body, now);
@@ -217,7 +242,7 @@ export class Exchange {
   }
 
   /** What a refused operation wrote is undone; its refusal is the answer. */
-  #attempt(work: () => Result): Result {
+  #attempt(work: () => Answer): Answer {
     try {
       return this.#world.transaction(work);
     } catch (error) {
@@ -227,7 +252,7 @@ export class Exchange {
   }
 
   /** Leaves a write that answers 5xx for later, when the reading says so. */
-  #putOff(admitted: Admitted, { status }: StatusFault, now: number): boolean {
+  #putOff(admitted: Admitted, status: number, now: number): boolean {
     const late = this.#world.readings.values().failingWritesCommitLateSeconds;
     if (late === 0 || status < 500 || admitted.write === null) return false;
     this.#defer(admitted, now + late * 1000, null);
@@ -245,37 +270,103 @@ export class Exchange {
     );
   }
 
-  async #depart({ seen, half, headers }: Outcome): Promise<Departure> {
-    if (seen === null) return { answer: null, half };
-    const date = new Date(this.#world.clock.now()).toUTCString();
-    const whole = isAnswer(seen) ? this.#written(seen) : await printed(seen);
-    return { answer: { ...whole, headers: { Date: date, ...headers, ...whole.headers } }, half };
-  }
-
-  #written(answer: Answer): Answer {
+  async #written(answer: Answer): Promise<Answer> {
+    if (answer.paper !== undefined) return { ...answer, body: await print(answer.paper) };
     const nth = this.#answers++;
     if (answer.type !== JSON_TYPE || typeof answer.body !== "string") return answer;
     return { ...answer, body: written(answer.body, nth, this.#world.readings.values()) };
   }
 }
 
-type StatusFault = Extract<Fault, { kind: "status" }>;
+/** What may run, or the answer without the operation: a refusal or a replay. */
+function admit(world: World, arrived: Arrived): Admitted | Outcome {
+  const { method, path, query, body, digest, tooLarge } = arrived;
+  const now = world.clock.now();
+  const { idempotencyKey = null } = arrived.headers;
+  const bodyHash = body.length === 0 && !tooLarge ? null : digest;
+  const line = { at: iso(now), key: null, method, path, query, idempotencyKey, bodyHash };
+  const seq = world.log.begin(line);
+  let headers = defaultRateHeaders;
+  let key: Key | null = null;
+  const settled = (answer: Answer, replayed: boolean): Outcome => {
+    world.log.end(seq, key?.name ?? null, { status: answer.status, replayed, fault: null });
+    return { answer, headers };
+  };
+  try {
+    key = world.keys.authenticate(arrived.headers, now);
+    const limit = world.keys.admit(key.name, now);
+    headers = { ...limit.headers, ...(key.sandbox ? { "X-SVC-Sandbox": "true" } : {}) };
+    if (limit.refused !== null) throw limit.refused;
+    const match = matchAllowed(key, arrived);
+    const write = writeOf(key, match, arrived);
+    const replay = write === null ? null : replayOf(world, write, now);
+    if (replay !== null) return settled(replay, true);
+    const hasCursor = (query["cursor"] ?? "") !== "";
+    const target = { method, path: match.operation.path, key: key.name, hasCursor };
+    const fault = world.faults.take(target);
+    // Only a delayed write can be met in flight: the others end in the transaction that they begin in.
+    if (write !== null && fault?.kind === "delay") world.idempotency.begin(write, now);
+    return { arrived, match, key, write, fault, at: now, seq, headers };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return settled(error.answer, false);
+  }
+}
 
-const plainly = (result: Result): Run => ({ result, seen: result });
+/** The original answer of a write that has been carried out; null when it may run. @throws Refusal */
+function replayOf(world: World, write: Write, now: number): Answer | null {
+  const replay = world.idempotency.check(write, now);
+  const isShown = world.readings.values().replayShown;
+  return replay === null || isShown ? replay : { ...replay, headers: {} };
+}
 
-function statusAnswer({ status, code = codeOf(status), retryAfter }: StatusFault): Answer {
+/**
+ * The operation, where the key may ask for it (part 5, rules 4 and 5): the address of the caller must be on the key's list
+ * when it has one. Reading, and the freight calculation, need no scope (readings). @throws Refusal
+ */
+function matchAllowed({ addresses, scopes }: Key, { address, method, path }: Arrived): Match {
+  if (addresses !== null && !addresses.includes(address))
+    throw refusal("INSUFFICIENT_SCOPE", `The address ${address} is not allowed.`);
+  const match = matchRoute(method, path);
+  if (match === null) throw notFound(`${method} ${path}`);
+  const { idempotencyKey, scope = WRITE_SCOPE } = match.operation;
+  if (idempotencyKey && !scopes.includes(scope))
+    throw refusal("INSUFFICIENT_SCOPE", `The key lacks the scope ${scope}.`);
+  return match;
+}
+
+/** Rule W1; on the freight calculation the header is ignored. */
+function writeOf({ company }: Key, { operation }: Match, arrived: Arrived): Write | null {
+  if (!operation.idempotencyKey) return null;
+  const { method, path, headers } = arrived;
+  return { company, key: requiredKey(headers.idempotencyKey), method, path, hash: hashOf(arrived) };
+}
+
+const routes = (Object.entries(operations) as [OperationId, Operation][]).map(
+  ([name, operation]) => ({
+    name,
+    operation,
+    pattern: new RegExp(`^${operation.path.replace("{id}", "([^/]+)")}$`),
+  }),
+);
+
+/** Null for a path or method that the contract does not have: both are 404 (readings). */
+function matchRoute(method: string, path: string): Match | null {
+  for (const { name, operation, pattern } of routes) {
+    const found = operation.method === method ? pattern.exec(path) : null;
+    if (found === null) continue;
+    try {
+      return { name, operation, id: decodeURIComponent(found[1] ?? "") };
+    } catch {
+      // The id is not encoded as a URL has it: no path of the contract.
+    }
+  }
+  return null;
+}
+
+function statusAnswer(fault: Extract<Fault, { kind: "status" }>): Answer {
+  const { status, code = codeOf(status), retryAfter } = fault;
   const headers: Record<string, string> =
     retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) };
   return new Refusal(status, code, "A fault of the sandbox.", { headers }).answer;
 }
-
-async function printed(document: PrintedDocument): Promise<Answer> {
-  const body = await print(document);
-  const name = document.title.replaceAll(/[^A-Za-z0-9-]+/g, "-");
-  const headers = { "Content-Disposition": `inline; filename="${name}.pdf"` };
-  return { status: 200, type: "application/pdf", body, headers };
-}
-
-const isAnswer = (value: Result): value is Answer => "status" in value;
-
-const GARBAGE = json(200, "<html><body>It works, but this is no JSON</body>");

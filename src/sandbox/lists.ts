@@ -3,11 +3,10 @@ import { createHmac, randomBytes } from "node:crypto";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import { orderStatuses } from "../platform/contract/order.ts";
 import { invalid } from "./answer.ts";
-import { micros } from "./clock.ts";
-import type { Sql } from "./database.ts";
+import { Part, type Sql } from "./database.ts";
 import { type Fields, type Kind, kinds } from "./kinds.ts";
-import type { Readings } from "./readings.ts";
-import { DAY_MICROS, dayOf, fold } from "./shelves.ts";
+import { DAY_MICROS, dayOf, fold } from "./records.ts";
+import { micros, type Readings } from "./settings.ts";
 
 export interface Filters {
   readonly status?: string | undefined;
@@ -73,15 +72,13 @@ interface SightRow {
   readonly updated: number;
 }
 
-export class Lists {
-  readonly cursors: Cursors;
-  readonly #sql: Sql;
+export class Lists extends Part {
+  readonly cursors = new Cursors(this.sql);
   readonly #readings: () => Readings;
 
   constructor(sql: Sql, readings: () => Readings) {
-    this.#sql = sql;
+    super(sql);
     this.#readings = readings;
-    this.cursors = new Cursors(sql);
   }
 
   /** The list envelope of a page (part 1, convention 3). */
@@ -116,7 +113,7 @@ export class Lists {
     const plain = { bound: "", edge: {}, skip: offset };
     if (offset === 0 || axis === undefined || filtered) return plain;
     const forward = sort?.order === "asc";
-    const days = this.#sql.all<{ day: number; count: number }>(
+    const days = this.sql.all<{ day: number; count: number }>(
       `select day, sum(count) as count from tally where shelf = :shelf and axis = :axis
        group by day order by day ${forward ? "" : "desc"}`,
       { shelf, axis },
@@ -224,7 +221,7 @@ export class Lists {
 
   #rows(keys: string, values: Values): SightRow[] {
     // The keys first, out of an index alone where that will do; then only the records of this page.
-    return this.#sql.all<SightRow>(
+    return this.sql.all<SightRow>(
       `select r.shown, k.id, k.created, k.updated from (select seq, created, updated, id ${keys}) k
        cross join record r on r.seq = k.seq`,
       values,
@@ -232,7 +229,7 @@ export class Lists {
   }
 
   #count(text: string, values: Values): number {
-    return this.#sql.value<number>(text, values) ?? 0;
+    return this.sql.value<number>(text, values) ?? 0;
   }
 
   #texts(kind: Kind, rows: readonly SightRow[]): string[] {
@@ -254,20 +251,18 @@ const envelope = (items: readonly string[], meta: object): string =>
   `{"success":true,"data":[${items.join(",")}],"meta":${JSON.stringify(meta)}}`;
 
 /** Cursors carry their walk, and a seal by which an invented one is known (readings, Lists). */
-class Cursors {
-  readonly #sql: Sql;
-  #secret: string;
-
-  constructor(sql: Sql) {
-    this.#sql = sql;
-    this.#secret = sql.setting(SECRET) ?? this.reset();
-  }
+class Cursors extends Part {
+  #secret = this.sql.setting(SECRET) ?? this.#newSecret();
 
   /** No cursor outlives a reset. */
-  reset(): string {
-    this.#secret = randomBytes(16).toString("hex");
-    this.#sql.set(SECRET, this.#secret);
-    return this.#secret;
+  reset(): void {
+    this.#secret = this.#newSecret();
+  }
+
+  #newSecret(): string {
+    const secret = randomBytes(16).toString("hex");
+    this.sql.set(SECRET, secret);
+    return secret;
   }
 
   seal(state: WalkState, now: number): string {

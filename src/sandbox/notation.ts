@@ -1,5 +1,5 @@
 /** The same numbers and instants in another notation (readings `numbersWritten` and `timesWritten`). */
-import type { Readings } from "./readings.ts";
+import type { Readings } from "./settings.ts";
 
 const NUMBERS = { plain: null, padded, exponent };
 const TIMES = { utc: null, offset, trimmed };

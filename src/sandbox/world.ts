@@ -1,15 +1,11 @@
 /** The sandbox's whole state behind one door: opened, reset to a scenario, taken up again after a restart. */
-import { Clock } from "./clock.ts";
 import { Sql } from "./database.ts";
-import { Faults } from "./faults.ts";
-import { Idempotency } from "./idempotency.ts";
 import { Keys } from "./keys.ts";
 import { type RawRecord, type ResourceName, resourceNames } from "./kinds.ts";
-import { Lagging } from "./lagging.ts";
 import { Lists } from "./lists.ts";
-import { RequestLog } from "./log.ts";
-import { ReadingsInForce } from "./readings.ts";
-import { Records } from "./records.ts";
+import { Lagging, Records } from "./records.ts";
+import { Faults, Idempotency, RequestLog } from "./requests.ts";
+import { Clock, ReadingsInForce } from "./settings.ts";
 import { companies, scene, type SceneName } from "./scenes/index.ts";
 
 export class World {

@@ -12,7 +12,9 @@ export interface Product {
   readonly apiGravity: number;
 }
 
-export const products: readonly Product[] = tableOf(`
+export const products = tableOf<Product>(
+  `
+code | name | master | spec | family | price | apiGravity
 ULSD-CLR | Ultra-low sulfur diesel, clear | FP-2010 | 15 ppm S | diesel | 2431500 | 36.2
 ULSD-DYE | Ultra-low sulfur diesel, dyed | FP-2020 | 15 ppm S, dyed | dyed | 2409250 | 36.1
 UNL-87 | Unleaded "Regular" 87 | FP-1087 | 87 AKI | gasoline | 2118750 | 59.8
@@ -25,15 +27,9 @@ KERO-K1 | Kerosene K-1 | FP-2310 | K-1, 0.04% S | diesel | 2902150 | 42.3
 JET-A | Jet A | FP-2400 | ASTM D1655 | jet | 2517600 | 43.1
 PROP-HD5 | Propane HD-5 | FP-3010 | HD-5 | propane | 994250 | 147.6
 DEF-32 | Diesel exhaust fluid 32.5% | FP-4010 | ISO 22241 | fluid | 1662000 | 10.9
-`).map(([code = "", name = "", master = "", spec = "", family, price, apiGravity]) => ({
-  code,
-  name,
-  master,
-  spec,
-  family: family as Product["family"],
-  price: Number(price),
-  apiGravity: Number(apiGravity),
-}));
+`,
+  ["price", "apiGravity"],
+);
 
 export interface Terminal {
   readonly code: string;
@@ -46,7 +42,9 @@ export interface Terminal {
 }
 
 /** Control numbers follow the form of the real list and are invented. */
-export const terminals: readonly Terminal[] = tableOf(`
+export const terminals = tableOf<Terminal>(
+  `
+code | name | city | state | zip | lat | lng
 T-74-TX-2704 | Channel South Rack | Pasadena | TX | 77506 | 29.70912 | -95.20431
 T-74-TX-2718 | Galena Park Products | Galena Park | TX | 77547 | 29.73367 | -95.23021
 T-74-TX-2731 | Baytown Ship Channel | Baytown | TX | 77520 | 29.7355 | -94.97743
@@ -87,15 +85,9 @@ T-58-GA-2508 | Doraville Line | Doraville | GA | 30340 | 33.90981 | -84.27192
 T-59-FL-2114 | Panhandle Port | Pensacola | FL | 32502 | 30.40371 | -87.21592
 T-84-CO-4107 | Commerce City Rack | Commerce City | CO | 80022 | 39.80362 | -104.93671
 T-84-CO-4119 | Fountain Creek | Fountain | CO | 80817 | 38.68211 | -104.70091
-`).map(([code = "", name = "", city = "", state = "", zip = "", lat, lng]) => ({
-  code,
-  name,
-  city,
-  state,
-  zip,
-  lat: Number(lat),
-  lng: Number(lng),
-}));
+`,
+  ["lat", "lng"],
+);
 
 export interface Tax {
   readonly type: string;
@@ -155,8 +147,16 @@ function perGallon(type: string, authority: string, rate: number): Tax {
   return { type, authority, rate, per: "gallon" };
 }
 
-/** The rows and cells of a table written as text. */
-function tableOf(text: string): string[][] {
-  const lines = text.trim().split("\n");
-  return lines.map((line) => line.split(" | "));
+/** The rows of a table written as text, by its first line; `numbers`: the columns that are numbers. */
+function tableOf<Row>(text: string, numbers: readonly (keyof Row)[]): readonly Row[] {
+  const [head = [], ...rows] = text
+    .trim()
+    .split("\n")
+    .map((line) => line.split(" | "));
+  const read = (name: string, cell: string): string | number =>
+    numbers.includes(name as keyof Row) ? Number(cell) : cell;
+  return rows.map(
+    (cells) =>
+      Object.fromEntries(cells.map((cell, at) => [head[at], read(head[at] ?? "", cell)])) as Row,
+  );
 }
