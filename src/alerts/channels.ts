@@ -1,6 +1,6 @@
 /** What is told, as JSON and as text, and where it goes: a webhook over HTTPS, and a mail server. */
 import { createHash, createHmac } from "node:crypto";
-import type { AlertsConfig, EmailConfig } from "../config/alerts.ts";
+import type { AlertsConfig } from "../config/schema.ts";
 import type { AlertRow } from "../store/journal.ts";
 import { openHttp } from "../transport/http.ts";
 
@@ -168,7 +168,7 @@ const signatureOf = (body: string, key: string): string =>
   `sha256=${createHmac("sha256", key).update(body).digest("hex")}`;
 
 /** One address that is refused does not keep it from the others; when all are, it failed. */
-function emailChannel(email: EmailConfig): Channel {
+function emailChannel(email: NonNullable<AlertsConfig["email"]>): Channel {
   const { host, port, tls, user, password, from, to } = email;
   return {
     name: "email",

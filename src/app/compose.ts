@@ -4,8 +4,14 @@ import { calendarOf, type Clock } from "../core/time.ts";
 import type { Endpoint } from "../core/contract.ts";
 import { StoreInUse } from "../core/errors.ts";
 import { holderOf } from "../office/remote.ts";
-import type { EndpointConfig } from "../config/check.ts";
-import { type Config, type FlowConfig, mappingOf, ownerOf } from "../config/config.ts";
+
+import {
+  type Config,
+  type EndpointConfig,
+  type FlowConfig,
+  mappingOf,
+  ownerOf,
+} from "../config/config.ts";
 import { openTables } from "../config/crossref.ts";
 import { attachmentFlow } from "../engine/attach.ts";
 import { withAcknowledgements } from "../engine/acknowledged.ts";

@@ -7,7 +7,7 @@ import { usualBudget } from "../core/budget.ts";
 import { defineConnector, type Mapping } from "../core/contract.ts";
 import { loadConfig } from "./config.ts";
 import { InvalidConfiguration, type Problem } from "./problems.ts";
-import { secret } from "./secret.ts";
+import { secret } from "./schema.ts";
 
 const KEY = "svc_live_Canary7d1f0a93";
 const PASSWORD = "canary-hunter22";

@@ -19,7 +19,7 @@ import { CsvError, parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { ConfigurationError } from "../core/errors.ts";
 import { causeOf, type Complaint, shown } from "./problems.ts";
-import { readBounded } from "./read-file.ts";
+import { readText } from "./document.ts";
 
 export interface Tables {
   /**
@@ -206,7 +206,7 @@ function withOthers(fault: TableFault, others: readonly number[]): TableFault {
 /** The text of the file, or why there is none. */
 function textOf(file: string): string | TableFault {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(readBounded(file, BYTES_MAX));
+    return readText(file, BYTES_MAX);
   } catch (error) {
     const cause = causeOf(error);
     if (error instanceof TypeError && cause === "ERR_ENCODING_INVALID_ENCODED_DATA")

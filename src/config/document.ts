@@ -2,22 +2,21 @@
  * YAML into a plain value that remembers where each part of it was written. YAML 1.2 core: no merge keys, no tags, few
  * aliases, no key twice, no name that JavaScript gives a meaning to.
  */
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
-import { causeOf, type Complaint, type Path, type Problem, settingOf } from "./problems.ts";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
-import { readBounded } from "./read-file.ts";
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import { causeOf, type Complaint, type Path, type Problem, settingOf } from "./problems.ts";
 
-/** A value of a configuration that has settings of its own, by their names. */
-export type Group = Readonly<Record<string, unknown>>;
-
-export const isGroup = (value: unknown): value is Group =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+interface Place {
+  readonly line: number;
+  readonly column: number;
+}
 
 export interface Document {
   readonly value: unknown;
   readonly problems: readonly Problem[];
   /** Of the value at `path`, or of what is nearest above it. */
-  place(path: Path, part?: "key" | "value"): { line: number; column: number };
+  place(path: Path, part?: "key" | "value"): Place;
   /** True when the value at `path`, or a part of it, could not be substituted: there is a problem about it already. */
   broken(path: Path): boolean;
   /**
@@ -26,157 +25,109 @@ export interface Document {
    */
   source(path: Path): string | null;
   /** Every single value (not a list or map), with what its text is made of. */
-  readonly scalars: readonly { readonly path: Path; readonly made: Substituted | null }[];
+  readonly scalars: readonly Scalar[];
+}
+
+interface Scalar {
+  readonly path: Path;
+  readonly made: Substituted | null;
 }
 
 const BYTES_MAX = 1_048_576;
 const ALIASES_MAX = 100;
 const DEPTH_MAX = 50;
-const FORBIDDEN_KEYS = new Set(["__proto__", "constructor", "prototype"]);
+const FORBIDDEN_KEYS = new Set(["__proto__", "constructor", "prototype", "<<"]);
 
 export function readDocument(text: string, outside: Outside): Document {
-  const reading = new Reading(text, outside);
-  reading.run();
-  return reading;
-}
+  const lines = new LineCounter();
+  const problems: Problem[] = [];
+  const scalars: Scalar[] = [];
+  const offsets = new Map<string, { key: number; value: number }>();
+  const broken = new Set<string>();
+  const document = parseDocument(text.length > BYTES_MAX ? "" : text, {
+    lineCounter: lines,
+    schema: "core",
+    merge: false,
+    prettyErrors: false,
+    stringKeys: true,
+  });
+  let aliases = 0;
 
-class Reading implements Document {
-  value: unknown = null;
-  readonly problems: Problem[] = [];
-  readonly scalars: { path: Path; made: Substituted | null }[] = [];
-  readonly #lines = new LineCounter();
-  readonly #offsets = new Map<string, { key: number; value: number }>();
-  readonly #broken: string[] = [];
-  readonly #text: string;
-  readonly #outside: Outside;
-  #aliases = 0;
-
-  constructor(text: string, outside: Outside) {
-    this.#text = text;
-    this.#outside = outside;
-  }
-
-  run(): void {
-    if (this.#text.length > BYTES_MAX) {
-      this.#report([], 0, { message: "is longer than 1 MB", remedy: "No configuration is." });
-      return;
-    }
-    const document = parseDocument(this.#text, {
-      lineCounter: this.#lines,
-      schema: "core",
-      merge: false,
-      prettyErrors: false,
-      stringKeys: true,
-    });
-    const found = [...document.errors, ...document.warnings];
-    if (found.length > 0) {
-      this.#explain(found);
-      return;
-    }
-    const resolve = (node: Node): Node | undefined =>
-      isAlias(node) ? node.resolve(document) : node;
-    this.value = this.#visit(document.contents, [], resolve);
-  }
-
-  /** One cause has many errors: tabs one a line, an open quote whatever comes after it. Each is told once. */
-  #explain(errors: readonly { code: string; message: string; pos: readonly [number, number] }[]) {
-    const indented = [...this.#text.matchAll(/^ *\t[\t ]*(?=\S)/gm)];
-    const [first] = indented;
-    if (first !== undefined) {
-      this.#report([], first.index, tabs(indented.length));
-      return;
-    }
-    for (const alike of Map.groupBy(errors, ({ code }) => code).values()) {
-      const [{ message, pos } = { message: "", pos: [0] }] = alike;
-      const more = alike.length > 1 ? ` (and so in ${alike.length - 1} more places)` : "";
-      const complaint = inWords(message);
-      this.#report([], pos[0], { ...complaint, message: `${complaint.message}${more}` });
-    }
-  }
-
-  place(path: Path, part: "key" | "value" = "value"): { line: number; column: number } {
-    const offsets = this.#offsets.get(id(path));
-    if (offsets === undefined && path.length > 0) return this.place(path.slice(0, -1), "key");
-    const { line, col } = this.#lines.linePos(offsets?.[part] ?? 0);
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
-  }
+  };
+  const report = (path: Path, offset: number, complaint: Complaint): void => {
+    problems.push({ ...placeAt(offset), setting: settingOf(path), ...complaint });
+  };
 
-  source(path: Path): string | null {
-    const inside = ({ path: at }: { path: Path }): boolean =>
-      path.every((step, index) => String(step) === String(at[index]));
-    const sources = this.scalars.filter(inside).map(({ made }) => sourceOf(made));
-    return sources.find((source) => source !== null) ?? null;
-  }
-
-  broken(path: Path): boolean {
-    return this.#broken.includes(id(path));
-  }
-
-  #visit(written: unknown, path: Path, resolve: (node: Node) => Node | undefined): unknown {
-    const node = isNode(written) ? resolve(written) : undefined;
-    const from = isNode(written) ? (written.range?.[0] ?? 0) : undefined;
-    if (from !== undefined) this.#note(path, { value: from });
-    if (isAlias(written)) this.#aliases += 1;
+  function visit(written: unknown, path: Path): unknown {
+    if (!isNode(written)) return null;
+    const at = written.range?.[0] ?? 0;
+    const place = id(path);
+    offsets.set(place, { key: offsets.get(place)?.key ?? at, value: at });
+    const node = isAlias(written) ? written.resolve(document) : written;
+    if (isAlias(written)) aliases += 1;
     if (isAlias(written) && node === undefined)
-      this.#report(path, from, {
+      report(path, at, {
         message: `*${written.source} refers to nothing`,
         remedy: `Mark a value above it with &${written.source}, or put the text into quotes.`,
       });
-    if (path.length > DEPTH_MAX || this.#aliases > ALIASES_MAX) {
-      if (this.#broken.push(id(path)) === 1) this.#report(path, from, TOO_MUCH);
+    if (path.length > DEPTH_MAX || aliases > ALIASES_MAX) {
+      if (broken.size === 0) report(path, at, TOO_MUCH);
+      broken.add(place);
       return null;
     }
-    if (isMap(node)) return this.#map(node.items, path, resolve);
-    if (isSeq(node)) return node.items.map((item, at) => this.#visit(item, [...path, at], resolve));
+    if (isMap(node)) return mapOf(node.items, path);
+    if (isSeq(node)) return node.items.map((item, index) => visit(item, [...path, index]));
     if (!isScalar(node)) return null;
-    if (typeof node.value !== "string") {
-      this.scalars.push({ path, made: null });
-      return node.value;
-    }
-    const made = substitute(node.value, this.#outside);
-    this.scalars.push({ path, made });
-    for (const complaint of made.complaints) this.#report(path, from, complaint);
-    if (made.complaints.length > 0) this.#broken.push(id(path));
-    return made.text;
+    const made = typeof node.value === "string" ? substitute(node.value, outside) : null;
+    scalars.push({ path, made });
+    for (const complaint of made?.complaints ?? []) report(path, at, complaint);
+    if (made !== null && made.complaints.length > 0) broken.add(place);
+    return made === null ? node.value : made.text;
   }
 
-  #map(
-    items: readonly { key: unknown; value: unknown }[],
-    path: Path,
-    resolve: (node: Node) => Node | undefined,
-  ): Record<string, unknown> {
+  function mapOf(items: readonly { key: unknown; value: unknown }[], path: Path): object {
     const map: Record<string, unknown> = {};
     for (const { key, value } of items) {
       const name = isScalar(key) ? String(key.value) : "";
       const at = [...path, name];
       const from = isNode(key) ? (key.range?.[0] ?? 0) : 0;
-      this.#note(at, { key: from, value: from });
-      if (FORBIDDEN_KEYS.has(name) || name === "<<")
-        this.#report(at, from, {
+      offsets.set(id(at), { key: from, value: from });
+      if (!FORBIDDEN_KEYS.has(name)) map[name] = visit(value, at);
+      else
+        report(at, from, {
           message: "cannot be the name of a setting",
           remedy: "Merge keys and the inner names of JavaScript are not supported: write it out.",
         });
-      else map[name] = this.#visit(value, at, resolve);
     }
     return map;
   }
 
-  #note(path: Path, offsets: { key?: number; value: number }): void {
-    const before = this.#offsets.get(id(path));
-    const key = offsets.key ?? before?.key ?? offsets.value;
-    this.#offsets.set(id(path), { key, value: offsets.value });
+  function place(path: Path, part: "key" | "value" = "value"): Place {
+    const found = offsets.get(id(path));
+    if (found === undefined && path.length > 0) return place(path.slice(0, -1), "key");
+    return placeAt(found?.[part] ?? 0);
   }
 
-  #report(path: Path, offset: number | undefined, complaint: Complaint): void {
-    const { line, col } = this.#lines.linePos(offset ?? 0);
-    const setting = settingOf(path);
-    this.problems.push({
-      line: Math.max(line, 1),
-      column: Math.max(col, 1),
-      setting,
-      ...complaint,
-    });
-  }
+  if (text.length > BYTES_MAX)
+    report([], 0, { message: "is longer than 1 MB", remedy: "No configuration is." });
+  const errors = [...document.errors, ...document.warnings];
+  for (const { offset, ...complaint } of complaintsOf(errors, text)) report([], offset, complaint);
+  return {
+    value: problems.length > 0 ? null : visit(document.contents, []),
+    problems,
+    scalars,
+    place,
+    broken: (path) => broken.has(id(path)),
+    source(path) {
+      const isInside = ({ path: at }: Scalar): boolean =>
+        path.every((step, index) => String(step) === String(at[index]));
+      const sources = scalars.filter(isInside).map(({ made }) => sourceOf(made));
+      return sources.find((source) => source !== null) ?? null;
+    },
+  };
 }
 
 const TOO_MUCH: Complaint = {
@@ -185,23 +136,36 @@ const TOO_MUCH: Complaint = {
 };
 
 const id = (path: Path): string => JSON.stringify(path.map(String));
-const isNode = (value: unknown): value is Node =>
-  isAlias(value) || isMap(value) || isSeq(value) || isScalar(value);
 
-const tabs = (lines: number): Complaint => ({
-  message: `is not YAML here: ${lines === 1 ? "this line begins with a tab" : `this line and ${lines - 1} more begin with tabs`}`,
-  remedy:
-    "YAML is indented with spaces only: replace each tab at the beginning of a line by spaces.",
-});
+type YamlError = Readonly<Record<"code" | "message", string>> & { readonly pos: [number, number] };
 
-function inWords(message: string): Complaint {
-  const braces = /flow|Plain value cannot start/i.test(message);
-  return {
-    message: `is not YAML here: ${message.replace(/\.$/, "")}`,
-    remedy: braces
-      ? 'Put a value with ${...} into quotes when it stands inside { } or [ ]: { port: "${PORT}" }.'
-      : "Look at the indentation, the colons and the quotes of this line and the one before.",
-  };
+/** One cause has many errors: tabs one a line, an open quote whatever comes after it. Each is told once. */
+function complaintsOf(
+  errors: readonly YamlError[],
+  text: string,
+): (Complaint & { readonly offset: number })[] {
+  const [tab, ...tabs] = errors.length === 0 ? [] : text.matchAll(/^ *\t[\t ]*(?=\S)/gm);
+  if (tab !== undefined)
+    return [
+      {
+        offset: tab.index,
+        message: `is not YAML here: ${tabs.length === 0 ? "this line begins with a tab" : `this line and ${tabs.length} more begin with tabs`}`,
+        remedy:
+          "YAML is indented with spaces only: replace each tab at the beginning of a line by spaces.",
+      },
+    ];
+  return [...Map.groupBy(errors, ({ code }) => code).values()].flatMap(([error, ...alike]) => {
+    if (error === undefined) return [];
+    const { message, pos } = error;
+    const more = alike.length > 0 ? ` (and so in ${alike.length} more places)` : "";
+    return {
+      offset: pos[0],
+      message: `is not YAML here: ${message.replace(/\.$/, "")}${more}`,
+      remedy: /flow|Plain value cannot start/i.test(message)
+        ? 'Put a value with ${...} into quotes when it stands inside { } or [ ]: { port: "${PORT}" }.'
+        : "Look at the indentation, the colons and the quotes of this line and the one before.",
+    };
+  });
 }
 
 /*
@@ -222,7 +186,7 @@ type Reference =
   | { readonly kind: "variable"; readonly name: string }
   | { readonly kind: "file"; readonly name: string; readonly path: string };
 
-export interface Outside {
+interface Outside {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The configuration's own folder: where relative paths start. */
   readonly folder: string;
@@ -240,20 +204,21 @@ export function substitute(source: string, outside: Outside): Substituted {
   const text = source.replace(REFERENCE, (whole: string, inside: string | undefined) => {
     if (inside === undefined) return "${";
     const found = whole.endsWith("}") ? lookUp(inside, outside) : UNCLOSED;
-    literal = literal.replace(whole, () => ("fallback" in found ? found.fallback : ""));
-    if ("reference" in found) references.push(found.reference);
-    if ("text" in found) return found.text;
-    complaints.push(found);
-    return "";
+    if (!("text" in found)) {
+      complaints.push(found);
+      literal = literal.replace(whole, "");
+      return "";
+    }
+    // A default is written in the file itself.
+    literal = literal.replace(whole, () => (found.reference === null ? found.text : ""));
+    if (found.reference !== null) references.push(found.reference);
+    return found.text;
   });
   return { text, references, literal, complaints };
 }
 
-type Found = Complaint | { readonly text: string; readonly reference: Reference } | Default;
-interface Default {
-  readonly text: string;
-  readonly fallback: string;
-}
+/** `reference`: null for a default. */
+type Found = Complaint | { readonly text: string; readonly reference: Reference | null };
 
 const FORMS = "${NAME}, ${NAME:-default} or ${file:PATH}; $${ is a plain ${";
 const UNCLOSED: Complaint = {
@@ -261,16 +226,16 @@ const UNCLOSED: Complaint = {
   remedy: `Close it with }: ${FORMS}.`,
 };
 
-function lookUp(inside: string, outside: Outside): Found {
+function lookUp(inside: string, { env, folder }: Outside): Found {
   const file = FILE.exec(inside)?.[1];
-  if (file !== undefined) return readReferenced(file, outside);
+  if (file !== undefined) return readReferenced(file, resolve(folder, file));
   const [, name, fallback] = VARIABLE.exec(inside) ?? [];
   if (name === undefined || inside.includes("${"))
     return { message: `"\${${inside}}" refers to nothing`, remedy: `Right would be ${FORMS}.` };
-  const value = outside.env[name];
+  const value = env[name];
   // As in a shell: `:-` stands in for a variable that is not set or empty.
   if (fallback !== undefined && (value === undefined || value === ""))
-    return { text: fallback, fallback };
+    return { text: fallback, reference: null };
   if (value !== undefined) return { text: value, reference: { kind: "variable", name } };
   return {
     message: `the environment variable ${name} is not set`,
@@ -278,11 +243,9 @@ function lookUp(inside: string, outside: Outside): Found {
   };
 }
 
-function readReferenced(name: string, { folder }: Outside): Found {
-  const path = resolve(folder, name);
+function readReferenced(name: string, path: string): Found {
   try {
-    const bytes = readBounded(path, FILE_BYTES_MAX);
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r?\n$/, "");
+    const text = readText(path, FILE_BYTES_MAX).replace(/\r?\n$/, "");
     return { text, reference: { kind: "file", name, path } };
   } catch (error) {
     return {
@@ -299,4 +262,36 @@ function sourceOf(made: Substituted | null): string | null {
   return made.references
     .map(({ kind, name }) => (kind === "file" ? `\${file:${name}}` : `\${${name}}`))
     .join(" and ");
+}
+
+/** Windows has no such flag. Elsewhere opening a pipe that nobody writes to would wait for ever. */
+const NO_WAIT = (constants.O_NONBLOCK as number | undefined) ?? 0;
+
+const PART_BYTES = 65_536;
+
+/**
+ * The UTF-8 text of a regular file (a link to one counts), never more than `bytesMax` of anything.
+ * @throws what the file system throws; an Error in words for what is no file, or too long (see `causeOf`)
+ */
+export function readText(path: string, bytesMax: number): string {
+  const file = openSync(path, constants.O_RDONLY | NO_WAIT);
+  try {
+    const stats = fstatSync(file);
+    if (stats.isDirectory()) throw new Error("it is a folder, not a file");
+    if (!stats.isFile()) throw new Error("it is a device or a pipe, not a file");
+    // The size that is told is a guess: files of the kernel say 0.
+    const parts: Buffer[] = [];
+    let length = 0;
+    for (let read = -1; read !== 0 && length <= bytesMax; length += read) {
+      const part = Buffer.allocUnsafe(Math.min(PART_BYTES, bytesMax + 1 - length));
+      read = readSync(file, part, 0, part.length, null);
+      parts.push(part.subarray(0, read));
+    }
+    const [size, unit] = bytesMax >= 1_000_000 ? [1_000_000, "MB"] : [1_000, "KB"];
+    if (length > bytesMax)
+      throw new Error(`it is longer than ${Math.floor(bytesMax / size)} ${unit}`);
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(parts));
+  } finally {
+    closeSync(file);
+  }
 }

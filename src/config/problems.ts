@@ -1,5 +1,10 @@
-/** What is wrong with a configuration: every problem with its place, the bad value, and what would be right. */
+/**
+ * What is wrong with a configuration: every problem with its place, the bad value as it is, and what would be right, which
+ * is a setting's description.
+ */
+import { z } from "zod";
 import { ConfigurationError } from "../core/errors.ts";
+import type { JsonSchema } from "./schema.ts";
 
 export interface Complaint {
   /** `"ten" is not a duration`: the end of a sentence that begins with the setting. */
@@ -8,6 +13,13 @@ export interface Complaint {
 }
 
 export type Path = readonly PropertyKey[];
+
+/** A complaint of a setting. */
+export interface Finding extends Complaint {
+  readonly path: Path;
+  /** `key`: what is wrong is the name of the setting, not its value. */
+  readonly part?: "key" | "value";
+}
 
 export interface Problem extends Complaint {
   readonly line: number;
@@ -19,30 +31,38 @@ export interface Problem extends Complaint {
 }
 
 export class InvalidConfiguration extends ConfigurationError {
-  readonly file: string;
   readonly problems: readonly Problem[];
 
-  constructor(file: string, found: readonly Problem[]) {
+  constructor(configuration: string, found: readonly Problem[]) {
     const problems = found.toSorted(
       (a, b) =>
         (a.file ?? "").localeCompare(b.file ?? "") || a.line - b.line || a.column - b.column,
     );
+    const texts = problems.map(
+      ({ file = configuration, line, column, setting, message, remedy }) =>
+        `${file}:${line}:${column} ${setting === "" ? "" : `${setting}: `}${message}.\n    ${remedy}`,
+    );
     super(
-      `${file} has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}:\n` +
-        problems.map((problem) => describe(file, problem)).join("\n"),
+      `${configuration} has ${texts.length === 1 ? "a problem" : `${texts.length} problems`}:\n${texts.join("\n")}`,
       "Correct this, then look again with `fuelbridge check`.",
     );
-    this.file = file;
     this.problems = problems;
   }
 }
 
-function describe(configuration: string, problem: Problem): string {
-  const { file = configuration, line, column, setting, message, remedy } = problem;
-  return `${file}:${line}:${column} ${setting === "" ? "" : `${setting}: `}${message}.\n    ${remedy}`;
-}
-
 export const settingOf = (path: Path): string => path.map(String).join(".");
+
+/** A value of a configuration that has settings of its own, by their names. */
+export type Group = Readonly<Record<string, unknown>>;
+
+export const isGroup = (value: unknown): value is Group =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const valueAt = (root: unknown, path: Path): unknown =>
+  path.reduce<unknown>(
+    (value, step) => (value as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[step],
+    root,
+  );
 
 /** A value as people wrote it, cut to what fits a line; without the credentials that an address may carry. */
 export function shown(value: unknown): string {
@@ -50,21 +70,22 @@ export function shown(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 
+/** In place of a value that came from elsewhere; null: it may be shown. */
+export const hiddenBy = (source: string | null): string | null =>
+  source === null ? null : `its value (from ${source})`;
+
 /** The candidate that was probably meant: two letters differ, in long words a third of them. */
-function closest(word: string, candidates: Iterable<string>): string | null {
-  let best: string | null = null;
-  let least = Infinity;
-  for (const candidate of candidates) {
-    const distance = edits(word.toLowerCase(), candidate.toLowerCase());
-    if (
-      distance >= least ||
-      distance > Math.max(candidate.length > 3 ? 2 : 1, candidate.length / 3)
+function closest(word: string, candidates: readonly string[]): string | null {
+  const [nearest] = candidates
+    .map((candidate) => ({
+      candidate,
+      distance: edits(word.toLowerCase(), candidate.toLowerCase()),
+    }))
+    .filter(
+      ({ candidate: { length }, distance }) => distance <= Math.max(length > 3 ? 2 : 1, length / 3),
     )
-      continue;
-    least = distance;
-    best = candidate;
-  }
-  return best;
+    .toSorted((one, other) => one.distance - other.distance);
+  return nearest?.candidate ?? null;
 }
 
 /** `Did you mean "every"?`, or all that could be meant. */
@@ -94,4 +115,133 @@ function edits(a: string, b: string): number {
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return "code" in error && typeof error.code === "string" ? error.code : error.message;
+}
+
+/* What zod found, in words. */
+
+type Issues = readonly z.core.$ZodIssue[];
+
+/** As `safeParse`; a schema of a site's own mapping that throws has one complaint, which is what it threw. */
+export function parsedBy(schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> {
+  try {
+    return schema.safeParse(value);
+  } catch (error) {
+    const message = `makes the mapping's schema fail: ${String(error)}`;
+    return z.custom(() => false, message).safeParse(value);
+  }
+}
+
+/** What issues are about. */
+export interface Subject {
+  readonly value: unknown;
+  readonly schema: JsonSchema;
+  /** Where the value at a path came from ({@link Document.source}); null: it may be shown. */
+  source(path: Path): string | null;
+}
+
+export const explainIssues = (issues: Issues, subject: Subject): readonly Finding[] =>
+  issues.flatMap((issue) => explainIssue(issue, subject));
+
+function explainIssue(issue: z.core.$ZodIssue, subject: Subject): readonly Finding[] {
+  const { path } = issue;
+  const value = valueAt(subject.value, path);
+  const here = schemasAt(subject.schema, path, subject.value);
+  const declared =
+    path[0] === "flows"
+      ? "The mapping's `options` declare what is right."
+      : "See the connector's README.";
+  const remedy = here.find(({ description }) => description !== undefined)?.description ?? declared;
+  const isSecret = here.some((part) => part.secret === true);
+  const hidden = isSecret ? "its value" : hiddenBy(subject.source(path));
+  const bad = hidden ?? (typeof value === "object" ? "it" : shown(value));
+  const found = (message: string, advice = remedy): readonly Finding[] => [
+    { path, message, remedy: advice },
+  ];
+  switch (issue.code) {
+    case "unrecognized_keys": {
+      const known = new Set(here.flatMap(({ properties }) => Object.keys(properties ?? {})));
+      return issue.keys.map((key) => ({
+        path: [...path, key],
+        part: "key",
+        message: "there is no such setting",
+        remedy: didYouMean(key, [...known]),
+      }));
+    }
+    case "invalid_type": {
+      if (value === undefined) return found("is missing");
+      if (value === null) return found("has no value");
+      const kind = Array.isArray(value) ? "a list" : article(typeof value);
+      const quotes = " (In quotes, or through ${...}, a value is always text.)";
+      const advice = typeof value === "string" ? `${remedy}${quotes}` : remedy;
+      return found(`${bad} is ${kind}, not ${article(issue.expected)}`, advice);
+    }
+    case "invalid_value":
+      if (value === undefined) return found("is missing");
+      return found(
+        `${bad} is not possible here`,
+        typeof value === "string" && hidden === null
+          ? didYouMean(value, issue.values.map(String))
+          : remedy,
+      );
+    case "too_small":
+      return found(
+        `${bad} is too ${issue.origin === "string" ? "short" : "small"}; the least is ${issue.minimum}`,
+      );
+    case "too_big":
+      return found(
+        `${bad} is too ${issue.origin === "string" ? "long" : "large"}; the most is ${issue.maximum}`,
+      );
+    case "invalid_union": {
+      // The alternative that was probably meant: the one with the fewest mistakes.
+      const [fewest = []] = issue.errors.toSorted((a, b) => a.length - b.length);
+      const inner = fewest.map((one) => ({ ...one, path: [...path, ...one.path] }));
+      return inner.length > 0
+        ? explainIssues(inner, subject)
+        : found(`${bad} is not possible here`);
+    }
+    case "custom":
+      return found(`${bad} ${issue.message}`);
+    case "invalid_format":
+    case "invalid_element":
+    case "invalid_key":
+    case "not_multiple_of":
+      return found(`${bad} does not have the right form`);
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  string: "text",
+  int: "a whole number",
+  object: "a group of settings",
+  record: "a group of settings",
+  array: "a list",
+  boolean: "true or false",
+};
+const article = (type: string): string => WORDS[type] ?? `a ${type}`;
+
+/** Every part of `root` that describes the value at `path`; of alternatives only those that its constants allow. */
+export function schemasAt(root: JsonSchema, path: Path, value: unknown): readonly JsonSchema[] {
+  const here = alternatives(root, value);
+  const [step, ...rest] = path;
+  if (step === undefined) return here;
+  const inside = valueAt(value, [step]);
+  return here.flatMap((schema) => {
+    const next = schema.properties?.[String(step)] ?? schema.items ?? schema.additionalProperties;
+    return typeof next === "object" ? schemasAt(next, rest, inside) : [];
+  });
+}
+
+function alternatives(schema: JsonSchema, value: unknown): readonly JsonSchema[] {
+  const choices = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => list ?? []);
+  const fitting = choices.filter((choice) => fits(choice, value));
+  return [schema, ...fitting.flatMap((choice) => alternatives(choice, value))];
+}
+
+/** False when a constant (`connector: files`) says that `value` is another alternative. */
+function fits({ properties = {} }: JsonSchema, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([key, item]) => {
+    const constant = properties[key]?.const;
+    return constant === undefined || constant === item;
+  });
 }

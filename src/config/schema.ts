@@ -1,46 +1,70 @@
-/** The settings of one installation. Descriptions are what editors show and what error messages offer. */
+/**
+ * The settings of one installation: what each may be, what it becomes, and its description, which editors show and error
+ * messages offer. What comes out has durations in milliseconds, and the usual value of what is left out.
+ */
+import { validate as isCron } from "node-cron";
 import { z } from "zod";
-import { ignorable } from "../ledger/compare.ts";
-import { duration, faultOfAddress } from "../core/settings.ts";
 import { usualBudget } from "../core/budget.ts";
-import { holdingKinds } from "../core/holdings.ts";
 import { type Connector, type Mapping, WAIT_MS } from "../core/contract.ts";
+import { defined } from "../core/defined.ts";
+import { holdingKinds } from "../core/holdings.ts";
+import { type CompanySetting, duration, faultOfAddress } from "../core/settings.ts";
 import { faultOfDay, faultOfTimeZone } from "../core/time.ts";
 import { LATE_MS } from "../core/watermark.ts";
-import { alerts } from "./alerts.ts";
-import { cron, flowSchema } from "./flows.ts";
-import { type JsonSchema, toJsonSchema, withReferences } from "./json-schema.ts";
-import { queueSchema } from "./queue.ts";
-import { orNull, secret } from "./secret.ts";
-import { webSchema } from "./web.ts";
+import { usualLimits } from "../engine/engine.ts";
+import { ignorable } from "../ledger/compare.ts";
+import { SECRET_LENGTH_MIN } from "./scrub.ts";
 
 const DAY_MS = 86_400_000;
 
 /** Names enter the store and file names; they are checked where the configuration is read. */
 export const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-const named = <Value extends z.ZodType>(what: string, value: Value) =>
-  z.record(z.string(), value).meta({
-    description: `${what} by name: lower-case letters, digits and hyphens.`,
-    propertyNames: { pattern: NAME.source },
+const HOST = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+)$/;
+const END = /^([a-z0-9][a-z0-9-]*)\.([A-Za-z][A-Za-z0-9-]*)$/;
+
+/** A setting that must not be readable by others. A connector may write `.meta({ secret: true })` itself. */
+export const secret = (description: string): z.ZodString =>
+  z.string().min(SECRET_LENGTH_MIN).meta({ secret: true, description });
+
+/** A setting that may be left out: then it is null. */
+const orNull = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.optional().transform((value) => value ?? null);
+
+const text = (description: string) => z.string().min(1).describe(description);
+const flag = (description: string) => z.boolean().default(false).describe(description);
+const whole = (least: number, most: number, description: string) =>
+  z.int().min(least).max(most).describe(description);
+const percent = (what: string) => whole(0, 45, `${what}: percent, 0 to 45.`);
+const port = (least: 0 | 1, description: string) => whole(least, 65_535, description);
+
+/** A text with a rule: `fault` is the end of a sentence that begins with the text; null: it is right. */
+const ruled = (fault: (text: string) => string | null) =>
+  z.string().superRefine((text, context) => {
+    const message = fault(text);
+    if (message !== null) context.addIssue({ code: "custom", message });
   });
 
-const percent = (what: string) => z.int().min(0).max(45).describe(`${what}: percent, 0 to 45.`);
+const address = ruled(faultOfAddress).transform((text) => text.replace(/\/+$/, ""));
+
+const cron = z
+  .string()
+  .refine(
+    (text) => /^\S+( \S+){4}$/.test(text) && isCron(text),
+    "is not a cron expression, or one of a day that never comes",
+  );
 
 const budget = z.strictObject({
-  perMonth: z
-    .int()
-    .min(1)
-    .max(100_000_000)
-    .default(usualBudget.perMonth)
-    .describe(
-      "How many requests the platform allows this key in a calendar month (UTC): a number.",
-    ),
-  perMinute: z
-    .int()
-    .min(1)
-    .max(100_000)
-    .default(usualBudget.perMinute)
-    .describe("How many requests the platform allows this key in a minute: a number."),
+  perMonth: whole(
+    1,
+    100_000_000,
+    "How many requests the platform allows this key in a calendar month (UTC): a number.",
+  ).default(usualBudget.perMonth),
+  perMinute: whole(
+    1,
+    100_000,
+    "How many requests the platform allows this key in a minute: a number.",
+  ).default(usualBudget.perMinute),
   reserve: z
     .strictObject({
       writes: percent("What of the month is kept for writes").default(usualBudget.reserve.writes),
@@ -60,86 +84,235 @@ const budget = z.strictObject({
     .describe("What a purpose may use of the month at most: audit, in percent."),
 });
 
-const address = z
+const platform = z
+  .strictObject({
+    url: address.describe("The address of the API, for example https://api.example.com/v1/public."),
+    formerUrls: z
+      .array(address)
+      .default([])
+      .describe(
+        "Addresses at which the same platform was before. The store belongs to one platform, and another address is " +
+          "refused unless the one before stands here.",
+      ),
+    environment: z
+      .enum(["live", "test"])
+      .describe("live or test: which kind of key it is (svc_live_ or svc_test_)."),
+    apiKey: secret("The API key: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
+    auth: z
+      .enum(["bearer", "x-api-key"])
+      .default("bearer")
+      .describe("bearer (Authorization) or x-api-key: the header that carries the key."),
+    overlap: duration("How far each walk reaches back before the last one").default(300_000),
+    late: duration(
+      "How late a record may be committed with an older time and still be found: each night every feed is read anew from " +
+        "the last night that succeeded, and so long before it",
+    ).default(LATE_MS),
+    settle: orNull(
+      duration(
+        "Instead of the built-in times: how long an uncertain request rests before it is looked for (test systems only)",
+      ),
+    ),
+    budget: budget
+      .prefault({})
+      .describe("The requests that the platform allows, and who may use them."),
+  })
+  .describe("The fuel-logistics platform.")
+  .transform(({ overlap, late, settle, ...rest }) => ({
+    ...rest,
+    /** The address that the store is bound to: `url`, unless only this process has the platform elsewhere. */
+    knownAs: rest.url,
+    overlapMs: overlap,
+    /** How late a record may be committed and still be found by a nightly run. */
+    lateMs: late,
+    /** Null: the built-in settling times. */
+    settleMs: settle,
+  }));
+
+/** `platform.orders`: a source or sink of an endpoint. */
+export interface End {
+  readonly endpoint: string;
+  readonly name: string;
+}
+
+/** Null when it is not `ENDPOINT.NAME`. */
+export function endOf(text: unknown): End | null {
+  const [, endpoint, name] = (typeof text === "string" ? END.exec(text) : null) ?? [];
+  return endpoint === undefined || name === undefined ? null : { endpoint, name };
+}
+
+const end = z
   .string()
-  .superRefine(complainBy(faultOfAddress))
-  .transform((text) => text.replace(/\/+$/, ""));
+  .regex(END)
+  .transform((text) => endOf(text) as End);
 
-const platform = z.strictObject({
-  url: address.describe("The address of the API, for example https://api.example.com/v1/public."),
-  formerUrls: z
-    .array(address)
-    .default([])
-    .describe(
-      "Addresses at which the same platform was before. The store belongs to one platform, and another address is " +
-        "refused unless the one before stands here.",
-    ),
-  environment: z
-    .enum(["live", "test"])
-    .describe("live or test: which kind of key it is (svc_live_ or svc_test_)."),
-  apiKey: secret("The API key: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
-  auth: z
-    .enum(["bearer", "x-api-key"])
-    .default("bearer")
-    .describe("bearer (Authorization) or x-api-key: the header that carries the key."),
-  overlap: duration("How far each walk reaches back before the last one").default(300_000),
-  late: duration(
-    "How late a record may be committed with an older time and still be found: each night every feed is read anew from " +
-      "the last night that succeeded, and so long before it",
-  ).default(LATE_MS),
-  settle: orNull(
-    duration(
-      "Instead of the built-in times: how long an uncertain request rests before it is looked for (test systems only)",
-    ),
-  ),
-  budget: budget
-    .prefault({})
-    .describe("The requests that the platform allows, and who may use them."),
-});
+/** A flow: a mapping put to work. What the parts cannot say alone is checked by flows.ts. */
+const flowSchema = (mappings: readonly string[]) =>
+  z
+    .strictObject({
+      mapping: (mappings.length > 0 ? z.enum(mappings) : z.string()).describe(
+        "A mapping: what is read, and what it becomes.",
+      ),
+      from: end.describe("What is read: ENDPOINT.SOURCE, for example platform.orders."),
+      to: end.describe("What is written: ENDPOINT.SINK, for example erp.orders."),
+      every: duration("How often, at least 10s").optional(),
+      cron: cron
+        .optional()
+        .describe(
+          'When, in timeZone: five fields, for example "0 6 * * 1-5" for 6:00 on weekdays.',
+        ),
+      options: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .describe("What the mapping lets a site set: a group of settings."),
+      paused: flag("true: reads and writes nothing until it is false."),
+      duplicates: z
+        .enum(["wait", "deliver"])
+        .default("wait")
+        .describe(
+          "An invoice, bill or payment that looks like another one of its source (the same party, and the same number, or " +
+            "the same amount, day and reference, under another id): wait holds it for a person before anything is sent, " +
+            "deliver sends it like all others.",
+        ),
+      silence: z
+        .union([z.literal("off"), duration("When a flow that brings nothing is told")])
+        .optional()
+        .describe(
+          "A person is told when the flow brings nothing new for so long: 4h, 2d. Left out: for longer than it usually does at " +
+            "this hour of the week. off: never.",
+        ),
+      list: z
+        .strictObject({
+          lostPercent: whole(
+            0,
+            100,
+            "A list that lacks more than this share of what it had is taken for torn: nothing is concluded from what it lacks. 100: never.",
+          ).default(usualLimits.lostPercent),
+          growthTimes: whole(
+            2,
+            1_000_000,
+            "A list of more than so many times what it had, and of 1,000 new records or more, waits for a person.",
+          ).default(usualLimits.growthTimes),
+        })
+        .optional()
+        .describe("When a whole list that the flow reads is not believed."),
+      attach: z
+        .enum(["pdf"])
+        .optional()
+        .describe(
+          "pdf: the platform's PDF is attached to each document that this flow books, one request each.",
+        ),
+      attachSince: z.iso
+        .date()
+        .optional()
+        .describe(
+          "With attach: documents that were last delivered on this day (YYYY-MM-DD, UTC) or later get their PDF, too; left " +
+            "out: only those that are delivered from now on.",
+        ),
+    })
+    .transform(({ every = 0, cron, silence, list, ...rest }) => {
+      const { options: _, ...flow } = rest;
+      return {
+        ...flow,
+        schedule: cron === undefined ? { everyMs: every } : { cron },
+        /** ms; infinite: `off`. Left out: as its source says, else it is learned. */
+        ...defined({ silenceMs: silence === "off" ? Infinity : silence, limits: list }),
+      };
+    });
 
-const reconcile = z.strictObject({
-  cron: cron
-    .default("20 4 * * *")
-    .describe('When, in timeZone: five fields, by default "20 4 * * *" for 4:20 every night.'),
-  days: z
-    .int()
-    .min(1)
-    .max(366)
-    .default(35)
-    .describe("How many days a nightly run looks back, 1 to 366: a number."),
-  wait: duration(
-    "How long a comparison waits for books that call us (QuickBooks Desktop) before it goes on without them",
-  )
-    .refine((ms) => ms <= DAY_MS, "is longer than a day")
-    .default(WAIT_MS),
-  paused: z
-    .boolean()
-    .default(false)
-    .describe("true: the daemon does not reconcile by itself; the command still does."),
-});
+const reconcile = z
+  .strictObject({
+    cron: cron
+      .default("20 4 * * *")
+      .describe('When, in timeZone: five fields, by default "20 4 * * *" for 4:20 every night.'),
+    days: whole(1, 366, "How many days a nightly run looks back, 1 to 366: a number.").default(35),
+    wait: duration(
+      "How long a comparison waits for books that call us (QuickBooks Desktop) before it goes on without them",
+    )
+      .refine((ms) => ms <= DAY_MS, "is longer than a day")
+      .default(WAIT_MS),
+    paused: flag("true: the daemon does not reconcile by itself; the command still does."),
+  })
+  .transform(({ wait, ...rest }) => ({ ...rest, waitMs: wait }));
+
+const TYPE = "embedded (this process) or bullmq (workers, over Redis).";
+
+/** Who carries requests to the platform: this process, or workers that share its API key over Redis. */
+const queue = z.union([
+  z.strictObject({ type: z.literal("embedded").describe(TYPE) }),
+  z.strictObject({
+    type: z.literal("bullmq").describe(TYPE),
+    url: ruled(faultOfRedis).describe(
+      "The address of Redis: redis://HOST:6379, or rediss://HOST:6379 over TLS.",
+    ),
+    username: orNull(text("The user at Redis, where it has users.")),
+    password: orNull(
+      secret("The password at Redis: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
+    ),
+    site: z
+      .string()
+      .regex(NAME)
+      .max(40)
+      .default("main")
+      .describe(
+        "Which of the daemons with this API key it is: up to 40 lower-case letters, digits and hyphens, different for each.",
+      ),
+  }),
+]);
+
+/** Nothing secret in an address, and none that is not one of Redis. */
+function faultOfRedis(text: string): string | null {
+  if (!URL.canParse(text)) return "is not an address";
+  const { protocol, hostname, username, password, pathname } = new URL(text);
+  if (username !== "" || password !== "") return "carries a user name or password";
+  if (protocol !== "redis:" && protocol !== "rediss:") return "is no address of Redis";
+  if (hostname === "") return "names no host";
+  return /^(\/\d*)?$/.test(pathname) ? null : "ends in something that is no number of a database";
+}
+
+/** Where people with a browser find the console. */
+const web = z
+  .strictObject({
+    port: port(0, "The console's port, 0 for any free one."),
+    host: text(
+      "The address of this machine that it listens on, by default 127.0.0.1: only this machine. Any other needs certificate, key, names and a user.",
+    ).default("127.0.0.1"),
+    names: z
+      .array(z.string().regex(HOST))
+      .default([])
+      .describe("What browsers call this machine: lower-case host names, without a port."),
+    certificate: text("The file of the TLS certificate with its chain, PEM.").optional(),
+    key: text("The file of the certificate's key, PEM.").optional(),
+    proxies: z
+      .array(z.union([z.ipv4(), z.ipv6()]))
+      .default([])
+      .describe(
+        "The addresses of proxies of your own. Of what comes from them, X-Forwarded-For says who asked; from others it counts for nothing.",
+      ),
+  })
+  .describe("The console for people with a browser. Left out: there is none.")
+  .transform(({ host, certificate, key, ...rest }) => ({
+    ...rest,
+    host: host === "localhost" ? "127.0.0.1" : host,
+    /** The files of a certificate with its chain, and of its key; null: HTTP, on the loopback address alone. */
+    tls: certificate === undefined || key === undefined ? null : { certificate, key },
+  }));
+
+export type WebConfig = Readonly<z.output<typeof web>>;
 
 const admin = z
   .strictObject({
-    port: z
-      .int()
-      .min(0)
-      .max(65_535)
-      .default(0)
-      .describe("A port of this machine's loopback address, 0 for any free one."),
-    web: webSchema.optional(),
+    port: port(0, "A port of this machine's loopback address, 0 for any free one.").default(0),
+    web: orNull(web),
   })
   .describe("The local admin interface, and under web the console for people with a browser.");
 
 const monitoring = z
   .strictObject({
     port: orNull(
-      z
-        .int()
-        .min(1)
-        .max(65_535)
-        .describe(
-          "A port of this machine's loopback address that answers /healthz, /readyz and /metrics without a token.",
-        ),
+      port(
+        1,
+        "A port of this machine's loopback address that answers /healthz, /readyz and /metrics without a token.",
+      ),
     ),
   })
   .describe("What a monitor on this machine may ask, for example Prometheus.");
@@ -152,42 +325,109 @@ const retention = z
     differences: duration(
       "How long both values of a difference are kept after both sides agreed again",
     ).default(730 * DAY_MS),
-    paused: z.boolean().default(false).describe("true: everything is kept for ever."),
+    paused: flag("true: everything is kept for ever."),
   })
   .describe(
     "How long what nothing rests on any more is kept. Links, keys, hashes, the audit, and what each document was last " +
       "delivered by are always kept.",
   )
   .transform(({ replaced, differences, paused }) => ({
+    /** Null: for ever. */
     replacedMs: paused ? null : replaced,
     differencesMs: paused ? null : differences,
   }));
 
-const siteMappings = z
+const mailbox = z
   .string()
-  .min(1)
-  .describe(
-    "The folder of this site's own mappings (TypeScript or JavaScript): docs/site-mappings.md.",
-  );
+  .regex(/^[^\s@<>,;]+@[^\s@<>,;]+$/)
+  .meta({ description: "An e-mail address, for example office@example.com." });
+
+/** In minutes of the day. */
+const timeOfDay = z
+  .string()
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$/)
+  .meta({ description: "A time of the day in timeZone, for example 19:00." })
+  .transform((time) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3)));
+
+/** Whom to tell of what is wrong, and when. */
+const alerts = z
+  .strictObject({
+    webhook: orNull(
+      z
+        .strictObject({
+          url: secret(
+            "Where messages are posted as JSON: ${file:PATH} or ${VARIABLE}, since such addresses are secrets. https only.",
+          ).refine(isWebhook, "is no https address"),
+          key: orNull(
+            secret(
+              "Signs each message (HMAC-SHA-256, header X-Fuelbridge-Signature): ${file:PATH} or ${VARIABLE}.",
+            ),
+          ),
+        })
+        .describe("Messages as JSON over HTTPS: url and key."),
+    ),
+    email: orNull(
+      z
+        .strictObject({
+          host: text("The mail server, for example smtp.example.com."),
+          port: port(1, "Its port: a number.").default(587),
+          tls: z
+            .enum(["starttls", "implicit", "none"])
+            .default("starttls")
+            .describe(
+              "starttls (port 587), implicit (port 465) or none (this machine's own server).",
+            ),
+          user: orNull(text("The user at the mail server.")),
+          password: orNull(
+            secret("Its password: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
+          ),
+          from: mailbox,
+          to: z
+            .array(mailbox)
+            .min(1)
+            .describe("Who gets the messages: a list of e-mail addresses."),
+        })
+        .describe("Messages by e-mail: host, port, tls, user, password, from and to."),
+    ),
+    collect: duration("How long changes are collected before they are told in one message").default(
+      120_000,
+    ),
+    unreachable: duration("How long a side cannot be reached before that is told").default(
+      1_800_000,
+    ),
+    quietHours: orNull(
+      z
+        .strictObject({ from: timeOfDay, to: timeOfDay })
+        .describe("When only what is urgent is told: from and to, in timeZone."),
+    ),
+  })
+  .describe("Whom to tell when something goes wrong, or is well again: webhook and email.")
+  .transform(({ collect, unreachable, quietHours, ...channels }) => ({
+    ...channels,
+    collectMs: collect,
+    unreachableMs: unreachable,
+    /** Minutes of the day in the site's time zone; what is not urgent waits for `to`. Null: none. */
+    quiet: quietHours,
+  }));
+
+export type AlertsConfig = z.output<typeof alerts>;
+
+function isWebhook(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || url.username !== "" || url.password !== "") return false;
+  return url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.test(url.hostname));
+}
+
+const named = <Value extends z.ZodType>(what: string, value: Value) =>
+  z.record(z.string(), value).meta({
+    description: `${what} by name: lower-case letters, digits and hyphens.`,
+    propertyNames: { pattern: NAME.source },
+  });
 
 const CONNECTOR = "Which connector speaks to it; the other settings are that connector's.";
 
-/**
- * Endpoints are only sorted by connector here; {@link Connector.config} parses the rest. The same object for the same
- * names: to build one, and what zod compiles of it, takes longer than to read a configuration.
- */
-export function settingsSchema(connectors: readonly Connector[], mappings: readonly string[]) {
-  const names = connectors.map(({ name }) => name);
-  const key = JSON.stringify([names, mappings]);
-  const made = schemas.get(key) ?? schemaOf(names, mappings);
-  schemas.set(key, made);
-  return made;
-}
-
-const schemas = new Map<string, ReturnType<typeof schemaOf>>();
-
-function schemaOf(names: readonly string[], mappings: readonly string[]) {
-  return z.strictObject({
+const schemaOf = (names: readonly string[], mappings: readonly string[]) =>
+  z.strictObject({
     version: z.literal(1).describe("1: the version of this file's form."),
     company: z
       .string()
@@ -201,19 +441,11 @@ function schemaOf(names: readonly string[], mappings: readonly string[]) {
       .string()
       .refine((text) => Intl.supportedValuesOf("currency").includes(text), "is not a currency")
       .describe("The currency of the books: its ISO 4217 code, for example USD."),
-    timeZone: z
-      .string()
-      .superRefine(complainBy(faultOfTimeZone))
-      .describe("An IANA time zone, for example America/Chicago."),
-    state: z
-      .string()
-      .min(1)
-      .describe(
-        "The folder of the store, on a local disk. Relative paths start at this file's folder.",
-      ),
-    firstStart: z
-      .string()
-      .superRefine(complainBy((text) => (text === "" ? null : faultOfDay(text))))
+    timeZone: ruled(faultOfTimeZone).describe("An IANA time zone, for example America/Chicago."),
+    state: text(
+      "The folder of the store, on a local disk. Relative paths start at this file's folder.",
+    ),
+    firstStart: ruled((text) => (text === "" ? null : faultOfDay(text)))
       .default("")
       .describe(
         "The day on which fuelbridge works for this company for the first time, for example 2026-11-22. Needed when " +
@@ -229,19 +461,19 @@ function schemaOf(names: readonly string[], mappings: readonly string[]) {
       })
       .prefault({})
       .describe("What is logged."),
-    platform: platform.describe("The fuel-logistics platform."),
+    platform,
     endpoints: named(
       "The company's own systems",
       z.looseObject({
         connector: (names.length > 0 ? z.enum(names) : z.string()).describe(CONNECTOR),
       }),
     ),
-    mappings: siteMappings.optional(),
-    crossReferences: z
-      .string()
-      .min(1)
-      .optional()
-      .describe("The folder of the cross-reference tables (CSV), by default crossref."),
+    mappings: text(
+      "The folder of this site's own mappings (TypeScript or JavaScript): docs/site-mappings.md.",
+    ).optional(),
+    crossReferences: text(
+      "The folder of the cross-reference tables (CSV), by default crossref.",
+    ).optional(),
     flows: named("What is kept in step", flowSchema(mappings)),
     ignore: z
       .partialRecord(
@@ -257,7 +489,7 @@ function schemaOf(names: readonly string[], mappings: readonly string[]) {
     reconcile: reconcile
       .prefault({})
       .describe("When the daemon compares both sides by itself, and how far back."),
-    queue: queueSchema(NAME)
+    queue: queue
       .prefault({ type: "embedded" })
       .describe("Who carries requests to the platform: type embedded or bullmq."),
     console: admin.prefault({}),
@@ -265,9 +497,51 @@ function schemaOf(names: readonly string[], mappings: readonly string[]) {
     alerts: alerts.prefault({}),
     retention: retention.prefault({}),
   });
+
+/**
+ * Endpoints are only sorted by connector here; {@link Connector.config} parses the rest. The same object for the same
+ * names: to build one, and what zod compiles of it, takes longer than to read a configuration.
+ */
+export function settingsSchema(connectors: readonly Connector[], mappings: readonly string[]) {
+  const names = connectors.map(({ name }) => name);
+  const key = JSON.stringify([names, mappings]);
+  const made = schemas.get(key) ?? schemaOf(names, mappings);
+  schemas.set(key, made);
+  return made;
 }
 
-export type Settings = z.output<ReturnType<typeof settingsSchema>>;
+const schemas = new Map<string, ReturnType<typeof schemaOf>>();
+
+export type Settings = z.output<ReturnType<typeof schemaOf>>;
+
+/** The settings as JSON Schema: editors complete and explain from it, and our own messages take their words from it. */
+export interface JsonSchema {
+  readonly description?: string;
+  readonly secret?: boolean;
+  /** What the configuration says of the company, and this repeats. */
+  readonly company?: CompanySetting;
+  readonly const?: unknown;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly allOf?: readonly JsonSchema[];
+  readonly [keyword: string]: unknown;
+}
+
+/** Of one schema the same object each time: nobody changes it. */
+export function toJsonSchema(schema: z.ZodType): JsonSchema {
+  const made =
+    converted.get(schema) ??
+    (z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema);
+  converted.set(schema, made);
+  return made;
+}
+
+const converted = new WeakMap<z.ZodType, JsonSchema>();
+
+type WithOptions = Pick<Mapping, "name" | "options">;
 
 /** All settings, those of the connectors included. */
 export function fullSchema(
@@ -276,8 +550,7 @@ export function fullSchema(
 ): JsonSchema {
   const names = mappings.map(({ name }) => name);
   const { $schema, ...settings } = toJsonSchema(settingsSchema(connectors, names));
-  const endpoints = settings.properties?.["endpoints"];
-  const flows = settings.properties?.["flows"];
+  const { endpoints, flows } = settings.properties ?? {};
   const flow = flows?.additionalProperties as JsonSchema | undefined;
   const anyOf = connectors.map(({ name, config }) => {
     const { $schema: _, properties, required, ...rest } = toJsonSchema(config);
@@ -287,6 +560,8 @@ export function fullSchema(
       required: ["connector", ...((required as string[] | undefined) ?? [])],
     };
   });
+  const mapping = orOfSite(flow?.properties?.["mapping"], names);
+  const ofFlow = { ...flow, properties: { ...flow?.properties, mapping } };
   return {
     $schema,
     title: "fuelbridge",
@@ -294,17 +569,7 @@ export function fullSchema(
     properties: {
       ...settings.properties,
       endpoints: { ...endpoints, additionalProperties: { anyOf } },
-      flows: {
-        ...flows,
-        additionalProperties: {
-          ...flow,
-          properties: {
-            ...flow?.properties,
-            mapping: orOfSite(flow?.properties?.["mapping"], names),
-          },
-          anyOf: optionsOf(mappings),
-        },
-      },
+      flows: { ...flows, additionalProperties: { ...ofFlow, anyOf: optionsOf(mappings) } },
     },
   };
 }
@@ -317,8 +582,6 @@ function orOfSite(mapping: JsonSchema = {}, names: readonly string[]): JsonSchem
   return { description, anyOf: [shipped, own] };
 }
 
-type WithOptions = Pick<Mapping, "name" | "options">;
-
 /** What `options` may say, by the mapping of the flow. */
 function optionsOf(mappings: readonly WithOptions[]): JsonSchema[] {
   const declaring = mappings.filter(({ options }) => options !== undefined);
@@ -326,22 +589,39 @@ function optionsOf(mappings: readonly WithOptions[]): JsonSchema[] {
     const { $schema: _, ...schema } = toJsonSchema(options as z.ZodType);
     return { properties: { mapping: { const: name }, options: schema } };
   });
-  return [
-    ...each,
-    { properties: { mapping: { not: { enum: declaring.map(({ name }) => name) } } } },
-  ];
+  const others = { not: { enum: declaring.map(({ name }) => name) } };
+  return [...each, { properties: { mapping: others } }];
 }
 
-/** For editors, through the modeline at the top of a configuration. */
+/** For editors, through the modeline at the top of a configuration: `${...}` goes wherever a setting is more than any text. */
 export const jsonSchema = (
   connectors: readonly Connector[],
   mappings: readonly WithOptions[],
-): JsonSchema => withReferences(fullSchema(connectors, mappings));
+): JsonSchema => withReferences(fullSchema(connectors, mappings)) as JsonSchema;
 
-/** For what a schema cannot say: `fault` is the end of a sentence that begins with the text; null: it is right. */
-function complainBy(fault: (text: string) => string | null) {
-  return (text: string, context: z.RefinementCtx): void => {
-    const message = fault(text);
-    if (message !== null) context.addIssue({ code: "custom", message });
-  };
+/** Of every schema inside, too; `key`: the keyword that it stands under. */
+function withReferences(value: unknown, key = ""): unknown {
+  if (PLAIN.has(key) || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => withReferences(item));
+  const inner = Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [
+      name,
+      withReferences(part, BY_NAME.has(key) ? "" : name),
+    ]),
+  );
+  if (inner["type"] !== "string" || !NARROW.some((keyword) => keyword in inner)) return inner;
+  // What explains the setting stays outside, where editors look for it.
+  const [outside, exact] = [true, false].map((isOutside) =>
+    Object.fromEntries(
+      Object.entries(inner).filter(([keyword]) => OUTSIDE.has(keyword) === isOutside),
+    ),
+  );
+  const reference = { type: "string", pattern: String.raw`\$\{.+\}` };
+  return { ...outside, anyOf: [exact, reference] };
 }
+
+const NARROW = ["enum", "pattern", "format", "minLength", "maxLength"];
+const OUTSIDE = new Set(["description", "default", "deprecated", "secret", "company"]);
+/** Keywords whose value names schemas, and those whose value is none. */
+const BY_NAME = new Set(["properties", "$defs"]);
+const PLAIN = new Set(["enum", "required", "default", "propertyNames", "not", "const"]);

@@ -12,6 +12,8 @@ export interface ListLimits {
   readonly growthTimes: number;
 }
 
+export const usualLimits: ListLimits = { lostPercent: 20, growthTimes: 10 };
+
 export interface Engine {
   readonly store: Store;
   readonly clock: Clock;

@@ -18,7 +18,7 @@ import { placeOf, toldOf } from "../core/silence.ts";
 import type { Store } from "../store/store.ts";
 import { takeAcknowledgements } from "./acknowledged.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
-import { endpointOf, type Engine, type Flow, type ListLimits } from "./engine.ts";
+import { endpointOf, type Engine, type Flow, usualLimits } from "./engine.ts";
 
 /** Why reading stopped early. */
 export interface Trouble {
@@ -183,8 +183,6 @@ function hindered({ store, clock, note }: Engine, flow: Flow, told: readonly Obs
 // Whole lists. What is missing in one is there no more, and a person is told of what was delivered of it: no receiver has
 // a way to end it by itself. A list that has lost too much is taken for torn, and nothing is concluded from what it lacks;
 // one that has grown too much is not taken at all. Both wait for a person. @see docs/adr/0014-lists-and-silence.md
-
-export const usualLimits: ListLimits = { lostPercent: 20, growthTimes: 10 };
 
 /** A small list grows by as much without a word. */
 const NEW_MAX = 1_000;

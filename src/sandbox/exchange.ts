@@ -210,7 +210,6 @@ export class Exchange {
    */
   #run(admitted: Admitted, now: number): { result: Answer | null; seen: Answer | null } {
     const { fault, write } = admitted;
-    const plainly = (answer: Answer) => ({ result: answer, seen: answer });
     switch (fault?.kind) {
       case "status":
         if (fault.when === "after" && !this.#putOff(admitted, fault.status, now))
@@ -312,6 +311,8 @@ function admit(world: World, arrived: Arrived): Admitted | Outcome {
     return settled(error.answer, false);
   }
 }
+
+const plainly = (answer: Answer) => ({ result: answer, seen: answer });
 
 /** The original answer of a write that has been carried out; null when it may run. @throws Refusal */
 function replayOf(world: World, write: Write, now: number): Answer | null {

@@ -8,7 +8,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
-import type { WebConfig } from "../config/web.ts";
+import type { WebConfig } from "../config/schema.ts";
 import { EnvironmentError } from "../core/errors.ts";
 import { consoleApp } from "./app.ts";
 import { askerOf, hostsOf, refuse, securityHeaders } from "./guard.ts";

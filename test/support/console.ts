@@ -54,7 +54,7 @@ export async function testConsole(
       timeZone: "America/Chicago",
     },
     pack: async ({ report }, by) => ({ "report.json": JSON.stringify(report), SHA256SUMS: by }),
-    web: { port: 0, host: "127.0.0.1", names: [], tls: null, proxies },
+    web: { port: 0, host: "127.0.0.1", names: [], tls: null, proxies: [...proxies] },
     secrets: ["canary-secret"],
     note: (message, { error }) => process.stderr.write(`${message}: ${(error as Error).stack}\n`),
     clock,

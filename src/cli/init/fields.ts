@@ -8,10 +8,8 @@ import {
   QuickbooksOnlineConfig,
 } from "../../../connectors/quickbooks-online/config.ts";
 import { TrytonConfig } from "../../../connectors/tryton/config.ts";
-import { explainIssues } from "../../config/issues.ts";
-import { toJsonSchema } from "../../config/json-schema.ts";
-import { shown } from "../../config/problems.ts";
-import { settingsSchema } from "../../config/schema.ts";
+import { explainIssues, shown } from "../../config/problems.ts";
+import { settingsSchema, toJsonSchema } from "../../config/schema.ts";
 
 export type FieldName =
   | "company"
@@ -70,7 +68,7 @@ export interface Field {
 }
 
 const settings = settingsSchema([], []).shape;
-const platform = settings.platform.shape;
+const platform = settings.platform.in.shape;
 const tryton = TrytonConfig.shape;
 const online = QuickbooksOnlineConfig.shape;
 const desktop = DesktopConfig.shape;
@@ -242,7 +240,11 @@ export function environmentOf(key: string): "live" | "test" | null {
 function faultBy(schema: z.ZodType, answer: string): string | null {
   const parsed = schema.safeParse(answer);
   if (parsed.success) return null;
-  const [found] = explainIssues(parsed.error.issues, answer, toJsonSchema(schema), () => null);
+  const [found] = explainIssues(parsed.error.issues, {
+    value: answer,
+    schema: toJsonSchema(schema),
+    source: () => null,
+  });
   if (found === undefined) return `${shown(answer)} is not possible here`;
   return `${found.message}. ${found.remedy}`.replace(/\.$/, "");
 }
