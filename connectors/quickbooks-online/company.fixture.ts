@@ -70,6 +70,8 @@ export class Company {
   loses = 0;
   /** Called at every write; what it says happens to the connection, and `before` to the write as well. */
   cuts: ((request: string, path: string) => "before" | "after" | null) | null = null;
+  /** What a clerk does just before a request: its path, and what is asked or written. */
+  clerk: ((path: string, text: string) => void) | null = null;
   /** The next read of each of these paths is cut off. */
   cutReads: RegExp[] = [];
   /** What it answers instead, `times` times; nothing happens then. */
@@ -173,6 +175,7 @@ export class Company {
         ? `query ${text}`
         : `${name} ${searchParams.get(name === "cdc" ? "entities" : "operation") ?? ""}`;
     this.asked.push(path);
+    this.clerk?.(path, text);
     if (this.slow?.path.test(path) === true) await this.slow.until;
     const before = isRead ? null : this.backup();
     try {

@@ -85,6 +85,8 @@ function fits({ when }: ErrorRow, { status, code, message }: LedgerError, verb: 
 }
 
 const BUSY_MS = 5_000;
+/** After several races in one send: a few such waits and it is a person's (request-times.ts). */
+const RACED_MS = 45_000;
 const SERVER_FAILED = 500;
 
 /** An answer to this document that no row knows; a server that failed has said nothing of the document. */
@@ -111,8 +113,9 @@ export function answerOf({ sort, row, error }: Sorted, wrote: boolean): Answer {
         ...(row === null ? {} : { next: row.next }),
       });
     case "raced":
+      return nothingDone(detail, { waitMs: RACED_MS, ...endless });
     case "busy":
-      return nothingDone(detail, { waitMs: waitMsOf(row, error) ?? BUSY_MS, ...endless });
+      return nothingDone(detail, { waitMs: waitMsOf(row, error) ?? BUSY_MS });
     case "not-sent":
       return nothingDone(detail);
   }
