@@ -8,7 +8,7 @@ import { exitCodes, StorageError } from "../src/core/errors.ts";
 import { runFlow } from "../src/engine/daemon.ts";
 import { examineCopy, restoreStore } from "../src/store/backup.ts";
 import { tidy } from "../src/engine/retention.ts";
-import { storeFile } from "../src/store/rights.ts";
+import { storeFile } from "../src/store/database.ts";
 import { openStore } from "../src/store/store.ts";
 import { bill, engineOn, pagesOf, receiver } from "./support/engine.ts";
 import { tempFolder } from "./support/folder.ts";

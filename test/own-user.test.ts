@@ -18,7 +18,7 @@ import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { exportsFolder, root } from "../src/demo/world.ts";
 import { startSandbox } from "../src/sandbox/server.ts";
-import { markFile, storeFile } from "../src/store/rights.ts";
+import { markFile, storeFile } from "../src/store/database.ts";
 import { controlOf } from "./conformance/support.ts";
 import { tempFolder } from "./support/folder.ts";
 

@@ -7,7 +7,7 @@ import { Daemon, push, runFlow } from "../src/engine/daemon.ts";
 import type { Flow } from "../src/engine/engine.ts";
 import { tidy } from "../src/engine/retention.ts";
 import { lifeOf, trace } from "../src/office/documents.ts";
-import { storeFile } from "../src/store/rights.ts";
+import { storeFile } from "../src/store/database.ts";
 import { openStore } from "../src/store/store.ts";
 import { times } from "./conformance/support.ts";
 import { never, usePlatform } from "./platform/support.ts";

@@ -86,7 +86,7 @@ function tell(parts: AlerterParts, atMs: number): void {
   const message = messageOf(company, changes, atMs);
   const body = JSON.stringify(message);
   for (const { name } of channels)
-    store.alerts.queue({ channel: name, id: message.id, body }, atMs);
+    store.alerts.queue({ channel: name, id: message.id, body, atMs });
   for (const row of changes.began) store.alerts.put({ ...row, state: "told", changedMs: atMs });
   for (const { key } of changes.over) store.alerts.drop(key);
 }

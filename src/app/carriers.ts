@@ -8,7 +8,7 @@ import { openGovernor, type ProcessGovernor } from "../platform/governor.ts";
 import { embeddedQueue, type Queue, type Sinks } from "../queue/queue.ts";
 import type { SiteLedger } from "../queue/governor.ts";
 import type { SharedOptions } from "../queue/shared.ts";
-import type { StoreLedger } from "../store/budget.ts";
+import type { StoreLedger } from "../store/journal.ts";
 
 export interface Carriers {
   readonly governor: ProcessGovernor;

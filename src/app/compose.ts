@@ -29,7 +29,7 @@ import type { Logger } from "../log.ts";
 import { monthReport } from "../office/month.ts";
 import { type Office, storeOffice } from "../office/questions.ts";
 import type { Warning } from "../office/answers.ts";
-import { ledger } from "../store/budget.ts";
+import { ledger } from "../store/journal.ts";
 import { notebookIn } from "../store/flows.ts";
 import { openScratch } from "../store/scratch.ts";
 import { openStore, type Store } from "../store/store.ts";

@@ -6,7 +6,7 @@ import type { Connector, FolderNeed, FolderRight, Mapping, Offers } from "../cor
 import { ConfigurationError } from "../core/errors.ts";
 import type { CompanySetting } from "../core/settings.ts";
 import { isSameZone } from "../core/time.ts";
-import { thisUser } from "../store/rights.ts";
+import { thisUser } from "../store/database.ts";
 import { openTables, type TableReport } from "./crossref.ts";
 import type { Document, Substituted } from "./document.ts";
 import { complaintsOfFlows, PLATFORM } from "./flows.ts";

@@ -7,7 +7,7 @@ import type { Acknowledgement, Frozen, Page, Sink, Source } from "../core/contra
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
-import type { Acknowledging } from "../store/waits.ts";
+import type { Acknowledging } from "../store/quarantine.ts";
 import type { Carried } from "../store/deliveries.ts";
 import { linked, lost } from "./delivered.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
@@ -52,7 +52,7 @@ export function referenceTaken(
 ): { readonly reference: string; readonly by: string } | null {
   if (sink.sequence !== undefined) return null;
   for (const reference of sink.acknowledged?.references(frozen, 1) ?? []) {
-    const by = store.acknowledgements.other(reference, record);
+    const by = store.acknowledgements.other({ ...reference, record });
     if (by !== null) return { reference: reference.exchange, by };
   }
   return null;
@@ -68,7 +68,7 @@ export function expectAcknowledgements(
   const references = sink.acknowledged?.references(frozen, deliveries.length) ?? [];
   for (const [at, reference] of references.entries()) {
     const delivery = deliveries[at];
-    if (delivery !== undefined) store.acknowledgements.expect(reference, flow, delivery);
+    if (delivery !== undefined) store.acknowledgements.expect({ ...reference, flow, delivery });
   }
 }
 
@@ -85,11 +85,11 @@ export function awaitAcknowledgements(
   const { references, withinMs } = sink.acknowledged;
   const ids = "ids" in cause ? (cause.ids ?? []) : [];
   for (const [at, reference] of references(frozen, carried.length).entries())
-    store.acknowledgements.delivered(
-      reference,
-      ids[at] ?? null,
-      withinMs === null ? null : atMs + withinMs,
-    );
+    store.acknowledgements.delivered({
+      ...reference,
+      counterpart: ids[at] ?? null,
+      dueMs: withinMs === null ? null : atMs + withinMs,
+    });
 }
 
 /**
@@ -113,7 +113,7 @@ export function takeAcknowledgements(
         row.state === "refused" || (row.state === "accepted" && one.verdict === "accepted");
       if (one.item === null && isSaid) continue;
       if (isOutdated(row, one)) continue;
-      store.acknowledgements.take(row, one);
+      store.acknowledgements.take({ ...row, ...one, item: row.item, at: one.at ?? "" });
       const { flow, delivery } = row;
       const event = EVENTS[one.verdict];
       const detail = `${one.exchange}${row.item === "" ? "" : ` ${row.item}`}: ${one.detail}`;
@@ -121,7 +121,7 @@ export function takeAcknowledgements(
       const own = flows.find((flow) => flow.flow === row.flow);
       if (own === undefined) continue;
       // Its inspection tells people.
-      if (own.sink.acknowledged?.inspected === true) store.acknowledgements.tell(row, true);
+      if (own.sink.acknowledged?.inspected === true) store.acknowledgements.tell(row);
       else if (one.verdict === "accepted") notices.push(...accept(engine, own, row, atMs));
       // A person has it already because it was late: what they read is why it was refused.
       else if (
@@ -164,7 +164,7 @@ export function settleAcknowledgements(engine: Engine, flow: Flow, atMs: number)
     const isOver = carried === null || link === null || link.content !== carried.content;
     // Where a newer version is on its way it is looked at again after.
     if (isOver || lost(engine, flow, link, faultOf(flow, row))) {
-      store.acknowledgements.tell(row, true);
+      store.acknowledgements.tell(row);
       told++;
     }
   }

@@ -6,8 +6,7 @@
 import { attachmentKind, attachmentMapping, attachmentText, NoFile } from "../core/attachment.ts";
 import type { Outgoing, Sink, Source } from "../core/contract.ts";
 import { type Answer, nothingDone, refused } from "../core/outcome.ts";
-import type { Carried } from "../store/deliveries.ts";
-import { type Link, otherId, ownId } from "../store/links.ts";
+import { type Carried, type Link, otherId, ownId } from "../store/deliveries.ts";
 import type { Store } from "../store/store.ts";
 import type { Engine, Flow } from "./engine.ts";
 

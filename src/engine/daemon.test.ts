@@ -5,7 +5,7 @@ import { tempFolder } from "../../test/support/folder.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Clock } from "../core/time.ts";
 import { nothingDone } from "../core/outcome.ts";
-import { ledger } from "../store/budget.ts";
+import { ledger } from "../store/journal.ts";
 import { Daemon } from "./daemon.ts";
 import type { Engine, Flow } from "./engine.ts";
 

@@ -13,7 +13,7 @@ import { tempFolder } from "../../test/support/folder.ts";
 import { defineMapping } from "../core/contract.ts";
 import { StorageError } from "../core/errors.ts";
 import { nothingDone, unknown } from "../core/outcome.ts";
-import { markFile } from "../store/rights.ts";
+import { markFile } from "../store/database.ts";
 import { Daemon, runFlow } from "./daemon.ts";
 import { deliver } from "./deliver.ts";
 import type { Flow } from "./engine.ts";

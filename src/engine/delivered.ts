@@ -8,8 +8,13 @@ import { holdingKindOf } from "../core/kinds.ts";
 import { later, type Moment } from "../core/time.ts";
 import type { Answer, Finding, Waits } from "../core/outcome.ts";
 import { inWords, labelOf } from "../ledger/compare.ts";
-import type { Carried, PendingDelivery } from "../store/deliveries.ts";
-import { type Link, otherId, ownId } from "../store/links.ts";
+import {
+  type Carried,
+  type Link,
+  otherId,
+  ownId,
+  type PendingDelivery,
+} from "../store/deliveries.ts";
 import type { Disagreement, Finder } from "../store/reconciliation.ts";
 import { wantAttachment } from "./attach.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
@@ -73,9 +78,9 @@ export function linked(
   if (before !== null && before.born === "erp" && before.platformId !== platformId)
     links.save({ ...before, erpId: `${erpId}, which is ${platformId} now` }, at);
   links.save({ kind, platformId, erpId, born: flow.side, number, content, amount }, at);
-  const byId = causes.waitingFor(kind, [recordId, other]);
+  const byId = causes.waitingFor(kind, recordId, other);
   // A remittance knows its invoice by number.
-  const byNumber = number === recordId ? [] : causes.waitingFor(kind, [number, number]);
+  const byNumber = number === recordId ? [] : causes.waitingFor(kind, number, number);
   for (const waiting of new Set([...byId, ...byNumber])) deliveries.reopen(waiting);
 }
 
@@ -148,7 +153,7 @@ function bind(engine: Engine, flow: Flow): void {
   const { settleAfterMs } = flow.sink;
   if (settleAfterMs === undefined) return;
   const boundMs = isSettledByFlow(engine, flow) ? settleAfterMs : 0;
-  if (engine.store.waits.isBound(flow.flow, boundMs)) return;
+  if (!engine.store.waits.isUnbound(flow.flow, boundMs)) return;
   engine.store.transaction(() => engine.store.waits.bind(flow.flow, boundMs));
 }
 

@@ -1,7 +1,7 @@
 /** What the engine works with. It knows the store and the contract of endpoints; nothing of HTTP, files or any ERP. */
 import type { Mapping, Sink, Source } from "../core/contract.ts";
 import type { Clock } from "../core/time.ts";
-import type { Side } from "../store/links.ts";
+import type { Side } from "../store/deliveries.ts";
 import type { Store } from "../store/store.ts";
 
 /** When a list is not believed. */

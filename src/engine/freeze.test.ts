@@ -8,7 +8,7 @@ import {
   receiver,
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
-import type { Link } from "../store/links.ts";
+import type { Link } from "../store/deliveries.ts";
 import { lost } from "./delivered.ts";
 import { runFlow } from "./daemon.ts";
 

@@ -12,8 +12,14 @@ import { parseExact } from "../core/json.ts";
 import { contentOf, foldedNumber, sameNumber, sha256 } from "../core/keys.ts";
 import type { Kind } from "../core/kinds.ts";
 import { referencesBy } from "../core/references.ts";
-import type { Mapped, PendingDelivery } from "../store/deliveries.ts";
-import { type Likened, type Link, otherId, ownId } from "../store/links.ts";
+import {
+  type Likened,
+  type Link,
+  type Mapped,
+  otherId,
+  ownId,
+  type PendingDelivery,
+} from "../store/deliveries.ts";
 import { foldedOf } from "../store/statements.ts";
 import { referenceTaken } from "./acknowledged.ts";
 import { hasForgotten } from "./breakers.ts";
@@ -436,7 +442,7 @@ function judgeUnchanged(document: PendingDocument): Verdict | null {
   if (standing === "retried" && sink.writes !== "create") return null;
   if (standing === null || standing === "retried")
     return { verdict: "skipped", note: "nothing new for the receiver" };
-  const also = (): void => disagreements.carry(record, delivery.delivery);
+  const also = (): void => void disagreements.carry(record, delivery.delivery);
   return quarantined(standing, { also });
 }
 
@@ -661,7 +667,7 @@ export function tellWaiting(
   ended: Undelivered | null,
   at: number,
 ): void {
-  for (const waiting of store.causes.waitingFor(kind, [recordId, recordId])) {
+  for (const waiting of store.causes.waitingFor(kind, recordId, recordId)) {
     const { fault } = new WaitsFor(kind, recordId);
     store.causes.add(waiting, ended === null ? fault : endedFault(fault, kind, ended), at);
   }

@@ -251,7 +251,7 @@ class ListReading {
       .filter((record) => !seen.has(record) && !concluded.has(record));
     const isTorn = this.#isTorn(lost.length, list);
     store.lists.forget(flow);
-    for (const record of lost) store.lists.lack(flow, record, !isTorn, atMs);
+    for (const record of lost) store.lists.lack(flow, record, isTorn ? 0 : 1, atMs);
     if (isTorn) return this.#tear(list, lost, atMs);
     store.obstacles.mend(flow, heldLists.shrank);
     tellUnlisted(this.#engine, this.#flow, atMs);

@@ -6,8 +6,8 @@ import type { Change } from "../core/contract.ts";
 import { storeOffice } from "../office/questions.ts";
 import { highWater } from "../store/identity.ts";
 import { schemaSteps } from "../store/schema.ts";
-import { addFunctions } from "../store/sums.ts";
-import { markFile } from "../store/rights.ts";
+import { addFunctions } from "../store/statements.ts";
+import { markFile } from "../store/database.ts";
 import { openStore } from "../store/store.ts";
 import {
   bill,

@@ -6,7 +6,7 @@
 import type { Delivered, Inspection } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/time.ts";
-import { type Link, otherId, ownId } from "../store/links.ts";
+import { type Link, otherId, ownId } from "../store/deliveries.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { arrivedByHand, lost, settleDifferences } from "./delivered.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";

@@ -3,7 +3,7 @@ import type { About } from "../core/contract.ts";
 import type { Decimal } from "../core/decimal.ts";
 import { type Json, parseExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
-import { type Link, ownId } from "../store/links.ts";
+import { type Link, ownId } from "../store/deliveries.ts";
 
 /** A record that its source could not read, or that does not fit, says nothing. */
 export function aboutOf(flow: Flow | undefined, text: string | null): About & { number?: string } {

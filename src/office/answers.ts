@@ -7,7 +7,7 @@ import type { LateCode, Reason } from "../engine/schedule.ts";
 import type { FieldDifference } from "../reconcile/case.ts";
 import type { CaseRow } from "../reconcile/rows.ts";
 import type { AuditRow } from "../store/quarantine.ts";
-import type { StoreSize } from "../store/retention.ts";
+import type { StoreSize } from "../store/requests.ts";
 import type { Editing } from "./asked.ts";
 import type { Action } from "./remedies.ts";
 

@@ -14,7 +14,7 @@ import { moved } from "../engine/deliver.ts";
 import { endpointOf, type Engine, type Flow } from "../engine/engine.ts";
 import { acceptResolved } from "../engine/reconcile/settle.ts";
 import type { Entry } from "../store/journal.ts";
-import { otherId } from "../store/links.ts";
+import { otherId } from "../store/deliveries.ts";
 import type { QuarantinedRow } from "../store/queries.ts";
 import { aboutOf } from "./about.ts";
 import { type Edited, OfficeError } from "./answers.ts";
@@ -202,7 +202,7 @@ export function assign(
 export function remark(engine: Engine, chosen: readonly Chosen[], person: Person): number {
   const { by: who, note: text } = person;
   return handle(engine, chosen, { event: "note", detail: text, person }, (delivery, atMs) =>
-    engine.store.handling.write(delivery, { atMs, who, text }),
+    engine.store.handling.write({ delivery, atMs, who, text }),
   );
 }
 

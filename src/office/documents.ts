@@ -9,7 +9,7 @@ import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import type { CaseRow } from "../reconcile/rows.ts";
 import type { AuditRow, DeliveryRow, FoundRow, Sample } from "../store/queries.ts";
-import { otherId } from "../store/links.ts";
+import { otherId } from "../store/deliveries.ts";
 import type { Store } from "../store/store.ts";
 import { aboutOf, inCents, partiesOf, partyOf, partyText, standing, summaryOf } from "./about.ts";
 import {

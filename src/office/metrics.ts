@@ -7,7 +7,7 @@ import { Counter, Gauge, Registry } from "prom-client";
 import { lateCodes } from "../engine/schedule.ts";
 import type { FlowStatus, Status } from "./answers.ts";
 import type { Office } from "./questions.ts";
-import { storeFile } from "../store/rights.ts";
+import { storeFile } from "../store/database.ts";
 
 export interface Exposition {
   readonly type: string;

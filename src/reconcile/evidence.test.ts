@@ -12,7 +12,7 @@ import { askedOf } from "../../test/support/reconciling.ts";
 import { tellOf, twoSides } from "../../test/support/two-sides.ts";
 import { commandHere } from "../../test/support/here.ts";
 import { loadConfiguration } from "../app/configuration.ts";
-import { storeFile } from "../store/rights.ts";
+import { storeFile } from "../store/database.ts";
 import { openStore } from "../store/store.ts";
 import { evidenceOf, SUMS, sumsOf } from "./evidence.ts";
 import { reconcile } from "./report.ts";

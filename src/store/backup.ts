@@ -17,10 +17,10 @@ import {
 import { dirname, join } from "node:path";
 import { ConfigurationError, EnvironmentError, StorageError, StoreInUse } from "../core/errors.ts";
 import { type Bound, BOUND, markRestored, type Owner, refuseOther } from "./identity.ts";
-import { appending } from "./journal.ts";
+import { appending, checkedChain } from "./journal.ts";
 import { schemaSteps } from "./schema.ts";
-import { addFunctions, examining } from "./sums.ts";
-import { handOver, makeFolder, storeFile } from "./rights.ts";
+import { addFunctions, type BodyRow, damage, expectBody, wholeIn } from "./statements.ts";
+import { handOver, makeFolder, storeFile } from "./database.ts";
 
 /** What a copy was made of: its newest audit entry lies between the two. */
 export interface Copied {
@@ -270,4 +270,52 @@ export function sync(path: string): void {
   } finally {
     closeSync(opened);
   }
+}
+
+const STEP = 500;
+
+/**
+ * A delivery gets its sum when it is frozen or ends: until then all that it says is its record's, and to sum it at once would
+ * be a tenth of what storing a record costs.
+ */
+const ODD = `(delivery.sum is null and (delivery.state in ('frozen', 'delivered', 'skipped', 'echo', 'resolved')
+  or delivery.state in ('pending', 'quarantined') and not exists (select 1 from record r where r.record = delivery.record
+    and r.flow = delivery.flow and r.revision is delivery.revision and r.version is delivery.version
+    and r.origin is delivery.origin)))`;
+
+/** Looks at every row and at the audit's chain, in steps. @throws StorageError that names the first one that is damaged */
+export function* examining(database: Database.Database): Generator<void> {
+  for (const table of ["record", "delivery", "request"] as const) {
+    const rows = database.prepare<[number, number], { row: number; isOdd?: 0 | 1 }>(
+      `select ${table} as row, ${wholeIn(table)} as whole${table === "delivery" ? `, ${ODD} as isOdd` : ""}
+       from ${table} where ${table} > ? order by ${table} limit ?`,
+    );
+    for (let page = rows.all(0, STEP); page.length > 0;) {
+      const odd = page.find(({ isOdd }) => isOdd === 1);
+      if (odd !== undefined)
+        throw damage(`delivery ${odd.row} is damaged: its record says otherwise`);
+      yield;
+      page = rows.all(page.at(-1)?.row ?? 0, STEP);
+    }
+  }
+  const bodies = database.prepare<[number, number], BodyRow>(
+    `select request, body, body_sha256, body_gone_ms from request
+     where request > ? order by request limit ?`,
+  );
+  for (let page = bodies.all(0, STEP); page.length > 0;) {
+    for (const row of page) expectBody(row);
+    yield;
+    page = bodies.all(page.at(-1)?.request ?? 0, STEP);
+  }
+  const links = database.prepare<[string, string, number], { kind: string; id: string }>(
+    `select kind, platform_id as id, ${wholeIn("link")} as whole from link
+     where (kind, platform_id) > (?, ?) order by kind, platform_id limit ?`,
+  );
+  for (let page = links.all("", "", STEP); page.length > 0;) {
+    yield;
+    const last = page.at(-1);
+    page = links.all(last?.kind ?? "", last?.id ?? "", STEP);
+  }
+  const { broken } = yield* checkedChain(database, null);
+  if (broken !== null) throw damage(`entry ${broken.entry} of the audit is ${broken.how}`);
 }

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { usedOf } from "../core/budget.ts";
-import { ledger } from "./budget.ts";
+import { ledger } from "./journal.ts";
 import { openStore } from "./store.ts";
 
 const MONTH = "2026-11";
@@ -25,7 +25,7 @@ test("every request counts at once, under what it was for, and a process that en
 test("kill -9 loses no request: what was leased and not written down counts as sent", () => {
   const folder = tempFolder();
   const script = `
-    import { ledger } from "./src/store/budget.ts";
+    import { ledger } from "./src/store/journal.ts";
     import { openStore } from "./src/store/store.ts";
     const store = openStore(process.argv[1]);
     const month = ledger(store);

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
-import { openDatabase } from "./database.ts";
-import { storeFile } from "./rights.ts";
+import { openDatabase, storeFile } from "./database.ts";
 import { openStore } from "./store.ts";
 
 const FIRST = "create table identity (store text) strict; insert into identity values ('S-1')";

@@ -66,9 +66,9 @@ export function flows(database: Database.Database) {
   const addRun = run<
     [flow: number, endedMs: number, tookMs: number, received: number, error: string | null]
   >("insert into flow_run (flow, ended_ms, took_ms, received, error) values (?, ?, ?, ?, ?)");
-  const dropRuns = run<[{ flow: number; kept: number }]>(
-    `delete from flow_run where flow = :flow and run <=
-       (select run from flow_run where flow = :flow order by run desc limit 1 offset :kept)`,
+  const dropRuns = run<[flow: number]>(
+    `delete from flow_run where flow = ?1 and run <=
+       (select run from flow_run where flow = ?1 order by run desc limit 1 offset ${RUNS_KEPT})`,
   );
   const hold = run<[sinceMs: number | null, flow: number]>(
     "update flow set held_ms = ? where flow = ?",
@@ -76,9 +76,6 @@ export function flows(database: Database.Database) {
   const held = values<[], number>("select flow from flow where held_ms is not null");
   /** It is asked for each flow at each turn of the daemon. */
   let standing: ReadonlySet<number> | null = null;
-  const setDue = run<[dueMs: number, flow: number]>(
-    "update flow set next_due_ms = ? where flow = ?",
-  );
 
   return {
     /** The flow's row, made when it is new. */
@@ -97,7 +94,7 @@ export function flows(database: Database.Database) {
     ): void {
       const { code = null, message: error = null, next = null } = why ?? {};
       addRun(flow, atMs, tookMs, received, error);
-      dropRuns({ flow, kept: RUNS_KEPT });
+      dropRuns(flow);
       ran({ flow, at: atMs, due: dueMs, code, error, next, pages });
     },
     /** The newest runs of every flow, the newest first. */
@@ -116,7 +113,7 @@ export function flows(database: Database.Database) {
       standing ??= new Set(held());
       return standing.has(flow);
     },
-    setDue: (flow: number, dueMs: number): void => void setDue(dueMs, flow),
+    setDue: run<[flow: number, dueMs: number]>("update flow set next_due_ms = ?2 where flow = ?1"),
   };
 }
 
@@ -245,24 +242,17 @@ export interface NewBackfill {
 
 /** Past periods that are read anew, each with a position of its own. */
 export function backfills(database: Database.Database) {
-  const { row, rows, run, value } = asking(database);
+  const { insert, row, rows, run, value } = asking(database);
   const columns = `backfill, flow.name as flow, from_day as fromDay, to_day as toDay, state, share,
     asked_by as askedBy, began_ms as beganMs, changed_ms as changedMs, expected, gone, records, received,
     requests, code, message, next from backfill join flow using (flow)`;
-  const add = database.prepare(
+  const add = insert<[object]>(
     `insert into backfill (flow, from_day, to_day, state, position, share, asked_by, began_ms, changed_ms, expected)
      values (:flow, :fromDay, :toDay, 'reading', :position, :share, :askedBy, :at, :at, :expected)`,
-  );
-  const goOn = run<[share: number, atMs: number, backfill: number]>(
-    `update backfill set state = 'reading', share = ?, changed_ms = ?, code = null, message = null, next = null
-     where backfill = ?`,
   );
   const advance = run<[object]>(
     `update backfill set position = :position, gone = gone + :gone, records = records + :records,
        received = received + :received, changed_ms = :at where backfill = :backfill`,
-  );
-  const spend = run<[requests: number, backfill: number]>(
-    "update backfill set requests = requests + ? where backfill = ?",
   );
   const end = run<[object]>(
     `update backfill set state = :state, code = :code, message = :message, next = :next, changed_ms = :at
@@ -286,10 +276,12 @@ export function backfills(database: Database.Database) {
     position: (backfill: number): Json => JSON.parse(position(backfill) ?? "null") as Json,
     /** Inside a transaction, as all that follow. */
     add(row: NewBackfill, at: number): number {
-      const position = JSON.stringify(row.position);
-      return Number(add.run({ ...row, position, at }).lastInsertRowid);
+      return add({ ...row, position: JSON.stringify(row.position), at });
     },
-    goOn: (backfill: number, share: number, at: number): void => void goOn(share, at, backfill),
+    goOn: run<[backfill: number, share: number, atMs: number]>(
+      `update backfill set state = 'reading', share = ?2, changed_ms = ?3, code = null, message = null, next = null
+       where backfill = ?1`,
+    ),
     /** One more page is stored. */
     advance(
       backfill: number,
@@ -298,7 +290,9 @@ export function backfills(database: Database.Database) {
     ): void {
       advance({ ...page, backfill, position: JSON.stringify(page.position), at });
     },
-    spend: (backfill: number, requests: number): void => void spend(requests, backfill),
+    spend: run<[backfill: number, requests: number]>(
+      "update backfill set requests = requests + ?2 where backfill = ?1",
+    ),
     /** `why` it is paused; null: it is done. */
     end(
       backfill: number,
@@ -326,15 +320,6 @@ export interface DeepWalkRow {
 
 export function deepWalks(database: Database.Database) {
   const { row, run } = asking(database);
-  const walked = run<[object]>(
-    `insert into deep_walk (flow, watermark, walked_ms, quarter_ms) values (:flow, :watermark, :at, :quarter)
-     on conflict (flow) do update set watermark = excluded.watermark, walked_ms = excluded.walked_ms,
-       quarter_ms = coalesce(excluded.quarter_ms, quarter_ms), failed_ms = null, message = null, next = null`,
-  );
-  const failed = run<[object]>(
-    `insert into deep_walk (flow, failed_ms, message, next) values (:flow, :at, :message, :next)
-     on conflict (flow) do update set failed_ms = excluded.failed_ms, message = excluded.message, next = excluded.next`,
-  );
   return {
     /** Null: it was never tried. */
     deepWalk: row<[flow: number], DeepWalkRow>(
@@ -342,10 +327,15 @@ export function deepWalks(database: Database.Database) {
        from deep_walk where flow = ?`,
     ),
     /** All that lies between its reach and `watermark` is known. `isQuarter`: it reached a quarter back. Call it inside a transaction. */
-    walkedDeeply: (flow: number, watermark: string, isQuarter: boolean, at: number): void =>
-      void walked({ flow, watermark, at, quarter: isQuarter ? at : null }),
-    deepWalkFailed: (flow: number, why: { message: string; next: string }, at: number): void =>
-      void failed({ flow, at, ...why }),
+    walkedDeeply: run<[flow: number, watermark: string, isQuarter: 0 | 1, atMs: number]>(
+      `insert into deep_walk (flow, watermark, walked_ms, quarter_ms) values (?1, ?2, ?4, iif(?3, ?4, null))
+       on conflict (flow) do update set watermark = excluded.watermark, walked_ms = excluded.walked_ms,
+         quarter_ms = coalesce(excluded.quarter_ms, quarter_ms), failed_ms = null, message = null, next = null`,
+    ),
+    deepWalkFailed: run<[flow: number, message: string, next: string, atMs: number]>(
+      `insert into deep_walk (flow, message, next, failed_ms) values (?, ?, ?, ?)
+       on conflict (flow) do update set failed_ms = excluded.failed_ms, message = excluded.message, next = excluded.next`,
+    ),
   };
 }
 
@@ -394,15 +384,13 @@ const AGAIN_MS = 24 * 3_600_000;
 /** Which rows of cross-reference tables documents have asked for, so that people see those that none does. */
 export function rowUses(database: Database.Database) {
   const { run, value, values } = asking(database);
-  const used = run<[{ table: string; key: string; at: number; again: number }]>(
-    `insert into row_use (lookup_table, key, first_ms, last_ms) values (:table, :key, :at, :at)
-     on conflict do update set last_ms = excluded.last_ms where last_ms < :again`,
-  );
   const keys = values<[table: string], string>("select key from row_use where lookup_table = ?");
   return {
     /** A mapping asked for the row, and got it. Inside a transaction. */
-    used: (table: string, key: string, at: number): void =>
-      void used({ table, key, at, again: at - AGAIN_MS }),
+    used: run<[table: string, key: string, atMs: number]>(
+      `insert into row_use (lookup_table, key, first_ms, last_ms) values (?1, ?2, ?3, ?3)
+       on conflict do update set last_ms = excluded.last_ms where last_ms < ?3 - ${AGAIN_MS}`,
+    ),
     /** Since when uses are counted, at the latest; null: none was. */
     sinceMs: value<[], number>("select min(first_ms) from row_use"),
     keys: (table: string): ReadonlySet<string> => new Set(keys(table)),

@@ -17,7 +17,7 @@ import { testClock } from "../../test/support/clock.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/recovery.ts";
-import { faultOfState, markFile } from "./rights.ts";
+import { faultOfState, markFile } from "./database.ts";
 import { openStore } from "./store.ts";
 
 const signal = new AbortController().signal;

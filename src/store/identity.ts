@@ -26,7 +26,7 @@ import {
 import { dirname } from "node:path";
 import { ConfigurationError, StorageError } from "../core/errors.ts";
 import type { journal } from "./journal.ts";
-import { handOver, makeFolder, markFile, storeFile, thisUser } from "./rights.ts";
+import { handOver, makeFolder, markFile, storeFile, thisUser } from "./database.ts";
 
 /** What a configuration says of itself. */
 export interface Owner {

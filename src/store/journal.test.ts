@@ -2,7 +2,7 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { appending, checkChain } from "./journal.ts";
-import { storeFile } from "./rights.ts";
+import { storeFile } from "./database.ts";
 import { openStore } from "./store.ts";
 
 const atOnce = async (): Promise<void> => {};

@@ -6,7 +6,7 @@
  */
 import type Database from "better-sqlite3";
 import { hash } from "node:crypto";
-import { spending } from "./budget.ts";
+import type { DaySpent, Purpose, Spent } from "../core/budget.ts";
 import { asking } from "./statements.ts";
 
 export interface Content {
@@ -64,7 +64,7 @@ export interface BreakerRow {
 }
 
 export function journal(database: Database.Database) {
-  const { run, rows, value } = asking(database);
+  const { run, rows, sure, value } = asking(database);
   const append = appending(database);
   const trip = run<[BreakerRow]>(
     `insert into breaker (breaker, scope, since_ms, retry_ms, message, next)
@@ -79,11 +79,10 @@ export function journal(database: Database.Database) {
     `insert into released (breaker, at_ms, released_by) values (?, ?, ?)
      on conflict do update set at_ms = excluded.at_ms, released_by = excluded.released_by`,
   );
-  const redate = run<[{ breaker: string; scope: string; at: number }]>(
-    `update breaker set since_ms = min(since_ms, :at), retry_ms = iif(retry_ms is null, null, :at)
-     where breaker = :breaker and scope = :scope`,
+  const redate = run<[breaker: string, scope: string, atMs: number]>(
+    `update breaker set since_ms = min(since_ms, ?3), retry_ms = iif(retry_ms is null, null, ?3)
+     where breaker = ?1 and scope = ?2`,
   );
-  const replays = value<[sinceMs: number], number>("select count(*) from replay where at_ms > ?");
   const breakers = rows<[], BreakerRow>(
     `select breaker, scope, since_ms as sinceMs, retry_ms as retryMs, message, next
      from breaker order by since_ms`,
@@ -121,7 +120,7 @@ export function journal(database: Database.Database) {
     /** It began at `atMs` at the latest and, unless only a person clears it, is tried again then. */
     redate({ breaker, scope }: Pick<BreakerRow, "breaker" | "scope">, atMs: number): void {
       standing = null;
-      redate({ breaker, scope, at: atMs });
+      redate(breaker, scope, atMs);
     },
     /** The wall clock when something was last written down here, ms UTC; null: nothing was. */
     lastAt: value<[], number>(
@@ -145,7 +144,7 @@ export function journal(database: Database.Database) {
       "insert into replay (at_ms, request) values (?, ?)",
     ),
     /** How many first sends were answered with a replay after this time (ms UTC). */
-    replaysSince: (atMs: number): number => replays(atMs) ?? 0,
+    replaysSince: sure<[sinceMs: number], number>("select count(*) from replay where at_ms > ?"),
     breakers(): readonly BreakerRow[] {
       // What is seen inside a transaction may be rolled back yet.
       if (database.inTransaction) return breakers();
@@ -303,27 +302,179 @@ export function alerts(database: Database.Database) {
      on conflict do update set state = excluded.state, urgent = excluded.urgent, title = excluded.title,
        detail = excluded.detail, next = excluded.next, changed_ms = excluded.changed_ms`,
   );
-  const queue = run<[object]>(
-    `insert into alert_message (channel, id, body, created_ms, next_ms)
-     values (:channel, :id, :body, :atMs, :atMs) on conflict do nothing`,
-  );
-  const postpone = run<[untilMs: number, message: number]>(
-    "update alert_message set attempts = attempts + 1, next_ms = ? where message = ?",
-  );
 
   return {
     all: (): AlertRow[] => all().map((row) => ({ ...row, urgent: row.urgent === 1 })),
     /** Inside a transaction, as the next ones. */
     put: (row: AlertRow): void => void put({ ...row, urgent: row.urgent ? 1 : 0 }),
     drop: run<[key: string]>("delete from alert where condition = ?"),
-    queue: (message: Pick<Message, "channel" | "id" | "body">, atMs: number): void =>
-      void queue({ ...message, atMs }),
-    postpone: (message: number, untilMs: number): void => void postpone(untilMs, message),
+    queue: run<[Pick<Message, "channel" | "id" | "body"> & { atMs: number }]>(
+      `insert into alert_message (channel, id, body, created_ms, next_ms)
+       values (:channel, :id, :body, :atMs, :atMs) on conflict do nothing`,
+    ),
+    postpone: run<[message: number, untilMs: number]>(
+      "update alert_message set attempts = attempts + 1, next_ms = ?2 where message = ?1",
+    ),
     done: run<[message: number]>("delete from alert_message where message = ?"),
     /** Messages whose next attempt is due. */
     due: rows<[atMs: number], Message>(
       `select message, channel, id, body, created_ms as createdMs, attempts
        from alert_message where next_ms <= ? order by message`,
     ),
+  };
+}
+
+// The requests that were sent, by month, by day and by purpose, and the month as a governor asks for it.
+
+/** The purpose under which requests stand that were leased and have none yet. */
+const LEASED = "leased";
+
+/** The month of a day: `2026-11` of `2026-11-23`. */
+const monthOf = (day: string): string => day.slice(0, 7);
+
+interface Unsaved {
+  readonly day: string;
+  readonly purpose: Purpose;
+  requests: number;
+}
+
+/**
+ * Requests of each month (`2026-11`, UTC) by purpose. They are leased in blocks, durably and before they are sent, and
+ * move to their purposes and days with whatever transaction comes next. So of a process that dies purposes and days are
+ * lost, never a request: what it had leased and not written down counts as sent. Days are kept of this month and the last.
+ */
+function spending(database: Database.Database) {
+  const { run, rows } = asking(database);
+  const add = run<[month: string, purpose: string, requests: number]>(
+    `insert into usage (month, purpose, requests) values (?, ?, ?)
+     on conflict do update set requests = requests + excluded.requests`,
+  );
+  const addDay = run<[day: string, purpose: string, requests: number]>(
+    `insert into usage_day (day, purpose, requests) values (?, ?, ?)
+     on conflict do update set requests = requests + excluded.requests`,
+  );
+  const forget = run<[day: string]>("delete from usage_day where day < ?");
+  const monthRows = rows<[month: string], { purpose: string; requests: number }>(
+    "select purpose, requests from usage where month = ?",
+  );
+  const dayRows = rows<[from: string, to: string], Unsaved>(
+    "select day, purpose, requests from usage_day where day between ? and ? order by day",
+  );
+  let unsaved: Unsaved[] = [];
+  let lease = { month: "", left: 0 };
+
+  function saveSpending(): void {
+    for (const { day, purpose, requests } of unsaved) {
+      add(lease.month, purpose, requests);
+      add(lease.month, LEASED, -requests);
+      addDay(day, purpose, requests);
+    }
+    unsaved = [];
+  }
+
+  /** What was leased and not sent is free again. Inside a transaction. */
+  function giveBack(): void {
+    saveSpending();
+    if (lease.left > 0) add(lease.month, LEASED, -lease.left);
+    lease = { month: "", left: 0 };
+  }
+
+  return {
+    saveSpending,
+    giveBack,
+    /** How many requests of this month may be sent before more must be leased. */
+    leased: (month: string): number => (lease.month === month ? lease.left : 0),
+    /** Inside a transaction that is durable before the first of them is sent. */
+    lease(month: string, requests: number): void {
+      if (lease.month !== month) forget(`${monthBefore(month)}-01`);
+      giveBack();
+      add(month, LEASED, requests);
+      lease = { month, left: requests };
+    },
+    /** One more request on this day (`2026-11-23`, UTC), out of the lease of its month. */
+    spend(day: string, purpose: Purpose): void {
+      lease.left--;
+      const row = unsaved.find((one) => one.day === day && one.purpose === purpose);
+      if (row === undefined) unsaved.push({ day, purpose, requests: 1 });
+      else row.requests++;
+    },
+    spent(month: string): Spent {
+      const spent = new Map(monthRows(month).map(({ purpose, requests }) => [purpose, requests]));
+      let lost = spent.get(LEASED) ?? 0;
+      spent.delete(LEASED);
+      if (lease.month === month) {
+        lost -= lease.left;
+        for (const { purpose, requests } of unsaved) {
+          lost -= requests;
+          spent.set(purpose, (spent.get(purpose) ?? 0) + requests);
+        }
+      }
+      if (lost > 0) spent.set("lost", lost);
+      return Object.fromEntries(spent);
+    },
+    /** Days of this month on which requests were sent, the oldest first. Empty where days are not kept any more. */
+    spentByDay(month: string): readonly DaySpent[] {
+      const saved = dayRows(`${month}-01`, `${month}-31`);
+      const all = [...saved, ...unsaved.filter(({ day }) => monthOf(day) === month)];
+      return [...Map.groupBy(all, ({ day }) => day)].map(([day, those]) => {
+        const spent: Partial<Record<Purpose, number>> = {};
+        for (const { purpose, requests } of those)
+          spent[purpose] = (spent[purpose] ?? 0) + requests;
+        return { day, spent };
+      });
+    },
+  };
+}
+
+function monthBefore(month: string): string {
+  const at = new Date(`${month}-01T00:00:00Z`);
+  at.setUTCMonth(at.getUTCMonth() - 1);
+  return at.toISOString().slice(0, 7);
+}
+
+/** Requests that are made durable at once: so many a killed process may count without having sent them. */
+const BLOCK = 20;
+
+/** The month for a governor: what was spent of it, and whether the platform has closed it. */
+export interface StoreLedger {
+  spent(month: string): Spent;
+  /** One more request on that day (`2026-11-23`, UTC). @throws StorageError, EnvironmentError */
+  spend(day: string, purpose: Purpose): void;
+  closedUntil(nowMs: number): number | null;
+  /** At the end of a process: what was leased and not sent is free again. */
+  close(): void;
+}
+
+/** Of a store what the month is kept in. */
+interface MonthStore {
+  readonly journal: ReturnType<typeof spending> & {
+    breakers(): readonly { breaker: string; scope: string; retryMs: number | null }[];
+  };
+  readonly transaction: (work: () => void) => void;
+}
+
+export function ledger({ journal, transaction }: MonthStore): StoreLedger {
+  let leased = false;
+  return {
+    spent: (month) => journal.spent(month),
+    spend(day, purpose) {
+      const month = monthOf(day);
+      if (journal.leased(month) === 0) {
+        transaction(() => journal.lease(month, BLOCK));
+        leased = true;
+      }
+      journal.spend(day, purpose);
+    },
+    closedUntil(nowMs) {
+      const stop = journal
+        .breakers()
+        .find(({ breaker, scope }) => breaker === "quota" && scope === "platform");
+      const until = stop?.retryMs ?? 0;
+      return until > nowMs ? until : null;
+    },
+    close() {
+      if (leased) transaction(() => journal.giveBack());
+      leased = false;
+    },
   };
 }

@@ -1,11 +1,12 @@
 /** Deliveries that need a person: why, who sees to them, what people wrote about them, and the fields that they corrected. */
 import type Database from "better-sqlite3";
+import type { Acknowledgement, Reference } from "../core/contract.ts";
 import type { FieldCorrection } from "../core/correction.ts";
-import type { Fault } from "../core/record.ts";
+import type { DeliveryState } from "../core/delivery-state.ts";
 import type { Kind } from "../core/kinds.ts";
+import type { Fault } from "../core/record.ts";
 import { appending, shortened } from "./journal.ts";
-import { asking, RECORD_OF } from "./statements.ts";
-import { resumming } from "./sums.ts";
+import { asking, moving, RECORD_OF, sumIn } from "./statements.ts";
 
 /** Why deliveries are in quarantine. */
 export function causes(database: Database.Database) {
@@ -20,11 +21,6 @@ export function causes(database: Database.Database) {
   );
   const append = appending(database);
   const flowOf = value<[delivery: number], number>("select flow from delivery where delivery = ?");
-  // A list of two is made a table of, for every document.
-  const waitingFor = values<[kind: Kind, id: string, kind: Kind, other: string], number>(
-    `select delivery from quarantine cross join delivery using (delivery)
-     where (awaits_kind = ? and awaits_id = ? or awaits_kind = ? and awaits_id = ?) and state = 'quarantined'`,
-  );
 
   return {
     /** It stays in the audit when the quarantine is over. Call it inside a transaction. */
@@ -64,8 +60,11 @@ export function causes(database: Database.Database) {
        where delivery.flow = ? and awaits_id is not null and state = 'quarantined'`,
     ),
     /** Deliveries that wait for this document, which each side knows under an id of its own. */
-    waitingFor: (kind: Kind, [id, other]: readonly [string, string]): number[] =>
-      waitingFor(kind, id, kind, other),
+    waitingFor: values<[kind: Kind, id: string, other: string], number>(
+      // A list of two is made a table of, for every document.
+      `select delivery from quarantine cross join delivery using (delivery)
+       where (awaits_kind = ?1 and awaits_id = ?2 or awaits_kind = ?1 and awaits_id = ?3) and state = 'quarantined'`,
+    ),
   };
 }
 
@@ -98,9 +97,6 @@ export function corrections(database: Database.Database) {
   const endField = run<[atMs: number, record: number, field: string]>(
     "update correction set ended_ms = ? where record = ? and field = ? and ended_ms is null",
   );
-  const endAll = run<[atMs: number, record: number]>(
-    "update correction set ended_ms = ? where record = ? and ended_ms is null",
-  );
   const add = run<[Omit<Correcting, "delivery">]>(
     `insert into correction (record, field, was, value, revision, who, reason, at_ms)
      values (:record, :field, :was, :value, :revision, :who, :reason, :atMs)`,
@@ -108,14 +104,11 @@ export function corrections(database: Database.Database) {
   const carry = run<[revision: string, record: number]>(
     "update correction set revision = ? where record = ? and ended_ms is null",
   );
-  const revise = run<[revision: string, record: number]>(
-    "update record set revision = ? where record = ?",
-  );
-  const reviseDelivery = run<[revision: string, delivery: number]>(
-    "update delivery set revision = ? where delivery = ?",
-  );
-  const resum = resumming(database, "record");
-  const resumDelivery = resumming(database, "delivery");
+  const revising = (table: "record" | "delivery") =>
+    run<[revision: string, revision: string, row: number]>(
+      `update ${table} set revision = ?, sum = ${sumIn(table, ["revision"])} where ${table} = ?`,
+    );
+  const [revise, reviseDelivery] = [revising("record"), revising("delivery")];
 
   return {
     /** Those that are applied before the mapping, the oldest first. */
@@ -132,13 +125,13 @@ export function corrections(database: Database.Database) {
       endField(one.atMs, one.record, one.field);
       if (one.value !== (one.was ?? "")) add(one);
       carry(one.revision, one.record);
-      revise(one.revision, one.record);
-      resum.run(one.record);
-      reviseDelivery(one.revision, delivery);
-      resumDelivery.run(delivery);
+      revise(one.revision, one.revision, one.record);
+      reviseDelivery(one.revision, one.revision, delivery);
     },
     /** A newer version has come. In a transaction. */
-    end: (record: number, atMs: number): void => void endAll(atMs, record),
+    end: run<[record: number, atMs: number]>(
+      "update correction set ended_ms = ?2 where record = ?1 and ended_ms is null",
+    ),
   };
 }
 
@@ -185,9 +178,6 @@ export function handling(database: Database.Database) {
      on conflict do update set assignee = excluded.assignee, at_ms = excluded.at_ms`,
   );
   const unassign = run<[delivery: number]>("delete from assignment where delivery = ?");
-  const write = run<[delivery: number, atMs: number, who: string, text: string]>(
-    "insert into quarantine_note (delivery, at_ms, who, text) values (?, ?, ?, ?)",
-  );
   const listed = rows<[Omit<AuditQuestion, "people"> & { people: number }], AuditRow>(
     `${rowsOf("audit")}
      where audit > :after and at_ms >= :fromMs and at_ms < :toMs and (:people = 0 or who is not null)
@@ -200,8 +190,9 @@ export function handling(database: Database.Database) {
       if (to === null) unassign(delivery);
       else assign(delivery, to, atMs);
     },
-    write: (delivery: number, { atMs, who, text }: Note): void =>
-      void write(delivery, atMs, who, text),
+    write: run<[Note & { delivery: number }]>(
+      "insert into quarantine_note (delivery, at_ms, who, text) values (:delivery, :atMs, :who, :text)",
+    ),
     assignee: value<[delivery: number], string>(
       "select assignee from assignment where delivery = ?",
     ),
@@ -227,3 +218,345 @@ const rowsOf = (audit: string): string =>
    left join flow on flow.flow = audit.flow
    left join delivery on delivery.delivery = audit.delivery
    left join request on request.request = audit.request`;
+
+// What becomes of documents after their delivery: they wait for what settles them, a person must finish them at their
+// receiver, they are gone there, or their receiver tells later what it made of them.
+
+export interface Wait {
+  readonly delivery: number;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+export interface DueWait {
+  readonly record: number;
+  /** The newest delivery of the record, and its state. */
+  readonly delivery: number;
+  readonly state: string;
+}
+
+export interface WaitingOfFlow {
+  readonly count: number;
+  /** The last of them, at the latest. */
+  readonly untilMs: number;
+}
+
+/** The newest delivery that was mapped; none of the record is still to be decided or on its way. */
+const NEWEST = `wait join delivery on delivery.delivery = (
+    select max(d.delivery) from delivery d where d.number is not null and d.record = wait.record)
+  where wait.flow = ? and delivery.state <> 'frozen' and not exists (
+    select 1 from delivery d where d.record = wait.record and d.state in ('pending', 'quarantined'))`;
+
+const END_WAIT = "delete from wait where record = (select record from delivery where delivery = ?)";
+
+/** Documents that were delivered and wait for what settles them (src/engine/delivered.ts). */
+export function waits(database: Database.Database) {
+  const { is, row, rows, run, value } = asking(database);
+  const waitWhere = <Bound extends readonly unknown[]>(condition: string) =>
+    row<Bound, Wait>(
+      `select delivery, since_ms as sinceMs, until_ms as untilMs from wait where ${condition}`,
+    );
+  const end = run<[record: number]>("delete from wait where record = ?");
+  const point = run<[delivery: number, record: number]>(
+    "update wait set delivery = ? where record = ?",
+  );
+  const reopen = moving(database, {
+    from: ["delivered", "skipped"],
+    to: "pending",
+    set: "request = null, bisect_group = null",
+    where: "delivery = ?",
+  });
+  const ofFlow = row<[flow: number], { count: number; untilMs: number | null }>(
+    `select count(*) as count, max(wait.until_ms) as untilMs from ${NEWEST}
+       and delivery.state in ('delivered', 'skipped')`,
+  );
+
+  return {
+    /** It waits since the request that carries it was made; another version goes on with the same wait. */
+    keep: run<[delivery: number, untilMs: number]>(
+      `insert into wait (record, flow, number, delivery, since_ms, until_ms, due_ms)
+       select record, delivery.flow, delivery.number, delivery, created_ms, ?2, ?2
+       from delivery join request using (request) where delivery = ?1
+       on conflict (record) do update set number = excluded.number, delivery = excluded.delivery,
+         until_ms = excluded.until_ms, due_ms = excluded.due_ms`,
+    ),
+    /** All that this delivery's record says is done. */
+    end: run<[delivery: number]>(END_WAIT),
+    of: waitWhere<[record: number]>("record = ?"),
+    /** By what the source calls it. */
+    ofDocument: waitWhere<[flow: number, id: string]>(`record = ${RECORD_OF}`),
+    due: rows<[flow: number, nowMs: number], DueWait>(
+      `select wait.record, delivery.delivery, delivery.state from ${NEWEST} and wait.due_ms <= ?`,
+    ),
+    /** When the next one is due; null: none is. */
+    nextMs: value<[flow: number], number>(`select min(wait.due_ms) from ${NEWEST}`),
+    /** To be mapped and sent again. False: a person has settled it by hand, and it waits no longer. */
+    reopen({ record, delivery }: DueWait): boolean {
+      if (reopen(delivery) === 0) {
+        end(record);
+        return false;
+      }
+      point(delivery, record);
+      return true;
+    },
+    /** Does anything of a flow wait for another time than this, ms? */
+    isUnbound: is<[flow: number, boundMs: number]>(
+      "select 1 from wait where flow = ? and until_ms <> since_ms + ? limit 1",
+    ),
+    /** All of it waits for so long, each since it began to wait. What was hastened is due as soon as it was. */
+    bind: run<[flow: number, boundMs: number]>(
+      `update wait set until_ms = since_ms + ?2,
+         due_ms = iif(due_ms < until_ms, min(due_ms, since_ms + ?2), since_ms + ?2)
+       where flow = ?1 and until_ms <> since_ms + ?2`,
+    ),
+    /** Something came that may settle it. */
+    hasten: run<[flow: number, id: string, atMs: number]>(
+      `update wait set due_ms = min(due_ms, ?3) where record = ${RECORD_OF}`,
+    ),
+    /** The record of a delivery, as its source told it. */
+    text: value<[delivery: number], string>(
+      "select text from delivery join record using (record) where delivery = ?",
+    ),
+    ofFlow(flow: number): WaitingOfFlow | null {
+      const { count = 0, untilMs = null } = ofFlow(flow) ?? {};
+      return untilMs === null ? null : { count, untilMs };
+    },
+  };
+}
+
+/**
+ * - `gone`: it was delivered, and its receiver no longer has it (src/engine/delivered.ts)
+ * - `turned`: it is booked as the other kind (src/engine/lifecycle.ts)
+ * - `unfinished`: it is at its receiver, where a person must do the rest (src/engine/delivered.ts)
+ */
+type Incident = "gone" | "turned" | "unfinished";
+
+/** `retried`: a person has said that it goes again. `over`: it has no consequence any more. */
+type IncidentState = "open" | "retried" | "over";
+
+/** What happened to a document and still matters for its later versions, per record, whatever its number is. */
+export function incidents(database: Database.Database) {
+  const { is, run, value } = asking(database);
+  const retry = run<[delivery: number]>(
+    `update incident set state = 'retried'
+     where incident in ('gone', 'turned') and state = 'open'
+       and record = (select record from delivery where delivery = ?)`,
+  );
+  const dismiss = run<[delivery: number]>(
+    `insert or ignore into dismissed (record, counterpart)
+     select record, value from quarantine join delivery using (delivery), json_each(candidates)
+     where delivery = ?`,
+  );
+
+  return {
+    /** It happens, perhaps again. Inside a transaction. */
+    open: run<[delivery: number, incident: Incident]>(
+      `insert into incident (record, incident, state)
+       select record, ?2, 'open' from delivery where delivery = ?1
+       on conflict do update set state = 'open'`,
+    ),
+    /** Inside a transaction. */
+    end: run<[delivery: number, incident: Incident]>(
+      `update incident set state = 'over'
+       where record = (select record from delivery where delivery = ?) and incident = ?`,
+    ),
+    /** Null: it never happened to the record. */
+    state: value<[record: number, incident: Incident], IncidentState>(
+      "select state from incident where record = ? and incident = ?",
+    ),
+    /** Did it ever happen to this record, whatever was decided since? */
+    ever: is<[flow: number, recordId: string, incident: Incident]>(
+      `select 1 from incident where record = ${RECORD_OF} and incident = ?3`,
+    ),
+    /**
+     * A person has a delivery in quarantine go again: what was open is retried, and the documents that were shown as
+     * perhaps the same are not. Before the cause is dropped, inside a transaction.
+     */
+    retried(delivery: number): void {
+      retry(delivery);
+      dismiss(delivery);
+    },
+    /** Has a person said that this document is another one? */
+    isDismissed: is<[delivery: number, counterpart: string]>(
+      `select 1 from dismissed
+       where record = (select record from delivery where delivery = ?) and counterpart = ?`,
+    ),
+  };
+}
+
+/** Documents that were delivered and are gone at their receiver (src/engine/verify.ts). */
+export function losses(database: Database.Database) {
+  const { run, value } = asking(database);
+  const why = causes(database);
+  const happened = incidents(database);
+  const endWait = run<[delivery: number]>(END_WAIT);
+  const lose = moving(database, {
+    from: ["delivered", "skipped"],
+    to: "quarantined",
+    set: "request = null, number = coalesce(number, ?)",
+    where: "delivery = ?",
+  });
+
+  return {
+    /** The last delivery of a record that has none on its way; a later version may have had nothing new to say. */
+    lastDelivered: value<[flow: number, recordId: string], number>(
+      `select delivery from delivery join record using (record)
+       where record.flow = ? and record.id = +stored_id(?) and state in ('delivered', 'skipped')
+         and not exists (select 1 from delivery d where d.record = delivery.record
+           and d.state in ('pending', 'quarantined'))
+         and not exists (select 1 from delivery d where d.record = delivery.record and d.state = 'frozen')
+       order by delivery desc limit 1`,
+    ),
+    /** The request that a record was last delivered in; null when a person linked it. */
+    lastRequest: value<[flow: number, recordId: string], number>(
+      `select request from delivery join record using (record) join request using (request)
+       where record.flow = ? and record.id = +stored_id(?) and request.state = 'done'
+       order by delivery desc limit 1`,
+    ),
+    /** A person decides. Call it inside a transaction. */
+    lose(delivery: number, number: string, fault: Fault, atMs: number): void {
+      lose(number, delivery);
+      // Delivered anew, it waits anew.
+      endWait(delivery);
+      happened.open(delivery, "gone");
+      why.add(delivery, fault, atMs);
+    },
+  };
+}
+
+export interface Unfinished {
+  readonly delivery: number;
+  readonly recordId: string;
+  /** Empty: it was never mapped. */
+  readonly number: string;
+}
+
+/** Documents that are at their receiver, where a person has to do the rest (src/engine/delivered.ts). */
+export function unfinished(database: Database.Database) {
+  const { is, rows, run } = asking(database);
+  const why = causes(database);
+  const leave = moving(database, {
+    from: ["delivered"],
+    to: "quarantined",
+    where: `delivery = ? and not exists (select 1 from delivery d where d.record = delivery.record
+      and d.state in ('pending', 'quarantined'))`,
+  });
+  // A newer version was never mapped: its figures are those of the one that went.
+  const figures = run<[delivery: number]>(
+    `update delivery set (amount, gallons, content) = (select d.amount, d.gallons, d.content from delivery d
+         where d.record = delivery.record and d.content is not null
+         order by d.delivery desc limit 1)
+     where delivery = ? and content is null`,
+  );
+  const resum = run<[delivery: number]>(
+    `update delivery set sum = ${sumIn("delivery")} where delivery = ?`,
+  );
+  const hasSibling = is<[delivery: number]>(
+    `select 1 from delivery d join delivery e on e.record = d.record
+     where d.delivery = ? and e.delivery <> d.delivery and e.state = 'delivered' limit 1`,
+  );
+
+  return {
+    /**
+     * How this one ends once it is finished there: skipped where an earlier version counts as delivered, so that totals
+     * count it once. Inside a transaction.
+     */
+    endOf(delivery: number): "delivered" | "skipped" {
+      if (hasSibling(delivery)) return "skipped";
+      figures(delivery);
+      resum(delivery);
+      return "delivered";
+    },
+    /** A delivered one, whose link stays. When a newer version waits already, that one is judged. Inside a transaction. */
+    leave(delivery: number, fault: Fault, atMs: number): void {
+      if (leave(delivery) === 1) why.add(delivery, fault, atMs);
+    },
+    of: rows<[flow: number, code: string], Unfinished>(
+      `select delivery, coalesce(number, '') as number, shown_id(record.id) as recordId
+       from quarantine join delivery using (delivery) join record using (record)
+       where delivery.flow = ? and code = ? and delivery.state = 'quarantined' order by delivery`,
+    ),
+  };
+}
+
+export interface Acknowledging extends Reference {
+  readonly flow: number;
+  readonly delivery: number;
+  readonly state: "awaited" | "accepted" | "refused";
+  /** What the receiver calls the document; null: nothing, or it was not delivered yet. */
+  readonly counterpart: string | null;
+  /** A person has the delivery for it. */
+  readonly told: 0 | 1;
+  /** What the receiver said, in words. */
+  readonly detail: string;
+  /** When it said so, by its own clock; empty: it does not tell. */
+  readonly said_at: string;
+}
+
+/** What receivers tell later of documents that were delivered to them (src/engine/acknowledged.ts). */
+export function acknowledgements(database: Database.Database) {
+  const { is, row, rows, run, value } = asking(database);
+  const one = row<[exchange: string, item: string], Acknowledging>(
+    "select * from acknowledgement where exchange = ? and item = ?",
+  );
+  const all = rows<[exchange: string], Acknowledging>(
+    "select * from acknowledgement where exchange = ?",
+  );
+
+  return {
+    /** Inside the transaction that freezes what goes under it. */
+    expect: run<[Reference & { flow: number; delivery: number }]>(
+      "insert or replace into acknowledgement (exchange, item, flow, delivery) values (:exchange, :item, :flow, :delivery)",
+    ),
+    /** The number of the document of another record than this one that went under it; null: none did. */
+    other: value<[Reference & { record: number }], string>(
+      `select coalesce(delivery.number, '') from acknowledgement join delivery using (delivery)
+       where exchange = :exchange and item = :item and delivery.record <> :record`,
+    ),
+    /** It was delivered. `dueMs`: null, for ever. Inside the transaction of the answer. */
+    delivered: run<[Reference & { counterpart: string | null; dueMs: number | null }]>(
+      `update acknowledgement set is_delivered = 1, counterpart = :counterpart, due_ms = :dueMs
+       where exchange = :exchange and item = :item`,
+    ),
+    /** What an acknowledgement speaks of; empty: nothing that we sent. */
+    named({ exchange, item }: Pick<Acknowledgement, "exchange" | "item">): Acknowledging[] {
+      if (item === null) return all(exchange);
+      const row = one(exchange, item);
+      return row === null ? [] : [row];
+    },
+    /** A refusal is told anew, whatever was told before. */
+    take: run<[Reference & Required<Pick<Acknowledgement, "verdict" | "detail" | "at">>]>(
+      `update acknowledgement set state = :verdict, detail = :detail, said_at = :at, told = iif(:verdict = 'refused', 0, told)
+       where exchange = :exchange and item = :item`,
+    ),
+    /** A person has it. */
+    tell: run<[Reference]>(
+      "update acknowledgement set told = 1 where exchange = :exchange and item = :item",
+    ),
+    /** Of a flow: refused, or not told of in time, and no person has it yet. */
+    open: rows<[flow: number, atMs: number], Acknowledging>(
+      `select * from acknowledgement
+       where flow = ? and told = 0 and is_delivered = 1
+         and (state = 'refused' or (state = 'awaited' and due_ms <= ?))
+       order by exchange, item`,
+    ),
+    /** When the next one is late; null: none is awaited. */
+    nextDueMs: value<[flow: number], number>(
+      "select min(due_ms) from acknowledgement where flow = ? and state = 'awaited' and told = 0",
+    ),
+    /** Was the same delivery delivered under another number, too? */
+    wentAgain: is<[Acknowledging]>(
+      `select 1 from acknowledgement
+       where delivery = :delivery and exchange <> :exchange and is_delivered = 1 limit 1`,
+    ),
+    /** What was told last of a document that a request carried; null: nothing. */
+    last: row<[request: number, number: string], Pick<Acknowledgement, "verdict" | "detail">>(
+      `select acknowledgement.state as verdict, acknowledgement.detail from delivery join acknowledgement using (delivery)
+       where request = ? and number = ? and acknowledgement.detail <> ''
+       order by said_at desc limit 1`,
+    ),
+    stateOf: value<[delivery: number], DeliveryState>(
+      "select state from delivery where delivery = ?",
+    ),
+  };
+}

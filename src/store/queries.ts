@@ -3,8 +3,7 @@
  * a mapping on. Read only, but for the table of what is searched.
  */
 import type Database from "better-sqlite3";
-import { asking, storedId } from "./statements.ts";
-import { wholeIn } from "./sums.ts";
+import { asking, storedId, wholeIn } from "./statements.ts";
 
 export interface CauseRow {
   readonly flow: string;
@@ -77,7 +76,7 @@ export interface AuditRow {
 
 export function questions(database: Database.Database) {
   const { rows, value, values } = asking(database);
-  const ofNumber = rows<[number: string, id: string, id: string], DeliveryRow>(
+  const ofNumber = rows<[text: string], DeliveryRow>(
     `select delivery.delivery, flow.name as flow, shown_id(record.id) as recordId, received_ms as receivedMs,
             delivery.version, delivery.origin,
             delivery.state, since_ms as sinceMs, delivery.number, note, code, cause, field,
@@ -86,17 +85,10 @@ export function questions(database: Database.Database) {
      from delivery join flow using (flow) join record using (record)
        left join quarantine on quarantine.delivery = delivery.delivery and delivery.state = 'quarantined'
      where delivery.delivery in (
-       select delivery from delivery where number = ?
+       select delivery from delivery where number = ?1
        union select delivery from delivery where record in
-         (select r.record from flow f cross join record r on r.flow = f.flow and r.id in (?, stored_id(?))))
+         (select r.record from flow f cross join record r on r.flow = f.flow and r.id in (?1, stored_id(?1))))
      order by delivery.delivery`,
-  );
-  const audit = rows<[{ delivery: number; request: number | null }], AuditRow>(
-    `select audit, at_ms as atMs, flow.name as flow, request, delivery, event, detail, parts
-     from audit left join flow using (flow)
-     where delivery = :delivery or request = :request and delivery is null
-       or request in (select request from carried_before where delivery = :delivery) and delivery is null
-     order by audit`,
   );
   const hasWorked = value<[], 0 | 1>(
     `select exists (select 1 from link)
@@ -116,8 +108,14 @@ export function questions(database: Database.Database) {
     ),
     ...quarantined(database),
     /** Every delivery of a record with this number or this id. */
-    deliveries: (text: string): DeliveryRow[] => ofNumber(text, text, text),
-    audit: (delivery: number, request: number | null): AuditRow[] => audit({ delivery, request }),
+    deliveries: ofNumber,
+    audit: rows<[delivery: number, request: number | null], AuditRow>(
+      `select audit, at_ms as atMs, flow.name as flow, request, delivery, event, detail, parts
+       from audit left join flow using (flow)
+       where delivery = ?1 or request = ?2 and delivery is null
+         or request in (select request from carried_before where delivery = ?1) and delivery is null
+       order by audit`,
+    ),
     /** Of requests for this number that carry nothing any more: a person, or newer content, gave them up. */
     givenUp: rows<[number: string], AuditRow>(
       `select audit, at_ms as atMs, flow.name as flow, audit.request, audit.delivery, event, detail,
@@ -275,9 +273,6 @@ export function found(database: Database.Database) {
     values<[...Bound, before: number, limit: number], number>(
       `select record from ${from} record < ? order by record desc limit ?`,
     );
-  const byId = values<[id: string, id: string, before: number], number>(
-    `select record from flow f cross join record r on r.flow = f.flow and r.id in (?, stored_id(?)) where +r.record < ?`,
-  );
   const byParty = recordsWhere<[party: number]>("search_record where party = ? and");
   const parties = values<[pattern: string, limit: number], number>(
     "select party from search_party where name like ? escape '!' order by party limit ?",
@@ -311,7 +306,9 @@ export function found(database: Database.Database) {
     ),
     newest: recordsWhere<[]>("record where"),
     ...numbered(database),
-    byId: (id: string, before: number): number[] => byId(id, id, before),
+    byId: values<[id: string, before: number], number>(
+      `select record from flow f cross join record r on r.flow = f.flow and r.id in (?1, stored_id(?1)) where +r.record < ?2`,
+    ),
     byAmount: recordsWhere<[amount: string]>("search_record where amount = ? and"),
     byDay: recordsWhere<[day: string]>("search_record where day = ? and"),
     /** Whose party's code or name contains this, in any case. */
@@ -364,19 +361,6 @@ function numbered(database: Database.Database) {
 
 function lives(database: Database.Database) {
   const { rows } = asking(database);
-  const sent = rows<[record: number, record: number, limit: number], SentRow>(
-    `select request, operation, key, target, body, body_sha256 as sha256, state, created_ms as createdMs,
-       sent_ms as sentMs, body_gone_ms as goneMs
-     from request where request in (
-       select request from delivery where record = ? and request is not null
-       union select c.request from delivery d join carried_before c using (delivery) where d.record = ?)
-     order by request desc limit ?`,
-  );
-  const lately = rows<[among: number, sinceMs: number], Lately>(
-    `select flow.name as flow, state, count(*) as count
-     from (select flow, state, received_ms from delivery order by delivery desc limit ?) join flow using (flow)
-     where received_ms >= ? group by flow.name, state order by flow.name, state`,
-  );
   return {
     /** The deliveries of a record, newest first. */
     versions: rows<[record: number, limit: number], VersionRow>(
@@ -385,9 +369,20 @@ function lives(database: Database.Database) {
        where record = ? order by delivery.delivery desc limit ?`,
     ),
     /** The requests that carried it, newest first. */
-    sent: (record: number, limit: number): SentRow[] => sent(record, record, limit),
+    sent: rows<[record: number, limit: number], SentRow>(
+      `select request, operation, key, target, body, body_sha256 as sha256, state, created_ms as createdMs,
+         sent_ms as sentMs, body_gone_ms as goneMs
+       from request where request in (
+         select request from delivery where record = ?1 and request is not null
+         union select c.request from delivery d join carried_before c using (delivery) where d.record = ?1)
+       order by request desc limit ?2`,
+    ),
     /** What came since and where it is now, of the newest 20,000. */
-    lately: (sinceMs: number): Lately[] => lately(LATELY_MAX, sinceMs),
+    lately: rows<[sinceMs: number], Lately>(
+      `select flow.name as flow, state, count(*) as count
+       from (select flow, state, received_ms from delivery order by delivery desc limit ${LATELY_MAX}) join flow using (flow)
+       where received_ms >= ? group by flow.name, state order by flow.name, state`,
+    ),
   };
 }
 

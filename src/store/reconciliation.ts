@@ -56,20 +56,9 @@ export function disagreements(database: Database.Database) {
     to: "quarantined",
     where: "delivery = ?",
   });
-  const carry = run<[{ record: number; delivery: number }]>(
-    "update disagreement set delivery = :delivery, was = 'skipped' where record = :record and delivery <> :delivery",
-  );
   const givingBack = (to: Disagreement["was"]) =>
     moving(database, { from: ["quarantined", "resolved"], to, where: "delivery = ?" });
   const giveBack = { delivered: givingBack("delivered"), skipped: givingBack("skipped") };
-  // By the key of deliveries, the newest first: it stops at the first one that is older.
-  const echoes = values<[among: number, flow: number, sinceMs: number, most: number], string>(
-    `select shown_id(r.id) from (
-       select record, state, received_ms, flow from delivery
-       where delivery > (select coalesce(max(delivery), 0) - ? from delivery)
-     ) d join record r using (record)
-     where d.flow = ? and d.state = 'echo' and d.received_ms > ? group by r.record limit ?`,
-  );
   const drop = run<[record: number, finder: Finder]>(
     "delete from disagreement where record = ? and finder = ?",
   );
@@ -77,15 +66,21 @@ export function disagreements(database: Database.Database) {
   /** Both agree again, or the document is gone: the delivery is what it was before. Inside a transaction. */
   function close(finder: Finder, { record, delivery, was }: Disagreement): void {
     drop(record, finder);
-    if (giveBack[was].run(delivery).changes === 1) why.drop(delivery);
+    if (giveBack[was](delivery) === 1) why.drop(delivery);
   }
 
   return {
     find,
     close,
     /** Documents of ours that a flow read back since an instant, among the newest deliveries: what its source calls them. */
-    echoes: (flow: number, sinceMs: number, most: number): string[] =>
-      echoes(ECHOES_AMONG, flow, sinceMs, most),
+    echoes: values<[flow: number, sinceMs: number, most: number], string>(
+      // By the key of deliveries, the newest first: it stops at the first one that is older.
+      `select shown_id(r.id) from (
+         select record, state, received_ms, flow from delivery
+         where delivery > (select coalesce(max(delivery), 0) - ${ECHOES_AMONG} from delivery)
+       ) d join record r using (record)
+       where d.flow = ? and d.state = 'echo' and d.received_ms > ? group by r.record limit ?`,
+    ),
 
     /**
      * What a new delivery of the record that says nothing new is to be: quarantined with the same cause, because a
@@ -101,12 +96,14 @@ export function disagreements(database: Database.Database) {
       return { code, message, next, ...(field === null ? {} : { field }) };
     },
     /** The disagreement is about this delivery from now on: the newest of the record. Inside a transaction. */
-    carry: (record: number, delivery: number): void => void carry({ record, delivery }),
+    carry: run<[record: number, delivery: number]>(
+      "update disagreement set delivery = ?2, was = 'skipped' where record = ?1 and delivery <> ?2",
+    ),
 
     /** A person decides; the link stays. Inside a transaction. */
     open(finder: Finder, row: Omit<Disagreement, "state">, fault: Fault, atMs: number): void {
       save({ ...row, finder });
-      if (take.run(row.delivery).changes !== 1)
+      if (take(row.delivery) !== 1)
         throw new Error(`delivery ${row.delivery} is not in a state that allows this`);
       why.add(row.delivery, fault, atMs);
     },
@@ -138,14 +135,6 @@ function newestDeliveries(database: Database.Database) {
      where delivery = ? and code = 'differs' and delivery.state = 'quarantined'
        and request.state = 'rejected'`,
   );
-  const ofFlow = values<[{ flow: number; finder: Finder; limit: number }], string>(
-    `select shown_id(record.id) from
-       (select record from disagreement where finder = :finder
-        union select record from quarantine join delivery using (delivery)
-          where code = 'differs' and state = 'quarantined' and delivery.flow = :flow) of
-       cross join record on record.record = of.record
-     where record.flow = :flow order by of.record limit :limit`,
-  );
   /** Null: the record is not known, or nothing of it was settled. */
   const last = (flow: number, recordId: string): Last | null => {
     const record = recordOf(flow, recordId);
@@ -155,8 +144,14 @@ function newestDeliveries(database: Database.Database) {
   return {
     last,
     /** The ids of a flow's records that disagree, whether a person has accepted it or not. */
-    ofFlow: (flow: number, finder: Finder, limit: number): string[] =>
-      ofFlow({ flow, finder, limit }),
+    ofFlow: values<[flow: number, finder: Finder, limit: number], string>(
+      `select shown_id(record.id) from
+         (select record from disagreement where finder = ?2
+          union select record from quarantine join delivery using (delivery)
+            where code = 'differs' and state = 'quarantined' and delivery.flow = ?1) of
+         cross join record on record.record = of.record
+       where record.flow = ?1 order by of.record limit ?3`,
+    ),
 
     /** The version of a record that is with a person because the receiver refused it with `differs`. */
     refused(flow: number, recordId: string): ReturnType<typeof refused> {
@@ -257,13 +252,9 @@ export const sweeps = (database: Database.Database) => ({
 });
 
 function reconciliationRuns(database: Database.Database) {
-  const { row, run } = asking(database);
-  const begin = database.prepare(
+  const { insert, row, run } = asking(database);
+  const begin = insert<[scope: string, askedBy: string, atMs: number]>(
     "insert into reconciliation_run (scope, state, asked_by, started_ms) values (?, 'reading', ?, ?)",
-  );
-  const end = run<[object]>(
-    `update reconciliation_run set state = :state, ended_ms = :at, requests = :requests, counts = :counts,
-       agrees = :agrees, detail = :detail, unasked = :unasked where run = :sweep and state = 'reading'`,
   );
   const abandon = run<[atMs: number]>(
     `update reconciliation_run set state = 'failed', ended_ms = ?, detail = '${ENDED}' where state = 'reading'`,
@@ -279,17 +270,12 @@ function reconciliationRuns(database: Database.Database) {
     /** A run begins. One that was under way when a process ended has failed: the next begins anew. */
     begin(scope: string, askedBy: string, atMs: number): number {
       abandon(atMs);
-      return Number(begin.run(scope, askedBy, atMs).lastInsertRowid);
+      return begin(scope, askedBy, atMs);
     },
-    end(
-      sweep: number,
-      row: Pick<SweepRow, "requests" | "counts" | "agrees" | "detail" | "unasked"> & {
-        readonly state: "done" | "failed";
-      },
-      atMs: number,
-    ): void {
-      end({ sweep, at: atMs, ...row });
-    },
+    end: run<[Omit<SweepRow, "scope" | "askedBy" | "startedMs">]>(
+      `update reconciliation_run set state = :state, ended_ms = :endedMs, requests = :requests, counts = :counts,
+         agrees = :agrees, detail = :detail, unasked = :unasked where run = :sweep and state = 'reading'`,
+    ),
     /** The last run of this scope that ended well. */
     last: lastWhere<[scope: string]>("scope = ? and state = 'done'"),
     /** The last run that this one asked for, however it ended. */
@@ -318,9 +304,6 @@ function differences(database: Database.Database) {
        state = case when state in ('open', 'accepted') and digest = excluded.digest then state else 'seen' end,
        first_ms = case when state = 'cleared' or digest <> excluded.digest then excluded.first_ms else first_ms end`,
   );
-  const setState = run<[state: DifferenceState, difference: number]>(
-    "update difference set state = ? where difference = ?",
-  );
 
   return {
     find,
@@ -330,8 +313,9 @@ function differences(database: Database.Database) {
       return find(found.kind, found.key) as DifferenceRow;
     },
     /** Call it inside a transaction. */
-    setState: (difference: number, state: DifferenceState): void =>
-      void setState(state, difference),
+    setState: run<[difference: number, state: DifferenceState]>(
+      "update difference set state = ?2 where difference = ?1",
+    ),
     /** All that keep both sides from agreeing, accepted or not. */
     standing: rows<[], DifferenceRow>(
       `select ${columns} from difference where state <> 'cleared' order by difference`,
@@ -358,10 +342,7 @@ function agreements(database: Database.Database) {
 
 /** What the store knows besides of records and requests. */
 function newestOf(database: Database.Database) {
-  const { row, value } = asking(database);
-  const recordsSince = value<[flow: number, day: string], number>(
-    "select coalesce(sum(count), 0) from record_count where flow = ? and (day = '' or day >= ?)",
-  );
+  const { row, sure, value } = asking(database);
   return {
     /** Of a record's newest delivery; null: the record never came. */
     newest: row<[flow: number, recordId: string], NewestRow>(
@@ -372,8 +353,10 @@ function newestOf(database: Database.Database) {
     /** When a request's bytes last left; null: never. */
     lastSentMs: value<[request: number], number>("select sent_ms from request where request = ?"),
     /** How many records of a flow changed since the day of a version, for what a run will cost. */
-    recordsSince: (flow: number, version: string): number =>
-      recordsSince(flow, version.slice(0, 10)) ?? 0,
+    recordsSince: sure<[flow: number, version: string], number>(
+      `select coalesce(sum(count), 0) from record_count
+       where flow = ? and (day = '' or day >= substr(?, 1, 10))`,
+    ),
   };
 }
 
@@ -393,18 +376,7 @@ export interface Unlisted {
  * (src/engine/pull.ts). A record that is not here is in the newest list.
  */
 export function lists(database: Database.Database) {
-  const { row, rows, run, value, values } = asking(database);
-  const count = value<[flow: number], number>(
-    "select coalesce(sum(count), 0) from record_count where flow = ?",
-  );
-  const concluded = value<[flow: number], number>(
-    "select count(*) from unlisted where flow = ? and concluded = 1",
-  );
-  const add = run<[record: number, flow: number, sinceMs: number, concluded: 0 | 1]>(
-    `insert into unlisted (record, flow, since_ms, concluded) values (?, ?, ?, ?)
-     on conflict do update set concluded = max(concluded, excluded.concluded)`,
-  );
-  const idOf = value<[record: number], string>("select shown_id(id) from record where record = ?");
+  const { row, rows, run, sure, values } = asking(database);
   const limit = row<[flow: number], { held: number | null; accepted: number | null }>(
     "select held, accepted from list_limit where flow = ?",
   );
@@ -414,7 +386,10 @@ export function lists(database: Database.Database) {
 
   return {
     /** How many records the newest list that was believed had. */
-    had: (flow: number): number => (count(flow) ?? 0) - (concluded(flow) ?? 0),
+    had: sure<[flow: number], number>(
+      `select (select coalesce(sum(count), 0) from record_count where flow = ?1)
+         - (select count(*) from unlisted where flow = ?1 and concluded = 1)`,
+    ),
     /** Every record that ever came from it, in no order. */
     records: values<[flow: number], number>("select record from record where flow = ?"),
     /** Those that the newest list lacks; `concluded`: it was believed. */
@@ -422,8 +397,10 @@ export function lists(database: Database.Database) {
       "select record, concluded from unlisted where flow = ?",
     ),
     /** Inside a transaction, as all that follow. */
-    lack: (flow: number, record: number, isConcluded: boolean, atMs: number): void =>
-      void add(record, flow, atMs, isConcluded ? 1 : 0),
+    lack: run<[flow: number, record: number, concluded: 0 | 1, sinceMs: number]>(
+      `insert into unlisted (flow, record, concluded, since_ms) values (?, ?, ?, ?)
+       on conflict do update set concluded = max(concluded, excluded.concluded)`,
+    ),
     back: run<[record: number]>("delete from unlisted where record = ?"),
     /** What a list lacked that was not believed is of no consequence. */
     forget: run<[flow: number]>("delete from unlisted where flow = ? and concluded = 0"),
@@ -439,7 +416,7 @@ export function lists(database: Database.Database) {
          and not exists (select 1 from disagreement g where g.record = u.record and g.finder = 'list')
        order by u.record`,
     ),
-    idOf: (record: number): string => idOf(record) ?? "",
+    idOf: sure<[record: number], string>("select shown_id(id) from record where record = ?"),
     /** How many records a list has that waits for a person; and how many a person has accepted. */
     limit: (flow: number) => limit(flow) ?? { held: null, accepted: null },
     hold: run<[flow: number, total: number]>(

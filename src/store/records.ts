@@ -10,8 +10,7 @@ import { canonical } from "../core/json.ts";
 import { instantByValue, revisionOf, sha256 } from "../core/keys.ts";
 import { rhythms } from "./flows.ts";
 import { corrections } from "./quarantine.ts";
-import { asking, moving, storedId } from "./statements.ts";
-import { sumOf, wholeIn } from "./sums.ts";
+import { asking, moving, storedId, sumOf, wholeIn } from "./statements.ts";
 
 export interface Taken {
   /** Deliveries created. */
@@ -95,7 +94,7 @@ export function intake(database: Database.Database) {
     // What moves now may have come with this page, and deliveries are in the order of arrival.
     fresh.save(flow, atMs);
     replaceRecord.run(version, revision, content, origin, fault, text, sum, known.record);
-    supersede.run(known.record);
+    supersede(known.record);
     addDelivery.run(flow, known.record, revision, atMs, version, origin);
     fresh.delivery();
     return "received";
@@ -138,9 +137,9 @@ const byValue = (text: string): string => canonical(text, instantByValue);
 /** Which files came before: the same bytes are the same receipt whatever the name. */
 function receiptsOf(database: Database.Database) {
   const { row, run } = asking(database);
-  const add = run<[{ flow: number; id: string; name: string; at: number }]>(
+  const add = run<[flow: number, id: string, name: string, atMs: number]>(
     `insert into receipt (flow, id, name, received_ms, turn)
-     values (:flow, :id, :name, :at, (select coalesce(max(turn), 0) + 1 from receipt where flow = :flow))
+     values (?1, ?2, ?3, ?4, (select coalesce(max(turn), 0) + 1 from receipt where flow = ?1))
      on conflict do update set name = excluded.name, received_ms = excluded.received_ms, turn = excluded.turn`,
   );
   const find = row<
@@ -154,7 +153,7 @@ function receiptsOf(database: Database.Database) {
   return {
     /** Its bytes last, for the latest receipt is known by them. */
     add(flow: number, { id, name, numbers = [] }: Arrival, at: number): void {
-      for (const known of [...numbers, id]) add({ flow, id: known, name, at });
+      for (const known of [...numbers, id]) add(flow, known, name, at);
     },
     known(flow: number, id: string): { name: string; at: string; latest: boolean } | null {
       const row = find(flow, id);

@@ -5,8 +5,16 @@ import { sha256 } from "../core/keys.ts";
 import { comparedNumber, type Kind } from "../core/kinds.ts";
 import { freshRequest, isFinal, type RequestState, type State } from "../core/request-state.ts";
 import { CARRIED, type Carried } from "./deliveries.ts";
-import { asking, foldedOf, IS_NUMBERED } from "./statements.ts";
-import { type BodyRow, expectBody, resumming, sumIn, sumOf, wholeIn } from "./sums.ts";
+import {
+  asking,
+  type BodyRow,
+  expectBody,
+  foldedOf,
+  IS_NUMBERED,
+  sumIn,
+  sumOf,
+  wholeIn,
+} from "./statements.ts";
 
 interface RequestRow {
   readonly flow: number;
@@ -25,7 +33,7 @@ export type NewRequest = Frozen & RequestRow;
 export interface StoredRequest extends RequestRow {
   readonly request: number;
   readonly target: string;
-  /** Empty: its bytes are gone (retention.ts). */
+  /** Empty: its bytes are gone. */
   readonly body: string;
 }
 
@@ -43,8 +51,8 @@ const ROW = `request, flow, operation, kind, number, revision, ordering_key as o
  * position: names cost as much as the statement.
  */
 export function requests(database: Database.Database, leaving: (atMs: number) => void) {
-  const { is, row, rows, value } = asking(database);
-  const add = database.prepare(
+  const { insert, is, row, rows, run, sure } = asking(database);
+  const add = insert<unknown[]>(
     `insert into request (flow, operation, kind, number, revision, ordering_key, key, target, body, body_sha256,
        state, live, machine, created_ms, updated_ms, sent_ms, sum, folded)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)`,
@@ -53,26 +61,20 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     `select ${ROW} from ${OPEN} where flow = ? and live = 1 order by request`,
   );
   const one = row<[request: number], Row>(`select ${ROW} from request where request = ?`);
-  const openCount = value<[flow: number], number>(
-    `select count(*) from ${OPEN} where flow = ? and live = 1 and state <> 'manual'`,
-  );
-  const liveKind = row<[{ number: string; kind: Kind }], Row>(
-    `select ${ROW} from request where ${IS_NUMBERED} and kind = :kind and live = 1`,
-  );
-  const nextGeneration = value<[operation: string, number: string, revision: string], number>(
-    `select coalesce(max(machine ->> '$.generation') + 1, 0) from request
-     where operation = ? and number = ? and revision = ?`,
+  const liveKind = row<[number: string, kind: Kind], Row>(
+    `select ${ROW} from request where ${IS_NUMBERED} and kind = ?2 and live = 1`,
   );
   const moving = (also: string) =>
-    database.prepare(
+    run<unknown[]>(
       `update request set state = ?, machine = ?, updated_ms = ?, ${SENT},
          sum = ${sumIn("request", ["machine"])} ${also}
        where request = ? and state = ?`,
     );
   const move = moving("");
   const settle = moving(", live = null");
-  const rename = database.prepare("update request set key = ? where request = ?");
-  const resum = resumming(database, "request");
+  const rename = run<[key: string, key: string, request: number]>(
+    `update request set key = ?, sum = ${sumIn("request", ["key"])} where request = ?`,
+  );
 
   return {
     add(request: NewRequest, atMs: number): number {
@@ -85,7 +87,7 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
       const sentMs = machine.lastSend?.wallMs ?? null;
       const folded = foldedOf(kind, number);
       const row = [...named, body, digest, machine.state, state, atMs, atMs, sentMs, sum, folded];
-      return Number(add.run(row).lastInsertRowid);
+      return add(...row);
     },
 
     /** Every request of a flow that is not final, oldest first. */
@@ -97,7 +99,9 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     },
 
     /** Requests of a flow that are neither final nor a person's. */
-    openCount: (flow: number): number => openCount(flow) ?? 0,
+    openCount: sure<[flow: number], number>(
+      `select count(*) from ${OPEN} where flow = ? and live = 1 and state <> 'manual'`,
+    ),
 
     /**
      * Is a request of any operation under this ordering key on its way? The second value: those of this operation count that
@@ -109,27 +113,25 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
 
     /** What of this kind and number, as numbers are compared, is on its way, to whichever side. */
     live(kind: Kind, number: string): StoredRequest | null {
-      const row = liveKind({ number: comparedNumber(kind, number), kind });
+      const row = liveKind(comparedNumber(kind, number), kind);
       return row === null ? null : read(row);
     },
 
     /** 0 for a content never frozen before; else one more than the last key used for it. */
-    nextGeneration: (operation: string, number: string, revision: string): number =>
-      nextGeneration(operation, number, revision) ?? 0,
+    nextGeneration: sure<[operation: string, number: string, revision: string], number>(
+      `select coalesce(max(machine ->> '$.generation') + 1, 0) from request
+       where operation = ? and number = ? and revision = ?`,
+    ),
 
     /** @throws Error when another hand moved it meanwhile: exactly one row must change. */
     move(request: StoredRequest, next: RequestState, key: string, atMs: number): StoredRequest {
       const sent = next.lastSend?.wallMs ?? null;
       const state = packed(next);
       const row = [next.state, state, atMs, sent, sent, state];
-      const statement = isFinal(next.state) ? settle : move;
-      const result = statement.run(...row, request.request, request.machine.state);
-      if (result.changes !== 1)
+      const make = isFinal(next.state) ? settle : move;
+      if (make(...row, request.request, request.machine.state) !== 1)
         throw new Error(`request ${request.request} is no longer ${request.machine.state}`);
-      if (key !== request.key) {
-        rename.run(key, request.request);
-        resum.run(request.request);
-      }
+      if (key !== request.key) rename(key, key, request.request);
       if (next.state === "sending") leaving(atMs);
       return { ...request, machine: next, key };
     },
@@ -207,11 +209,11 @@ export function underWay(database: Database.Database) {
        cross join request using (request)
      where request.flow = ? and request.live = 1 and kind = ? order by request.request`,
   );
-  const elsewhere = is<[{ number: string; kind: Kind; flow: number }]>(
+  const elsewhere = is<[number: string, kind: Kind, flow: number]>(
     `select 1 from delivery cross join request using (request)
-     where (delivery.number = :number and delivery.folded is null or delivery.folded = :number)
+     where (delivery.number = ?1 and delivery.folded is null or delivery.folded = ?1)
        and delivery.state in ('frozen', 'quarantined')
-       and request.live = 1 and kind = :kind and request.flow <> :flow limit 1`,
+       and request.live = 1 and kind = ?2 and request.flow <> ?3 limit 1`,
   );
 
   return {
@@ -220,7 +222,7 @@ export function underWay(database: Database.Database) {
       versions(JSON.stringify(asked), flow, kind),
     /** Does a request of another flow carry a document of this number, whose place no newer version has taken? */
     elsewhere: (kind: Kind, number: string, flow: number): boolean =>
-      elsewhere({ number: comparedNumber(kind, number), kind, flow }),
+      elsewhere(comparedNumber(kind, number), kind, flow),
     /** The records that are carried by one of this kind. */
     records: rows<[kind: Kind], { flow: number; recordId: string }>(
       `select record.flow, shown_id(record.id) as recordId from ${OPEN}
@@ -304,16 +306,98 @@ const LEAP = 100_000;
 
 /** The numbers that requests take, where their receiver wants them numbered (ADR 0019). None is ever given twice. */
 export function sequences(database: Database.Database) {
-  const { run, value } = asking(database);
-  const next = value<[{ sequence: string; last: number }], number>(
-    `insert into sequence (sequence, last) values (:sequence, 1)
-     on conflict do update set last = last % :last + 1 returning last`,
-  );
-  const leap = run<[number, number]>("update sequence set last = (last + ?) % ?");
+  const { run, sure } = asking(database);
   return {
     /** 1 to 999999999. Inside the transaction that stores what is numbered. */
-    next: (sequence: string): number => next({ sequence, last: LAST }) as number,
+    next: sure<[sequence: string], number>(
+      `insert into sequence (sequence, last) values (?, 1)
+       on conflict do update set last = last % ${LAST} + 1 returning last`,
+    ),
     /** A person has released a restored store: what it gave since its backup, nobody knows. */
-    leap: (): void => void leap(LEAP, LAST),
+    leap: run<[]>(`update sequence set last = (last + ${LEAP}) % ${LAST}`),
+  };
+}
+
+// What goes when its time is over, in small steps. Links, keys, hashes, states and the audit stay, and so do the bytes
+// that a document was last delivered by, and all of what is still open, waits, or differs.
+
+export interface Removed {
+  /** Requests whose bytes went, and how many bytes. */
+  readonly requests: number;
+  readonly bytes: number;
+}
+
+export interface StoreSize {
+  /** Of the file. */
+  readonly bytes: number;
+  /** In it, free for what comes next. */
+  readonly freeBytes: number;
+}
+
+/** Requests that one step looks at, and pages that one step gives back. */
+const STEP = 500;
+const PAGES = 256;
+
+export function retention(database: Database.Database) {
+  const { rows, run, value } = asking(database);
+  const last = value<[], number>("select max(request) from request");
+  // Every document of it was delivered anew since, and nothing of it is open, waits or differs.
+  const replaced = rows<
+    [{ after: number; upTo: number; before: number }],
+    { request: number; bytes: number }
+  >(
+    `select request, length(cast(body as blob)) as bytes from request r
+     where request > :after and request <= :upTo and live is null and body_gone_ms is null and updated_ms < :before
+       and exists (select 1 from delivery d where d.request = r.request)
+       and not exists (select 1 from delivery d where d.request = r.request and (
+         d.state in ('pending', 'frozen', 'quarantined')
+         or exists (select 1 from wait w where w.record = d.record)
+         or exists (select 1 from disagreement g where g.record = d.record)
+         or not exists (select 1 from delivery n where n.record = d.record and n.delivery > d.delivery
+           and n.state = 'delivered' and n.content is not null and n.request <> d.request)))
+       and not exists (select 1 from carried_before c join delivery d using (delivery)
+         where c.request = r.request and d.state in ('pending', 'frozen', 'quarantined'))`,
+  );
+  const remove = run<[atMs: number, request: number]>(
+    "update request set body = '', body_gone_ms = ? where request = ?",
+  );
+  const pragma = (name: string): number => database.pragma(name, { simple: true }) as number;
+
+  return {
+    /** The last request there is: a pass goes up to it. */
+    lastRequest: (): number => last() ?? 0,
+    /** One step of a pass, inside a transaction: the next requests after `after`, of those before that time. */
+    removeBytes(
+      after: number,
+      beforeMs: number,
+      atMs: number,
+    ): Removed & { readonly upTo: number } {
+      const upTo = after + STEP;
+      const found = replaced({ after, upTo, before: beforeMs });
+      for (const { request } of found) remove(atMs, request);
+      return {
+        requests: found.length,
+        bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
+        upTo,
+      };
+    },
+    /** The fields of differences that were settled before that time; how many. One step, inside a transaction. */
+    removeSettled: run<[beforeMs: number]>(
+      `update difference set case_row = null where difference in (
+         select difference from difference
+         where state = 'cleared' and case_row is not null and last_ms < ? limit ${STEP})`,
+    ),
+    /** Gives some free pages back to the disk; false: there is none. Outside a transaction. */
+    giveBack(): boolean {
+      if (pragma("freelist_count") === 0) return false;
+      database.pragma(`incremental_vacuum(${PAGES})`);
+      return true;
+    },
+    /** The file has its new length once the log is written into it. */
+    settle: (): void => void database.pragma("wal_checkpoint(passive)"),
+    size(): StoreSize {
+      const page = pragma("page_size");
+      return { bytes: pragma("page_count") * page, freeBytes: pragma("freelist_count") * page };
+    },
   };
 }

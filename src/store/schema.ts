@@ -1,7 +1,7 @@
 /**
  * The store's schema. Version 1 is the first that was released: from then on a step is never edited, the next one is
  * appended (database.ts runs them). The shape follows what was measured (bench/pull): rowid tables, ids of platform records
- * as 16 bytes, no index that an insert pays for and no question needs. `sum`: the row's checksum (sums.ts).
+ * as 16 bytes, no index that an insert pays for and no question needs. `sum`: the row's checksum (statements.ts).
  */
 import { deliveryMoves } from "../core/delivery-state.ts";
 import { legalMoves } from "../core/request-state.ts";
@@ -146,7 +146,7 @@ const documents = `
   ) strict;
 
   -- Records by the first ten characters of their version: its day, where it is a time stamp. '' stands for none. What is
-  -- inserted is counted page by page (intake.ts): a trigger for each row took a quarter of storing it (ADR 0001).
+  -- inserted is counted page by page (records.ts): a trigger for each row took a quarter of storing it (ADR 0001).
   create table record_count (
     flow integer not null references flow,
     day text not null,
@@ -242,7 +242,7 @@ const documents = `
   create trigger request_moves after update of state on request
   when old.state <> new.state and not (${legal(legalMoves)})
   begin select raise(abort, 'illegal move of a request'); end;
-  -- Bytes of replaced requests go when their time is over (retention.ts): what was sent is then known by its hash.
+  -- Bytes of replaced requests go when their time is over (requests.ts): what was sent is then known by its hash.
   create trigger request_frozen before update of body, target, body_sha256, body_gone_ms on request
   when not (old.live is null and old.body_gone_ms is null and new.body_gone_ms is not null and new.body = ''
     and new.target = old.target and new.body_sha256 = old.body_sha256)
@@ -458,7 +458,7 @@ const reconciliation = `
     code text not null,
     cause text not null,
     next text not null,
-    -- The whole case as the run found it, JSON: both values of every field. Null: its time is over (retention.ts).
+    -- The whole case as the run found it, JSON: both values of every field. Null: its time is over (requests.ts).
     case_row text,
     state text not null check (state in ('seen', 'open', 'accepted', 'cleared')),
     first_ms integer not null,
@@ -486,7 +486,7 @@ const daemon = `
     environment text
   ) strict;
 
-  -- What happened to requests and what people decided, as a chain (chain.ts). Append only. \`parts\`: what an entry says of
+  -- What happened to requests and what people decided, as a chain (journal.ts). Append only. \`parts\`: what an entry says of
   -- each delivery of a request that carries several, JSON: {"DELIVERY": "what is said of it"}. \`who\`: the person who decided
   -- it, and \`reason\`: why; null: fuelbridge itself.
   create table audit (

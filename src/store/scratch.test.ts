@@ -9,7 +9,6 @@ import { openScratch } from "./scratch.ts";
 
 const step = fc.constantFrom("put", "put", "put", "replace");
 const key = fc.nat({ max: 250 }).map((at) => `${at}é😀`);
-/** Of which some fill a chunk alone. */
 const text = fc.oneof(
   { arbitrary: fc.string({ unit: "grapheme" }), weight: 9 },
   { arbitrary: fc.nat({ max: 70_000 }).map((length) => "\n\0x".repeat(length / 3)), weight: 1 },
@@ -70,19 +69,6 @@ test("a scratch on disk says of every key what one in memory says, over many rec
     }),
     { numRuns: 8 },
   );
-});
-
-test("of 50,000 keys that are alike, in any order, each one that comes again is told", () => {
-  const scratch = openScratch(tempFolder(), 1);
-  const keys = Array.from({ length: 50_000 }, (_, at) => `T-${at % 100}-TX-${at / 100}|ULSD`);
-  expect(keys.filter((key, at) => scratch.put(key, `${at}`) !== null)).toEqual([]);
-  for (let at = 0; at < keys.length; at += 997)
-    expect(scratch.put(keys[at] ?? "", "again")).toBe(`${at}`);
-  expect([scratch.count(), scratch.page(49_999, 9)]).toEqual([
-    50_000,
-    [{ key: keys.at(-1), text: "49999" }],
-  ]);
-  scratch.close();
 });
 
 test.skipIf(process.platform === "win32")(

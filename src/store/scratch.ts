@@ -7,11 +7,14 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Kept, Scratch } from "../core/scratch.ts";
+import { asking } from "./statements.ts";
 
 /** What the store must be left with, and twice of that: what it needs grows while records are taken in. */
 const FREE_BYTES_MIN = 512 * 1024 * 1024;
 /** On disk a record takes about this many times its bytes in a file: JSON has names, and there is an index. */
 const SPREAD = 4;
+/** Records are large or small: so many are read in one step. */
+const PAGE_STEP = 32;
 const NAME = /^scratch-[\w.-]+$/;
 let opened = 0;
 
@@ -49,6 +52,7 @@ function databaseAt(path: string): Database.Database {
   database.pragma("cache_size = -4000");
   database.exec(`
     begin;
+    create table record (at integer primary key, key text not null unique, text text not null) strict;
     create table item (at integer primary key, list text not null, key text not null, text text not null) strict;
     create index item_key on item (list, key);
   `);
@@ -58,29 +62,48 @@ function databaseAt(path: string): Database.Database {
 }
 
 function over(database: Database.Database): Omit<Scratch, "close"> {
-  const add = database.prepare("insert into item (list, key, text) values (?, ?, ?)");
-  const items = database
-    .prepare<[string, string], string>(
-      "select text from item where list = ? and key = ? order by at",
-    )
-    .pluck();
-  const drop = database.prepare("delete from item where list = ? and key = ?");
-  const left = database.prepare<[string], { count: number; first: number | null }>(
-    "select count(*) as count, min(at) as first from item where list = ?",
+  const { row, rows, run, sure, value, values } = asking(database);
+  const put = run<[key: string, text: string]>(
+    "insert into record (key, text) values (?, ?) on conflict do nothing",
   );
-  const item = database.prepare<[number], string>("select text from item where at = ?").pluck();
+  const known = value<[key: string], string>("select text from record where key = ?");
+  const after = rows<[after: number, limit: number], Kept>(
+    "select key, text from record where at > ? order by at limit ?",
+  );
+  const items = values<[list: string, key: string], string>(
+    "select text from item where list = ? and key = ? order by at",
+  );
+  const drop = run<[list: string, key: string]>("delete from item where list = ? and key = ?");
+  const left = row<[list: string], { count: number; first: string | null }>(
+    `select count(*) as count, (select text from item where list = ?1 order by at limit 1) as first
+     from item where list = ?1`,
+  );
   return {
-    ...recordsIn(database),
-    add: (list, key, text) => void add.run(list, key, text),
+    put: (key, text) => (put(key, text) === 1 ? null : known(key)),
+    replace: run<[key: string, text: string]>("update record set text = ?2 where key = ?1"),
+    page(from, limit, characters = Infinity) {
+      const found: Kept[] = [];
+      for (let length = 0; found.length < limit && length < characters;) {
+        const step = after(from + found.length, Math.min(limit - found.length, PAGE_STEP));
+        if (step.length === 0) break;
+        for (const entry of step) {
+          if (length >= characters) break;
+          found.push(entry);
+          length += entry.text.length;
+        }
+      }
+      return found;
+    },
+    count: sure<[], number>("select coalesce(max(at), 0) from record"),
+    add: run<[list: string, key: string, text: string]>(
+      "insert into item (list, key, text) values (?, ?, ?)",
+    ),
     take(list, key) {
-      const texts = items.all(list, key);
-      if (texts.length > 0) drop.run(list, key);
+      const texts = items(list, key);
+      if (texts.length > 0) drop(list, key);
       return texts;
     },
-    left(list) {
-      const { count, first } = left.get(list) ?? { count: 0, first: null };
-      return { count, first: first === null ? null : (item.get(first) ?? null) };
-    },
+    left: (list) => left(list) ?? { count: 0, first: null },
   };
 }
 
@@ -137,188 +160,3 @@ const remove = (path: string): void => {
     // In use by another process: its own.
   }
 };
-
-type Records = Pick<Scratch, "put" | "replace" | "page" | "count">;
-
-/** A chunk is written when it has so many records, or so many characters. */
-const CHUNK_RECORDS = 32;
-const CHUNK_CHARACTERS = 65_536;
-
-/**
- * The records of a scratch. They are written in chunks, so that SQLite is asked once for many. Whether a key came before, a
- * Bloom filter says ("certainly not" of nearly every new key); from the first key on that may have come before, an index of
- * all keys does. The filter has one size, and no more than a chunk is in memory. Makes its tables in an empty database.
- */
-function recordsIn(database: Database.Database): Records {
-  const chunks = chunksIn(database);
-  const isNew = keyFilter();
-  let index: KeyIndex | null = null;
-  /** The index of all keys, from the first time on that it is asked. */
-  const indexed = (): KeyIndex => {
-    if (index !== null) return index;
-    index = indexIn(database);
-    let at = 0;
-    for (const { key } of chunks.from(1)) index.add(key, ++at);
-    return index;
-  };
-  return {
-    put(key, text) {
-      if (index !== null || !isNew(key)) {
-        const known = indexed().add(key, chunks.count() + 1);
-        if (known !== null) return chunks.at(known)?.text ?? null;
-      }
-      chunks.append({ key, text });
-      return null;
-    },
-    replace(key, text) {
-      const at = indexed().find(key);
-      if (at !== null) chunks.replace(at, { key, text });
-    },
-    page(after, limit, characters = Infinity) {
-      const found: Kept[] = [];
-      let length = 0;
-      for (const entry of chunks.from(after + 1)) {
-        if (found.length === limit || length >= characters) break;
-        found.push(entry);
-        length += entry.text.length;
-      }
-      return found;
-    },
-    count: () => chunks.count(),
-  };
-}
-
-interface KeyIndex {
-  /** Where a key stands that is there already; null: it was not, and stands at `at` now. */
-  add(key: string, at: number): number | null;
-  find(key: string): number | null;
-}
-
-function indexIn(database: Database.Database): KeyIndex {
-  database.exec(
-    "create table place (key text primary key, at integer not null) strict, without rowid",
-  );
-  const insert = database.prepare(
-    "insert into place (key, at) values (?, ?) on conflict do nothing",
-  );
-  const select = database.prepare<[string], number>("select at from place where key = ?").pluck();
-  const find = (key: string): number | null => select.get(key) ?? null;
-  return {
-    add: (key, at) => (insert.run(key, at).changes === 1 ? null : find(key)),
-    find,
-  };
-}
-
-interface Chunks {
-  append(entry: Kept): void;
-  replace(at: number, entry: Kept): void;
-  at(at: number): Kept | undefined;
-  /** All from a place on; places count from 1. */
-  from(at: number): Iterable<Kept>;
-  count(): number;
-}
-
-interface Chunk {
-  /** The place of its first record. */
-  readonly first: number;
-  /** Of each key and text, in UTF-16 units. */
-  readonly lengths: string;
-  readonly body: string;
-}
-
-function chunksIn(database: Database.Database): Chunks {
-  database.exec(
-    "create table chunk (first integer primary key, lengths text not null, body text not null) strict",
-  );
-  const insert = database.prepare("insert into chunk (first, lengths, body) values (?, ?, ?)");
-  const update = database.prepare("update chunk set lengths = ?, body = ? where first = ?");
-  const select = database.prepare<[number], Chunk>(
-    "select first, lengths, body from chunk where first <= ? order by first desc limit 1",
-  );
-  /** Those that are not written yet, from the place `written + 1` on. */
-  let waiting: Kept[] = [];
-  let characters = 0;
-  let written = 0;
-  const holding = (at: number): { first: number; entries: Kept[] } => {
-    const chunk = at > written ? undefined : select.get(at);
-    return chunk === undefined
-      ? { first: written + 1, entries: waiting }
-      : { first: chunk.first, entries: unpacked(chunk) };
-  };
-  const chunks: Chunks = {
-    append(entry) {
-      waiting.push(entry);
-      characters += entry.key.length + entry.text.length;
-      if (waiting.length < CHUNK_RECORDS && characters < CHUNK_CHARACTERS) return;
-      const { lengths, body } = packed(waiting);
-      insert.run(written + 1, lengths, body);
-      written += waiting.length;
-      waiting = [];
-      characters = 0;
-    },
-    replace(at, entry) {
-      const { first, entries } = holding(at);
-      entries[at - first] = entry;
-      if (entries === waiting) return;
-      const { lengths, body } = packed(entries);
-      update.run(lengths, body, first);
-    },
-    at(at) {
-      const { first, entries } = holding(at);
-      return entries[at - first];
-    },
-    *from(begin) {
-      for (let at = begin; at <= chunks.count();) {
-        const { first, entries } = holding(at);
-        yield* entries.slice(at - first);
-        at = first + entries.length;
-      }
-    },
-    count: () => written + waiting.length,
-  };
-  return chunks;
-}
-
-function packed(entries: readonly Kept[]): Pick<Chunk, "lengths" | "body"> {
-  const texts = entries.flatMap(({ key, text }) => [key, text]);
-  return { lengths: texts.map(({ length }) => length).join(" "), body: texts.join("") };
-}
-
-function unpacked({ lengths, body }: Chunk): Kept[] {
-  const entries: Kept[] = [];
-  const all = lengths.split(" ").map(Number);
-  let at = 0;
-  const next = (length = 0): string => body.slice(at, (at += length));
-  for (let one = 0; one < all.length; one += 2)
-    entries.push({ key: next(all[one]), text: next(all[one + 1]) });
-  return entries;
-}
-
-/** 4 MB: a million keys come before one is likely to be taken for known that is not. */
-const FILTER_BITS = 2 ** 25;
-const BITS_PER_KEY = 8;
-
-/** Asked with a key, whether it was certainly not asked before. */
-function keyFilter(): (key: string) => boolean {
-  const words = new Uint32Array(FILTER_BITS / 32);
-  return (key) => {
-    let one = 0x811c9dc5;
-    let two = 0x01234567;
-    for (let at = 0; at < key.length; at++) {
-      const unit = key.charCodeAt(at);
-      one = Math.imul(one ^ unit, 0x01000193);
-      two = Math.imul(two ^ unit, 0x5bd1e995);
-      two ^= two >>> 15;
-    }
-    let isNew = false;
-    for (let time = 0; time < BITS_PER_KEY; time++) {
-      const bit = (one + Math.imul(time, two | 1)) >>> 7;
-      const mask = 1 << (bit & 31);
-      const word = words[bit >>> 5] ?? 0;
-      if ((word & mask) !== 0) continue;
-      isNew = true;
-      words[bit >>> 5] = word | mask;
-    }
-    return isNew;
-  };
-}

@@ -6,8 +6,7 @@ import { expect, test, vi } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { freshRequest, legalMoves, requestStates } from "../core/request-state.ts";
 import { StorageError } from "../core/errors.ts";
-import { openDatabase } from "./database.ts";
-import { storeFile } from "./rights.ts";
+import { openDatabase, storeFile } from "./database.ts";
 import { preparedLate } from "./statements.ts";
 import { LOG_GROWS_AT, openStore, rooms, type Store } from "./store.ts";
 

@@ -1,22 +1,34 @@
 /** The store: one SQLite file that is the truth about every document. Every change to it goes through here. */
 import type Database from "better-sqlite3";
-import { type Copied, copyStore } from "./backup.ts";
-import { assertSpace, grouped, growLog, guarded, openDatabase, told } from "./database.ts";
-import { bisectGroups, deliveries } from "./deliveries.ts";
+import { type Copied, copyStore, examining } from "./backup.ts";
+import {
+  assertSpace,
+  grouped,
+  growLog,
+  guarded,
+  openDatabase,
+  storeFile,
+  told,
+} from "./database.ts";
+import { bisectGroups, deliveries, likenesses, links } from "./deliveries.ts";
 import { backfills, flows, notebooks, rhythms, rowUses } from "./flows.ts";
 import { binding, highWater } from "./identity.ts";
 import { alerts, journal } from "./journal.ts";
-import { likenesses, links } from "./links.ts";
-import { causes, corrections, handling } from "./quarantine.ts";
+import {
+  acknowledgements,
+  causes,
+  corrections,
+  handling,
+  incidents,
+  losses,
+  unfinished,
+  waits,
+} from "./quarantine.ts";
 import { found, questions, samples } from "./queries.ts";
 import { disagreements, lists, sweeps } from "./reconciliation.ts";
 import { intake, obstacles, openRecords } from "./records.ts";
-import { remembered, requests, sequences, underWay } from "./requests.ts";
-import { retention } from "./retention.ts";
-import { storeFile } from "./rights.ts";
+import { remembered, requests, retention, sequences, underWay } from "./requests.ts";
 import { preparedLate } from "./statements.ts";
-import { examining } from "./sums.ts";
-import { acknowledgements, incidents, losses, unfinished, waits } from "./waits.ts";
 
 /** Nothing fills the space that is kept free within this time. */
 const SPACE_EVERY_MS = 100;

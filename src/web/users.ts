@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { z } from "zod";
 import { EnvironmentError } from "../core/errors.ts";
-import { handOver } from "../store/rights.ts";
+import { handOver } from "../store/database.ts";
 import { OfficeError } from "../office/answers.ts";
 
 /** Each may do what those before it may: look; decide about documents; change how the daemon works. */

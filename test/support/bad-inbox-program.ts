@@ -6,7 +6,7 @@ import { mappings } from "../../mappings/index.ts";
 import { calendarOf } from "../../src/core/time.ts";
 import { push, runFlow } from "../../src/engine/daemon.ts";
 import { openPlatform } from "../../src/platform/endpoint.ts";
-import { storeFile } from "../../src/store/rights.ts";
+import { storeFile } from "../../src/store/database.ts";
 import { openScratch } from "../../src/store/scratch.ts";
 import { sourcesIn } from "../files/bad-inbox.ts";
 import { testClock } from "./clock.ts";

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import Database from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
-import { storeFile } from "../../src/store/rights.ts";
+import { storeFile } from "../../src/store/database.ts";
 import type { Store } from "../../src/store/store.ts";
 
 const BREACHES: Readonly<Record<string, string>> = {

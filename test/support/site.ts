@@ -9,7 +9,7 @@ import { onTestFinished } from "vitest";
 import { dropExports, root, type World } from "../../src/demo/world.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
 import { type Sandbox, startSandbox } from "../../src/sandbox/server.ts";
-import { markFile, storeFile } from "../../src/store/rights.ts";
+import { markFile, storeFile } from "../../src/store/database.ts";
 import { controlOf } from "../conformance/support.ts";
 import { tempFolder } from "./folder.ts";
 import { commandHere } from "./site-command.ts";

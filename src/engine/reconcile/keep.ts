@@ -49,24 +49,23 @@ export async function keptReconciliation(
   } catch (error) {
     const detail = (error as Error).message;
     const failed = { state: "failed", counts: null, agrees: null, detail, unasked: null } as const;
-    store.transaction(() => store.sweeps.end(sweep, { ...failed, requests: requests() }, at()));
+    const ended = { sweep, requests: requests(), endedMs: at(), ...failed };
+    store.transaction(() => store.sweeps.end(ended));
     throw error;
   }
   const { report, told, walked } = reconciled;
   const settled = store.transaction(() => {
     const counts = report.controls.map(({ side, kind, count }) => ({ side, kind, count }));
-    store.sweeps.end(
+    store.sweeps.end({
       sweep,
-      {
-        state: report.state,
-        counts: JSON.stringify(counts),
-        agrees: report.agrees ? 1 : 0,
-        detail: report.failures[0] ?? null,
-        unasked: JSON.stringify(report.unasked),
-        requests: requests(),
-      },
-      at(),
-    );
+      state: report.state,
+      endedMs: at(),
+      counts: JSON.stringify(counts),
+      agrees: report.agrees ? 1 : 0,
+      detail: report.failures[0] ?? null,
+      unasked: JSON.stringify(report.unasked),
+      requests: requests(),
+    });
     if (report.state === "failed") return 0;
     const earlier = earlierOf(engine, report);
     const seen = keepDifferences(engine, report, sweep, at());

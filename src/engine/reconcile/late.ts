@@ -38,7 +38,7 @@ interface Reach {
   /** ISO 8601 UTC */
   readonly since: string;
   /** It is the month's whole quarter. */
-  readonly isQuarter: boolean;
+  readonly isQuarter: 0 | 1;
 }
 
 /** The last walk that succeeded may lie any number of nights back: all since, and the margin, is asked for. */
@@ -51,7 +51,7 @@ function reachOf(
   const isQuarter = monthOf(last?.quarterMs ?? 0) !== monthOf(clock.now().wallMs);
   const quarter = before(watermark, QUARTER_MS);
   const late = last?.watermark ? before(last.watermark, lateMs) : quarter;
-  return { since: isQuarter && quarter < late ? quarter : late, isQuarter };
+  return { since: isQuarter && quarter < late ? quarter : late, isQuarter: isQuarter ? 1 : 0 };
 }
 
 /** Of what a reconciliation read. How many deliveries were made of it. */
@@ -126,7 +126,7 @@ export async function walkAllDeeply(
           ? told.next
           : "This is a fault in fuelbridge: see the log.";
       const at = clock.now().wallMs;
-      store.transaction(() => store.sweeps.deepWalkFailed(flow.flow, { message, next }, at));
+      store.transaction(() => store.sweeps.deepWalkFailed(flow.flow, message, next, at));
     }
   }
   return received;

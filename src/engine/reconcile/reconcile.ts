@@ -19,7 +19,7 @@ import type { Alias } from "../../reconcile/groups.ts";
 import { judgeAll, type Judging } from "../../reconcile/judge.ts";
 import { match } from "../../reconcile/match.ts";
 import { reconcile, type Report, type Unasked } from "../../reconcile/report.ts";
-import type { Link as StoredLink } from "../../store/links.ts";
+import type { Link as StoredLink } from "../../store/deliveries.ts";
 import { endpointOf, type Engine, type Flow } from "../engine.ts";
 import {
   type Endpoints,

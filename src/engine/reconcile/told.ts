@@ -10,7 +10,7 @@ import { corrected, leavesIn } from "../../core/correction.ts";
 import { parseExact } from "../../core/json.ts";
 import { type Case, leading, otherSide, type Side, type Told } from "../../reconcile/case.ts";
 import type { Alias } from "../../reconcile/groups.ts";
-import { otherId } from "../../store/links.ts";
+import { otherId } from "../../store/deliveries.ts";
 import { endpointOf, type Engine, type Flow } from "../engine.ts";
 import { faultOf, parsed } from "../lifecycle.ts";
 import { referencesBy } from "../../core/references.ts";

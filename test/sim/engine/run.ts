@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { Decimal } from "../../../src/core/decimal.ts";
 import { released } from "../../../src/engine/recovery.ts";
 import { shownId } from "../../../src/store/statements.ts";
-import { storeFile } from "../../../src/store/rights.ts";
+import { storeFile } from "../../../src/store/database.ts";
 import { connectionOf, type Stored, US } from "./platform.ts";
 import { type Row, type Running, Sides, start } from "./site.ts";
 import { HOUR, MINUTE, type Weather, World } from "./world.ts";
