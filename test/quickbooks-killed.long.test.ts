@@ -11,7 +11,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { tempFolder } from "./support/folder.ts";
 import { killsAsked } from "./support/runs.ts";
 import { openSite, rowsOf } from "../connectors/quickbooks-desktop/desktop.fixture.ts";
-import { guidOf } from "../connectors/quickbooks-desktop/records.ts";
+import { guidOf } from "../connectors/quickbooks/text.ts";
 
 const PROGRAM = fileURLToPath(new URL("./support/quickbooks-killed-program.ts", import.meta.url));
 const CALLS_MAX = 100;

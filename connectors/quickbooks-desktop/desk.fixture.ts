@@ -13,7 +13,6 @@ import { CompanyFile, type Row, type Table } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { settings } from "./desktop.fixture.ts";
 import { ledgerOf } from "./index.ts";
-import { desktopSources } from "./sources.ts";
 import { asking } from "./wire.ts";
 
 const signal = new AbortController().signal;
@@ -42,9 +41,7 @@ export function desk(more: object = {}) {
       return visit.session;
     },
   };
-  const { books, telling } = ledgerOf(wire, config, surroundings);
-  const here = { ...direct, expect: () => Promise.resolve() };
-  const sources = desktopSources(here, config, surroundings, telling);
+  const { books, sources, holdings } = ledgerOf(wire, config, surroundings);
   const positions: Record<string, Json> = {};
   /** Ids that were ever told. */
   const told: string[] = [];
@@ -85,7 +82,7 @@ export function desk(more: object = {}) {
   /** How many documents have a request of this name. */
   const asked = (name: string): number =>
     file.asked.filter((xml) => xml.includes(`<${name}Rq`)).length;
-  const given = { file, customer, clock, hooks, visit, signals, wire, books };
+  const given = { file, customer, clock, hooks, visit, signals, wire, books, holdings };
   return { ...given, told, read, ids, invoices, invoice, sinkOf, only, asked };
 }
 

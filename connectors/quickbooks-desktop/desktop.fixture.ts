@@ -5,7 +5,7 @@ import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import type { Endpoint, Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { guidOf } from "./records.ts";
+import { guidOf } from "../quickbooks/text.ts";
 import { CompanyFile, type Row, type Table } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { quickbooksDesktop } from "./index.ts";

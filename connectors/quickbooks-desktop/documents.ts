@@ -1,16 +1,25 @@
-/** Invoices, bills and what pays them. QuickBooks has no drafts here: what is created is posted. */
-import type { Change } from "../../src/core/contract.ts";
+/** Invoices, bills and what pays them in QuickBooks Desktop. It has no drafts here: what is created is posted. */
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { Day, FactLine } from "../../src/core/holdings.ts";
-import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
-import { platformIdIn } from "../../src/ledger/notes.ts";
-import { type Desired, type Entry, type PaymentOn, PAYMENTS } from "../../src/ledger/port.ts";
-import type { Table, Writing } from "../../src/ledger/table.ts";
-import { invoiceChange, itemLines } from "../quickbooks/lines.ts";
-import { ascii, documentNumber, REF_NUMBER_MOST } from "../quickbooks/text.ts";
+import type { FactLine } from "../../src/core/holdings.ts";
+import type { PaymentDocument } from "../../src/ledger/documents.ts";
+import type { LedgerSide } from "../../src/ledger/port.ts";
+import type { Writing } from "../../src/ledger/table.ts";
+import {
+  type DocumentBooks,
+  type DocumentKind,
+  type DocumentRow,
+  itemLines,
+  type KeptDocument,
+  type PaymentRow,
+  paymentTable,
+  SIDES,
+  sideOf,
+} from "../quickbooks/documents.ts";
+import type { PartyList } from "../quickbooks/parties.ts";
+import { ascii, documentNumber, guidOf, markedBy, REF_NUMBER_MOST } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
-import { partyCode, partyRef } from "./parties.ts";
+import { partyRef } from "./parties.ts";
 import type { Element, Values } from "./qbxml.ts";
 import {
   type Asked,
@@ -18,29 +27,22 @@ import {
   byTxnId,
   desktopMemo,
   documentsIn,
-  guidOf,
   heldNumber,
   heldOf,
   heldText,
-  markedBy,
-  marksOf,
+  memoed,
   memoText,
   named,
   numbered,
   ofDays,
-  once,
   type Reading,
-  recordsOf,
   voided,
   written,
 } from "./records.ts";
 
-type Kind = "invoice" | "bill";
-const KINDS = ["invoice", "bill"] as const;
-
-/** As QuickBooks calls both, and what pays them. */
+/** As QuickBooks calls what we sell and what we buy, and what pays both. */
 const TABLES = {
-  invoice: {
+  sale: {
     table: "Invoice",
     partyRef: "CustomerRef",
     accountRef: "ARAccountRef",
@@ -56,7 +58,7 @@ const TABLES = {
       most: REF_NUMBER_MOST.receivePayment,
     },
   },
-  bill: {
+  purchase: {
     table: "Bill",
     partyRef: "VendorRef",
     accountRef: "APAccountRef",
@@ -77,67 +79,39 @@ const ORDER_MOST = 25;
 const TEXT_MOST = 1_000;
 const LINE_MOST = 4_095;
 
-/** An invoice or a bill as QuickBooks keeps it. */
-interface Kept {
-  readonly date: Day;
-  readonly due: Day | null;
-  readonly reference: string | null;
-  /** Of invoices. */
-  readonly order: string | null;
-  /** Each amount once. */
-  readonly lines: readonly FactLine[];
-}
-
-/** One that is there, with the payments that are linked with it. */
-export interface InvoiceRow extends Kept {
-  readonly row: Element;
-  readonly payments: readonly (PaymentOn & { readonly date: string })[];
-  readonly salesTax: Decimal;
-  readonly total: Decimal;
-  readonly open: Decimal;
-  /** The customer who is billed, where it is told; null: it is not known. */
-  readonly payer: Payer | null;
-}
-
 type InvoiceConfig = Pick<
   DesktopConfig,
   "chargeItem" | "taxCode" | "taxItems" | "receivableAccount" | "payableAccount" | "class"
 >;
 
-/** @param isTold whether each invoice says what a source tells of it */
-export function invoiceTable<K extends Kind>(
+/** As the tables of both QuickBooks take them. @param customers of invoices: whom sources tell */
+export function documentBooks(
   wire: Asked,
   config: InvoiceConfig,
   currency: string,
-  kind: K,
-  isTold = false,
-): Table<K, Kept, InvoiceRow> {
-  const { table, partyRef: party, most } = TABLES[kind];
-  const isSale = kind === "invoice";
+  side: LedgerSide,
+  customers?: PartyList,
+): DocumentBooks {
+  const { table, most } = TABLES[side];
+  const isSale = side === "sale";
   const documents = documentsIn(wire, [table]);
-  const rowsOf = async (rows: readonly Element[], signal: AbortSignal): Promise<InvoiceRow[]> => {
-    const all = await invoiceRows(wire, kind, rows, signal);
-    return isTold ? await withPayers(wire, all, signal) : all;
-  };
   return {
     can: {
       has: ["posted", "settled", "cancelled"],
-      byUs: "settled",
       amend: { "days.due": "posted", ...(isSale ? { order: "posted" } : {}) },
-      atomic: 1,
       numbered: "per-party",
     },
-    sums: ["total"],
-    dayOf: (document: InvoiceDocument) => document.invoiceDate,
-    accept(document: InvoiceDocument) {
-      if (document.total.sign === 0 && document.status !== "void") throw ofNothing(kind);
+    company: { currency, taxItems: config.taxItems },
+    ...(customers === undefined ? {} : { customers }),
+    accept(document) {
+      if (document.total.sign === 0 && document.status !== "void") throw ofNothing(isSale);
       itemLines(document, config.chargeItem);
     },
-    write: (document: InvoiceDocument) => ({
+    write: (document) => ({
       date: document.invoiceDate,
       due: document.dueDate ?? document.invoiceDate,
       reference: ascii(document.number),
-      order: heldText(document.description, ORDER_MOST),
+      ...(isSale ? { order: heldText(document.description, ORDER_MOST) } : {}),
       lines: itemLines(document, config.chargeItem).map(
         ({ item: product, rate: unitPrice, quantity, amount, text }) => ({
           product,
@@ -149,127 +123,90 @@ export function invoiceTable<K extends Kind>(
         }),
       ),
     }),
-    facts: ({ date, due, reference, order, lines }) => ({
-      days: { date, due },
-      words: { reference, ...(isSale ? { order } : {}) },
-      // Quantities and amounts say it: QuickBooks keeps five digits of a price.
-      lines: lines.map((line) => ({ ...line, unit: null, unitPrice: null })),
-    }),
-    read({ row, date, total, open, lines, payments }, desired) {
-      const id = row.needed("TxnID");
-      const isVoid = total.sign === 0 && lines.every(({ amount }) => amount.sign === 0);
-      const isPaid = row.yes("IsPaid") ?? open.sign === 0;
-      const [lastPaid = date] = payments
-        .map((one) => one.date)
-        .toSorted()
-        .toReversed();
-      const { mark, number } = markedBy(row, marksOf(desired));
-      return {
-        id,
-        mark,
-        number,
-        party: partyOf(row.ref(party).name, desired),
-        status: isVoid ? "cancelled" : isPaid ? "settled" : "posted",
-        payments,
-        paid: isPaid && !isVoid ? lastPaid : null,
-        version: row.text("EditSequence"),
-        facts: { number: id, money: { total, open } },
-      };
+    // Quantities and amounts say it: QuickBooks keeps five digits of a price.
+    compared: (line) => ({ ...line, unit: null, unitPrice: null }),
+    async find({ ids = [], numbers = [], days = [] }, signal) {
+      const asked = [...numbered(numbers, most), ...byTxnId(ids), ...ofDays(days)];
+      return documentRows(wire, side, await documents.find(asked, signal), signal);
     },
-    ...(isTold
-      ? { tell: (entry) => toldInvoice(config, currency, entry, issuedNumber(entry)) }
-      : {}),
-    records: {
-      async search({ ids = [], numbers = [], days = [] }, { signal }) {
-        const asked = [...numbered(numbers, most), ...byTxnId(ids), ...ofDays(days)];
-        return rowsOf(await documents.find(asked, signal), signal);
-      },
-      async *list(scope, from, signal) {
-        for await (const { rets, position } of documents.list(scope, from, signal))
-          yield { rows: await rowsOf(rets, signal), position };
-      },
-      async create([one], { signal }) {
-        if (one === undefined) return [];
-        const content = addOf(config, kind, one);
-        return [(await written(wire, `${table}Add`, content, signal)).needed("TxnID")];
-      },
-      async apply(to, [step], { signal }) {
-        if (step === undefined) return;
-        const { row } = step.entry.native;
-        if (to === "cancelled") await voided(wire, table, row, signal);
-        if (to !== "amended" || step.values === null) return;
-        const { due: DueDate, order: PONumber } = step.values;
-        const values = { ...heldOf(row), DueDate, ...(isSale ? { PONumber } : {}) };
-        await written(wire, `${table}Mod`, values, signal);
-      },
+    async *list(scope, from, signal) {
+      for await (const { rets, position } of documents.list(scope, from, signal))
+        yield { rows: await documentRows(wire, side, rets, signal), position };
     },
+    async create(one, { signal }) {
+      const content = addOf(config, side, one);
+      return (await written(wire, `${table}Add`, content, signal)).needed("TxnID");
+    },
+    amend(row, { due: DueDate, order }, { signal }) {
+      const changes = { DueDate, ...(isSale ? { PONumber: order } : {}) };
+      return written(wire, `${table}Mod`, { ...heldOf(row), ...changes }, signal);
+    },
+    cancel: ({ id }, { signal }) => voided(wire, table, id, signal),
   };
 }
 
 /** QuickBooks shows a void document as one of 0.00: it could not be told from a document that never had an amount. */
-const ofNothing = (kind: Kind): Refused =>
+const ofNothing = (isSale: boolean): Refused =>
   new Refused({
     code: "not-held",
-    message: `QuickBooks cannot keep this ${kind}: it comes to 0.00, which in QuickBooks means void`,
+    message: `QuickBooks cannot keep this ${isSale ? "invoice" : "bill"}: it comes to 0.00, which in QuickBooks means void`,
     next: "Nothing is to be paid on it: resolve it here with a note; or correct it where it comes from, then retry.",
     field: "total",
   });
 
 function addOf(
   config: InvoiceConfig,
-  kind: Kind,
-  { desired, values }: Writing<Kind, Kept>,
+  side: LedgerSide,
+  { desired, values }: Writing<DocumentKind, KeptDocument>,
 ): Values {
-  const { partyRef: party, accountRef, most } = TABLES[kind];
+  const { partyRef: party, accountRef, most } = TABLES[side];
   const { document, mark, number } = desired;
+  const isSale = side === "sale";
   const ClassRef = named(config.class);
   const lines = values.lines.map(({ product, text, quantity, unitPrice, amount }) => ({
     ItemRef: { FullName: product },
     Desc: text,
     Quantity: quantity,
-    [kind === "invoice" ? "Rate" : "Cost"]: unitPrice,
+    [isSale ? "Rate" : "Cost"]: unitPrice,
     Amount: amount,
-    ...(kind === "invoice" ? { SalesTaxCodeRef: named(config.taxCode) } : { ClassRef }),
+    ...(isSale ? { SalesTaxCodeRef: named(config.taxCode) } : { ClassRef }),
   }));
+  const sold = {
+    ClassRef,
+    PONumber: values.order,
+    IsToBePrinted: false,
+    IsToBeEmailed: false,
+    InvoiceLineAdd: lines,
+  };
   return {
     [party]: partyRef(desired),
-    [accountRef]: named(kind === "invoice" ? config.receivableAccount : config.payableAccount),
+    [accountRef]: named(isSale ? config.receivableAccount : config.payableAccount),
     TxnDate: values.date,
     DueDate: values.due,
     RefNumber: documentNumber(number, number, most),
     Memo: desktopMemo({ number, mark, text: document.description }),
     ExternalGUID: guidOf(mark),
-    ...(kind === "bill"
-      ? { ItemLineAdd: lines }
-      : {
-          ClassRef,
-          PONumber: values.order,
-          IsToBePrinted: false,
-          IsToBeEmailed: false,
-          InvoiceLineAdd: lines,
-        }),
+    ...(isSale ? sold : { ItemLineAdd: lines }),
   };
 }
 
-/** QuickBooks names without regard to case; the comparison is by letters. */
-const partyOf = (name: string | null, desired: readonly Desired[]): string | null =>
-  desired.find(({ party }) => party !== null && party.toLowerCase() === name?.toLowerCase())
-    ?.party ?? name;
-
 /** Payments are told by their own memos: a link has only their ids. @throws LedgerError */
-async function invoiceRows(
-  wire: Asked,
-  kind: Kind,
+async function documentRows(
+  wire: Reading,
+  side: LedgerSide,
   rows: readonly Element[],
   signal: AbortSignal,
-): Promise<InvoiceRow[]> {
-  const { untaxed, open, most, payment } = TABLES[kind];
-  const paying = await paymentsBy(wire, kind, linkedIn(rows, payment.table), signal);
-  const all = await linesOf(wire, kind, rows, signal);
-  return rows.map((row) => {
+): Promise<DocumentRow[]> {
+  const { untaxed, open: openName, most, partyRef: party, accountRef, payment } = TABLES[side];
+  const found = await paymentsOf(wire, side).find(byTxnId(linkedIn(rows, payment.table)), signal);
+  const paying = new Map(found.map((row) => [row.needed("TxnID"), row]));
+  const all = await linesOf(wire, side, rows, signal);
+  return rows.map((row): DocumentRow => {
+    const id = row.needed("TxnID");
     const lines = all.get(row) ?? [];
-    const salesTax = kind === "bill" ? Decimal.zero : row.amount("SalesTaxTotal");
+    const salesTax = side === "purchase" ? Decimal.zero : row.amount("SalesTaxTotal");
     const total = (row.decimal(untaxed) ?? sumOf(lines)).plus(salesTax);
+    const isVoid = total.sign === 0 && lines.every(({ amount }) => amount.sign === 0);
     const payments = row
       .all("LinkedTxn")
       // An order or a receipt that it came of is linked by quantity, and pays nothing of it.
@@ -277,20 +214,41 @@ async function invoiceRows(
       .filter((one) => !CAME_OF.has(one.text("TxnType") ?? ""))
       .flatMap((one) => settlingIn(row, one, paying));
     // Of a bill that is paid QuickBooks need not say what is open.
-    const isPaidBill = kind === "bill" && row.yes("IsPaid") === true;
-    const left = isPaidBill ? Decimal.zero : row.decimal(open);
+    const isPaid = row.yes("IsPaid");
+    const left = side === "purchase" && isPaid === true ? Decimal.zero : row.decimal(openName);
+    const open = left ?? total.minus(sumOf(payments));
+    const order = row.text("PONumber");
+    // The name of the currency where it is not the company's own, whose rate is 1.
+    const isForeign = row.decimal("ExchangeRate")?.equals(Decimal.of("1")) === false;
+    const currency = isForeign ? row.ref("CurrencyRef").name : null;
     return {
-      row,
+      ...memoed(row),
+      id,
+      version: row.text("EditSequence"),
+      party: row.ref(party).name,
+      partyId: row.ref(party).id,
+      accountId: row.ref(accountRef).id,
       date: row.needed("TxnDate").slice(0, 10),
       due: row.day("DueDate"),
       reference: heldNumber(row, most),
-      order: row.text("PONumber"),
+      ...(side === "sale" ? { order } : {}),
       lines,
-      payments,
+      isVoid,
+      isPaid: isPaid ?? open.sign === 0,
       salesTax,
       total,
-      open: left ?? total.minus(Decimal.sum(payments.map(({ amount }) => amount))),
-      payer: null,
+      open,
+      payments,
+      issued: (isVoid ? null : row.text("RefNumber")) ?? id,
+      told: {
+        words: {
+          ...(currency === null ? {} : { currency }),
+          reference: order,
+          order: memoText(row),
+        },
+        dueDate: row.day("DueDate"),
+        ...(row.yes("IsPending") === true ? { state: "draft" } : {}),
+      },
     };
   });
 }
@@ -319,7 +277,7 @@ function settlingIn(
   row: Element,
   link: Element,
   paying: ReadonlyMap<string, Element>,
-): InvoiceRow["payments"][number][] {
+): DocumentRow["payments"][number][] {
   const id = link.needed("TxnID");
   const type = link.text("TxnType");
   const amount = link.amount("Amount").abs();
@@ -331,7 +289,7 @@ function settlingIn(
     return [{ id, mark: null, amount, date, instead: `${called} ${number}` }];
   }
   const payment = paying.get(id);
-  const mark = payment === undefined ? null : markedBy(payment).mark;
+  const mark = payment === undefined ? null : markedBy(memoed(payment)).mark;
   const applied = payment
     ?.all("AppliedToTxnRet")
     .find((one) => one.needed("TxnID") === row.needed("TxnID"));
@@ -343,24 +301,6 @@ function settlingIn(
     { id, mark: null, amount: discount, date, instead: `discount in payment ${id}` },
   ];
 }
-
-/** Payments by their ids. @throws LedgerError */
-async function paymentsBy(
-  wire: Reading,
-  kind: Kind,
-  ids: readonly string[],
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, Element>> {
-  const rows = await paymentsOf(wire, kind).find(byTxnId(ids), signal);
-  return new Map(rows.map((row) => [row.needed("TxnID"), row]));
-}
-
-const paymentsOf = (wire: Reading, ...kinds: readonly Kind[]) =>
-  documentsIn(
-    wire,
-    kinds.map((kind) => TABLES[kind].payment.table),
-    { IncludeLineItems: true },
-  );
 
 /** The ids of what is linked with these records, of one type. */
 const linkedIn = (rows: readonly Element[], type: string): string[] => {
@@ -385,13 +325,13 @@ interface Line extends FactLine {
  */
 async function linesOf(
   wire: Reading,
-  kind: Kind,
+  side: LedgerSide,
   rows: readonly Element[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<Element, readonly FactLine[]>> {
-  const all = new Map(rows.map((row) => [row, linesIn(kind, row)] as const));
+  const all = new Map(rows.map((row) => [row, linesIn(side, row)] as const));
   const off = [...all].filter(
-    ([row, lines]) => row.decimal(TABLES[kind].untaxed)?.equals(sumOf(lines)) === false,
+    ([row, lines]) => row.decimal(TABLES[side].untaxed)?.equals(sumOf(lines)) === false,
   );
   const ids = new Set(off.flatMap(([, lines]) => lines.flatMap(({ item }) => item ?? [])));
   // No line says of what kind its item is.
@@ -411,13 +351,13 @@ async function linesOf(
 const sumOf = (lines: readonly Pick<FactLine, "amount">[]): Decimal =>
   Decimal.sum(lines.map(({ amount }) => amount));
 
-const linesIn = (kind: Kind, row: Element): Line[] =>
-  TABLES[kind].lines.flatMap((names) =>
+const linesIn = (side: LedgerSide, row: Element): Line[] =>
+  TABLES[side].lines.flatMap((names) =>
     row.below
       .filter(({ name }) => names.test(name))
       .flatMap((one) => {
         if (!one.name.includes("Group")) return lineIn(one, "Amount");
-        const own = linesIn(kind, one);
+        const own = linesIn(side, one);
         // Itself where QuickBooks tells none of its lines.
         return own.length > 0 ? own : lineIn(one, "TotalAmount");
       }),
@@ -441,223 +381,86 @@ function lineIn(line: Element, amountName: "Amount" | "TotalAmount"): Line[] {
   ];
 }
 
-/* Customer invoices as sources tell them, with what was paid on them. A job's invoice is its customer's. */
-
-/** Under a number of the caller's. */
-export function toldInvoice(
-  { taxItems }: Pick<DesktopConfig, "taxItems">,
-  currency: string,
-  entry: Entry<InvoiceRow>,
-  number: string,
-): Change {
-  const { row, payer, date, lines, salesTax, total, open, due, order } = entry.native;
-  // The name of the invoice's currency where it is not the company's own, whose rate is 1.
-  const isForeign = row.decimal("ExchangeRate")?.equals(Decimal.of("1")) === false;
-  return invoiceChange(entry, {
-    id: row.needed("TxnID"),
-    number,
-    ...(row.yes("IsPending") === true ? { state: "draft" as const } : {}),
-    facts: {
-      party: payer?.code ?? row.ref("CustomerRef").name,
-      days: { date },
-      words: {
-        currency: (isForeign ? row.ref("CurrencyRef").name : null) ?? currency,
-        reference: order,
-        order: memoText(row),
-      },
-    },
-    lines,
-    taxItems,
-    salesTax,
-    total,
-    open,
-    dueDate: due,
-    partyCompanyId: payer?.companyId ?? null,
-  });
-}
-
-/** What people know it by; of one that is void, or has no number, its id. */
-export const issuedNumber = ({ id, status, native: { row } }: Entry<InvoiceRow>): string =>
-  (status === "cancelled" ? id : row.text("RefNumber")) ?? row.needed("TxnID");
-
-interface Payer {
-  readonly code: string;
-  /** The platform's id of the company; null: its notes name none. */
-  readonly companyId: string | null;
-}
-
-/** The customer who is billed, of a job too. @throws LedgerError */
-async function withPayers(
-  wire: Reading,
-  rows: readonly InvoiceRow[],
-  signal: AbortSignal,
-): Promise<InvoiceRow[]> {
-  const refs = rows.map(({ row }) => row.ref("CustomerRef"));
-  const isJob = ({ name }: (typeof refs)[number]): boolean => name?.includes(":") === true;
-  const top = ({ name }: (typeof refs)[number]): string => (name ?? "").split(":")[0] ?? "";
-  const ask = async (name: "ListID" | "FullName", all: readonly string[]): Promise<Element[]> => {
-    const IncludeRetElement = ["ListID", "Name", "FullName", "Notes"];
-    const values = { [name]: [...new Set(all)], IncludeRetElement };
-    return all.length === 0
-      ? []
-      : await recordsOf(wire, [{ name: "CustomerQuery", values }], signal);
-  };
-  const own = refs.filter((ref) => !isJob(ref)).flatMap(({ id }) => id ?? []);
-  const customers = await ask("ListID", own);
-  const parents = await ask(
-    "FullName",
-    refs.filter((ref) => ref.id !== null && isJob(ref)).map(top),
-  );
-  return rows.map((row, at) => {
-    const ref = refs[at];
-    if (ref === undefined || ref.id === null) return row;
-    const found = isJob(ref)
-      ? parents.find((one) => one.text("FullName")?.toLowerCase() === top(ref).toLowerCase())
-      : customers.find((one) => one.needed("ListID") === ref.id);
-    if (found === undefined) return row;
-    const code = partyCode("customer", found.needed("ListID"));
-    return { ...row, payer: { code, companyId: platformIdIn(found.text("Notes")) } };
-  });
-}
-
-/* Payments: what customers pay (`ReceivePayment`), and what we pay (`BillPaymentCheck`). */
-
-interface Payment {
-  readonly pays: Kind;
-  readonly date: Day;
-  readonly amount: Decimal;
-  /** The TxnID of what it pays; null: of nothing, or of several. */
-  readonly document: string | null;
-  readonly text: string | null;
-  /** Undefined: whatever QuickBooks has. */
-  readonly check: string | null | undefined;
-}
-interface PaymentRow extends Payment {
-  readonly row: Element;
-}
+/* What customers pay (`ReceivePayment`), and what we pay (`BillPaymentCheck`). */
 
 type PaymentConfig = Pick<DesktopConfig, "bankAccount" | "depositAccount" | "paymentMethod">;
 
-const paidKind = ({ type }: PaymentDocument): Kind => (type === "out" ? "invoice" : "bill");
+const paymentsOf = (wire: Reading, ...sides: readonly LedgerSide[]) =>
+  documentsIn(
+    wire,
+    sides.map((side) => TABLES[side].payment.table),
+    { IncludeLineItems: true },
+  );
 
-/** It is found again by what it pays, its day, and its mark in the memo: a clerk may have moved it to another invoice. */
-export const paymentTable = (
-  wire: Asked,
-  config: PaymentConfig,
-): Table<"payment", Payment, PaymentRow> => ({
-  ...PAYMENTS,
-  dayOf: (document: PaymentDocument) => document.date,
-  write: (document: PaymentDocument) => ({
-    pays: paidKind(document),
-    date: document.date,
-    amount: document.amount,
-    document: document.invoice,
-    text: heldText(document.description, TEXT_MOST),
-    check: checkOf(document) ?? undefined,
-  }),
-  facts: ({ pays, date, amount, document, text, check }) => ({
-    days: { date },
-    money: { amount },
-    words: {
-      side: pays === "invoice" ? "sale" : "purchase",
-      document,
-      reference: text,
-      ...(check === undefined ? {} : { check }),
-    },
-  }),
-  read({ row, pays, amount }, desired) {
-    const id = row.needed("TxnID");
-    return {
-      id,
-      mark: markedBy(row, marksOf(desired)).mark,
-      party: row.ref(TABLES[pays].payment.partyRef).name,
-      status: amount.sign === 0 ? "cancelled" : "posted",
-      version: row.text("EditSequence"),
-      facts: { number: id },
-    };
-  },
-  records: {
-    async search({ ids = [], documents = [], numbers = [], days = [], desired }, { signal }) {
-      const those = (kind: Kind): readonly Desired<"payment">[] =>
-        desired?.filter(({ document }) => paidKind(document) === kind) ?? [];
-      const paid = KINDS.flatMap((kind) => {
-        const { table, most } = TABLES[kind];
-        const TxnID = new Set(those(kind).map(({ document }) => document.invoice));
-        const asked: Values[] = [
-          ...(documents.length === 0 ? [] : byTxnId([...TxnID])),
-          ...(numbers.length === 0
-            ? []
-            : [{ RefNumberCaseSensitive: numbers.map((one) => documentNumber(one, one, most)) }]),
-        ];
-        return documentsIn(wire, [table], { IncludeLinkedTxns: true }).queries(asked);
-      });
-      const linked = await recordsOf(wire, paid, signal);
-      const queries = KINDS.flatMap((kind) => {
-        const own =
-          desired === undefined ? ids : those(kind).flatMap(({ binding }) => binding ?? []);
-        const bound = days.length === 0 ? own : [];
-        const pays = linkedIn(linked, TABLES[kind].payment.table);
-        const dated = those(kind).flatMap(({ document }) => document.date);
-        return paymentsOf(wire, kind).queries([
-          ...byTxnId([...new Set([...bound, ...pays])]),
-          ...ofDays(days.filter((day) => dated.includes(day))),
-        ]);
-      });
-      return once(await recordsOf(wire, queries, signal)).map(paymentRow);
+export const desktopPayments = (wire: Asked, config: PaymentConfig) =>
+  paymentTable({
+    write: (document) => ({
+      text: heldText(document.description, TEXT_MOST),
+      check: checkOf(document),
+    }),
+    async find(side, { ids, documents, numbers, days }, signal) {
+      const { table, most, payment } = TABLES[side];
+      const RefNumberCaseSensitive = numbers.map((one) => documentNumber(one, one, most));
+      const named = numbers.length === 0 ? [] : [{ RefNumberCaseSensitive }];
+      const paid = documentsIn(wire, [table], { IncludeLinkedTxns: true });
+      const rows = await paid.find([...byTxnId(documents), ...named], signal);
+      const TxnID = [...new Set([...ids, ...linkedIn(rows, payment.table)])];
+      const asked = [...byTxnId(TxnID), ...ofDays(days)];
+      return (await paymentsOf(wire, side).find(asked, signal)).map(paymentRow);
     },
     async *list(scope, from, signal) {
-      const paid = { ...scope, open: false };
-      for await (const { rets, position } of paymentsOf(wire, ...KINDS).list(paid, from, signal))
+      for await (const { rets, position } of paymentsOf(wire, ...SIDES).list(scope, from, signal))
         yield { rows: rets.map(paymentRow), position };
     },
-    async create([one], { signal }) {
-      if (one === undefined) return [];
-      const name = `${TABLES[one.values.pays].payment.table}Add`;
-      return [(await written(wire, name, paymentAdd(config, one), signal)).needed("TxnID")];
+    async create(document, on, { signal }) {
+      const name = `${TABLES[sideOf(document)].payment.table}Add`;
+      const content = paymentAdd(config, document, on);
+      return (await written(wire, name, content, signal)).needed("TxnID");
     },
-  },
-});
+  });
 
 function paymentRow(row: Element): PaymentRow {
-  const pays = row.name === `${TABLES.bill.payment.table}Ret` ? "bill" : "invoice";
+  const side = row.name === `${TABLES.purchase.payment.table}Ret` ? "purchase" : "sale";
+  const { payment } = TABLES[side];
   const [on, another] = row.all("AppliedToTxnRet");
+  const amount = row.amount(payment.amount);
   return {
-    row,
-    pays,
+    side,
     date: row.needed("TxnDate").slice(0, 10),
-    amount: row.amount(TABLES[pays].payment.amount),
+    amount,
     document: on === undefined || another !== undefined ? null : on.needed("TxnID"),
-    text: markedBy(row).text,
+    text: markedBy(memoed(row)).text,
     check: row.text("RefNumber"),
+    id: row.needed("TxnID"),
+    version: row.text("EditSequence"),
+    party: row.ref(payment.partyRef).name,
+    isVoid: amount.sign === 0,
+    markIn: (desired) => markedBy(memoed(row), desired).mark,
   };
 }
 
 /** The payer's own number, where QuickBooks holds it whole: a number that is cut is another check's. */
 function checkOf(document: PaymentDocument): string | null {
-  const { most } = TABLES[paidKind(document)].payment;
+  const { most } = TABLES[sideOf(document)].payment;
   const number = heldText(document.reference ?? null, most + 1);
   return number === null || number.length > most ? null : number;
 }
 
-function paymentAdd(
-  config: PaymentConfig,
-  { desired: { document, mark, on }, values }: Writing<"payment", Payment>,
-): Values {
-  const { number, description, amount, date, invoice } = document;
-  const { accountRef, partyRef: party, payment } = TABLES[values.pays];
-  const row = (on?.native as InvoiceRow | undefined)?.row;
-  const [who, account] = [row?.ref(party), row?.ref(accountRef)];
-  const RefNumber = values.check ?? null;
+function paymentAdd(config: PaymentConfig, document: PaymentDocument, on: DocumentRow): Values {
+  const { id: mark, number, description, amount, date, invoice } = document;
+  const side = sideOf(document);
+  const { accountRef, payment } = TABLES[side];
+  const RefNumber = checkOf(document);
   return {
-    [payment.partyRef]: who?.id ? { ListID: who.id } : { FullName: who?.name },
+    [payment.partyRef]: on.partyId === null ? { FullName: on.party } : { ListID: on.partyId },
     // Both sides of what is owed are on one account.
-    [accountRef]: account?.id ? { ListID: account.id } : null,
+    [accountRef]: on.accountId ? { ListID: on.accountId } : null,
     TxnDate: date,
     RefNumber,
     Memo: desktopMemo({ number, mark, text: description.slice(0, TEXT_MOST) }),
     ExternalGUID: guidOf(mark),
     AppliedToTxnAdd: [{ TxnID: invoice, PaymentAmount: amount }],
-    ...(values.pays === "bill"
+    ...(side === "purchase"
       ? {
           BankAccountRef: named(config.bankAccount),
           IsToBePrinted: RefNumber === null ? false : null,

@@ -11,7 +11,14 @@ import { goodsLine } from "../../src/ledger/goods.ts";
 import { platformIdIn } from "../../src/ledger/notes.ts";
 import { type GoodsRow, type GoodsTable, noteOf, orderIn } from "../../src/ledger/orders.ts";
 import { type Capabilities, type Desired, LedgerError } from "../../src/ledger/port.ts";
-import { ascii, documentNumber, REF_NUMBER_MOST, sameName } from "../quickbooks/text.ts";
+import {
+  ascii,
+  documentNumber,
+  guidOf,
+  markedBy,
+  REF_NUMBER_MOST,
+  sameName,
+} from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import { partyRef } from "./parties.ts";
 import type { Element, Values } from "./qbxml.ts";
@@ -20,11 +27,11 @@ import {
   byTxnId,
   desktopMemo,
   documentsIn,
-  guidOf,
   heldNumber,
   heldOf,
   heldText,
-  markedBy,
+  identityOf,
+  memoed,
   numbered,
   ofDays,
   once,
@@ -125,7 +132,8 @@ export const orderTable = (
     const ask = (all: readonly Values[]): Promise<readonly Element[]> =>
       documentsIn(wire, [table]).find(all, signal).catch(noneIn);
     const named = await ask([...numbered(references, most), ...byTxnId([...numbers, ...ids])]);
-    const isOurs = (row: Element): boolean => marks.includes(markedBy(row, marks).mark ?? "");
+    const isOurs = (row: Element): boolean =>
+      marks.includes(markedBy(memoed(row), marks).mark ?? "");
     // It may have another number by now: no order is made before its day was looked through.
     const others = named.some(isOurs) ? [] : await ask(ofDays(days));
     return once([...named, ...others.filter(isOurs)]).map((row) => orderOf(side, row, marks));
@@ -177,7 +185,7 @@ export const orderTable = (
               ...line,
             })),
           };
-    await written(wire, `${table}Mod`, { ...heldOf(row), ...changes }, signal);
+    await written(wire, `${table}Mod`, { ...heldOf(identityOf(row)), ...changes }, signal);
   },
 });
 
@@ -228,7 +236,7 @@ function orderOf(side: Side, row: Element, marks: readonly string[]): Row {
   const lines = items.map((line) =>
     lineFacts(line.ref("ItemRef").name, line.decimal("Quantity"), line.amount("Amount")),
   );
-  const { mark, text } = markedBy(row, marks);
+  const { mark, text } = markedBy(memoed(row), marks);
   const isClosed = row.yes("IsManuallyClosed") === true;
   const isVoid = isClosed && row.text("Memo")?.startsWith("VOID:") === true;
   // Groups, and lines of text, which a person entered: we write none, and lines that are not named are deleted.
@@ -306,7 +314,7 @@ const RECEIPT_CAPABILITIES: Capabilities = {
 
 export function receiptTable(wire: Asked, config: ReceiptConfig): GoodsTable<"shipment", Row> {
   const mod = (row: Element, values: Values, signal: AbortSignal): Promise<unknown> =>
-    written(wire, "ItemReceiptMod", { ...heldOf(row), ...values }, signal);
+    written(wire, "ItemReceiptMod", { ...heldOf(identityOf(row)), ...values }, signal);
   // What a ticket may be: a receipt, and the bill that a person made of one.
   const tickets = documentsIn(wire, ["ItemReceipt", "Bill"]);
   return {
@@ -363,7 +371,7 @@ export function receiptTable(wire: Asked, config: ReceiptConfig): GoodsTable<"sh
         await mod(element, { Memo: ascii(memo) }, signal);
       }
       if (to === "cancelled" && row.status !== "cancelled")
-        await voided(wire, "ItemReceipt", element, signal);
+        await voided(wire, "ItemReceipt", element.needed("TxnID"), signal);
     },
   };
 }
@@ -398,14 +406,14 @@ const referenceIn = (text: string): string => text.slice(TICKET.length).split(/;
 const receiptsIn = (rows: readonly Element[]): Row[] =>
   rows.flatMap((row) => {
     const isBill = row.name === "BillRet";
-    if (isBill && markedBy(row).text?.startsWith(TICKET) !== true) return [];
+    if (isBill && markedBy(memoed(row)).text?.startsWith(TICKET) !== true) return [];
     return [receiptOf(row, isBill ? "billed" : "received")];
   });
 
 function receiptOf(row: Element, state: "received" | "billed"): Row {
   const id = row.needed("TxnID");
   const memo = row.text("Memo") ?? "";
-  const { text } = markedBy(row);
+  const { text } = markedBy(memoed(row));
   const number = heldNumber(row, MOST);
   const lines = row.all("ItemLineRet").filter((line) => line.decimal("Quantity") !== null);
   const isVoid = /^VOID:/i.test(memo) && lines.every((line) => line.amount("Quantity").sign === 0);

@@ -1,23 +1,17 @@
 /** QuickBooks Desktop through its Web Connector, which calls us: the books of one company file. */
-import {
-  type Change,
-  defineConnector,
-  type Sink,
-  type Surroundings,
-} from "../../src/core/contract.ts";
+import { defineConnector, type Sink, type Surroundings } from "../../src/core/contract.ts";
 import { unavailable } from "../../src/ledger/errors.ts";
-import { ledgerHoldings, partyListHoldings, priceHoldings } from "../../src/ledger/holdings.ts";
 import { offered } from "../../src/ledger/parts.ts";
-import type { Books } from "../../src/ledger/port.ts";
-import { openLedger } from "../../src/ledger/table.ts";
-import type { Side } from "../quickbooks/text.ts";
+import { type Ledger, openLedger } from "../../src/ledger/table.ts";
+import { documentTable, invoiceTables } from "../quickbooks/documents.ts";
+import { BOOKS, partyTable } from "../quickbooks/parties.ts";
 import { DesktopConfig } from "./config.ts";
-import { invoiceTable, paymentTable } from "./documents.ts";
+import { desktopPayments, documentBooks } from "./documents.ts";
 import { examineDesktop, toldIn } from "./examine.ts";
 import { orderTable, receiptTable } from "./goods.ts";
-import { BOOKS, partyTable } from "./parties.ts";
+import { partyList } from "./parties.ts";
 import type { Asked } from "./records.ts";
-import { desktopSources } from "./sources.ts";
+import { invoicesChanged, partySource, priceTable } from "./sources.ts";
 import { errors } from "./status.ts";
 import { openWire, type Wire } from "./wire.ts";
 
@@ -42,14 +36,14 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
   }),
   open(config, surroundings) {
     const wire = openWire(config, surroundings);
-    const { sinks, telling } = ledgerOf(wire, config, surroundings);
-    const sources = desktopSources(wire, config, surroundings, telling);
+    const { sources, sinks, holdings } = ledgerOf(wire, config, surroundings);
     const expected = (sink: Sink): Sink => ({ ...sink, expect: (signal) => wire.expect(signal) });
     return {
       sources,
       sinks: Object.fromEntries(
         Object.entries(sinks).map(([name, sink]) => [name, expected(sink)]),
       ),
+      holdings,
       check: (signal) => wire.expect(signal),
       examine: async (signal, needs) => {
         const told = toldIn(surroundings.notebook);
@@ -57,59 +51,41 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
       },
       presence: () => wire.presence(),
       readAgain: () => wire.tellAgain(),
-      holdings: ledgerHoldings(telling, {
-        party: partyListHoldings(
-          BOOKS,
-          (signal) => everyParty(telling, signal),
-          (error) => unavailable(error, telling),
-        ),
-        ...(sources["prices"] === undefined
-          ? {}
-          : { price: priceHoldings(BOOKS, surroundings.currency, sources["prices"]) }),
-      }),
       close: () => wire.close(),
     };
   },
 });
 
-/** The books, and `telling`: the same, whose invoices say what a source tells of them. */
 export function ledgerOf(
-  wire: Asked & Partial<Pick<Wire, "company" | "session">>,
+  wire: Asked & Partial<Pick<Wire, "company" | "session" | "expect">>,
   config: DesktopConfig,
   surroundings: Pick<Surroundings, "now" | "ignore" | "currency">,
 ) {
-  const invoices = <K extends "invoice" | "bill">(kind: K, isTold = false) =>
-    invoiceTable(wire, config, surroundings.currency, kind, isTold);
+  const { prices, unit } = config;
+  const { currency } = surroundings;
+  const now = (): Date => surroundings.now();
   // QuickBooks keeps customers and vendors in two lists.
-  const parties = (side: Side) => partyTable(wire, config, side, () => surroundings.now());
-  const tables = {
-    invoice: invoices("invoice"),
-    bill: invoices("bill"),
-    payment: paymentTable(wire, config),
-    party: { sale: parties("customer"), purchase: parties("vendor") },
-    order: orderTable(wire, config),
-    shipment: receiptTable(wire, config),
-  };
-  const options = {
+  const customers = partyList(wire, config, "customer");
+  const vendors = partyList(wire, config, "vendor");
+  const invoices = documentBooks(wire, config, currency, "sale", customers);
+  const ledger = openLedger({
     name: BOOKS,
+    tables: {
+      ...invoiceTables(invoices, invoicesChanged(wire, invoices)),
+      bill: documentTable(documentBooks(wire, config, currency, "purchase")),
+      payment: desktopPayments(wire, config),
+      party: { sale: partyTable(customers, now), purchase: partyTable(vendors, now) },
+      order: orderTable(wire, config),
+      shipment: receiptTable(wire, config),
+      ...(prices === undefined ? {} : { price: priceTable(wire, prices, unit) }),
+    },
     errors,
     settleMs: config.settleMs,
     settleAfterMs: config.settleAfter,
     surroundings,
-  };
-  const { books, sinks } = openLedger({ ...options, tables });
-  const invoice = invoices("invoice", true);
-  const telling = openLedger({ ...options, tables: { ...tables, invoice } }).books;
-  return { books, sinks, telling };
-}
-
-/** Every customer and vendor as it is now, inactive ones too. @throws LedgerError */
-export async function* everyParty(
-  { adapters: { party } }: Books,
-  signal: AbortSignal,
-): AsyncGenerator<readonly Change[]> {
-  const scope = { dated: null, changedSince: null, open: false };
-  for (const adapter of party === undefined || "can" in party ? [] : [party.sale, party.purchase])
-    for await (const { entries } of adapter.list?.(scope, null, signal) ?? [])
-      yield entries.flatMap(({ change }) => change ?? []);
+  });
+  const telling = { now, unavailable: (error: unknown) => unavailable(error, ledger.books) };
+  const parties = partySource(wire, telling);
+  const sources: Ledger["sources"] = { ...ledger.sources, parties };
+  return { ...ledger, sources };
 }

@@ -1,14 +1,15 @@
 /** What every record of QuickBooks has in common: how lists are read, our marks, numbers, texts and references. */
-import { createHash } from "node:crypto";
 import type { Scope } from "../../src/core/holdings.ts";
 import { sameNumber, spellingsOf } from "../../src/core/keys.ts";
-import { type Desired, LedgerError } from "../../src/ledger/port.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
+import type { DocumentRow } from "../quickbooks/documents.ts";
 import {
   ascii,
   cut,
   documentNumber,
+  markedBy,
   MEMO_MOST,
-  memoIn,
+  type Memoed,
   memoOf,
   numberHeld,
 } from "../quickbooks/text.ts";
@@ -180,22 +181,6 @@ export const ofDays = (days: readonly string[]): Values[] =>
 
 /* Marks, numbers and texts. */
 
-/** Of this connector: under it our marks become GUIDs. */
-const NAMESPACE = "8f0a2d3c4b5e4f60917283a4b5c6d7e8";
-
-/** What QuickBooks keeps as `ExternalGUID` of a record of ours: a UUID of version 5 of our mark, in braces. */
-export function guidOf(mark: string): string {
-  const bytes = createHash("sha1")
-    .update(Buffer.from(NAMESPACE, "hex"))
-    .update(mark)
-    .digest()
-    .subarray(0, 16);
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x50;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = bytes.toString("hex");
-  return `{${[hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-")}}`;
-}
-
 /** The memo of a transaction of ours. */
 export const desktopMemo = (one: {
   readonly number: string;
@@ -203,33 +188,20 @@ export const desktopMemo = (one: {
   readonly text: string | null;
 }): string => memoOf(one, MEMO_MOST.desktop, ascii);
 
-interface Marked {
-  /** The platform's id; null: it did not come from the platform, or somebody took it out of the memo. */
-  readonly mark: string | null;
-  /** The platform's number where the memo says it; else QuickBooks' own. */
-  readonly number: string | null;
-  /** What the memo says besides. */
-  readonly text: string | null;
-}
-
 /** What the memo says, without what QuickBooks writes before that of a void document. */
 export const memoText = (row: Element): string | null =>
   row.text("Memo")?.replace(/^VOID:\s*/i, "") ?? null;
 
-/** @param desired marks that are looked for: the GUID tells one whose memo somebody wrote anew */
-export function markedBy(row: Element, desired: readonly string[] = []): Marked {
-  const text = memoText(row);
-  const found = memoIn(text);
-  if (found !== null) return found;
-  const guid = row.text("ExternalGUID")?.toLowerCase() ?? null;
-  const mark = guid === null ? null : (desired.find((one) => guidOf(one) === guid) ?? null);
-  return { mark, number: row.text("RefNumber"), text };
-}
+export const memoed = (row: Element): Memoed => ({
+  number: row.text("RefNumber"),
+  memo: memoText(row),
+  guid: row.text("ExternalGUID"),
+});
 
 /** The number of a document: see {@link numberHeld}. @param most characters of the number of this kind */
 export function heldNumber(row: Element, most: number): string | null {
   const own = row.text("RefNumber");
-  const { number } = markedBy(row);
+  const { number } = markedBy(memoed(row));
   return number === null ? own : numberHeld(own, number, documentNumber(number, number, most));
 }
 
@@ -245,17 +217,28 @@ export function heldText(text: string | null, most: number): string | null {
   return held === "" ? null : held;
 }
 
-/** Whose version is another by now, it is refused (3200). */
-export const heldOf = (row: Element): Values => ({
-  TxnID: row.needed("TxnID"),
-  EditSequence: row.needed("EditSequence"),
+/**
+ * A stamp, `2026-11-21T12:00:00`, by the clock of QuickBooks' machine. Empty: it told none. Its zone is left out: QuickBooks
+ * tells a wrong one in summer (https://github.com/jsgoupil/quickbooks-sync/pull/28).
+ */
+export const stampOf = (row: Element, name: string): string =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.exec(row.text(name) ?? "")?.[0] ?? "";
+
+/** Whose version is another by now, it is refused (3200). @throws LedgerError */
+export function heldOf({ id, version }: Pick<DocumentRow, "id" | "version">): Values {
+  if (version !== null) return { TxnID: id, EditSequence: version };
+  throw new LedgerError("torn", `QuickBooks does not tell the version of ${id}`);
+}
+
+/** Which record it is. @throws LedgerError */
+export const identityOf = (row: Element): Pick<DocumentRow, "id" | "version"> => ({
+  id: row.needed("TxnID"),
+  version: row.text("EditSequence"),
 });
 
 /** A reference by a full name; null: there is none. */
 export const named = (name: string | undefined): Values | null =>
   name === undefined ? null : { FullName: name };
-
-export const marksOf = (desired: readonly Desired[]): string[] => desired.map(({ mark }) => mark);
 
 /** The only one of what QuickBooks answered to a change. @throws LedgerError */
 export async function written(
@@ -270,8 +253,5 @@ export async function written(
 }
 
 /** @throws LedgerError */
-export const voided = (wire: Asked, type: string, row: Element, signal: AbortSignal) =>
-  wire.write(
-    { name: "TxnVoid", values: { TxnVoidType: type, TxnID: row.needed("TxnID") } },
-    signal,
-  );
+export const voided = (wire: Asked, type: string, id: string, signal: AbortSignal) =>
+  wire.write({ name: "TxnVoid", values: { TxnVoidType: type, TxnID: id } }, signal);

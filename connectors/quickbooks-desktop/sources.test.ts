@@ -4,7 +4,6 @@ import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import type { CompanyFile } from "./company-file.fixture.ts";
 import { desk, PLATFORM_ID } from "./desk.fixture.ts";
 import { desktopMemo } from "./records.ts";
-import { everyParty } from "./index.ts";
 import {
   bookedCustomers as customers,
   bookedInvoices as invoices,
@@ -13,10 +12,8 @@ import {
 } from "../../mappings/platform/records.ts";
 import { everything } from "../../mappings/references.fixture.ts";
 import type { Mapping, References } from "../../src/core/contract.ts";
-import type { SourceUnavailable } from "../../src/core/errors.ts";
 import { parseExact } from "../../src/core/json.ts";
 import { PartyRecord, PriceRecord } from "../../src/ledger/documents.ts";
-import { partyListHoldings } from "../../src/ledger/holdings.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import { ledgerSink } from "../../src/ledger/sink.ts";
 import { never, recordsOf, SENT } from "../../test/support/connector.ts";
@@ -59,18 +56,14 @@ describe("parties", () => {
   });
 
   test("are held for reconciliation, inactive ones as ended, each in its role", async () => {
-    const { file, customer, books } = desk();
-    const holdings = partyListHoldings(
-      "QuickBooks",
-      (signal) => everyParty(books, signal),
-      (error) => error as SourceUnavailable,
-    );
+    const { file, customer, holdings } = desk();
     file.edit("Customer", customer.id, { Notes: `platform:${PLATFORM_ID}` });
     file.enter("Customer", { Name: "Yard 3", FullName: "Acme:Yard 3", ParentRef: "Acme" });
     const vendor = file.enter("Vendor", { Name: "Sabine", IsActive: "false" });
     const scope = { dated: null, changedSince: null, open: true };
     const held: unknown[] = [];
-    for await (const page of holdings.list(scope, null, never)) held.push(...page.holdings);
+    for await (const page of holdings.list("party", scope, null, never))
+      held.push(...page.holdings);
     expect(held).toMatchObject([
       { id: `C-${customer.id}`, role: "customer", mark: PLATFORM_ID, facts: { state: "open" } },
       { id: `V-${vendor.id}`, role: "supplier", mark: null, facts: { state: "ended" } },

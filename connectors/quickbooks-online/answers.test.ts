@@ -172,7 +172,7 @@ test("an invoice with a number that another one has is refused: the platform has
   expect(none).toEqual(new Map());
   const second = enterInvoice(company, "FL-7");
   const { faults } = await readAll(source, position);
-  expect([...faults]).toEqual([first, second].map(({ Id }) => [Id, "number-twice"]));
+  expect([...faults]).toEqual([[second.Id, "number-twice"]]);
   company.edit("Invoice", first.Id, { PrivateNote: "Voided", TotalAmt: d("0"), Balance: d("0") });
   company.edit("Invoice", second.Id, { DueDate: "2026-12-31" });
   expect((await readAll(source, position)).faults).toEqual(new Map());

@@ -150,11 +150,10 @@ test("a position of a month ago is walked by queries, and a notice says what is 
     aheadMs = days * 86_400_000;
     const row = enterInvoice(company, customer, `FL-${days}`);
     company.asked.length = 0;
-    const { records, notices, position } = await readAll(source, first.position);
+    const { records, notices } = await readAll(source, first.position);
     expect(records[row.Id]).toMatchObject({ number: `FL-${days}` });
     expect(notices).toEqual([expect.stringMatching(/what was deleted is not told/)]);
     expect(company.asked.filter((path) => path.startsWith("cdc"))).toEqual([]);
-    expect(position).toMatchObject({ cdc: { at: expect.any(String) } });
   }
   // The two clocks differ: QuickBooks refuses the question, and nothing is lost either.
   aheadMs = 0;
@@ -186,7 +185,7 @@ test("an answer of 1,000 objects may be cut off: all that is there is told, and 
   ];
   expect(new Set(ids).size).toBe(1001);
   expect(before.flatMap(({ notices }) => notices ?? [])).toEqual([
-    expect.stringContaining(`C-${customer.Id}`),
     expect.stringMatching(/what was deleted is not told/),
+    expect.stringContaining(`C-${customer.Id}`),
   ]);
 });

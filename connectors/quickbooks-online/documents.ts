@@ -1,25 +1,27 @@
 /**
- * Invoices and bills in QuickBooks: what is written of one, in QuickBooks' own members, and what a record says. Creating
- * posts: what would differ is refused before, and told after. Orders have the same lines, parties and notes.
+ * Invoices and bills in QuickBooks Online: what is written of one, in QuickBooks' own members, and what a record says.
+ * Orders have the same lines, parties and notes.
  */
-import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { Fault } from "../../src/core/record.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
+import type { Fault } from "../../src/core/record.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import { paidMarkIn, platformIdIn } from "../../src/ledger/notes.ts";
+import { paidMarkIn } from "../../src/ledger/notes.ts";
 import {
   type Call,
-  type Desired,
   type Entry,
   LedgerError,
   type LedgerSide,
   type PaymentOn,
 } from "../../src/ledger/port.ts";
-import type { Table } from "../../src/ledger/table.ts";
-import { invoiceChange, itemLines } from "../quickbooks/lines.ts";
+import {
+  type DocumentBooks,
+  type DocumentKind,
+  type DocumentRow as Document,
+  itemLines,
+} from "../quickbooks/documents.ts";
 import {
   cut,
   DOC_NUMBER_MOST,
@@ -39,8 +41,8 @@ import {
   type Names,
   type Online,
 } from "./online.ts";
-import { inCurrency, partyIdOf } from "./parties.ts";
-import { ANY, having, inScope, listed } from "./queries.ts";
+import { inCurrency, partyIdOf, partyList } from "./parties.ts";
+import { having, inScope, listed } from "./queries.ts";
 import {
   DocumentRow,
   type Entity,
@@ -91,7 +93,7 @@ export const amountLines = ({ Line: lines }: Pick<DocumentRow, "Line">): AmountL
     );
 
 /** Why lines cannot be told; null: they can. Whether they come to the total is for whoever takes them. */
-export function unknownLine({ Line: lines }: Pick<DocumentRow, "Line">): Fault | null {
+function unknownLine({ Line: lines }: Pick<DocumentRow, "Line">): Fault | null {
   for (const [at, line] of lines.entries()) {
     const odd = amountLines({ Line: [line] }).find((one) => !isAmount(one));
     if (odd === undefined) continue;
@@ -318,6 +320,7 @@ export async function bodyOf(
     ARAccountRef: isSale ? account : null,
   };
 }
+type DocumentBody = Awaited<ReturnType<typeof bodyOf>>;
 /** What both a body and a row have. */
 type DocumentValues = Pick<
   DocumentRow,
@@ -384,137 +387,121 @@ export async function writeNumbered(
   }
 }
 
-/* The tables of invoices and bills. */
+/* Invoices and bills, as the tables of both QuickBooks take them. */
 
-/** With what was paid on it. */
-export interface InvoiceRow extends DocumentRow {
-  readonly payments: readonly PaymentRow[];
-  /** The platform's id of its customer; null: it is not known, or it is a bill. */
-  readonly companyId: string | null;
-  /** Why a source cannot tell it. */
-  readonly fault?: Fault;
-}
-
-/** A record of ours may have its number from either way of writing it, while no link tells which. */
-const numbersOf = ({ document, binding }: Desired<"invoice" | "bill">): string[] => {
-  const spelt = binding === null ? spellingsOf(document.number) : [document.number];
-  return spelt.map((number) => numberOf({ ...document, number }));
-};
-
-export const documentTable = <K extends "invoice" | "bill">(
-  online: Online,
-  kind: K,
-): Table<K, DocumentValues, InvoiceRow, void> => {
-  const { wire, config, names } = online;
+export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks<DocumentBody> {
+  const { wire, config, names, surroundings } = online;
   const side = kind === "invoice" ? "sale" : "purchase";
   const table = SIDES[side].document;
   const { entity } = table;
   return {
-    can: {
-      // QuickBooks' interface voids no bill.
-      has: side === "sale" ? ["posted", "settled", "cancelled"] : ["posted", "settled"],
-      byUs: "settled",
-      amend: side === "sale" ? { "days.due": "posted", order: "posted" } : {},
-      atomic: 1,
-      numbered: side === "sale" ? "once" : "per-party",
-    },
-    records: {
-      async search({ ids = [], numbers = [], days, desired }, { signal }) {
-        const named = desired?.flatMap(numbersOf) ?? numbers.flatMap(spellingsOf);
-        const Id = (desired === undefined ? [...ids, ...numbers] : ids).filter(isId);
-        const fields = days === undefined ? { Id, DocNumber: named } : { TxnDate: days };
-        return wholeRows(online, side, await having(wire, table, fields, signal), signal);
-      },
-      async *list(scope, from, signal) {
-        for await (const { rows, position } of listed(wire, inScope(table, scope), from, signal))
-          yield { rows: await wholeRows(online, side, rows, signal), position };
-      },
-      create: (all, call) =>
-        Promise.all(
-          all.map(async ({ desired: { payer }, values }) => {
-            inCurrency(online, payer);
-            return writeNumbered(online, [side, entity], values, payer, call, (row, party) =>
-              side === "sale"
-                ? "counts"
-                : isVoided(row)
-                  ? "ended"
-                  : partyIdIn(side, row) === party
-                    ? "counts"
-                    : "of-another",
-            );
-          }),
-        ),
-      async apply(to, steps, call) {
-        for (const { entry, values } of steps) {
-          const { Id, SyncToken } = entry.native;
-          if (to === "amended" && values !== null)
-            await wire.write(entity, amendment(entry.native, values), call);
-          if (to === "cancelled")
-            await wire.write(entity, { Id, SyncToken }, call, { operation: "void" });
-        }
-      },
-    },
+    can:
+      side === "sale"
+        ? {
+            has: ["posted", "settled", "cancelled"],
+            amend: { "days.due": "posted", order: "posted" },
+            numbered: "once",
+          }
+        : // QuickBooks' interface voids no bill.
+          { has: ["posted", "settled"], amend: {}, numbered: "per-party" },
+    company: { currency: surroundings.currency, taxItems: config.taxItems },
+    ...(side === "sale" ? { customers: partyList(online, side) } : {}),
     accept: (document) => void linesOf(side, config, document),
-    async codes(documents, { signal }) {
+    async codes(documents, signal) {
       await expectFit(online, signal);
       await loadNames(online, side, documents);
     },
-    write: (document) => bodyOf(side, online, document),
-    sums: ["total"],
-    facts: ({ DocNumber, TxnDate, DueDate, PrivateNote, CurrencyRef, ...row }) => ({
-      days: { date: TxnDate, due: DueDate ?? TxnDate },
-      words: {
-        ...(CurrencyRef === null ? {} : { currency: CurrencyRef.value }),
-        reference: DocNumber,
-        order: (memoIn(PrivateNote) ?? { text: PrivateNote }).text,
-      },
-      lines: amountLines(row).map((line) => lineIn(names, line)),
-    }),
-    // Somebody may have given it another number: no document is made before its day was looked through.
-    dayOf: ({ invoiceDate }) => invoiceDate,
-    read: (row) => readIn(side, row),
-    ...(side === "sale"
-      ? { tell: (entry) => toldUnder(config, entry, issuedNumber(entry.native)) }
-      : {}),
+    async write(document) {
+      const body = await bodyOf(side, online, document);
+      return { ...keptIn(names, body), body };
+    },
+    async find({ ids = [], numbers = [], days, desired }, signal) {
+      // A record of ours may have its number from either way of writing it, while no link tells which.
+      const spelt = desired?.flatMap(({ document, binding }) =>
+        (binding === null ? spellingsOf(document.number) : [document.number]).map((number) =>
+          numberOf({ ...document, number }),
+        ),
+      );
+      const DocNumber = spelt ?? numbers.flatMap(spellingsOf);
+      const Id = (desired === undefined ? [...ids, ...numbers] : ids).filter(isId);
+      const fields = days === undefined ? { Id, DocNumber } : { TxnDate: days };
+      return documentRows(online, side, await having(wire, table, fields, signal), signal);
+    },
+    async *list(scope, from, signal) {
+      for await (const { rows, position } of listed(wire, inScope(table, scope), from, signal))
+        yield { rows: await documentRows(online, side, rows, signal), position };
+    },
+    async create({ desired: { payer }, values: { body } }, call) {
+      inCurrency(online, payer);
+      return writeNumbered(
+        online,
+        [side, entity],
+        body as DocumentBody,
+        payer,
+        call,
+        (row, party) => {
+          if (side === "sale") return "counts";
+          if (isVoided(row)) return "ended";
+          return partyIdIn(side, row) === party ? "counts" : "of-another";
+        },
+      );
+    },
+    amend: (row, { body }, call) =>
+      wire.write(entity, amendment(headOf(row), body as DocumentBody), call),
+    cancel: (row, call) => wire.write(entity, headOf(row), call, { operation: "void" }),
   };
-};
+}
 
-/** With what was paid on each, and the platform's ids of customers, in one call each for all. @throws LedgerError */
-export async function wholeRows(
-  { wire }: Pick<Online, "wire">,
+const headOf = ({ id, version }: Pick<Document, "id" | "version">) => ({
+  Id: id,
+  SyncToken: version ?? "",
+});
+
+const keptIn = (names: Pick<Names, "codeOf">, row: DocumentValues) => ({
+  date: row.TxnDate,
+  due: row.DueDate ?? row.TxnDate,
+  reference: row.DocNumber,
+  order: (memoIn(row.PrivateNote) ?? { text: row.PrivateNote }).text,
+  ...(row.CurrencyRef === null ? {} : { currency: row.CurrencyRef.value }),
+  lines: amountLines(row).map((line) => lineIn(names, line)),
+});
+
+/** With what was paid on each, in one call for all. @throws LedgerError */
+export async function documentRows(
+  { wire, names }: Pick<Online, "wire" | "names">,
   side: LedgerSide,
   rows: readonly DocumentRow[],
   signal: AbortSignal,
-): Promise<InvoiceRow[]> {
-  const payments = await paymentsOf({ wire }, side, rows, signal);
-  const Id = side === "sale" ? rows.flatMap(({ CustomerRef }) => CustomerRef?.value ?? []) : [];
-  const customers = await having(wire, SIDES.sale.party, { Id }, signal, [ANY]);
-  const companies = new Map(customers.map((one) => [one.Id, platformIdIn(one.Notes)]));
-  return rows.map((row) => ({
-    ...row,
-    payments: payments.filter((payment) => linksOf(payment, side).includes(row.Id)),
-    companyId: companies.get(row.CustomerRef?.value ?? "") ?? null,
-  }));
-}
-
-function readIn(side: LedgerSide, row: InvoiceRow) {
-  const { Id, SyncToken, TxnDate, TotalAmt, Balance, payments } = row;
-  const memo = memoIn(row.PrivateNote);
-  const isOver = isVoided(row);
-  const isSettled = Balance.sign === 0 && !isOver;
-  const days = payments.map((one) => one.TxnDate).toSorted();
-  return {
-    id: Id,
-    mark: memo?.mark ?? null,
-    number: memo?.number ?? row.DocNumber,
-    party: partyIn(side, row),
-    status: isOver ? "cancelled" : isSettled ? "settled" : "posted",
-    payments: payments.flatMap((one) => paymentsOn(side, Id, one)),
-    ...(side === "sale" && memo !== null && !isOver ? taxAdded(row) : {}),
-    paid: isSettled ? (days.at(-1) ?? TxnDate) : null,
-    version: SyncToken,
-    facts: { number: Id, money: { total: TotalAmt, open: Balance } },
-  } as const;
+): Promise<Document[]> {
+  const all = await paymentsOf({ wire }, side, rows, signal);
+  return rows.map((row): Document => {
+    const { Id, DocNumber, PrivateNote, TotalAmt, Balance } = row;
+    const isVoid = isVoided(row);
+    const isOurs = memoIn(PrivateNote) !== null;
+    return {
+      ...keptIn(names, row),
+      id: Id,
+      version: row.SyncToken,
+      number: DocNumber,
+      memo: PrivateNote,
+      party: partyIn(side, row),
+      partyId: partyIdIn(side, row),
+      isVoid,
+      isPaid: Balance.sign === 0 && !isVoid,
+      salesTax: row.TxnTaxDetail?.TotalTax ?? Decimal.zero,
+      total: TotalAmt,
+      open: Balance,
+      payments: all
+        .filter((payment) => linksOf(payment, side).includes(Id))
+        .flatMap((payment) =>
+          paymentsOn(side, Id, payment).map((one) => ({ ...one, date: payment.TxnDate })),
+        ),
+      ...(side === "sale" && isOurs && !isVoid ? taxAdded(row) : {}),
+      issued: DocNumber === null || TotalAmt.sign === 0 ? Id : DocNumber,
+      told: { dueDate: row.DueDate },
+      odd: unknownLine(row),
+    };
+  });
 }
 
 /** Every tax of ours is a line: what stands here Intuit's automated sales tax has added. */
@@ -531,30 +518,4 @@ function taxAdded({ TotalAmt, TxnTaxDetail, DocNumber }: DocumentRow): Pick<Entr
       amount: there,
     },
   };
-}
-
-/** What people know it by; of one without an amount, or without a number, its id. */
-const issuedNumber = ({ Id, DocNumber, TotalAmt }: DocumentRow): string =>
-  DocNumber === null || TotalAmt.sign === 0 ? Id : DocNumber;
-
-/** What a source tells of an invoice, under a number. */
-export function toldUnder(
-  { taxItems }: Pick<Online["config"], "taxItems">,
-  entry: Entry<InvoiceRow>,
-  number: string,
-): Change {
-  const { facts, native: row } = entry;
-  const change = invoiceChange(entry, {
-    id: row.Id,
-    number,
-    facts,
-    lines: facts.lines ?? [],
-    taxItems,
-    salesTax: row.TxnTaxDetail?.TotalTax ?? Decimal.zero,
-    total: row.TotalAmt,
-    open: row.Balance,
-    dueDate: row.DueDate,
-    partyCompanyId: row.companyId,
-  });
-  return row.fault === undefined ? change : { ...change, fault: row.fault };
 }

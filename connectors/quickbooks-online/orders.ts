@@ -9,7 +9,7 @@ import type { InvoiceDocument, OrderDocument } from "../../src/ledger/documents.
 import { isNumber } from "../../src/ledger/goods.ts";
 import type { GoodsRow, GoodsTable } from "../../src/ledger/orders.ts";
 import type { LedgerSide, StepTo } from "../../src/ledger/port.ts";
-import { roundHalfUp } from "../quickbooks/lines.ts";
+import { roundHalfUp } from "../quickbooks/documents.ts";
 import {
   DOC_NUMBER_MOST,
   documentNumber,

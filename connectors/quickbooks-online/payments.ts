@@ -1,116 +1,84 @@
-/** Payments: what customers pay (Payment), and what we pay (BillPayment). QuickBooks has one list of each. */
+/** Payments: what customers pay (Payment), and what we pay (BillPayment). */
 import { Refused } from "../../src/core/errors.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
 import { markIn, paidMarkIn, payingMark } from "../../src/ledger/notes.ts";
-import { type Desired, type Entry, type LedgerSide, PAYMENTS } from "../../src/ledger/port.ts";
-import type { Table, Where } from "../../src/ledger/table.ts";
+import type { LedgerSide } from "../../src/ledger/port.ts";
+import {
+  type DocumentRow,
+  type PaymentRow as Payment,
+  paymentTable,
+  SIDES as BOTH,
+  sideOf,
+} from "../quickbooks/documents.ts";
 import { cut, DOC_NUMBER_MOST, MEMO_MOST, oneLine } from "../quickbooks/text.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
 import { linksOf, paymentsOf } from "./documents.ts";
 import { ACCOUNT, type Online } from "./online.ts";
 import { having, inScope, listed } from "./queries.ts";
-import {
-  BOTH,
-  type DocumentRow,
-  isId,
-  isVoided,
-  partyIn,
-  type PaymentRow as Row,
-  SIDES,
-  sideOf,
-} from "./rows.ts";
+import { isId, isVoided, partyIn, type PaymentRow, SIDES } from "./rows.ts";
 
-interface PaymentRow extends Row {
-  readonly side: LedgerSide;
-}
-type PaymentValues = Pick<
-  PaymentRow,
-  "side" | "TxnDate" | "PrivateNote" | "TotalAmt" | "Line" | "PaymentRefNum" | "DocNumber"
->;
-
-export function paymentTable(online: Online): Table<"payment", PaymentValues, PaymentRow> {
+export function onlinePayments(online: Online) {
   const { wire, config } = online;
+  return paymentTable({
+    write: (document) => ({
+      text: textIn(paymentBody(config, document).PrivateNote),
+      check: numberIn(document.reference),
+    }),
+    async find(side, { ids, numbers, documents, days }, signal) {
+      const { document, payment } = SIDES[side];
+      const named = { Id: [...documents, ...numbers].filter(isId), DocNumber: numbers };
+      const paid = await having(wire, document, named, signal);
+      const Id = [...ids, ...numbers].flatMap((id) => idIn(side, id));
+      const rows = [
+        ...(await paymentsOf(online, side, paid, signal)),
+        ...(await having(wire, payment, { Id, TxnDate: days }, signal)),
+      ];
+      return [...new Map(rows.map((row) => [row.Id, row])).values()].map((row) =>
+        paymentRow(side, row),
+      );
+    },
+    async *list(scope, from, signal) {
+      const lists = BOTH.flatMap((side) => inScope(SIDES[side].payment, scope));
+      for await (const { rows, position, entity } of listed(wire, lists, from, signal)) {
+        const side = entity === SIDES.sale.payment.entity ? "sale" : "purchase";
+        yield { rows: rows.map((row) => paymentRow(side, row)), position };
+      }
+    },
+    async create(document, on, call) {
+      const side = sideOf(document);
+      const { payment, partyRef } = SIDES[side];
+      const body = {
+        ...paymentBody(config, document),
+        ...(await accountsOf(online, side)),
+        [partyRef]: { value: partyIdOf(on) },
+      };
+      // Checks of two banks may have one number.
+      return `${payment.entity} ${await wire.write(payment.entity, body, call, { twice: true })}`;
+    },
+  });
+}
+
+function paymentRow(side: LedgerSide, row: PaymentRow): Payment {
+  const { Id, TxnDate, TotalAmt, PrivateNote } = row;
+  const mark = paidMarkIn(PrivateNote);
   return {
-    ...PAYMENTS,
-    records: {
-      async search(where, { signal }) {
-        const found: PaymentRow[] = [];
-        for (const side of BOTH) {
-          const { fields, documents } = namesOf(side, where);
-          const paid = await having(wire, SIDES[side].document, documents, signal);
-          const rows = [
-            ...(await paymentsOf(online, side, paid, signal)),
-            ...(await having(wire, SIDES[side].payment, fields, signal)),
-          ];
-          for (const row of new Map(rows.map((one) => [one.Id, one])).values())
-            found.push({ ...row, side });
-        }
-        return found;
-      },
-      async *list(scope, from, signal) {
-        // Nothing of a payment stays open.
-        const lists = BOTH.flatMap((side) =>
-          inScope(SIDES[side].payment, { ...scope, open: false }),
-        );
-        for await (const { rows, position, entity } of listed(wire, lists, from, signal)) {
-          const side = entity === SIDES.sale.payment.entity ? "sale" : "purchase";
-          yield { rows: rows.map((row) => ({ ...row, side })), position };
-        }
-      },
-      create: (all, call) =>
-        Promise.all(
-          all.map(async ({ desired: { on }, values: { side, ...values } }) => {
-            const body = { ...values, ...(await accountsOf(online, side)), ...partyOf(on) };
-            // Checks of two banks may have one number.
-            const { entity } = SIDES[side].payment;
-            return `${entity} ${await wire.write(entity, body, call, { twice: true })}`;
-          }),
-        ),
-    },
-    write: (document) => ({ side: sideOf(document), ...paymentBody(config, document) }),
-    facts: ({ side, TxnDate, TotalAmt, PrivateNote, ...row }) => {
-      const note = PrivateNote ?? "";
-      const check = side === "sale" ? row.PaymentRefNum : row.DocNumber;
-      return {
-        days: { date: TxnDate },
-        money: { amount: TotalAmt },
-        words: {
-          side,
-          document: linksOf(row, side)[0] ?? null,
-          ...(check === null ? {} : { check }),
-          reference: paidMarkIn(note) === null ? note : note.slice(markIn(note).length).trim(),
-        },
-      };
-    },
-    read: (row) => {
-      const { side } = row;
-      const id = `${SIDES[side].payment.entity} ${row.Id}`;
-      const check = side === "sale" ? row.PaymentRefNum : row.DocNumber;
-      return {
-        id,
-        mark: paidMarkIn(row.PrivateNote),
-        party: partyIn(side, row),
-        status: isVoided(row) ? "cancelled" : "posted",
-        version: row.SyncToken,
-        facts: { number: id, words: { check } },
-      };
-    },
+    side,
+    date: TxnDate,
+    amount: TotalAmt,
+    document: linksOf(row, side)[0] ?? null,
+    text: textIn(PrivateNote ?? ""),
+    check: side === "sale" ? row.PaymentRefNum : row.DocNumber,
+    id: `${SIDES[side].payment.entity} ${Id}`,
+    version: row.SyncToken,
+    party: partyIn(side, row),
+    isVoid: isVoided(row),
+    markIn: () => mark,
   };
 }
 
-/** On the same document, wherever it was moved to; and of the same day, whatever it is on. */
-function namesOf(side: LedgerSide, { desired, ids = [], numbers = [] }: Where<"payment">) {
-  const these = desired?.filter(({ document }) => sideOf(document) === side) ?? [];
-  const bound = these.flatMap(({ binding }) => binding ?? []);
-  const Id = [...(desired === undefined ? [...ids, ...numbers] : bound)].flatMap((id) =>
-    idIn(side, id),
-  );
-  const paid = these.map(({ document }) => document.invoice);
-  return {
-    fields: { Id, TxnDate: these.map(({ document }) => document.date) },
-    documents: { Id: [...paid, ...numbers].filter(isId), DocNumber: numbers },
-  };
-}
+/** Of its note what follows our mark. */
+const textIn = (note: string): string =>
+  paidMarkIn(note) === null ? note : note.slice(markIn(note).length).trim();
 
 /** `Payment 12`: what links call it. */
 const idIn = (side: LedgerSide, id: string): string[] => {
@@ -168,14 +136,12 @@ export function accountIn(
     : { CreditCardPayment: { CCAccountRef: ref } };
 }
 
-/** That of the document. @throws Refused */
-function partyOf(on: Desired<"payment">["on"] | undefined): object {
-  const { Id, CustomerRef, VendorRef } = (on as Entry<DocumentRow>).native;
-  if (CustomerRef !== null) return { CustomerRef: { value: CustomerRef.value } };
-  if (VendorRef !== null) return { VendorRef: { value: VendorRef.value } };
+/** QuickBooks' id of the party of what is paid. @throws Refused */
+function partyIdOf({ id, partyId }: DocumentRow): string {
+  if (partyId !== null) return partyId;
   throw new Refused({
     code: "no-party",
-    message: `document ${Id} in QuickBooks has no party`,
+    message: `document ${id} in QuickBooks has no party`,
     next: "An accountant looks at it in QuickBooks, and enters the payment by hand.",
   });
 }

@@ -31,7 +31,9 @@ interface Walk<Row> extends Table<Row> {
 
 interface Stamped {
   readonly Id: string;
-  readonly MetaData?: { readonly CreateTime?: string; readonly LastUpdatedTime: string };
+  readonly MetaData?:
+    | { readonly CreateTime?: string | undefined; readonly LastUpdatedTime?: string | undefined }
+    | undefined;
 }
 
 /** Those that have one of these values, each once. @param where further conditions */

@@ -14,7 +14,7 @@ import {
 import { CLIENT, COMPANY, type Company } from "./company.fixture.ts";
 import { openCompany } from "./company-server.fixture.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
-import { roundHalfUp } from "../quickbooks/lines.ts";
+import { roundHalfUp } from "../quickbooks/documents.ts";
 import { errors } from "./errors.ts";
 import {
   deliver,

@@ -4,6 +4,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { day, decimal as exact, text } from "../../src/ledger/documents.ts";
 import { some } from "../../src/ledger/entries.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
+import { partyCode } from "../quickbooks/parties.ts";
 
 /** A number, or a number in quotes. */
 const decimal = z.preprocess(
@@ -103,9 +104,6 @@ const paying = {
   TotalAmt: money,
   Line: list(z.object({ Amount: money, LinkedTxn: linked })),
 };
-export const PayingRow = z.object({ ...identity, ...paying });
-export type PayingRow = z.infer<typeof PayingRow>;
-
 /** What change data capture tells of a record: which it is, and what it pays. Of a deleted one hardly more than its id is left. */
 export const CapturedRow = z.object({
   ...identity,
@@ -192,7 +190,6 @@ export const SIDES = {
     payment: { entity: "Payment", schema: PaymentRow },
     party: { entity: "Customer", schema: PartyRow },
     partyRef: "CustomerRef",
-    letter: "C",
     role: "customer",
     detail: "SalesItemLineDetail",
     /** Payments where documents link them. */
@@ -204,21 +201,12 @@ export const SIDES = {
     payment: { entity: "BillPayment", schema: PaymentRow },
     party: { entity: "Vendor", schema: PartyRow },
     partyRef: "VendorRef",
-    letter: "V",
     role: "vendor",
     detail: "ItemBasedExpenseLineDetail",
     /** `BillPaymentCheck`, `BillPaymentCreditCard` */
     pays: /^BillPayment/,
   },
 } as const;
-export const BOTH = ["sale", "purchase"] as const;
-
-/** `out`: we issued it, or were paid for it. */
-export const sideOf = ({ type }: { readonly type: "in" | "out" }): LedgerSide =>
-  type === "out" ? "sale" : "purchase";
-
-/** A party as documents and links call it: `C-58`; a vendor is `V-77`. */
-export const partyCode = (side: LedgerSide, id: string): string => `${SIDES[side].letter}-${id}`;
 
 /** QuickBooks' own id of the party of a document. */
 export const partyIdIn = (
@@ -229,7 +217,7 @@ export const partyIdIn = (
 /** As links call it. */
 export function partyIn(side: LedgerSide, row: Pick<DocumentRow, "CustomerRef" | "VendorRef">) {
   const id = partyIdIn(side, row);
-  return id === null ? null : partyCode(side, id);
+  return id === null ? null : partyCode(SIDES[side].role, id);
 }
 
 /** QuickBooks keeps what was voided, with nothing left of its amounts and this word before its note. */

@@ -1,6 +1,6 @@
 /** What QuickBooks Online refuses of what is written, as far as its schemas and pages say. */
 import { Decimal } from "../../src/core/decimal.ts";
-import { roundHalfUp } from "../quickbooks/lines.ts";
+import { roundHalfUp } from "../quickbooks/documents.ts";
 import { type Body, type Record_, word } from "./query.fixture.ts";
 
 /** A fault of QuickBooks. */

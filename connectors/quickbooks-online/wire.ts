@@ -48,6 +48,13 @@ export interface ChangedRow extends z.infer<typeof CapturedRow> {
   readonly at: string | null;
 }
 
+export const changedIn = (entity: Entity, row: z.infer<typeof CapturedRow>): ChangedRow => ({
+  ...row,
+  entity,
+  deleted: row.status === "Deleted",
+  at: row.MetaData?.LastUpdatedTime ?? null,
+});
+
 /** Objects of one answer of change data capture: with as many, the answer may be cut off. */
 export const CHANGES_MOST = 1000;
 
@@ -88,12 +95,9 @@ export function openWire(
       const answers = CDCResponse.flatMap(({ QueryResponse }) => QueryResponse);
       const rows = answers.flatMap((answer) =>
         entities.flatMap((entity) =>
-          shaped(what, z.array(CapturedRow).default([]), answer[entity]).map((row) => ({
-            ...row,
-            entity,
-            deleted: row.status === "Deleted",
-            at: row.MetaData?.LastUpdatedTime ?? null,
-          })),
+          shaped(what, z.array(CapturedRow).default([]), answer[entity]).map((row) =>
+            changedIn(entity, row),
+          ),
         ),
       );
       return { time: utc(time), rows };

@@ -191,6 +191,50 @@ interface Memo {
   readonly text: string | null;
 }
 
+/** Of this product: under it our marks become GUIDs. */
+const NAMESPACE = "8f0a2d3c4b5e4f60917283a4b5c6d7e8";
+
+/** What QuickBooks Desktop keeps as `ExternalGUID` of a record of ours: a UUID of version 5 of our mark, in braces. */
+export function guidOf(mark: string): string {
+  const bytes = createHash("sha1")
+    .update(Buffer.from(NAMESPACE, "hex"))
+    .update(mark)
+    .digest()
+    .subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x50;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString("hex");
+  return `{${[hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-")}}`;
+}
+
+/** What says of a record where it came from. */
+export interface Memoed {
+  /** QuickBooks' own number. */
+  readonly number: string | null;
+  /** Without what QuickBooks writes before that of a void document. */
+  readonly memo: string | null;
+  /** Desktop's; left out: there is none. */
+  readonly guid?: string | null;
+}
+
+interface Marked {
+  /** The platform's id; null: it did not come from the platform, or somebody took it out of the memo. */
+  readonly mark: string | null;
+  /** The platform's number where the memo says it; else QuickBooks' own. */
+  readonly number: string | null;
+  /** What the memo says besides. */
+  readonly text: string | null;
+}
+
+/** @param desired marks that are looked for: the GUID tells one whose memo somebody wrote anew */
+export function markedBy(row: Memoed, desired: readonly string[] = []): Marked {
+  const { number, memo, guid = null } = row;
+  const found = memoIn(memo);
+  if (found !== null) return found;
+  const mark = desired.find((one) => guid !== null && guidOf(one) === guid.toLowerCase()) ?? null;
+  return { mark, number, text: memo };
+}
+
 /** Null: the document did not come from the platform, or somebody took the mark out. */
 export function memoIn(memo: string | null): Memo | null {
   const mark = platformIdIn(memo);

@@ -167,7 +167,7 @@ export const priceChanges = (books: string, lines: readonly PriceLine[]): Change
   [...Map.groupBy(lines, priceId).values()].map((same) => priceChange(books, same));
 
 /** All lines of one product in one list, the one that counts first: the platform takes one price. */
-export function priceChange(books: string, lines: readonly PriceLine[]): Change {
+function priceChange(books: string, lines: readonly PriceLine[]): Change {
   const [line, another] = lines as readonly [PriceLine, ...PriceLine[]];
   const { list, code, name, unit } = line;
   const formula = line.formula.trim();

@@ -18,7 +18,7 @@ import {
   type PriceLine,
 } from "./entries.ts";
 import { unavailable } from "./errors.ts";
-import { ledgerHoldings, priceHoldings } from "./holdings.ts";
+import { ledgerHoldings, partyListHoldings, priceHoldings } from "./holdings.ts";
 import { coveredAmong, coveringBy, type Notes } from "./notes.ts";
 import { goodsAdapter, type GoodsTable } from "./orders.ts";
 import {
@@ -349,6 +349,22 @@ export interface LedgerOptions extends Omit<Books, "adapters" | "surroundings"> 
   readonly holdings?: Parameters<typeof ledgerHoldings>[1];
 }
 
+/** Parties of two lists are told as their source tells them, each in its role. */
+function partyHoldings(
+  books: Books,
+  party: LedgerOptions["tables"]["party"],
+): Parameters<typeof ledgerHoldings>[1] {
+  if (party === undefined || "can" in party || party.sale.tell === undefined) return {};
+  const adapters = books.adapters.party as Record<LedgerSide, LedgerAdapter<"party">>;
+  const everyParty = async function* (signal: AbortSignal) {
+    const scope = { dated: null, changedSince: null, open: false };
+    for (const side of ["sale", "purchase"] as const)
+      for await (const { entries } of adapters[side].list(scope, null, signal))
+        yield entries.flatMap(({ change }) => change ?? []);
+  };
+  return { party: partyListHoldings(books.name, everyParty, (error) => unavailable(error, books)) };
+}
+
 export interface Ledger {
   readonly books: Books;
   /** By the names that a configuration gives them: `invoices`. */
@@ -430,6 +446,7 @@ export function openLedger({ tables, ...options }: LedgerOptions): Ledger {
       Object.entries(sources).flatMap(([one, its]) => (its === undefined ? [] : [[one, its]])),
     ),
     holdings: ledgerHoldings(books, {
+      ...partyHoldings(books, party),
       ...options.holdings,
       ...(prices === undefined
         ? {}

@@ -7,7 +7,6 @@ import { CompanyFile } from "../../connectors/quickbooks-desktop/company-file.fi
 import { companyIn, HELLO, tell } from "../../connectors/quickbooks-desktop/examine.ts";
 import { DesktopConfig } from "../../connectors/quickbooks-desktop/config.ts";
 import { ledgerOf } from "../../connectors/quickbooks-desktop/index.ts";
-import { desktopSources } from "../../connectors/quickbooks-desktop/sources.ts";
 import { asking, type Wire } from "../../connectors/quickbooks-desktop/wire.ts";
 import type { Books, LedgerKind } from "../../src/ledger/port.ts";
 import {
@@ -102,9 +101,7 @@ async function readSources(
   wire: Pick<Wire, "read" | "write">,
   surroundings: Surroundings,
 ): Promise<void> {
-  const here = { ...wire, expect: () => Promise.resolve() };
-  const { telling } = ledgerOf(wire, desktopConfig, surroundings);
-  const sources = desktopSources(here, desktopConfig, surroundings, telling);
+  const { sources } = ledgerOf(wire, desktopConfig, surroundings);
   const reading = { signal: never, known: () => null, stored: () => false };
   file.enter("PriceLevel", { Name: "Lubbock & Amarillo" });
   for (const source of Object.values(sources)) {

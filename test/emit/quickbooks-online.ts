@@ -5,7 +5,8 @@ import { amendment, bodyOf, type Writer } from "../../connectors/quickbooks-onli
 import { orderBody, orderChange } from "../../connectors/quickbooks-online/orders.ts";
 import { partyBody } from "../../connectors/quickbooks-online/parties.ts";
 import { accountIn, paymentBody } from "../../connectors/quickbooks-online/payments.ts";
-import { SIDES, sideOf } from "../../connectors/quickbooks-online/rows.ts";
+import { SIDES } from "../../connectors/quickbooks-online/rows.ts";
+import { sideOf } from "../../connectors/quickbooks/documents.ts";
 import { bodyText } from "../../connectors/quickbooks-online/wire.ts";
 import { NAME_MOST, oneLine, partyName } from "../../connectors/quickbooks/text.ts";
 import { InvoiceDocument, OrderDocument, PaymentDocument } from "../../src/ledger/documents.ts";

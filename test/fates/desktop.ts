@@ -1,6 +1,6 @@
 /** QuickBooks Desktop in the table of fates: a company file of the tests' own, and a Web Connector that calls. */
 import type { Row, Table } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
-import { guidOf } from "../../connectors/quickbooks-desktop/records.ts";
+import { guidOf } from "../../connectors/quickbooks/text.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { TABLES } from "../quickbooks-desktop/ledger.ts";
 import { type DesktopSite, openDesktopSite } from "../quickbooks-desktop/site.ts";

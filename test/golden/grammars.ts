@@ -4,7 +4,7 @@
  */
 import { SinkConfig } from "../../connectors/files/config.ts";
 import { writerOf } from "../../connectors/files/source.ts";
-import { guidOf } from "../../connectors/quickbooks-desktop/records.ts";
+import { guidOf } from "../../connectors/quickbooks/text.ts";
 import {
   DOC_NUMBER_MOST,
   documentNumber,

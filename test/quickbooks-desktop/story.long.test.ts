@@ -5,7 +5,7 @@
  * @module-tag numbers
  */
 import { describe, expect, test } from "vitest";
-import { guidOf } from "../../connectors/quickbooks-desktop/records.ts";
+import { guidOf } from "../../connectors/quickbooks/text.ts";
 import type { Row, Table } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Status, Trace } from "../../src/office/answers.ts";

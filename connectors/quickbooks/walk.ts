@@ -1,26 +1,17 @@
 /**
- * What changed in QuickBooks since a position. QuickBooks stamps records by the clock of its machine, in the time of that
- * machine's zone, to the second, and lists them in no order. So a walk lists ids and stamps first, from well before the
- * greatest stamp that was read ({@link OVERLAP_MS}), leaves out what was told as it is, and reads the rest page by page. The
- * position moves with what a page told; a walk that was broken off lists again and goes on after its last page.
+ * What changed in QuickBooks since a position, Desktop and Online. Desktop stamps records by the clock of its machine, in the
+ * time of that machine's zone; both may show a record some time after its stamp, and list records in no order. So a walk
+ * lists ids and stamps first, from well before the greatest stamp that was read, leaves out what was told as it is, and reads
+ * the rest page by page. The position moves with what a page told; a walk that was broken off lists again and goes on after
+ * its last page.
  *
  * A record that changes meanwhile has another state in the next list, and is told again.
  */
 import type { Change, Page, Source } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Json } from "../../src/core/json.ts";
-import type { Element } from "./qbxml.ts";
 
-/* Stamps of QuickBooks: `2026-11-21T12:00:00`, by the clock of its machine and in the time of that machine's zone. */
-
-/**
- * Empty: it told none. Its zone is left out: QuickBooks tells a wrong one in summer
- * (https://github.com/jsgoupil/quickbooks-sync/pull/28).
- */
-export const stampOf = (row: Element, name: string): string =>
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.exec(row.text(name) ?? "")?.[0] ?? "";
-
-/** So many ms before a stamp. */
+/** So many ms before a stamp, `2026-11-21T12:00:00`. */
 export const stampBefore = (stamp: string, ms: number): string =>
   new Date(Date.parse(`${stamp}Z`) - ms).toISOString().slice(0, 19);
 
@@ -30,10 +21,20 @@ export const AHEAD_MS = 14 * 3_600_000;
 /** A record as a list has it. */
 export interface Listed {
   readonly id: string;
-  /** Its stamp as QuickBooks tells it, without the zone: `2026-11-21T12:00:00`. Empty: it told none. */
+  /** `2026-11-21T12:00:00`: Online in UTC, Desktop in the time of its machine. Empty: QuickBooks told none. */
   readonly at: string;
   /** Another one when the record has changed. */
   readonly state: string;
+}
+
+/** What a list has. */
+export interface Listing<Row extends Listed = Listed> {
+  /** In any order; a record may come twice, the last one counts. */
+  readonly rows: readonly Row[];
+  /** A stamp by QuickBooks' own clock: everything before it is told with this list. Left out: up to its greatest stamp. */
+  readonly until?: string | undefined;
+  /** What a person must know of the list. */
+  readonly notices?: readonly string[];
 }
 
 export interface List<Row extends Listed = Listed> {
@@ -46,21 +47,29 @@ export interface List<Row extends Listed = Listed> {
   readonly kind: "stamped" | "whole";
   /** QuickBooks forgets these records after so many days. Left out: never. */
   readonly keptDays?: number;
-  /** In any order; a record may come twice, the last one counts. @param from null: all @throws LedgerError */
-  rows(from: string | null, signal: AbortSignal): Promise<readonly Row[]>;
+  /**
+   * Stamps are of one server's clock, in UTC. Left out: of machines, which may be ahead and are put right one day, in a zone
+   * that nobody tells.
+   */
+  readonly clock?: "server";
+  /** @param from null: all @throws LedgerError */
+  rows(from: string | null, signal: AbortSignal): Promise<Listing<Row>>;
   /** Of these ids, as they are now; `rows` has those that are in the list. @throws LedgerError */
   changes(
     ids: readonly string[],
     rows: ReadonlyMap<string, Row>,
     signal: AbortSignal,
   ): Promise<readonly Change[]>;
+  /** What a person must know of one of these that is told. Left out: nothing. */
+  notice?(row: Row): string | null;
 }
 
 interface Walks {
-  readonly lists: readonly List[];
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly lists: readonly List<any>[];
   readonly now: () => Date;
-  /** QuickBooks is here. @throws SourceUnavailable */
-  readonly expect: (signal: AbortSignal) => Promise<void>;
+  /** QuickBooks is here. Left out: it always is. @throws SourceUnavailable */
+  readonly expect?: (signal: AbortSignal) => Promise<void> | undefined;
   /** What a fault of QuickBooks means to a reader. @throws the error itself when it is none */
   readonly unavailable: (error: unknown) => SourceUnavailable;
 }
@@ -81,8 +90,12 @@ type Place = Pick<Listed, "at" | "id">;
 
 /** Records of a page, and of a request for their details. */
 const WALK_PAGE = 50;
-/** No zone's time is further behind that, with two hours for the end of summer time and for work that took long. */
-const OVERLAP_MS = 28 * 3_600_000;
+/** So long before the greatest stamp a list begins: a record may be shown some time after its stamp. */
+const OVERLAP_MS = {
+  server: 10 * 60_000,
+  /** No zone's time is further behind, with two hours for the end of summer time and for work that took long. */
+  machine: 28 * 3_600_000,
+} as const;
 const NEW: Mark = { since: null, told: {}, walk: null };
 
 /** A source of records by lists. Its changes have no version: a record is read as it is now, whole. */
@@ -91,7 +104,7 @@ export const walkedSource = (walks: Walks): Source => ({
     let position = (from ?? {}) as unknown as Readonly<Record<string, Mark>>;
     try {
       if (signal.aborted) return;
-      await walks.expect(signal);
+      await walks.expect?.(signal);
       for (const list of walks.lists)
         for await (const { mark, ...page } of walk(
           list,
@@ -124,8 +137,11 @@ async function* walk<Row extends Listed>(
 ): AsyncGenerator<Told> {
   const start = before ?? NEW;
   const isWhole = list.kind === "whole";
-  const from = isWhole || start.since === null ? null : earlier(start.since);
-  const rows = new Map((await list.rows(from, signal)).map((row) => [row.id, row]));
+  const from = isWhole || start.since === null ? null : earlier(list, start.since);
+  const listing = await list.rows(from, signal);
+  const rows = new Map(listing.rows.map((row) => [row.id, row]));
+  const after = (kept: ReadonlySet<string>): Mark =>
+    markOf(list, start, { ...listing, rows: [...rows.values()] }, kept, now);
   const isTold = ({ id, state }: Listed): boolean =>
     start.told[id] === state || (isWhole && before === undefined);
   const changed: Place[] = [...rows.values()].filter((row) => !isTold(row));
@@ -135,7 +151,7 @@ async function* walk<Row extends Listed>(
     .toSorted(inOrder);
   // What was told before a break may have changed since then: the next walk tells it once more.
   const kept = new Set([...rows.values()].filter(isTold).map(({ id }) => id));
-  let notices = noticesOf(list, start, now);
+  let notices = [...noticesOf(list, start, now), ...(listing.notices ?? [])];
   for (let at = 0; at < left.length; at += WALK_PAGE) {
     if (signal.aborted) return;
     const page = left.slice(at, at + WALK_PAGE);
@@ -143,29 +159,31 @@ async function* walk<Row extends Listed>(
     const ids = page.map(({ id }) => id);
     const changes = await list.changes(ids, rows, signal);
     for (const id of ids) kept.add(id);
+    const told = ids.flatMap((id) => rows.get(id) ?? []);
+    notices.push(...told.flatMap((row) => list.notice?.(row) ?? []));
     const goesOn = at + WALK_PAGE < left.length;
-    const mark = goesOn
-      ? { ...start, walk: { at: last.at, id: last.id } }
-      : markOf(list, start, rows, kept, now);
+    const mark = goesOn ? { ...start, walk: { at: last.at, id: last.id } } : after(kept);
     yield { changes, notices, mark };
     notices = [];
   }
   if (left.length > 0) return;
-  const mark = markOf(list, start, rows, kept, now);
+  const mark = after(kept);
   if (JSON.stringify(mark) !== JSON.stringify(before)) yield { changes: [], notices, mark };
 }
 
 /** After a walk. @param kept records that were told as the list shows them */
 function markOf(
-  { kind, keptDays }: List,
+  list: List,
   { since: before }: Mark,
-  rows: ReadonlyMap<string, Listed>,
+  { rows, until = "" }: Listing,
   kept: ReadonlySet<string>,
   now: Date,
 ): Mark {
-  const all = [...rows.values()].filter(({ id }) => kept.has(id));
-  const since = kind === "whole" ? null : sinceOf([before ?? "", ...all.map(({ at }) => at)], now);
-  const again = since === null ? all : all.filter(({ at }) => at === "" || at >= earlier(since));
+  const all = rows.filter(({ id }) => kept.has(id));
+  const stamps = [before ?? "", until, ...all.map(({ at }) => at)];
+  const since = list.kind === "whole" ? null : sinceOf(list, stamps, now);
+  const again =
+    since === null ? all : all.filter(({ at }) => at === "" || at >= earlier(list, since));
   return {
     since,
     told: Object.fromEntries(
@@ -174,22 +192,23 @@ function markOf(
         .toSorted(([one], [other]) => (one < other ? -1 : 1)),
     ),
     walk: null,
-    ...(keptDays === undefined ? {} : { day: dayOf(now) }),
+    ...(list.keptDays === undefined ? {} : { day: dayOf(now) }),
   };
 }
 
 /**
- * The greatest of these stamps; null: there is none. Never after today anywhere: the clock of a machine that was ahead
- * is put right one day, and what changes then is stamped before what it stamped until then.
+ * The greatest of these stamps; null: there is none. Of a machine never after today anywhere: its clock may be ahead and is
+ * put right one day, and what changes then is stamped before what it stamped until then.
  */
-function sinceOf(stamps: readonly string[], now: Date): string | null {
+function sinceOf({ clock }: List, stamps: readonly string[], now: Date): string | null {
   const today = new Date(now.getTime() + AHEAD_MS).toISOString().slice(0, 19);
   const greatest = stamps.reduce((one, other) => (one > other ? one : other), "");
   if (greatest === "") return null;
-  return greatest < today ? greatest : today;
+  return greatest < today || clock === "server" ? greatest : today;
 }
 
-const earlier = (stamp: string): string => stampBefore(stamp, OVERLAP_MS);
+const earlier = ({ clock }: List, stamp: string): string =>
+  stampBefore(stamp, OVERLAP_MS[clock ?? "machine"]);
 
 /** By stamp and id. */
 function inOrder(one: Place, other: Place): number {
