@@ -113,10 +113,10 @@ endpoints:
     settleMs: 0
     maxBytes: 100000000
     sources:
-      prices: { layout: tryton-export/price-lists, pick: price-lists*.csv }
+      prices: { layout: books.prices, profile: tryton-export/price-lists, pick: price-lists*.csv }
 flows:
   rack-prices:
-    mapping: tryton-export/rack-prices
+    mapping: books/rack-prices
     from: erp.prices
     to: platform.rackPrices
     every: 10m

@@ -1,5 +1,4 @@
 /** Invoices and payments of the platform: as they stand there for files, and as what a ledger books for ledgers. */
-import { INVOICE_PAYMENT } from "./platform/invoices.ts";
 import {
   ChargeOptions,
   dayOrNone,
@@ -15,6 +14,7 @@ import {
   COLUMNS,
   CORRECT_THERE,
   inCents,
+  INVOICE_PAYMENT,
   joined,
   labelled,
   paths,

@@ -58,6 +58,9 @@ export const accountOf = (
   companyId: string,
 ): string => references.find(kind, companyId) ?? codeOf(references, PARTY_TABLES[kind], companyId);
 
+/** The kind of links between an invoice that was paid and what the platform was told of it. */
+export const INVOICE_PAYMENT = "invoice-payment";
+
 /** Where a company's account stands. */
 export const PARTY_TABLES = { customer: "customers", supplier: "vendors" } as const;
 

@@ -1,4 +1,7 @@
-/** Every case of every mapping: `mappings/<format>/cases/<mapping>.json` (src/mapping/cases.ts says how it is written). */
+/**
+ * Every case of every mapping: `mappings/<format>/cases/<mapping>.json` (src/mapping/cases.ts says how it is written);
+ * `mappings/lists`: of records that lists of Tryton tell.
+ */
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -19,7 +22,7 @@ test.each(files.map((file, at) => ({ file, mapping: written[at]?.mapping ?? "" }
   "$file has the cases of the mapping that it is named after",
   ({ file, mapping }) => {
     const [, format = "", , name = ""] = file.split(/[/\\]/);
-    expect(`${mapping}.json`).toBe(`${format}/${name}`);
+    expect(`${mapping}.json`).toBe(`${format === "lists" ? "books" : format}/${name}`);
   },
 );
 

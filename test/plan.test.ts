@@ -73,6 +73,6 @@ test("a plan names what the next run writes to both sides, with each field that 
     flows: { flow: string; mapping: string }[];
     digests: Record<string, string>;
   };
-  expect(flows.map(({ mapping }) => mapping)).toContain("tryton-export/rack-prices");
+  expect(flows.map(({ mapping }) => mapping)).toContain("books/rack-prices");
   expect(Object.keys(digests)).toEqual(["shipped mappings", "cross-reference tables"]);
 });

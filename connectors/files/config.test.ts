@@ -36,16 +36,19 @@ test("idoc.yaml is one, and its ends take the mappings of what they are", () => 
 });
 
 test("an unknown layout is refused with the known ones", () => {
-  expect(issue({ layout: "tryton-export/clients", pick: "*.csv" })).toContain(
-    '"tryton-export/customers"',
-  );
+  expect(issue({ layout: "tryton-export/clients", pick: "*.csv" })).toContain('"books.parties"');
 });
 
-test("parts are those of the layout", () => {
-  expect(issue({ ...picks.invoices, pick: { heads: "a.csv", rows: "b.csv" } })).toContain(
-    "heads, lines, taxes",
-  );
-  expect(issue({ ...picks.invoices, pick: { lines: "b.csv" } })).toContain('"heads" is needed');
+test("parts are those of the profile", () => {
+  const pick = { heads: "a.csv", rows: "b.csv" };
+  const config = FilesConfig.parse({ folder: ".", sources: { it: { ...picks.invoices, pick } } });
+  expect(offersOf(config, "/").complaints).toMatchObject([
+    {
+      message: expect.stringContaining("has no part rows") as string,
+      remedy: "Its parts are heads, lines, taxes.",
+    },
+  ]);
+  expect(issue({ ...picks.invoices, pick: { lines: "b.csv" } })).toContain('the part "heads"');
 });
 
 test.each(["../customers.csv", "a*b*.csv", ""])("the pattern %j is refused", (pick) => {

@@ -183,20 +183,14 @@ export const TableSource = z
     labels: z.enum(["en", "de"]).optional().describe("The language of the column labels."),
     decimal: z.enum([".", ","]).optional().describe("Where it is not the language's own."),
   })
-  .superRefine(({ layout, profile, pick }, context) => {
-    const known = layouts.find(({ name }) => name === layout);
-    // What parts a profile of a site has is known once it is read.
-    if (known === undefined || profile !== undefined) return;
-    if (layout.startsWith("books.")) {
-      const message = `is missing: the files of ${layout} have no columns of their own; name a profile`;
-      context.addIssue({ code: "custom", path: ["profile"], message });
-    }
-    const parts = [HEADS, ...known.optional];
-    const given = typeof pick === "string" ? [HEADS] : Object.keys(pick);
-    const unknown = given.filter((part) => !parts.includes(part));
-    if (unknown.length === 0 && given.includes(HEADS)) return;
-    const message = `${layout} is picked by the parts ${parts.join(", ")}; "${HEADS}" is needed`;
-    context.addIssue({ code: "custom", path: ["pick"], message });
+  .refine(({ layout, profile }) => profile !== undefined || !layout.startsWith("books."), {
+    message: "is missing: files of neutral records have no columns of their own; name a profile",
+    path: ["profile"],
+  })
+  // What parts a profile has is known once it is read.
+  .refine(({ pick }) => typeof pick === "string" || Object.hasOwn(pick, HEADS), {
+    message: `names the part "${HEADS}" at least`,
+    path: ["pick"],
   });
 
 export type TableSource = z.infer<typeof TableSource>;

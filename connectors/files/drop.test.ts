@@ -84,7 +84,13 @@ describe.each(PLACES.filter(({ isHere }) => isHere))("$name", ({ start }) => {
       ...(sftp === null ? {} : { sftp }),
       settleMs: 0,
       sources: {
-        customers: { layout: "tryton-export/customers", folder: "out", pick: "*.csv", ...source },
+        customers: {
+          layout: "books.parties",
+          profile: "tryton-export/customers",
+          folder: "out",
+          pick: "*.csv",
+          ...source,
+        },
       },
       sinks: { books: { document: "customer-invoices", folder: "in", ...sink } },
     });

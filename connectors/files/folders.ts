@@ -180,7 +180,11 @@ function complaintsOf(
   const say = (at: string, message: string, remedy: string): OfferComplaint[] => [
     { setting: [...setting, at], message, remedy },
   ];
-  if (profile.layout.name !== layout)
+  // Invoices are told twice, as what is new and as what is paid.
+  if (
+    profile.layout.name !== layout.replace("paidInvoices", "invoices") &&
+    profile.layout.name !== layout
+  )
     return say(
       "profile",
       `${name} is a profile of ${profile.layout.name}, not of ${layout}`,

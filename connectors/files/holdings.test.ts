@@ -362,11 +362,22 @@ test("exports are told as of the newest file that was read", async () => {
 test("a source without an export is named with its files and what to do, and the others are told", async () => {
   const folder = tempFolder();
   const sources = {
-    customers: { layout: "tryton-export/customers", folder: "export", pick: "customers*.csv" },
-    suppliers: { layout: "tryton-export/suppliers", folder: "export", pick: "suppliers*.csv" },
+    customers: {
+      layout: "books.parties",
+      profile: "tryton-export/customers",
+      folder: "export",
+      pick: "customers*.csv",
+    },
+    suppliers: {
+      layout: "books.parties",
+      profile: "tryton-export/suppliers",
+      folder: "export",
+      pick: "suppliers*.csv",
+    },
     invoices: { ...picks.invoices, folder: "export" },
     paid: {
-      layout: "tryton-export/customer-invoices",
+      layout: "books.invoices",
+      profile: "tryton-export/customer-invoices",
       folder: "export",
       pick: { heads: "paid-invoices*.csv" },
     },

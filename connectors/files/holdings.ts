@@ -32,21 +32,12 @@ import {
   type HoldingState,
   identityOf,
   type Lacking,
-  type Role,
   type Strength,
 } from "../../src/core/holdings.ts";
 import { parseExact } from "../../src/core/json.ts";
 import { documents } from "../../src/formats/documents.ts";
 import { type Encoding, PartFault } from "../../src/formats/format.ts";
-import {
-  type CustomerInvoice,
-  customerInvoices,
-  customers,
-  deliveryTickets,
-  type PriceLine,
-  priceLists,
-  suppliers,
-} from "../../src/formats/table/layouts.ts";
+import { deliveryTickets } from "../../src/formats/table/layouts.ts";
 import { changesOf } from "../../src/formats/table/records.ts";
 import {
   type HeldName,
@@ -57,20 +48,15 @@ import {
   writingOf,
   type Written,
 } from "../../src/formats/table/write.ts";
+import { InvoiceRecord, PartyRecord, PriceRecord } from "../../src/ledger/documents.ts";
 
 /** Layouts whose records both sides hold, and as what. */
 const KINDS: Readonly<Record<string, HoldingKind>> = {
-  [customers.name]: "party",
-  [suppliers.name]: "party",
-  [priceLists.name]: "price",
-  [customerInvoices.name]: "invoice",
-  [deliveryTickets.name]: "ticket",
-};
-
-/** Lists of parties that each have codes of their own. */
-const ROLES: Readonly<Record<string, Role>> = {
-  [customers.name]: "customer",
-  [suppliers.name]: "supplier",
+  "books.parties": "party",
+  "books.prices": "price",
+  "books.invoices": "invoice",
+  "books.paidInvoices": "invoice",
+  "plain/delivery-tickets": "ticket",
 };
 
 /** A source of tables that both sides hold. */
@@ -109,7 +95,7 @@ async function newestExport(config: TableSource, site: Site): Promise<Export> {
     return newest;
   }
   throw new SourceUnavailable(
-    `There is no export of ${config.layout} in ${place.folder}, read or unread (${[...place.patterns.values()].join(", ")}).`,
+    `There is no export of ${config.profile ?? config.layout} in ${place.folder}, read or unread (${[...place.patterns.values()].join(", ")}).`,
     { next: "Export it in the ERP, and leave the newest file in the archive folder." },
   );
 }
@@ -204,26 +190,22 @@ function wholeSets(patterns: Place["patterns"], files: readonly Found[]): FileSe
 
 function holdingOf(layout: string, change: Change): Holding {
   const kind = KINDS[layout] as HoldingKind;
-  const facts = change.fault === undefined ? factsOf(layout, change) : {};
-  const role = ROLES[layout];
-  return {
-    kind,
-    id: change.id,
-    ...(role === undefined ? {} : { role }),
-    version: null,
-    mark: null,
-    change,
-    facts,
-  };
+  const told = change.fault === undefined ? factsOf(kind, change) : { facts: {} };
+  return { kind, id: change.id, version: null, mark: null, change, ...told };
 }
 
-function factsOf(layout: string, { id, text }: Change): Facts {
+/** `role`: of a party whose list is of one role; the codes of two lists may mean two firms. */
+function factsOf(kind: HoldingKind, { id, text }: Change): Pick<Holding, "facts" | "role"> {
   const record = parseExact(text);
-  if (layout === customerInvoices.name) return invoiceFacts(customerInvoices.record.parse(record));
-  if (layout === deliveryTickets.name) return ticketFacts(deliveryTickets.record.parse(record));
-  if (layout === priceLists.name) return priceFacts(id, priceLists.record.parse(record));
-  const { code, name } = customers.record.parse(record);
-  return { number: code, state: "open", words: { name } };
+  if (kind === "invoice") return { facts: invoiceFacts(InvoiceRecord.parse(record)) };
+  if (kind === "ticket") return { facts: ticketFacts(deliveryTickets.record.parse(record)) };
+  if (kind === "price")
+    return { facts: { number: id, money: { price: PriceRecord.parse(record).price } } };
+  const { code, name, active, isCustomer, isSupplier } = PartyRecord.parse(record);
+  return {
+    facts: { number: code, state: active ? "open" : "ended", words: { name } },
+    ...(isCustomer === isSupplier ? {} : { role: isCustomer ? "customer" : "supplier" }),
+  };
 }
 
 const STATES: Readonly<Record<string, HoldingState>> = {
@@ -234,10 +216,10 @@ const STATES: Readonly<Record<string, HoldingState>> = {
   cancelled: "ended",
 };
 
-function invoiceFacts(invoice: CustomerInvoice): Facts {
-  const { number, partyCode, currency, date, reconciled, untaxed, tax, total } = invoice;
+function invoiceFacts(invoice: InvoiceRecord): Facts {
+  const { number, partyCode, currency, invoiceDate, paidDate, untaxed, tax, total } = invoice;
   const state = STATES[invoice.state];
-  const due = invoice.dueDates.flatMap((one) => one.due ?? []).toSorted();
+  const due = (invoice.dueDates ?? []).flatMap((one) => one.due ?? []).toSorted();
   const isOver = state === "paid" || state === "ended";
   const open = invoice.amountToPay ?? (isOver ? Decimal.zero : null);
   return {
@@ -245,12 +227,12 @@ function invoiceFacts(invoice: CustomerInvoice): Facts {
     party: partyCode,
     ...(state === undefined ? {} : { state }),
     days: {
-      ...(date === null ? {} : { date }),
-      due: due.at(-1) ?? null,
-      paid: state === "paid" ? reconciled : null,
+      ...(invoiceDate === null ? {} : { date: invoiceDate }),
+      due: invoice.dueDate ?? due.at(-1) ?? null,
+      paid: state === "paid" ? paidDate : null,
     },
     money: { untaxed, tax, total, ...(open === null ? {} : { open }) },
-    words: { side: "sale", currency },
+    words: { side: invoice.type === "in" ? "purchase" : "sale", currency },
   };
 }
 
@@ -274,12 +256,6 @@ function ticketFacts(ticket: z.infer<typeof deliveryTickets.record>): Facts {
     ),
   };
 }
-
-/** A formula is no price; the mapping says so. */
-const priceFacts = (id: string, { formula }: PriceLine): Facts => {
-  const text = formula?.trim() ?? "";
-  return { number: id, ...(Decimal.is(text) ? { money: { price: Decimal.of(text) } } : {}) };
-};
 
 /*
  * What this side is known to hold, without asking an ERP: what it exported, and what was written for it to import.
@@ -320,17 +296,13 @@ export function filesHoldings(files: FilesConfig, site: Site): Holdings {
       ),
     );
     const exports = told.filter((one): one is Export => !(one instanceof SourceUnavailable));
-    const layouts = new Set(
-      sources.flatMap(([, { layout }], at) =>
-        told[at] instanceof SourceUnavailable ? [] : [layout],
-      ),
-    );
-    const lacking = sources.flatMap(([name, { layout }], at): Lacking[] => {
+    const lacking = sources.flatMap(([name], at): Lacking[] => {
       const error = told[at];
       if (!(error instanceof SourceUnavailable)) return [];
       const { message: why, next } = error;
-      // Lists of one layout are of the same records: heads may be exported again for what is paid since.
-      return [{ what: `source "${name}"`, why, next, isTold: layouts.has(layout) }];
+      // Heads of invoices may be exported again for what is paid since; each role has parties of its own.
+      const isTold = kind === "invoice" && exports.length > 0;
+      return [{ what: `source "${name}"`, why, next, isTold }];
     });
     const [missing] = lacking;
     if (missing !== undefined && exports.length === 0 && sink === undefined)

@@ -42,7 +42,13 @@ async function ground(): Promise<Ground> {
   const config: Config = {
     folder: ".",
     settleMs: 0,
-    sources: { customers: { layout: "tryton-export/customers", pick: "customers*.csv" } },
+    sources: {
+      customers: {
+        layout: "books.parties",
+        profile: "tryton-export/customers",
+        pick: "customers*.csv",
+      },
+    },
     sinks: { books: { document: "customer-invoices", folder: "import/invoices" } },
   };
   return {

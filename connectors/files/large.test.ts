@@ -6,7 +6,7 @@ import { TableSource } from "./config.ts";
 import { findSets, list } from "./pickup.ts";
 import { openSet, tableReader } from "./source.ts";
 import type { Page, Reading } from "../../src/core/contract.ts";
-import { customers } from "../../src/formats/table/layouts.ts";
+import { parties } from "../../src/formats/table/layouts.ts";
 import { Sheet } from "../../src/formats/table/text.ts";
 import { dropFolder, type DropFolder, picks, recordsOf } from "../../test/files/source.ts";
 
@@ -88,7 +88,7 @@ test("quotes, line ends and characters that lie across pieces of a file mean wha
   for (const shift of ["", "x", "xx"]) {
     await folder.put("customers.csv", file(party("first", `Acme${shift}`), ...rows));
     const { changes } = await folder.read(picks.customers);
-    const read = recordsOf(customers, changes.slice(1)).map(({ name }) => name);
+    const read = recordsOf(parties, changes.slice(1)).map(({ name }) => name);
     expect(read).toEqual(names.map((name) => name.replaceAll("\r\n", "\n").replace('""', '"')));
   }
 });

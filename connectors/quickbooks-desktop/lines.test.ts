@@ -23,7 +23,7 @@ describe("lines that a person entered count once: what is told adds up to the in
       const { untaxed, lines } = (await invoices()).get(row.id) ?? {};
       return [
         untaxed?.fixed(2),
-        ...(lines ?? []).map(({ product, amount }) => `${product} ${amount.fixed(2)}`),
+        ...(lines ?? []).map(({ product, amount }) => `${product} ${amount?.fixed(2)}`),
       ];
     };
     /** Why the platform is not told of it. */

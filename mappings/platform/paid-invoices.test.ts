@@ -1,10 +1,10 @@
 /** All invoices of a Tryton export against its payments: what counts as paid, and that the payments would not tell. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { exportedPaidInvoices as paidInvoices } from "./records.ts";
+import { bookedPaidInvoices as paidInvoices } from "./records.ts";
 import { calendarOf } from "../../src/core/time.ts";
 import type { References } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { customerInvoices } from "../../src/formats/table/layouts.ts";
+import { invoices as invoiceList } from "../../src/formats/table/layouts.ts";
 import { dropFolder, type DropFolder, picks, recordsOf } from "../../test/files/source.ts";
 import { payments as paymentLines } from "../../test/files/specimens.ts";
 
@@ -26,7 +26,7 @@ const references: References = {
 
 test("paid are the invoices whose payments are all of their total, on the day of the last one", async () => {
   await folder.copy("customer-invoices.csv");
-  const invoices = recordsOf(customerInvoices, (await folder.read(picks.invoiceHeads)).changes);
+  const invoices = recordsOf(invoiceList, (await folder.read(picks.invoiceHeads)).changes);
   await folder.copy("payments.csv");
   const lines = recordsOf(paymentLines, (await folder.read(picks.payments)).changes);
   const lineOf = Map.groupBy(

@@ -57,7 +57,7 @@ test.skipIf(process.getuid?.() !== 0)(
     chmodSync(at("exchange/import"), 0o600);
     const said = check();
     expect(said).toContain(
-      `${config}:15:61 endpoints.erp.sources.customers.folder: the user nobody lacks the right w (create and rename files in it) on ${at("exchange/export")} (mode 0500, of uid ${NOBODY}).`,
+      `${config}:15:85 endpoints.erp.sources.customers.folder: the user nobody lacks the right w (create and rename files in it) on ${at("exchange/export")} (mode 0500, of uid ${NOBODY}).`,
     );
     expect(said).toContain(
       `${config}:17:43 endpoints.erp.sinks.orders.folder: the user nobody lacks the right x (enter it) on ${at("exchange/import")} (mode 0600, of uid ${NOBODY}).`,

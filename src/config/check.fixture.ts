@@ -27,14 +27,14 @@ endpoints:
     connector: files
     folder: exchange
     sources:
-      customers: { layout: tryton-export/customers, folder: export, pick: customers*.csv }
+      customers: { layout: books.parties, profile: tryton-export/customers, folder: export, pick: customers*.csv }
     sinks:
       orders: { document: orders, folder: import/orders }
       invoices: { document: customer-invoices, folder: import/invoices }
 flows:
   orders: { mapping: canonical/orders, from: platform.orders, to: erp.orders, every: 10m }
   issued: { mapping: canonical/customer-invoices, from: platform.invoicesIssued, to: erp.invoices, every: 10m }
-  customers: { mapping: tryton-export/customers, from: erp.customers, to: platform.customers, every: 10m }
+  customers: { mapping: books/customers, from: erp.customers, to: platform.customers, every: 10m }
 `;
 
 /** A site on which everything is right. */

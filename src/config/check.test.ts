@@ -207,9 +207,9 @@ test("another currency of a connector than the company's is refused", () => {
 test("prices that are written to the platform are not read back: nothing tells them from others'", () => {
   const both = GOOD.replace(
     "    sinks:\n",
-    '      prices: { layout: tryton-export/price-lists, pick: "p*.csv" }\n    sinks:\n      priceFiles: { document: rack-prices, folder: import/prices }\n',
+    '      prices: { layout: books.prices, profile: tryton-export/price-lists, pick: "p*.csv" }\n    sinks:\n      priceFiles: { document: rack-prices, folder: import/prices }\n',
   );
-  const flows = `  prices: { mapping: tryton-export/rack-prices, from: erp.prices, to: platform.rackPrices, every: 1h }
+  const flows = `  prices: { mapping: books/rack-prices, from: erp.prices, to: platform.rackPrices, every: 1h }
   back: { mapping: canonical/rack-prices, from: platform.rackPrices, to: erp.priceFiles, every: 1h }\n`;
   expect(setup().problems(both + flows, "settings")).toMatchObject([
     {

@@ -376,7 +376,7 @@ export interface Likeness {
 
 /** One kind of change in, one kind of document out. Pure. */
 export interface Mapping<In = unknown, Out = unknown> {
-  /** `tryton-export/customers`: how the configuration names it. */
+  /** `books/customers`: how the configuration names it. */
   readonly name: string;
   /** What both ids name: links are kept per kind. */
   readonly kind: Kind;

@@ -7,7 +7,7 @@ import type { TableSource } from "../../connectors/files/config.ts";
 import { localDrop } from "../../connectors/files/folder/local.ts";
 import { everyExport } from "../../connectors/files/holdings.ts";
 import { files } from "../../connectors/files/index.ts";
-import { exportedRackPrices as rackPrices } from "../../mappings/platform/records.ts";
+import { bookedRackPrices as rackPrices } from "../../mappings/platform/records.ts";
 import { calendarOf } from "../core/time.ts";
 import type { References } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
@@ -217,8 +217,8 @@ async function exportedByErp(
   folder: string,
   prices: readonly Members[],
 ): Promise<Record<string, Totals>> {
-  const delivered = (flow: string, layout: string, pick: unknown): Promise<Members[]> =>
-    deliveredOf(store, folder, flow, { layout: `tryton-export/${layout}`, pick });
+  const delivered = (flow: string, layout: keyof typeof LISTS, pick: unknown): Promise<Members[]> =>
+    deliveredOf(store, folder, flow, layout, pick);
   const invoices = await delivered("invoices", "customer-invoices", {
     heads: "customer-invoices*.csv",
     lines: "customer-invoice-lines*.csv",
@@ -233,7 +233,7 @@ async function exportedByErp(
     suppliers: counted(await delivered("suppliers", "suppliers", "suppliers*.csv")),
     "rack-prices": {
       documents: prices.length,
-      amount: Decimal.sum(prices.map(({ formula }) => Decimal.of(textOf(formula).trim()))),
+      amount: sum(prices, "price"),
       gallons: null,
     },
     invoices: {
@@ -246,22 +246,30 @@ async function exportedByErp(
 }
 
 const pricesOfErp = (store: Store, folder: string): Promise<Members[]> =>
-  deliveredOf(store, folder, "rack-prices", {
-    layout: "tryton-export/price-lists",
-    pick: "price-lists*.csv",
-  });
+  deliveredOf(store, folder, "rack-prices", "price-lists", "price-lists*.csv");
+
+/** The lists of the demo's ERP, each by its profile, and what their records are. */
+const LISTS = {
+  customers: "books.parties",
+  suppliers: "books.parties",
+  "price-lists": "books.prices",
+  "customer-invoices": "books.invoices",
+} as const;
 
 /** What the ERP has exported last of each record that the store says was delivered. */
 async function deliveredOf(
   store: Store,
   folder: string,
   flow: string,
-  source: { readonly layout: string; readonly pick: unknown },
+  list: keyof typeof LISTS,
+  pick: unknown,
 ): Promise<Members[]> {
   const settings = files.config.parse({
     folder: "erp",
     settleMs: 0,
-    sources: { it: { ...source, folder: "export" } },
+    sources: {
+      it: { layout: LISTS[list], profile: `tryton-export/${list}`, pick, folder: "export" },
+    },
   });
   const exports = await everyExport(settings.sources["it"] as TableSource, {
     ...surroundingsIn(folder),

@@ -3,24 +3,20 @@
  * the shipped one of each has every field. Platform ids stay beside ERP codes, so that either can be matched.
  */
 import { z } from "zod";
-import { faultOfDay, namedDay } from "../core/time.ts";
-import { Decimal } from "../core/decimal.ts";
 import { sortableInstant } from "../core/keys.ts";
-import type { CellType } from "./table/cells.ts";
-import { fromSchema, type Layout } from "./table/layouts.ts";
+import { faultOfDay, namedDay } from "../core/time.ts";
+import { decimal, decimalOrNone } from "../ledger/documents.ts";
 
 const text = z.string();
 const textOrNone = z.string().nullable();
-const decimal = z.custom<Decimal>((value) => value instanceof Decimal, "not an exact decimal");
-const decimalOrNone = decimal.nullable();
-const instant = z
+export const instant = z
   .string()
   .refine((value) => sortableInstant(value) !== null, "not an ISO 8601 date-time with a zone");
 
 /** An instant, or none, of which the file shows the calendar day in the company's time zone: when something happened. */
-const day = instant.nullable();
+export const dayOfInstant = instant.nullable();
 /** A day that people named (due, requested, delivered), or none: an instant whose midnight is that day (`namedDay`). */
-const dayNamed = z
+export const dayNamed = z
   .string()
   .refine(
     (value) => sortableInstant(value) !== null || faultOfDay(value) === null,
@@ -32,13 +28,6 @@ const dayNamed = z
 /** Fields of one schema. */
 const all = <S extends z.ZodType, K extends string>(schema: S, ...names: readonly K[]) =>
   Object.fromEntries(names.map((name) => [name, schema])) as Record<K, S>;
-
-const TYPES = new Map<z.ZodType, CellType>([
-  [decimal, "decimal"],
-  [day, "day"],
-  [dayNamed, "day"],
-  [instant, "instant"],
-]);
 
 /** Every document begins with these. `version` is the platform's updatedAt: the greatest one of an id counts. */
 const head = { id: text, number: text, version: instant, status: text };
@@ -100,9 +89,9 @@ const InvoiceTax = z.object({
 
 const invoiceHead = {
   orderId: textOrNone,
-  invoiceDate: day,
+  invoiceDate: dayOfInstant,
   dueDate: dayNamed,
-  paidDate: day,
+  paidDate: dayOfInstant,
   ...all(textOrNone, "poNumber", "contractNumber"),
   ...all(decimal, "subtotal", "taxTotal", "total"),
   notes: textOrNone,
@@ -131,7 +120,7 @@ export const PaymentDocument = z.object({
   /** `received`: of an invoice that we issued; `made`: of one that we pay. */
   direction: z.enum(["received", "made"]),
   invoiceId: text,
-  paidDate: day,
+  paidDate: dayOfInstant,
   method: text,
   reference: textOrNone,
   amount: decimal,
@@ -239,15 +228,3 @@ export const documents = {
 } as const;
 
 export type DocumentName = keyof typeof documents;
-
-/** What their files are made of, by the same names. */
-export const documentLayouts = new Map<string, Layout>(
-  Object.entries(documents).map(([name, { schema }]) => [
-    name,
-    fromSchema<{ id: string }>(schema, TYPES, {
-      name: `files.${name}`,
-      restates: false,
-      key: ({ id }) => id,
-    }),
-  ]),
-);

@@ -169,6 +169,17 @@ export type ShipmentDocument = z.infer<typeof ShipmentDocument>;
  * A change's id is the code, the invoice's id, or `list|product`: what links are kept by, and what the sinks answer with.
  */
 
+/** An address of a party, as a list of them tells it. */
+const Address = z.object({
+  building: textOrNone,
+  street: textOrNone,
+  city: textOrNone,
+  /** ISO 3166-2: `US-TX`. */
+  state: textOrNone,
+  zip: textOrNone,
+  country: textOrNone,
+});
+
 /** A party with its first address. Its change's id is the code. */
 export const PartyRecord = z.object({
   code: text,
@@ -188,10 +199,15 @@ export const PartyRecord = z.object({
   /** ISO 3166-1 alpha-2: `US`. */
   country: textOrNone,
   active: z.boolean(),
+  /** What lists tell besides: a second number, in words when it pays, and addresses beside the first one. */
+  mobile: textOrNone.optional(),
+  paymentTerm: textOrNone.optional(),
+  addresses: z.array(Address).optional(),
 });
 
-/** A line with an amount; titles, comments and subtotals are left out. */
 const InvoiceRecordLine = z.object({
+  /** `line`; `comment`, `title` and `subtotal` have no amounts, and ledgers leave them out. Left out: `line`. */
+  type: textOrNone.optional(),
   product: textOrNone,
   productName: textOrNone,
   description: textOrNone,
@@ -199,40 +215,47 @@ const InvoiceRecordLine = z.object({
   /** The unit's symbol: `gal`, `l`, `bbl`. */
   unit: textOrNone,
   unitPrice: decimalOrNone,
-  amount: decimal,
+  amount: decimalOrNone,
   account: textOrNone,
 });
 
 const InvoiceRecordTax = z.object({
   description: text,
   account: textOrNone,
-  base: decimal,
+  base: decimalOrNone,
   amount: decimal,
 });
 
-/** A customer invoice that has its number. Its change's id is its `id`: its number may change. */
+/** A customer invoice. Its change's id is its `id`: its number may change. */
 export const InvoiceRecord = z.object({
-  number: text,
+  /** None: it is not posted yet. */
+  number: textOrNone,
   /** The books' own id of it, which never changes; the number, where they have no other. */
   id: text,
   /** `out`; the platform takes none of the others. */
   type: text,
-  /** `posted`, `paid`, `cancelled`; `deleted`: of the rest only the id is known. */
+  /** `draft`, `validated`, `posted`, `paid`, `cancelled`; `deleted`: of the rest only the id is known. */
   state: text,
   reference: textOrNone,
   description: textOrNone,
   partyCode: text,
+  partyName: textOrNone.optional(),
   /** The `companyId` of its party. */
   partyCompanyId: textOrNone,
   /** ISO 4217 */
   currency: text,
-  invoiceDate: day,
+  /** None: it is not posted yet. */
+  invoiceDate: dayOrNone,
   /** The last day on which a part of it falls due. */
   dueDate: dayOrNone,
+  /** The same where a list tells every part. */
+  dueDates: z.array(z.object({ due: dayOrNone })).optional(),
+  comment: textOrNone.optional(),
   untaxed: decimal,
   tax: decimal,
   total: decimal,
-  amountToPay: decimal,
+  /** None: the list does not tell it. */
+  amountToPay: decimalOrNone,
   /** `reconciled`: the day of the last payment, once it is settled in full. */
   paidDate: dayOrNone,
   /** Settled by nothing but payments that the platform told us of: it knows already. */
@@ -243,19 +266,31 @@ export const InvoiceRecord = z.object({
   clearedBy: textOrNone.default(null).transform((said) => said ?? "money"),
   /** The platform's UUID of the invoice, when it came from there. */
   platformId: textOrNone,
-  lines: z.array(InvoiceRecordLine),
-  taxes: z.array(InvoiceRecordTax),
+  /** Null: the list does not tell them. */
+  lines: z.array(InvoiceRecordLine).nullable(),
+  taxes: z.array(InvoiceRecordTax).nullable(),
 });
 
-/** The price of one product in one price list. Its change's id is `list|product`. */
+/** The price of one product in one price list. Its change's id is {@link priceKey}. */
 export const PriceRecord = z.object({
   /** The terminal, as people named the list. */
   list: text,
   product: text,
   price: decimal,
-  /** The symbol of the unit that the price is for: `gal`, `l`, `bbl`. */
-  unit: text,
+  /** The symbol of the unit that the price is for: `gal`, `l`, `bbl`. None: the table of products names it. */
+  unit: textOrNone,
+  /** The least quantity that the price holds for; none: any. */
+  minQuantity: decimalOrNone.optional(),
+  taxIncluded: z.boolean().nullable().optional(),
 });
+
+/** `list|product`, and from which quantity on it holds. */
+export const priceKey = ({
+  list,
+  product,
+  minQuantity,
+}: Pick<PriceRecord, "list" | "product" | "minQuantity">): string =>
+  `${list.trim()}|${product}${minQuantity ? `|from ${minQuantity.plain()}` : ""}`;
 
 export type PartyRecord = z.infer<typeof PartyRecord>;
 export type InvoiceRecord = z.infer<typeof InvoiceRecord>;

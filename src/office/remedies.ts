@@ -71,7 +71,6 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   "no-cents": together(CORRECTED, "an amount is not in cents"),
   "no-constant": together(CORRECTED, "the price is a formula, not a number"),
   "no-single-price": together(CORRECTED, "the product has several prices; the platform takes one"),
-  "not-constant": together(CORRECTED, "the price is a formula, not a number"),
   "price-too-high": together(CORRECTED, "the price is higher than the platform takes"),
   "quantity-break": together(CORRECTED, "the price holds from a quantity on; the platform has one"),
   "too-long": { ...CORRECTED, together: (field) => `${field} is longer than the platform takes` },

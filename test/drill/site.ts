@@ -108,11 +108,12 @@ endpoints:
     folder: erp
     settleMs: 0
     sources:
-      customers: { layout: tryton-export/customers, folder: export, pick: "customers*.csv" }
-      suppliers: { layout: tryton-export/suppliers, folder: export, pick: "suppliers*.csv" }
-      prices: { layout: tryton-export/price-lists, folder: export, pick: "price-lists*.csv" }
+      customers: { layout: books.parties, profile: tryton-export/customers, folder: export, pick: "customers*.csv" }
+      suppliers: { layout: books.parties, profile: tryton-export/suppliers, folder: export, pick: "suppliers*.csv" }
+      prices: { layout: books.prices, profile: tryton-export/price-lists, folder: export, pick: "price-lists*.csv" }
       invoices:
-        layout: tryton-export/customer-invoices
+        layout: books.invoices
+        profile: tryton-export/customer-invoices
         folder: export
         pick:
           heads: "customer-invoices*.csv"
@@ -121,10 +122,10 @@ endpoints:
     sinks:
       invoices: { document: customer-invoices, folder: import/invoices }
 flows:
-  customers: { mapping: tryton-export/customers, from: erp.customers, to: platform.customers, every: 10s }
-  suppliers: { mapping: tryton-export/suppliers, from: erp.suppliers, to: platform.suppliers, every: 10s }
-  rack-prices: { mapping: tryton-export/rack-prices, from: erp.prices, to: platform.rackPrices, every: 10s }
-  invoices: { mapping: tryton-export/invoices, from: erp.invoices, to: platform.invoices, every: 10s }
+  customers: { mapping: books/customers, from: erp.customers, to: platform.customers, every: 10s }
+  suppliers: { mapping: books/suppliers, from: erp.suppliers, to: platform.suppliers, every: 10s }
+  rack-prices: { mapping: books/rack-prices, from: erp.prices, to: platform.rackPrices, every: 10s }
+  invoices: { mapping: books/invoices, from: erp.invoices, to: platform.invoices, every: 10s }
   invoices-issued: { mapping: canonical/customer-invoices, from: platform.invoicesIssued, to: erp.invoices, every: 10s }
 `;
 

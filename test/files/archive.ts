@@ -47,7 +47,12 @@ export async function archiveOf(folder: string, count: number) {
     ignore: {},
     note: () => {},
   };
-  const settings = { layout: "tryton-export/customers", pick: "customers*.csv", keepDays: 30 };
+  const settings = {
+    layout: "books.parties",
+    profile: "tryton-export/customers",
+    pick: "customers*.csv",
+    keepDays: 30,
+  };
   const config = FilesConfig.parse({ folder: ".", settleMs: 0, sources: { it: settings } });
   const [it] = Object.values(config.sources);
   if (it === undefined) throw new Error("no source");

@@ -11,7 +11,13 @@ export async function examined(
     files.config.parse({
       folder: ".",
       sources: {
-        customers: { layout: "tryton-export/customers", folder: "export", archive, pick: "*.csv" },
+        customers: {
+          layout: "books.parties",
+          profile: "tryton-export/customers",
+          folder: "export",
+          archive,
+          pick: "*.csv",
+        },
       },
       sinks: { orders: { document: "orders", folder: "import/orders" } },
     }),

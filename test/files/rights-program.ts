@@ -10,7 +10,9 @@ for (const folder of process.argv.slice(2)) {
     files.config.parse({
       folder: ".",
       settleMs: 0,
-      sources: { it: { layout: "tryton-export/customers", pick: "customers*.csv" } },
+      sources: {
+        it: { layout: "books.parties", profile: "tryton-export/customers", pick: "customers*.csv" },
+      },
     }),
     surroundingsIn(folder),
   );

@@ -10,7 +10,7 @@ import type { Site } from "../../connectors/files/pickup.ts";
 import { openSource, openSourceWith, tableReader } from "../../connectors/files/source.ts";
 import type { Change, Endpoint, Obstacle, Page, Reading, Source } from "../../src/core/contract.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
-import { customers, type Layout } from "../../src/formats/table/layouts.ts";
+import { type Layout, parties } from "../../src/formats/table/layouts.ts";
 import type { Profile } from "../../src/formats/table/profile.ts";
 import { specimenProfiles } from "./specimens.ts";
 
@@ -64,7 +64,7 @@ export async function dropFolder(): Promise<DropFolder> {
   };
   /** Its settings are those of a layout that the connector offers and that is of one file, too. */
   const specimenSource = (profile: Profile, source: Record<string, unknown>, more = {}): Source => {
-    const it = { ...source, layout: customers.name };
+    const it = { ...source, layout: parties.name, profile: "tryton-export/customers" };
     const config = files.config.parse({ folder: ".", sources: { it }, ...more });
     const table = config.sources["it"] as TableSource;
     return openSourceWith(tableReader(table, surroundings, profile), table, config, surroundings);
@@ -134,12 +134,25 @@ export function recordsOf<R>({ record }: Layout<R>, changes: readonly Change[]):
 }
 
 export const picks = {
-  customers: { layout: "tryton-export/customers", pick: "customers*.csv" },
-  suppliers: { layout: "tryton-export/suppliers", pick: "suppliers*.csv" },
+  customers: {
+    layout: "books.parties",
+    profile: "tryton-export/customers",
+    pick: "customers*.csv",
+  },
+  suppliers: {
+    layout: "books.parties",
+    profile: "tryton-export/suppliers",
+    pick: "suppliers*.csv",
+  },
   products: { layout: "tryton-export/products", pick: "products*.csv" },
-  priceLists: { layout: "tryton-export/price-lists", pick: "price-lists*.csv" },
+  priceLists: {
+    layout: "books.prices",
+    profile: "tryton-export/price-lists",
+    pick: "price-lists*.csv",
+  },
   invoices: {
-    layout: "tryton-export/customer-invoices",
+    layout: "books.invoices",
+    profile: "tryton-export/customer-invoices",
     pick: {
       heads: "customer-invoices*.csv",
       lines: "customer-invoice-lines*.csv",
@@ -147,10 +160,15 @@ export const picks = {
     },
   },
   invoicesAndLines: {
-    layout: "tryton-export/customer-invoices",
+    layout: "books.invoices",
+    profile: "tryton-export/customer-invoices",
     pick: { heads: "customer-invoices*.csv", lines: "customer-invoice-lines*.csv" },
   },
-  invoiceHeads: { layout: "tryton-export/customer-invoices", pick: "customer-invoices*.csv" },
+  invoiceHeads: {
+    layout: "books.invoices",
+    profile: "tryton-export/customer-invoices",
+    pick: "customer-invoices*.csv",
+  },
   bills: { layout: "tryton-export/supplier-invoices", pick: "supplier-invoices*.csv" },
   payments: { layout: "tryton-export/payments", pick: "payments*.csv" },
 } as const;

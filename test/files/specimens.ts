@@ -4,78 +4,57 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { z } from "zod";
-import {
-  date,
-  decimal,
-  filled,
-  flag,
-  invoiceHead,
-  ownId,
-  records,
-  stamp,
-  text,
-} from "../../src/formats/table/layouts.ts";
+import { z } from "zod";
+import { layoutOf } from "../../src/formats/table/layouts.ts";
 import { parseProfile } from "../../src/formats/table/profile-load.ts";
+import {
+  day,
+  dayOrNone,
+  decimal,
+  decimalOrNone,
+  InvoiceRecord,
+  text,
+  textOrNone,
+} from "../../src/ledger/documents.ts";
 
-export const supplierInvoices = records({
+const named = <K extends string, S>(schema: S, ...names: readonly K[]): Record<K, S> =>
+  Object.fromEntries(names.map((name) => [name, schema])) as Record<K, S>;
+/** Its own id: drafts have no number, and an invoice that gets another number is the same one. */
+const ownId = ({ id }: { readonly id: string | null }): string | null => id;
+
+export const supplierInvoices = layoutOf(InvoiceRecord, {
   name: "tryton-export/supplier-invoices",
-  head: invoiceHead,
-  lists: {
-    dueDates: { due: date },
-    lines: {
-      product: text,
-      description: text,
-      quantity: decimal,
-      unit: text,
-      unitPrice: decimal,
-      amount: decimal,
-    },
-  },
   key: ownId,
 });
 
-export type SupplierInvoice = z.infer<typeof supplierInvoices.record>;
-
 /** Tryton's list of products. */
-export const products = records({
-  name: "tryton-export/products",
-  restates: true,
-  head: {
-    id: filled(text),
-    code: filled(text),
-    name: filled(text),
-    type: text,
-    unit: text,
-    listPrice: decimal,
-    category: text,
-    active: flag,
-  },
-  key: ({ code }) => code,
-});
+export const products = layoutOf(
+  z.object({
+    ...named(text, "id", "code", "name"),
+    ...named(textOrNone, "type", "unit"),
+    listPrice: decimalOrNone,
+    category: textOrNone,
+    active: z.boolean().nullable(),
+  }),
+  { name: "tryton-export/products", restates: true, key: ({ code }) => code },
+);
 
 /** Tryton's payment lines: the move lines that are linked to invoices. */
-export const payments = records({
-  name: "tryton-export/payments",
-  head: {
-    id: filled(text),
-    date: filled(date),
+export const payments = layoutOf(
+  z.object({
+    id: text,
+    date: day,
     /** `out`: a customer pays, the amount is in credit. `in`: we pay, it is in debit. */
-    type: filled(text),
-    invoiceNumber: filled(text),
+    ...named(text, "type", "invoiceNumber"),
     /** Empty once the line is reconciled: not to be relied on. */
-    openInvoiceNumber: text,
-    partyCode: text,
-    party: text,
-    debit: filled(decimal),
-    credit: filled(decimal),
-    moveDescription: text,
-    moveNumber: text,
-    reconciled: date,
-    createdAt: stamp,
-  },
-  key: ({ id }) => id,
-});
+    ...named(textOrNone, "openInvoiceNumber", "partyCode", "party"),
+    ...named(decimal, "debit", "credit"),
+    ...named(textOrNone, "moveDescription", "moveNumber"),
+    reconciled: dayOrNone,
+    createdAt: textOrNone,
+  }),
+  { name: "tryton-export/payments", key: ownId },
+);
 
 /** By the name of the layout. */
 export const specimenProfiles = new Map(

@@ -47,7 +47,12 @@ async function ground(): Promise<Ground> {
     sftp: { ...server.sftp, timeoutMs: 10_000 },
     settleMs: 0,
     sources: {
-      customers: { layout: "tryton-export/customers", folder: "out", pick: "customers*.csv" },
+      customers: {
+        layout: "books.parties",
+        profile: "tryton-export/customers",
+        folder: "out",
+        pick: "customers*.csv",
+      },
     },
     sinks: { books: { document: "customer-invoices", folder: "in", marker: ".ok" } },
   };

@@ -40,7 +40,14 @@ function open(sftp: object = {}): Endpoint {
     folder,
     sftp: { ...server.sftp, timeoutMs: PATIENCE_MS, ...sftp },
     settleMs: 0,
-    sources: { customers: { layout: "tryton-export/customers", folder: "out", pick: "*.csv" } },
+    sources: {
+      customers: {
+        layout: "books.parties",
+        profile: "tryton-export/customers",
+        folder: "out",
+        pick: "*.csv",
+      },
+    },
     sinks: { books: { document: "customer-invoices", folder: "in" } },
   });
   const endpoint = files.open(

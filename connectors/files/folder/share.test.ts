@@ -84,7 +84,11 @@ test("a file that another program holds open is sent later", async () => {
 });
 
 async function read(site: Site, known: Reading["known"]): Promise<[number, Obstacle[]]> {
-  const source = { layout: "tryton-export/customers", pick: "customers*.csv" };
+  const source = {
+    layout: "books.parties",
+    profile: "tryton-export/customers",
+    pick: "customers*.csv",
+  };
   const files = FilesConfig.parse({ folder: ".", settleMs: 0, sources: { it: source } });
   const obstacles: Obstacle[] = [];
   let changes = 0;

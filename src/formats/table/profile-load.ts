@@ -4,9 +4,8 @@ import { join, relative, resolve } from "node:path";
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
 import { ConfigurationError } from "../../core/errors.ts";
-import { documentLayouts } from "../documents.ts";
 import { type CellForm, type CellType, readCell } from "./cells.ts";
-import { type Field, type Fields, type Layout, layouts } from "./layouts.ts";
+import { documentLayouts, type Field, type Fields, type Layout, layouts } from "./layouts.ts";
 import { type Column, type ColumnFile, type List, type Profile, ProfileFile } from "./profile.ts";
 
 export interface ProfileProblem {
@@ -200,7 +199,7 @@ class Compiler {
     const { file = null, on = "", by = "", tag, counts, repeats = {}, columns } = settings;
     if (file !== null) {
       this.#expectField(on, this.#layout.head, [...path, "on"]);
-      this.#expectField(by, fields, [...path, "by"]);
+      this.#expectField(by, columns, [...path, "by"]);
     }
     return {
       name,
@@ -213,21 +212,29 @@ class Compiler {
           : new Map(typeof tag === "string" ? [[tag, ""]] : Object.entries(tag)),
       counts: counts === undefined ? null : this.#column([name, counts], null, [...path, "counts"]),
       repeats: this.#columns(Object.entries(repeats), this.#layout.head, [...path, "repeats"]),
-      columns: this.#columns(Object.entries(columns), fields, [...path, "columns"]),
+      // What joins the rows of two files may be no field of the list.
+      columns: this.#columns(Object.entries(columns), fields, [...path, "columns"], by),
     };
   }
 
-  #expectField(name: string, fields: Fields, path: readonly string[]): void {
+  #expectField(name: string, fields: object, path: readonly string[]): void {
     if (Object.hasOwn(fields, name)) return;
     const message = name === "" ? "names the field that joins both files" : `"${name}" is no field`;
     this.#complain(path, message, oneOf(Object.keys(fields)));
   }
 
-  #columns(entries: readonly Entry[], fields: Fields, path: readonly string[]): Column[] {
+  #columns(
+    entries: readonly Entry[],
+    fields: Fields,
+    path: readonly string[],
+    joins?: string,
+  ): Column[] {
     return entries.map(([name, given]) => {
       const field = Object.hasOwn(fields, name) ? (fields[name] as Field) : null;
       const at = [...path, name];
-      const isOwn = typeof given !== "string" && given.constant !== undefined && hasPlace(given);
+      const isOwn =
+        name === joins ||
+        (typeof given !== "string" && given.constant !== undefined && hasPlace(given));
       if (field === null && !isOwn)
         this.#complain(at, `${this.#layout.name} has no such field`, oneOf(Object.keys(fields)));
       return this.#column([name, given], field, at);

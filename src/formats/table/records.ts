@@ -181,6 +181,7 @@ async function join(
   if (part === undefined || list === undefined)
     return { name, take: () => null, orphans: () => [] };
   const table = await open(part, profile, partName, options);
+  const isField = Object.hasOwn(profile.layout.lists[name] ?? {}, list.by);
   await within(part.file, async () => {
     for await (const rows of table.sheet.rows())
       for (const row of rows) {
@@ -189,7 +190,9 @@ async function join(
         table.tally?.take(row.line, row.cells);
         const ragged = raggedness(table, row);
         const problems = ragged.length === 0 ? entry.problems : ragged;
-        scratch.add(name, keyText(entry.values[list.by]), packed({ ...entry, problems }));
+        const { [list.by]: key, ...rest } = entry.values;
+        const values = isField ? entry.values : rest;
+        scratch.add(name, keyText(key), packed({ ...entry, values, problems }));
       }
     const { cut, wholeRows } = table.sheet;
     if (cut !== null)

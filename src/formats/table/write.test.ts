@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
-import { documentLayouts } from "../documents.ts";
+import { documentLayouts } from "./layouts.ts";
 import { openProfile } from "./profile-load.ts";
 import { guardedAs, HEADS } from "./profile.ts";
 import { columnsOf, draftsIn, labelOf } from "./read.ts";

@@ -193,7 +193,7 @@ function invoiceIn(reading: Reading, segments: readonly Segment[], number: strin
   };
 }
 
-type Line = InvoiceRecord["lines"][number];
+type Line = NonNullable<InvoiceRecord["lines"]>[number];
 
 function lineOf({ options }: Reading, segments: readonly Segment[]): Line {
   const it1 = segments[0];

@@ -332,16 +332,19 @@ const billingMapping = defineMapping({
   kind: "invoice",
   input: InvoiceRecord,
   output: CreateInvoice,
-  number: ({ number }) => number,
+  number: ({ number, id }) => number ?? id,
   map({ number, state, platformId, untaxed, tax, total, partyCode, lines }, references) {
     if (platformId !== null || state === "cancelled") return skip("not to be sent");
     return {
-      invoiceNumber: number,
+      invoiceNumber: number ?? "",
       subtotal: untaxed,
       tax,
       total,
       payerCompanyId: references.counterpart("customer", partyCode),
-      lineItems: lines.map(({ amount }) => ({ description: "ULSD", amount })),
+      lineItems: (lines ?? []).map(({ amount }) => ({
+        description: "ULSD",
+        amount: amount ?? Decimal.zero,
+      })),
     };
   },
   figures: ({ total }) => ({ amount: total as Decimal, gallons: null }),
