@@ -34,14 +34,14 @@ const cases: readonly Case[] = [
     number: "T-75-TX-2661|089",
     code: "zero-price",
     says: /the price is 0/,
-    field: "Lines/Formula",
+    field: "price",
   },
   {
     what: "a price above 999,999",
     number: "T-75-TX-2661|087",
     code: "price-too-high",
     says: /the price 1000000 is above 999999/,
-    field: "Lines/Formula",
+    field: "price",
   },
   {
     what: "an unknown unit",

@@ -117,15 +117,16 @@ test(
     expect(await causes(site)).toEqual([
       "5 waits for customer 000113",
       "5 waits for 5 invoices that are not delivered yet",
-      "2 the price is a formula, not a number",
       expect.stringMatching(/^1 Description has 245 characters, the platform takes 200: "ULSD #2/),
       '1 E-Mail "office(at)00ranch.example" is not an address',
+      '1 Lines/Formula "list_price - 0.0150" is not a plain number with a decimal point.',
+      '1 Lines/Formula "unit_price * 0.985" is not a plain number with a decimal point.',
+      "1 Lines/Product/Code is empty.",
       expect.stringMatching(
         /^1 Reference has 88 characters, the platform takes 64: "PO 4500123456/,
       ),
       "1 a line has the negative amount -292.92; the platform takes none",
       "1 the invoice has 51 lines, the platform takes 50",
-      "1 the line is for the category Fuel, not for a product",
       "1 the price -0.0125 is negative",
       "1 the price holds from 5000 on",
       "1 the price is 0",
