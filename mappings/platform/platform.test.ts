@@ -70,8 +70,19 @@ const address = {
   country: "US",
 };
 const party = (more: Partial<PartyRecord> = {}): PartyRecord => ({
-  ...{ code: "C", name: "N", isCustomer: true, isSupplier: false, companyId: null, active: true },
-  ...{ email: null, phone: null, street: null, city: null, state: null, zip: null, country: null },
+  code: "C",
+  name: "N",
+  isCustomer: true,
+  isSupplier: false,
+  companyId: null,
+  active: true,
+  email: null,
+  phone: null,
+  street: null,
+  city: null,
+  state: null,
+  zip: null,
+  country: null,
   ...more,
 });
 const price = (digits: string, list = "T-75-TX-2688"): PriceRecord => ({

@@ -147,7 +147,8 @@ export const ticketSignatures = layoutOf(
 /** Money in the company's currency; the surcharge in percent. */
 export const freightRates = layoutOf(
   z.object({
-    ...{ code: text, connectionId: text },
+    code: text,
+    connectionId: text,
     ...texts("originTerminalId", "originCity", "originState", "destinationZip"),
     // `product`: the ERP's code; empty: any product.
     ...texts("destinationZipPrefix", "destinationCity", "destinationState", "product"),
@@ -165,7 +166,8 @@ export const endedFreightRates = layoutOf(z.object({ code: text, connectionId: t
 
 export const terminals = layoutOf(
   z.object({
-    ...{ code: text, name: text },
+    code: text,
+    name: text,
     ...texts("city", "state", "zip", "country"),
     ...decimals("latitude", "longitude", "capacity"),
     operatingHours: textOrNone,
