@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { composeDaemon } from "../src/app/compose.ts";
 import { loadConfiguration } from "../src/app/configuration.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
-import { freezeNext } from "../src/engine/freeze.ts";
+import { freezeNext } from "../src/engine/daemon.ts";
 import { pull } from "../src/engine/pull.ts";
 import { openLog } from "../src/log.ts";
 import { CUSTOMERS, SUPPLIERS } from "./documents.ts";

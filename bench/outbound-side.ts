@@ -8,7 +8,7 @@ import { Redis } from "ioredis";
 import { better, defineQueue, defineWorker } from "plainjob";
 import type { Sink } from "../src/core/contract.ts";
 import { deliver } from "../src/engine/deliver.ts";
-import { freezeNext } from "../src/engine/freeze.ts";
+import { freezeNext } from "../src/engine/daemon.ts";
 import { pull } from "../src/engine/pull.ts";
 import { carriedBy, embeddedQueue } from "../src/queue/queue.ts";
 import type { OutboundSide } from "./outbound.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { cellOf } from "./values.ts";
-import { referencesBy } from "../src/core/references.ts";
+import { referencesBy } from "../src/core/contract.ts";
 
 const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ULSD: { product: "ULSD", item: " " },

@@ -5,7 +5,7 @@
 import { systemClock, version } from "./app/process.ts";
 import { type Spent, usualBudget } from "./core/budget.ts";
 import { ConfigurationError } from "./core/errors.ts";
-import { openGovernor } from "./platform/governor.ts";
+import { openGovernor } from "./platform/client.ts";
 import { openPlatformClient, type PlatformClient } from "./platform/platform-client.ts";
 
 export { Decimal } from "./core/decimal.ts";

@@ -8,7 +8,7 @@ import { stretchText } from "../src/views/budget.ts";
 import { Daemon } from "../src/engine/daemon.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
 import { pull } from "../src/engine/pull.ts";
-import { openGovernor } from "../src/platform/governor.ts";
+import { openGovernor } from "../src/platform/client.ts";
 import { monthReport } from "../src/office/month.ts";
 import type { Status } from "../src/office/answers.ts";
 import { storeOffice } from "../src/office/questions.ts";

@@ -8,7 +8,7 @@ import { tempFolder } from "../../test/support/folder.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { InvoiceDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { defineMapping, type Page, type Sink } from "../../src/core/contract.ts";
-import { attachmentFlow } from "../../src/engine/attach.ts";
+import { attachmentFlow } from "../../src/engine/delivered.ts";
 import type { Flow } from "../../src/engine/engine.ts";
 import { recover, runFlow } from "../../src/engine/daemon.ts";
 import { verify } from "../../src/engine/verify.ts";

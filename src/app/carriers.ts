@@ -4,7 +4,7 @@ import { ConfigurationError } from "../core/errors.ts";
 import { dayAt, type Spent } from "../core/budget.ts";
 import { sha256 } from "../core/keys.ts";
 import type { Clock } from "../core/time.ts";
-import { openGovernor, type ProcessGovernor } from "../platform/governor.ts";
+import { openGovernor, type ProcessGovernor } from "../platform/client.ts";
 import { embeddedQueue, type Queue, type Sinks } from "../queue/queue.ts";
 import type { SiteLedger } from "../queue/governor.ts";
 import type { SharedOptions } from "../queue/shared.ts";

@@ -13,7 +13,7 @@ import {
   ownerOf,
 } from "../config/config.ts";
 import { openTables } from "../config/crossref.ts";
-import { attachmentFlow } from "../engine/attach.ts";
+import { attachmentFlow } from "../engine/delivered.ts";
 import { withAcknowledgements } from "../engine/acknowledged.ts";
 import { replyFlow } from "../engine/pull.ts";
 import { Backfills } from "../engine/backfill.ts";

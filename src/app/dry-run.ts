@@ -8,7 +8,7 @@ import type { Config } from "../config/config.ts";
 import type { Governor } from "../core/budget.ts";
 import { parseExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
-import { freezeNext } from "../engine/freeze.ts";
+import { freezeNext } from "../engine/daemon.ts";
 import { pull } from "../engine/pull.ts";
 import { type ChangedField, changedFields } from "../mapping/differences.ts";
 import { leavesOf, shownValue } from "../mapping/explain.ts";

@@ -96,7 +96,7 @@ export function leftFor(budget: Budget, spent: Spent, purpose: Purpose): number 
 }
 
 /** Why nothing is left for this purpose though the month is not used up; empty when it is. */
-export function keptFrom(budget: Budget, spent: Spent, purpose: Purpose): string {
+function keptFrom(budget: Budget, spent: Spent, purpose: Purpose): string {
   if (usedOf(spent) >= budget.perMonth) return "";
   if (purpose === "audit" && (spent.audit ?? 0) >= auditCeiling(budget))
     return `; of these reconciliation has had the ${auditCeiling(budget)} that it may use (platform.budget.share.audit)`;
@@ -106,6 +106,57 @@ export function keptFrom(budget: Budget, spent: Spent, purpose: Purpose): string
 /** What is left of a purpose's reserve. */
 const owedTo = (budget: Budget, spent: Spent, purpose: Purpose): number =>
   Math.max(reserveOf(budget, purpose) - (spent[purpose] ?? 0), 0);
+
+/** What the month says to a request of this purpose, and until when, ms UTC; null: it may go. */
+export function monthRefusal(
+  budget: Budget,
+  month: { spent(name: string): Spent; closedUntil(nowMs: number): number | null },
+  purpose: Purpose,
+  nowMs: number,
+): { readonly untilMs: number; readonly detail: string } | null {
+  const until = month.closedUntil(nowMs);
+  if (until !== null) {
+    const detail = `the platform allows nothing before ${new Date(until).toISOString()}`;
+    return { untilMs: until, detail };
+  }
+  const { name, endMs } = monthAt(nowMs);
+  const spent = month.spent(name);
+  if (leftFor(budget, spent, purpose) > 0) return null;
+  const used = `${usedOf(spent)} of the ${budget.perMonth} requests of ${name} are used (platform.budget.perMonth)`;
+  return { untilMs: endMs, detail: used + keptFrom(budget, spent, purpose) };
+}
+
+/** A second more than the minute that counts: requests take unequal time to arrive. */
+export const WINDOW_MS = 61_000;
+/** What asks for a longer pause than the platform's window speaks of the month. */
+const WINDOW_SECONDS_MAX = 60;
+
+/** What an answer tells of the platform's minute (specification part 7). */
+export interface ToldLimits {
+  /** Nothing is to be sent for so long; 0: it does not say. */
+  readonly pauseMs: number;
+  /** Requests that are left, and for how long that holds; -1: it does not say. */
+  readonly left: number;
+  readonly resetMs: number;
+}
+
+/** Null: it tells nothing. */
+export function limitsIn(
+  headers: Readonly<Record<string, string>>,
+  status: number,
+): ToldLimits | null {
+  const pause = status === 429 ? secondsIn(headers["retry-after"]) : 0;
+  const reset = secondsIn(headers["ratelimit-reset"]);
+  const remaining = headers["ratelimit-remaining"] ?? "";
+  const left = reset > 0 && /^\d+$/.test(remaining) ? Number(remaining) : -1;
+  return pause === 0 && left < 0 ? null : { pauseMs: pause * 1_000, left, resetMs: reset * 1_000 };
+}
+
+/** Whole seconds from 1 to the length of the platform's window; 0 for anything else. */
+function secondsIn(value = ""): number {
+  const seconds = /^\d{1,3}$/.test(value) ? Number(value) : 0;
+  return seconds <= WINDOW_SECONDS_MAX ? seconds : 0;
+}
 
 export interface Month {
   /** `2026-11` */

@@ -4,16 +4,16 @@
  */
 import type { z } from "zod";
 import type { Decimal } from "./decimal.ts";
-import type { Change, Fault, Item } from "./record.ts";
+import { NotMapped, WaitsFor } from "./errors.ts";
 import type { Difference, HoldingKind, Holdings } from "./holdings.ts";
 import type { Json } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 import type { Answer, Finding, Policy } from "./outcome.ts";
+import type { Change, Fault, Item } from "./record.ts";
 import type { Scratch } from "./scratch.ts";
+import type { Quiet } from "./silence.ts";
 
 export type { Change, Item } from "./record.ts";
-
-import type { Quiet } from "./silence.ts";
 
 /** A thing that records arrive in and that can arrive twice: a file, an interchange. */
 export interface Arrival {
@@ -696,4 +696,36 @@ export interface Notebook {
   get(name: string): string | null;
   /** Durable when it returns. Null: nothing is kept any more. @throws StorageError */
   set(name: string, text: string | null): void;
+}
+
+// What a mapping can look up: tables of the configuration, and ids as whoever maps knows them.
+
+/** What of it lies outside the store. */
+interface Around extends Pick<References, "currency" | "dayOf"> {
+  readonly tables: {
+    /** Null: the table has no such row. */
+    row(table: string, key: string): Readonly<Record<string, string>> | null;
+  };
+}
+
+/** @param find the other side's id of a record, null where there is none yet */
+export function referencesBy(
+  { tables, currency, dayOf }: Around,
+  find: References["find"],
+): References {
+  return {
+    currency,
+    dayOf,
+    find,
+    counterpart(kind, id) {
+      const other = find(kind, id);
+      if (other === null) throw new WaitsFor(kind, id);
+      return other;
+    },
+    row(table, key) {
+      const row = tables.row(table, key);
+      if (row === null) throw new NotMapped(table, key);
+      return row;
+    },
+  };
 }

@@ -1,5 +1,6 @@
 /** A record on its way through the engine: as its source tells it, and as a document that goes into a request. */
-
+import { Decimal } from "./decimal.ts";
+import { type Json, parseExact, stringifyExact } from "./json.ts";
 import type { Kind } from "./kinds.ts";
 
 /** One record at one version, as its source told it. */
@@ -59,3 +60,99 @@ export interface Fault {
    */
   readonly amount?: string;
 }
+
+// The states of a delivery (one change on its way to one sink), and the moves between them.
+
+export const deliveryStates = [
+  /** Stored, and not mapped yet. */
+  "pending",
+  /** A request carries it. */
+  "frozen",
+  /** The receiver has it. */
+  "delivered",
+  /** Rightly not delivered: a draft, or nothing new for the receiver. */
+  "skipped",
+  /** Our own document, read back. */
+  "echo",
+  /** A person must act, or another document must come first. */
+  "quarantined",
+  /** A person has settled it by hand. */
+  "resolved",
+  /** A newer version of the record goes instead. */
+  "superseded",
+] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+/**
+ * Every move that the engine makes; each is written by `src/store/statements.ts`, and the store refuses all others by a
+ * trigger. A change of this table needs a migration that makes the trigger anew.
+ */
+export const deliveryMoves: Readonly<Record<DeliveryState, readonly DeliveryState[]>> = {
+  pending: ["frozen", "skipped", "echo", "quarantined", "superseded"],
+  frozen: ["delivered", "quarantined", "pending", "superseded"],
+  // Its wait ends; it is gone at its receiver, differs there, or is not finished there.
+  delivered: ["pending", "quarantined"],
+  skipped: ["pending", "quarantined"],
+  echo: [],
+  quarantined: ["pending", "delivered", "skipped", "resolved", "superseded"],
+  // A person accepted a difference: both sides agree again, or differ in other values.
+  resolved: ["delivered", "skipped", "quarantined"],
+  // A read-back found that it had arrived after all.
+  superseded: ["delivered"],
+};
+
+export const mayMove = (from: DeliveryState, to: DeliveryState): boolean =>
+  from === to || deliveryMoves[from].includes(to);
+
+// Corrections of single fields of a record. Pure: what was received is never changed, a copy of it is (ADR 0007).
+
+export interface FieldCorrection {
+  /** The way to a value, members and places from 1, as people see it: `lines.1.product`. */
+  readonly field: string;
+  /** What was received; null: the field was empty. */
+  readonly was: string | null;
+  readonly value: string;
+}
+
+export interface Leaf {
+  readonly field: string;
+  readonly value: null | boolean | number | string | Decimal;
+}
+
+/** Every single value of a record with the way to it; empty ones included. */
+export function leavesIn(value: Json, way = ""): Leaf[] {
+  if (isGroup(value))
+    return Object.entries(value).flatMap(([name, one]) =>
+      leavesIn(one as Json, joined(way, Array.isArray(value) ? String(Number(name) + 1) : name)),
+    );
+  return [{ field: way, value }];
+}
+
+/**
+ * The text with every correction whose field still holds what was received when it was corrected; the text itself where
+ * there is none. @throws SyntaxError when it is no JSON
+ */
+export function corrected(text: string, corrections: readonly FieldCorrection[]): string {
+  if (corrections.length === 0) return text;
+  const all = new Map(corrections.map((one) => [one.field, one]));
+  return stringifyExact(written(parseExact(text), "", all));
+}
+
+function written(value: Json, way: string, all: ReadonlyMap<string, FieldCorrection>): Json {
+  if (Array.isArray(value))
+    return value.map((one: Json, at) => written(one, joined(way, String(at + 1)), all));
+  if (isGroup(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, one]) => [
+        name,
+        written(one as Json, joined(way, name), all),
+      ]),
+    );
+  const one = all.get(way);
+  return one !== undefined && one.was === value ? one.value : value;
+}
+
+const isGroup = (value: Json): value is object & Json =>
+  typeof value === "object" && value !== null && !(value instanceof Decimal);
+
+const joined = (way: string, name: string): string => (way === "" ? name : `${way}.${name}`);

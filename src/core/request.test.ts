@@ -10,8 +10,15 @@ import {
   unanswered,
   unknown,
 } from "./outcome.ts";
-import { advance, type Event, nextAction } from "./request.ts";
-import { freshRequest, legalMoves, type RequestState, requestStates } from "./request-state.ts";
+import {
+  advance,
+  type Event,
+  freshRequest,
+  legalMoves,
+  nextAction,
+  type RequestState,
+  requestStates,
+} from "./request.ts";
 
 const MINUTE = 60_000;
 const policy: Policy = {

@@ -2,18 +2,9 @@
  * The request state machine: what may be done with a request next, and what follows from what happened. Pure: time and
  * chance come in with the event, nothing goes out but the next state and what to raise.
  */
-import { later, type Moment, reached, sameMoment } from "./time.ts";
 import { type Answer, type Breaker, type Finding, type Policy, unlistedFault } from "./outcome.ts";
-import { freshRequest, type RequestState, type State } from "./request-state.ts";
-import {
-  backOffMs,
-  held,
-  HOLD_WAITED_FOR_MS,
-  isGivenUp,
-  keyTooOld,
-  mayProbe,
-  SENDS_MAX,
-} from "./request-times.ts";
+import type { Fault } from "./record.ts";
+import { later, type Moment, reached, sameMoment } from "./time.ts";
 
 export type Action =
   | { readonly do: "send" }
@@ -446,4 +437,162 @@ function quiet(next: RequestState): Step {
 function expect(request: RequestState, what: string, states: readonly State[]): void {
   if (!states.includes(request.state))
     throw new Error(`"${what}" cannot happen to a request that is ${request.state}`);
+}
+
+// What is known about a request, and the moves its state may make. Stored as JSON: a name here is never changed.
+
+export const requestStates = [
+  /** Frozen, and no send of this generation is unresolved. */
+  "ready",
+  /** A look before the first send has begun. */
+  "preflight",
+  /** Stored before the first byte leaves; the outcome is not recorded. */
+  "sending",
+  /** It may have arrived: nothing is sent before a read-back. */
+  "unknown",
+  "done",
+  "rejected",
+  "cancelled",
+  /** A person must decide; the evidence is in the attempts. */
+  "manual",
+] as const;
+export type State = (typeof requestStates)[number];
+
+/** Moves that the machine can make; the store refuses all others by a trigger. */
+export const legalMoves: Readonly<Record<State, readonly State[]>> = {
+  ready: ["preflight", "sending", "cancelled", "manual"],
+  preflight: ["ready", "done", "manual", "cancelled"],
+  sending: ["ready", "unknown", "done", "rejected", "manual", "cancelled"],
+  unknown: ["ready", "done", "rejected", "manual", "cancelled"],
+  manual: ["done", "cancelled"],
+  done: [],
+  rejected: [],
+  cancelled: [],
+};
+
+export const isFinal = (state: State): boolean => legalMoves[state].length === 0;
+
+export interface RequestState {
+  readonly state: State;
+  /** A new generation is a new key for the same intent; only after proof that the old one did nothing. */
+  readonly generation: number;
+  /** Sends of this generation that may have been executed. */
+  readonly sends: number;
+  readonly firstSentWallMs: number | null;
+  /** The earliest send of this generation without a definite answer. */
+  readonly unresolved: Moment | null;
+  readonly lastSend: Moment | null;
+  /** Nothing is done before this moment. */
+  readonly notBefore: Moment | null;
+  /** Until then the receiver holds the key and says nothing about it (wall clock, ms). */
+  readonly holdUntilWallMs: number | null;
+  /** The receiver holds the key for longer than anybody waits: it is given up. */
+  readonly timedOut: boolean;
+  readonly negativeReads: number;
+  readonly preflighted: boolean;
+  /** What settled it. */
+  readonly evidence: "direct" | "replay" | "read" | "person" | null;
+  /** Consecutive failures that were nobody's fault; sets the back-off. */
+  readonly failures: number;
+  /** A refusal arrived while an earlier send was unresolved: rejected once a read finds nothing. */
+  readonly refusal: boolean;
+  /** The receiver said something that nobody can weigh: a person decides when reads find nothing. */
+  readonly conflict: boolean;
+  /** A send of this generation got no answer at all: the network may hold it yet. */
+  readonly unanswered: boolean;
+  /** How often reads have proven that it did not happen. */
+  readonly proofs: number;
+  /** How often it was refused in words that nobody knows (`Answer.unlisted`), and when first (wall clock, ms). */
+  readonly unlisted: number;
+  readonly unlistedSinceMs: number | null;
+  /** What the receiver said of the last refusal, for the person who has it once it is rejected. */
+  readonly said: Fault | null;
+}
+
+/** Stores leave out what is as in here (src/store/requests.ts): a value never changes. */
+export const freshRequest: RequestState = {
+  state: "ready",
+  generation: 0,
+  sends: 0,
+  firstSentWallMs: null,
+  unresolved: null,
+  lastSend: null,
+  notBefore: null,
+  holdUntilWallMs: null,
+  timedOut: false,
+  negativeReads: 0,
+  preflighted: false,
+  evidence: null,
+  failures: 0,
+  refusal: false,
+  conflict: false,
+  unanswered: false,
+  proofs: 0,
+  unlisted: 0,
+  unlistedSinceMs: null,
+  said: null,
+};
+
+// How long the request machine (request.ts) waits, and for how long the same bytes may go again unread. Pure.
+
+const SENDS_MAX = 12;
+/** A key that is held for longer is given up: once nothing is proven to have happened, a new one takes its place. */
+const HOLD_WAITED_FOR_MS = 120_000;
+/** By so much policies leave a key unused before its receiver forgets it ({@link Policy.keyLifeMs}). */
+const CLOCK_MARGIN_MS = 3_600_000;
+const BACK_OFF_MAX_MS = 5 * 60_000;
+
+/** While the key is held it would only answer conflicts. */
+function held({ holdUntilWallMs }: RequestState, at: Moment): Moment {
+  const holdMs = Math.max((holdUntilWallMs ?? 0) - at.wallMs, 0);
+  return later(at, Math.min(holdMs, HOLD_WAITED_FOR_MS));
+}
+
+/** A refusal that nobody knows is a person's after so many tries, which take so long at least; or after so long. */
+const UNLISTED_MAX = 3;
+const UNLISTED_MIN_MS = 2 * 60_000;
+const UNLISTED_LONG_MS = 15 * 60_000;
+
+/**
+ * Was it refused often enough in words that nobody knows? `once`: the first time counts, for it goes again otherwise: in
+ * smaller requests, or with other values.
+ */
+function isGivenUp(
+  { unlisted, unlistedSinceMs }: RequestState,
+  once: boolean,
+  at: Moment,
+): boolean {
+  if (unlisted === 0) return false;
+  // By either side: the clock may have been set since.
+  const ms = Math.abs(at.wallMs - (unlistedSinceMs ?? at.wallMs));
+  if (once || (unlisted > 1 && ms >= UNLISTED_LONG_MS)) return true;
+  return unlisted >= UNLISTED_MAX && ms >= UNLISTED_MIN_MS;
+}
+
+/** The same bytes may go again without a read only this soon after the earliest unresolved send, in the same boot. */
+function mayProbe(request: RequestState, policy: Policy, now: Moment): boolean {
+  const since = request.unresolved;
+  return (
+    since !== null &&
+    since.boot === now.boot &&
+    now.monoMs - since.monoMs < policy.probeMs &&
+    // The monotonic clock stands still while a machine sleeps; a wall clock that jumped only costs a read.
+    Math.abs(now.wallMs - since.wallMs) < policy.probeMs &&
+    request.sends < SENDS_MAX &&
+    !keyTooOld(request, policy, now)
+  );
+}
+
+/** Is the key older than the receiver is sure to remember it? */
+function keyTooOld(request: RequestState, policy: Policy, now: Moment): boolean {
+  if (policy.keyLifeMs === null || request.firstSentWallMs === null) return false;
+  const ageMs = now.wallMs - request.firstSentWallMs;
+  // A key that was first used in the future was used by a clock that was ahead: nobody knows how old it is.
+  return ageMs >= policy.keyLifeMs || ageMs < -CLOCK_MARGIN_MS;
+}
+
+/** Doubling from a second to five minutes, with the jitter that keeps many from coming back at once. */
+function backOffMs(failures: number, chance: number): number {
+  const ceiling = Math.min(1_000 * 2 ** Math.min(failures, 12), BACK_OFF_MAX_MS);
+  return Math.round(ceiling / 2 + (chance * ceiling) / 2);
 }

@@ -14,10 +14,9 @@ import { defineMapping } from "../core/contract.ts";
 import { StorageError } from "../core/errors.ts";
 import { nothingDone, unknown } from "../core/outcome.ts";
 import { markFile } from "../store/database.ts";
-import { Daemon, runFlow } from "./daemon.ts";
+import { Daemon, freezeNext, runFlow } from "./daemon.ts";
 import { deliver } from "./deliver.ts";
 import type { Flow } from "./engine.ts";
-import { freezeNext } from "./freeze.ts";
 
 const signal = new AbortController().signal;
 const counts = ({ store }: Bench, { flow }: Flow) =>

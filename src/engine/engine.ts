@@ -84,7 +84,7 @@ export interface Flow {
   readonly limits?: ListLimits;
   /** `deliver`: a document that looks like another one goes like all others (lifecycle.ts). Left out: it waits for a person. */
   readonly duplicates?: "deliver";
-  /** It attaches PDFs to what the flow of this name delivers (attach.ts); left out: it is a flow of its own. */
+  /** It attaches PDFs to what the flow of this name delivers (delivered.ts); left out: it is a flow of its own. */
   readonly attachesTo?: string;
   /** It writes back for what the flow of this name reads (pull.ts); left out: it is a flow of its own. */
   readonly repliesTo?: string;

@@ -1,17 +1,23 @@
 /**
  * What becomes of a pending document: one ordered list of rules, and the first that has a verdict decides. A document of
  * which no rule says anything is ready: it may be frozen. The rules ask; what follows is written down where they are
- * applied (freeze.ts), in the same transaction.
+ * applied (daemon.ts), in the same transaction.
  */
-import type { Figures, Frozen, Item, Likeness, References, Skip } from "../core/contract.ts";
-import { leavesIn } from "../core/correction.ts";
+import {
+  type Figures,
+  type Frozen,
+  type Item,
+  type Likeness,
+  type References,
+  referencesBy,
+  type Skip,
+} from "../core/contract.ts";
+import { type Fault, leavesIn } from "../core/record.ts";
 import { Decimal } from "../core/decimal.ts";
 import { FuelbridgeError, Refused, WaitsFor } from "../core/errors.ts";
-import type { Fault } from "../core/record.ts";
 import { parseExact } from "../core/json.ts";
 import { contentOf, foldedNumber, sameNumber, sha256 } from "../core/keys.ts";
 import type { Kind } from "../core/kinds.ts";
-import { referencesBy } from "../core/references.ts";
 import {
   type Likened,
   type Link,

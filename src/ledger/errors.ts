@@ -85,7 +85,7 @@ function fits({ when }: ErrorRow, { status, code, message }: LedgerError, verb: 
 }
 
 const BUSY_MS = 5_000;
-/** After several races in one send: a few such waits and it is a person's (request-times.ts). */
+/** After several races in one send: a few such waits and it is a person's (core/request.ts). */
 const RACED_MS = 45_000;
 const SERVER_FAILED = 500;
 

@@ -5,10 +5,9 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { calendarOf } from "../core/time.ts";
-import type { Mapping, References, Skip } from "../core/contract.ts";
+import { type Mapping, type References, referencesBy, type Skip } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { ConfigurationError, Refused } from "../core/errors.ts";
-import { referencesBy } from "../core/references.ts";
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import { leavesOf, shownValue } from "./explain.ts";
 import { isPlain } from "./watch.ts";

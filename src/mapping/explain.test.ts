@@ -1,7 +1,7 @@
 /** Where a value of a document was read is told by what was read, and not by the words that name it. */
 import { expect, test } from "vitest";
 import { Decimal } from "../core/decimal.ts";
-import { referencesBy } from "../core/references.ts";
+import { referencesBy } from "../core/contract.ts";
 import { explain } from "./explain.ts";
 import { defineMapping, z } from "./index.ts";
 

@@ -3,11 +3,11 @@
  * what was received, and is applied before the mapping at the next retry (ADR 0007).
  */
 import { didYouMean } from "../config/problems.ts";
-import { corrected, type Leaf, leavesIn } from "../core/correction.ts";
+import { corrected, type Leaf, leavesIn } from "../core/record.ts";
 import { Decimal } from "../core/decimal.ts";
 import { type Json, parseExact } from "../core/json.ts";
 import { revisionOf } from "../core/keys.ts";
-import { isFinal } from "../core/request-state.ts";
+import { isFinal } from "../core/request.ts";
 import { linkBoth } from "../engine/delivered.ts";
 import { faultOf, referencesOf, tellWaiting } from "../engine/lifecycle.ts";
 import { moved } from "../engine/deliver.ts";

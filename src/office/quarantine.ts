@@ -1,6 +1,6 @@
 /** The quarantine as people see it: deliveries whose next step is the same are one group, told in two voices. */
 import { hash } from "node:crypto";
-import { type Leaf, leavesIn } from "../core/correction.ts";
+import { type Leaf, leavesIn } from "../core/record.ts";
 import type { Json } from "../core/json.ts";
 import type { Kind } from "../core/kinds.ts";
 import { endpointOf, type Engine, type Flow } from "../engine/engine.ts";

@@ -1,8 +1,7 @@
 /** What the request machine makes of the platform's answers, by their names. */
 import { describe, expect, test } from "vitest";
 import { later, type Moment } from "../core/time.ts";
-import { advance, type Event } from "../core/request.ts";
-import { freshRequest, type RequestState } from "../core/request-state.ts";
+import { advance, type Event, freshRequest, type RequestState } from "../core/request.ts";
 import { type AnswerName, answerRules, executed, outcomeOf } from "./answers.ts";
 import { money } from "./sinks/write.ts";
 

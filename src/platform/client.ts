@@ -2,7 +2,16 @@
  * The platform's requests over HTTP: within the budget, with the key, and never to the wrong environment. Each is sent
  * once; what came back or how it failed is told, and outcomes.ts decides what that means.
  */
-import type { Governor, Purpose } from "../core/budget.ts";
+import {
+  type Budget,
+  dayAt,
+  type Governor,
+  limitsIn,
+  monthRefusal,
+  type Purpose,
+  type Spent,
+  WINDOW_MS,
+} from "../core/budget.ts";
 import { EnvironmentError } from "../core/errors.ts";
 import type { Clock } from "../core/time.ts";
 import { type Http, type HttpAnswer, openHttp, TransportError } from "../transport/http.ts";
@@ -201,4 +210,126 @@ function mixUp(
 function failure(error: unknown): Exchange {
   if (!(error instanceof TransportError)) throw error;
   return { kind: error.phase, detail: error.message };
+}
+
+// The governor of one process: a minute by the monotonic clock and by what the platform tells, and a month by the
+// ledger of the store. Nothing is remembered here that a new process would have to know.
+
+/** The month as the store keeps it. */
+export interface Ledger {
+  /** Requests of a month (`2026-11`), none that may have been sent left out. */
+  spent(month: string): Spent;
+  /** Counts one in that day (`2026-11-23`, UTC) and its month; no end of this process loses it once this returns. @throws StorageError */
+  spend(day: string, purpose: Purpose): void;
+  /** The platform has closed the month: when to ask it again, ms UTC. Null: it has not, or it may be asked. */
+  closedUntil(nowMs: number): number | null;
+}
+
+export interface GovernorOptions {
+  readonly clock: Clock;
+  readonly budget: Budget;
+  readonly ledger: Ledger;
+}
+
+export interface ProcessGovernor extends Governor {
+  minute(): MinuteView;
+  /** The process is about to end: what would have to wait for a place is refused from now on. */
+  hurry(): void;
+}
+
+/** The last minute, for people. */
+export interface MinuteView {
+  readonly used: number;
+  readonly limit: number;
+  /** How long nothing is sent, because the minute is used up; 0: there is room. */
+  readonly opensInMs: number;
+}
+
+export function openGovernor({ clock, budget, ledger }: GovernorOptions): ProcessGovernor {
+  const minute = new Minute(budget.perMinute);
+  const stopping = new AbortController();
+  return {
+    async admit(purpose) {
+      for (;;) {
+        const { wallMs, monoMs } = clock.now();
+        const refused = monthRefusal(budget, ledger, purpose, wallMs);
+        if (refused !== null) {
+          const { untilMs, detail } = refused;
+          const againMs = purpose === "write" ? Infinity : ASK_AGAIN_MS;
+          return { admitted: false, waitMs: Math.min(untilMs - wallMs, againMs), detail };
+        }
+        const waitMs = Math.ceil(minute.waitMs(monoMs));
+        if (waitMs <= 0) {
+          ledger.spend(dayAt(wallMs), purpose);
+          minute.take(monoMs);
+          return { admitted: true };
+        }
+        if (stopping.signal.aborted || (purpose === "write" && waitMs > WRITE_WAITS_MS))
+          return { admitted: false, waitMs, detail: "the minute's requests are used up" };
+        await clock.pause(waitMs, stopping.signal);
+      }
+    },
+    learn(headers, status) {
+      minute.learn(headers, status, clock.now().monoMs);
+    },
+    minute: () => minute.view(clock.now().monoMs),
+    hurry: () => stopping.abort(),
+  };
+}
+
+/**
+ * A write counts as sent from before it is admitted, and within what time it may go again is counted from there:
+ * it does not wait here for long.
+ */
+const WRITE_WAITS_MS = 2_000;
+
+/** Asking again costs nothing, and the limit may be raised; but the wait of a write becomes a stop. */
+const ASK_AGAIN_MS = 15 * 60_000;
+
+class Minute {
+  readonly #perMinute: number;
+  /** When those of the last minute were admitted, oldest first. */
+  #admitted: number[] = [];
+  /** What the platform says is left of its own window: others may use the same key. */
+  #told: { left: number; readonly untilMs: number } | null = null;
+  #closedUntilMs = 0;
+
+  constructor(perMinute: number) {
+    this.#perMinute = perMinute;
+  }
+
+  /** How long until one more may be sent; 0 or less: now. */
+  waitMs(nowMs: number): number {
+    this.#forget(nowMs);
+    const place = this.#admitted.at(-this.#perMinute);
+    const told = this.#told !== null && this.#told.left <= 0 ? this.#told.untilMs : nowMs;
+    const own = place === undefined ? nowMs : place + WINDOW_MS;
+    return Math.max(own, told, this.#closedUntilMs) - nowMs;
+  }
+
+  take(nowMs: number): void {
+    this.#admitted.push(nowMs);
+    if (this.#told !== null) this.#told.left--;
+  }
+
+  learn(headers: Readonly<Record<string, string>>, status: number, nowMs: number): void {
+    this.#forget(nowMs);
+    const { pauseMs = 0, left = -1, resetMs = 0 } = limitsIn(headers, status) ?? {};
+    this.#closedUntilMs = Math.max(this.#closedUntilMs, nowMs + pauseMs);
+    if (left < 0) return;
+    // Answers come in any order, and what is under way may not be counted in them: the least is right.
+    this.#told ??= { left, untilMs: nowMs + resetMs };
+    this.#told.left = Math.min(this.#told.left, left);
+  }
+
+  view(nowMs: number): MinuteView {
+    const opensInMs = Math.max(Math.ceil(this.waitMs(nowMs)), 0);
+    return { used: this.#admitted.length, limit: this.#perMinute, opensInMs };
+  }
+
+  #forget(nowMs: number): void {
+    const first = this.#admitted.findIndex((at) => at + WINDOW_MS > nowMs);
+    if (first !== 0) this.#admitted = first < 0 ? [] : this.#admitted.slice(first);
+    if (this.#told !== null && this.#told.untilMs <= nowMs) this.#told = null;
+  }
 }

@@ -4,7 +4,7 @@ import { governed, usePlatform } from "../../test/platform/support.ts";
 import { times } from "../../test/conformance/support.ts";
 import { testClock } from "../../test/support/clock.ts";
 import { usualBudget } from "../core/budget.ts";
-import { openGovernor } from "./governor.ts";
+import { openGovernor } from "./client.ts";
 
 const MINUTE = 60_000;
 const read = { method: "GET", path: "/invoices?pageSize=1", purpose: "poll" } as const;

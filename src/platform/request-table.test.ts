@@ -2,13 +2,15 @@
 import { describe, expect, test } from "vitest";
 import { later, type Moment } from "../core/time.ts";
 import type { Policy } from "../core/outcome.ts";
-import { advance, type Event, nextAction } from "../core/request.ts";
 import {
+  advance,
+  type Event,
   freshRequest,
+  nextAction,
   type RequestState,
   requestStates,
   type State,
-} from "../core/request-state.ts";
+} from "../core/request.ts";
 import { type AnswerName, answerRules, outcomeOf } from "./answers.ts";
 
 const start: Moment = { boot: "b1", monoMs: 1_000, wallMs: 1_000_000 };

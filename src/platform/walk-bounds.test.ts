@@ -5,7 +5,7 @@ import { idsIn, reading, usePlatform, walked } from "../../test/platform/support
 import type { Page } from "../core/contract.ts";
 import { sortableInstant } from "../core/keys.ts";
 import type { WalkPosition } from "../core/watermark.ts";
-import { boundOf } from "./bounds.ts";
+import { boundOf } from "./reading.ts";
 import type { Exchanger } from "./client.ts";
 import { walkSource } from "./walk.ts";
 

@@ -9,7 +9,25 @@ import { sortableInstant } from "../core/keys.ts";
 import type { Clock } from "../core/time.ts";
 import { type Purpose, runShareOf, usualBudget } from "../core/budget.ts";
 import { afterPage, sinceOf, unread, type Walk, type WalkPosition } from "../core/watermark.ts";
-import { boundOf, endless, endlessWaitMs, isIdle, mostOf, runMax } from "./bounds.ts";
+import {
+  addressOf,
+  boundOf,
+  brokenBy,
+  changeOf,
+  emptyBy,
+  endless,
+  endlessWaitMs,
+  isAbsent,
+  isIdle,
+  mostOf,
+  pageIn,
+  patiently,
+  type Query,
+  readRecord,
+  readSkimmed,
+  recordOf,
+  runMax,
+} from "./reading.ts";
 import type { Exchange, Exchanger } from "./client.ts";
 import type { Operation } from "./contract/operation.ts";
 import {
@@ -18,19 +36,6 @@ import {
   pathOf,
   type RecordOperation,
 } from "./contract/operations.ts";
-import {
-  addressOf,
-  brokenBy,
-  changeOf,
-  emptyBy,
-  isAbsent,
-  pageIn,
-  patiently,
-  type Query,
-  readRecord,
-  readSkimmed,
-  recordOf,
-} from "./reading.ts";
 
 /** Reads one record where its list shows it without a field that it may leave out. */
 export interface Detail {

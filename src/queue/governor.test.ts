@@ -68,7 +68,9 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
     expect(admitted(both.flat())).toBe(30);
     const refused = both.flat().find(({ admitted }) => !admitted);
     expect(refused).toMatchObject({
-      detail: expect.stringContaining(`30 of the 30 requests of ${month} are used, by all sites`),
+      detail: expect.stringContaining(
+        `30 of the 30 requests of ${month} are used (platform.budget.perMonth), by all sites`,
+      ),
     });
     expect((north.spent.get("poll") ?? 0) + (south.spent.get("poll") ?? 0)).toBe(30);
   });

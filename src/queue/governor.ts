@@ -9,12 +9,14 @@ import {
   type Budget,
   dayAt,
   type Governor,
-  keptFrom,
   leftFor,
+  limitsIn,
   monthAt,
+  monthRefusal,
   type Purpose,
   type Spent,
   usedOf,
+  WINDOW_MS,
 } from "../core/budget.ts";
 import type { Clock } from "../core/time.ts";
 import { errands } from "./queue.ts";
@@ -46,7 +48,6 @@ export interface SharedGovernor extends Governor {
 
 type Refusal = Extract<Admission, { admitted: false }>;
 
-const WINDOW_MS = 61_000;
 /** When Redis cannot be asked. */
 const RETRY_MS = 3_000;
 export function openSharedGovernor(options: SharedGovernorOptions): SharedGovernor {
@@ -57,24 +58,11 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
   const reached = connected(hub);
   const minute = { used: 0, limit: budget.perMinute, opensAtMs: 0 };
 
-  /** What the month says, from what was last seen of it. */
-  function refusalOf(purpose: Purpose, nowMs: number): Refusal | null {
-    const until = ledger?.closedUntil(nowMs) ?? null;
-    if (until !== null) {
-      const detail = `the platform allows nothing more before ${new Date(until).toISOString()}`;
-      return { admitted: false, waitMs: until - nowMs, detail };
-    }
-    const { name, endMs } = monthAt(nowMs);
-    const spent = month.spent(name);
-    if (leftFor(budget, spent, purpose) > 0) return null;
-    const used = usedOf(spent);
-    const all = `${used} of the ${budget.perMonth} requests of ${name} are used, by all sites together`;
-    return {
-      admitted: false,
-      waitMs: endMs - nowMs,
-      detail: all + keptFrom(budget, spent, purpose),
-    };
-  }
+  /** The month of all sites, as it was last seen. */
+  const seen = {
+    spent: (name: string) => month.spent(name),
+    closedUntil: (nowMs: number) => ledger?.closedUntil(nowMs) ?? null,
+  };
 
   /** Null: admitted. */
   async function ask(site: string, purpose: Purpose, nowMs: number): Promise<Wait | null> {
@@ -103,8 +91,11 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
     for (;;) {
       const { wallMs } = clock.now();
       if (!month.isKnown(monthAt(wallMs).name)) await refresh();
-      const refused = refusalOf(purpose, wallMs);
-      if (refused !== null) return refused;
+      const refused = monthRefusal(budget, seen, purpose, wallMs);
+      if (refused !== null) {
+        const { untilMs, detail } = refused;
+        return { admitted: false, waitMs: untilMs - wallMs, detail: `${detail}, by all sites` };
+      }
       const wait = await ask(site, purpose, wallMs);
       const late = errand !== undefined && performance.now() + (wait?.ms ?? 0) >= errand.startByMs;
       // A place that came too late stays counted: better one too many than one too few.
@@ -168,24 +159,6 @@ const tooLate = (wait: Wait | null): Refusal => ({
   waitMs: Math.max(wait?.ms ?? 0, 1_000),
   detail: wait === null ? "its place within the minute came too late" : whys[wait.why],
 });
-
-const WINDOW_SECONDS_MAX = 60;
-
-/** What the platform tells of its minute (specification part 7); null: nothing. -1 and 0 where it says nothing. */
-function limitsIn(headers: Readonly<Record<string, string>>, status: number) {
-  const pause = status === 429 ? secondsIn(headers["retry-after"]) : 0;
-  const reset = secondsIn(headers["ratelimit-reset"]);
-  const remaining = headers["ratelimit-remaining"] ?? "";
-  const left = reset > 0 && /^\d+$/.test(remaining) ? Number(remaining) : -1;
-  if (pause === 0 && left < 0) return null;
-  return { pauseMs: pause * 1_000, left, resetMs: reset * 1_000 };
-}
-
-/** Whole seconds from 1 to the length of the platform's window; 0 for anything else: it speaks of the month. */
-function secondsIn(value = ""): number {
-  const seconds = /^\d{1,3}$/.test(value) ? Number(value) : 0;
-  return seconds <= WINDOW_SECONDS_MAX ? seconds : 0;
-}
 
 /**
  * One request, or why not and how long. What lies further ahead than anything is ever put was put there by a clock that

@@ -1,9 +1,7 @@
 /** Deliveries: which wait to be mapped, what became of each, and which go together after a refused batch. */
 import type Database from "better-sqlite3";
-import { corrected } from "../core/correction.ts";
-import type { DeliveryState } from "../core/delivery-state.ts";
+import { corrected, type DeliveryState, type Fault } from "../core/record.ts";
 import { comparedNumber, type Kind, kinds } from "../core/kinds.ts";
-import type { Fault } from "../core/record.ts";
 import { causes, type Correction, corrections } from "./quarantine.ts";
 import {
   asking,

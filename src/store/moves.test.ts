@@ -2,12 +2,7 @@
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
-import {
-  deliveryMoves,
-  type DeliveryState,
-  deliveryStates,
-  mayMove,
-} from "../core/delivery-state.ts";
+import { deliveryMoves, type DeliveryState, deliveryStates, mayMove } from "../core/record.ts";
 import { moving } from "./statements.ts";
 import { storeFile } from "./database.ts";
 import { openStore } from "./store.ts";

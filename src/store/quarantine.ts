@@ -1,10 +1,8 @@
 /** Deliveries that need a person: why, who sees to them, what people wrote about them, and the fields that they corrected. */
 import type Database from "better-sqlite3";
 import type { Acknowledgement, Reference } from "../core/contract.ts";
-import type { FieldCorrection } from "../core/correction.ts";
-import type { DeliveryState } from "../core/delivery-state.ts";
+import type { DeliveryState, Fault, FieldCorrection } from "../core/record.ts";
 import type { Kind } from "../core/kinds.ts";
-import type { Fault } from "../core/record.ts";
 import { appending, shortened } from "./journal.ts";
 import { asking, moving, RECORD_OF, sumIn } from "./statements.ts";
 

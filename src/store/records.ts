@@ -4,8 +4,7 @@
  */
 import type Database from "better-sqlite3";
 import type { Arrival, Change, Obstacle, Page, Refusal, Whole } from "../core/contract.ts";
-import { corrected } from "../core/correction.ts";
-import type { Fault } from "../core/record.ts";
+import { corrected, type Fault } from "../core/record.ts";
 import { canonical } from "../core/json.ts";
 import { instantByValue, revisionOf, sha256 } from "../core/keys.ts";
 import { rhythms } from "./flows.ts";

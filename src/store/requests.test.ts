@@ -1,7 +1,7 @@
 import { assert, boolean, constantFrom, nat, option, property, record, string } from "fast-check";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
-import { freshRequest, type RequestState } from "../core/request-state.ts";
+import { freshRequest, type RequestState } from "../core/request.ts";
 import { openStore } from "./store.ts";
 
 const count = nat({ max: 3 });

@@ -3,7 +3,7 @@ import type Database from "better-sqlite3";
 import type { Frozen, Remembered } from "../core/contract.ts";
 import { sha256 } from "../core/keys.ts";
 import { comparedNumber, type Kind } from "../core/kinds.ts";
-import { freshRequest, isFinal, type RequestState, type State } from "../core/request-state.ts";
+import { freshRequest, isFinal, type RequestState, type State } from "../core/request.ts";
 import { CARRIED, type Carried } from "./deliveries.ts";
 import {
   asking,

@@ -3,8 +3,8 @@
  * appended (database.ts runs them). The shape follows what was measured (bench/pull): rowid tables, ids of platform records
  * as 16 bytes, no index that an insert pays for and no question needs. `sum`: the row's checksum (statements.ts).
  */
-import { deliveryMoves } from "../core/delivery-state.ts";
-import { legalMoves } from "../core/request-state.ts";
+import { deliveryMoves } from "../core/record.ts";
+import { legalMoves } from "../core/request.ts";
 
 /**
  * A table of legal moves as SQL: even a faulty statement cannot make another. A list of three or more values after `in` is

@@ -4,7 +4,7 @@
  */
 import type Database from "better-sqlite3";
 import { crc32 } from "node:zlib";
-import { type DeliveryState, mayMove } from "../core/delivery-state.ts";
+import { type DeliveryState, mayMove } from "../core/record.ts";
 import { StorageError } from "../core/errors.ts";
 import { sha256 } from "../core/keys.ts";
 import { comparedNumber, type Kind } from "../core/kinds.ts";

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import Database from "better-sqlite3";
 import { expect, test, vi } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
-import { freshRequest, legalMoves, requestStates } from "../core/request-state.ts";
+import { freshRequest, legalMoves, requestStates } from "../core/request.ts";
 import { StorageError } from "../core/errors.ts";
 import { openDatabase, storeFile } from "./database.ts";
 import { preparedLate } from "./statements.ts";

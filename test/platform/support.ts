@@ -22,9 +22,13 @@ import {
   usualBudget,
 } from "../../src/core/budget.ts";
 import { calendarOf, type Clock } from "../../src/core/time.ts";
-import { type Exchanger, openClient, type PlatformOptions } from "../../src/platform/client.ts";
+import {
+  type Exchanger,
+  openClient,
+  openGovernor,
+  type PlatformOptions,
+} from "../../src/platform/client.ts";
 import { type EndpointOptions, openPlatform } from "../../src/platform/endpoint.ts";
-import { openGovernor } from "../../src/platform/governor.ts";
 import { useSandbox } from "../conformance/support.ts";
 import { testClock, type TestClock } from "../support/clock.ts";
 

@@ -1,8 +1,14 @@
 /** One document on its way through the request machine and the model, with crashes at every persisted step. */
 import type { Moment } from "../../src/core/time.ts";
 import type { Policy } from "../../src/core/outcome.ts";
-import { advance, type Event, nextAction } from "../../src/core/request.ts";
-import { freshRequest, isFinal, type RequestState } from "../../src/core/request-state.ts";
+import {
+  advance,
+  type Event,
+  freshRequest,
+  isFinal,
+  nextAction,
+  type RequestState,
+} from "../../src/core/request.ts";
 import { Platform, randomOf, type Weather } from "./model.ts";
 
 export interface Outcome {

@@ -6,12 +6,17 @@ import { type Config, type FlowConfig, mappingOf } from "../../config/config.ts"
 import { openTables } from "../../config/crossref.ts";
 import { PLATFORM } from "../../config/flows.ts";
 import { calendarOf } from "../../core/time.ts";
-import type { Item, Mapping, References, Sink } from "../../core/contract.ts";
+import {
+  type Item,
+  type Mapping,
+  type References,
+  referencesBy,
+  type Sink,
+} from "../../core/contract.ts";
 import { ConfigurationError, Refused } from "../../core/errors.ts";
 import { type Json, parseExact } from "../../core/json.ts";
 import type { Kind } from "../../core/kinds.ts";
 import { contentOf } from "../../core/keys.ts";
-import { referencesBy } from "../../core/references.ts";
 import { type ChangedField, changedFields } from "../../mapping/differences.ts";
 import { type Coverage, explain, type Explanation } from "../../mapping/explain.ts";
 import { COUNTERPARTS_MAX } from "../../office/asked.ts";

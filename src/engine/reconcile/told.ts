@@ -3,17 +3,21 @@
  * words by the receiver. The links that a mapping asks for are those of the match, as the sides are now.
  */
 import { holdingKindOf } from "../../core/kinds.ts";
-import type { Change, Item, References, Skip } from "../../core/contract.ts";
-import type { Fault } from "../../core/record.ts";
+import {
+  type Change,
+  type Item,
+  type References,
+  referencesBy,
+  type Skip,
+} from "../../core/contract.ts";
+import { corrected, type Fault, leavesIn } from "../../core/record.ts";
 import { type Facts, type Holding, type HoldingKind, roles } from "../../core/holdings.ts";
-import { corrected, leavesIn } from "../../core/correction.ts";
 import { parseExact } from "../../core/json.ts";
 import { type Case, leading, otherSide, type Side, type Told } from "../../reconcile/case.ts";
 import type { Alias } from "../../reconcile/groups.ts";
 import { otherId } from "../../store/deliveries.ts";
 import { endpointOf, type Engine, type Flow } from "../engine.ts";
 import { faultOf, parsed } from "../lifecycle.ts";
-import { referencesBy } from "../../core/references.ts";
 import { type Endpoints, type KindPlan, PLATFORM } from "./plan.ts";
 
 export const storeSide = (side: Side): Flow["side"] => (side === "books" ? "erp" : "platform");

@@ -85,7 +85,7 @@ export async function triedAgain(
     : `${documents} will be tried again, the oldest first. ${ROUNDS} Today says how many are on the way.`;
 }
 
-/** From so many on it takes long enough to be asked about. A round is 200 (engine/freeze.ts). */
+/** From so many on it takes long enough to be asked about. A round is 200 (engine/daemon.ts). */
 export const MANY = 200;
 
 export const ROUNDS =
