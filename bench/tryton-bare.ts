@@ -15,10 +15,9 @@ const documents = z.array(InvoiceDocument).parse(parseExact(text));
 // What the values need of Tryton (ids of accounts, products, parties) is looked up before the clock runs.
 const values: object[] = [];
 for (const document of documents) {
-  const facts = await factsOf(books, document);
+  const kept = await factsOf(books, document);
   const party = await partyFor(books, document.party);
-  const desired = { document, mark: document.id };
-  values.push(await invoiceValues(books, { desired, values: { facts } }, party));
+  values.push(await invoiceValues(books, { document, mark: document.id }, kept, party));
 }
 
 await report(async () => {

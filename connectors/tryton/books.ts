@@ -32,6 +32,12 @@ export const notesOf = (books: Books): Notes => ({
   },
 });
 
+/** The platform's UUID among a party's identifiers; of the others (tax numbers) none looks like one. */
+export const companyIdOf = (identifiers: readonly { readonly code: string }[]): string | null =>
+  identifiers.find(({ code }) => UUID.test(code))?.code.toLowerCase() ?? null;
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 interface Identified {
   readonly id: number;
 }

@@ -1,5 +1,5 @@
 /** Tryton over its JSON-RPC: the books of one company, as any of its clients writes them. */
-import { defineConnector, type Offer, type Sink } from "../../src/core/contract.ts";
+import { defineConnector, type Offer, type Sink, type Source } from "../../src/core/contract.ts";
 import { offered, opened } from "../../src/ledger/parts.ts";
 import type { Books as AnyBooks } from "../../src/ledger/port.ts";
 import { type Ledger, openLedger } from "../../src/ledger/table.ts";
@@ -11,7 +11,7 @@ import { orderTable, ticketTable } from "./goods.ts";
 import { invoiceTable } from "./invoices.ts";
 import { partyTable } from "./parties.ts";
 import { paymentTable } from "./payments.ts";
-import { invoices, paidInvoices, priceTable } from "./sources.ts";
+import { priceTable } from "./sources.ts";
 import { openTryton, TRYTON } from "./wire.ts";
 
 /* The books of one company as the driver of src/ledger sees them, and the sinks of its documents. */
@@ -67,7 +67,8 @@ export const tryton = defineConnector<TrytonConfig>({
     const books: Books = { config, tryton: wire, lookup, surroundings };
     const { sources, sinks, holdings } = ledgerOf(books);
     return {
-      sources: { ...sources, invoices: invoices(books), paidInvoices: paidInvoices(books) },
+      // What is paid, what is paid in part, and what is no longer: the same walk, with a position of its own.
+      sources: { ...sources, paidInvoices: sources["invoices"] as Source },
       sinks: { ...sinks, ...opened(files, books) },
       check: (signal) => checkTryton(books, signal),
       readAgain: () => lookup.forget(),

@@ -4,10 +4,10 @@ import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { billSink, invoiceSink } from "./index.ts";
 import { inLines } from "../../src/ledger/compare.ts";
-import type { TrytonInvoice } from "./invoice-rows.ts";
+import { fixedIn, type TrytonInvoice } from "./invoice-rows.ts";
 import { isAmendable } from "../../src/ledger/plan.ts";
 import type { Books } from "./books.ts";
-import { capabilitiesOf, fixedIn } from "./invoices.ts";
+import { capabilitiesOf } from "./invoices.ts";
 import { pay } from "./payments.ts";
 import { day } from "./rows.ts";
 import { creditInTryton, takeBack, wizard } from "./clerk.fixture.ts";
@@ -333,17 +333,27 @@ describe.skipIf(!trytonIsThere)("an invoice that differs", () => {
 });
 
 describe("what is brought over", () => {
-  const entry = { made: true, ours: true, state: "posted", terms: [1] } as unknown as TrytonInvoice;
+  const entry = {
+    made: true,
+    ours: true,
+    state: "posted",
+    lines_to_pay: [1],
+  } as unknown as TrytonInvoice;
   const differs = (field: string) => ({ field, expected: "a", held: "b" });
   const BOOKS = { config: { posting: "post", numbering: "platform", batch: 20 } } as Books;
 
   test.for([
     ["the due date of a posted invoice", entry, "days.due", true],
-    ["that of several terms is not", { ...entry, terms: [1, 2] }, "days.due", false],
+    [
+      "that of several terms is not",
+      { ...entry, lines_to_pay: [1, 2] as never },
+      "days.due",
+      false,
+    ],
     ["that of one entered by hand is not", { ...entry, made: false }, "days.due", false],
     ["nothing else of a posted one", entry, "reference", false],
-    ["the head of our draft", { ...entry, state: "draft", terms: [] }, "order", true],
-    ["not its lines", { ...entry, state: "draft", terms: [] }, "lines.1.text", false],
+    ["the head of our draft", { ...entry, state: "draft", lines_to_pay: [] }, "order", true],
+    ["not its lines", { ...entry, state: "draft", lines_to_pay: [] }, "lines.1.text", false],
     [
       "not a draft that somebody works on",
       { ...entry, state: "draft", ours: false },

@@ -1,41 +1,92 @@
 /**
- * The one reader of invoices and bills: rows of `account.invoice` as entries, with what they say in neutral words.
+ * The one reader of invoices and bills: rows of `account.invoice`, what is read with them, and the entries that these are.
  * Delivery, inspection, holdings and the sources take theirs from it.
  */
 import type { Change } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+import type { Difference, FactLine, Facts } from "../../src/core/holdings.ts";
+import { sameNumber } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
-import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import { platformIdIn } from "../../src/ledger/notes.ts";
-import type { Books } from "./books.ts";
-import * as row from "./rows.ts";
-import { type Domain, idsOf, rowsOf, type Search, where } from "./rows.ts";
-import { TrytonError } from "./wire.ts";
+import { numberTwice } from "../../src/ledger/entries.ts";
+import { paidMarkIn, platformIdIn } from "../../src/ledger/notes.ts";
+import type { Desired, Entry, PaymentOn } from "../../src/ledger/port.ts";
+import { toldInvoice } from "../../src/ledger/table.ts";
+import { type Books, companyIdOf } from "./books.ts";
+import * as rpc from "./rows.ts";
+import { TRYTON, TrytonError } from "./wire.ts";
 
 export type InvoiceType = InvoiceDocument["type"];
+const MODEL = "account.invoice";
 
-/** An invoice in the books, without credit notes and what else is read with it ({@link Beside}). */
-export interface TrytonInvoice extends Row, Beside {
-  readonly status: "draft" | "posted" | "settled" | "cancelled";
+const PAYMENT = {
+  ...rpc.amounts("debit credit"),
+  move: rpc.one({
+    ...rpc.textsOrNone("description origin"),
+    journal: rpc.one(rpc.texts("type")),
+  }),
+};
+
+const LINE = {
+  type: rpc.as<string>(),
+  product: rpc.oneOrNone(rpc.textsOrNone("code")),
+  account: rpc.oneOrNone(rpc.textsOrNone("code")),
+  unit: rpc.oneOrNone(rpc.texts("symbol")),
+  ...rpc.textsOrNone("description"),
+  ...rpc.amountsOrNone("quantity unit_price amount"),
+};
+
+/** What posting may change, and who an invoice is. */
+const HEAD = {
+  type: rpc.as<InvoiceType>(),
+  state: rpc.as<"draft" | "validated" | "posted" | "paid" | "cancelled">(),
+  ...rpc.texts("create_date"),
+  ...rpc.textsOrNone("number reference comment description invoice_date payment_term_date"),
+  ...rpc.textsOrNone("write_date"),
+  ...rpc.ids("create_uid"),
+  ...rpc.idsOrNone("write_uid payment_term move"),
+  ...rpc.amounts("untaxed_amount tax_amount total_amount"),
+  party: rpc.one(rpc.texts("code")),
+  currency: rpc.one(rpc.texts("code")),
+};
+
+const INVOICE = {
+  ...HEAD,
+  ...rpc.textsOrNone("reconciled"),
+  ...rpc.amounts("amount_to_pay"),
+  lines: rpc.many(LINE),
+  taxes: rpc.many({
+    account: rpc.one(rpc.textsOrNone("code")),
+    ...rpc.texts("description"),
+    ...rpc.amounts("base amount"),
+  }),
+  lines_to_pay: rpc.many({
+    ...rpc.textsOrNone("maturity_date"),
+    reconciliation: rpc.oneOrNone({ lines: rpc.many(PAYMENT) }),
+  }),
+  payment_lines: rpc.many({ ...PAYMENT, ...rpc.idsOrNone("reconciliation") }),
+};
+
+/** With what sources tell besides: names for people, and the ids that other systems gave a party. */
+export const TOLD = {
+  ...INVOICE,
+  party: rpc.one({ ...rpc.texts("code"), identifiers: rpc.many(rpc.texts("code")) }),
+  lines: rpc.many({
+    ...LINE,
+    product: rpc.oneOrNone({ ...rpc.textsOrNone("code"), ...rpc.texts("name") }),
+  }),
+};
+
+type Row = rpc.RowOf<typeof INVOICE>;
+
+/** An invoice in the books. What is left out was not asked for, or there is none. */
+export interface TrytonInvoice extends Row {
   /** The user of the synchronisation made it. */
   readonly made: boolean;
   /** And nobody else has ever written it. */
   readonly ours: boolean;
-  /** The platform's id that is written in it; null: it did not come from there. */
-  readonly mark: string | null;
-  /** Ledger lines that say when it is due: one for each term. None while it is a draft. */
-  readonly terms: readonly number[];
-  /** Without those that were taken back. */
-  readonly settling: readonly Settling[];
-  /** Its content, without its number, state and what is open. */
-  readonly facts: Facts;
-  /** What Tryton said, where not all of it could be read. Left out: all was. */
+  /** What Tryton said, where not all of it could be read. */
   readonly untold?: Error;
-}
-
-/** What is read of an invoice where it is asked for. Left out: it was not, or there is none. */
-export interface Beside {
   /** Its mark, where only the guard knows it. */
   readonly owner?: string | null;
   readonly disputed?: boolean;
@@ -43,10 +94,10 @@ export interface Beside {
   readonly credits?: readonly Credit[];
   /** What its link calls it, where that is not its own name. */
   readonly called?: string;
-  readonly change?: Change | null;
-  /** For what it is read: what other hands did to it is told to an inspection, and counts in a listing. */
-  readonly inspected?: boolean;
-  readonly listed?: boolean;
+  /** What it is read for: what other hands did to it is told to an inspection, and counts in a listing. */
+  readonly purpose?: "inspection" | "listing";
+  /** Of one that is read with {@link TOLD}: how many that count have its number. */
+  readonly namesakes?: number;
 }
 
 /** What links call one without a number. */
@@ -56,141 +107,57 @@ export const draftName = (id: number): string => `#${id}`;
 export const draftsIn = (names: readonly string[]): number[] =>
   names.flatMap((name) => (/^#\d+$/.test(name) ? [Number(name.slice(1))] : []));
 
-export const isDraft = ({ state }: Pick<TrytonInvoice, "state">): boolean =>
+export const isDraft = ({ state }: Pick<Row, "state">): boolean =>
   state === "draft" || state === "validated";
 
 /** Leaves credit notes out: they have the comment of what they credit. */
-export const NO_CREDIT_NOTE: Domain = [
+export const NO_CREDIT_NOTE: rpc.Domain = [
   "OR",
   ["lines.origin", "=", null],
   ["lines.origin", "not like", "account.invoice.line,%"],
 ];
 
-const PAYMENT = {
-  ...row.amounts("debit credit"),
-  move: row.one({
-    ...row.textsOrNone("description origin"),
-    journal: row.one(row.texts("type")),
-  }),
-};
-
-const LINE = {
-  type: row.as<string>(),
-  product: row.oneOrNone(row.textsOrNone("code")),
-  account: row.oneOrNone(row.textsOrNone("code")),
-  unit: row.oneOrNone(row.texts("symbol")),
-  ...row.textsOrNone("description"),
-  ...row.amountsOrNone("quantity unit_price amount"),
-};
-
-/** What posting may change, and who an invoice is. */
-const HEAD = {
-  type: row.as<InvoiceType>(),
-  state: row.as<"draft" | "validated" | "posted" | "paid" | "cancelled">(),
-  ...row.texts("create_date"),
-  ...row.textsOrNone("number reference comment description invoice_date payment_term_date"),
-  ...row.textsOrNone("write_date"),
-  ...row.ids("create_uid"),
-  ...row.idsOrNone("write_uid payment_term move"),
-  ...row.amounts("untaxed_amount tax_amount total_amount"),
-  party: row.one(row.texts("code")),
-  currency: row.one(row.texts("code")),
-};
-
-const INVOICE = {
-  ...HEAD,
-  ...row.textsOrNone("reconciled"),
-  ...row.amounts("amount_to_pay"),
-  lines: row.many(LINE),
-  taxes: row.many({
-    account: row.one(row.textsOrNone("code")),
-    ...row.texts("description"),
-    ...row.amounts("base amount"),
-  }),
-  lines_to_pay: row.many({
-    ...row.textsOrNone("maturity_date"),
-    reconciliation: row.oneOrNone({ lines: row.many(PAYMENT) }),
-  }),
-  payment_lines: row.many({ ...PAYMENT, ...row.idsOrNone("reconciliation") }),
-};
-
-/** What sources tell besides: names for people, and the ids that other systems gave a party. */
-const TOLD = {
-  ...INVOICE,
-  party: row.one({ ...row.texts("code"), identifiers: row.many(row.texts("code")) }),
-  lines: row.many({
-    ...LINE,
-    product: row.oneOrNone({ ...row.textsOrNone("code"), ...row.texts("name") }),
-  }),
-};
-
-type Row = row.RowOf<typeof INVOICE>;
-
-/** An invoice as sources tell it. */
-export type ToldInvoice = TrytonInvoice & row.RowOf<typeof TOLD>;
-
-/** Those that the domain names, by their ids. @throws TrytonError */
-export async function readInvoices(
-  books: Books,
-  domain: Domain,
-  search: Search = {},
-): Promise<TrytonInvoice[]> {
-  const { user } = await books.tryton.session();
-  const rows = await eachOf(books, domain, INVOICE, search);
-  return rows.map(({ row, untold }) => ({ ...entryIn(row, user), ...untold }));
+function withMaker<Of extends Row>(row: Of, user: number) {
+  const made = row.create_uid === user;
+  return { ...row, made, ours: made && (row.write_uid === null || row.write_uid === user) };
 }
 
-type Told<Of extends row.Fields> = {
-  readonly row: row.RowOf<Of>;
-  readonly untold?: { untold: Error };
-};
-
-const isRefused = (error: unknown): error is TrytonError =>
-  error instanceof TrytonError && error.kind === "refused";
-
 /**
- * Rows of a domain. What is open is computed when it is asked for, and Tryton refuses all that are asked for with one of
- * which it cannot compute it (its currency has no rate). That one is found by halves and read without; zero stands for what
- * is open. @throws TrytonError
+ * Those that the domain names, by their ids. What is open is computed when it is asked for, and Tryton refuses all that are
+ * asked for with one of which it cannot compute it (its currency has no rate). That one is found by halves and read
+ * without; zero stands for what is open. @throws TrytonError
  */
-async function eachOf<Of extends typeof INVOICE>(
+export async function readInvoices(
   books: Books,
-  domain: Domain,
-  fields: Of,
-  search: Search,
-): Promise<Told<Of>[]> {
+  domain: rpc.Domain,
+  search: rpc.Search = {},
+  fields: typeof INVOICE = INVOICE,
+): Promise<TrytonInvoice[]> {
+  const { user } = await books.tryton.session();
   try {
-    const rows = await rowsOf(books, MODEL, domain, fields, search);
-    return rows.map((row) => ({ row }));
+    const rows = await rpc.rowsOf(books, MODEL, domain, fields, search);
+    return rows.map((row) => withMaker(row, user));
   } catch (error) {
-    if (!isRefused(error)) throw error;
-    const ids = await idsOf(books, MODEL, domain, search);
-    const [id] = ids;
-    if (id === undefined) throw error;
+    if (!(error instanceof TrytonError && error.kind === "refused")) throw error;
+    const ids = await rpc.idsOf(books, MODEL, domain, search);
+    if (ids.length === 0) throw error;
     const { signal } = search;
-    const some = (half: readonly number[]): Promise<Told<Of>[]> =>
-      half.length === 0
-        ? Promise.resolve([])
-        : eachOf(books, where({ "id in": half }), fields, { signal });
-    if (ids.length > 1) {
-      const middle = ids.length >> 1;
+    const some = (half: readonly number[], its = fields): Promise<TrytonInvoice[]> =>
+      readInvoices(books, rpc.where({ "id in": half }), { signal }, its);
+    const middle = ids.length >> 1;
+    if (middle > 0)
       return [...(await some(ids.slice(0, middle))), ...(await some(ids.slice(middle)))];
-    }
-    const { amount_to_pay: _, ...rest } = fields as typeof INVOICE;
-    const rows = await rowsOf(books, MODEL, where({ "id in": ids }), rest, { signal });
-    return rows.map((row) => ({
-      row: { ...row, amount_to_pay: Decimal.zero } as unknown as row.RowOf<Of>,
-      untold: { untold: error },
-    }));
+    const { amount_to_pay: _, ...rest } = fields;
+    const rows = await rpc.rowsOf(books, MODEL, rpc.where({ "id in": ids }), rest, { signal });
+    const none = { amount_to_pay: Decimal.zero };
+    return rows.map((row) => ({ ...withMaker({ ...row, ...none }, user), untold: error }));
   }
 }
 
-const MODEL = "account.invoice";
-
-const PART = row.many(row.textsOrNone("write_date"));
-const TERM = { ...row.textsOrNone("maturity_date"), ...row.idsOrNone("reconciliation") };
-const PARTS = { lines: PART, taxes: PART, lines_to_pay: row.many(TERM) };
-const POSTED = { ...HEAD, ...PARTS, ...row.idLists("payment_lines") };
+const PART = rpc.many(rpc.textsOrNone("write_date"));
+const TERM = { ...rpc.textsOrNone("maturity_date"), ...rpc.idsOrNone("reconciliation") };
+const PARTS = { lines: PART, taxes: PART, lines_to_pay: rpc.many(TERM) };
+const POSTED = { ...HEAD, ...PARTS, ...rpc.idLists("payment_lines") };
 
 /**
  * The same; what was compared as a draft and then posted is read without what posting does not change (ADR 0009). It
@@ -199,12 +166,12 @@ const POSTED = { ...HEAD, ...PARTS, ...row.idLists("payment_lines") };
  */
 export async function readAgain(
   books: Books,
-  domain: Domain,
+  domain: rpc.Domain,
   compared: readonly TrytonInvoice[],
-  search: Search,
+  search: rpc.Search,
 ): Promise<TrytonInvoice[]> {
   if (compared.length === 0) return readInvoices(books, domain, search);
-  const rows = await rowsOf(books, MODEL, domain, POSTED, search);
+  const rows = await rpc.rowsOf(books, MODEL, domain, POSTED, search);
   const { user } = await books.tryton.session();
   const known = rows.flatMap((row) => {
     const before = compared.find(({ id }) => id === row.id);
@@ -213,15 +180,17 @@ export async function readAgain(
     const isPaid = row.lines_to_pay.some((term) => term.reconciliation !== null);
     if (isPaid || row.payment_lines.length > 0 || !isUnwritten(row, before)) return [];
     const open = { amount_to_pay: row.total_amount, lines_to_pay: terms, payment_lines: [] };
-    return entryIn({ ...before, ...row, ...open, lines: before.lines, taxes: before.taxes }, user);
+    const { lines, taxes } = before;
+    return withMaker({ ...before, ...row, ...open, lines, taxes }, user);
   });
   const left = rows.map(({ id }) => id).filter((id) => known.every((one) => one.id !== id));
-  const read = left.length === 0 ? [] : await readInvoices(books, where({ "id in": left }), search);
+  const read =
+    left.length === 0 ? [] : await readInvoices(books, rpc.where({ "id in": left }), search);
   return [...known, ...read].toSorted((one, other) => one.id - other.id);
 }
 
 /** Are the lines and taxes those of `before`, and has nobody written one since it was made? */
-const isUnwritten = (now: row.RowOf<typeof POSTED>, before: TrytonInvoice): boolean =>
+const isUnwritten = (now: rpc.RowOf<typeof POSTED>, before: TrytonInvoice): boolean =>
   (["lines", "taxes"] as const).every(
     (list) =>
       now[list].length === before[list].length &&
@@ -230,50 +199,109 @@ const isUnwritten = (now: row.RowOf<typeof POSTED>, before: TrytonInvoice): bool
       ),
   );
 
-/** The same with what sources tell besides. @throws TrytonError */
-export async function readTold(
-  books: Books,
-  domain: Domain,
-  search: Search,
-): Promise<ToldInvoice[]> {
-  const { user } = await books.tryton.session();
-  const rows = await eachOf(books, domain, TOLD, search);
-  return rows.map(({ row, untold }) => ({ ...entryIn(row, user), ...row, ...untold }));
-}
+/* What rows say in neutral words. */
 
-function entryIn(row: Row, user: number): TrytonInvoice {
-  const made = row.create_uid === user;
+/**
+ * The entry of an invoice. A credit note takes away of what is open, used or not; what it settles is no payment.
+ * @param givesNumber we give Tryton's number @param desired what is looked for, where anything is
+ */
+export function entryOf(
+  row: TrytonInvoice,
+  givesNumber: boolean,
+  desired: readonly Pick<Desired, "number" | "party">[] = [],
+): Omit<Entry, "native" | "unfinished"> {
+  const { credits = [], number, reference, made, purpose } = row;
+  const draft = draftName(row.id);
+  const mark = platformIdIn(row.comment) ?? row.owner ?? null;
+  const open = Decimal.sum([row.amount_to_pay, ...credits.map(({ toPay }) => toPay)]);
+  const isSought = desired.length > 0;
+  const status = statusOf(row);
+  const facts = factsOf(row);
   return {
-    ...row,
-    status: statusOf(row),
+    id: row.called ?? number ?? draft,
+    aliases: [draft],
+    mark,
+    number: isSought && givesNumber ? numberIn(row, desired) : reference,
+    party: row.party.code,
+    status: purpose === "listing" && isCreditedInFull(row) ? "cancelled" : status,
+    touched: !row.ours,
     made,
-    ours: made && (row.write_uid === null || row.write_uid === user),
-    mark: platformIdIn(row.comment),
-    facts: factsOf(row),
-    terms: row.lines_to_pay.map(({ id }) => id),
-    settling: settlingIn(row),
+    disputed: row.disputed ?? false,
+    payments: settlingIn(row).filter(({ id }) => !credits.some(({ settles }) => settles === id)),
+    paid: row.reconciled,
+    version: row.write_date ?? row.create_date,
+    fixed: fixedIn(row),
+    ...(purpose === "inspection" ? { besides: besidesOf(row, mark) } : {}),
+    ...(row.untold === undefined ? {} : { untold: cannotTell(row.untold) }),
+    facts: {
+      ...facts,
+      // What a person entered has the books' number, and ours as its reference.
+      ...(number === null || (isSought && !made) ? {} : { number }),
+      ...(status === "draft" ? {} : { money: { ...facts.money, open } }),
+    },
   };
 }
 
-/** Something that pays an invoice, or counts as paying it. */
-interface Settling {
-  /** What people call it there: `#12`. */
-  readonly name: string;
-  /** Of the payment; it begins with a mark where it came from the platform. */
-  readonly description: string | null;
-  /** Positive when it lowers what is open. */
-  readonly amount: Decimal;
-  /** The two are settled with each other; else it waits for that. */
-  readonly isReconciled: boolean;
-  /** What it is where it is no money, as people call it. */
-  readonly instead: string | null;
+/** With a queue in Tryton its state follows a little later than the payment. */
+function statusOf(row: Row): "draft" | "posted" | "settled" | "cancelled" {
+  if (row.state === "cancelled") return row.state;
+  if (isDraft(row)) return "draft";
+  return row.state === "paid" || row.reconciled !== null ? "settled" : "posted";
+}
+
+/**
+ * On a posted invoice Tryton changes the due date and nothing else, where it has one term. Of a draft that nobody else
+ * has touched we write the head again.
+ */
+export const fixedIn = (
+  entry: Pick<TrytonInvoice, "state" | "made" | "ours" | "lines_to_pay">,
+): string[] => {
+  const isOpen = entry.made && (isDraft(entry) ? entry.ours : entry.lines_to_pay.length === 1);
+  return isOpen ? [] : ["days.due", "reference", "order"];
+};
+
+/** What other hands did to it that none of its fields shows. @param mark whose it is, whatever became of its mark */
+function besidesOf(row: TrytonInvoice, mark: string | null): Difference[] {
+  const { made, total_amount, amount_to_pay, credits = [] } = row;
+  const isMarked = platformIdIn(row.comment) !== null;
+  const isApart = statusOf(row) === "posted" && total_amount.sign !== 0 && amount_to_pay.sign === 0;
+  const apart = "posted: what paid it is no longer reconciled with it";
+  return [
+    ...(made && mark !== null && !isMarked
+      ? [{ field: "mark", expected: mark, held: "none" }]
+      : []),
+    ...credits.map(({ name, total }) => ({
+      field: "credit note",
+      expected: "none",
+      held: `${name} of ${total.fixed(2)}`,
+    })),
+    ...(isApart ? [{ field: "state", expected: "paid", held: apart }] : []),
+  ];
+}
+
+const isOf =
+  (held: string | null) =>
+  ({ number }: Pick<Desired, "number">): boolean =>
+    held !== null && sameNumber(number, held);
+
+/**
+ * Where we give Tryton's number: one that another invoice has is taken, whoever's it is; a reference that somebody typed
+ * is the number of that party's only. Null: it has none of those that are wanted.
+ */
+function numberIn(
+  { number, reference, party }: Pick<TrytonInvoice, "number" | "reference" | "party">,
+  desired: readonly Pick<Desired, "number" | "party">[],
+): string | null {
+  if (desired.some(isOf(number))) return number;
+  const isTheirs = desired.some((one) => isOf(reference)(one) && one.party === party.code);
+  return isTheirs ? reference : null;
 }
 
 /**
  * Payments that were entered on an invoice, and what else it was reconciled with. A payment that was reconciled with
  * something else (the move that took it back) pays nothing here.
  */
-function settlingIn({ type, move: own, lines_to_pay, payment_lines }: Row): Settling[] {
+function settlingIn({ type, move: own, lines_to_pay, payment_lines }: Row): PaymentOn[] {
   const reconciliations = lines_to_pay.flatMap((term) => term.reconciliation ?? []);
   const known = new Set<number | null>([null, ...reconciliations.map(({ id }) => id)]);
   const others = reconciliations
@@ -282,11 +310,11 @@ function settlingIn({ type, move: own, lines_to_pay, payment_lines }: Row): Sett
   const entered = payment_lines.filter(({ reconciliation }) => known.has(reconciliation));
   const lines = new Map([...entered, ...others].map((line) => [line.id, line]));
   return [...lines.values()].map(({ id, move, credit, debit }) => ({
-    name: `#${move.id}`,
-    description: move.description,
+    id: `#${move.id}`,
+    mark: paidMarkIn(move.description),
     amount: type === "out" ? credit.minus(debit) : debit.minus(credit),
-    isReconciled: others.some((other) => other.id === id),
     instead: insteadOf(move),
+    isPending: others.every((other) => other.id !== id),
   }));
 }
 
@@ -297,14 +325,7 @@ function insteadOf({ id, origin, journal: { type } }: PayingMove): string | null
   if (model === "account.invoice") return `credit note or other invoice #${id}`;
   return type === "write-off" ? `write-off #${id}` : `journal entry #${id}`;
 }
-type PayingMove = row.RowOf<typeof PAYMENT>["move"];
-
-/** With a queue in Tryton its state follows a little later than the payment. */
-function statusOf(row: Row): TrytonInvoice["status"] {
-  if (row.state === "cancelled") return row.state;
-  if (isDraft(row)) return "draft";
-  return row.state === "paid" || row.reconciled !== null ? "settled" : "posted";
-}
+type PayingMove = rpc.RowOf<typeof PAYMENT>["move"];
 
 const factsOf = (row: Row): Facts => ({
   days: { date: row.invoice_date, ...dueOf(row) },
@@ -332,10 +353,16 @@ export const amountLines = <Line extends { readonly type: string }>(
 
 /** The last day on which a part of it falls due. A draft with a payment term does not say yet. */
 function dueOf(row: Row): { due?: string | null } {
-  const days = row.lines_to_pay.flatMap((term) => term.maturity_date ?? []);
-  if (days.length > 0) return { due: days.toSorted().at(-1) ?? null };
+  const due = lastDueOf(row);
+  if (due !== null) return { due };
   return row.payment_term === null ? { due: row.payment_term_date } : {};
 }
+
+const lastDueOf = ({ lines_to_pay }: Row): string | null =>
+  lines_to_pay
+    .flatMap((term) => term.maturity_date ?? [])
+    .toSorted()
+    .at(-1) ?? null;
 
 const lineOf = (line: Row["lines"][number]): FactLine => ({
   product: line.product?.code ?? null,
@@ -347,10 +374,43 @@ const lineOf = (line: Row["lines"][number]): FactLine => ({
   text: line.description,
 });
 
+/** States of customer invoices that sources tell: a draft may still change, without a stamp. */
+export const TOLD_STATES = ["posted", "paid", "cancelled"];
+export const LIVE_STATES = ["posted", "paid"];
+
+/**
+ * What a source tells of a customer invoice that has its number; null: nothing. Tryton refuses to change the number of a
+ * posted invoice: it is what links call it.
+ */
+export function changeOf(row: TrytonInvoice): Change | null {
+  const { number, state, namesakes, called = number, reconciled } = row;
+  if (namesakes === undefined || number === null || called !== number) return null;
+  // One that was cancelled and booked anew under its number tells nothing of the new one.
+  if (!TOLD_STATES.includes(state) || (!LIVE_STATES.includes(state) && namesakes > 0)) return null;
+  // Credit notes are told by what they settle; a state that follows later comes with its own stamp.
+  const { credits: _, purpose: __, ...plain } = row;
+  const entry = entryOf(state === "posted" ? { ...plain, reconciled: null } : plain, true);
+  const { party, lines } = row as TrytonInvoice & rpc.RowOf<typeof TOLD>;
+  const change = toldInvoice(
+    { ...entry, facts: { ...entry.facts, party: party.code } },
+    {
+      partyCompanyId: companyIdOf(party.identifiers),
+      dueDate: lastDueOf(row),
+      paidDate: reconciled,
+      productNames: amountLines(lines).map(({ product }) => product?.name ?? null),
+    },
+  );
+  if (change === null || row.untold === undefined)
+    return change === null || namesakes < 2
+      ? change
+      : { ...change, fault: numberTwice(TRYTON.name, number) };
+  return { ...change, fault: cannotTell(row.untold) };
+}
+
 /** A credit note of an invoice that counts. */
 export interface Credit {
   readonly name: string;
-  /** {@link Settling.name} where it settles the invoice. */
+  /** {@link PaymentOn.id} where it settles the invoice. */
   readonly settles: string | null;
   /** Negative. */
   readonly total: Decimal;
@@ -359,13 +419,13 @@ export interface Credit {
 }
 
 /** Does nothing count of it any more? */
-export const isCreditedInFull = ({ total_amount, credits = [] }: TrytonInvoice): boolean => {
+const isCreditedInFull = ({ total_amount, credits = [] }: TrytonInvoice): boolean => {
   const credited = Decimal.sum(credits.map(({ total }) => total)).abs();
   return credits.length > 0 && credited.compare(total_amount.abs()) >= 0;
 };
 
 /** Of a document that Tryton cannot tell whole: what it said. */
-export const cannotTell = ({ message }: Error): Fault => ({
+const cannotTell = ({ message }: Error): Fault => ({
   code: "cannot-be-told",
   message: `the books cannot tell it: ${message}`,
   next: "An accountant corrects in the books what they say (a missing rate of its currency), then it is read again.",
@@ -380,9 +440,9 @@ export async function creditsOf(
   if (entries.length === 0) return new Map();
   const domain = [
     ["origin.invoice", "in", entries.map(({ id }) => id), "account.invoice.line"],
-    ...where({ "invoice.state in": ["posted", "paid"] }),
+    ...rpc.where({ "invoice.state in": ["posted", "paid"] }),
   ];
-  const rows = await rowsOf(books, "account.invoice.line", domain, CREDITING, { signal });
+  const rows = await rpc.rowsOf(books, "account.invoice.line", domain, CREDITING, { signal });
   return new Map(
     entries.map(({ id, lines }) => {
       const own = new Set(amountLines(lines).map((line) => `account.invoice.line,${line.id}`));
@@ -394,15 +454,15 @@ export async function creditsOf(
 }
 
 const CREDITING = {
-  ...row.texts("origin"),
-  invoice: row.one({
-    ...row.textsOrNone("number"),
-    ...row.idsOrNone("move"),
-    ...row.amounts("total_amount amount_to_pay"),
+  ...rpc.texts("origin"),
+  invoice: rpc.one({
+    ...rpc.textsOrNone("number"),
+    ...rpc.idsOrNone("move"),
+    ...rpc.amounts("total_amount amount_to_pay"),
   }),
 };
 
-const creditIn = (note: row.RowOf<typeof CREDITING>["invoice"]): Credit => ({
+const creditIn = (note: rpc.RowOf<typeof CREDITING>["invoice"]): Credit => ({
   name: note.number ?? `#${note.id}`,
   settles: note.move === null ? null : `#${note.move}`,
   total: note.total_amount,

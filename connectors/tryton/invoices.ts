@@ -1,62 +1,43 @@
 /** Invoices and bills in Tryton: what it keeps of them, how they are found, made and brought on. */
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { Difference, FactLine, Facts, Scope } from "../../src/core/holdings.ts";
-import { sameNumber, spellingsOf } from "../../src/core/keys.ts";
+import type { FactLine, Facts } from "../../src/core/holdings.ts";
+import { spellingsOf } from "../../src/core/keys.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import { inPages, PAGE_RECORDS } from "../../src/ledger/holdings.ts";
-import { markOf, paidMarkIn } from "../../src/ledger/notes.ts";
-import { isBelow } from "../../src/ledger/plan.ts";
-import type { Call, Capabilities, Desired, Entry, Step, StepTo } from "../../src/ledger/port.ts";
+import { markOf } from "../../src/ledger/notes.ts";
+import type { Call, Capabilities, Desired, Step, StepTo } from "../../src/ledger/port.ts";
 import type { Records, Table } from "../../src/ledger/table.ts";
 import { type Books, disputedOf, noteDispute, resourceOf, wizard } from "./books.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import {
-  cannotTell,
+  changeOf,
   creditsOf,
   draftName,
   draftsIn,
+  entryOf,
   type InvoiceType,
-  isCreditedInFull,
   isDraft,
+  LIVE_STATES,
   NO_CREDIT_NOTE,
   readAgain,
   readInvoices,
+  TOLD,
+  TOLD_STATES,
   type TrytonInvoice,
 } from "./invoice-rows.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
-import { pricedLine } from "./priced.ts";
-import {
-  countOf,
-  day,
-  type Domain,
-  either,
-  float,
-  inAnyCase,
-  ofCompany,
-  rowOf,
-  rowsOf,
-  scopeDomain,
-  texts,
-  where,
-} from "./rows.ts";
-import { invoiceChanges } from "./sources.ts";
+import * as rpc from "./rows.ts";
+import { feed } from "./sources.ts";
 import { DATE_ORDER, isWarningOf, TrytonError } from "./wire.ts";
 
 type Kind = "invoice" | "bill";
 const MODEL = "account.invoice";
 
-/** What Tryton keeps of a document, in neutral words: its codes and ids follow when it is made. */
-interface Kept {
-  readonly facts: Facts;
-}
-/** What the values of one are made of. */
-interface Making {
-  readonly desired: Pick<Desired<Kind>, "document" | "mark">;
-  readonly values: Kept;
-}
-
-export function invoiceTable<K extends Kind>(books: Books, kind: K): Table<K, Kept, TrytonInvoice> {
+/** What Tryton keeps of a document is written in neutral words: its codes and ids follow when it is made. */
+export function invoiceTable<K extends Kind>(
+  books: Books,
+  kind: K,
+): Table<K, Facts, TrytonInvoice> {
   const type = kind === "invoice" ? "out" : "in";
   return {
     can: capabilitiesOf(books, type),
@@ -72,10 +53,9 @@ export function invoiceTable<K extends Kind>(books: Books, kind: K): Table<K, Ke
       });
       return null;
     },
-    write: async (document: InvoiceDocument) => ({ facts: await factsOf(books, document) }),
-    facts: ({ facts }) => facts,
-    read: (row, desired) => entryOf(isNumbered(books, type), row, desired),
-    tell: ({ native }) => native.change ?? null,
+    write: (document: InvoiceDocument) => factsOf(books, document),
+    read: (row, desired) => entryOf(row, isNumbered(books, type), desired),
+    tell: ({ native }) => changeOf(native),
   };
 }
 
@@ -88,107 +68,7 @@ export const capabilitiesOf = (books: Books, type: InvoiceType): Capabilities =>
   numbered: isNumbered(books, type) ? "once" : "per-party",
 });
 
-/**
- * On a posted invoice Tryton changes the due date and nothing else, where it has one term. Of a draft that nobody else
- * has touched we write the head again.
- */
-export const fixedIn = (
-  entry: Pick<TrytonInvoice, "state" | "made" | "ours" | "terms">,
-): string[] => {
-  const isOpen = entry.made && (isDraft(entry) ? entry.ours : entry.terms.length === 1);
-  return isOpen ? [] : ["days.due", "reference", "order"];
-};
-
-/** A credit note takes away of what is open, used or not; what it settles is no payment. */
-function entryOf(
-  givesNumber: boolean,
-  row: TrytonInvoice,
-  desired: readonly Pick<Desired, "number" | "party">[],
-): Omit<Entry, "facts" | "native" | "unfinished"> & { readonly facts: Facts } {
-  const { credits = [], number, status, reference, made, owner = null } = row;
-  const draft = draftName(row.id);
-  const mark = row.mark ?? owner;
-  const payments = row.settling.filter(
-    ({ name }) => !credits.some(({ settles }) => settles === name),
-  );
-  const open = Decimal.sum([row.amount_to_pay, ...credits.map(({ toPay }) => toPay)]);
-  const isSought = desired.length > 0;
-  return {
-    id: row.called ?? number ?? draft,
-    aliases: [draft],
-    mark,
-    number: isSought && givesNumber ? numberIn(row, desired) : reference,
-    party: row.party.code,
-    status: row.listed === true && isCreditedInFull(row) ? "cancelled" : status,
-    touched: !row.ours,
-    made,
-    disputed: row.disputed ?? false,
-    payments: payments.map(({ name, description, amount, instead }) => ({
-      mark: paidMarkIn(description),
-      amount,
-      id: name,
-      instead,
-    })),
-    paid: row.reconciled,
-    version: row.write_date ?? row.create_date,
-    fixed: fixedIn(row),
-    ...(row.inspected === true ? { besides: besidesOf(row, mark) } : {}),
-    ...(row.untold === undefined ? {} : { untold: cannotTell(row.untold) }),
-    facts: {
-      // What a person entered has the books' number, and ours as its reference.
-      ...(number === null || (isSought && !made) ? {} : { number }),
-      ...(isBelow(status, "posted") ? {} : { money: { open } }),
-    },
-  };
-}
-
-/** What other hands did to it that none of its fields shows. @param mark whose it is, whatever became of its mark */
-function besidesOf(row: TrytonInvoice, mark: string | null): Difference[] {
-  const { made, status, total_amount, amount_to_pay, credits = [] } = row;
-  const isApart = status === "posted" && total_amount.sign !== 0 && amount_to_pay.sign === 0;
-  const apart = "posted: what paid it is no longer reconciled with it";
-  return [
-    ...(made && mark !== row.mark ? [{ field: "mark", expected: `${mark}`, held: "none" }] : []),
-    ...credits.map(({ name, total }) => ({
-      field: "credit note",
-      expected: "none",
-      held: `${name} of ${total.fixed(2)}`,
-    })),
-    ...(isApart ? [{ field: "state", expected: "paid", held: apart }] : []),
-  ];
-}
-
-const isOf =
-  (held: string | null) =>
-  ({ number }: Pick<Desired, "number">): boolean =>
-    held !== null && sameNumber(number, held);
-
-/**
- * Where we give Tryton's number: one that another invoice has is taken, whoever's it is; a reference that somebody typed
- * is the number of that party's only. Null: it has none of those that are wanted.
- */
-function numberIn(
-  { number, reference, party }: Pick<TrytonInvoice, "number" | "reference" | "party">,
-  desired: readonly Pick<Desired, "number" | "party">[],
-): string | null {
-  if (desired.some(isOf(number))) return number;
-  const isTheirs = desired.some((one) => isOf(reference)(one) && one.party === party.code);
-  return isTheirs ? reference : null;
-}
-
 /* How they are found, listed and made. */
-
-/** What is looked for: everything that one of these names. */
-interface Names {
-  readonly marks?: readonly string[];
-  readonly references?: readonly string[];
-  /** Of those the numbers that a person may have typed in any case: what has no link yet. */
-  readonly typed?: readonly string[];
-  readonly numbers?: readonly string[];
-  readonly ids?: readonly number[];
-  /** Marks of what may stand on the other side: a sale that became a purchase. What is cancelled there does not count. */
-  readonly turned?: readonly string[];
-}
 
 /** Customer invoices, or bills. */
 interface Side {
@@ -197,44 +77,46 @@ interface Side {
   readonly guard: Guard;
 }
 
-const ofSide = async ({ books, type }: Pick<Side, "books" | "type">): Promise<Domain> =>
-  where({ ...(await ofCompany(books)), "type =": type });
+const ofSide = ({ books, type }: Pick<Side, "books" | "type">): Promise<rpc.Domain> =>
+  rpc.ownOf(books, [["type", "=", type]]);
 
 function recordsOf<K extends Kind>(
   books: Books,
   type: InvoiceType,
-): Records<K, Kept, TrytonInvoice> {
+): Records<K, Facts, TrytonInvoice> {
   const guard = openGuard(books, MODEL, type);
   const side = { books, type, guard };
+  const fields = type === "out" ? TOLD : undefined;
   return {
-    async search({ desired, ids = [], numbers = [] }, call) {
-      if (desired !== undefined) return located(side, desired, call);
-      const { signal, purpose } = call;
-      const names = { numbers: [...ids, ...numbers], references: numbers, ids: draftsIn(ids) };
-      const rows = await found(side, names, signal);
-      return purpose === "delivery" ? rows : listed(side, rows, signal);
+    async search({ desired, ids = [], numbers = [] }, { purpose, signal, ...call }) {
+      if (desired !== undefined) return located(side, desired, { purpose, signal, ...call });
+      const isListed = purpose === "inspection";
+      const names = { "number in": [...ids, ...numbers], "reference in": numbers };
+      const clause = rpc.either({ ...names, "id in": draftsIn(ids) });
+      const domain = [...(await ofSide(side)), NO_CREDIT_NOTE, clause];
+      const rows = await readInvoices(books, domain, { signal }, isListed ? fields : undefined);
+      return isListed ? listed(side, rows, signal) : rows;
     },
-    // In the order of database ids: what is made meanwhile comes last.
     async *list(scope, from, signal) {
-      const domain = [...(await ofSide(side)), NO_CREDIT_NOTE, within(scope)];
-      const search = { most: PAGE_RECORDS, signal };
-      const read = (after: number) => readInvoices(books, [...domain, ["id", ">", after]], search);
-      for await (const page of inPages(Number(from ?? 0), ({ id }: TrytonInvoice) => id, read)) {
-        const total = page.isEnd ? { total: await countOf(books, MODEL, domain, signal) } : {};
+      const isOpen = ["state", "in", ["draft", "validated", "posted"]];
+      const within = rpc.scopeDomain(scope, "invoice_date", isOpen);
+      const domain = [...(await ofSide(side)), NO_CREDIT_NOTE, within];
+      const read = (after: rpc.Domain, search: rpc.Search) =>
+        readInvoices(books, [...domain, after], search, fields);
+      for await (const { rows, isEnd, position } of rpc.pagesOf(from, signal, read, ({ id }) => id))
         yield {
-          rows: await listed(side, page.rows, signal),
-          position: String(page.last),
-          ...total,
+          rows: await listed(side, rows, signal),
+          position,
+          ...(isEnd ? { total: await rpc.countOf(books, MODEL, domain, signal) } : {}),
         };
-      }
     },
     async create(all) {
       const desired = all.map((one) => one.desired);
       const parties = await addressedAll(books, desired);
       const values: object[] = [];
-      for (const [at, one] of all.entries()) {
-        const its = await invoiceValues(books, one, parties[at] as Addressed);
-        values.push(guard.isErps ? { ...its, external_id: one.desired.mark } : its);
+      for (const [at, { desired: one, values: facts }] of all.entries()) {
+        const its = await invoiceValues(books, one, facts, parties[at] as Addressed);
+        values.push(guard.isErps ? { ...its, external_id: one.mark } : its);
       }
       const make = () => books.tryton.call<number[]>(`model.${MODEL}.create`, [values]);
       return (await guard.create(marksOf(desired), make)).map(draftName);
@@ -243,71 +125,75 @@ function recordsOf<K extends Kind>(
       await step(books, to, steps);
       if (to === "retracted") await guard.release(marksOf(steps.map(({ desired }) => desired)));
     },
+    // Posting stamps an invoice anew, and from then on Tryton lets nobody change its lines or taxes: its own stamp is enough.
+    changed: ({ tell }) =>
+      feed(
+        books,
+        [{ model: MODEL, record: "id", domain: [["type", "=", "out"]] }],
+        async (ids, signal) => {
+          const its = { "id in": ids, "state in": TOLD_STATES, "number !=": null };
+          const domain = await rpc.ownOf(books, rpc.where(its));
+          const rows = await readInvoices(books, domain, { signal }, TOLD);
+          const all = await named(side, rows, signal);
+          return tell(all.map((row) => ({ ...row, called: row.number ?? "" })));
+        },
+      ),
   };
 }
 
-async function found(
-  { books, type }: Side,
-  { marks = [], references = [], typed = [], numbers = [], ids = [], turned = [] }: Names,
-  signal: AbortSignal,
-  compared: readonly TrytonInvoice[] = [],
-): Promise<TrytonInvoice[]> {
-  const clause = either(
-    {
-      "comment in": marks.map(markOf),
-      "reference in": references,
-      "number in": numbers,
-      "id in": ids,
-    },
-    ...inAnyCase("reference", typed),
-  );
-  const other = type === "out" ? "in" : "out";
-  const there = { "type =": other, "comment in": turned.map(markOf), "state !=": "cancelled" };
-  const sides = [
-    [...(await ofSide({ books, type })), clause],
-    ...(turned.length === 0 ? [] : [where(there)]),
-  ];
-  const company = where(await ofCompany(books));
-  return readAgain(books, [...company, NO_CREDIT_NOTE, ["OR", ...sides]], compared, { signal });
-}
-
 async function located(
-  side: Side,
+  { books, type, guard }: Side,
   desired: readonly Desired<Kind>[],
   { made, compared = new Map(), purpose, signal }: Call,
 ): Promise<TrytonInvoice[]> {
-  const { books, guard } = side;
   const older = desired.filter(({ mark }) => !made.has(mark));
   const known = await guard.known(marksOf(older));
   const owners = new Map([...known].map(([mark, id]) => [id, mark]));
   const references = [...new Set(desired.flatMap(({ number }) => spellingsOf(number)))];
   const bindings = desired.flatMap(({ binding }) => binding ?? []);
-  const inspected = purpose === "inspection";
-  const names = {
-    marks: marksOf(desired),
-    references,
-    typed: inspected ? [] : desired.flatMap(({ binding, number }) => (binding ? [] : number)),
-    numbers: [...references, ...bindings],
-    ids: [...owners.keys(), ...draftsIn(bindings)],
-    // What stands on the other side is told by its mark, and nothing is booked beside it, also by a store that has lost
-    // its link. What is void asks for its own side only.
-    turned: inspected ? [] : marksOf(older.filter(({ target }) => target !== "cancelled")),
+  const isInspected = purpose === "inspection";
+  // What has no link yet may have been typed in any case.
+  const typed = desired.flatMap(({ binding, number }) => (binding ? [] : number));
+  const clause = rpc.either(
+    {
+      "comment in": marksOf(desired).map(markOf),
+      "reference in": references,
+      "number in": [...references, ...bindings],
+      "id in": [...owners.keys(), ...draftsIn(bindings)],
+    },
+    ...rpc.inAnyCase("reference", isInspected ? [] : typed),
+  );
+  // What stands on the other side is told by its mark, and nothing is booked beside it, also by a store that has lost
+  // its link. What is void asks for its own side only, and what is cancelled there does not count.
+  const turned = isInspected ? [] : older.filter(({ target }) => target !== "cancelled");
+  const there = {
+    "type =": type === "out" ? "in" : "out",
+    "comment in": marksOf(turned).map(markOf),
+    "state !=": "cancelled",
   };
+  const sides = [
+    [...(await ofSide({ books, type })), clause],
+    ...(turned.length === 0 ? [] : [rpc.where(there)]),
+  ];
+  const domain = await rpc.ownOf(books, [NO_CREDIT_NOTE, ["OR", ...sides]]);
   const before = [...compared.values()].map(({ native }) => native as TrytonInvoice);
-  const rows = await found(side, names, signal, before);
+  const rows = await readAgain(books, domain, before, { signal });
   // Nothing is decided by half of a document.
   for (const { untold } of rows) if (untold !== undefined) throw untold;
   // Nobody has noted a dispute on what this send has just made.
-  const disputes = new Set(marksOf(desired.filter(({ disputed }) => disputed)));
-  const noted = rows.filter(({ mark }) => mark === null || !made.has(mark) || disputes.has(mark));
-  const disputed = await disputedOf(books, noted);
-  const credits = inspected ? await creditsOf(books, rows, signal) : null;
+  const disputes = new Set(marksOf(desired.filter((one) => one.disputed)));
+  const isNoted = (row: TrytonInvoice): boolean => {
+    const { mark } = entryOf(row, false);
+    return mark === null || !made.has(mark) || disputes.has(mark);
+  };
+  const disputed = await disputedOf(books, rows.filter(isNoted));
+  const credits = isInspected ? await creditsOf(books, rows, signal) : null;
   return rows.map((row) => ({
     ...row,
     owner: owners.get(row.id) ?? null,
     disputed: disputed.has(row.id),
     credits: credits?.get(row.id) ?? [],
-    inspected,
+    ...(isInspected ? { purpose: "inspection" as const } : {}),
   }));
 }
 
@@ -317,54 +203,41 @@ async function listed(
   rows: readonly TrytonInvoice[],
   signal: AbortSignal,
 ): Promise<TrytonInvoice[]> {
-  const { books, type } = side;
   if (rows.length === 0) return [];
-  const credits = await creditsOf(books, rows, signal);
-  const disputed = await disputedOf(books, rows);
-  const names = await namesOf(side, rows, signal);
-  // What was born here tells what its source does; flows read customer invoices only.
-  const own = rows.filter(({ mark, number }) => mark === null && number !== null);
-  const ids = type === "in" ? [] : own.map(({ id }) => id);
-  const told = ids.length === 0 ? [] : await invoiceChanges(books, ids, signal);
-  const changes = new Map(told.map((change) => [change.id, change]));
-  return rows.map((row) => {
-    const called = names.get(row.id) ?? draftName(row.id);
-    return {
-      ...row,
-      called,
-      listed: true,
-      disputed: disputed.has(row.id),
-      credits: credits.get(row.id) ?? [],
-      change: changes.get(called) ?? null,
-    };
-  });
+  const credits = await creditsOf(side.books, rows, signal);
+  const disputed = await disputedOf(side.books, rows);
+  return (await named(side, rows, signal)).map((row) => ({
+    ...row,
+    purpose: "listing",
+    disputed: disputed.has(row.id),
+    credits: credits.get(row.id) ?? [],
+  }));
 }
 
 /**
- * What links call them: the number; but where several have one number, it is the first that is not cancelled that has
- * it, and the others are named as drafts are.
+ * With what links call them: the number; but where several have one number, it is the first that is not cancelled that
+ * has it, and the others are named as drafts are. Of customer invoices how many count is told as well: flows read no others.
  */
-async function namesOf(
+async function named(
   side: Side,
   rows: readonly TrytonInvoice[],
   signal: AbortSignal,
-): Promise<ReadonlyMap<number, string>> {
+): Promise<TrytonInvoice[]> {
   const numbers = rows.flatMap(({ number }) => number ?? []);
   const domain = [...(await ofSide(side)), ["number", "in", numbers]];
-  const all = await rowsOf(side.books, MODEL, domain, texts("number state"), { signal });
-  return new Map(
-    [...Map.groupBy(all, ({ number }) => number)].map(([number, same]) => {
-      const owner = same.find(({ state }) => state !== "cancelled") ?? same[0];
-      return [owner?.id ?? 0, number] as const;
-    }),
-  );
+  const all = await rpc.rowsOf(side.books, MODEL, domain, rpc.texts("number state"), { signal });
+  const byNumber = Map.groupBy(all, ({ number }) => number);
+  return rows.map((row) => {
+    const same = byNumber.get(row.number ?? "") ?? [];
+    const owner = same.find(({ state }) => state !== "cancelled") ?? same[0];
+    const namesakes = same.filter(({ state }) => LIVE_STATES.includes(state)).length;
+    const called = owner?.id === row.id ? owner.number : draftName(row.id);
+    return { ...row, called, ...(side.type === "out" ? { namesakes } : {}) };
+  });
 }
 
 const marksOf = (desired: readonly Pick<Desired, "mark">[]): string[] =>
   desired.map(({ mark }) => mark);
-
-const within = (scope: Scope): Domain =>
-  scopeDomain(scope, "invoice_date", ["state", "in", ["draft", "validated", "posted"]]);
 
 /*
  * An invoice as these books would show it, had it just been booked, and as Tryton's server takes it. What the client fills
@@ -373,10 +246,9 @@ const within = (scope: Scope): Domain =>
  */
 
 type Line = InvoiceDocument["lines"][number];
-type Type = InvoiceDocument["type"];
 
 /** What is owed, and lines whose product has no account. */
-const accountsOf = ({ config: { accounts } }: Books, type: Type) =>
+const accountsOf = ({ config: { accounts } }: Books, type: InvoiceType) =>
   type === "out"
     ? { owed: accounts.receivable, line: accounts.revenue }
     : { owed: accounts.payable, line: accounts.expense };
@@ -402,31 +274,65 @@ export async function factsOf(books: Books, document: InvoiceDocument): Promise<
 }
 
 /** Do invoices of this type get the platform's number? */
-const isNumbered = ({ config }: Books, type: Type): boolean =>
+const isNumbered = ({ config }: Books, type: InvoiceType): boolean =>
   type === "out" && config.numbering === "platform";
 
-async function lineOf(books: Books, type: Type, line: Line): Promise<FactLine> {
+async function lineOf(books: Books, type: InvoiceType, line: Line): Promise<FactLine> {
   const { lookup } = books;
   const product = line.product === null ? null : await lookup.product(line.product);
   const unit = line.unit === null ? null : await lookup.unit(line.unit);
   const own = type === "out" ? product?.revenue : product?.expense;
-  const { lump, ...sent } = pricedLine(line, {
-    quantity: unit?.digits ?? null,
-    unitPrice: await lookup.pricePlaces(),
-  });
+  const places = { quantity: unit?.digits ?? null, unitPrice: await lookup.pricePlaces() };
   return {
-    ...sent,
-    product: lump ? null : line.product,
+    ...pricedLine(line, places),
     account: line.account ?? own?.code ?? accountsOf(books, type).line,
-    unit: lump ? null : line.unit,
     amount: line.amount,
   };
 }
 
+/**
+ * Tryton computes a line's amount as quantity × unit price, rounded to the cent. Where that is not the amount of the
+ * document's line, or Tryton would not keep its digits, the amount stands: the line is booked as 1 × amount, without
+ * product and unit, and its quantity, unit and price are in its text. The total is right to the cent, no cent hides in
+ * another line, and no figure counts a gallon that was not there.
+ * @param places that Tryton keeps: of quantities in the line's unit (null: it has none), and of unit prices
+ * @throws Refused when a product's quantity has more digits than its unit takes
+ */
+export function pricedLine(
+  line: Line,
+  places: { readonly quantity: number | null; readonly unitPrice: number },
+): Pick<FactLine, "product" | "unit" | "quantity" | "unitPrice" | "text"> {
+  const { product, unit, quantity, unitPrice, amount, description: text } = line;
+  const { quantity: digits } = places;
+  const isCounted = quantity.times(unitPrice).round(CENTS).equals(amount);
+  const isFit = quantity.round(digits ?? PLACES_WITHOUT_UNIT).equals(quantity);
+  const isPriced = unitPrice.round(places.unitPrice).equals(unitPrice);
+  if (!isFit && digits !== null && product !== null)
+    throw new Refused({
+      code: "too-many-digits",
+      message: `the quantity ${quantity.text} ${unit} has more than the ${digits} decimal places that Tryton's unit ${unit} takes`,
+      next: `Give the unit ${unit} more digits and a finer rounding in Tryton (Product > Units of Measure), then retry.`,
+      field: "quantity",
+    });
+  if (isFit && isCounted && isPriced && (product === null || digits !== null))
+    return { product, unit, quantity, unitPrice, text };
+  // `ULSD (7500.5 gal × 2.413755 = 18104.38)`
+  const measured = `${quantity.text}${unit === null ? "" : ` ${unit}`}`;
+  const whole = `${text} (${measured} × ${unitPrice.text} = ${amount.text})`;
+  return { product: null, unit: null, quantity: ONE, unitPrice: amount, text: whole };
+}
+
+const ONE = Decimal.of("1");
+/** Of the company's currency. */
+const CENTS = 2;
+/** What Tryton takes of a quantity without a unit. */
+const PLACES_WITHOUT_UNIT = 2;
+
 /** The values of one `account.invoice.create`. @throws Refused, TrytonError */
 export async function invoiceValues(
   books: Books,
-  { desired: { document, mark }, values: { facts } }: Making,
+  { document, mark }: Pick<Desired<Kind>, "document" | "mark">,
+  facts: Facts,
   party: Addressed,
 ): Promise<object> {
   const { config, lookup } = books;
@@ -450,9 +356,9 @@ export async function invoiceValues(
     ...(isNumbered(books, type) ? { number } : {}),
     description: document.description,
     comment: markOf(mark),
-    invoice_date: day(invoiceDate),
+    invoice_date: rpc.day(invoiceDate),
     ...(term === undefined
-      ? { payment_term_date: day(dueDate ?? invoiceDate) }
+      ? { payment_term_date: rpc.day(dueDate ?? invoiceDate) }
       : { payment_term: await lookup.paymentTerm(term) }),
     lines: [["create", lines]],
     ...(taxes.length === 0 ? {} : { taxes: [["create", taxes]] }),
@@ -466,13 +372,11 @@ async function lineValues({ lookup }: Books, line: FactLine): Promise<object> {
     account: await lookup.account(account ?? ""),
     ...(product === null ? {} : { product: (await lookup.product(product)).id }),
     ...(unit === null ? {} : { unit: (await lookup.unit(unit)).id }),
-    quantity: float(quantity ?? ONE),
+    quantity: rpc.float(quantity ?? ONE),
     unit_price: unitPrice,
     description: text,
   };
 }
-
-const ONE = Decimal.of("1");
 
 /* What is done to invoices that are there: amended, posted, cancelled, and drafts of ours that are taken back. */
 
@@ -489,16 +393,19 @@ async function step(books: Books, to: StepTo, steps: readonly InvoiceStep[]): Pr
 async function amend(books: Books, { desired, entry, differences }: InvoiceStep): Promise<void> {
   const { native: invoice } = entry;
   const { number: reference, description, dueDate, invoiceDate } = desired.document;
-  const due = day(dueDate ?? invoiceDate);
+  const due = rpc.day(dueDate ?? invoiceDate);
   const differs = (field: string): boolean => differences.some((one) => one.field === field);
   if (differs("state")) await noteDispute(books, resourceOf(invoice), desired.disputed);
   if (differences.every(({ field }) => field === "state")) return;
   if (!isDraft(invoice)) {
     const values = { maturity_date: due };
-    await books.tryton.call("model.account.move.line.write", [invoice.terms, values]);
+    await books.tryton.call("model.account.move.line.write", [
+      invoice.lines_to_pay.map(({ id }) => id),
+      values,
+    ]);
     return;
   }
-  const term = invoice.facts.days?.due === undefined ? {} : { payment_term_date: due };
+  const term = entry.facts.days?.due === undefined ? {} : { payment_term_date: due };
   const values = { reference, description, ...term };
   await books.tryton.call("model.account.invoice.write", [[invoice.id], values]);
 }
@@ -584,7 +491,7 @@ async function cancel(books: Books, { desired, entry }: InvoiceStep): Promise<vo
     await credit(books, id, desired.document.endedDate);
   }
   // A button says nothing when it does nothing, and a second press would make a second credit note.
-  const now = await rowOf(books, "account.invoice", id, texts("state"));
+  const now = await rpc.rowOf(books, "account.invoice", id, rpc.texts("state"));
   if (now.state !== "cancelled") throw notCancelled(desired.document, entry.native);
 }
 
@@ -621,16 +528,16 @@ async function credit(books: Books, id: number, endedDate?: string): Promise<voi
 /** Without a date Tryton would take its server's today. */
 const creditOn = ({ tryton }: Books, id: number, date: string): Promise<void> =>
   wizard(tryton, "account.invoice.credit", ["account.invoice", id], async (execute) => {
-    const start = { with_refund: true, invoice_date: day(date) };
+    const start = { with_refund: true, invoice_date: rpc.day(date) };
     await execute({ start }, "credit");
   });
 
 async function isOnePeriod(books: Books, one: string, other: string): Promise<boolean> {
-  const domain = where({
-    ...(await ofCompany(books)),
+  const domain = rpc.where({
+    ...(await rpc.ofCompany(books)),
     "type =": "standard",
-    "start_date <=": day(one),
-    "end_date >=": day(other),
+    "start_date <=": rpc.day(one),
+    "end_date >=": rpc.day(other),
   });
-  return one <= other && (await countOf(books, "account.period", domain)) > 0;
+  return one <= other && (await rpc.countOf(books, "account.period", domain)) > 0;
 }

@@ -1,13 +1,16 @@
-/** Parties in Tryton as documents need them: by code, else by the platform's id of the company, else made. */
+/**
+ * Parties in Tryton, as documents need them (by code, else by the platform's id of the company, else made), and as their
+ * source tells them: those that buy from us, those that sell to us, and all others.
+ */
 import { Refused } from "../../src/core/errors.ts";
 import type { Party, PartyRecord } from "../../src/ledger/documents.ts";
-import { partiesOnce, partyChange, partyFacts } from "../../src/ledger/entries.ts";
-import { inPages, PAGE_RECORDS } from "../../src/ledger/holdings.ts";
+import { partiesOnce, partyChange, partyFacts, some } from "../../src/ledger/entries.ts";
+import { markOf } from "../../src/ledger/notes.ts";
 import type { Desired } from "../../src/ledger/port.ts";
 import type { Table } from "../../src/ledger/table.ts";
-import type { Books } from "./books.ts";
-import { either, idLists, idsOf, many, rowsOf, texts, where } from "./rows.ts";
-import { companyIdOf, parties, partyRecords } from "./sources.ts";
+import { type Books, companyIdOf } from "./books.ts";
+import * as rpc from "./rows.ts";
+import { feed, type Part } from "./sources.ts";
 import { TRYTON, TrytonError } from "./wire.ts";
 
 /** A party that an invoice can be addressed to: database ids. */
@@ -17,14 +20,15 @@ export interface Addressed {
 }
 
 /** A party as documents need it, and as its source tells it where it is read for that. */
-interface PartyRow extends Pick<Party, "code"> {
-  readonly name: string;
+interface PartyRow extends Pick<Party, "code" | "name"> {
   readonly id: number;
   /** The first of its addresses. */
   readonly address: number | null;
   readonly mark: string | null;
   readonly told?: PartyRecord;
 }
+
+const MODEL = "party.party";
 
 export const partyTable = (
   books: Books,
@@ -33,21 +37,26 @@ export const partyTable = (
   records: {
     async search({ desired, ids = [] }, { signal }) {
       if (desired !== undefined) return locate(books, desired);
-      const named = where({ "code in": ids });
-      const all = await idsOf(books, "party.party", named, { inactive: true, signal });
-      return all.length === 0 ? [] : told(books, all, signal);
+      const named = rpc.where({ "code in": ids });
+      const all = await rpc.idsOf(books, MODEL, named, { inactive: true, signal });
+      return told(books, all, signal);
     },
     async *list(_, from, signal) {
-      const search = { most: PAGE_RECORDS, inactive: true, signal } as const;
-      const read = (after: number) => idsOf(books, "party.party", where({ "id >": after }), search);
-      for await (const { rows, last } of inPages(Number(from ?? 0), Number, read))
-        yield { rows: await told(books, rows, signal), position: String(last) };
+      const pages = rpc.pagesOf(
+        from,
+        signal,
+        (after, search) => rpc.idsOf(books, MODEL, [after], { ...search, inactive: true }),
+        Number,
+      );
+      for await (const { rows, position } of pages)
+        yield { rows: await told(books, rows, signal), position };
     },
     async create(all) {
       for (const { desired } of all) await create(books, desired.document);
       return all.map(() => null);
     },
-    changed: () => parties(books),
+    changed: ({ tell }) =>
+      feed(books, partsOf(books), async (ids, signal) => tell(await told(books, ids, signal))),
   },
   write: ({ code, name }: Party) => ({ code, name }),
   facts: ({ code, name }) => partyFacts(code, name),
@@ -61,27 +70,14 @@ export const partyTable = (
     record === undefined ? null : partyChange(TRYTON.name, record),
 });
 
-const told = async (
-  books: Books,
-  all: readonly number[],
-  signal: AbortSignal,
-): Promise<PartyRow[]> =>
-  all.length === 0
-    ? []
-    : (await partyRecords(books, all, signal)).map((record) => ({
-        ...record,
-        id: 0,
-        address: null,
-        mark: record.companyId,
-        told: record,
-      }));
+/* As documents need them. */
 
 /** In one call; asked for each time, for a database restored from a backup may give an id to another one. */
 async function locate(books: Books, desired: readonly Desired<"party">[]): Promise<PartyRow[]> {
   const ids = desired.map(({ document }) => document.companyId);
   const codes = desired.map(({ document }) => document.code);
-  const domain = [either({ "code in": codes, "identifiers.code in": ids })];
-  const rows = await rowsOf(books, "party.party", domain, PARTY);
+  const domain = [rpc.either({ "code in": codes, "identifiers.code in": ids })];
+  const rows = await rpc.rowsOf(books, "party.party", domain, PARTY);
   return rows.flatMap(({ id, code, name, addresses: [address = null], identifiers }) => {
     const marks = identifiers.map((one) => one.code).filter((one) => ids.includes(one));
     const shown = marks.length === 0 ? [companyIdOf(identifiers)] : marks;
@@ -90,9 +86,9 @@ async function locate(books: Books, desired: readonly Desired<"party">[]): Promi
 }
 
 const PARTY = {
-  ...texts("code name"),
-  ...idLists("addresses"),
-  identifiers: many(texts("code")),
+  ...rpc.texts("code name"),
+  ...rpc.idLists("addresses"),
+  identifiers: rpc.many(rpc.texts("code")),
 };
 
 /** Those that documents are booked on, in their order; one without an address gets one. @throws TrytonError */
@@ -125,7 +121,7 @@ async function create({ tryton }: Books, { code, name, companyId }: Party): Prom
   } catch (error) {
     // Somebody else may have made it in between: codes are unique.
     if (!(error instanceof TrytonError && TAKEN.test(error.message))) throw error;
-    if ((await idsOf({ tryton }, "party.party", [["code", "=", code]])).length > 0) return;
+    if ((await rpc.idsOf({ tryton }, "party.party", [["code", "=", code]])).length > 0) return;
     throw new Refused({
       code: "party-inactive",
       message: `the party code ${code} (${name}) is taken in Tryton by a party that is not active`,
@@ -136,3 +132,127 @@ async function create({ tryton }: Books, { code, name, companyId }: Party): Prom
 }
 
 const TAKEN = /code on party must be unique/;
+
+/* As their source tells them. */
+
+const TOLD = (addressName: string) => ({
+  ...rpc.texts("code"),
+  ...rpc.textsOrNone("name email phone mobile"),
+  ...rpc.flags("active"),
+  ...rpc.idsOrNone("customer_payment_term supplier_payment_term"),
+  categories: rpc.many(rpc.texts("name")),
+  identifiers: rpc.many(rpc.texts("code")),
+  addresses: rpc.many({
+    ...rpc.textsOrNone("street city postal_code"),
+    name: rpc.called(addressName, rpc.as<string | null>()),
+    subdivision: rpc.oneOrNone(rpc.textsOrNone("code")),
+    country: rpc.oneOrNone(rpc.textsOrNone("code")),
+  }),
+});
+type Told = rpc.RowOf<ReturnType<typeof TOLD>>;
+
+/** These parties as they are now, inactive ones too; in the order of their ids. @throws TrytonError */
+async function told(
+  books: Books,
+  ids: readonly number[],
+  signal: AbortSignal,
+): Promise<PartyRow[]> {
+  if (ids.length === 0) return [];
+  const fields = TOLD((await books.tryton.release()).addressName);
+  const search = { inactive: true, signal } as const;
+  const rows = await rpc.rowsOf(books, MODEL, rpc.where({ "id in": ids }), fields, search);
+  const customers = await inRole(books, "customer", rows, signal);
+  const suppliers = await inRole(books, "supplier", rows, signal);
+  return rows.map((row) => {
+    const [address] = row.addresses;
+    const building = some(address?.name);
+    const street = some(address?.street);
+    // Of a structured address the street says the building too.
+    const lines = [building !== null && street?.includes(building) ? null : building, street];
+    const record = {
+      code: row.code,
+      name: row.name ?? "",
+      isCustomer: customers.has(row.id),
+      isSupplier: suppliers.has(row.id),
+      companyId: companyIdOf(row.identifiers),
+      email: some(row.email),
+      phone: some(row.phone) ?? some(row.mobile),
+      street: some(lines.filter((line) => line !== null).join("\n")),
+      city: some(address?.city),
+      state: some(address?.subdivision?.code),
+      zip: some(address?.postal_code),
+      country: some(address?.country?.code),
+      active: row.active,
+    };
+    const { code, name, companyId: mark } = record;
+    return { id: row.id, code, name, address: null, mark, told: record };
+  });
+}
+
+/**
+ * Tryton keeps no role of a party. Besides its payment term and its categories, a posted invoice says what it is to us.
+ * Invoices that came from the platform do not count: their parties are companies of the platform already.
+ */
+const ROLES = {
+  customer: { type: "out", term: "customer_payment_term", category: /^customer/i },
+  supplier: { type: "in", term: "supplier_payment_term", category: /^(supplier|vendor)/i },
+} as const;
+type Role = keyof typeof ROLES;
+
+const INVOICES = "account.invoice";
+const ROWS = 500;
+
+/** Those of these that have a role, as far as the configuration (`roles`) counts what says so; database ids. @throws TrytonError */
+async function inRole(
+  books: Books,
+  role: Role,
+  rows: readonly Told[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<number>> {
+  const signs = books.config.roles[role];
+  const { term, category } = ROLES[role];
+  const isSaid = (row: Told): boolean =>
+    (signs.includes("payment-term") && row[term] !== null) ||
+    (signs.includes("category") && row.categories.some(({ name }) => category.test(name)));
+  const found = new Set(rows.filter(isSaid).map(({ id }) => id));
+  if (!signs.includes("invoice")) return found;
+  const counted = [...counting(role), ...rpc.where(await rpc.ofCompany(books))];
+  let left = rows.map(({ id }) => id).filter((id) => !found.has(id));
+  // One party may have thousands: those that are found are not asked for again.
+  while (left.length > 0) {
+    const domain = [...counted, ["party", "in", left]];
+    const search = { most: ROWS, signal };
+    const invoices = await rpc.rowsOf(books, INVOICES, domain, rpc.ids("party"), search);
+    for (const { party } of invoices) found.add(party);
+    left = invoices.length < ROWS ? [] : left.filter((id) => !found.has(id));
+  }
+  return found;
+}
+
+/** A posted invoice leaves this only when it is cancelled: then its party stays what it was told to be. */
+const counting = (role: Role): rpc.Domain => [
+  ...rpc.where({ "type =": ROLES[role].type, "state in": ["posted", "paid"] }),
+  rpc.either({ "comment =": null, "comment not like": `%${markOf("_")}%` }),
+];
+
+/**
+ * A party's address, its telephone or its identifier can change without a new stamp of the party, and so can what it is
+ * to us: its first invoice is posted.
+ */
+const partsOf = ({ config: { roles } }: Books): readonly Part[] => [
+  { model: MODEL, record: "id", domain: [] },
+  ...["party.address", "party.contact_mechanism", "party.identifier"].map((model) => ({
+    model,
+    record: "party",
+    domain: [["party", "!=", null]],
+  })),
+  ...(["customer", "supplier"] as const)
+    .filter((role) => roles[role].includes("invoice"))
+    .map((role) => ({
+      name: `${INVOICES} ${ROLES[role].type}`,
+      model: INVOICES,
+      record: "party",
+      domain: counting(role),
+      once: true,
+    })),
+];

@@ -1,7 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { pricedLine } from "./priced.ts";
+import { pricedLine } from "./invoices.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
 const gallons = { quantity: 4, unitPrice: 6 };
@@ -14,61 +14,46 @@ const line = {
   amount: d("18103.96"),
   description: "ULSD",
 };
-const freight = { ...line, product: null, unit: null, description: "Freight" };
 
-describe("quantities of a line", () => {
-  test.for([
-    ["half a cent goes to the even one, as in ERPs", "1", "0.125", "0.12"],
-    ["credits are rounded as charges are", "-3", "0.115", "-0.34"],
-    ["digits that a double does not have", "1234567.8901", "0.123456", "152414.81"],
-  ] as const)("%s: quantity × price stands", ([, quantity, unitPrice, amount]) => {
-    const one = { ...line, quantity: d(quantity), unitPrice: d(unitPrice), amount: d(amount) };
-    expect(pricedLine(one, gallons)).toEqual({
-      lump: false,
-      quantity: d(quantity),
-      unitPrice: d(unitPrice),
-      text: "ULSD",
-    });
-  });
+test.for([
+  ["half a cent goes to the even one, as in ERPs", "1", "0.125", "0.12"],
+  ["credits are rounded as charges are", "-3", "0.115", "-0.34"],
+  ["digits that a double does not have", "1234567.8901", "0.123456", "152414.81"],
+] as const)("%s: quantity × price stands", ([, quantity, unitPrice, amount]) => {
+  const one = { ...line, quantity: d(quantity), unitPrice: d(unitPrice), amount: d(amount) };
+  const { product, unit } = line;
+  const kept = { product, unit, quantity: d(quantity), unitPrice: d(unitPrice), text: "ULSD" };
+  expect(pricedLine(one, gallons)).toEqual(kept);
+});
 
-  test.for([
-    ["a cent more", { amount: d("18103.97") }, "(7500.5 gal × 2.4137 = 18103.97)"],
-    ["half a cent up", { quantity: d("1"), unitPrice: d("0.125"), amount: d("0.13") }, "0.13)"],
-    [
-      "a price of more digits than the books keep",
-      { unitPrice: d("2.413700000001"), amount: d("18103.96") },
-      "(7500.5 gal × 2.413700000001 = 18103.96)",
-    ],
-  ] as const)("%s: the amount stands, and says where it is from", ([, more, words]) => {
-    expect(pricedLine({ ...line, ...more }, gallons)).toEqual({
-      lump: true,
-      quantity: d("1"),
-      unitPrice: d(more.amount.text),
-      text: expect.stringMatching(/^ULSD \(/) as string,
-    });
-    expect(pricedLine({ ...line, ...more }, gallons)).toMatchObject({
-      text: expect.stringContaining(words) as string,
-    });
-  });
+type Line = Parameters<typeof pricedLine>[0];
+const freight = { product: null, unit: null, description: "Freight" };
+test.for<[says: string, more: Partial<Line>, text: string]>([
+  ["a cent more", { amount: d("18103.97") }, "ULSD (7500.5 gal × 2.4137 = 18103.97)"],
+  [
+    "half a cent up",
+    { quantity: d("1"), unitPrice: d("0.125"), amount: d("0.13") },
+    "ULSD (1 gal × 0.125 = 0.13)",
+  ],
+  [
+    "a price of more digits than the books keep",
+    { unitPrice: d("2.413700000001") },
+    "ULSD (7500.5 gal × 2.413700000001 = 18103.96)",
+  ],
+  [
+    "freight by the gallon of more digits than the books keep",
+    { ...freight, quantity: d("7500.1234"), unitPrice: d("0.02"), amount: d("150.00") },
+    "Freight (7500.1234 × 0.02 = 150.00)",
+  ],
+])("%s: the amount stands, and says where it is from", ([, more, text]) => {
+  const one: Line = { ...line, ...more };
+  const digits = { ...gallons, quantity: one.unit === null ? null : gallons.quantity };
+  const kept = { product: null, unit: null, quantity: d("1"), unitPrice: one.amount, text };
+  expect(pricedLine(one, digits)).toEqual(kept);
+});
 
-  test("freight by the gallon keeps its sum when the books would not take its digits", () => {
-    const fine = {
-      ...freight,
-      quantity: d("7500.1234"),
-      unitPrice: d("0.02"),
-      amount: d("150.00"),
-    };
-    expect(pricedLine(fine, { ...gallons, quantity: null })).toEqual({
-      lump: true,
-      quantity: d("1"),
-      unitPrice: d("150.00"),
-      text: "Freight (7500.1234 × 0.02 = 150.00)",
-    });
-  });
-
-  test("more digits of a product than its unit takes are refused, never rounded", () => {
-    const fine = { ...line, quantity: d("7500.50001") };
-    expect(() => pricedLine(fine, gallons)).toThrow(Refused);
-    expect(() => pricedLine(fine, gallons)).toThrow("4 decimal places");
-  });
+test("more digits of a product than its unit takes are refused, never rounded", () => {
+  const fine = { ...line, quantity: d("7500.50001") };
+  expect(() => pricedLine(fine, gallons)).toThrow(Refused);
+  expect(() => pricedLine(fine, gallons)).toThrow("4 decimal places");
 });

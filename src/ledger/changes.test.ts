@@ -1,20 +1,19 @@
 /** Paid means paid with money: what is told of who paid an invoice, and with what (ADR 0010). */
 import { expect, test } from "vitest";
 import { Decimal } from "../core/decimal.ts";
-import { type PaidInvoice, payersOf } from "./entries.ts";
+import { payersOfEntry } from "./entries.ts";
+import type { PaymentOn } from "./port.ts";
 
 const d = (text: string): Decimal => Decimal.of(text);
-type Settling = PaidInvoice["settling"][number];
-const part = (amount: string, more: Partial<Settling> = {}): Settling => ({
-  isOurs: false,
+const part = (amount: string, more: Partial<PaymentOn> = {}): PaymentOn => ({
+  mark: null,
   amount: d(amount),
-  isReconciled: true,
   ...more,
 });
-const ours = { isOurs: true };
+const ours = { mark: "payment-1" };
 const credit = { instead: "credit note C-7" };
 
-test.for<[what: string, open: string, settling: readonly Settling[], clearedBy: string]>([
+test.for<[what: string, open: string, settling: readonly PaymentOn[], clearedBy: string]>([
   ["nothing", "100.00", [], "money"],
   ["a payment", "0.00", [part("100.00")], "money"],
   ["two payments, one of ours", "0.00", [part("60.00"), part("40.00", ours)], "money"],
@@ -42,20 +41,25 @@ test.for<[what: string, open: string, settling: readonly Settling[], clearedBy: 
     "money",
   ],
 ])("an invoice of 100.00 that is settled by %s", ([, open, settling, clearedBy]) => {
-  const state = d(open).sign === 0 ? "paid" : "posted";
-  const told = payersOf({ state, total: d("100.00"), open: d(open), settling });
+  const status = d(open).sign === 0 ? "settled" : "posted";
+  const told = payersOfEntry({ status, payments: settling }, d("100.00"), d(open));
   expect(told.clearedBy).toBe(clearedBy);
-  const isOurs = settling.length > 0 && settling.every((one) => one.isOurs);
-  expect(told.paidByPlatform).toBe(state === "paid" && isOurs && clearedBy === "money");
+  const isOurs = settling.length > 0 && settling.every(({ mark }) => mark !== null);
+  expect(told.paidByPlatform).toBe(status === "settled" && isOurs && clearedBy === "money");
 });
 
 test("an invoice that our payments settle but for a rest was not paid by the platform alone", () => {
-  const settling = [part("90.00", ours)];
-  const paid = { state: "paid", total: d("100.00"), open: Decimal.zero, settling };
-  expect(payersOf(paid)).toMatchObject({ paidByPlatform: false });
+  const entry = { status: "settled", payments: [part("90.00", ours)] } as const;
+  expect(payersOfEntry(entry, d("100.00"), Decimal.zero)).toMatchObject({ paidByPlatform: false });
+});
+
+test("an invoice of which a payment waits for its settlement was not paid by that one", () => {
+  const payments = [part("100.00", ours), part("100.00", { isPending: true })];
+  const told = payersOfEntry({ status: "settled", payments }, d("100.00"), Decimal.zero);
+  expect(told).toMatchObject({ paidByPlatform: true });
 });
 
 test("one that is cancelled says nothing of what it was settled by", () => {
-  const paid = { state: "cancelled", total: d("100.00"), open: Decimal.zero, settling: [] };
-  expect(payersOf(paid)).toEqual({ paidByPlatform: false, paidByOthers: null, clearedBy: "money" });
+  const told = payersOfEntry({ status: "cancelled", payments: [] }, d("100.00"), Decimal.zero);
+  expect(told).toEqual({ paidByPlatform: false, paidByOthers: null, clearedBy: "money" });
 });

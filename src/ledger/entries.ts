@@ -9,7 +9,7 @@ import type { Fault } from "../core/record.ts";
 import type { Day, Facts } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
 import type { InvoiceRecord, PartyRecord, PriceRecord } from "./documents.ts";
-import type { Capabilities, Entry, PartyAdapter } from "./port.ts";
+import type { Capabilities, Entry, PartyAdapter, PaymentOn } from "./port.ts";
 
 /** Of parties that are made and never changed. @param atomic parties that one call makes */
 export const partiesOnce = (
@@ -43,7 +43,7 @@ export async function orRefused<One, Made>(
 }
 
 /** What a record says beside its facts: fields of {@link InvoiceRecord}. */
-interface RecordHead extends Pick<
+export interface RecordHead extends Pick<
   InvoiceRecord,
   "id" | "state" | "partyCompanyId" | "paidByPlatform" | "paidByOthers" | "clearedBy" | "platformId"
 > {
@@ -222,24 +222,6 @@ export const numberTwice = (books: string, number: string): Fault => ({
   field: "Number",
 });
 
-/** An invoice with what pays it, or counts as paying it. */
-export interface PaidInvoice {
-  /** As a record has it: `posted`, `paid`. */
-  readonly state: string;
-  readonly total: Decimal;
-  readonly open: Decimal;
-  readonly settling: readonly {
-    /** It is a payment that we booked for the platform. */
-    readonly isOurs: boolean;
-    /** Positive when it lowers what is open. */
-    readonly amount: Decimal;
-    /** The two are settled with each other; else it waits for that. */
-    readonly isReconciled: boolean;
-    /** See {@link PaymentOn.instead}. */
-    readonly instead?: string | null;
-  }[];
-}
-
 /** Fields of a record that say who paid it, and with what. */
 export interface Payers {
   /** It is settled by nothing but payments that we booked for the platform. */
@@ -255,40 +237,31 @@ export const MONEY = "money";
 
 /**
  * Who paid it, and with what (ADR 0010): the one rule for every ERP. Paid means paid with money. A credit note, a
- * write-off, a discount, an entry, or an amount that no payment explains is named.
+ * write-off, a discount, an entry, or an amount that no payment explains is named. One of nothing was voided.
  */
-export function payersOf({ state, total, open, settling }: PaidInvoice): Payers {
-  const settled = settling.filter(({ isReconciled }) => isReconciled);
-  const ours = sumOf(settling.filter(({ isOurs }) => isOurs));
+export function payersOfEntry(
+  { status, payments }: Pick<Entry, "status" | "payments">,
+  total: Decimal,
+  open: Decimal,
+): Payers {
+  const settling = payments.filter(({ amount }) => amount.sign !== 0);
+  const settled = settling.filter(({ isPending }) => isPending !== true);
+  const ours = sumOf(settling.filter(({ mark }) => mark !== null));
   const others = total.minus(open).minus(ours);
-  const clearedBy =
-    state === "paid" || state === "posted" ? clearedIn(total, open, settling) : MONEY;
-  const isByPlatform = settled.length > 0 && settled.every(({ isOurs }) => isOurs);
+  const isCounted = status === "settled" || status === "posted";
+  const clearedBy = isCounted ? clearedIn(total, open, settling) : MONEY;
+  const isByPlatform = settled.length > 0 && settled.every(({ mark }) => mark !== null);
   return {
-    paidByPlatform: state === "paid" && isByPlatform && clearedBy === MONEY,
-    paidByOthers: state === "posted" && others.sign > 0 ? others : null,
+    paidByPlatform: status === "settled" && isByPlatform && clearedBy === MONEY,
+    paidByOthers: status === "posted" && others.sign > 0 ? others : null,
     clearedBy,
   };
 }
 
-/** The same of an entry whose payments are all settled with it. One of nothing was voided. */
-export const payersOfEntry = (
-  { status, payments }: Pick<Entry, "status" | "payments">,
-  total: Decimal,
-  open: Decimal,
-): Payers =>
-  payersOf({
-    state: status === "settled" ? "paid" : status,
-    total,
-    open,
-    settling: payments
-      .filter(({ amount }) => amount.sign !== 0)
-      .map((one) => ({ ...one, isOurs: one.mark !== null, isReconciled: true })),
-  });
+const isMoney = ({ instead = null }: PaymentOn): boolean => instead === null;
 
 /** What raises what is open (another invoice of the same reconciliation) settles nothing. */
-function clearedIn(total: Decimal, open: Decimal, settling: PaidInvoice["settling"]): string {
-  const isMoney = ({ instead = null }: (typeof settling)[number]): boolean => instead === null;
+function clearedIn(total: Decimal, open: Decimal, settling: readonly PaymentOn[]): string {
   const instead = settling.filter((one) => !isMoney(one) && one.amount.sign > 0);
   const money = sumOf(settling.filter(isMoney));
   const unexplained = total.minus(open).minus(money).minus(sumOf(instead));

@@ -88,6 +88,8 @@ export interface PaymentOn {
   readonly id?: string;
   /** What it is where it is no money, as people call it: `credit note #34`, `write-off #7`. Left out, null: money. */
   readonly instead?: string | null;
+  /** The two are not settled with each other yet. Left out: they are. */
+  readonly isPending?: boolean;
 }
 
 /** A document as it stands in the books. */

@@ -9,13 +9,13 @@ import type { SourceUnavailable } from "../core/errors.ts";
 import type { Day, Facts, Holdings, Scope } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
 import { spellingsOf } from "../core/keys.ts";
-import type { InvoiceRecord } from "./documents.ts";
 import {
   invoiceRecord,
   orRefused,
   payersOfEntry,
   priceChanges,
   type PriceLine,
+  type RecordHead,
 } from "./entries.ts";
 import { unavailable } from "./errors.ts";
 import { ledgerHoldings, partyListHoldings, priceHoldings } from "./holdings.ts";
@@ -117,7 +117,7 @@ export const stampedRows =
 const SUMS = ["untaxed", "tax", "total"] as const;
 
 /** One kind of document in an ERP. `Values`: what is written of one; a row has these fields, too. */
-export interface Table<K extends TableKind, Values, Row extends Values, Codes = null> {
+export interface Table<K extends TableKind, Values, Row, Codes = null> {
   readonly can: Capabilities;
   readonly records: Records<K, Values, Row>;
   /** Refuses, before a request is made of it, a document that can never be kept. Pure. @throws Refused */
@@ -128,9 +128,10 @@ export interface Table<K extends TableKind, Values, Row extends Values, Codes = 
   write(document: Documents[K], codes: Codes): Values | Promise<Values>;
   /**
    * What values or a row say in neutral words. One function reads what is to be written and what is there, so nothing can
-   * differ but what the ERP has made of it. Number, party, sums, side and currency are not repeated here.
+   * differ but what the ERP has made of it. Number, party, sums, side and currency are not repeated here. Left out: values
+   * are such facts, and {@link read} tells those of a row.
    */
-  facts(values: Values): Facts;
+  facts?(values: Values): Facts;
   /** The rest of a record. @param desired documents that are looked for, where there are any */
   read(row: Row, desired: readonly Desired<K>[]): Read<Row>;
   /** The sums that the ERP shows of a document; it adds up by itself. Left out: all of them. */
@@ -161,7 +162,7 @@ type Company = Pick<Surroundings, "currency">;
 const SIDES = { invoice: "sale", bill: "purchase" } as const;
 
 /** The adapter that the driver works with. */
-function tableAdapter<K extends TableKind, Values, Row extends Values, Codes>(
+function tableAdapter<K extends TableKind, Values, Row, Codes>(
   kind: K,
   table: Table<K, Values, Row, Codes>,
   company: Company,
@@ -188,7 +189,8 @@ function tableAdapter<K extends TableKind, Values, Row extends Values, Codes>(
     async expected(documents, call) {
       const codes = await codesOf(table, documents, call);
       return orRefused(documents, async (document) => {
-        const facts = table.facts(await table.write(document, codes));
+        const values = await table.write(document, codes);
+        const facts = table.facts?.(values) ?? (values as Facts);
         return inWords(kind, company, { money: sumsOf(document, table.sums) }, facts);
       });
     },
@@ -226,7 +228,7 @@ function tableAdapter<K extends TableKind, Values, Row extends Values, Codes>(
 
 const READ = { key: "read", purpose: "inspection", made: new Set<string>() } as const;
 
-const codesOf = async <K extends TableKind, Values, Row extends Values, Codes>(
+const codesOf = async <K extends TableKind, Values, Row, Codes>(
   table: Table<K, Values, Row, Codes>,
   documents: readonly Documents[K][],
   call: Call,
@@ -280,7 +282,7 @@ function inWords(kind: TableKind, { currency }: Company, more: Facts, facts: Fac
   };
 }
 
-function entryOf<K extends TableKind, Values, Row extends Values, Codes>(
+function entryOf<K extends TableKind, Values, Row, Codes>(
   kind: K,
   table: Table<K, Values, Row, Codes>,
   company: Company,
@@ -293,7 +295,7 @@ function entryOf<K extends TableKind, Values, Row extends Values, Codes>(
     kind,
     company,
     { ...(party === undefined ? {} : { party }), ...more },
-    table.facts(row),
+    table.facts?.(row as unknown as Values) ?? {},
   );
   const entry = { ...PLAIN_ENTRY, ...read, facts, native: row };
   const change = table.tell?.(entry);
@@ -304,7 +306,10 @@ function entryOf<K extends TableKind, Values, Row extends Values, Codes>(
  * A customer invoice as a source tells it: what its entry says, and who paid it, with what (ADR 0010). A draft may still
  * change and is not told. @param more what the entry does not say
  */
-export function toldInvoice(entry: Entry, more: Partial<InvoiceRecord> = {}): Change | null {
+export function toldInvoice(
+  entry: Pick<Entry, "id" | "status" | "facts" | "payments" | "paid" | "mark">,
+  more: Partial<RecordHead> = {},
+): Change | null {
   const { id, status, facts, payments, paid, mark } = entry;
   if (id === null || status === "draft" || status === "handed") return null;
   const { total, open } = facts.money ?? {};
@@ -319,8 +324,9 @@ export function toldInvoice(entry: Entry, more: Partial<InvoiceRecord> = {}): Ch
     paidDate: paid,
     ...payersOfEntry({ status, payments }, ...sums),
     platformId: mark,
+    ...more,
   };
-  const record = { ...invoiceRecord(facts, head), ...more };
+  const record = invoiceRecord(facts, head);
   return { id, version: null, text: stringifyExact(record) };
 }
 

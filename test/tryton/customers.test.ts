@@ -1,8 +1,14 @@
 /** Who is a customer, with the engine, the real mappings, a real Tryton and the sandbox. */
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Books } from "../../connectors/tryton/books.ts";
-import { invoices as invoiceSource, parties } from "../../connectors/tryton/sources.ts";
-import { byId, type Desk, deskIn, reader } from "../../connectors/tryton/sources/source.fixture.ts";
+import {
+  byId,
+  type Desk,
+  deskIn,
+  reader,
+  invoices as invoiceSource,
+  parties,
+} from "../../connectors/tryton/sources/source.fixture.ts";
 import {
   bookedCustomers as customers,
   bookedInvoices as invoices,

@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import { SourceUnavailable } from "../../../src/core/errors.ts";
 import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
 import type { Mark } from "../../../src/ledger/stamps.ts";
-import { parties } from "../sources.ts";
-import { byId, deskIn, reader } from "./source.fixture.ts";
+import { byId, deskIn, reader, parties } from "./source.fixture.ts";
 
 const codesOf = (changes: readonly { readonly id: string }[]) =>
   new Set(changes.map(({ id }) => id));

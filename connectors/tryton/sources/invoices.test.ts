@@ -5,8 +5,7 @@ import { markOf, paymentMark } from "../../../src/ledger/notes.ts";
 import { InvoiceRecord } from "../../../src/ledger/documents.ts";
 import { day } from "../rows.ts";
 import { openTryton } from "../wire.ts";
-import { invoices, paidInvoices } from "../sources.ts";
-import { type Desk, deskIn, exactly, reader } from "./source.fixture.ts";
+import { type Desk, deskIn, exactly, reader, invoices } from "./source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
 const PLATFORM_ID = "0b6f7a52-4c1e-4d8a-9f5e-1c2d3e4f5a6b";
@@ -166,7 +165,7 @@ describe.skipIf(!trytonIsThere)("customer invoices of Tryton", () => {
     const id = await invoice(desk);
     await post(desk, id);
     const all = reader(invoices(desk.books));
-    const paid = reader(paidInvoices(desk.books));
+    const paid = reader(invoices(desk.books));
     await all.read();
     expect((await paid.read()).changes.map(exactly)).toMatchObject([{ paidByOthers: null }]);
     await pay(desk, id, "19934.49", "check 4711");
@@ -186,7 +185,7 @@ describe.skipIf(!trytonIsThere)("customer invoices of Tryton", () => {
     const id = await invoice(desk);
     await post(desk, id);
     await pay(desk, id, "19934.49", paymentMark("pay-1"));
-    const [change] = (await reader(paidInvoices(desk.books)).read()).changes;
+    const [change] = (await reader(invoices(desk.books)).read()).changes;
     expect(exactly(change)).toMatchObject({ paidByPlatform: true });
   });
 
@@ -195,7 +194,7 @@ describe.skipIf(!trytonIsThere)("customer invoices of Tryton", () => {
     const id = await invoice(desk);
     await post(desk, id);
     await pay(desk, id, "34.49", paymentMark("pay-1"));
-    const source = reader(paidInvoices(desk.books));
+    const source = reader(invoices(desk.books));
     const told = async () => exactly((await source.read()).changes.at(-1));
     expect(await told()).toMatchObject({ amountToPay: d("19900.00"), paidByOthers: null });
     await pay(desk, id, "900.00", "check 12");
@@ -211,7 +210,7 @@ describe.skipIf(!trytonIsThere)("customer invoices of Tryton", () => {
 
   test("what settles an invoice and is no money is told by its name: a credit note, an entry, a write-off", async () => {
     const desk = deskIn(server);
-    const source = reader(paidInvoices(desk.books));
+    const source = reader(invoices(desk.books));
     const told = async (invoiceId: number) => {
       const numbers = ["model.account.invoice.read", [[invoiceId], ["number"]]] as const;
       const [{ number }] = await desk.clerk.call<[{ number: string }]>(...numbers);

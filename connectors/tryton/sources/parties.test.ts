@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
 import { PartyRecord } from "../../../src/ledger/documents.ts";
-import { parties } from "../sources.ts";
-import { byId, deskIn, exactly, reader } from "./source.fixture.ts";
+import { byId, deskIn, exactly, reader, parties } from "./source.fixture.ts";
 
 const COMPANY_ID = "5d0f2c7e-9b1a-4c3d-8e5f-6a7b8c9d0e1f";
 

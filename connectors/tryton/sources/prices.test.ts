@@ -1,12 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Source } from "../../../src/core/contract.ts";
 import { Decimal } from "../../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
 import { PriceRecord } from "../../../src/ledger/documents.ts";
-import { ledgerOf } from "../index.ts";
-import { byId, type Desk, deskIn, exactly, reader } from "./source.fixture.ts";
-
-const prices = (books: Desk["books"]): Source => ledgerOf(books).sources["prices"] as Source;
+import { byId, type Desk, deskIn, exactly, reader, prices } from "./source.fixture.ts";
 
 describe.skipIf(!trytonIsThere)("prices of Tryton", () => {
   const server = useTryton();

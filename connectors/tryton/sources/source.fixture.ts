@@ -5,6 +5,7 @@ import { type Json, parseExact } from "../../../src/core/json.ts";
 import type { TrytonServer } from "../../../test/support/tryton.ts";
 import { type Books, openLookup } from "../books.ts";
 import { TrytonConfig } from "../config.ts";
+import { ledgerOf } from "../index.ts";
 import { openTryton, type Tryton } from "../wire.ts";
 
 type Database = ReturnType<TrytonServer["copy"]>;
@@ -22,6 +23,14 @@ export interface Desk {
   /** The id of the one row with this value. */
   one(model: string, field: string, value: unknown): Promise<number>;
 }
+
+const sourceOf =
+  (name: string) =>
+  (books: Books): Source =>
+    ledgerOf(books).sources[name] as Source;
+export const parties = sourceOf("parties");
+export const invoices = sourceOf("invoices");
+export const prices = sourceOf("prices");
 
 export const settings = (database: Database, more: object = {}): Record<string, unknown> => ({
   url: database.url,
