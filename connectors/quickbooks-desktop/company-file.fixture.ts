@@ -17,7 +17,8 @@ import {
   type Row,
   type Table,
 } from "./company-queries.fixture.ts";
-import { type Element, elementIn, escaped } from "./qbxml.ts";
+import type { Element } from "../quickbooks/element.ts";
+import { elementIn, escaped } from "./qbxml.ts";
 
 export type { Row, Table } from "./company-queries.fixture.ts";
 

@@ -2,7 +2,8 @@
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refusal } from "./company-order.fixture.ts";
 import type { Row, Table } from "./company-queries.fixture.ts";
-import { type Element, escaped } from "./qbxml.ts";
+import type { Element } from "../quickbooks/element.ts";
+import { escaped } from "./qbxml.ts";
 
 const PARTIES = {
   SalesOrder: { list: "Customer", line: "SalesOrderLine" },

@@ -1,5 +1,5 @@
 /** What QuickBooks takes of a request before it looks at its content, from the published schema: nothing of ours. */
-import type { Element } from "./qbxml.ts";
+import type { Element } from "../quickbooks/element.ts";
 
 const LIST_QUERY =
   "ListID+ FullName+ MaxReturned ActiveStatus FromModifiedDate ToModifiedDate NameFilter NameRangeFilter IncludeRetElement:50+ OwnerID+";

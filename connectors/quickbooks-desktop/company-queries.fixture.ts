@@ -4,7 +4,8 @@
  */
 import { crc32 } from "node:zlib";
 import { Refusal } from "./company-order.fixture.ts";
-import { type Element, elementIn, escaped } from "./qbxml.ts";
+import type { Element } from "../quickbooks/element.ts";
+import { elementIn, escaped } from "./qbxml.ts";
 
 export type Table =
   | "Customer"

@@ -5,6 +5,7 @@ import type { FactLine } from "../../src/core/holdings.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
 import type { Writing } from "../../src/ledger/table.ts";
+import type { Element } from "../quickbooks/element.ts";
 import {
   type DocumentBooks,
   type DocumentKind,
@@ -20,7 +21,7 @@ import type { PartyList } from "../quickbooks/parties.ts";
 import { ascii, documentNumber, guidOf, markedBy, REF_NUMBER_MOST } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import { partyRef } from "./parties.ts";
-import type { Element, Values } from "./qbxml.ts";
+import type { Values } from "./qbxml.ts";
 import {
   type Asked,
   byListId,

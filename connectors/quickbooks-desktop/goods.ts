@@ -11,6 +11,7 @@ import { goodsLine } from "../../src/ledger/goods.ts";
 import { platformIdIn } from "../../src/ledger/notes.ts";
 import { type GoodsRow, type GoodsTable, noteOf, orderIn } from "../../src/ledger/orders.ts";
 import { type Capabilities, type Desired, LedgerError } from "../../src/ledger/port.ts";
+import type { Element } from "../quickbooks/element.ts";
 import {
   ascii,
   documentNumber,
@@ -21,7 +22,7 @@ import {
 } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import { partyRef } from "./parties.ts";
-import type { Element, Values } from "./qbxml.ts";
+import type { Values } from "./qbxml.ts";
 import {
   type Asked,
   byTxnId,

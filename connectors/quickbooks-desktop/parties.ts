@@ -1,10 +1,11 @@
 /** Customers and vendors in QuickBooks Desktop. Documents call them by their names, links by their ids. */
 import { markOf } from "../../src/ledger/notes.ts";
 import type { Desired } from "../../src/ledger/port.ts";
+import type { Element } from "../quickbooks/element.ts";
 import { type PartyList, partyOf, type PartyRow } from "../quickbooks/parties.ts";
 import { ascii, guidOf, NAME_MOST, type Side } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
-import type { Element, Values } from "./qbxml.ts";
+import type { Values } from "./qbxml.ts";
 import {
   allOf,
   type Asked,

@@ -6,6 +6,7 @@
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { Decimal } from "../../src/core/decimal.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
+import { Element } from "../quickbooks/element.ts";
 
 /** An XML document that cannot be read. */
 export class XmlFault extends Error {}
@@ -33,76 +34,14 @@ type Node = Readonly<Record<string, unknown>>;
 
 const TEXT = "#text";
 
-/** An element of XML, read by the names of what is in it. */
-export class Element {
-  /** Without its prefix. */
-  readonly name: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  /** Its own text, not that of what is below. */
-  readonly content: string;
-  readonly below: readonly Element[];
-
-  constructor({ ":@": attributes = {}, ...named }: Node) {
-    const [[name, nodes] = ["", []]] = Object.entries(named) as [string, readonly Node[]][];
-    this.name = name;
-    this.attributes = attributes as Record<string, string>;
-    this.content = nodes.map((node) => (node[TEXT] as string | undefined) ?? "").join("");
-    this.below = elementsIn(nodes);
-  }
-
-  all(name: string): readonly Element[] {
-    return this.below.filter((one) => one.name === name);
-  }
-
-  /** The first one of that name; null: there is none. */
-  child(name: string): Element | null {
-    return this.below.find((one) => one.name === name) ?? null;
-  }
-
-  /** The text of the first one of that name, trimmed; null: there is none, or it is empty. */
-  text(name: string): string | null {
-    return this.child(name)?.content.trim() || null;
-  }
-
-  /** A field that every such record has. @throws LedgerError */
-  needed(name: string): string {
-    const text = this.text(name);
-    if (text !== null) return text;
-    throw new LedgerError("torn", `QuickBooks' answer has no ${name} in ${this.name}`);
-  }
-
-  /** A day (`YYYY-MM-DD`), which the schema lets QuickBooks tell with a zone; null: it is not there. */
-  day(name: string): string | null {
-    return this.text(name)?.slice(0, 10) ?? null;
-  }
-
-  /** Yes or no, as words or as digits; null: it is not there. */
-  yes(name: string): boolean | null {
-    const text = this.text(name);
-    return text === null ? null : text === "true" || text === "1";
-  }
-
-  /** An amount or a quantity; null: it is not there. @throws LedgerError */
-  decimal(name: string): Decimal | null {
-    const text = this.text(name)?.replace(/^\+/, "") ?? null;
-    if (text === null || Decimal.is(text)) return text === null ? null : Decimal.of(text);
-    throw new LedgerError("torn", `${name} of QuickBooks is no number: ${text}`);
-  }
-
-  /** An amount that counts as nothing where it is not there. @throws LedgerError */
-  amount(name: string): Decimal {
-    return this.decimal(name) ?? Decimal.zero;
-  }
-
-  /** What a reference names. */
-  ref(name: string): { readonly id: string | null; readonly name: string | null } {
-    const found = this.child(name);
-    return { id: found?.text("ListID") ?? null, name: found?.text("FullName") ?? null };
-  }
+function nodeElement({ ":@": attributes = {}, ...named }: Node): Element {
+  const [[name, nodes] = ["", []]] = Object.entries(named) as [string, readonly Node[]][];
+  const content = nodes.map((node) => (node[TEXT] as string | undefined) ?? "").join("");
+  return new Element(name, content, elementsIn(nodes), attributes as Record<string, string>);
 }
 
 const elementsIn = (nodes: readonly Node[]): Element[] =>
-  nodes.filter((node) => !(TEXT in node)).map((node) => new Element(node));
+  nodes.filter((node) => !(TEXT in node)).map(nodeElement);
 
 /** The root element. No document type is taken, and no entity of a document's own. @throws XmlFault */
 export function elementIn(given: string): Element {

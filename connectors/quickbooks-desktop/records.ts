@@ -2,6 +2,7 @@
 import type { Scope } from "../../src/core/holdings.ts";
 import { sameNumber, spellingsOf } from "../../src/core/keys.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
+import type { Element } from "../quickbooks/element.ts";
 import type { DocumentRow } from "../quickbooks/documents.ts";
 import {
   ascii,
@@ -13,7 +14,7 @@ import {
   memoOf,
   numberHeld,
 } from "../quickbooks/text.ts";
-import type { Element, Reply, Request, Values } from "./qbxml.ts";
+import type { Reply, Request, Values } from "./qbxml.ts";
 import type { Wire } from "./wire.ts";
 
 export type Reading = Pick<Wire, "read">;

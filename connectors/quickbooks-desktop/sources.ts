@@ -2,6 +2,7 @@
 import type { Change, Source } from "../../src/core/contract.ts";
 import type { PriceLine } from "../../src/ledger/entries.ts";
 import type { PriceTable, Telling } from "../../src/ledger/table.ts";
+import type { Element } from "../quickbooks/element.ts";
 import {
   deletedInvoice,
   type DocumentBooks,
@@ -13,7 +14,7 @@ import { goneParty, toldParty } from "../quickbooks/parties.ts";
 import { type List, type Listed, type Listing, walkedSource } from "../quickbooks/walk.ts";
 import type { DesktopConfig } from "./config.ts";
 import { PARTIES, partyRow, SIDES } from "./parties.ts";
-import type { Element, Values } from "./qbxml.ts";
+import type { Values } from "./qbxml.ts";
 import { allOf, byListId, type Query, type Reading, recordsOf, stampOf } from "./records.ts";
 import type { Wire } from "./wire.ts";
 

@@ -3,7 +3,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { CompanyFile } from "./company-file.fixture.ts";
 import { NotParsed } from "./company-order.fixture.ts";
 import { type Operation, operations } from "./service.ts";
-import { type Element, elementIn, escaped } from "./qbxml.ts";
+import type { Element } from "../quickbooks/element.ts";
+import { elementIn, escaped } from "./qbxml.ts";
 
 class Killed extends Error {}
 

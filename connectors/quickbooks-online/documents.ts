@@ -19,9 +19,10 @@ import {
 import {
   type DocumentBooks,
   type DocumentKind,
-  type DocumentRow as Document,
+  type DocumentRow,
   itemLines,
 } from "../quickbooks/documents.ts";
+import { type Element, elementOf } from "../quickbooks/element.ts";
 import {
   cut,
   DOC_NUMBER_MOST,
@@ -43,63 +44,39 @@ import {
 } from "./online.ts";
 import { inCurrency, partyIdOf, partyList } from "./parties.ts";
 import { having, inScope, listed } from "./queries.ts";
-import {
-  DocumentRow,
-  type Entity,
-  isId,
-  isVoided,
-  type Line,
-  partyIdIn,
-  partyIn,
-  type PaymentRow,
-  SIDES,
-} from "./rows.ts";
+import { type Entity, identityOf, isId, isVoided, partyIn, SIDES } from "./rows.ts";
 
 /*
  * Lines of documents as QuickBooks tells them (Intuit's schema: `Line`, `LineDetailTypeEnum`). An amount counts once: a
  * subtotal repeats the lines above it, a text has none, a bundle is the lines inside it, a discount is taken off.
  */
 
-type AmountLine = Omit<Line, "GroupLineDetail">;
-
 const DISCOUNT = "DiscountLineDetail";
 const ACCOUNT_LINE = "AccountBasedExpenseLineDetail";
 const NO_AMOUNT: readonly string[] = ["SubTotalLineDetail", "DescriptionOnly"];
-const AMOUNT: readonly string[] = [
-  "SalesItemLineDetail",
-  "ReimburseLineDetail",
-  "ItemBasedExpenseLineDetail",
-  ACCOUNT_LINE,
-  DISCOUNT,
-];
+const ITEM_LINES = ["SalesItemLineDetail", "ReimburseLineDetail", "ItemBasedExpenseLineDetail"];
+const AMOUNT: readonly string[] = [...ITEM_LINES, ACCOUNT_LINE, DISCOUNT];
 
 /** The schema lets a line leave out what it is: then its detail says it. */
-const kindOf = (line: AmountLine): string =>
-  line.DetailType ??
-  AMOUNT.find((kind) => (line[kind as keyof AmountLine] ?? null) !== null) ??
-  "(none)";
+const kindOf = (line: Element): string =>
+  line.text("DetailType") ?? AMOUNT.find((kind) => line.child(kind) !== null) ?? "(none)";
 
-const isAmount = (line: AmountLine): boolean => AMOUNT.includes(kindOf(line));
-
-const inside = (line: Line): AmountLine[] =>
-  line.GroupLineDetail ? line.GroupLineDetail.Line : [line];
+const isAmount = (line: Element): boolean => AMOUNT.includes(kindOf(line));
 
 /** Those that count, with what no kind is known of: whoever compares sees it. */
-export const amountLines = ({ Line: lines }: Pick<DocumentRow, "Line">): AmountLine[] =>
-  lines
-    .flatMap(inside)
-    .filter(
-      (line) => isAmount(line) || (!NO_AMOUNT.includes(kindOf(line)) && line.Amount.sign !== 0),
-    );
+const amountsIn = (line: Element): readonly Element[] =>
+  (line.child("GroupLineDetail")?.all("Line") ?? [line]).filter(
+    (one) => isAmount(one) || (!NO_AMOUNT.includes(kindOf(one)) && one.amount("Amount").sign !== 0),
+  );
 
 /** Why lines cannot be told; null: they can. Whether they come to the total is for whoever takes them. */
-function unknownLine({ Line: lines }: Pick<DocumentRow, "Line">): Fault | null {
-  for (const [at, line] of lines.entries()) {
-    const odd = amountLines({ Line: [line] }).find((one) => !isAmount(one));
+function unknownLine(row: Element): Fault | null {
+  for (const [at, line] of row.all("Line").entries()) {
+    const odd = amountsIn(line).find((one) => !isAmount(one));
     if (odd === undefined) continue;
     return {
       code: "unknown-line",
-      message: `line ${at + 1} (${kindOf(odd)}, ${odd.Amount.plain()}) is of a kind that fuelbridge does not know: it may be an amount or not`,
+      message: `line ${at + 1} (${kindOf(odd)}, ${odd.amount("Amount").plain()}) is of a kind that fuelbridge does not know: it may be an amount or not`,
       next: "An accountant replaces it in QuickBooks by a line of an item; or enters the invoice on the platform by hand and resolves it here.",
       field: "Line",
     };
@@ -107,37 +84,38 @@ function unknownLine({ Line: lines }: Pick<DocumentRow, "Line">): Fault | null {
   return null;
 }
 
-const detailOf = (line: AmountLine) =>
-  line.SalesItemLineDetail ?? line.ReimburseLineDetail ?? line.ItemBasedExpenseLineDetail ?? null;
+/** Its lines in neutral words, of what is written and of what is there; names are those that documents used. */
+export const linesIn = (names: Pick<Names, "codeOf">, row: Element): FactLine[] =>
+  row
+    .all("Line")
+    .flatMap(amountsIn)
+    .map((line) => lineIn(names, line));
 
-/** A line in neutral words, of what is written and of what is there; names are those that documents used. */
-export function lineIn(names: Pick<Names, "codeOf">, line: AmountLine): FactLine {
-  const detail = detailOf(line);
-  const item = detail?.ItemRef ?? null;
-  const account = line.AccountBasedExpenseLineDetail?.AccountRef ?? null;
+function lineIn(names: Pick<Names, "codeOf">, line: Element): FactLine {
+  const detail = ITEM_LINES.map((kind) => line.child(kind)).find((one) => one !== null);
+  const item = detail?.ref("ItemRef") ?? NO_REF;
+  const account = line.child(ACCOUNT_LINE)?.ref("AccountRef") ?? NO_REF;
   const isDiscount = kindOf(line) === DISCOUNT;
-  const amount = isDiscount ? line.Amount.negated() : line.Amount;
+  const amount = isDiscount ? line.amount("Amount").negated() : line.amount("Amount");
+  const [quantity, unitPrice] = [
+    detail?.decimal("Qty") ?? null,
+    detail?.decimal("UnitPrice") ?? null,
+  ];
+  // One of an amount is the amount alone: QuickBooks may tell it either way.
+  const isCounted =
+    quantity !== null && unitPrice !== null && !(quantity.equals(ONE) && unitPrice.equals(amount));
   return {
-    product: item === null ? null : names.codeOf(ITEM, item),
-    ...(account === null ? {} : { account: names.codeOf(ACCOUNT, account) }),
-    ...counted(detail?.Qty ?? null, detail?.UnitPrice ?? null, amount),
+    product: item.id === null ? null : names.codeOf(ITEM, item.id, item.name),
+    ...(account.id === null ? {} : { account: names.codeOf(ACCOUNT, account.id, account.name) }),
+    ...(isCounted ? { quantity, unitPrice } : { quantity: null, unitPrice: null }),
     unit: null,
     amount,
-    text: line.Description ?? (isDiscount ? "Discount" : null),
+    text: line.text("Description") ?? (isDiscount ? "Discount" : null),
   };
 }
 
 const ONE = Decimal.of("1");
-
-/** One of an amount is the amount alone: QuickBooks may tell it either way. */
-const counted = (
-  quantity: Decimal | null,
-  rate: Decimal | null,
-  amount: Decimal,
-): Pick<FactLine, "quantity" | "unitPrice"> =>
-  quantity === null || rate === null || (quantity.equals(ONE) && rate.equals(amount))
-    ? { quantity: null, unitPrice: null }
-    : { quantity, unitPrice: rate };
+const NO_REF = { id: null, name: null };
 
 /* What was paid on invoices and bills, and what was settled without money. */
 
@@ -145,52 +123,45 @@ const counted = (
 export function paymentsOf(
   { wire }: Pick<Online, "wire">,
   side: LedgerSide,
-  rows: readonly Pick<DocumentRow, "LinkedTxn">[],
+  rows: readonly Element[],
   signal: AbortSignal,
-): Promise<PaymentRow[]> {
+): Promise<Element[]> {
   const { payment, pays } = SIDES[side];
-  const linked = rows.flatMap(({ LinkedTxn }) => LinkedTxn);
-  const Id = linked.flatMap(({ TxnId, TxnType }) => (pays.test(TxnType) ? [TxnId] : []));
-  return having(wire, payment, { Id }, signal);
+  const linked = rows.flatMap((row) => row.all("LinkedTxn"));
+  const those = linked.filter((one) => pays.test(one.text("TxnType") ?? ""));
+  return having(wire, payment, { Id: those.flatMap((one) => one.text("TxnId") ?? []) }, signal);
 }
 
-/** Documents of a side that a payment pays. A credit that it applies is none of them, whatever id that has. */
-export const linksOf = ({ Line }: Pick<PaymentRow, "Line">, side: LedgerSide): string[] =>
-  Line.flatMap(({ LinkedTxn }) =>
-    LinkedTxn.flatMap(({ TxnId, TxnType }) =>
-      TxnType === SIDES[side].document.entity ? [TxnId] : [],
-    ),
-  );
+/** Documents of a side that a line pays. A credit that it applies is none of them, whatever id that has. */
+const paidBy = (line: Element, side: LedgerSide): string[] =>
+  line
+    .all("LinkedTxn")
+    .filter((one) => one.text("TxnType") === SIDES[side].document)
+    .flatMap((one) => one.text("TxnId") ?? []);
 
-/** What a payment pays of one document. */
-const amountOn = (
-  { Line }: Pick<PaymentRow, "Line">,
-  side: LedgerSide,
-  document: string,
-): Decimal =>
-  Decimal.sum(
-    Line.filter(({ LinkedTxn }) =>
-      LinkedTxn.some(
-        ({ TxnId, TxnType }) => TxnId === document && TxnType === SIDES[side].document.entity,
-      ),
-    ).map(({ Amount }) => Amount),
-  );
+/** Documents of a side that a payment pays. */
+export const linksOf = (row: Element, side: LedgerSide): string[] =>
+  row.all("Line").flatMap((line) => paidBy(line, side));
 
 /**
  * What a payment settles of one document: with money, and with credits that it applies. Its own amount is the money; what
  * it pays beyond that comes of credits. Of several documents nobody knows which had the money: each is told with the credit.
  */
-function paymentsOn(side: LedgerSide, document: string, row: PaymentRow): PaymentOn[] {
-  const amount = amountOn(row, side, document);
-  const all = Decimal.sum([...new Set(linksOf(row, side))].map((one) => amountOn(row, side, one)));
-  const credit = least(amount, all.minus(row.TotalAmt));
-  const id = `#${row.Id}`;
-  const money = { mark: paidMarkIn(row.PrivateNote), amount: amount.minus(credit), id };
+function paymentsOn(side: LedgerSide, document: string, row: Element): PaymentOn[] {
+  const lines = row.all("Line");
+  const amount = sumOf(lines.filter((line) => paidBy(line, side).includes(document)));
+  const all = sumOf(lines.filter((line) => paidBy(line, side).length > 0));
+  const credit = least(amount, all.minus(row.amount("TotalAmt")));
+  const id = `#${row.needed("Id")}`;
+  const money = { mark: paidMarkIn(row.text("PrivateNote")), amount: amount.minus(credit), id };
   if (credit.sign === 0) return [money];
   const instead = `${creditsIn(row, side)} in payment ${id}`;
   const credited = { mark: null, amount: credit, id, instead };
   return money.amount.sign === 0 ? [credited] : [money, credited];
 }
+
+const sumOf = (lines: readonly Element[]): Decimal =>
+  Decimal.sum(lines.map((line) => line.amount("Amount")));
 
 const least = (one: Decimal, other: Decimal): Decimal =>
   other.sign <= 0 ? Decimal.zero : one.compare(other) <= 0 ? one : other;
@@ -202,10 +173,13 @@ const CREDITS: Readonly<Record<string, string>> = {
 };
 
 /** `credit memo 77, journal entry 80` */
-function creditsIn({ Line }: Pick<PaymentRow, "Line">, side: LedgerSide): string {
-  const linked = Line.flatMap(({ LinkedTxn }) => LinkedTxn);
-  const credits = linked.filter(({ TxnType }) => TxnType !== SIDES[side].document.entity);
-  const named = credits.map(({ TxnId, TxnType }) => `${CREDITS[TxnType] ?? TxnType} ${TxnId}`);
+function creditsIn(row: Element, side: LedgerSide): string {
+  const named = row
+    .all("Line")
+    .flatMap((line) => line.all("LinkedTxn"))
+    .map((one) => ({ id: one.text("TxnId") ?? "", type: one.text("TxnType") ?? "" }))
+    .filter(({ type }) => type !== SIDES[side].document)
+    .map(({ id, type }) => `${CREDITS[type] ?? type} ${id}`);
   return named.length === 0 ? "a credit" : named.join(", ");
 }
 
@@ -296,7 +270,7 @@ export async function bodyOf(
   const ClassRef = await refTo(CLASS, config.class);
   const TaxCodeRef = isSale && config.salesTax === "not-taxable" ? { value: "NON" } : null;
   const { detail } = SIDES[side];
-  const Line: Line[] = [];
+  const Line: object[] = [];
   for (const { code, isItem, text, rate, amount } of linesOf(side, config, document)) {
     const ref = { value: await names.id(isItem ? ITEM : ACCOUNT, code) };
     const DetailType = isItem ? detail : ACCOUNT_LINE;
@@ -321,11 +295,6 @@ export async function bodyOf(
   };
 }
 type DocumentBody = Awaited<ReturnType<typeof bodyOf>>;
-/** What both a body and a row have. */
-type DocumentValues = Pick<
-  DocumentRow,
-  "DocNumber" | "TxnDate" | "DueDate" | "PrivateNote" | "CurrencyRef" | "CustomerMemo" | "Line"
->;
 
 export const numberOf = ({ number, id }: Pick<InvoiceDocument, "number" | "id">): string =>
   documentNumber(number, id, DOC_NUMBER_MOST);
@@ -343,8 +312,8 @@ const customerMemo = ({ description }: Noted) =>
 
 /** What changes the due date and the order of an invoice, and nothing else (`sparse`). */
 export const amendment = (
-  { Id, SyncToken }: Pick<DocumentRow, "Id" | "SyncToken">,
-  { PrivateNote, CustomerMemo, DueDate }: DocumentValues,
+  { Id, SyncToken }: { readonly Id: string; readonly SyncToken: string },
+  { PrivateNote, CustomerMemo, DueDate }: DocumentBody,
 ): object => ({ sparse: true, Id, SyncToken, PrivateNote, CustomerMemo, DueDate });
 
 /* A document under a number that QuickBooks may have given away already (6140). */
@@ -360,10 +329,10 @@ type Holder = "counts" | "of-another" | "ended";
 export async function writeNumbered(
   online: Online,
   [side, entity]: readonly [LedgerSide, Entity],
-  body: Pick<DocumentValues, "DocNumber">,
+  body: Pick<DocumentBody, "DocNumber">,
   payer: Entry | null,
   call: Call,
-  holds: (row: DocumentRow, party: string) => Holder,
+  holds: (row: Element, party: string) => Holder,
 ): Promise<string> {
   const { wire, config } = online;
   const party = partyIdOf(payer);
@@ -372,15 +341,15 @@ export async function writeNumbered(
     return await wire.write(entity, whole, call);
   } catch (error) {
     if (!(error instanceof LedgerError) || error.code !== "6140") throw error;
-    const numbers = { DocNumber: [body.DocNumber ?? ""] };
-    const rows = await having(wire, { entity, schema: DocumentRow }, numbers, call.signal);
+    const numbers = { DocNumber: [body.DocNumber] };
+    const rows = await having(wire, entity, numbers, call.signal);
     const holders = rows.map((row) => holds(row, party)).filter((one) => one !== "ended");
     if (holders.includes("counts")) throw error;
     if (holders.length > 0 || config.duplicateNumbers === "allow")
       return await wire.write(entity, whole, call, { twice: true });
     throw new Refused({
       code: "number-in-use",
-      message: `another document in QuickBooks has the number ${body.DocNumber ?? ""}`,
+      message: `another document in QuickBooks has the number ${body.DocNumber}`,
       next: "An accountant gives that one another number, or set duplicateNumbers: allow; then retry.",
       field: "number",
     });
@@ -392,8 +361,7 @@ export async function writeNumbered(
 export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks<DocumentBody> {
   const { wire, config, names, surroundings } = online;
   const side = kind === "invoice" ? "sale" : "purchase";
-  const table = SIDES[side].document;
-  const { entity } = table;
+  const entity = SIDES[side].document;
   return {
     can:
       side === "sale"
@@ -413,7 +381,7 @@ export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks
     },
     async write(document) {
       const body = await bodyOf(side, online, document);
-      return { ...keptIn(names, body), body };
+      return { ...keptIn(names, elementOf(entity, body)), body };
     },
     async find({ ids = [], numbers = [], days, desired }, signal) {
       // A record of ours may have its number from either way of writing it, while no link tells which.
@@ -425,10 +393,10 @@ export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks
       const DocNumber = spelt ?? numbers.flatMap(spellingsOf);
       const Id = (desired === undefined ? [...ids, ...numbers] : ids).filter(isId);
       const fields = days === undefined ? { Id, DocNumber } : { TxnDate: days };
-      return documentRows(online, side, await having(wire, table, fields, signal), signal);
+      return documentRows(online, side, await having(wire, entity, fields, signal), signal);
     },
     async *list(scope, from, signal) {
-      for await (const { rows, position } of listed(wire, inScope(table, scope), from, signal))
+      for await (const { rows, position } of listed(wire, inScope(entity, scope), from, signal))
         yield { rows: await documentRows(online, side, rows, signal), position };
     },
     async create({ desired: { payer }, values: { body } }, call) {
@@ -442,7 +410,7 @@ export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks
         (row, party) => {
           if (side === "sale") return "counts";
           if (isVoided(row)) return "ended";
-          return partyIdIn(side, row) === party ? "counts" : "of-another";
+          return partyIn(side, row).partyId === party ? "counts" : "of-another";
         },
       );
     },
@@ -452,67 +420,76 @@ export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks
   };
 }
 
-const headOf = ({ id, version }: Pick<Document, "id" | "version">) => ({
+const headOf = ({ id, version }: Pick<DocumentRow, "id" | "version">) => ({
   Id: id,
   SyncToken: version ?? "",
 });
 
-const keptIn = (names: Pick<Names, "codeOf">, row: DocumentValues) => ({
-  date: row.TxnDate,
-  due: row.DueDate ?? row.TxnDate,
-  reference: row.DocNumber,
-  order: (memoIn(row.PrivateNote) ?? { text: row.PrivateNote }).text,
-  ...(row.CurrencyRef === null ? {} : { currency: row.CurrencyRef.value }),
-  lines: amountLines(row).map((line) => lineIn(names, line)),
-});
+function keptIn(names: Pick<Names, "codeOf">, row: Element) {
+  const note = row.text("PrivateNote");
+  const currency = row.ref("CurrencyRef").id;
+  const date = row.needed("TxnDate").slice(0, 10);
+  return {
+    date,
+    due: row.day("DueDate") ?? date,
+    reference: row.text("DocNumber"),
+    order: (memoIn(note) ?? { text: note }).text,
+    ...(currency === null ? {} : { currency }),
+    lines: linesIn(names, row),
+  };
+}
 
 /** With what was paid on each, in one call for all. @throws LedgerError */
 export async function documentRows(
   { wire, names }: Pick<Online, "wire" | "names">,
   side: LedgerSide,
-  rows: readonly DocumentRow[],
+  rows: readonly Element[],
   signal: AbortSignal,
-): Promise<Document[]> {
+): Promise<DocumentRow[]> {
   const all = await paymentsOf({ wire }, side, rows, signal);
-  return rows.map((row): Document => {
-    const { Id, DocNumber, PrivateNote, TotalAmt, Balance } = row;
+  return rows.map((row): DocumentRow => {
+    const { id, version } = identityOf(row);
+    const [number, memo] = [row.text("DocNumber"), row.text("PrivateNote")];
+    const [total, open] = [row.amount("TotalAmt"), row.amount("Balance")];
     const isVoid = isVoided(row);
-    const isOurs = memoIn(PrivateNote) !== null;
     return {
       ...keptIn(names, row),
-      id: Id,
-      version: row.SyncToken,
-      number: DocNumber,
-      memo: PrivateNote,
-      party: partyIn(side, row),
-      partyId: partyIdIn(side, row),
+      ...partyIn(side, row),
+      id,
+      version,
+      number,
+      memo,
       isVoid,
-      isPaid: Balance.sign === 0 && !isVoid,
-      salesTax: row.TxnTaxDetail?.TotalTax ?? Decimal.zero,
-      total: TotalAmt,
-      open: Balance,
+      isPaid: open.sign === 0 && !isVoid,
+      salesTax: salesTaxOf(row),
+      total,
+      open,
       payments: all
-        .filter((payment) => linksOf(payment, side).includes(Id))
-        .flatMap((payment) =>
-          paymentsOn(side, Id, payment).map((one) => ({ ...one, date: payment.TxnDate })),
-        ),
-      ...(side === "sale" && isOurs && !isVoid ? taxAdded(row) : {}),
-      issued: DocNumber === null || TotalAmt.sign === 0 ? Id : DocNumber,
-      told: { dueDate: row.DueDate },
+        .filter((payment) => linksOf(payment, side).includes(id))
+        .flatMap((payment) => {
+          const date = payment.needed("TxnDate").slice(0, 10);
+          return paymentsOn(side, id, payment).map((one) => ({ ...one, date }));
+        }),
+      ...(side === "sale" && memoIn(memo) !== null && !isVoid ? taxAdded(row) : {}),
+      issued: number === null || total.sign === 0 ? id : number,
+      told: { dueDate: row.day("DueDate") },
       odd: unknownLine(row),
     };
   });
 }
 
+const salesTaxOf = (row: Element): Decimal =>
+  row.child("TxnTaxDetail")?.amount("TotalTax") ?? Decimal.zero;
+
 /** Every tax of ours is a line: what stands here Intuit's automated sales tax has added. */
-function taxAdded({ TotalAmt, TxnTaxDetail, DocNumber }: DocumentRow): Pick<Entry, "refusal"> {
-  const tax = TxnTaxDetail?.TotalTax ?? Decimal.zero;
+function taxAdded(row: Element): Pick<DocumentRow, "refusal"> {
+  const [tax, total] = [salesTaxOf(row), row.amount("TotalAmt")];
   if (tax.sign === 0) return {};
-  const [there, sent] = [TotalAmt.fixed(2), TotalAmt.minus(tax).fixed(2)];
+  const [there, sent] = [total.fixed(2), total.minus(tax).fixed(2)];
   return {
     refusal: {
       code: "sales-tax-added",
-      message: `${there} in QuickBooks and ${sent} on the platform: Intuit's sales tax added ${tax.fixed(2)} to invoice ${DocNumber ?? ""}`,
+      message: `${there} in QuickBooks and ${sent} on the platform: Intuit's sales tax added ${tax.fixed(2)} to invoice ${row.text("DocNumber") ?? ""}`,
       next: "In QuickBooks: make the invoice's lines not taxable, or the customer exempt, so that the tax is 0.00; then retry. To accept the amount, resolve it with --receiver-id and --amount.",
       field: "total",
       amount: there,

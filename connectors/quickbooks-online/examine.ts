@@ -12,7 +12,6 @@ import {
 } from "../../src/ledger/examine.ts";
 import { AUTHORISE, QUICKBOOKS } from "./errors.ts";
 import { ACCOUNT, CLASS, expectFit, ITEM, LOCATION, type NameKind, type Online } from "./online.ts";
-import { CompanyRow } from "./rows.ts";
 import { authoriseBy, EARLY_DAYS, readTokens, tokenFile } from "./tokens.ts";
 
 /** A person must sign in again within the week. That there is no token at all is a stop, and told as one. */
@@ -63,9 +62,9 @@ function checksOf(online: Online, signal: AbortSignal): Check[] {
       .map((code) => exists(`${kind.what} ${code}`, () => names.codes.expected(kind, code)));
   return [
     exists(`company ${config.company}`, async () => {
-      const [company] = await wire.query("CompanyInfo", "", CompanyRow, signal);
+      const [company] = await wire.query("CompanyInfo", "", signal);
       if (company !== undefined)
-        surroundings.note("QuickBooks company", { name: company.CompanyName });
+        surroundings.note("QuickBooks company", { name: company.text("CompanyName") });
     }),
     exists(`company in ${surroundings.currency}, with numbers of our own`, () =>
       expectFit(online, signal),
@@ -73,8 +72,8 @@ function checksOf(online: Online, signal: AbortSignal): Check[] {
     [
       `sales tax: ${config.salesTax}`,
       async () => {
-        const { TaxPrefs } = await online.preferences(signal);
-        return config.salesTax === "off" && TaxPrefs.UsingSalesTax ? SALES_TAX_ON : null;
+        const { hasSalesTax } = await online.preferences(signal);
+        return config.salesTax === "off" && hasSalesTax ? SALES_TAX_ON : null;
       },
     ],
     ...named(ITEM, config.items.charge, ...config.taxItems),
@@ -94,7 +93,7 @@ const SALES_TAX_ON: Fault = {
 async function closing(online: Online, signal: AbortSignal, needs: Needs): Promise<Examination> {
   let until: string | null = null;
   const asked = exists("closing date", async () => {
-    until = (await online.preferences(signal)).AccountingInfoPrefs.BookCloseDate;
+    until = (await online.preferences(signal)).closedUntil;
   });
   const [told] = await examined(QUICKBOOKS, [asked], signal);
   if (until === null) return told as Examination;

@@ -2,9 +2,9 @@
 import type { Surroundings } from "../../src/core/contract.ts";
 import { type CodeKind, type Codes, openCodes } from "../../src/ledger/codes.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
+import { sameName } from "../quickbooks/text.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
 import { having } from "./queries.ts";
-import { NamedRow, PreferencesRow } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 
 /* Names that people use in QuickBooks, and the ids behind them. */
@@ -26,10 +26,7 @@ export interface Names {
   /** @throws Refused when there is none, or several; LedgerError */
   id(kind: NameKind, code: string): Promise<string>;
   /** What documents call it, where one named it; else as QuickBooks calls it. */
-  codeOf(
-    kind: CodeKind,
-    ref: { readonly value: string; readonly name?: string | null | undefined },
-  ): string;
+  codeOf(kind: CodeKind, id: string, name: string | null): string;
 }
 
 const never = new AbortController().signal;
@@ -49,20 +46,31 @@ function openNames(wire: Wire, { now }: Pick<Surroundings, "now">): Names {
   return {
     codes,
     id: async (kind, code) => (await codes.row(kind, code)).id,
-    codeOf: ({ what }, { value, name }) => named.get(`${what} ${value}`) ?? name ?? value,
+    codeOf: ({ what }, id, name) => named.get(`${what} ${id}`) ?? name ?? id,
   };
 }
 
 /** By name, accounts by number as well: one whose number is another's name is told twice. Case does not count. */
 async function namedRows(wire: Wire, kind: NameKind, desired: readonly string[]): Promise<Named[]> {
-  const table = { entity: kind.entity, schema: NamedRow };
   const found = new Map<string, Named>();
   for (const field of kind === ACCOUNT ? (["AcctNum", "Name"] as const) : (["Name"] as const))
-    for (const row of await having(wire, table, { [field]: desired }, never))
+    for (const row of await having(wire, kind.entity, { [field]: desired }, never))
       for (const code of desired)
-        if (code.toLowerCase() === row[field]?.toLowerCase())
-          found.set(JSON.stringify([code, row.Id]), { code, id: row.Id });
+        if (sameName(code, row.text(field) ?? ""))
+          found.set(JSON.stringify([code, row.needed("Id")]), { code, id: row.needed("Id") });
   return [...found.values()];
+}
+
+/** What the company has set. */
+interface Preferences {
+  /** Null: it does not say. */
+  readonly currency: string | null;
+  readonly hasCurrencies: boolean;
+  /** Numbers of documents are the site's. */
+  readonly hasOwnNumbers: boolean;
+  readonly hasSalesTax: boolean;
+  /** `YYYY-MM-DD`; null: no day. */
+  readonly closedUntil: string | null;
 }
 
 export interface Online {
@@ -71,7 +79,7 @@ export interface Online {
   readonly wire: Wire;
   readonly names: Names;
   /** Kept for ten minutes. @throws LedgerError */
-  preferences(signal: AbortSignal): Promise<PreferencesRow>;
+  preferences(signal: AbortSignal): Promise<Preferences>;
 }
 
 export function openOnline(
@@ -87,9 +95,16 @@ export function openOnline(
     names,
     preferences: (signal) =>
       names.codes.kept({ what: "preferences" }, "", async () => {
-        const [row] = await wire.query("Preferences", "", PreferencesRow, signal);
+        const [row] = await wire.query("Preferences", "", signal);
         if (row === undefined) throw new LedgerError("torn", "QuickBooks tells no preferences");
-        return row;
+        const [currencies, forms] = [row.child("CurrencyPrefs"), row.child("SalesFormsPrefs")];
+        return {
+          currency: currencies?.ref("HomeCurrency").id ?? null,
+          hasCurrencies: currencies?.yes("MultiCurrencyEnabled") === true,
+          hasOwnNumbers: forms?.yes("CustomTxnNumbers") === true,
+          hasSalesTax: row.child("TaxPrefs")?.yes("UsingSalesTax") === true,
+          closedUntil: row.child("AccountingInfoPrefs")?.day("BookCloseDate") ?? null,
+        };
       }),
   };
 }
@@ -99,17 +114,13 @@ const unfit = (code: string, message: string): LedgerError =>
 
 /** @throws LedgerError when nothing may be written into this company: its code is one of errors.ts */
 export async function expectFit(online: Online, signal: AbortSignal): Promise<void> {
-  const { CurrencyPrefs, SalesFormsPrefs } = await online.preferences(signal);
-  const { MultiCurrencyEnabled, HomeCurrency } = CurrencyPrefs;
+  const { currency: home, hasCurrencies, hasOwnNumbers } = await online.preferences(signal);
   const { currency } = online.surroundings;
-  if (HomeCurrency !== null && HomeCurrency.value !== currency)
-    throw unfit(
-      "wrong-currency",
-      `the company keeps its books in ${HomeCurrency.value}, not in ${currency}`,
-    );
-  if (MultiCurrencyEnabled && online.config.multicurrency === "refuse")
+  if (home !== null && home !== currency)
+    throw unfit("wrong-currency", `the company keeps its books in ${home}, not in ${currency}`);
+  if (hasCurrencies && online.config.multicurrency === "refuse")
     throw unfit("multicurrency", "the company uses several currencies");
-  if (!SalesFormsPrefs.CustomTxnNumbers)
+  if (!hasOwnNumbers)
     throw unfit(
       "own-numbers",
       "QuickBooks gives invoices numbers of its own: custom transaction numbers are off",

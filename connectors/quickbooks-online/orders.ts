@@ -10,6 +10,7 @@ import { isNumber } from "../../src/ledger/goods.ts";
 import type { GoodsRow, GoodsTable } from "../../src/ledger/orders.ts";
 import type { LedgerSide, StepTo } from "../../src/ledger/port.ts";
 import { roundHalfUp } from "../quickbooks/documents.ts";
+import { type Element, elementOf } from "../quickbooks/element.ts";
 import {
   DOC_NUMBER_MOST,
   documentNumber,
@@ -18,9 +19,8 @@ import {
   oneLine,
 } from "../quickbooks/text.ts";
 import {
-  amountLines,
   bodyOf,
-  lineIn,
+  linesIn,
   loadNames,
   noteOf,
   numberOf,
@@ -30,19 +30,19 @@ import {
 import { expectFit, type Names, type Online } from "./online.ts";
 import { inCurrency } from "./parties.ts";
 import { having, inScope, listed } from "./queries.ts";
-import { type DocumentRow, isId, partyIdIn, partyIn, SIDES } from "./rows.ts";
+import { identityOf, isId, partyIn, SIDES } from "./rows.ts";
 
-const markIn = ({ PrivateNote }: DocumentRow): string | null => memoIn(PrivateNote)?.mark ?? null;
+const markIn = (row: Element): string | null => memoIn(row.text("PrivateNote"))?.mark ?? null;
 
 /** With the record itself. */
 interface OrderRow extends GoodsRow {
-  readonly record: DocumentRow;
+  readonly record: Element;
 }
 
 export function orderTable(online: Online): GoodsTable<"order", OrderRow> {
   const { wire, names } = online;
   const write = (type: LedgerSide, body: object, call: Parameters<typeof wire.write>[2]) =>
-    wire.write(SIDES[type].order.entity, body, call);
+    wire.write(SIDES[type].order, body, call);
   return {
     markedIn: "its memo",
     accept: expectKept,
@@ -54,8 +54,8 @@ export function orderTable(online: Online): GoodsTable<"order", OrderRow> {
       }
     },
     async kept(document) {
-      const { Line } = await orderBody(online, document);
-      const lines = Line.map((line) => untold(lineIn(names, line)));
+      const body = elementOf("order", await orderBody(online, document));
+      const lines = linesIn(names, body).map(untold);
       return { number: oneLine(document.number), words: { side: document.type }, lines };
     },
     async search({ side, marks, references, numbers, ids, days }, signal) {
@@ -69,7 +69,9 @@ export function orderTable(online: Online): GoodsTable<"order", OrderRow> {
       const isAbsent = marks.some((mark) => rows.every((row) => markIn(row) !== mark));
       const others = isAbsent ? await having(wire, table, { TxnDate: days }, signal) : [];
       const marked = others.filter(
-        (row) => marks.includes(markIn(row) ?? "") && rows.every(({ Id }) => Id !== row.Id),
+        (row) =>
+          marks.includes(markIn(row) ?? "") &&
+          rows.every((one) => one.needed("Id") !== row.needed("Id")),
       );
       return [...rows, ...marked].map((row) => bookedOf(names, side, row));
     },
@@ -83,19 +85,21 @@ export function orderTable(online: Online): GoodsTable<"order", OrderRow> {
       inCurrency(online, payer);
       const body = await orderBody(online, document);
       // Several loads may share one loading number: the order that another one of the platform is, is no clash.
-      const { entity } = SIDES[type].order;
+      const entity = SIDES[type].order;
       return writeNumbered(online, [type, entity], body, payer, call, (row, party) =>
-        partyIdIn(type, row) === party && (markIn(row) ?? mark) === mark ? "counts" : "of-another",
+        partyIn(type, row).partyId === party && (markIn(row) ?? mark) === mark
+          ? "counts"
+          : "of-another",
       );
     },
     async apply(to, { desired: { document }, entry, differences }, call) {
       const { record } = entry.native;
-      const { Id, SyncToken } = record;
+      const { id: Id, version: SyncToken } = identityOf(record);
       const named = differences.some(isNumber) ? namesOf(document) : {};
       const change =
         to === "renumbered"
           ? { sparse: true, Id, SyncToken, ...named }
-          : await orderChange(to, record, online, document, named);
+          : await orderChange(to, { Id, SyncToken }, online, document, named);
       await write(document.type, change, call);
     },
   };
@@ -153,26 +157,28 @@ const untold = ({ product, quantity, unit, unitPrice, amount }: FactLine): FactL
   amount,
 });
 
-function bookedOf(names: Names, side: LedgerSide, row: DocumentRow): OrderRow {
-  const { Id, TxnDate, DocNumber } = row;
-  const memo = memoIn(row.PrivateNote);
+function bookedOf(names: Names, side: LedgerSide, row: Element): OrderRow {
+  const id = row.needed("Id");
+  const memo = memoIn(row.text("PrivateNote"));
+  const own = row.text("DocNumber");
   // A purchase order counts from the moment that it is made; an estimate from its acceptance.
-  const state = side === "purchase" ? (row.POStatus ?? "Open") : (row.TxnStatus ?? "Pending");
+  const state =
+    side === "purchase" ? (row.text("POStatus") ?? "Open") : (row.text("TxnStatus") ?? "Pending");
   const status = side === "purchase" ? "posted" : (STATUSES[state] ?? "posted");
   return {
     side,
-    id: Id,
-    number: status === "draft" ? null : Id,
+    id,
+    number: status === "draft" ? null : id,
     state,
     status,
     marks: memo === null ? [] : [memo.mark],
     reference:
       memo === null
-        ? DocNumber
-        : numberHeld(DocNumber, memo.number, numberOf({ number: memo.number, id: memo.mark })),
-    party: partyIn(side, row) ?? "",
-    date: TxnDate,
-    lines: amountLines(row).map((line) => untold(lineIn(names, line))),
+        ? own
+        : numberHeld(own, memo.number, numberOf({ number: memo.number, id: memo.mark })),
+    party: partyIn(side, row).party ?? "",
+    date: row.day("TxnDate"),
+    lines: linesIn(names, row).map(untold),
     record: row,
   };
 }
@@ -204,7 +210,7 @@ export async function orderBody(writer: Writer, document: OrderDocument) {
 /** Changes of an estimate that is not accepted yet, and nothing else of it (`sparse`); see goods.ts. @throws Refused, LedgerError */
 export async function orderChange(
   to: StepTo,
-  { Id, SyncToken }: Pick<DocumentRow, "Id" | "SyncToken">,
+  { Id, SyncToken }: { readonly Id: string; readonly SyncToken: string },
   writer: Writer,
   document: OrderDocument,
   named: object = {},

@@ -3,15 +3,16 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Party } from "../../src/ledger/documents.ts";
 import { markOf } from "../../src/ledger/notes.ts";
 import { type Entry, LedgerError, type LedgerSide } from "../../src/ledger/port.ts";
+import type { Element } from "../quickbooks/element.ts";
 import { partyCode, type PartyList, partyOf, type PartyRow } from "../quickbooks/parties.ts";
 import { cut, NAME_MOST, oneLine } from "../quickbooks/text.ts";
 import type { Online } from "./online.ts";
 import { ANY, having, listed, walk } from "./queries.ts";
-import { type PartyRow as Row, SIDES, stampOf } from "./rows.ts";
+import { identityOf, SIDES, stampOf } from "./rows.ts";
 
 export function partyList({ wire, config }: Online, side: LedgerSide): PartyList {
-  const { role, party: table } = SIDES[side];
-  const all = { ...table, where: [ANY] };
+  const { role, party: entity } = SIDES[side];
+  const all = { entity, where: [ANY] };
   return {
     side: role,
     id: /^\d{1,15}$/,
@@ -21,47 +22,48 @@ export function partyList({ wire, config }: Online, side: LedgerSide): PartyList
     taken: "6240",
     called: ({ id }) => partyCode(role, id),
     async find({ ids: Id = [], names: DisplayName = [] }, signal) {
-      return (await having(wire, table, { Id, DisplayName }, signal, [ANY])).map(partyRow);
+      return (await having(wire, entity, { Id, DisplayName }, signal, [ANY])).map(partyRow);
     },
     async *list(from, signal) {
       for await (const { rows, position } of listed(wire, [all], from, signal))
         yield { rows: rows.map(partyRow), position };
     },
     async notes(since, signal) {
-      const from = since === null ? null : `${since}+00:00`;
       const noted = [];
-      for await (const { rows } of walk(wire, { ...all, stamp: "LastUpdatedTime", from }, signal))
-        for (const { Id, Notes, MetaData } of rows)
-          noted.push({ id: Id, at: stampOf(MetaData.LastUpdatedTime), notes: Notes });
+      const changed = { ...all, stamp: "LastUpdatedTime", from: since } as const;
+      for await (const { rows } of walk(wire, changed, signal))
+        for (const row of rows)
+          noted.push({ id: row.needed("Id"), at: stampOf(row), notes: row.text("Notes") });
       return noted;
     },
     write: async (party, name, call) =>
-      partyCode(role, await wire.write(table.entity, partyBody(party, name), call)),
+      partyCode(role, await wire.write(entity, partyBody(party, name), call)),
   };
 }
 
-export const partyRow = (row: Row): PartyRow => {
-  const at = row.BillAddr ?? null;
+export function partyRow(row: Element): PartyRow {
+  const address = row.child("BillAddr");
+  const at = (name: string): string | null => address?.text(name) ?? null;
+  const name = row.text("DisplayName") ?? "";
   return {
-    id: row.Id,
-    name: row.DisplayName ?? "",
-    title: row.DisplayName ?? "",
-    notes: row.Notes,
-    email: row.PrimaryEmailAddr?.Address ?? null,
-    phone: row.PrimaryPhone?.FreeFormNumber ?? null,
-    address: at && {
-      lines: [at.Line1, at.Line2, at.Line3],
-      city: at.City,
-      state: at.CountrySubDivisionCode,
-      zip: at.PostalCode,
-      country: at.Country,
+    ...identityOf(row),
+    name,
+    title: name,
+    notes: row.text("Notes"),
+    email: row.child("PrimaryEmailAddr")?.text("Address") ?? null,
+    phone: row.child("PrimaryPhone")?.text("FreeFormNumber") ?? null,
+    address: address && {
+      lines: ["Line1", "Line2", "Line3"].map(at),
+      city: at("City"),
+      state: at("CountrySubDivisionCode"),
+      zip: at("PostalCode"),
+      country: at("Country"),
     },
-    active: row.Active,
-    version: row.SyncToken,
-    currency: row.CurrencyRef?.value ?? null,
+    active: row.yes("Active") !== false,
+    currency: row.ref("CurrencyRef").id,
     isJob: false,
   };
-};
+}
 
 /** Members stand in the order of Intuit's schema. */
 export const partyBody = ({ companyId, name }: Party, DisplayName: string): object => ({

@@ -5,17 +5,18 @@ import { markIn, paidMarkIn, payingMark } from "../../src/ledger/notes.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
 import {
   type DocumentRow,
-  type PaymentRow as Payment,
+  type PaymentRow,
   paymentTable,
   SIDES as BOTH,
   sideOf,
 } from "../quickbooks/documents.ts";
+import type { Element } from "../quickbooks/element.ts";
 import { cut, DOC_NUMBER_MOST, MEMO_MOST, oneLine } from "../quickbooks/text.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
 import { linksOf, paymentsOf } from "./documents.ts";
 import { ACCOUNT, type Online } from "./online.ts";
 import { having, inScope, listed } from "./queries.ts";
-import { isId, isVoided, partyIn, type PaymentRow, SIDES } from "./rows.ts";
+import { identityOf, isId, isVoided, partyIn, SIDES } from "./rows.ts";
 
 export function onlinePayments(online: Online) {
   const { wire, config } = online;
@@ -33,14 +34,14 @@ export function onlinePayments(online: Online) {
         ...(await paymentsOf(online, side, paid, signal)),
         ...(await having(wire, payment, { Id, TxnDate: days }, signal)),
       ];
-      return [...new Map(rows.map((row) => [row.Id, row])).values()].map((row) =>
+      return [...new Map(rows.map((row) => [row.needed("Id"), row])).values()].map((row) =>
         paymentRow(side, row),
       );
     },
     async *list(scope, from, signal) {
       const lists = BOTH.flatMap((side) => inScope(SIDES[side].payment, scope));
       for await (const { rows, position, entity } of listed(wire, lists, from, signal)) {
-        const side = entity === SIDES.sale.payment.entity ? "sale" : "purchase";
+        const side = entity === SIDES.sale.payment ? "sale" : "purchase";
         yield { rows: rows.map((row) => paymentRow(side, row)), position };
       }
     },
@@ -53,24 +54,25 @@ export function onlinePayments(online: Online) {
         [partyRef]: { value: partyIdOf(on) },
       };
       // Checks of two banks may have one number.
-      return `${payment.entity} ${await wire.write(payment.entity, body, call, { twice: true })}`;
+      return `${payment} ${await wire.write(payment, body, call, { twice: true })}`;
     },
   });
 }
 
-function paymentRow(side: LedgerSide, row: PaymentRow): Payment {
-  const { Id, TxnDate, TotalAmt, PrivateNote } = row;
-  const mark = paidMarkIn(PrivateNote);
+function paymentRow(side: LedgerSide, row: Element): PaymentRow {
+  const { id, version } = identityOf(row);
+  const note = row.text("PrivateNote") ?? "";
+  const mark = paidMarkIn(note);
   return {
     side,
-    date: TxnDate,
-    amount: TotalAmt,
+    date: row.needed("TxnDate").slice(0, 10),
+    amount: row.amount("TotalAmt"),
     document: linksOf(row, side)[0] ?? null,
-    text: textIn(PrivateNote ?? ""),
-    check: side === "sale" ? row.PaymentRefNum : row.DocNumber,
-    id: `${SIDES[side].payment.entity} ${Id}`,
-    version: row.SyncToken,
-    party: partyIn(side, row),
+    text: textIn(note),
+    check: row.text(side === "sale" ? "PaymentRefNum" : "DocNumber"),
+    id: `${SIDES[side].payment} ${id}`,
+    version,
+    party: partyIn(side, row).party,
     isVoid: isVoided(row),
     markIn: () => mark,
   };
@@ -83,7 +85,7 @@ const textIn = (note: string): string =>
 /** `Payment 12`: what links call it. */
 const idIn = (side: LedgerSide, id: string): string[] => {
   const [entity, number = ""] = id.split(" ");
-  return entity === SIDES[side].payment.entity && isId(number) ? [number] : [];
+  return entity === SIDES[side].payment && isId(number) ? [number] : [];
 };
 
 /** The payer's own number, where QuickBooks holds it whole: a number that is cut is another check's. */
@@ -99,7 +101,7 @@ export function paymentBody(
 ) {
   const number = numberIn(reference);
   const isReceived = type === "out";
-  const TxnType = SIDES[sideOf({ type })].document.entity;
+  const TxnType = SIDES[sideOf({ type })].document;
   return {
     // Of what we pay: the number of the check.
     DocNumber: isReceived ? null : number,

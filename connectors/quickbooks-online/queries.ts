@@ -1,7 +1,7 @@
 /** QuickBooks' tables as every part of this connector reads them. */
-import type { z } from "zod";
 import type { Scope } from "../../src/core/holdings.ts";
-import type { Entity } from "./rows.ts";
+import type { Element } from "../quickbooks/element.ts";
+import { type Entity, stampOf } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 
 /** Rows of one answer: Intuit gives up to 1000. */
@@ -13,82 +13,66 @@ const AMONG = 50;
 /** Inactive ones as well. */
 export const ANY = "Active IN (true, false)";
 
-interface Table<Row> {
+interface Walk {
   readonly entity: Entity;
-  readonly schema: z.ZodType<Row>;
-}
-
-interface Walk<Row> extends Table<Row> {
   /** Conditions, of which all hold. */
   readonly where?: readonly string[];
   /** The order: what is made meanwhile comes last, and nothing is passed over when rows leave. Left out: `CreateTime`. */
   readonly stamp?: "CreateTime" | "LastUpdatedTime";
-  /** The stamp to begin at (ISO 8601 with an offset). Left out, null: the first one. */
+  /** The stamp to begin at (UTC without a zone). Left out, null: the first one. */
   readonly from?: string | null;
   /** So many there can be. Left out: nobody knows. */
   readonly most?: number;
 }
 
-interface Stamped {
-  readonly Id: string;
-  readonly MetaData?:
-    | { readonly CreateTime?: string | undefined; readonly LastUpdatedTime?: string | undefined }
-    | undefined;
-}
-
-/** Those that have one of these values, each once. @param where further conditions */
-export async function having<Row extends Stamped>(
+/** Those that have one of these values, each once. @param where further conditions @throws LedgerError */
+export async function having(
   wire: Wire,
-  table: Table<Row>,
+  entity: Entity,
   fields: Readonly<Record<string, readonly string[]>>,
   signal: AbortSignal,
   where: readonly string[] = [],
-): Promise<Row[]> {
-  const found = new Map<string, Row>();
+): Promise<Element[]> {
+  const found = new Map<string, Element>();
   for (const [field, values] of Object.entries(fields)) {
     const all = [...new Set(values)];
     for (let at = 0; at < all.length; at += AMONG) {
       const asked = all.slice(at, at + AMONG);
-      const these = {
-        ...table,
-        where: [`${field} IN (${asked.map(quoted).join(", ")})`, ...where],
-      };
+      const conditions = [`${field} IN (${asked.map(quoted).join(", ")})`, ...where];
       const most = field === "Id" ? { most: asked.length } : {};
-      for await (const { rows } of walk(wire, { ...these, ...most }, signal))
-        for (const row of rows) found.set(row.Id, row);
+      for await (const { rows } of walk(wire, { entity, where: conditions, ...most }, signal))
+        for (const row of rows) found.set(row.needed("Id"), row);
     }
   }
   return [...found.values()];
 }
 
-/** In the order of a stamp; rows of the very second that it begins at come again. */
-export async function* walk<Row extends Stamped>(
+/** In the order of a stamp; rows of the very second that it begins at come again. @throws LedgerError */
+export async function* walk(
   wire: Wire,
-  { entity, schema, where = [], stamp = "CreateTime", from = null, most }: Walk<Row>,
+  { entity, where = [], stamp = "CreateTime", from = null, most }: Walk,
   signal: AbortSignal,
-): AsyncGenerator<{ readonly rows: readonly Row[]; readonly last: string | null }> {
+): AsyncGenerator<{ readonly rows: readonly Element[]; readonly last: string | null }> {
   let after = from;
   /** Rows of this second that were read: several pages may share one. */
   let start = 1;
   for (let goesOn = true; goesOn;) {
-    const all = after === null ? where : [...where, `MetaData.${stamp} >= ${quoted(after)}`];
+    const all =
+      after === null ? where : [...where, `MetaData.${stamp} >= ${quoted(`${after}+00:00`)}`];
     const both = all.length === 0 ? "" : `WHERE ${all.join(" AND ")} `;
     const rest = `${both}ORDERBY MetaData.${stamp} STARTPOSITION ${start} MAXRESULTS ${PAGE}`;
-    const rows = await wire.query(entity, rest, schema, signal);
+    const rows = await wire.query(entity, rest, signal);
     goesOn = rows.length >= FEW && rows.length !== most;
-    const last = rows.at(-1)?.MetaData?.[stamp] ?? after;
-    const ofLast = rows.filter((row) => isSame(row.MetaData?.[stamp] ?? null, last)).length;
+    // Rows without stamps (accounts) are all of one second.
+    const stamps = rows.map((row) => stampOf(row, stamp) || after);
+    const last = stamps.at(-1) ?? after;
     // After a whole page that second is read again: a row of it may have left meanwhile.
-    if (isSame(last, after)) start += rows.length;
-    else start = rows.length === PAGE ? 1 : ofLast + 1;
+    if (last === after) start += rows.length;
+    else start = rows.length === PAGE ? 1 : stamps.filter((one) => one === last).length + 1;
     after = last;
     yield { rows, last };
   }
 }
-
-/** Of rows without stamps (accounts) all are of one second. */
-const isSame = (one: string | null, other: string | null): boolean =>
-  one === other || Date.parse(one ?? "") === Date.parse(other ?? "");
 
 /** A union of conditions, each a walk of its own: the query language has no OR. */
 function conditionsOf({ dated, changedSince, open }: Scope): string[] {
@@ -103,13 +87,13 @@ function conditionsOf({ dated, changedSince, open }: Scope): string[] {
 export const OPEN = "Balance > '0'";
 
 /** Lists in pages, one after the other; the position says which list, and where in it. */
-export async function* listed<Row extends Stamped>(
+export async function* listed(
   wire: Wire,
-  lists: readonly Walk<Row>[],
+  lists: readonly Walk[],
   from: string | null,
   signal: AbortSignal,
 ): AsyncGenerator<{
-  readonly rows: readonly Row[];
+  readonly rows: readonly Element[];
   readonly position: string;
   readonly entity: Entity;
 }> {
@@ -122,9 +106,9 @@ export async function* listed<Row extends Stamped>(
   }
 }
 
-/** A table in a scope, for {@link listed}. */
-export const inScope = <Row>(table: Table<Row>, scope: Scope): Walk<Row>[] =>
-  conditionsOf(scope).map((condition) => ({ ...table, where: [condition] }));
+/** An entity in a scope, for {@link listed}. */
+export const inScope = (entity: Entity, scope: Scope): Walk[] =>
+  conditionsOf(scope).map((condition) => ({ entity, where: [condition] }));
 
 /** A text of the query language. */
 const quoted = (text: string): string =>

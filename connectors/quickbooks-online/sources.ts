@@ -13,6 +13,7 @@ import {
   withFaults,
   withPayers,
 } from "../quickbooks/documents.ts";
+import type { Element } from "../quickbooks/element.ts";
 import { goneParty, partyCode, toldParty } from "../quickbooks/parties.ts";
 import type { Side } from "../quickbooks/text.ts";
 import { type List, type Listed, type Listing, walkedSource } from "../quickbooks/walk.ts";
@@ -21,7 +22,7 @@ import { QUICKBOOKS } from "./errors.ts";
 import type { Online } from "./online.ts";
 import { partyList, partyRow } from "./parties.ts";
 import { ANY, having, OPEN, walk } from "./queries.ts";
-import { CapturedRow, type Entity, isVoided, ItemRow, SIDES, stampOf } from "./rows.ts";
+import { type Entity, isVoided, SIDES, stampOf } from "./rows.ts";
 import { type Changed, type ChangedRow, changedIn, CHANGES_MOST } from "./wire.ts";
 
 /** A record as it was listed: `Invoice 145`. */
@@ -30,13 +31,9 @@ interface Captured extends Listed {
 }
 
 const capturedOf = (row: ChangedRow): Captured => {
-  const at = row.at === null ? "" : stampOf(row.at);
-  return {
-    id: `${row.entity} ${row.Id}`,
-    at,
-    state: `${row.deleted ? "deleted" : row.SyncToken} ${at}`,
-    row,
-  };
+  const at = stampOf(row.row);
+  const state = `${row.deleted ? "deleted" : row.row.text("SyncToken")} ${at}`;
+  return { id: `${row.entity} ${row.id}`, at, state, row };
 };
 
 interface Capturing {
@@ -77,15 +74,14 @@ async function listingOf(
   if (told !== null && told.rows.length < CHANGES_MOST) {
     // Once a day, so that where nothing changes the next call does not reach too far back.
     const isOld = Date.parse(told.time) - Date.parse(`${from}Z`) > DAY_MS;
-    return { rows: told.rows.map(capturedOf), until: isOld ? stampOf(told.time) : undefined };
+    return { rows: told.rows.map(capturedOf), until: isOld ? told.time.slice(0, 19) : undefined };
   }
   // What changes while this is read is told by the next capture.
-  const until = stampOf(await online.wire.time(signal));
+  const until = (await online.wire.time(signal)).slice(0, 19);
   const rows = told?.rows.filter(({ deleted }) => deleted) ?? [];
-  const begin = from === null ? null : `${from}+00:00`;
   for (const entity of entities) {
-    const all = { entity, schema: CapturedRow, where, stamp: "LastUpdatedTime" } as const;
-    for await (const page of walk(online.wire, { ...all, from: begin }, signal))
+    const all = { entity, where, stamp: "LastUpdatedTime", from } as const;
+    for await (const page of walk(online.wire, all, signal))
       rows.push(...page.rows.map((row) => changedIn(entity, row)));
   }
   const notice = `QuickBooks did not tell all that changed since ${from}Z: what is there is read by its stamps, what was deleted is not told. Run fuelbridge reconcile from that day on.`;
@@ -110,29 +106,29 @@ async function captured(
 
 /** Ids of those that are still there. */
 const idsOf = (rows: readonly ChangedRow[], of: Entity): string[] =>
-  rows.flatMap(({ entity, deleted, Id }) => (entity === of && !deleted ? [Id] : []));
+  rows.flatMap(({ entity, deleted, id }) => (entity === of && !deleted ? [id] : []));
 
 /* Customers and vendors in one source. */
 
 const roleOf = ({ entity }: ChangedRow): Side =>
-  entity === SIDES.sale.party.entity ? "customer" : "vendor";
+  entity === SIDES.sale.party ? "customer" : "vendor";
 
-const codeOf = (row: ChangedRow): string => partyCode(roleOf(row), row.Id);
+const codeOf = (row: ChangedRow): string => partyCode(roleOf(row), row.id);
 
 export const partySource = (online: Online): Source => {
   const list = capturedList({
     online,
-    entities: BOTH.map((side) => SIDES[side].party.entity),
+    entities: BOTH.map((side) => SIDES[side].party),
     where: [ANY],
     // QuickBooks deletes a party only by merging it into another one: the connection stays until a person looks.
     gone: (row) =>
       `QuickBooks has ${codeOf(row)} no more: it was deleted, or merged into another ${roleOf(row)}. The platform keeps its company and connection; end the connection there if it should not be used, and correct cross-references that name ${codeOf(row)}.`,
     async changes(rows, signal) {
       const gone = rows.filter(({ deleted }) => deleted);
-      const changes = gone.map((row) => goneParty(roleOf(row), row.Id, codeOf(row)));
+      const changes = gone.map((row) => goneParty(roleOf(row), row.id, codeOf(row)));
       for (const side of BOTH) {
         const { party, role } = SIDES[side];
-        const Id = idsOf(rows, party.entity);
+        const Id = idsOf(rows, party);
         const found = await having(online.wire, party, { Id }, signal, [ANY]);
         changes.push(...found.flatMap((row) => toldParty(role, partyRow(row)) ?? []));
       }
@@ -154,18 +150,18 @@ export const invoicesChanged =
     const numbered = async (numbers: readonly string[], signal: AbortSignal) =>
       (await having(online.wire, document, { DocNumber: numbers }, signal))
         .filter((row) => !isVoided(row))
-        .map(({ Id, DocNumber }) => ({ id: Id, number: DocNumber }));
+        .map((row) => ({ id: row.needed("Id"), number: row.text("DocNumber") }));
     const list = capturedList({
       online,
-      entities: [document.entity, payment.entity],
+      entities: [document, payment],
       async changes(rows, signal) {
-        const invoices = rows.filter(({ entity }) => entity === document.entity);
-        const payments = rows.filter(({ entity }) => entity === payment.entity);
+        const invoices = rows.filter(({ entity }) => entity === document);
+        const payments = rows.filter(({ entity }) => entity === payment);
         // Nothing says which invoices a payment had paid that is gone: they are among those that are open now.
-        const isGone = payments.some((row) => row.deleted || isVoided(row));
+        const isGone = payments.some((row) => row.deleted || isVoided(row.row));
         const Id = [
-          ...idsOf(invoices, document.entity),
-          ...payments.flatMap((row) => linksOf(row, "sale")),
+          ...idsOf(invoices, document),
+          ...payments.flatMap((row) => linksOf(row.row, "sale")),
           ...(isGone ? await openInvoices(online, signal) : []),
         ];
         const found = await having(online.wire, document, { Id }, signal);
@@ -182,18 +178,20 @@ export const invoicesChanged =
   };
 
 /** Of a deleted record only its id is left. */
-const goneInvoice = ({ surroundings }: Online, { Id, at }: ChangedRow): Change =>
-  deletedInvoice(Id, "deleted", {
+const goneInvoice = ({ surroundings }: Online, { id, row }: ChangedRow): Change => {
+  const at = row.child("MetaData")?.instant("LastUpdatedTime") ?? surroundings.now().toISOString();
+  return deletedInvoice(id, "deleted", {
     party: "unknown",
-    days: { date: surroundings.dayOf(at ?? surroundings.now().toISOString()) },
+    days: { date: surroundings.dayOf(at) },
     words: { currency: surroundings.currency },
   });
+};
 
 /** Ids of those that have something to pay. @throws LedgerError */
 async function openInvoices({ wire }: Online, signal: AbortSignal): Promise<string[]> {
   const ids: string[] = [];
-  for await (const { rows } of walk(wire, { ...SIDES.sale.document, where: [OPEN] }, signal))
-    ids.push(...rows.map(({ Id }) => Id));
+  for await (const { rows } of walk(wire, { entity: SIDES.sale.document, where: [OPEN] }, signal))
+    ids.push(...rows.map((row) => row.needed("Id")));
   return ids;
 }
 
@@ -201,7 +199,7 @@ async function openInvoices({ wire }: Online, signal: AbortSignal): Promise<stri
 export const priceTable = (
   online: Online,
   { list, of, unit }: NonNullable<Online["config"]["prices"]>,
-): PriceTable<ItemRow> => ({
+): PriceTable<Element> => ({
   records: {
     changed: ({ tell, ...telling }) => {
       const items = capturedList({
@@ -209,21 +207,21 @@ export const priceTable = (
         entities: ["Item"],
         where: [ANY],
         // A price is told by the item's name, which is gone with it.
-        gone: ({ Id }) =>
-          `QuickBooks has item ${Id} no more: a price of it that the platform has stays there until a person changes it.`,
+        gone: ({ id }) =>
+          `QuickBooks has item ${id} no more: a price of it that the platform has stays there until a person changes it.`,
         async changes(rows, signal) {
-          const table = { entity: "Item", schema: ItemRow } as const;
-          const found = await having(online.wire, table, { Id: idsOf(rows, "Item") }, signal);
+          const found = await having(online.wire, "Item", { Id: idsOf(rows, "Item") }, signal);
           // Items of different categories may have one name.
-          const Name = [...new Set(found.map((row) => row.Name))];
-          return tell(await having(online.wire, table, { Name }, signal));
+          const Name = [...new Set(found.map((row) => row.needed("Name")))];
+          return tell(await having(online.wire, "Item", { Name }, signal));
         },
       });
       return walkedSource({ ...telling, lists: [items] });
     },
   },
-  line({ Name: code, UnitPrice, PurchaseCost }) {
-    const price = of === "sales" ? UnitPrice : PurchaseCost;
+  line(row) {
+    const code = row.needed("Name");
+    const price = row.decimal(of === "sales" ? "UnitPrice" : "PurchaseCost");
     if (price === null || price.sign === 0) return null;
     return { list, code, name: code, unit, formula: price.text, byQuantity: false };
   },

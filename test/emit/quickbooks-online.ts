@@ -106,7 +106,7 @@ async function* orderFiles(
   if (order.lines.length === 0) return;
   const writer = writerOf(at);
   const type = order.type === "sale" ? "out" : "in";
-  const entity = SIDES[order.type].order.entity.toLowerCase();
+  const entity = SIDES[order.type].order.toLowerCase();
   yield* written(`${entity}/${name}`, async () => of(type, await orderBody(writer, order)));
   if (order.type === "purchase") return;
   const row = { Id: "145", SyncToken: String(at) };
@@ -122,7 +122,7 @@ function paymentFile(name: string, at: number, payment: PaymentDocument): Emitte
     ...paymentBody({ billPayments }, { ...payment, invoice: "145" }),
     ...(hasAccount ? accountIn({ billPayments }, side, "35") : {}),
   };
-  return fileOf(`${SIDES[side].payment.entity.toLowerCase()}/${name}`, of(payment.type, body));
+  return fileOf(`${SIDES[side].payment.toLowerCase()}/${name}`, of(payment.type, body));
 }
 
 /** What these books refuse is no file. */
