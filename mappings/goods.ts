@@ -73,6 +73,7 @@ const order = {
       amount: Decimal.sum(lines.map(quantityOf)),
       day: dayOf(record.createdAt),
       reference: loadingNumber?.trim() ? loadingNumber : told.map((word) => word ?? ""),
+      lines: null,
       number: null,
     };
   },
@@ -281,7 +282,8 @@ const ticket = {
       party: `${record.supplierCompanyId ?? ""} ${record.receiverCompanyId ?? ""}`,
       amount: Decimal.sum(lines.map(({ net_gallons: net }) => net ?? Decimal.zero)),
       day: dayOf(deliveryDate ?? createdAt),
-      reference: bolNumber?.trim() ? bolNumber : figures,
+      reference: bolNumber?.trim() ? bolNumber : null,
+      lines: figures,
       number: null,
     };
   },

@@ -202,7 +202,7 @@ function likenessOf(
     bolNumber ?? "",
     deliveryTicket ?? "",
   ]);
-  const lines = lineItems.flatMap(({ description, product, gallons, amount }) => [
+  const told = lineItems.flatMap(({ description, product, gallons, amount }) => [
     description,
     product ?? "",
     gallons?.plain() ?? "",
@@ -212,7 +212,8 @@ function likenessOf(
     party,
     amount: total,
     day: dayOf(createdAt),
-    reference: [...(named.length > 0 ? named.map(String) : lines), ...loads],
+    reference: named.length > 0 ? [...named.map(String), ...loads] : null,
+    lines: [...told, ...loads],
     number: invoiceNumber,
   };
 }
@@ -462,7 +463,7 @@ const paymentOf = (type: Type) => ({
     { dayOf }: Pick<References, "dayOf">,
   ): Likeness | null {
     if (status !== "SUCCEEDED" || !reference?.trim()) return null;
-    return { party: invoiceId, amount, day: dayOf(paidAt), reference, number: null };
+    return { party: invoiceId, amount, day: dayOf(paidAt), reference, lines: null, number: null };
   },
   about: ({ reference, amount }: Payment) => ({ name: reference, amount }),
 });

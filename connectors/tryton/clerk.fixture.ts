@@ -29,7 +29,7 @@ export async function takeBack(desk: Desk, move: number): Promise<void> {
 
 /** A wizard of one step, as a clerk uses it on one record. */
 export async function wizard(
-  { clerk }: Desk,
+  { clerk }: Pick<Desk, "clerk">,
   name: string,
   state: string,
   values: object,

@@ -196,8 +196,9 @@ export const bookedInvoices = defineMapping({
     const loads = lines.flatMap(({ description }) => bolsIn(description ?? ""));
     // Books that have no reference of the customer's repeat their own number.
     const isOwn = reference === null || sameNumber(reference, number);
-    const words = reference?.trim() && !isOwn ? [reference, ...loads] : told;
-    return { party: partyCode, amount: total, day: invoiceDate, reference: words, number };
+    const words = reference?.trim() && !isOwn ? [reference, ...loads] : null;
+    const alike = { amount: total, day: invoiceDate, reference: words, lines: told, number };
+    return { party: partyCode, ...alike };
   },
   about: aboutInvoice,
 });

@@ -368,8 +368,13 @@ export interface Likeness {
   readonly amount: Decimal;
   /** `YYYY-MM-DD` */
   readonly day: string;
-  /** What tells two documents of one party, amount and day apart; of one that has no reference, its lines. Null: nothing does. */
+  /** What tells two documents of one party, amount and day apart. Null: nothing does but their lines. */
   readonly reference: string | readonly string[] | null;
+  /**
+   * What it says, line by line: of two documents of which one has no reference these tell whether they are alike, for not
+   * every ERP copies the reference. Null: they do not.
+   */
+  readonly lines: readonly string[] | null;
   /** Where a party gives each number once; null: numbers repeat. */
   readonly number: string | null;
 }

@@ -22,13 +22,21 @@ interface Told {
   readonly party?: string;
   readonly day?: string;
   readonly reference?: string | null;
+  readonly lines?: readonly string[];
   readonly isVoid?: boolean;
 }
 
 const mapping: Mapping<Told, Told> = {
   ...(billMapping as unknown as Mapping<Told, Told>),
-  likeness: ({ number, amount, party = "C-1", day = "2026-11-20", reference, isVoid }) =>
-    isVoid === true ? null : { party, amount, day, reference: reference ?? null, number },
+  likeness: ({
+    number,
+    amount,
+    party = "C-1",
+    day = "2026-11-20",
+    reference = null,
+    lines = null,
+    isVoid,
+  }) => (isVoid === true ? null : { party, amount, day, reference, lines, number }),
 };
 
 const copy = (id: string, number: string, amount: string, more: object = {}): Change => ({
@@ -105,6 +113,25 @@ test.each([
   await runFlow(bench.engine, flow, signal);
   await runFlow(bench.engine, flow, signal);
   expect(sink.sent).toHaveLength(2);
+});
+
+test("a copy that lost its reference, or the original that lacks one, is known by the same lines; two references are two documents", async () => {
+  const lines = ["ULSD", "8000.5"];
+  const without = { reference: null, lines };
+  for (const [one, other, isCopy] of [
+    [{ lines }, without, true],
+    [without, { lines }, true],
+    [without, without, true],
+    [{ lines }, { lines, reference: "PO 8" }, false],
+    [{ lines }, { ...without, lines: ["ULSD", "8000.6"] }, false],
+  ] as const) {
+    const bench = engineOn(tempFolder());
+    const both = [[copy("7", "INV-1", "5", one)], [copy("8", "INV-2", "5", other)]];
+    const { sink, flow } = flowOf(bench, both);
+    await runFlow(bench.engine, flow, signal);
+    await runFlow(bench.engine, flow, signal);
+    expect([one, other, sink.sent.length]).toEqual([one, other, isCopy ? 1 : 2]);
+  }
 });
 
 test.each(["dup-1 ", "Dup-1", " DUP-1"])(

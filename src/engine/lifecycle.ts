@@ -7,7 +7,6 @@ import {
   type Figures,
   type Frozen,
   type Item,
-  type Likeness,
   type References,
   referencesBy,
   type Skip,
@@ -185,7 +184,7 @@ class PendingDocument {
   #number: string | null = null;
   #link: Link | null | undefined;
   #mapped: Skip | MappedDocument | undefined;
-  #likenesses: readonly string[] | undefined;
+  #likenesses: Likenesses | undefined;
   #item: Item | undefined;
   #alone: Frozen | undefined;
 
@@ -237,7 +236,7 @@ class PendingDocument {
     return this.mapped as MappedDocument;
   }
 
-  get likenesses(): readonly string[] {
+  get likenesses(): Likenesses {
     return (this.#likenesses ??= likenessesOf(this.engine, this.flow, this.record));
   }
 
@@ -260,7 +259,8 @@ class PendingDocument {
   }
 
   get ready(): Ready {
-    const { delivery, item, likenesses, alone, number } = this;
+    const { delivery, item, alone, number } = this;
+    const likenesses = this.likenesses.own;
     const { figures, content } = this.made;
     const mapped = {
       number,
@@ -490,7 +490,7 @@ function judgeCopied(document: PendingDocument): Verdict | null {
   const { likenesses } = document;
   if (link !== null || flow.duplicates === "deliver") return null;
   const { store } = engine;
-  const all = likenesses
+  const all = likenesses.alike
     .flatMap((likeness) => store.likenesses.others(likeness, delivery.record))
     .filter((one) => !store.incidents.isDismissed(delivery.delivery, one.recordId));
   const others = [...new Map(all.map((one) => [one.recordId, one])).values()];
@@ -511,23 +511,35 @@ const LIKENED_SHOWN = 3;
 const likenedName = ({ number, recordId }: Pick<Likened, "number" | "recordId">): string =>
   number === recordId ? number : `${number} (${recordId})`;
 
-/** By what a copy of this record would be known; none: its mapping tells nothing, or nothing is like it. */
-function likenessesOf(engine: Engine, { mapping, side }: Flow, record: unknown): string[] {
-  const alike = mapping.likeness?.(record, engine) ?? null;
-  if (alike === null) return [];
-  const { party, amount, day, reference, number } = alike;
-  const of = (...parts: readonly string[]): string =>
-    sha256(JSON.stringify([mapping.kind, side, party, ...parts])).slice(0, 22);
-  return [
-    ...(reference === null
-      ? []
-      : [of("copied", amount.plain(), day, ...wordsOf(reference).map(foldedNumber))]),
-    ...(number === null ? [] : [of("numbered", foldedNumber(number))]),
-  ];
+/** By what copies of a record are known, and by what it is known as a copy of another one. */
+interface Likenesses {
+  readonly own: readonly string[];
+  readonly alike: readonly string[];
 }
 
-const wordsOf = (reference: Likeness["reference"]): readonly string[] =>
-  typeof reference === "string" ? [reference] : (reference ?? []);
+/** Its mapping tells nothing, or nothing is like it. */
+const LIKE_NOTHING: Likenesses = { own: [], alike: [] };
+
+function likenessesOf(engine: Engine, { mapping, side }: Flow, record: unknown): Likenesses {
+  const told = mapping.likeness?.(record, engine) ?? null;
+  if (told === null) return LIKE_NOTHING;
+  const { party, amount, day, reference, lines, number } = told;
+  const of = (...parts: readonly string[]): string =>
+    sha256(JSON.stringify([mapping.kind, side, party, ...parts])).slice(0, 22);
+  const copied = (by: string, words: readonly string[] | null): string[] =>
+    words === null ? [] : [of(by, amount.plain(), day, ...words.map(foldedNumber))];
+  const named = [
+    ...copied("copied", reference === null ? null : wordsOf(reference)),
+    ...(number === null ? [] : [of("numbered", foldedNumber(number))]),
+  ];
+  const [unreferenced, referenced] = [copied("lines", lines), copied("referenced lines", lines)];
+  return reference === null
+    ? { own: [...named, ...unreferenced], alike: [...named, ...unreferenced, ...referenced] }
+    : { own: [...named, ...referenced], alike: [...named, ...unreferenced] };
+}
+
+const wordsOf = (reference: string | readonly string[]): readonly string[] =>
+  typeof reference === "string" ? [reference] : reference;
 
 function judgeReference({ engine, flow, alone, delivery }: PendingDocument): Verdict | null {
   const taken = referenceTaken(engine, flow.sink, alone, delivery.record);
