@@ -13,8 +13,12 @@ import type {
   Offers,
 } from "../../src/core/contract.ts";
 import type { Fault } from "../../src/core/record.ts";
-import { InvalidProfile, openProfile } from "../../src/formats/table/profile-load.ts";
-import { partsOf, type Profile } from "../../src/formats/table/profile.ts";
+import {
+  InvalidProfile,
+  openProfile,
+  partsOf,
+  type Profile,
+} from "../../src/formats/table/profile.ts";
 
 /** What of the settings uses folders: it reads files there and moves them away, or writes them there. */
 interface Usage {

@@ -35,18 +35,18 @@ import {
   type Strength,
 } from "../../src/core/holdings.ts";
 import { parseExact } from "../../src/core/json.ts";
-import { documents } from "../../src/formats/documents.ts";
+import { sortableInstant } from "../../src/core/keys.ts";
+import { type DocumentName, documents } from "../../src/formats/documents.ts";
 import { type Encoding, PartFault } from "../../src/formats/format.ts";
 import { deliveryTickets } from "../../src/formats/table/layouts.ts";
 import { changesOf } from "../../src/formats/table/records.ts";
 import {
-  type HeldName,
-  readWritten,
+  documentsIn,
+  documentsWriter,
+  shownOf,
   tellsWhich,
-  writeDocuments,
   type Writing,
   writingOf,
-  type Written,
 } from "../../src/formats/table/write.ts";
 import { InvoiceRecord, PartyRecord, PriceRecord } from "../../src/ledger/documents.ts";
 
@@ -262,7 +262,7 @@ function ticketFacts(ticket: z.infer<typeof deliveryTickets.record>): Facts {
  * Weaker than a question: what the ERP did with an import file nobody sees here, unless an export shows it.
  */
 
-const WRITTEN: Readonly<Partial<Record<HoldingKind, HeldName>>> = {
+const WRITTEN: Readonly<Partial<Record<HoldingKind, DocumentName>>> = {
   invoice: "customer-invoices",
   bill: "supplier-invoices",
   order: "orders",
@@ -326,11 +326,9 @@ export function filesHoldings(files: FilesConfig, site: Site): Holdings {
     },
     expect: async (kind, items) => {
       const sink = sinkOf(kind);
-      if (sink === undefined) return items.map(() => nobody(kind));
-      const told: Expected[] = [];
-      for (let first = 0; first < items.length; first += AT_ONCE)
-        told.push(...(await expected(kind, items.slice(first, first + AT_ONCE), sink, site)));
-      return told;
+      return sink === undefined
+        ? items.map(() => nobody(kind))
+        : expected(items, writingOf(sink, site));
     },
   };
 }
@@ -361,48 +359,166 @@ interface Ours {
  */
 async function writtenOf(kind: HoldingKind, sink: TableSink, site: Site): Promise<Ours[]> {
   const { drop } = site;
-  const document = WRITTEN[kind] as HeldName;
+  const { document } = sink;
   const writing = writingOf(sink, site);
   const { encoding, ending } = writing.profile;
-  const latest = new Map<string, Ours & Pick<Written, "version">>();
-  const take = async (target: string, text: string, deliveredAt: string): Promise<void> => {
-    const documents = await writtenIn(document, text, writing, target);
-    for (const { id: mark, version, facts } of documents) {
-      if (version < (latest.get(mark)?.version ?? "")) continue;
+  const latest = new Map<string, Ours>();
+  const take = async (target: string, body: string, deliveredAt: string): Promise<void> => {
+    const text = (await textAt(drop, drop.at(target), encoding)) ?? body;
+    const documents = await documentsIn(writing, text).catch((error: unknown) => {
+      throw new SourceUnavailable(
+        `The file ${target} is not as it was written: ${String(error)}.`,
+        {
+          next: "Look at the file; move it out of the import folder, or put back what was there.",
+        },
+      );
+    });
+    for (const one of documents) {
+      const mark = textIn(one, "id") ?? "";
+      const version = versionOf(one);
+      if (version < (latest.get(mark)?.holding.version ?? "")) continue;
       const id = documents.length === 1 ? target : `${target}#${mark}`;
+      const facts = writtenFacts(writing, one);
       const holding: Holding = { kind, id, version, mark, change: null, facts };
-      latest.set(mark, { version, holding, deliveredAt });
+      latest.set(mark, { holding, deliveredAt });
     }
   };
   const known = new Set<string>();
   for (const { target, body, deliveredAt } of site.remembered?.(documents[document].operation) ??
     []) {
     known.add(target);
-    await take(target, (await textAt(drop, drop.at(target), encoding)) ?? body, deliveredAt);
+    await take(target, body, deliveredAt);
   }
   for (const name of await namesIn(drop, drop.at(sink.folder))) {
     const target = posix.join(sink.folder.replaceAll("\\", "/"), name);
-    if (!name.startsWith(`${document}_`) || !name.endsWith(`.${ending}`) || known.has(target))
-      continue;
-    await take(target, (await textAt(drop, drop.at(target), encoding)) ?? "", "");
+    if (name.startsWith(`${document}_`) && name.endsWith(`.${ending}`) && !known.has(target))
+      await take(target, "", "");
   }
   return [...latest.values()];
 }
 
-/** @throws SourceUnavailable when somebody has made something else of the file */
-async function writtenIn(
-  document: HeldName,
-  text: string,
-  writing: Writing,
-  target: string,
-): Promise<Written[]> {
-  try {
-    return await readWritten(document, text, writing);
-  } catch (error) {
-    throw new SourceUnavailable(`The file ${target} is not as it was written: ${String(error)}.`, {
-      next: "Look at the file; move it out of the import folder, or put back what was there.",
-    });
+/* What one of our own files shows of a document. */
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Null: there is none, or no column. */
+function textIn(row: Row, field: string): string | null {
+  const value = row[field];
+  if (value instanceof Decimal) return value.text;
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+const decimalIn = (row: Row, field: string): Decimal | null => {
+  const value = row[field];
+  return value instanceof Decimal ? value : null;
+};
+
+const rowsIn = (row: Row, field: string): readonly Row[] => (row[field] ?? []) as readonly Row[];
+
+/** What there is of these, with the word before it that says what it is. */
+const joinedIn = (row: Row, words: Readonly<Record<string, string>>): string | null =>
+  Object.entries(words)
+    .flatMap(([field, word]) => {
+      const text = textIn(row, field);
+      return text === null ? [] : [word === "" ? text : `${word} ${text}`];
+    })
+    .join(", ") || null;
+
+/** Sorts by age. */
+const versionOf = (row: Row): string => sortableInstant(textIn(row, "version") ?? "") ?? "";
+
+const INVOICE_STATES: Readonly<Record<string, HoldingState>> = {
+  DRAFT: "draft",
+  OUTSTANDING: "open",
+  OVERDUE: "open",
+  PAID: "paid",
+  DISPUTED: "disputed",
+  VOID: "ended",
+};
+
+/** Statuses of orders and of tickets that are not confirmed, and not signed yet; what is neither is posted. */
+const GOODS_STATES: Readonly<Record<string, HoldingState>> = {
+  DRAFT: "draft",
+  POSTED: "draft",
+  BIDDING: "draft",
+  ASSIGNED: "draft",
+  ISSUED: "draft",
+  CANCELLED: "ended",
+  VOID: "ended",
+};
+
+/** Fields of a line that have no field of their own among facts. */
+const LINE_WORDS = {
+  description: "",
+  product: "product",
+  spec: "spec",
+  grossGallons: "gross gal",
+  netGallons: "net gal",
+  bolNumber: "BOL",
+  deliveryTicket: "ticket",
+  location: "location",
+  carrier: "carrier",
+  deliveredDate: "delivered",
+};
+
+/** What is open no import file says; a currency neither. */
+function writtenFacts({ document, dayOf }: Writing, head: Row): Facts {
+  const number = textIn(head, "number") ?? "";
+  const status = textIn(head, "status") ?? "";
+  const lines = rowsIn(head, "lines");
+  if (document === "orders" || document === "delivery-tickets") {
+    const isOrder = document === "orders";
+    // An order has no day of its own in a file: it is dated by its last change, as the platform's list is asked.
+    const version = versionOf(head);
+    const changed = version === "" ? "" : dayOf(version);
+    return {
+      number,
+      state: GOODS_STATES[status] ?? "posted",
+      days: { date: (isOrder ? null : textIn(head, "deliveryDate")) ?? changed },
+      words: isOrder ? {} : { reference: textIn(head, "bolNumber") },
+      lines: lines.map((row) => ({
+        product: textIn(row, "item"),
+        quantity: decimalIn(row, isOrder ? "quantity" : "netGallons"),
+        unit: isOrder ? textIn(row, "unit") : "gal",
+        unitPrice: isOrder ? decimalIn(row, "rate") : null,
+        amount: Decimal.zero,
+      })),
+    };
   }
+  const isSale = document === "customer-invoices";
+  const state = INVOICE_STATES[status];
+  return {
+    number,
+    party: textIn(head, isSale ? "customer" : "vendor"),
+    ...(state === undefined ? {} : { state }),
+    days: {
+      date: textIn(head, "invoiceDate"),
+      due: textIn(head, "dueDate"),
+      paid: textIn(head, "paidDate"),
+    },
+    money: {
+      untaxed: decimalIn(head, "subtotal"),
+      tax: decimalIn(head, "taxTotal"),
+      total: decimalIn(head, "total"),
+    },
+    words: {
+      side: isSale ? "sale" : "purchase",
+      order: joinedIn(head, { poNumber: "PO", contractNumber: "contract" }),
+      notes: textIn(head, "notes"),
+    },
+    lines: lines.map((row) => ({
+      product: textIn(row, "item"),
+      quantity: decimalIn(row, "gallons"),
+      unit: decimalIn(row, "gallons") === null ? null : "gal",
+      unitPrice: decimalIn(row, "rate"),
+      amount: decimalIn(row, "amount") ?? Decimal.zero,
+      text: joinedIn(row, LINE_WORDS),
+    })),
+    taxes: rowsIn(head, "taxes").map((row) => ({
+      code: joinedIn(row, { taxCode: "", authority: "", product: "" }) ?? "",
+      amount: decimalIn(row, "amount") ?? Decimal.zero,
+    })),
+  };
 }
 
 /** Null: the ERP has taken it. @throws SourceUnavailable */
@@ -465,32 +581,18 @@ function shownBy(own: Holding, { facts }: Holding): Holding {
   };
 }
 
-/** Documents that are written into one text to be compared. */
-const AT_ONCE = 200;
-
-/** As they are written, read back: together, for a text of its own costs each as much as its rows do. */
-async function expected(
-  kind: HoldingKind,
-  items: readonly Item[],
-  sink: TableSink,
-  site: Pick<Site, "folder" | "dayOf">,
-): Promise<Expected[]> {
-  const name = WRITTEN[kind] as HeldName;
-  const writing = writingOf(sink, site);
-  const alone = async (): Promise<Expected[]> => {
-    const told: Expected[] = [];
-    for (const item of items) told.push(...(await expected(kind, [item], sink, site)));
-    return told;
-  };
-  try {
-    const list = items.map(({ document }) => document);
-    const written = await readWritten(name, writeDocuments(name, list, writing), writing);
-    if (written.length === items.length) return written.map(({ facts }) => ({ facts }));
-    return items.length > 1 ? alone() : [nobody(kind)];
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    return items.length > 1 ? alone() : [{ fault: error.fault }];
-  }
+/** As they are written. */
+function expected(items: readonly Item[], writing: Writing): Expected[] {
+  const write = documentsWriter(writing);
+  return items.map(({ document }) => {
+    try {
+      write([document]);
+      return { facts: writtenFacts(writing, shownOf(writing, document)) };
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return { fault: error.fault };
+    }
+  });
 }
 
 const nobody = (kind: HoldingKind): Expected => ({

@@ -48,8 +48,7 @@ import {
   MANIFEST_BYTES_MAX,
   manifestIn,
 } from "../../src/formats/manifest.ts";
-import { openProfile } from "../../src/formats/table/profile-load.ts";
-import type { Profile } from "../../src/formats/table/profile.ts";
+import { openProfile, type Profile } from "../../src/formats/table/profile.ts";
 import {
   changesOf,
   encodingOf,

@@ -99,6 +99,12 @@ export interface DocumentWriter extends Pick<
   idsOf?(request: Frozen & Pick<Outgoing, "items">): readonly string[];
 }
 
+const NAME_MAX = 100;
+
+/** `customer-invoices_INV-1…`: characters that are safe on every file system and in every shell. `rest`: what tells it from others. */
+export const fileName = (document: string, number: string, rest: string): string =>
+  `${document}_${number.replace(/[^A-Za-z0-9.-]+/g, "-")}`.slice(0, NAME_MAX - rest.length) + rest;
+
 /**
  * What a receiver gets of a document: without the fields that its format does not have (`not`: their names, by blanks, in the
  * document and in its lists), and of instants (`…Date`) the day.

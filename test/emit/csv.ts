@@ -3,9 +3,13 @@ import * as fc from "fast-check";
 import { calendarOf } from "../../src/core/time.ts";
 import { type DocumentName, documents } from "../../src/formats/documents.ts";
 import { bytesOf } from "../../src/formats/format.ts";
-import { openProfile, shippedProfiles } from "../../src/formats/table/profile-load.ts";
-import { guardedAs, type Profile } from "../../src/formats/table/profile.ts";
-import { writeDocuments, writeRecords } from "../../src/formats/table/write.ts";
+import {
+  guardedAs,
+  openProfile,
+  type Profile,
+  shippedProfiles,
+} from "../../src/formats/table/profile.ts";
+import { documentsWriter, writeRecords } from "../../src/formats/table/write.ts";
 import { itemsOfCases } from "./cases.ts";
 import { type Emitted, emitted } from "./emitted.ts";
 import { recordsFor } from "../files/random-records.ts";
@@ -38,12 +42,13 @@ function* filesOf(
 ): Generator<Emitted> {
   const dayOf = calendarOf("America/Chicago");
   const isSafe = profile.quotes !== "none" && profile.file === "csv";
-  const writing = { profile, spreadsheetSafe: isSafe, dayOf };
+  const guarded = guardedAs(profile, isSafe);
+  const write = documentsWriter({ document: kind, profile: guarded, dayOf });
   const file = (called: string, text: () => string): Emitted[] =>
     emitted(`${name}/${called}.${profile.ending}`, () => bytesOf(text(), profile.encoding));
   for (const [at, document] of cases.entries())
-    yield* file(`case-${at + 1}`, () => writeDocuments(kind, [document], writing));
+    yield* file(`case-${at + 1}`, () => write([document]));
   const records = recordsFor(profile, profile.encoding, 1);
   for (const [at, record] of fc.sample(records, { seed, numRuns: count }).entries())
-    yield* file(`random-${at + 1}`, () => writeRecords(guardedAs(profile, isSafe), record));
+    yield* file(`random-${at + 1}`, () => writeRecords(guarded, record));
 }

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { layoutOf } from "../../src/formats/table/layouts.ts";
-import { parseProfile } from "../../src/formats/table/profile-load.ts";
+import { parseProfile } from "../../src/formats/table/profile.ts";
 import {
   day,
   dayOrNone,

@@ -11,8 +11,14 @@ import { parseExact } from "../../src/core/json.ts";
 import { memoryScratch } from "../../src/core/scratch.ts";
 import { bytesOf, survey } from "../../src/formats/format.ts";
 import type { Fields } from "../../src/formats/table/layouts.ts";
-import { openProfile, shippedProfiles } from "../../src/formats/table/profile-load.ts";
-import { type Column, guardedAs, partsOf, type Profile } from "../../src/formats/table/profile.ts";
+import {
+  type Column,
+  guardedAs,
+  openProfile,
+  partsOf,
+  type Profile,
+  shippedProfiles,
+} from "../../src/formats/table/profile.ts";
 import { changesOf, readExport, type SurveyedFile } from "../../src/formats/table/records.ts";
 import { writeRecords } from "../../src/formats/table/write.ts";
 import { recordsFor } from "./random-records.ts";

@@ -2,7 +2,7 @@
 import { Decimal } from "../../core/decimal.ts";
 import { ConfigurationError, exitCodes } from "../../core/errors.ts";
 import { PartFault } from "../../formats/format.ts";
-import { openProfile, shippedProfiles } from "../../formats/table/profile-load.ts";
+import { openProfile, shippedProfiles } from "../../formats/table/profile.ts";
 import { type Trial, tryProfile, type Values } from "../../formats/table/try.ts";
 import { counted, table } from "../../views/table.ts";
 import type { Answer } from "../answer.ts";

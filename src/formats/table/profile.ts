@@ -1,10 +1,15 @@
 /**
  * What a profile may say: a YAML file that tells where the fields of a layout stand in the files of one ERP. It says
- * where things are and how they are written; what they mean is a mapping's.
+ * where things are and how they are written; what they mean is a mapping's. Every mistake is told with its line and what
+ * would fit.
  */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
-import { type CellForm, isDateForm } from "./cells.ts";
-import type { Field, Layout } from "./layouts.ts";
+import { ConfigurationError } from "../../core/errors.ts";
+import { type CellForm, isDateForm, readCell } from "./cells.ts";
+import { documentLayouts, type Field, type Fields, type Layout, layouts } from "./layouts.ts";
 import type { TextForm } from "./text.ts";
 
 const delimiters = [",", ";", "\t", "|"] as const;
@@ -260,3 +265,393 @@ export const guardedAs = (profile: Profile, guarded: boolean): Profile => ({
   ...profile,
   form: { ...profile.form, guarded },
 });
+
+/* The text of a profile into a {@link Profile}. */
+
+export interface ProfileProblem {
+  readonly line: number;
+  readonly column: number;
+  /** `columns.total.dates`; empty for the file as a whole. */
+  readonly setting: string;
+  /** The end of a sentence that begins with the setting. */
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** A profile that cannot be used: nothing is read or written with it. */
+export class InvalidProfile extends ConfigurationError {
+  readonly file: string;
+  readonly problems: readonly ProfileProblem[];
+
+  constructor(file: string, problems: readonly ProfileProblem[]) {
+    const told = problems.map(
+      ({ line, column, setting, message, remedy }) =>
+        `${file}:${line}:${column} ${setting === "" ? "" : `${setting}: `}${message}.\n    ${remedy}`,
+    );
+    super(
+      `The profile ${file} cannot be used:\n${told.join("\n")}`,
+      "Correct the profile, then try it with `fuelbridge profile try FILE --profile PROFILE`.",
+    );
+    this.file = file;
+    this.problems = problems;
+  }
+}
+
+/** Takes what is wrong with a setting; a path leads from the top to it. */
+type Complain = (path: readonly PropertyKey[], message: string, remedy: string) => void;
+
+/** `called`: how messages call it. `more`: layouts it may be of, besides the connector's own. @throws InvalidProfile */
+export function parseProfile(text: string, called: string, more: readonly Layout[] = []): Profile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const problems: ProfileProblem[] = document.errors.map(({ message, pos }) => {
+    const { line, col } = lines.linePos(pos[0]);
+    const remedy = "Correct the YAML: two blanks for each level, a colon after each name.";
+    return { line, column: col, setting: "", message: `is no YAML: ${message}`, remedy };
+  });
+  const complain: Complain = (path, message, remedy) => {
+    const { line, column } = placeOf(document, lines, path);
+    problems.push({ line, column, setting: path.map(String).join("."), message, remedy });
+  };
+  if (problems.length > 0) throw new InvalidProfile(called, problems);
+  const { data, error } = ProfileFile.safeParse(document.toJS() ?? {});
+  for (const issue of error?.issues ?? [])
+    for (const { path, message, remedy } of explained(issue, [])) complain(path, message, remedy);
+  const profile = data === undefined ? null : compiled(data, complain, more);
+  if (problems.length > 0 || profile === null) throw new InvalidProfile(called, problems);
+  return profile;
+}
+
+interface Explained {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly remedy: string;
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** Of several forms that a setting may have, the one that was meant: it goes deepest, and has fewest faults. */
+function explained(issue: Issue, above: readonly PropertyKey[]): Explained[] {
+  const path = [...above, ...issue.path];
+  if (issue.code === "invalid_union") {
+    const branches = issue.errors.filter((branch) => branch.length > 0);
+    const meant = branches.toSorted((one, other) => depthOf(other) - depthOf(one))[0];
+    if (meant !== undefined && depthOf(meant) > 0)
+      return meant.flatMap((inner) => explained(inner, path));
+    return [{ path, message: "has none of the forms it may have", remedy: formsOf(issue) }];
+  }
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => ({
+      path: [...path, key],
+      message: "is no setting of a profile",
+      remedy: `Remove it, or correct its name.${path.length === 0 ? ` Right would be one of ${Object.keys(ProfileFile.shape).join(", ")}.` : ""}`,
+    }));
+  return [{ path, message: issue.message, remedy: formsOf(issue) }];
+}
+
+const depthOf = (issues: readonly z.core.$ZodIssue[]): number =>
+  Math.max(...issues.map(({ path, code }) => path.length + (code === "unrecognized_keys" ? 1 : 0)));
+
+function formsOf(issue: Issue): string {
+  if (issue.code === "invalid_type" && issue.expected === "string")
+    return 'Put the value into quotes: "1".';
+  if (issue.code === "invalid_value") return `Right would be one of ${issue.values.join(", ")}.`;
+  return "docs/profiles.md has every setting with an example.";
+}
+
+/** Of the setting, or of the nearest above it that is written. */
+function placeOf(
+  document: Document.Parsed,
+  lines: LineCounter,
+  path: readonly PropertyKey[],
+): { line: number; column: number } {
+  for (let depth = path.length; depth > 0; depth--) {
+    const found = document.getIn(path.slice(0, depth), true);
+    if (!isNode(found) || !found.range) continue;
+    const { line, col } = lines.linePos(found.range[0]);
+    return { line, column: col };
+  }
+  return { line: 1, column: 1 };
+}
+
+/* The settings of a profile, if its parts fit each other and its layout. */
+
+/** Values of constants are written as in our own files. */
+const ISO: CellForm = { decimal: ".", dates: ["yyyy-MM-dd"] };
+
+/** Null: there is no such layout. */
+function compiled(
+  settings: ProfileFile,
+  complain: Complain,
+  more: readonly Layout[],
+): Profile | null {
+  const known = [...layouts, ...documentLayouts.values(), ...more];
+  const layout = known.find(({ name }) => name === settings.layout);
+  if (layout === undefined) {
+    const names = known.map(({ name }) => name).join(", ");
+    complain(["layout"], `"${settings.layout}" is no layout`, `Right would be one of ${names}.`);
+    return null;
+  }
+  const { languages, decimal, dates, empty, formulas, tag, ...rest } = settings;
+  const isRead = !isWritten(layout);
+  const column = columnMaker(settings, complain);
+  const columns = (
+    given: ProfileFile["columns"],
+    fields: Fields,
+    path: readonly string[],
+    joins?: string,
+  ): Column[] =>
+    Object.entries(given).map(([name, one]) => {
+      const isOwn =
+        name === joins || (typeof one !== "string" && one.constant !== undefined && hasPlace(one));
+      if (!Object.hasOwn(fields, name) && !isOwn)
+        complain([...path, name], `${layout.name} has no such field`, oneOf(fields));
+      return column(name, one, fields[name] ?? null, [...path, name]);
+    });
+  const expectField = (name: string, fields: object, path: readonly string[]): void => {
+    if (Object.hasOwn(fields, name)) return;
+    const message = name === "" ? "names the field that joins both files" : `"${name}" is no field`;
+    complain(path, message, oneOf(fields));
+  };
+  const listOf = (name: string, list: ProfileFile["lists"][string]): List | null => {
+    const fields = layout.lists[name];
+    const path = ["lists", name];
+    if (fields === undefined) {
+      complain(path, `${layout.name} has no list "${name}"`, oneOf(layout.lists));
+      return null;
+    }
+    const { file = null, on = "", by = "", tag, counts, repeats = {} } = list;
+    if (file !== null) {
+      expectField(on, layout.head, [...path, "on"]);
+      expectField(by, list.columns, [...path, "by"]);
+    }
+    const tags = typeof tag === "string" ? { [tag]: "" } : tag;
+    return {
+      name,
+      part: file,
+      on,
+      by,
+      tags: tags === undefined ? null : new Map(Object.entries(tags)),
+      counts: counts === undefined ? null : column(name, counts, null, [...path, "counts"]),
+      repeats: columns(repeats, layout.head, [...path, "repeats"]),
+      // What joins the rows of two files may be no field of the list.
+      columns: columns(list.columns, fields, [...path, "columns"], by),
+    };
+  };
+  const written = Object.entries(languages ?? { en: { decimal, dates } }).map(
+    ([one, { decimal: sign, dates: days }]) =>
+      [one, { decimal: sign, dates: daysIn(settings.file, days) }] as const,
+  );
+  const profile: Profile = {
+    ...rest,
+    header: rest.file === "fixed" ? 0 : rest.header,
+    layout,
+    languages: Object.fromEntries(written),
+    form: {
+      ...(empty.length > 0 ? { empty: new Set(empty) } : {}),
+      ...(formulas === "guarded" ? { guarded: true } : {}),
+      ...(isRead ? {} : { long: true }),
+    },
+    tag: tag === undefined ? null : column("tag", tag, null, ["tag"]),
+    head: columns(rest.columns, layout.head, ["columns"]),
+    lists: Object.entries(rest.lists).flatMap(([name, list]) => listOf(name, list) ?? []),
+  };
+  if (rest.file === "xlsx") checkWorkbook(profile, complain);
+  checkRecord(profile, expectField, complain);
+  if (isRead) checkWhole(profile, complain);
+  for (const name of ["header", "cell"] as const)
+    if (isRead && rest.across !== undefined)
+      expectField(rest.across[name], layout.head, ["across", name]);
+  return profile;
+}
+
+/** Of the documents that we write. */
+const isWritten = ({ name }: Layout): boolean => name.startsWith("files.");
+
+const hasPlace = ({ label, column, at }: ColumnFile): boolean =>
+  label !== undefined || column !== undefined || at !== undefined;
+
+const oneOf = (known: object): string => {
+  const names = Object.keys(known);
+  return names.length === 0 ? "It has none." : `Right would be one of ${names.join(", ")}.`;
+};
+
+/** A day in a workbook has no form of its own: it is told as ISO 8601 has it. */
+const daysIn = (file: ProfileFile["file"], dates: readonly string[]): readonly string[] =>
+  file === "xlsx" ? [...dates, "yyyy-MM-dd[ HH:mm:ss]"] : dates;
+
+/** By the kind of a file: what is said of a column that has no place in it. */
+const NO_PLACE = {
+  fixed: ["has no place", "Give at and length: the first character, from 1, and how many."],
+  numbered: ["has no place", "The file has no header: give column, from 1."],
+  labelled: ["has no label", "Give label: what stands above it in the header."],
+} as const;
+
+const columnMaker =
+  ({ file, header, languages = {} }: ProfileFile, complain: Complain) =>
+  (
+    name: string,
+    given: string | ColumnFile,
+    field: Field | null,
+    path: readonly string[],
+  ): Column => {
+    const settings: ColumnFile = typeof given === "string" ? { label: given } : given;
+    const { label, column, at, length, constant = null, optional = false } = settings;
+    const { values, decimal, dates, decimals, negated } = settings;
+    const isFixed = file === "fixed";
+    if (constant === null || hasPlace(settings)) {
+      const kind = isFixed ? "fixed" : header === 0 ? "numbered" : "labelled";
+      const place = { fixed: length && at, numbered: column, labelled: label }[kind];
+      const [message, remedy] = NO_PLACE[kind];
+      if (place === undefined) complain(path, message, remedy);
+      const places = [label, column, isFixed ? at : undefined];
+      if (places.filter((one) => one !== undefined).length > 1)
+        complain(path, "has two places", "Give one of label, column, and at with length.");
+    }
+    for (const one of typeof label === "object" ? Object.keys(label) : [])
+      if (!Object.hasOwn(languages, one))
+        complain(
+          [...path, "label", one],
+          "is no language of the profile",
+          `Right would be one of those under "languages": ${Object.keys(languages).join(", ") || "there are none"}.`,
+        );
+    if (constant !== null && field !== null)
+      try {
+        readCell(field.type, constant, ISO);
+      } catch (error) {
+        const remedy = "Numbers have a decimal point here, days are yyyy-MM-dd, flags 1 or 0.";
+        complain([...path, "constant"], (error as RangeError).message, remedy);
+      }
+    return {
+      name,
+      field,
+      labels: label === undefined ? null : typeof label === "string" ? { "": label } : label,
+      index: column === undefined ? null : column - 1,
+      slice: isFixed && at !== undefined ? { from: at - 1, length: length ?? 0 } : null,
+      most: length ?? null,
+      constant,
+      optional,
+      form: {
+        ...(values === undefined ? {} : { values: new Map(Object.entries(values)) }),
+        ...(decimal === undefined ? {} : { decimal }),
+        ...(dates === undefined ? {} : { dates: daysIn(file, dates) }),
+        ...(decimals === undefined ? {} : { implied: decimals }),
+        ...(negated === undefined ? {} : { negated }),
+      },
+    };
+  };
+
+/** Its numbers have no sign of their own, and it is not written. */
+function checkWorkbook({ layout, languages }: Profile, complain: Complain): void {
+  if (isWritten(layout))
+    complain(["file"], "workbooks are read, not written", "Write csv: spreadsheets open it.");
+  if (Object.values(languages).some(({ decimal }) => decimal === ","))
+    complain(
+      ["decimal"],
+      "a workbook has numbers, which have no decimal comma",
+      "Remove it. Numbers that are entered as text are read with a decimal point.",
+    );
+}
+
+/** What says where a record begins is there. */
+function checkRecord(
+  { layout, record, tag, lists, header }: Profile,
+  expectField: (name: string, fields: object, path: readonly string[]) => void,
+  complain: Complain,
+): void {
+  const isTagged = typeof record === "object" && "tag" in record;
+  if (typeof record === "object" && !isTagged)
+    for (const [setting, fields] of Object.entries(record))
+      for (const name of fields) expectField(name, layout.head, ["record", setting]);
+  if ((isTagged || lists.some(({ tags }) => tags !== null)) && tag === null && header !== "tags")
+    complain(["tag"], "is missing", "Name the column that says what a row is: tag: record.");
+  if (record === "row" && lists.some(({ part }) => part === null))
+    complain(
+      ["record"],
+      "each row is a record, and no row is left for its lists",
+      "Say which rows belong together: continues, { same: [...] } or { tag: ... }.",
+    );
+}
+
+/** No field is missing that a record cannot do without. */
+function checkWhole({ layout, head, lists, across }: Profile, complain: Complain): void {
+  const check = (
+    fields: Fields,
+    given: readonly (string | undefined)[],
+    path: readonly string[],
+    of: string,
+  ): void => {
+    for (const [name, { filled }] of Object.entries(fields))
+      if (filled && !given.includes(name))
+        complain(
+          path,
+          `the field ${name} of ${of} is missing`,
+          `Say where it stands (${name}: LABEL), or give what it always is (${name}: { constant: TEXT }).`,
+        );
+  };
+  const crossed = [across?.header, across?.cell];
+  check(layout.head, [...namesOf(head), ...crossed], ["columns"], layout.name);
+  for (const { name, columns } of lists)
+    check(layout.lists[name] ?? {}, namesOf(columns), ["lists", name, "columns"], name);
+}
+
+const namesOf = (columns: readonly Column[]): string[] => columns.map(({ name }) => name);
+
+/* Profiles by their names: shipped ones and those of a site, read alike. */
+
+/** The shipped ones: beside the program, compiled or not. */
+const SHIPPED = ["../../../config/profiles", "../../../../config/profiles"]
+  .map((path) => join(import.meta.dirname, path))
+  .find((path) => existsSync(path));
+
+const opened = new Map<string, Profile>();
+
+/**
+ * A profile by the name of a shipped one (`titan/bol-deliveries`), or by a path that ends in `.yaml`, relative to
+ * `folder`.
+ * @throws InvalidProfile when it is missing or wrong, with file, line, and what would fit
+ */
+export function openProfile(name: string, folder: string): Profile {
+  if (isPath(name)) return readProfile(resolve(folder, name), name);
+  const known = opened.get(name);
+  if (known !== undefined) return known;
+  const names = shippedProfiles();
+  if (!names.includes(name))
+    throw new InvalidProfile(name, [
+      {
+        line: 1,
+        column: 1,
+        setting: "",
+        message: `there is no shipped profile "${name}"`,
+        remedy: `Name a file of yours by a path that ends in .yaml, or one of ${names.join(", ")}.`,
+      },
+    ]);
+  const profile = readProfile(join(SHIPPED ?? "", `${name}.yaml`), name);
+  opened.set(name, profile);
+  return profile;
+}
+
+const isPath = (name: string): boolean => /\.ya?ml$/i.test(name);
+
+/** The names of all shipped profiles. */
+export function shippedProfiles(): string[] {
+  if (SHIPPED === undefined) return [];
+  return readdirSync(SHIPPED, { recursive: true, withFileTypes: true })
+    .filter(({ name }) => name.endsWith(".yaml"))
+    .map(({ parentPath, name }) => relative(SHIPPED, join(parentPath, name)))
+    .map((path) => path.replaceAll("\\", "/").replace(/\.yaml$/, ""))
+    .toSorted();
+}
+
+function readProfile(path: string, called: string): Profile {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    const message = `it cannot be read: ${(error as Error).message}`;
+    const remedy =
+      "Create it, or correct the path; it starts at the configuration's folder. docs/profiles.md has an example.";
+    throw new InvalidProfile(called, [{ line: 1, column: 1, setting: "", message, remedy }]);
+  }
+  return parseProfile(text, called);
+}

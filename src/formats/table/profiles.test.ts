@@ -10,10 +10,16 @@ import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { bytesOf } from "../format.ts";
 import { layouts } from "./layouts.ts";
-import { type InvalidProfile, openProfile, parseProfile, shippedProfiles } from "./profile-load.ts";
-import { profileSchema } from "./profile.ts";
+import {
+  guardedAs,
+  type InvalidProfile,
+  openProfile,
+  parseProfile,
+  profileSchema,
+  shippedProfiles,
+} from "./profile.ts";
 import { tryProfile } from "./try.ts";
-import { writeDocuments } from "./write.ts";
+import { documentsWriter } from "./write.ts";
 import { d, invoice, line } from "../../../test/files/sink.ts";
 
 const DATA = join(import.meta.dirname, "../../../test/data");
@@ -143,7 +149,7 @@ describe("shipped profiles", () => {
 
   test("an IIF journal balances to nothing, entry by entry, and has a header for each kind of row", () => {
     const profile = openProfile("quickbooks/iif-sales", "");
-    const text = writeDocuments("customer-invoices", [iifInvoice()], writing(profile));
+    const text = writeDocuments("customer-invoices", [iifInvoice()], profile);
     const rows = text.split("\r\n").map((row) => row.split("\t"));
     expect(rows.map(([tag]) => tag)).toEqual([
       "!TRNS",
@@ -182,9 +188,7 @@ describe("shipped profiles", () => {
   ])("what IIF has no room for is refused with its field, not changed: %s", (_name, more) => {
     const profile = openProfile("quickbooks/iif-sales", "");
     const document = { ...iifInvoice(), ...more };
-    expect(() => writeDocuments("customer-invoices", [document], writing(profile))).toThrow(
-      Refused,
-    );
+    expect(() => writeDocuments("customer-invoices", [document], profile)).toThrow(Refused);
   });
 
   test("a text that was frozen before its encoding was set loses no character", () => {
@@ -196,23 +200,21 @@ describe("shipped profiles", () => {
   test("H, I and M records stand at their places, amounts in cents", () => {
     const profile = openProfile("apprise/ar-invoices", "");
     const document = { ...iifInvoice(), poNumber: "PO-1", taxTotal: d("1932.50") };
-    const [head = "", first = ""] = writeDocuments(
-      "customer-invoices",
-      [document],
-      writing(profile),
-    ).split("\r\n");
+    const [head = "", first = ""] = writeDocuments("customer-invoices", [document], profile).split(
+      "\r\n",
+    );
     expect(head.slice(0, 60)).toBe("H00042       ININV-1001    PO-1                0000002021920");
     expect(head.slice(60, 68)).toBe("20260301");
     expect([first[0], first.slice(47, 60)]).toEqual(["I", "0000001876560"]);
     const tooFine = { ...document, total: d("20219.205") };
-    expect(() => writeDocuments("customer-invoices", [tooFine], writing(profile))).toThrow(
+    expect(() => writeDocuments("customer-invoices", [tooFine], profile)).toThrow(
       /total .*more than the 2 decimals/,
     );
   });
 
   test("the canonical CSV of invoices has one row per line, charge and tax, in the order of its columns", () => {
     const profile = openProfile("canonical/customer-invoices", "");
-    const text = writeDocuments("customer-invoices", [invoice()], writing(profile));
+    const text = writeDocuments("customer-invoices", [invoice()], profile);
     const rows: Record<string, string>[] = parse(text, { columns: true });
     expect(rows.map((row) => [row["line_kind"], row["amount"]])).toEqual([
       ["product", "18765.60"],
@@ -233,11 +235,16 @@ const iifInvoice = () => ({
   ...invoice(),
   lines: [line("ULSD2", "8000", "2.3457", "18765.60"), line(null, null, null, "-478.90")],
 });
-const writing = (profile: ReturnType<typeof openProfile>) => ({
-  profile,
-  spreadsheetSafe: false,
-  dayOf: (instant: string) => instant.slice(0, 10),
-});
+const writeDocuments = (
+  document: "customer-invoices",
+  list: readonly object[],
+  profile: ReturnType<typeof openProfile>,
+): string =>
+  documentsWriter({
+    document,
+    profile: guardedAs(profile, false),
+    dayOf: (instant) => instant.slice(0, 10),
+  })(list);
 
 describe("mistakes in a profile", () => {
   test.each([

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
-import { openProfile } from "./profile-load.ts";
+import { openProfile } from "./profile.ts";
 import {
   bothWays,
   type Carrier,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { readCell } from "./cells.ts";
-import { openProfile } from "./profile-load.ts";
+import { openProfile } from "./profile.ts";
 import { tryProfile } from "./try.ts";
 import { exact, rowsOfWorkbook } from "./workbook.ts";
 import { dropFolder } from "../../../test/files/source.ts";

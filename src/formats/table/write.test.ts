@@ -6,8 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { documentLayouts } from "./layouts.ts";
-import { openProfile } from "./profile-load.ts";
-import { guardedAs, HEADS } from "./profile.ts";
+import { guardedAs, HEADS, openProfile } from "./profile.ts";
 import { columnsOf, draftsIn, labelOf } from "./read.ts";
 import { config, d, invoice, item, line, openIn, rowsOf } from "../../../test/files/sink.ts";
 

@@ -6,7 +6,7 @@ import type { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { sortableInstant } from "../../core/keys.ts";
 import { CustomerInvoiceDocument, documents, OrderDocument } from "../documents.ts";
-import { type DocumentWriter, sentOf } from "../format.ts";
+import { type DocumentWriter, fileName, sentOf } from "../format.ts";
 import {
   acknowledgementSet,
   exchangeOf,
@@ -266,7 +266,6 @@ export const x12Sets = {
 } as const satisfies Record<X12Document, unknown>;
 
 const BATCH_ITEMS_MAX = 200;
-const NAME_MAX = 100;
 /** The encoding: X12's characters are among those of ASCII. */
 const encoding = "latin1";
 
@@ -354,9 +353,7 @@ function nameOf(document: string, items: readonly Item[], number: number): strin
   const [item] = items;
   const content = JSON.stringify(items.map(({ id, revision }) => [id, revision]));
   const rest = `_${hash("sha256", content, "hex").slice(0, 8)}_${String(number).padStart(9, "0")}.edi`;
-  const named = items.length === 1 ? (item?.number ?? "") : String(items.length);
-  const safe = named.replace(/[^A-Za-z0-9.-]+/g, "-");
-  return `${`${document}_${safe}`.slice(0, NAME_MAX - rest.length)}${rest}`;
+  return fileName(document, items.length === 1 ? (item?.number ?? "") : String(items.length), rest);
 }
 
 /** Of a name that was made here. */
