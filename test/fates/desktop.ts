@@ -9,6 +9,14 @@ import { type Counterpart, NOT_CARRIED } from "./round.ts";
 import type { Actor, Held, Side } from "./table.ts";
 
 const TERMINAL = "T-76-TX-2799";
+/** Whose records show the platform's id as a GUID. */
+const DOCUMENTS = [
+  "order to books",
+  "purchase to books",
+  "ticket to books",
+  "invoice to books",
+  "bill to books",
+] as const;
 
 export const desktop: Counterpart = {
   connector: "quickbooks-desktop",
@@ -19,7 +27,10 @@ export const desktop: Counterpart = {
     });
     return { ...site, side: sideOf(site), backup: () => site.books.backup() };
   },
-  lacks: NOT_CARRIED,
+  lacks: {
+    ...NOT_CARRIED,
+    "delivery to books": "QuickBooks has no document for goods that go out but the invoice",
+  },
 };
 
 let counter = 0;
@@ -102,11 +113,7 @@ function sideOf(site: DesktopSite): Side {
     list: async () => {
       const platform = platformSide(site);
       const ids = (
-        await Promise.all(
-          (["order to books", "ticket to books", "invoice to books", "bill to books"] as const).map(
-            async (travels) => (await platform[travels]?.list()) ?? [],
-          ),
-        )
+        await Promise.all(DOCUMENTS.map(async (travels) => (await platform[travels]?.list()) ?? []))
       ).flat();
       return (await actor.list()).map((held) => {
         const found = ids.find(({ id }) => guidOf(id) === held.partner);
@@ -120,6 +127,11 @@ function sideOf(site: DesktopSite): Side {
       cutWrite: async (when) =>
         void books.cuts.push({ name: new RegExp(`<(?:${tables.join("|")})AddRq`), when }),
     });
+  const ordered = (table: Table): Actor => ({
+    ...received(table),
+    void: undefined,
+    lacks: { void: "QuickBooks voids no order: one that is closed is done" },
+  });
 
   const line = (amount: string): Record<string, string> => ({
     ItemRef: "ULSD-CLR",
@@ -244,11 +256,8 @@ function sideOf(site: DesktopSite): Side {
     "invoice to books": received("Invoice"),
     "bill to books": received("Bill"),
     "payment to books": received("ReceivePayment", "BillPaymentCheck"),
-    "order to books": {
-      ...received("SalesOrder", "PurchaseOrder"),
-      void: undefined,
-      lacks: { void: "QuickBooks voids no order: one that is closed is done" },
-    },
+    "order to books": ordered("SalesOrder"),
+    "purchase to books": ordered("PurchaseOrder"),
     "ticket to books": received("ItemReceipt"),
     "customer to platform": parties("Customer"),
     "supplier to platform": parties("Vendor"),

@@ -15,6 +15,8 @@ import type { Actor, Held, Side } from "./table.ts";
 const d = (digits: string | number): Decimal => Decimal.of(String(digits));
 const today = (): string => dayOf(new Date().toISOString());
 
+const NO_GOODS = "the connector takes no orders and no tickets";
+
 export const example: Counterpart = {
   connector: "example",
   async open(folder, backup) {
@@ -34,8 +36,10 @@ export const example: Counterpart = {
   },
   lacks: {
     ...NOT_CARRIED,
-    "order to books": "the connector takes no orders",
-    "ticket to books": "the connector takes no tickets",
+    "order to books": NO_GOODS,
+    "purchase to books": NO_GOODS,
+    "ticket to books": NO_GOODS,
+    "delivery to books": NO_GOODS,
     "payment to platform":
       "the connector tells no payments: only books with a list of paid invoices do",
   },

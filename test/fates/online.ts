@@ -9,6 +9,8 @@ import type { Actor, Held, Side } from "./table.ts";
 
 const d = (digits: string | number): Decimal => Decimal.of(String(digits));
 const TERMINAL = "T-76-TX-2799";
+const NO_DELIVERY = "QuickBooks Online has no document for a delivery that is not an invoice";
+
 export const online: Counterpart = {
   connector: "quickbooks-online",
   async open(folder, backup) {
@@ -17,7 +19,8 @@ export const online: Counterpart = {
   },
   lacks: {
     ...NOT_CARRIED,
-    "ticket to books": "QuickBooks Online has no document for a delivery that is not an invoice",
+    "ticket to books": NO_DELIVERY,
+    "delivery to books": NO_DELIVERY,
   },
 };
 
@@ -249,7 +252,8 @@ function sideOf(books: Company): Side {
     "invoice to books": received("Invoice"),
     "bill to books": received("Bill"),
     "payment to books": received("Payment", "BillPayment"),
-    "order to books": received("Estimate", "PurchaseOrder"),
+    "order to books": received("Estimate"),
+    "purchase to books": received("PurchaseOrder"),
     "customer to platform": parties("Customer"),
     "supplier to platform": parties("Vendor"),
     "invoice to platform": own,

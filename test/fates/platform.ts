@@ -144,28 +144,29 @@ export function platformSide({ control, companyId }: Platform): Side {
     number: textOf(row, "loadingNumber"),
     stands: row["status"] !== "CANCELLED",
   });
-  const orders: Actor = {
+  const orders = (isPurchase: boolean): Actor => ({
     list: async () =>
-      (await stored("orders")).filter((row) => row["companyId"] === companyId).map(orderOf),
-    make: async () => orderOf(await add("orders", newOrder())),
+      (await stored("orders"))
+        .filter((row) => row["companyId"] === companyId && isBought(row) === isPurchase)
+        .map(orderOf),
+    make: async () => orderOf(await add("orders", newOrder(isPurchase))),
     ...numbered("orders", "loadingNumber"),
     void: (held) => patch("orders", held, { status: "CANCELLED" }),
     remove: (held) => patch("orders", held, { companyId: ELSEWHERE, locationId: null }),
     copy: async (held) => orderOf(await again("orders", held, {})),
     ...cuts("/orders", "/orders"),
-  };
+  });
 
   const ticketOf = (row: Row): Held => ({
     id: textOf(row, "id"),
     number: textOf(row, "ticketNumber"),
     stands: row["status"] !== "VOID",
   });
-  const tickets: Actor = {
+  /** @param own where it names us */
+  const tickets = (own: "receiverCompanyId" | "supplierCompanyId"): Actor => ({
     list: async () =>
-      (await stored("delivery-tickets"))
-        .filter((row) => row["receiverCompanyId"] === companyId)
-        .map(ticketOf),
-    make: async () => ticketOf(await add("delivery-tickets", newTicket(companyId))),
+      (await stored("delivery-tickets")).filter((row) => row[own] === companyId).map(ticketOf),
+    make: async () => ticketOf(await add("delivery-tickets", newTicket(companyId, own))),
     ...numbered("delivery-tickets", "ticketNumber"),
     void: (held) => patch("delivery-tickets", held, { status: "VOID" }),
     remove: (held) =>
@@ -179,7 +180,7 @@ export function platformSide({ control, companyId }: Platform): Side {
         await again("delivery-tickets", held, { companyId, ticketNumber: `DT-${++counter}` }),
       ),
     ...cuts("/delivery-tickets/{id}/sign", "/delivery-tickets"),
-  };
+  });
 
   const parties = (path: "/customers" | "/suppliers"): Actor => ({
     // A connection has no role; its company's type says which it is.
@@ -242,8 +243,10 @@ export function platformSide({ control, companyId }: Platform): Side {
     "invoice to books": issued,
     "bill to books": payable,
     "payment to books": payments,
-    "order to books": orders,
-    "ticket to books": tickets,
+    "order to books": orders(false),
+    "purchase to books": orders(true),
+    "ticket to books": tickets("receiverCompanyId"),
+    "delivery to books": tickets("supplierCompanyId"),
     "customer to platform": parties("/customers"),
     "supplier to platform": parties("/suppliers"),
     "invoice to platform": own,
@@ -279,7 +282,11 @@ function newInvoice(prefix = "INV"): Row {
   };
 }
 
-function newOrder(): Row {
+/** Without a price that it is sold at. */
+const isBought = ({ lines }: Row): boolean =>
+  Array.isArray(lines) && lines.every((line: Row) => line["sellPrice"] === null);
+
+function newOrder(isPurchase: boolean): Row {
   const gallons = ++counter;
   return {
     status: "CONFIRMED",
@@ -293,7 +300,7 @@ function newOrder(): Row {
         supplierId: VENDOR,
         rate: 2,
         buyPrice: 2,
-        sellPrice: 2.5,
+        sellPrice: isPurchase ? null : 2.5,
         terminalCode: "T-76-TX-2799",
         gallons,
         unit: "gal",
@@ -304,14 +311,15 @@ function newOrder(): Row {
   };
 }
 
-/** What a vendor brings us: every connector takes these. */
-function newTicket(companyId: string): Row {
+/** Every connector that takes tickets takes what a vendor brings us. */
+function newTicket(companyId: string, own: "receiverCompanyId" | "supplierCompanyId"): Row {
   const gallons = ++counter;
   return {
     companyId,
     ticketNumber: `DT-${gallons}`,
     supplierCompanyId: VENDOR,
-    receiverCompanyId: companyId,
+    receiverCompanyId: PAYER,
+    [own]: companyId,
     status: "SIGNED",
     bolNumber: `BOL-${gallons}`,
     deliveryDate: daysFromNow(-2),

@@ -55,7 +55,9 @@ export const NOT_CARRIED = {
   "price to books": "no flow takes the platform's prices into books",
   "bill to platform": NO_PLACE,
   "order to platform": NO_PLACE,
+  "purchase to platform": NO_PLACE,
   "ticket to platform": NO_PLACE,
+  "delivery to platform": NO_PLACE,
 } as const;
 
 export interface Prepared {
@@ -394,7 +396,9 @@ const WORDS: Readonly<Record<Kind, string>> = {
   bill: "bill",
   payment: "payment",
   order: "order",
+  purchase: "order",
   ticket: "ticket",
+  delivery: "ticket",
   price: "price",
 };
 

@@ -8,8 +8,13 @@ export const kinds = [
   "invoice",
   "bill",
   "payment",
+  /** A sale. */
   "order",
+  "purchase",
+  /** What a vendor brings us. */
   "ticket",
+  /** What we bring a customer. */
+  "delivery",
   "price",
 ] as const;
 export type Kind = (typeof kinds)[number];

@@ -112,7 +112,7 @@ interface PartyRow {
 /** Where a document of Tryton's has the platform's number, its party and its mark; a ticket's mark is a note. */
 interface Fields {
   readonly number: "number" | "reference";
-  readonly party: "party" | "supplier";
+  readonly party: "party" | "supplier" | "customer";
   readonly mark?: "comment";
 }
 type Row = Readonly<
@@ -122,6 +122,7 @@ type Row = Readonly<
 const OUT: Fields = { number: "number", party: "party", mark: "comment" };
 const REFERRED: Fields = { ...OUT, number: "reference" };
 const TICKET: Fields = { number: "number", party: "supplier" };
+const DELIVERY: Fields = { number: "number", party: "customer" };
 
 let counter = 0;
 
@@ -181,20 +182,15 @@ function sideOf(tryton: Rpc, cuts: Cut[]): Side {
   });
 
   /** An id of these begins with its model. */
-  const goods = (models: readonly string[], fields: Fields): Actor => ({
-    async list() {
-      const all = models.map(async (model) =>
-        (await documents(model, fields, [])).map((one) => ({ ...one, id: `${model},${one.id}` })),
-      );
-      return (await Promise.all(all)).flat();
-    },
+  const goods = (model: string, fields: Fields): Actor => ({
+    list: async () =>
+      (await documents(model, fields, [])).map((one) => ({ ...one, id: `${model},${one.id}` })),
     async renumber({ id, number }) {
-      const [model = "", own] = id.split(",");
-      await write(model, own, { [fields.number]: `${number}-BY-HAND` });
+      await write(model, id.split(",")[1], { [fields.number]: `${number}-BY-HAND` });
       return `${number}-BY-HAND`;
     },
     recode: recodeOf,
-    ...calls(new RegExp(`"model\\.(?:${models.join("|")})\\.create"`)),
+    ...calls(new RegExp(`"model\\.${model.replace(".", "\\.")}\\.create"`)),
     lacks: { void: PROCESSED, remove: PROCESSED },
   });
 
@@ -372,8 +368,10 @@ function sideOf(tryton: Rpc, cuts: Cut[]): Side {
     "invoice to books": received("out"),
     "bill to books": received("in"),
     "payment to books": payments,
-    "order to books": goods(["sale.sale", "purchase.purchase"], REFERRED),
-    "ticket to books": goods(["stock.shipment.in"], TICKET),
+    "order to books": goods("sale.sale", REFERRED),
+    "purchase to books": goods("purchase.purchase", REFERRED),
+    "ticket to books": goods("stock.shipment.in", TICKET),
+    "delivery to books": goods("stock.shipment.out", DELIVERY),
     "customer to platform": parties("F-", "Farm"),
     "supplier to platform": parties("S-", "Supply"),
     "invoice to platform": invoices,
