@@ -15,12 +15,16 @@ import { type Books, trytonIsThere, useTryton } from "../support/tryton.ts";
 import { type Clerk, clerkAt } from "./clerk.ts";
 import { dayOf } from "./ledger.ts";
 import { newCustomer, newInvoice, newPrice, newPriceList, settle } from "./office.ts";
+import type { Rpc } from "./rpc.ts";
 import { layOut, openSite, type Site } from "./site.ts";
 
 const SLOW = 600_000;
 const DAY_MS = 86_400_000;
 /** Of config/crossref. */
 const PAYER = "0942f541-2340-4858-9502-8b0979809fca";
+const LOCATION = "a903118c-3ef2-46c6-98ee-b5f48a83e50d";
+/** Of what this key sees no more. */
+const ELSEWHERE = "00000000-0000-4000-8000-000000000001";
 const VENDOR = "3c32a18c-b781-4efd-afcf-a5e1dcab93fb";
 const daysFromNow = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString();
 const DUE = daysFromNow(20);
@@ -64,6 +68,58 @@ describe.skipIf(!trytonIsThere)("reconcile with Tryton", { timeout: SLOW }, () =
     );
     expect(differences).toHaveLength(telling.length);
   });
+
+  test("orders and tickets: what people change on either side is found, each once, with both values and its cause", async () => {
+    const folder = join(tempFolder(), "site");
+    layOut(folder);
+    const site = await openSite(folder, server.copy("reconcile-goods"), "empty");
+    onTestFinished(() => site.close());
+    const { control, companyId, tryton } = site;
+    const orders = await control.records(
+      "orders",
+      times(8, (at) => ordered(at + 1)),
+    );
+    const tickets = await control.records(
+      "delivery-tickets",
+      times(8, (at) => hauled(at + 1, companyId)),
+    );
+    expect(await site.here("once")).toMatchObject({ code: 0, out: IN_STEP });
+    const before = await reconciled(site);
+    expect(inWords(before)).toEqual([]);
+    expect(before.totals.map(({ kind, bucket, cases }) => `${kind} ${bucket} ${cases}`)).toEqual([
+      "order equal 8",
+      "ticket equal 8",
+      "party out of scope 1",
+      "party equal 2",
+    ]);
+
+    await changeGoods(tryton);
+    /** Without a word in `updatedAt`. */
+    const change = (kind: "orders" | "delivery-tickets", at: number, fields: object) => {
+      const row = (kind === "orders" ? orders : tickets)[at - 1] as Row;
+      return control.patch(kind, row["id"], { ...fields, updatedAt: row["updatedAt"] });
+    };
+    await change("orders", 5, { status: "CANCELLED" });
+    const sixth = orders[5] as { lines: Row[] } & Row;
+    const lines = sixth.lines.map((line) => ({
+      ...line,
+      gallons: 600,
+      quantity: 600,
+    }));
+    await change("orders", 6, { lines });
+    await change("orders", 7, { companyId: ELSEWHERE, locationId: null });
+    await change("delivery-tickets", 5, { status: "VOID" });
+    await change("delivery-tickets", 6, { productLines: hauled(60, companyId)["productLines"] });
+    const away = { companyId: ELSEWHERE, supplierCompanyId: ELSEWHERE };
+    await change("delivery-tickets", 7, { ...away, receiverCompanyId: ELSEWHERE });
+    await control.records("orders", [ordered(9)]);
+    await control.records("delivery-tickets", [hauled(9, companyId)]);
+    expect(inWords(await reconciled(site))).toEqual(foundGoods);
+    await site.here("once");
+    const { cases } = await reconciled(site);
+    const late = cases.filter(({ number }) => number === "LD-9" || number === "DT-9");
+    expect(late.map(({ bucket }) => bucket)).toEqual(["equal", "equal"]);
+  });
 });
 
 /** What {@link changeBooks} and {@link changePlatform} leave: values of the platform / of the books. */
@@ -95,6 +151,52 @@ const found = [
   "waiting: invoice INV-5, waiting; money.open 43.25 / 63.25",
   "waiting: payment of 20.00, waiting",
 ];
+
+/** What {@link changeGoods} and the platform leave. */
+const foundGoods = [
+  expect.stringMatching(
+    /^twice: order LD-4, twice; record 1: LD-4 \/ 2: LD-4 \(purchase 2 platform:.*\), LD-4 \(purchase #5\)$/,
+  ),
+  "twice: ticket DT-4, twice; record 1: DT-4 / 2: DT-4 (#stock.shipment.in,2), DT-4 (#stock.shipment.in,5)",
+  "differs: order LD-1, fields; lines.1.quantity 101.00 / 77.00",
+  "differs: order LD-3, fields; number LD-3 / LD-3-BY-HAND",
+  "differs: order LD-5, void-stands; state ended / posted",
+  "differs: order LD-2, fields; lines.1.quantity 102.00 / 77.00",
+  "differs: order LD-6, fields; lines.1.quantity 600.00 / 106.00",
+  "differs: ticket DT-1, fields; reference BOL-1 / BOL-OTHER",
+  // Its link has the number that it had.
+  expect.stringMatching(/^differs: ticket DT-3, link; number DT-3 \/ DT-3-BY-HAND; link DT-3 /),
+  "differs: ticket DT-5, void-stands; state ended / posted",
+  "differs: ticket DT-2, fields; reference BOL-2 / BOL-OTHER",
+  "differs: ticket DT-6, fields; lines.1.quantity 160.00 / 106.00",
+  "only here: order LD-7, gone",
+  "only here: ticket DT-7, gone",
+  "waiting: order LD-9, waiting",
+  "waiting: ticket DT-9, waiting",
+];
+
+/** Odd ones are sales and what goes out; even ones purchases and what comes in. */
+async function changeGoods(tryton: Rpc): Promise<void> {
+  const of = (model: string, number: string): Promise<number> =>
+    tryton.one(model, model.startsWith("stock") ? "number" : "reference", number);
+  const write = async (model: string, number: string, values: object) =>
+    void (await tryton.call(`${model}.write`, [await of(model, number)], values));
+  const editLine = async (kind: "sale" | "purchase", number: string, quantity: number) => {
+    const id = await of(`${kind}.${kind}`, number);
+    const [line] = await tryton.rows<{ id: number }>(`${kind}.line`, [[kind, "=", id]], "id");
+    await tryton.call(`${kind}.line.write`, [line?.id], { quantity });
+  };
+  const again = async (model: string, number: string, values: object) =>
+    void (await tryton.call(`${model}.copy`, [await of(model, number)], values));
+  await editLine("sale", "LD-1", 77);
+  await editLine("purchase", "LD-2", 77);
+  await write("sale.sale", "LD-3", { reference: "LD-3-BY-HAND" });
+  await again("purchase.purchase", "LD-4", { reference: "LD-4" });
+  await write("stock.shipment.out", "DT-1", { reference: "BOL-OTHER" });
+  await write("stock.shipment.in", "DT-2", { reference: "BOL-OTHER" });
+  await write("stock.shipment.out", "DT-3", { number: "DT-3-BY-HAND" });
+  await again("stock.shipment.in", "DT-4", { number: "DT-4" });
+}
 
 async function changeBooks(clerk: Clerk, { tryton }: Site): Promise<void> {
   await clerk.cancel("B-3");
@@ -185,6 +287,53 @@ const issued = (at: number, more: object = {}): Row => ({
   ],
   taxLines: [{ taxType: "AL State Diesel Tax", amount: 8.25 }],
   ...more,
+});
+
+/** A sale at the customer's site, or a purchase. */
+const ordered = (at: number): Row => ({
+  status: "CONFIRMED",
+  locationId: LOCATION,
+  loadingNumber: `LD-${at}`,
+  createdAt: daysFromNow(at - 20),
+  updatedAt: daysFromNow(at - 20),
+  lines: [
+    {
+      product: "ULSD-CLR",
+      terminal: "San Antonio",
+      supplierId: VENDOR,
+      rate: 2,
+      buyPrice: 2,
+      sellPrice: at % 2 === 0 ? null : 2.5,
+      terminalCode: "T-76-TX-2799",
+      gallons: 100 + at,
+      unit: "gal",
+      quantity: 100 + at,
+      unitCode: "gal",
+    },
+  ],
+});
+
+/** What we bring the customer, or the vendor brings us. */
+const hauled = (at: number, companyId: string): Row => ({
+  companyId,
+  ticketNumber: `DT-${at}`,
+  supplierCompanyId: at % 2 === 0 ? VENDOR : companyId,
+  receiverCompanyId: at % 2 === 0 ? companyId : PAYER,
+  status: "SIGNED",
+  bolNumber: `BOL-${at}`,
+  deliveryDate: daysFromNow(at - 20),
+  createdAt: daysFromNow(at - 20),
+  updatedAt: daysFromNow(at - 20),
+  productLines: [
+    {
+      product_name: "ULSD-CLR",
+      spec: null,
+      gross_gallons: 101 + at,
+      net_gallons: 100 + at,
+      temperature: 60,
+      api_gravity: 35,
+    },
+  ],
 });
 
 const paidBy = ({ control }: Site, invoice: Row, amount: number, reference: string) =>
