@@ -19,9 +19,8 @@ import { mappings } from "../../mappings/index.ts";
 import { loadConfig } from "../config/config.ts";
 import { exitCodes } from "../core/errors.ts";
 import { platformOffers as platform } from "../platform/parts.ts";
-import { writeSite } from "./init/disk.ts";
-import { type Answers, askFor } from "./init/fields.ts";
-import { type Ground, siteOf } from "./init/site.ts";
+import { type Ground, siteOf, writeSite } from "./init-site.ts";
+import { type Answers, askFor } from "./init-fields.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const KEY = "svc_test_canary0000";

@@ -4,14 +4,24 @@ import { randomUUID } from "node:crypto";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
-import { calendarOf } from "../core/time.ts";
 import { ConfigurationError, EnvironmentError, exitCodes } from "../core/errors.ts";
+import { calendarOf } from "../core/time.ts";
+import { counted, table } from "../views/table.ts";
 import type { Answer } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";
-import type { Owner, Written } from "./init/disk.ts";
-import type { Answers, Field } from "./init/fields.ts";
-import type { Site } from "./init/site.ts";
-import { counted, table } from "../views/table.ts";
+import {
+  type Answers,
+  askFor,
+  type Erp,
+  erpOf,
+  erps,
+  faultOf,
+  type Field,
+  fields,
+  fieldsFor,
+  loadSchemas,
+} from "./init-fields.ts";
+import type { Owner, Site, Written } from "./init-site.ts";
 
 export function init(program: Command): void {
   const command = addCommand(
@@ -19,29 +29,10 @@ export function init(program: Command): void {
     "init",
     "writes a configuration, its secrets and tables (asks, or takes flags)",
     initialise,
-  )
-    .option("--directory <folder>", "writes fuelbridge.yaml there, in place of --config")
-    .option("--company <label>", "a short label of the company, never changed afterwards")
-    .option("--currency <code>", "the currency of the books (ISO 4217)")
-    .option("--time-zone <zone>", "the company's time zone, for example America/Chicago")
-    .option("--platform <url>", "the address of the platform's API")
-    .option("--api-key-file <file>", "a file with the platform's API key (- is standard input)")
-    .option("--erp <connector>", "files, tryton, quickbooks-desktop or quickbooks-online")
-    .option("--folder <folder>", "files: the folder that is shared with the ERP")
-    .option("--erp-url <url>", "tryton: the address of the server")
-    .option("--erp-database <name>", "tryton: the name of the database")
-    .option("--erp-user <login>", "tryton: the login of fuelbridge's own user")
-    .option(
-      "--erp-password-file <file>",
-      "tryton: a file with its password; quickbooks-desktop: with what is typed into the Web Connector",
-    )
-    .option("--erp-company <name>", "tryton, quickbooks-desktop: the name of the company there")
-    .option("--erp-company-id <digits>", "quickbooks-online: the company id")
-    .option("--erp-client-id <id>", "quickbooks-online: the client id of the app at Intuit")
-    .option("--erp-client-secret-file <file>", "quickbooks-online: a file with its client secret")
-    .option("--erp-redirect <url>", "quickbooks-online: a redirect address of the app")
-    .option("--state <folder>", "the folder of the store");
+  ).option("--directory <folder>", "writes fuelbridge.yaml there, in place of --config");
+  for (const { flag, help } of fields) if (help !== undefined) command.option(flag, help);
   command
+    .option("--state <folder>", "the folder of the store")
     .option("--owner <user>", "as root: the user that the service runs as")
     .option("--force", "write the configuration and the secrets anew where they exist")
     .option("--yes", "ask nothing: what is not given takes its usual value")
@@ -53,7 +44,7 @@ async function initialise(given: Given): Promise<Answer> {
   const { directory } = options;
   const config = resolve(directory === undefined ? given.file : join(directory, "fuelbridge.yaml"));
   const folder = dirname(config);
-  const { ownerOf, writeSite } = await import("./init/disk.ts");
+  const { ownerOf, writeSite } = await import("./init-site.ts");
   const owner = ownerOf(options["owner"]);
   if (options["force"] === undefined) expectNothing(config);
   const answers = await answersOf(given);
@@ -62,12 +53,21 @@ async function initialise(given: Given): Promise<Answer> {
   const state = resolve(options["state"] ?? usualState(folder));
   const site = await siteFrom(answers, config, state);
   const written = writeSite(site, { folder, state, owner });
-  const look = options["skipDoctor"] === undefined ? "doctor" : "check";
-  if (!given.json) process.stderr.write(`Written. Looking it over with fuelbridge ${look} ...\n\n`);
-  const looked = lookOver(look, config, owner);
+  const command = options["skipDoctor"] === undefined ? "doctor" : "check";
+  if (!given.json)
+    process.stderr.write(`Written. Looking it over with fuelbridge ${command} ...\n\n`);
+  const looked = lookOver(command, config, owner);
   return {
     data: { config, state, written, flows: site.flows, looked },
-    text: inWords(config, state, owner, written, site, looked, answers.erp ?? ""),
+    text: inWords({
+      config,
+      state,
+      owner,
+      written,
+      flows: site.flows,
+      looked,
+      erp: erpOf(answers),
+    }),
     // What the platform or the ERP lacks is no fault of what was written.
     exitCode: looked.code === exitCodes.configuration ? exitCodes.configuration : exitCodes.ok,
   };
@@ -79,9 +79,10 @@ function expectNothing(config: string): void {
   const folder = dirname(config);
   const there = globSync([basename(config), "secrets/*", "crossref/*.csv"], { cwd: folder });
   const lines = there.toSorted().map((name) => {
-    if (!name.endsWith(".csv")) return `    ${join(folder, name)}`;
-    const rows = readFileSync(join(folder, name), "utf8").trim().split("\n").length - 1;
-    return `    ${join(folder, name)} (${counted(rows, "row")})`;
+    const path = join(folder, name);
+    if (!name.endsWith(".csv")) return `    ${path}`;
+    const rows = readFileSync(path, "utf8").trim().split("\n").length - 1;
+    return `    ${path} (${counted(rows, "row")})`;
   });
   throw new ConfigurationError(
     `There is a configuration already, and nothing was written:\n${lines.join("\n")}`,
@@ -92,7 +93,7 @@ function expectNothing(config: string): void {
 
 /** From the flags, then from the person where there is one. @returns null when the person ended it */
 async function answersOf({ options }: Given): Promise<Answers | null> {
-  const { fields, fieldsFor } = await import("./init/fields.ts");
+  const schemas = await loadSchemas();
   const given: Answers = {};
   for (const field of fields) {
     const answer = flagged(field, options);
@@ -100,16 +101,16 @@ async function answersOf({ options }: Given): Promise<Answers | null> {
     // Connectors share flags: what counts is the field of the one that is chosen.
     const isOther = only !== undefined && given.erp !== undefined && only !== given.erp;
     if (answer === undefined || isOther) continue;
-    const fault = field.fault(answer);
+    const fault = faultOf(field, answer, schemas);
     if (fault !== null) throw new ConfigurationError(`${nameOf(field)}: ${fault}.`, ALL_FLAGS);
     given[field.name] = answer;
   }
-  if (options["yes"] === undefined && process.stdin.isTTY && process.stderr.isTTY) {
-    const { askFor } = await import("./init/fields.ts");
+  const isSilent = options["yes"] !== undefined;
+  if (!isSilent && process.stdin.isTTY && process.stderr.isTTY) {
     const asked = await askFor(given, { input: process.stdin, output: process.stderr });
     return asked && absolute(asked);
   }
-  for (const { name, usual } of options["yes"] === undefined ? [] : fields)
+  for (const { name, usual } of isSilent ? fields : [])
     if (usual !== undefined) given[name] ??= usual;
   const missing = fieldsFor(given).filter(({ name }) => given[name] === undefined);
   if (missing.length === 0) return absolute(given);
@@ -128,16 +129,15 @@ const absolute = (answers: Answers): Answers =>
 
 /** The value of a flag; of a secret, the contents of the file that it names. @throws ConfigurationError */
 function flagged(field: Field, options: Given["options"]): string | undefined {
-  const key = nameOf(field)
-    .slice(2)
-    .replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  const flag = nameOf(field);
+  const key = flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
   const value = options[key];
   if (value === undefined || field.secret === undefined) return value;
   try {
     return readFileSync(value === "-" ? 0 : value, "utf8").trim();
   } catch (error) {
     throw new ConfigurationError(
-      `${nameOf(field)}: the file ${value} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)}).`,
+      `${flag}: the file ${value} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)}).`,
       "Name a text file with nothing but the value.",
       error,
     );
@@ -149,9 +149,8 @@ const usualState = (folder: string): string =>
   process.getuid?.() === 0 ? "/var/lib/fuelbridge" : join(folder, "state");
 
 async function siteFrom(answers: Answers, config: string, state: string): Promise<Site> {
-  const [{ siteOf }, { erpOf, erps }, { mappings }] = await Promise.all([
-    import("./init/site.ts"),
-    import("./init/fields.ts"),
+  const [{ siteOf }, { mappings }] = await Promise.all([
+    import("./init-site.ts"),
     import("../../mappings/index.ts"),
   ]);
   return siteOf(answers, {
@@ -165,14 +164,12 @@ async function siteFrom(answers: Answers, config: string, state: string): Promis
   });
 }
 
-const shipped = (name: string): string => readFileSync(join(shippedFolder(), name), "utf8");
-
-/** `config` beside the sources, or beside what was compiled from them. */
-function shippedFolder(): string {
+/** Of `config` beside the sources, or beside what was compiled from them. */
+function shipped(name: string): string {
   const found = ["../../config", "../../../config"]
     .map((path) => join(import.meta.dirname, path))
     .find((path) => existsSync(join(path, "example.yaml")));
-  if (found !== undefined) return found;
+  if (found !== undefined) return readFileSync(join(found, name), "utf8");
   throw new EnvironmentError(
     "The configurations to start from are not installed: there is no config/example.yaml beside the program.",
     "Install fuelbridge again, with its folder config.",
@@ -188,46 +185,49 @@ interface Looked {
 
 /** As the service's user, whose rights count; the store that doctor opens is that user's then. */
 function lookOver(command: Looked["command"], config: string, owner: Owner | null): Looked {
-  const main = process.argv[1] ?? "";
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [...process.execArgv, main, command, "--config", config],
-    {
-      encoding: "utf8",
-      ...(owner === null ? {} : { uid: owner.uid, gid: owner.gid }),
-    },
-  );
+  const args = [...process.execArgv, process.argv[1] ?? "", command, "--config", config];
+  const user = owner === null ? {} : { uid: owner.uid, gid: owner.gid };
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    encoding: "utf8",
+    ...user,
+  });
   return { command, code: status, said: `${stdout}${stderr}`.trim() };
 }
 
-function inWords(
-  config: string,
-  state: string,
-  owner: Owner | null,
-  written: readonly Written[],
-  { flows }: Site,
-  looked: Looked,
-  erp: string,
-): string {
+interface Outcome {
+  readonly config: string;
+  readonly state: string;
+  readonly owner: Owner | null;
+  readonly written: readonly Written[];
+  readonly flows: Site["flows"];
+  readonly looked: Looked;
+  readonly erp: Erp;
+}
+
+function inWords({ config, state, owner, written, flows, looked, erp }: Outcome): string {
   const rows = written.map(({ path, about, written }) => [
     path,
     written ? about : `${about}: it was there, and stays as it is`,
   ]);
-  const tables = written.some(({ path }) => path.endsWith(".csv"));
+  const { command, code, said } = looked;
+  const paused = flows.paused.length === 0 ? "" : ` Paused: ${flows.paused.join(", ")}.`;
+  const again = `When that is settled, look again: ${called()} ${command} --config ${config}`;
+  const when = (is: boolean, ...lines: readonly string[]): readonly string[] => (is ? lines : []);
   return [
     table(["FILE", "WHAT"], [...rows, [state, "the store's folder"]]),
     "",
-    `Flows that will run: ${flows.running.join(", ")}.${flows.paused.length === 0 ? "" : ` Paused: ${flows.paused.join(", ")}.`}`,
-    ...(tables
-      ? ["Fill the tables: what has no row in them waits in the quarantine until it has one."]
-      : []),
-    ...(owner === null && process.getuid?.() === 0
-      ? [
-          "The files belong to root. For a service with a user of its own, run it with --owner NAME.",
-        ]
-      : []),
+    `Flows that will run: ${flows.running.join(", ")}.${paused}`,
+    ...when(
+      written.some(({ path }) => path.endsWith(".csv")),
+      "Fill the tables: what has no row in them waits in the quarantine until it has one.",
+    ),
+    ...when(
+      owner === null && process.getuid?.() === 0,
+      "The files belong to root. For a service with a user of its own, run it with --owner NAME.",
+    ),
     "",
-    ...resultOf(looked, config),
+    said,
+    ...when(code !== exitCodes.ok, "", again),
     "",
     ...(BEFORE[erp]?.(config) ?? []),
     "Start it with",
@@ -236,16 +236,18 @@ function inWords(
   ].join("\n");
 }
 
+const COMPARE = "Compare the names of items and accounts under endpoints with those in QuickBooks.";
+
 /** What a person does before the first start, by connector. */
 const BEFORE: Readonly<Record<string, (config: string) => string[]>> = {
   "quickbooks-online": (config) => [
-    "Compare the names of items and accounts under endpoints with those in QuickBooks. Then let fuelbridge in, once:",
+    `${COMPARE} Then let fuelbridge in, once:`,
     "",
     `  ${called()} quickbooks authorise --config ${config}`,
     "",
   ],
   "quickbooks-desktop": (config) => [
-    "Compare the names of items and accounts under endpoints with those in QuickBooks. Then write the file for its Web Connector:",
+    `${COMPARE} Then write the file for its Web Connector:`,
     "",
     `  ${called()} quickbooks qwc --config ${config} > fuelbridge.qwc`,
     "",
@@ -265,8 +267,3 @@ function startOf(config: string): string {
 /** How fuelbridge is called here: in a checkout it is not on the PATH. */
 const called = (): string =>
   process.argv[1]?.endsWith("main.ts") === true ? "node src/launch.mjs" : "fuelbridge";
-
-const resultOf = ({ command, code, said }: Looked, config: string): string[] =>
-  code === exitCodes.ok
-    ? [said]
-    : [said, "", `When that is settled, look again: ${called()} ${command} --config ${config}`];

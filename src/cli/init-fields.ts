@@ -2,34 +2,7 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { z } from "zod";
-import { DesktopConfig } from "../../../connectors/quickbooks-desktop/config.ts";
-import {
-  faultOfRedirect,
-  QuickbooksOnlineConfig,
-} from "../../../connectors/quickbooks-online/config.ts";
-import { TrytonConfig } from "../../../connectors/tryton/config.ts";
-import { explainIssues, shown } from "../../config/problems.ts";
-import { settingsSchema, toJsonSchema } from "../../config/schema.ts";
-
-export type FieldName =
-  | "company"
-  | "currency"
-  | "timeZone"
-  | "platform"
-  | "apiKey"
-  | "erp"
-  | "folder"
-  | "erpUrl"
-  | "erpDatabase"
-  | "erpUser"
-  | "erpPassword"
-  | "erpCompany"
-  | "qbwcCompany"
-  | "qbwcPassword"
-  | "companyId"
-  | "clientId"
-  | "clientSecret"
-  | "redirectUri";
+import { faultOfTimeZone } from "../core/time.ts";
 
 /** The connectors that a site can begin with: the shipped configuration of each, and what it calls the endpoint. */
 export const erps = {
@@ -39,18 +12,19 @@ export const erps = {
   "quickbooks-online": { template: "quickbooks-online.yaml", endpoint: "books" },
 } as const;
 export type Erp = keyof typeof erps;
+const [FILES, ...OTHERS] = Object.keys(erps);
+const ANY_ERP = `${OTHERS.slice(0, -1).join(", ")} or ${OTHERS.at(-1)}`;
 
 /** `answer` may be none of them: the others are told so before. */
 export const erpOf = ({ erp = "" }: Answers): Erp => (isErp(erp) ? erp : "files");
 const isErp = (name: string): name is Erp => Object.hasOwn(erps, name);
 
-/** What was answered so far. */
-export type Answers = Partial<Record<FieldName, string>>;
-
 export interface Field {
-  readonly name: FieldName;
+  readonly name: string;
   /** `--company <label>`; of a secret it names a file. */
   readonly flag: string;
+  /** Of the flag, for people; left out: a field before it has the same flag. */
+  readonly help?: string;
   /** Says what is meant, without a question mark. */
   readonly question: string;
   /** Not shown while it is typed; as a flag it comes from a file. */
@@ -63,46 +37,47 @@ export interface Field {
   readonly kept?: { readonly file: string; readonly about: string };
   /** What an empty answer means, and what `--yes` takes. */
   readonly usual?: string;
+  /** What an answer must be; left out: not empty, and of a secret one line of eight characters. */
+  readonly schema?: (schemas: Schemas) => z.ZodType;
   /** What is wrong with an answer, and what would be right, without a full stop; null: nothing. */
-  fault(answer: string): string | null;
+  readonly fault?: (answer: string, schemas: Schemas) => string | null;
 }
 
-const settings = settingsSchema([], []).shape;
-const platform = settings.platform.in.shape;
-const tryton = TrytonConfig.shape;
-const online = QuickbooksOnlineConfig.shape;
-const desktop = DesktopConfig.shape;
-
-export const fields: readonly Field[] = [
+const FIELDS = [
   {
     name: "company",
     flag: "--company <label>",
+    help: "a short label of the company, never changed afterwards",
     question: "Company: a short label of your own (lower-case letters, digits, hyphens)",
-    fault: (answer) => faultBy(settings.company, answer),
+    schema: ({ company }) => company,
   },
   {
     name: "currency",
     flag: "--currency <code>",
+    help: "the currency of the books (ISO 4217)",
     question: "Currency of the books (ISO 4217)",
     usual: "USD",
-    fault: (answer) => faultBy(settings.currency, answer),
+    schema: ({ currency }) => currency,
   },
   {
     name: "timeZone",
     flag: "--time-zone <zone>",
+    help: "the company's time zone, for example America/Chicago",
     question: "Time zone of the company, for example America/Chicago",
     ...usualZone(),
-    fault: (answer) => faultBy(settings.timeZone, answer),
+    schema: ({ timeZone }) => timeZone,
   },
   {
     name: "platform",
     flag: "--platform <url>",
+    help: "the address of the platform's API",
     question: "Address of the platform's API (it ends in /v1/public)",
-    fault: (answer) => faultBy(platform.url, answer),
+    schema: ({ url }) => url,
   },
   {
     name: "apiKey",
     flag: "--api-key-file <file>",
+    help: "a file with the platform's API key (- is standard input)",
     question: "API key of the platform (svc_live_... or svc_test_...; it is not shown)",
     secret: true,
     fault: (answer) =>
@@ -113,61 +88,63 @@ export const fields: readonly Field[] = [
   {
     name: "erp",
     flag: "--erp <connector>",
-    question: `The ERP: files (a folder of exports and imports), ${Object.keys(erps).slice(1, -1).join(", ")} or ${Object.keys(erps).at(-1)}`,
+    help: `${FILES}, ${ANY_ERP}`,
+    question: `The ERP: ${FILES} (a folder of exports and imports), ${ANY_ERP}`,
     usual: "files",
-    fault: (answer) =>
+    fault: (answer, { shown }) =>
       isErp(answer) ? null : `${shown(answer)} is none of ${Object.keys(erps).join(", ")}`,
   },
   {
     name: "folder",
     flag: "--folder <folder>",
+    help: "files: the folder that is shared with the ERP",
     question: "Folder that is shared with the ERP",
     only: "files",
     setting: "folder",
-    fault: notEmpty,
   },
   {
     name: "erpUrl",
     flag: "--erp-url <url>",
+    help: "tryton: the address of the server",
     question: "Address of the Tryton server, without the database",
     only: "tryton",
     setting: "url",
-    fault: (answer) => faultBy(tryton.url, answer),
+    schema: ({ tryton }) => tryton.url,
   },
   {
     name: "erpDatabase",
     flag: "--erp-database <name>",
+    help: "tryton: the name of the database",
     question: "Name of its database",
     only: "tryton",
     setting: "database",
-    fault: notEmpty,
   },
   {
     name: "erpUser",
     flag: "--erp-user <login>",
+    help: "tryton: the login of fuelbridge's own user",
     question: "Login of fuelbridge's own user there",
     only: "tryton",
     setting: "user",
     usual: "fuelbridge",
-    fault: notEmpty,
   },
   {
     name: "erpPassword",
     flag: "--erp-password-file <file>",
+    help: "tryton: a file with its password; quickbooks-desktop: with what is typed into the Web Connector",
     question: "Its password (it is not shown)",
     secret: true,
     only: "tryton",
     setting: "password",
     kept: { file: "tryton-password", about: "the password in Tryton" },
-    fault: ofEightCharacters,
   },
   {
     name: "erpCompany",
     flag: "--erp-company <name>",
+    help: "tryton, quickbooks-desktop: the name of the company there",
     question: "Name of the company in Tryton",
     only: "tryton",
     setting: "company",
-    fault: notEmpty,
   },
   {
     name: "qbwcCompany",
@@ -175,7 +152,7 @@ export const fields: readonly Field[] = [
     question: "Name of the company as QuickBooks has it",
     only: "quickbooks-desktop",
     setting: "company",
-    fault: (answer) => faultBy(desktop.company, answer),
+    schema: ({ desktop }) => desktop.company,
   },
   {
     name: "qbwcPassword",
@@ -185,87 +162,111 @@ export const fields: readonly Field[] = [
     only: "quickbooks-desktop",
     setting: "password",
     kept: { file: "web-connector-password", about: "what is typed into the Web Connector" },
-    fault: ofEightCharacters,
   },
   {
     name: "companyId",
     flag: "--erp-company-id <digits>",
+    help: "quickbooks-online: the company id",
     question: "Company id in QuickBooks (Settings, Account and settings, Billing)",
     only: "quickbooks-online",
     setting: "company",
-    fault: (answer) => faultBy(online.company, answer),
+    schema: ({ online }) => online.company,
   },
   {
     name: "clientId",
     flag: "--erp-client-id <id>",
+    help: "quickbooks-online: the client id of the app at Intuit",
     question: "Client id of the app at developer.intuit.com, its production key",
     only: "quickbooks-online",
     setting: "clientId",
-    fault: (answer) => faultBy(online.clientId, answer),
+    schema: ({ online }) => online.clientId,
   },
   {
     name: "clientSecret",
     flag: "--erp-client-secret-file <file>",
+    help: "quickbooks-online: a file with its client secret",
     question: "Its client secret (it is not shown)",
     secret: true,
     only: "quickbooks-online",
     setting: "clientSecret",
     kept: { file: "client-secret", about: "the client secret of the app" },
-    fault: ofEightCharacters,
   },
   {
     name: "redirectUri",
     flag: "--erp-redirect <url>",
+    help: "quickbooks-online: a redirect address of the app",
     question: "Redirect address of the app: https and a name, of any page of yours",
     only: "quickbooks-online",
     setting: "redirectUri",
-    fault: (answer) => {
+    fault: (answer, { faultOfRedirect, shown }) => {
       const fault = faultOfRedirect(answer);
       return fault === null ? null : `${shown(answer)} ${fault}`;
     },
   },
-];
+] as const satisfies readonly Field[];
+
+export const fields: readonly (Field & { readonly name: keyof Answers })[] = FIELDS;
+
+/** What was answered so far. */
+export type Answers = { -readonly [Name in (typeof FIELDS)[number]["name"]]?: string };
 
 /** The fields that count for these answers: the others are of another connector. */
-export const fieldsFor = ({ erp }: Answers): readonly Field[] =>
+export const fieldsFor = ({ erp }: Answers): typeof fields =>
   fields.filter(({ only }) => only === undefined || only === erp);
 
 /** The environment that a key of the platform is of; null: it is no key. */
-export function environmentOf(key: string): "live" | "test" | null {
-  const [, environment] = /^svc_(live|test)_[A-Za-z0-9_-]+$/.exec(key) ?? [];
-  return (environment as "live" | "test" | undefined) ?? null;
-}
-
-/** In the words that `check` has for the same value in a configuration. */
-function faultBy(schema: z.ZodType, answer: string): string | null {
-  const parsed = schema.safeParse(answer);
-  if (parsed.success) return null;
-  const [found] = explainIssues(parsed.error.issues, {
-    value: answer,
-    schema: toJsonSchema(schema),
-    source: () => null,
-  });
-  if (found === undefined) return `${shown(answer)} is not possible here`;
-  return `${found.message}. ${found.remedy}`.replace(/\.$/, "");
-}
-
-function ofEightCharacters(answer: string): string | null {
-  return /^.{8,}$/.test(answer) ? null : "it must be one line of at least 8 characters";
-}
-
-function notEmpty(answer: string): string | null {
-  return answer === "" ? "an answer is needed" : null;
-}
+export const environmentOf = (key: string): string | null =>
+  /^svc_(live|test)_[A-Za-z0-9_-]+$/.exec(key)?.[1] ?? null;
 
 /** This machine's zone, where it is one that a company can have. */
 function usualZone(): { usual?: string } {
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
-  return timeZone.includes("/") && settings.timeZone.safeParse(timeZone).success
-    ? { usual: timeZone }
-    : {};
+  return timeZone.includes("/") && faultOfTimeZone(timeZone) === null ? { usual: timeZone } : {};
 }
 
-export interface Terminal {
+/** What answers are checked by, loaded when somebody answers. */
+export async function loadSchemas() {
+  const [{ explainIssues, shown }, { settingsSchema, toJsonSchema }, tryton, online, desktop] =
+    await Promise.all([
+      import("../config/problems.ts"),
+      import("../config/schema.ts"),
+      import("../../connectors/tryton/config.ts"),
+      import("../../connectors/quickbooks-online/config.ts"),
+      import("../../connectors/quickbooks-desktop/config.ts"),
+    ]);
+  const { platform, ...settings } = settingsSchema([], []).shape;
+  return {
+    ...settings,
+    url: platform.in.shape.url,
+    tryton: tryton.TrytonConfig.shape,
+    online: online.QuickbooksOnlineConfig.shape,
+    desktop: desktop.DesktopConfig.shape,
+    faultOfRedirect: online.faultOfRedirect,
+    /** In the words that `check` has for the same value in a configuration. */
+    faultBy(schema: z.ZodType, answer: string): string | null {
+      const { error } = schema.safeParse(answer);
+      const subject = { value: answer, schema: toJsonSchema(schema), source: () => null };
+      const [found] = explainIssues(error?.issues ?? [], subject);
+      return found === undefined ? null : `${found.message}. ${found.remedy}`.replace(/\.$/, "");
+    },
+    shown,
+  };
+}
+type Schemas = Awaited<ReturnType<typeof loadSchemas>>;
+
+export function faultOf(
+  { schema, fault, secret }: Field,
+  answer: string,
+  all: Schemas,
+): string | null {
+  if (fault !== undefined) return fault(answer, all);
+  if (schema !== undefined) return all.faultBy(schema(all), answer);
+  if (secret !== undefined && !/^.{8,}$/.test(answer))
+    return "it must be one line of at least 8 characters";
+  return answer === "" ? "an answer is needed" : null;
+}
+
+interface Terminal {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
 }
@@ -274,6 +275,7 @@ export interface Terminal {
  * Asks for what `given` lacks, in the order of the fields. @returns null when the person ended it (Ctrl-C, Ctrl-D)
  */
 export async function askFor(given: Answers, terminal: Terminal): Promise<Answers | null> {
+  const schemas = await loadSchemas();
   let hidden = false;
   const output = new Writable({
     write(chunk: Buffer, _, done) {
@@ -284,13 +286,13 @@ export async function askFor(given: Answers, terminal: Terminal): Promise<Answer
   const lines = createInterface({ input: terminal.input, output, terminal: true });
   const ended = new AbortController();
   for (const event of ["SIGINT", "close"] as const) lines.once(event, () => ended.abort());
-  const ask = async (field: Field): Promise<string> => {
-    const usual = field.usual === undefined ? "" : ` [${field.usual}]`;
+  const ask = async ({ question, usual = "", secret }: Field): Promise<string> => {
+    const brackets = usual === "" ? "" : ` [${usual}]`;
     // The question itself is shown; what is typed after it may not be.
-    const answer = lines.question(`${field.question}${usual}: `, { signal: ended.signal });
-    hidden = field.secret === true;
+    const answer = lines.question(`${question}${brackets}: `, { signal: ended.signal });
+    hidden = secret === true;
     try {
-      return (await answer).trim() || (field.usual ?? "");
+      return (await answer).trim() || usual;
     } finally {
       if (hidden) terminal.output.write("\n");
       hidden = false;
@@ -306,7 +308,7 @@ export async function askFor(given: Answers, terminal: Terminal): Promise<Answer
       const next = fieldsFor(answers).find(({ name }) => answers[name] === undefined);
       if (next === undefined) return answers;
       const answer = await ask(next);
-      const fault = next.fault(answer);
+      const fault = faultOf(next, answer, schemas);
       if (fault === null) answers[next.name] = answer;
       else terminal.output.write(`  ${fault}.\n`);
     }

@@ -1,10 +1,19 @@
-/** What `fuelbridge init` writes, made from the configurations that are shipped: pure, the disk comes after. */
+/**
+ * What `fuelbridge init` writes: made from the configurations that are shipped, then put on the disk. What the service must
+ * keep to itself (secrets, the store's folder) belongs to its user; the rest it may read, and those who look after it may
+ * change.
+ */
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { isMap, isScalar, parseDocument } from "yaml";
-import type { Mapping } from "../../core/contract.ts";
-import { type Answers, environmentOf, erpOf, erps, fieldsFor } from "./fields.ts";
+import { causeOf } from "../config/problems.ts";
+import type { Mapping } from "../core/contract.ts";
+import { ConfigurationError, EnvironmentError } from "../core/errors.ts";
+import { type Answers, environmentOf, erpOf, erps, fieldsFor } from "./init-fields.ts";
 
 /** A file to write. */
-export interface Made {
+interface Made {
   /** From the folder of the configuration, or absolute. */
   readonly path: string;
   readonly text: string;
@@ -62,18 +71,13 @@ export function siteOf(answers: Answers, ground: Ground): Site {
   };
 }
 
-interface FlowNamed {
-  readonly name: string;
-  readonly mapping: string;
-  readonly paused: boolean;
-}
-
 function configurationOf(answers: Answers, { template, today, state, uuid }: Ground) {
   const document = parseDocument(template.replace(/^( *)# CHANGE: (.)/gm, marked), {
     schema: "core",
   });
   const erp = erpOf(answers);
   const { endpoint } = erps[erp];
+  const at = (name: string): string[] => ["endpoints", endpoint, name];
   const set: [path: string[], value: string | undefined][] = [
     [["company"], answers.company],
     [["currency"], answers.currency],
@@ -83,17 +87,11 @@ function configurationOf(answers: Answers, { template, today, state, uuid }: Gro
     [["platform", "url"], answers.platform],
     [["platform", "environment"], environmentOf(answers.apiKey ?? "") ?? undefined],
     [["platform", "apiKey"], `\${file:${API_KEY}}`],
-    ...settingsOf(answers).map(([name, value]): [string[], string] => [
-      ["endpoints", endpoint, name],
-      value,
-    ]),
+    ...settingsOf(answers).map(([name, value]): [string[], string] => [at(name), value]),
     // Nobody asks for these, and two sites must not share them.
-    ...(erp === "quickbooks-desktop" ? [own("fileId", uuid)] : []),
-    ...(erp === "quickbooks-online" ? [own("tokens", `${state}/quickbooks-online.json`)] : []),
+    [at("fileId"), erp === "quickbooks-desktop" ? uuid : undefined],
+    [at("tokens"), erp === "quickbooks-online" ? `${state}/quickbooks-online.json` : undefined],
   ];
-  function own(name: string, value: string): [string[], string] {
-    return [["endpoints", endpoint, name], value];
-  }
   for (const [path, value] of set) if (value !== undefined) document.setIn(path, value);
   const head = isMap(document.contents) ? document.contents.items[0]?.key : null;
   if (isScalar(head)) head.commentBefore = headOf(head.commentBefore ?? "", today);
@@ -101,11 +99,7 @@ function configurationOf(answers: Answers, { template, today, state, uuid }: Gro
   return {
     text: document.toString({ lineWidth: 0 }),
     folders: [...foldersOf(value.endpoints[endpoint])],
-    flows: Object.entries(value.flows).map(([name, { mapping, paused = false }]): FlowNamed => ({
-      name,
-      mapping,
-      paused,
-    })),
+    flows: Object.entries(value.flows).map(([name, flow]) => ({ name, paused: false, ...flow })),
   };
 }
 
@@ -173,4 +167,90 @@ function tablesOf(mappings: readonly Pick<Mapping, "tables">[]): Made[] {
     about: `table with the columns ${[...names].join(", ")}`,
     kept: true,
   }));
+}
+
+export interface Owner {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+export interface Written {
+  readonly path: string;
+  readonly about: string;
+  /** False: it was there, and was left as it was. */
+  readonly written: boolean;
+}
+
+/** @throws ConfigurationError when there is no such user, or files cannot be given to it */
+export function ownerOf(name: string | undefined): Owner | null {
+  if (name === undefined) return null;
+  const [uid, gid] = ["-u", "-g"].map((which) => {
+    const { status, stdout } = spawnSync("id", [which, "--", name], { encoding: "utf8" });
+    return status === 0 ? Number(stdout.trim()) : null;
+  });
+  if (uid === undefined || gid === undefined || uid === null || gid === null)
+    throw new ConfigurationError(
+      `--owner ${name}: this machine has no such user.`,
+      "Create the service's user first, or leave --owner out: then the files belong to you.",
+    );
+  if (process.getuid?.() !== 0 && process.getuid?.() !== uid)
+    throw new ConfigurationError(
+      `--owner ${name}: only root can give files to another user.`,
+      "Run it with sudo, or as that user and without --owner.",
+    );
+  return { name, uid, gid };
+}
+
+/** @throws EnvironmentError with the path, when something cannot be written */
+export function writeSite(
+  site: Site,
+  { folder, state, owner }: { folder: string; state: string; owner: Owner | null },
+): Written[] {
+  try {
+    createFolder(folder, 0o750, owner, "read");
+    createFolder(join(folder, "crossref"), 0o750, owner, "read");
+    createFolder(join(folder, "secrets"), 0o700, owner, "own");
+    createFolder(state, 0o700, owner, "own");
+    for (const path of site.folders) createFolder(path, 0o755, owner, "own");
+    return site.files.map((made) => writeOne(made, resolve(folder, made.path), owner));
+  } catch (error) {
+    const { path = "A file" } = error as NodeJS.ErrnoException;
+    throw new EnvironmentError(
+      `${path} cannot be written (${causeOf(error)}).`,
+      "Run it as a user who may write there (for a service with a user of its own: sudo, and --owner NAME). " +
+        "What was written stays; run it again afterwards.",
+      error,
+    );
+  }
+}
+
+type Right = "own" | "read";
+
+/** Folders that are there stay as they are; those that are missing on the way are made alike, whatever the umask says. */
+function createFolder(path: string, mode: number, owner: Owner | null, right: Right): void {
+  const first = mkdirSync(path, { recursive: true });
+  if (first === undefined) return;
+  for (let at = path; ; at = dirname(at)) {
+    chmodSync(at, mode);
+    give(at, owner, right);
+    if (at === first) return;
+  }
+}
+
+function writeOne({ text, about, secret, kept }: Made, at: string, owner: Owner | null): Written {
+  const there = existsSync(at);
+  // The key may have been put there before, and named by its flag.
+  if (there && (kept === true || (secret === true && readFileSync(at, "utf8") === text)))
+    return { path: at, about, written: false };
+  const mode = secret === true ? 0o600 : 0o640;
+  writeFileSync(at, text, { mode });
+  chmodSync(at, mode);
+  give(at, owner, secret === true ? "own" : "read");
+  return { path: at, about, written: true };
+}
+
+function give(path: string, owner: Owner | null, right: Right): void {
+  if (owner === null) return;
+  chownSync(path, right === "own" ? owner.uid : (process.getuid?.() ?? owner.uid), owner.gid);
 }
