@@ -341,8 +341,9 @@ export function openTryton(
       deadlineMs: options.deadlineMs ?? DEADLINE_MS,
       headers: { accept: "application/json", "accept-encoding": "identity" },
       reset: true,
+      encode,
+      decode,
     },
-    { encode, decode },
     FAULTS,
   );
   let closed: Promise<void> | null = null;

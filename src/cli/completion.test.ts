@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Argument, Command, Option } from "commander";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
-import { placesOf, scripts } from "./completion.ts";
+import { scripts } from "./completion.ts";
 
 const has = (shell: string): boolean => spawnSync(shell, ["-c", "true"]).status === 0;
 
@@ -67,7 +67,7 @@ for (const [name, { command, ask }] of Object.entries(shells))
     const folder = tempFolder();
     writeFileSync(join(folder, "site.yaml"), "");
     const script = join(folder, "script");
-    writeFileSync(script, scripts[name as keyof typeof shells](placesOf(program())));
+    writeFileSync(script, scripts[name as keyof typeof shells](program()));
     const all = (...words: string[]): string[] =>
       execFileSync(command, ask(script, ["fuelbridge", ...words]), {
         encoding: "utf8",

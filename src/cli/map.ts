@@ -1,8 +1,31 @@
 /** What records become, without sending anything. The mapping is the one that the files say now, not the daemon's. */
+import { existsSync, readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
-import { ConfigurationError } from "../core/errors.ts";
-import { addCommand } from "./command.ts";
+import { ask } from "../app/ask.ts";
 import { loadConfiguration } from "../app/configuration.ts";
+import { openLooking } from "../app/endpoints.ts";
+import { type Config, type FlowConfig, mappingOf } from "../config/config.ts";
+import { openTables } from "../config/crossref.ts";
+import { PLATFORM } from "../config/flows.ts";
+import { type Item, type Mapping, type References, referencesBy, type Sink } from "../core/contract.ts";
+import { ConfigurationError, Refused } from "../core/errors.ts";
+import { type Json, parseExact } from "../core/json.ts";
+import { contentOf } from "../core/keys.ts";
+import type { Kind } from "../core/kinds.ts";
+import { calendarOf } from "../core/time.ts";
+import {
+  type ChangedField,
+  changedFields,
+  type Coverage,
+  explain,
+  type Explanation,
+} from "../mapping/explain.ts";
+import { COUNTERPARTS_MAX } from "../office/asked.ts";
+import type { Office } from "../office/questions.ts";
+import type { Sample } from "../store/queries.ts";
+import { counted, table } from "../views/table.ts";
+import type { Answer } from "./answer.ts";
+import { addCommand } from "./command.ts";
 
 export function map(program: Command): void {
   addCommand(
@@ -15,13 +38,13 @@ export function map(program: Command): void {
       const one = [record, last, cases, types].filter((given) => given !== undefined);
       if (one.length !== 1 || (flow === undefined) !== (record === undefined && last === undefined))
         throw new ConfigurationError("It is not clear what to map.", USAGE);
-      if (types !== undefined) return (await import("./map/site.ts")).writeTypes(config);
-      if (cases !== undefined) return (await import("./map/site.ts")).runCases(config);
-      const { openMapping } = await import("./map/records.ts");
+      const { runCases, writeTypes } = await import("./map-site.ts");
+      if (types !== undefined) return writeTypes(config);
+      if (cases !== undefined) return runCases(config);
       const opened = openMapping(config, flow ?? "");
-      if (last === undefined)
-        return (await import("./map/records.ts")).mapRecord(file, opened, record ?? "");
-      return (await import("./map/records.ts")).mapLast(file, opened, countOf(last));
+      return last === undefined
+        ? mapRecord(file, opened, record ?? "")
+        : mapLast(file, opened, countOf(last));
     },
   )
     .option(
@@ -44,4 +67,299 @@ function countOf(text: string): number {
     `--last ${text} is no number of records.`,
     `Give a whole number from 1 to ${LAST_MAX}, for example --last 1000.`,
   );
+}
+
+interface OpenMapping {
+  readonly config: Config;
+  readonly flow: FlowConfig;
+  readonly mapping: Mapping;
+  /** The side that the flow's records come from. */
+  readonly side: "platform" | "erp";
+  /** @param find the other side's id; null: there is none */
+  readonly references: (find: References["find"]) => References;
+}
+
+/** @throws ConfigurationError when there is no such flow */
+function openMapping(config: Config, name: string): OpenMapping {
+  const flow = config.flows.find((one) => one.name === name);
+  if (flow === undefined)
+    throw new ConfigurationError(
+      `${config.file} has no flow "${name}".`,
+      `Flows: ${config.flows.map((one) => one.name).join(", ")}.`,
+    );
+  const tables = openTables(config.crossReferences);
+  const { currency, timeZone } = config;
+  const dayOf = calendarOf(timeZone);
+  return {
+    config,
+    flow,
+    mapping: mappingOf(config, flow),
+    side: flow.from.endpoint === PLATFORM ? "platform" : "erp",
+    references: (find) => referencesBy({ tables, currency, dayOf }, find),
+  };
+}
+
+/** Asks the store; without one, nothing is stored and nobody is asked. */
+async function fromStore<Result>(
+  file: string,
+  { state }: Config,
+  question: (office: Office | null) => Promise<Result>,
+): Promise<Result> {
+  return existsSync(state) ? ask(file, question) : question(null);
+}
+
+/** Rounds of looking ids up: each can show that more are needed. */
+const ROUNDS_MAX = 20;
+
+/**
+ * A mapping looks ids up while it works, and a store is asked between: so the work is done again until nothing that it
+ * looks up is unknown. A mapping is pure, and doing it again changes nothing.
+ */
+async function withLinks<Result>(
+  office: Office | null,
+  { side }: Pick<OpenMapping, "side">,
+  work: (find: References["find"]) => Result,
+): Promise<Result> {
+  const known = new Map<string, string | null>();
+  for (let round = 1; ; round++) {
+    const missing = new Map<string, { kind: Kind; id: string }>();
+    const result = work((kind, id) => {
+      const key = `${kind} ${id}`;
+      if (!known.has(key)) missing.set(key, { kind, id });
+      return known.get(key) ?? null;
+    });
+    if (missing.size === 0 || office === null || round === ROUNDS_MAX) return result;
+    const asked = [...missing];
+    for (let at = 0; at < asked.length; at += COUNTERPARTS_MAX) {
+      const some = asked.slice(at, at + COUNTERPARTS_MAX);
+      const found = await office.counterparts({ side, asked: some.map(([, one]) => one) });
+      for (const [index, [key]] of some.entries()) known.set(key, found[index] ?? null);
+    }
+  }
+}
+
+interface Told {
+  /** File and line, file, or the source's id. */
+  readonly origin: string;
+  readonly record: Json;
+}
+
+/** @param what a file of JSON with one record or a list of them, or the number or id of a stored one. */
+async function mapRecord(file: string, opened: OpenMapping, what: string): Promise<Answer> {
+  const { config, flow, mapping, references } = opened;
+  return fromStore(file, config, async (office) => {
+    const told = isFile(what) ? recordsIn(what) : await storedAs(office, opened, what);
+    const records = await withLinks(office, opened, (find) =>
+      told.map(({ origin, record }) => ({
+        origin,
+        ...explain(mapping, record, { references: references(find), options: flow.options }),
+      })),
+    );
+    const data = { flow: flow.name, mapping: mapping.name, records };
+    return { data, text: records.map((one) => recordText(data, one)).join("\n\n") };
+  });
+}
+
+const isFile = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+/** @throws ConfigurationError */
+function recordsIn(file: string): Told[] {
+  try {
+    const value = parseExact(readFileSync(file, "utf8"));
+    const all = Array.isArray(value) ? (value as Json[]) : [value];
+    const origin = (at: number): string => (all.length === 1 ? file : `${file}, record ${at + 1}`);
+    return all.map((record, at) => ({ origin: origin(at), record }));
+  } catch (error) {
+    throw new ConfigurationError(
+      `${file} is not JSON: ${(error as Error).message}.`,
+      "Give a file with one record as the source tells it, or with a list of records.",
+      error,
+    );
+  }
+}
+
+/** @throws ConfigurationError when nothing is stored under it */
+async function storedAs(
+  office: Office | null,
+  { config, flow }: OpenMapping,
+  text: string,
+): Promise<Told[]> {
+  const found = (await office?.samples({ flow: flow.name, text, last: 1 })) ?? [];
+  if (found.length === 0)
+    throw new ConfigurationError(
+      `${text} is no file, and ${office === null ? `there is no store in ${config.state} yet` : `no record that the flow ${flow.name} has stored`}.`,
+      "Give a JSON file with the record, or a number or id that `fuelbridge trace` knows.",
+    );
+  return found.map(({ id, origin, version, text }) => ({
+    origin: `${origin ?? id}${version === null ? "" : `, version ${version}`}`,
+    record: parseExact(text),
+  }));
+}
+
+function recordText(
+  { flow, mapping }: { flow: string; mapping: string },
+  { origin, number, outcome, fields, empty, unread }: Explanation & { origin: string },
+): string {
+  const head = `${number ?? "A record without a number"}, flow ${flow}, mapping ${mapping}\nfrom ${origin}`;
+  if (outcome.is === "skipped") return `${head}\n\nIt would be skipped: ${outcome.reason}.`;
+  if (outcome.is === "refused") {
+    const { code, message, next } = outcome.fault;
+    return `${head}\n\nIt would be quarantined (${code}): ${message}.\n  ${next}`;
+  }
+  const { amount, gallons } = outcome.figures;
+  const rows = fields.map(({ path, value, how, from }) => [
+    path,
+    value,
+    `${how === "copied" ? "" : how}${how === "made of" ? " " : ""}${from.join("; ")}`,
+  ]);
+  return [
+    head,
+    "",
+    table(["FIELD", "VALUE", "FROM"], rows),
+    "",
+    `amount ${amount?.plain() ?? "-"}, gallons ${gallons?.plain() ?? "-"}`,
+    ...covered("Fields of the record that nothing reads", unread),
+    ...covered("Fields of the document that stay empty", empty),
+  ].join("\n");
+}
+
+function covered(what: string, { warned, onPurpose }: Coverage): string[] {
+  return [
+    `${what}: ${warned.length === 0 ? "none" : warned.join(", ")}`,
+    ...(onPurpose.length === 0 ? [] : [`  left out on purpose: ${onPurpose.join(", ")}`]),
+  ];
+}
+
+/**
+ * `same`: the document that was sent last. `changed`: another one. `new`: nothing was sent of it, and now it would be.
+ * `newer`: the record itself has changed since. `skipped`, `refused`: no document; of what was sent, that is a change.
+ */
+type Verdict = "same" | "changed" | "new" | "newer" | "skipped" | "refused";
+
+interface Judged {
+  readonly verdict: Verdict;
+  readonly id: string;
+  readonly number: string | null;
+  /** It was sent before. */
+  readonly sent: boolean;
+  /** Of a changed one; null: sent with others, and they cannot be told apart. */
+  readonly fields: readonly ChangedField[] | null;
+  /** Why it is skipped or refused; else empty. */
+  readonly reason: string;
+}
+
+async function mapLast(file: string, opened: OpenMapping, count: number): Promise<Answer> {
+  const { config, flow } = opened;
+  const endpoints = await openLooking(config, NOBODY_ASKS);
+  try {
+    const sink = endpoints.get(flow.to.endpoint)?.sinks[flow.to.name] as Sink;
+    const judged = await fromStore(file, config, async (office) => {
+      const samples = (await office?.samples({ flow: flow.name, text: null, last: count })) ?? [];
+      // What a receiver calls a document enters some of the bytes that are sent to it.
+      const counterparts = await withLinks(office, opened, (find) =>
+        samples.map(({ id }) => find(opened.mapping.kind, id)),
+      );
+      return withLinks(office, opened, (find) =>
+        samples.map((sample, at) =>
+          judge(opened, sink, { sample, find, counterpart: counterparts[at] ?? null }),
+        ),
+      );
+    });
+    const counts = Object.fromEntries(
+      [...Map.groupBy(judged, ({ verdict }) => verdict)].map(([name, of]) => [name, of.length]),
+    );
+    const differing = judged.filter(isDifferent);
+    const data = {
+      flow: flow.name,
+      mapping: opened.mapping.name,
+      looked: judged.length,
+      counts,
+      differing,
+    };
+    return { data, text: lastText(data) };
+  } finally {
+    for (const endpoint of endpoints.values()) await endpoint.close();
+  }
+}
+
+/** Nothing is asked of the platform here. */
+const NOBODY_ASKS = {
+  admit: () => Promise.reject(new Error("fuelbridge map asks the platform nothing")),
+  learn: () => {},
+};
+
+interface About {
+  readonly sample: Sample;
+  readonly find: References["find"];
+  readonly counterpart: string | null;
+}
+
+function judge(
+  { mapping, flow, references }: OpenMapping,
+  sink: Sink,
+  { sample, find, counterpart }: About,
+): Judged {
+  const { id, text, revision, sent } = sample;
+  const { number, outcome } = explain(mapping, parseExact(text), {
+    references: references(find),
+    options: flow.options,
+  });
+  const about = { id, number, sent: sent !== null, fields: [], reason: "" };
+  if (outcome.is === "skipped") return { ...about, verdict: "skipped", reason: outcome.reason };
+  if (outcome.is === "refused") {
+    const { code, message } = outcome.fault;
+    return { ...about, verdict: "refused", reason: `${code}: ${message}` };
+  }
+  if (sent === null) return { ...about, verdict: "new" };
+  if (!sent.newest) return { ...about, verdict: "newer" };
+  const received = sink.concerns?.(outcome.document) ?? outcome.document;
+  if (contentOf(received) === sent.content) return { ...about, verdict: "same" };
+  const { document } = outcome;
+  const item: Item = { number: number ?? "", id, revision, document, counterpart };
+  try {
+    return { ...about, verdict: "changed", fields: changedFields(sent, sink.freeze([item]).body) };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return { ...about, verdict: "refused", reason: `${error.fault.code}: ${error.fault.message}` };
+  }
+}
+
+/** What would go out otherwise than it went before, or not at all any more. */
+const isDifferent = ({ verdict, sent }: Judged): boolean =>
+  verdict === "changed" || verdict === "new" || (sent && verdict !== "same" && verdict !== "newer");
+
+const SHOWN_MAX = 50;
+
+interface Looked {
+  readonly flow: string;
+  readonly mapping: string;
+  readonly looked: number;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly differing: readonly Judged[];
+}
+
+function lastText({ flow, mapping, looked, counts, differing }: Looked): string {
+  const rows = differing.slice(0, SHOWN_MAX).flatMap(({ verdict, id, number, fields, reason }) => {
+    const name = number ?? id;
+    if (verdict !== "changed") return [[name, verdict, reason || "it was not sent before", "", ""]];
+    if (fields === null) return [[name, verdict, "it went with others in one request", "", ""]];
+    return fields.map(({ field, before, now }) => [
+      name,
+      verdict,
+      field,
+      before ?? "-",
+      now ?? "-",
+    ]);
+  });
+  const each = Object.entries(counts).map(([verdict, count]) => `${count} ${verdict}`);
+  return [
+    `${counted(looked, "stored record")} of the flow ${flow} with the mapping ${mapping}: ${each.join(", ") || "none"}.`,
+    ...(rows.length === 0
+      ? ["Nothing would differ from what was sent."]
+      : ["", table(["NUMBER", "VERDICT", "FIELD", "SENT", "NOW"], rows)]),
+    ...(differing.length > SHOWN_MAX
+      ? ["", `${differing.length - SHOWN_MAX} more differ; --json has them all.`]
+      : []),
+  ].join("\n");
 }

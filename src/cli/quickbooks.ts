@@ -2,8 +2,9 @@
 import type { Command } from "commander";
 import type { DesktopConfig } from "../../connectors/quickbooks-desktop/config.ts";
 import type { QuickbooksOnlineConfig } from "../../connectors/quickbooks-online/config.ts";
-import type { Config } from "../config/config.ts";
+import type { Config, EndpointConfig } from "../config/config.ts";
 import { ConfigurationError } from "../core/errors.ts";
+import type { Answer } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 
@@ -26,9 +27,7 @@ export function quickbooks(program: Command): void {
     "sign in at Intuit, so that fuelbridge may ask QuickBooks Online (once, and when doctor says so)",
     async (asked) => {
       const { endpoint, folder } = await endpointOf(asked, "quickbooks-online");
-      const { authorise } = await import("./authorise.ts");
-      const settings = endpoint.settings as QuickbooksOnlineConfig;
-      return authorise(endpoint.name, settings, folder);
+      return authorise(endpoint, folder);
     },
   ).option("--endpoint <name>", "of several, which one");
 }
@@ -48,4 +47,41 @@ async function endpointOf({ file, options }: Given, connector: string) {
       "Name the one that is meant with --endpoint, as the configuration calls it.",
     );
   return { endpoint, folder };
+}
+
+const WAIT_MS = 10 * 60_000;
+
+/** A person lets fuelbridge into a company of QuickBooks Online. @throws EnvironmentError */
+async function authorise({ name, settings }: EndpointConfig, folder: string): Promise<Answer> {
+  const config = settings as QuickbooksOnlineConfig;
+  const [{ authoriseBy, beginAuthorising, isLoopback, redirectedHere }, { systemClock }] =
+    await Promise.all([
+      import("../../connectors/quickbooks-online/tokens.ts"),
+      import("../app/process.ts"),
+    ]);
+  const system = systemClock();
+  const clock = { now: () => new Date(), pause: (ms: number) => system.pause(ms) };
+  const begun = beginAuthorising(config, folder, clock);
+  process.stderr.write(
+    `Open this address in a browser, sign in as an administrator and choose the company:\n\n${begun.address}\n\n`,
+  );
+  const stored = isLoopback(config)
+    ? await redirectedHere(config, begun, AbortSignal.timeout(WAIT_MS))
+    : await begun.finish(await pasted());
+  const { day } = authoriseBy(stored, clock.now());
+  return {
+    data: { endpoint: name, company: stored.company, until: day },
+    text: `fuelbridge may ask company ${stored.company} (endpoint ${name}), without use until ${day}.\n`,
+  };
+}
+
+/** Where the redirect address is on another machine. */
+async function pasted(): Promise<string> {
+  const { createInterface } = await import("node:readline/promises");
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await lines.question("Then paste the whole address that the browser shows at the end: ");
+  } finally {
+    lines.close();
+  }
 }

@@ -42,9 +42,9 @@ export function toolCommands(program: Command): void {
     "completion",
     "a script that completes commands and options",
     async ({ args }) => {
-      const { placesOf, scripts } = await import("./completion.ts");
+      const { scripts } = await import("./completion.ts");
       const shell = args[0] as (typeof SHELLS)[number];
-      const script = scripts[shell](placesOf(program));
+      const script = scripts[shell](program);
       return { data: { shell, script }, text: script };
     },
   ).addArgument(new Argument("<shell>", "the shell that reads it").choices(SHELLS));

@@ -9,8 +9,7 @@ import { type Mapping, type References, referencesBy, type Skip } from "../core/
 import { Decimal } from "../core/decimal.ts";
 import { ConfigurationError, Refused } from "../core/errors.ts";
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
-import { leavesOf, shownValue } from "./explain.ts";
-import { isPlain } from "./watch.ts";
+import { isPlain, leavesOf, shownValue } from "./explain.ts";
 
 /** A record with all that its mapping looks up, and what must become of it. */
 export interface Case {

@@ -1,11 +1,16 @@
-/** What a record becomes, field by field: what was set from what, what nobody read, and what stays empty. */
+/**
+ * What a record becomes, field by field: what was set from what, what nobody read, and what stays empty; and in which fields
+ * two frozen bodies differ (JSON by path, CSV by line and column).
+ */
+import { parse } from "csv-parse/sync";
 import { z } from "zod";
 import type { Figures, Mapping, References, Skip } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
-import type { Json } from "../core/json.ts";
-import { isPlain, type Read, watch } from "./watch.ts";
+import { distinctly } from "../core/text.ts";
+import { namedDay } from "../core/time.ts";
+import { type Json, parseExact } from "../core/json.ts";
 
 export interface Explanation {
   /** Null: the record does not say it. */
@@ -238,4 +243,171 @@ function pathsOf(schema: Schema, path = ""): string[] {
     ...(items === undefined ? [] : pathsOf(items, path)),
   ]);
   return inside.length === 0 ? [path] : [...new Set(inside)];
+}
+
+/** A value that a mapping read. */
+interface Read {
+  readonly of: "record" | "options" | "table" | "other";
+  /** The table's name; else empty. */
+  readonly table: string;
+  /** Where it stands there: `lines[0].product`, the column of a cell; of a day the path of the instant. */
+  readonly path: string;
+  /** For people, and read by nothing: `lines[0].product`, `items.csv, row ULSD, column item`, `option company`. */
+  readonly from: string;
+  readonly value: unknown;
+  /** Taken over with all that stood beside it (`{ ...record }`), so that nobody knows whether it was looked at. */
+  readonly copied: boolean;
+}
+
+interface Watch {
+  readonly reads: Read[];
+  /** The value, which tells what is read of it. */
+  readonly watched: <Value>(value: Value, of: "record" | "options") => Value;
+  readonly references: (references: References) => References;
+}
+
+function watch(): Watch {
+  const reads: Read[] = [];
+  /** The property that was described last: one that is read right after is copied (`{ ...record }`). */
+  let described = "";
+
+  const note = (from: string, value: unknown, where: Partial<Read> = {}): void => {
+    reads.push({ of: "other", table: "", path: "", copied: false, ...where, from, value });
+  };
+
+  function watched<Value>(value: Value, of: "record" | "options", path = ""): Value {
+    if (!isPlain(value)) return value;
+    // A copy: what a schema has frozen could not be watched.
+    const open = (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as Value &
+      object;
+    return new Proxy(open, {
+      getOwnPropertyDescriptor(target, key) {
+        described = `${path}/${String(key)}`;
+        return Reflect.getOwnPropertyDescriptor(target, key);
+      },
+      get(target, key) {
+        const inside = Reflect.get(target, key) as unknown;
+        const isElement = Array.isArray(target) && !/^\d+$/.test(String(key));
+        if (typeof key === "symbol" || isElement || typeof inside === "function") return inside;
+        const at = Array.isArray(target)
+          ? `${path}[${key}]`
+          : `${path}${path === "" ? "" : "."}${key}`;
+        const copied = described === `${path}/${key}`;
+        described = "";
+        if (isPlain(inside)) return watched(inside, of, at);
+        note(of === "options" ? `option ${at}` : at, inside, { of, path: at, copied });
+        return inside;
+      },
+    });
+  }
+
+  const link = (kind: string, id: string, value: string | null): void =>
+    note(`link of ${kind} ${id}`, value);
+
+  return {
+    reads,
+    watched: (value, of) => watched(value, of),
+    references: (given) => ({
+      ...given,
+      get currency() {
+        note("currency of the configuration", given.currency);
+        return given.currency;
+      },
+      dayOf(instant) {
+        const day = given.dayOf(instant);
+        const source = reads.findLast(
+          ({ value }) =>
+            value === instant || (typeof value === "string" && namedDay(value) === instant),
+        );
+        note(`day of ${source?.from ?? instant}`, day, { path: source?.path ?? "" });
+        return day;
+      },
+      find(kind, id) {
+        const found = given.find(kind, id);
+        link(kind, id, found);
+        return found;
+      },
+      counterpart(kind, id) {
+        const found = given.counterpart(kind, id);
+        link(kind, id, found);
+        return found;
+      },
+      row(table, key) {
+        const row = given.row(table, key);
+        return new Proxy(row, {
+          get(cells, column) {
+            const value = cells[String(column)];
+            const path = String(column);
+            note(`${table}.csv, row ${key}, column ${path}`, value, { of: "table", table, path });
+            return value;
+          },
+        });
+      },
+    }),
+  };
+}
+
+/** What has members of its own: a group or a list. A Decimal is one value. */
+export const isPlain = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !(value instanceof Decimal);
+
+export interface ChangedField {
+  readonly field: string;
+  /** Null: it is not there. */
+  readonly before: string | null;
+  readonly now: string | null;
+}
+
+/**
+ * `before`: a body that carried `of` documents, this one at `place`; `body`: one of this one alone. Null: the body of
+ * several documents cannot be taken apart.
+ */
+export function changedFields(
+  before: { readonly body: string; readonly place: number; readonly of: number },
+  body: string,
+): readonly ChangedField[] | null {
+  const whole = bodyFields(before.body);
+  const fresh = bodyFields(body);
+  const old = before.of === 1 ? whole : alone(whole, before);
+  if (old === null) return null;
+  const names = new Set([...old.keys(), ...fresh.keys()]);
+  return [...names].flatMap((field) => {
+    const [one, other] = [old.get(field), fresh.get(field)];
+    if (isSame(one, other)) return [];
+    const [before, now] = [shownOrNone(one), shownOrNone(other)];
+    if (before === null || now === null) return [{ field, before, now }];
+    const [was, is] = distinctly(before, now);
+    return [{ field, before: was, now: is }];
+  });
+}
+
+const shownOrNone = (value: unknown): string | null =>
+  value === undefined ? null : shownValue(value);
+
+/** By path: `[0].document.lines[1].item`, `line 2.item`. */
+function bodyFields(body: string): ReadonlyMap<string, unknown> {
+  try {
+    return new Map(leavesOf(parseExact(body)));
+  } catch {
+    const rows: unknown = parse(body, { columns: true, bom: true, relax_column_count: true });
+    return new Map(leavesOf(rows));
+  }
+}
+
+/** Of a list with one element for each document: that element, as if it were the only one. */
+function alone(
+  fields: ReadonlyMap<string, unknown>,
+  { place, of }: { readonly place: number; readonly of: number },
+): ReadonlyMap<string, unknown> | null {
+  const first = [...fields.keys()].find((path) => path.includes(`[${of - 1}]`));
+  const list = first?.slice(0, first.indexOf(`[${of - 1}]`));
+  if (list === undefined || [...fields.keys()].some((path) => path.startsWith(`${list}[${of}]`)))
+    return null;
+  const own = `${list}[${place}]`;
+  return new Map(
+    [...fields].flatMap(([path, value]) => {
+      if (path.startsWith(own)) return [[`${list}[0]${path.slice(own.length)}`, value]];
+      return path.startsWith(`${list}[`) ? [] : [[path, value]];
+    }),
+  );
 }

@@ -3,15 +3,16 @@ import { z } from "zod";
 import { shipped } from "../../mappings/index.ts";
 import { type Mapping, type References, skip, type Skip } from "../core/contract.ts";
 import { Refused } from "../core/errors.ts";
-import { expectName, remembered } from "./define.ts";
-import { MappingMistake } from "./mistake.ts";
 import {
   droppedFrom,
   expectDocument,
+  expectName,
   expectParts,
   extensionParts,
+  MappingMistake,
+  remembered,
   returnedWrong,
-} from "./parts.ts";
+} from "./define.ts";
 
 type Shipped = (typeof shipped)[number];
 export type ShippedName = Shipped["name"];

@@ -6,23 +6,15 @@ import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Complaint, Problem } from "../config/problems.ts";
 import type { Figures, Mapping } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
+import { defined } from "../core/defined.ts";
 import { EnvironmentError, FuelbridgeError, Refused } from "../core/errors.ts";
-import { definedAt } from "./define.ts";
-import { MappingMistake } from "./mistake.ts";
-import { expectDocument, returnedWrong } from "./parts.ts";
+import { definedAt, expectDocument, MappingMistake, returnedWrong } from "./define.ts";
 
 /** What is wrong with a site's module, and where. */
-export interface ModuleProblem {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  /** Empty: it is about no setting. */
-  readonly setting: "";
-  readonly message: string;
-  readonly remedy: string;
-}
+type ModuleProblem = Problem & { readonly file: string };
 
 /** A site's mappings cannot be loaded (exit code 3), with every problem of every module. */
 class SiteMappingsError extends EnvironmentError {
@@ -130,9 +122,14 @@ function hookInto(root: string): void {
         const parent = siteFile(context.parentURL);
         if (parent === null) return next(specifier, context);
         if (specifier === PUBLIC) return { url: PUBLIC_URL, shortCircuit: true };
-        if (!/^\.{1,2}\//.test(specifier)) throw new ForbiddenImport(parent, specifier);
-        const resolved = resolvedBy(() => next(specifier, context), parent, specifier);
-        if (siteFile(resolved.url) === null) throw new ForbiddenImport(parent, specifier);
+        if (!/^\.{1,2}\//.test(specifier)) throw new WrongImport(parent, specifier, null);
+        let resolved;
+        try {
+          resolved = next(specifier, context);
+        } catch (cause) {
+          throw new WrongImport(parent, specifier, { cause });
+        }
+        if (siteFile(resolved.url) === null) throw new WrongImport(parent, specifier, null);
         return resolved;
       },
       load(url, context, next) {
@@ -151,39 +148,23 @@ function siteFile(url: string | undefined): string | null {
   return [...roots].some((root) => !/^\.\.(?:[\\/]|$)/.test(relative(root, path))) ? path : null;
 }
 
-function resolvedBy<Resolved>(
-  resolve: () => Resolved,
-  parent: string,
-  specifier: string,
-): Resolved {
-  try {
-    return resolve();
-  } catch (error) {
-    throw new MissingImport(parent, specifier, error);
-  }
-}
-
-class ForbiddenImport extends MappingMistake {
+/** An import that is not allowed, or leads nowhere; at its line. */
+class WrongImport extends MappingMistake {
   readonly place: Place;
 
-  constructor(file: string, specifier: string) {
-    super(
-      `imports ${JSON.stringify(specifier)}`,
-      `Import ${PUBLIC} and files of this folder only: a mapping computes, and neither reads files nor asks anybody.`,
-    );
-    this.place = { file, line: lineWith(file, specifier) };
-  }
-}
-
-class MissingImport extends MappingMistake {
-  readonly place: Place;
-
-  constructor(file: string, specifier: string, cause: unknown) {
-    super(
-      `imports ${JSON.stringify(specifier)}, and there is no such file`,
-      "Correct the path; it is relative to this file and ends in the file's extension: ./lib/names.ts.",
-    );
-    this.cause = cause;
+  constructor(file: string, specifier: string, missing: { readonly cause: unknown } | null) {
+    const imports = `imports ${JSON.stringify(specifier)}`;
+    if (missing === null)
+      super(
+        imports,
+        `Import ${PUBLIC} and files of this folder only: a mapping computes, and neither reads files nor asks anybody.`,
+      );
+    else
+      super(
+        `${imports}, and there is no such file`,
+        "Correct the path; it is relative to this file and ends in the file's extension: ./lib/names.ts.",
+      );
+    this.cause = missing?.cause;
     this.place = { file, line: lineWith(file, specifier) };
   }
 }
@@ -201,9 +182,7 @@ interface Place {
 function problemOf(error: unknown, file: string, root: string): ModuleProblem {
   const { stack = "", message, name } = errorOf(error);
   const place =
-    error instanceof ForbiddenImport || error instanceof MissingImport
-      ? error.place
-      : (placeIn(stack, root) ?? { file, line: 1 });
+    error instanceof WrongImport ? error.place : (placeIn(stack, root) ?? { file, line: 1 });
   if (error instanceof MappingMistake || error instanceof FuelbridgeError)
     return problemAt(place.file, place.line, { message, remedy: error.next });
   return problemAt(place.file, place.line, {
@@ -215,11 +194,13 @@ function problemOf(error: unknown, file: string, root: string): ModuleProblem {
   });
 }
 
-const problemAt = (
-  file: string,
-  line: number,
-  complaint: Pick<ModuleProblem, "message" | "remedy">,
-): ModuleProblem => ({ file, line, column: 1, setting: "", ...complaint });
+const problemAt = (file: string, line: number, complaint: Complaint): ModuleProblem => ({
+  file,
+  line,
+  column: 1,
+  setting: "",
+  ...complaint,
+});
 
 /** The first line of a stack that lies in the site's folder. */
 function placeIn(stack: string, root: string): Place | null {
@@ -237,7 +218,7 @@ function guarded(
   mapping: Mapping,
   file: string,
   root: string,
-  defined = definedAt(mapping),
+  definedThere = definedAt(mapping),
 ): Mapping {
   const inside =
     <Args extends unknown[], Result>(work: (...args: Args) => Result) =>
@@ -248,7 +229,7 @@ function guarded(
         if (thrown instanceof Refused || thrown instanceof FuelbridgeError) throw thrown;
         const error = errorOf(thrown);
         const place = placeIn(error.stack ?? "", root) ??
-          placeIn(defined ?? "", root) ?? { file, line: 1 };
+          placeIn(definedThere ?? "", root) ?? { file, line: 1 };
         const isOurs = error instanceof MappingMistake;
         throw new Refused({
           code: "mapping-failed",
@@ -257,6 +238,7 @@ function guarded(
         });
       }
     };
+  const { bookedOn, likeness, about, using } = mapping;
   return {
     ...mapping,
     number: inside((record) => expectText(mapping.number(record))),
@@ -266,26 +248,20 @@ function guarded(
       return made;
     }),
     figures: inside((document) => expectFigures(mapping.figures(document))),
-    ...(mapping.bookedOn === undefined
-      ? {}
-      : { bookedOn: inside((record, days) => mapping.bookedOn?.(record, days) ?? null) }),
-    ...(mapping.likeness === undefined
-      ? {}
-      : { likeness: inside((record, days) => mapping.likeness?.(record, days) ?? null) }),
-    ...(mapping.about === undefined
-      ? {}
-      : { about: inside((record) => mapping.about?.(record) ?? {}) }),
-    ...(mapping.using === undefined
-      ? {}
-      : {
-          using(options) {
-            try {
-              return guarded(mapping.using?.(options) ?? mapping, file, root, defined);
-            } catch (error) {
-              throw new SiteMappingsError(root, [problemOf(error, file, root)]);
-            }
-          },
+    ...defined({
+      bookedOn: bookedOn && inside(bookedOn.bind(mapping)),
+      likeness: likeness && inside(likeness.bind(mapping)),
+      about: about && inside(about.bind(mapping)),
+      using:
+        using &&
+        ((options: unknown): Mapping => {
+          try {
+            return guarded(using.call(mapping, options), file, root, definedThere);
+          } catch (error) {
+            throw new SiteMappingsError(root, [problemOf(error, file, root)]);
+          }
         }),
+    }),
   };
 }
 

@@ -1,5 +1,19 @@
 /** JSON-RPC over HTTP: calls to one server, one at a time, each with its whole answer and proof of what a failed one did. */
-import { type ExchangeOptions, openExchange, TransportError } from "./exchange.ts";
+import { openHttp, TransportError } from "./http.ts";
+
+export interface RpcOptions {
+  /** `https://books.example.com/erp`: the paths of calls are below it. */
+  readonly url: string;
+  /** For a request and its whole answer, ms. */
+  readonly deadlineMs: number;
+  /** With every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** True: a connection of its own for each. */
+  readonly reset?: boolean;
+  readonly encode: (value: unknown) => string;
+  /** @throws SyntaxError */
+  readonly decode: (text: string) => unknown;
+}
 
 /** What a call that failed is to its caller: what each of these makes is thrown. @param method as it was called */
 export interface RpcFaults {
@@ -13,14 +27,8 @@ export interface RpcFaults {
   ofOther(method: string): Error;
 }
 
-/** How values travel. @throws SyntaxError, of `decode` */
-export interface RpcValues {
-  readonly encode: (value: unknown) => string;
-  readonly decode: (text: string) => unknown;
-}
-
-export interface Rpc {
-  /** The `result`. @param path below the server's address @throws what {@link RpcFaults} make */
+interface Rpc {
+  /** The `result`. @param path below the server's address, begins with `/` @throws what {@link RpcFaults} make */
   call(
     path: string,
     method: string,
@@ -31,40 +39,58 @@ export interface Rpc {
   close(): Promise<void>;
 }
 
-export function openRpc(
-  options: Omit<ExchangeOptions, "connections">,
-  { encode, decode }: RpcValues,
-  faults: RpcFaults,
-): Rpc {
-  const http = openExchange({ ...options, connections: 1 });
+const STOPPED = Object.assign(new Error(), { code: "stopped" });
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+
+export function openRpc(options: RpcOptions, faults: RpcFaults): Rpc {
+  const { url, deadlineMs, encode, decode, reset = false } = options;
+  const { origin, pathname } = new URL(url);
+  const prefix = pathname.replace(/\/$/, "");
+  const http = openHttp({ origin, connections: 1, headersMs: deadlineMs, bodyMs: deadlineMs });
   let turn: Promise<unknown> = Promise.resolve();
   let requests = 0;
 
-  function resultOf(method: string, text: string): unknown {
-    const { result, error } = (decoded(text) ?? {}) as { result?: unknown; error?: unknown };
-    if (error !== undefined) throw faults.ofError(method, error);
-    if (result === undefined) throw faults.ofOther(method);
-    return result;
+  async function post(
+    path: string,
+    body: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal | undefined,
+  ): Promise<{ status: number; text: string }> {
+    if (signal?.aborted === true) throw new TransportError("not-sent", STOPPED);
+    const deadline = AbortSignal.timeout(deadlineMs);
+    const answer = await http.ask({
+      method: "POST",
+      path: `${prefix}${path}`,
+      reset,
+      headers: { "content-type": "application/json", ...options.headers, ...headers },
+      body,
+      signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
+    });
+    return { status: answer.status, text: await answer.text(ANSWER_BYTES_MAX) };
   }
 
-  function decoded(text: string): unknown {
+  /** Empty for what is no JSON-RPC. */
+  function decoded(text: string): { readonly result?: unknown; readonly error?: unknown } {
     try {
-      return decode(text);
+      return decode(text) ?? {};
     } catch {
-      return null;
+      return {};
     }
   }
 
   return {
     async call(path, method, params, headers, signal) {
       const body = encode({ id: ++requests, method, params });
-      const answered = turn.then(() => http.post(path, body, headers, signal));
+      const answered = turn.then(() => post(path, body, headers, signal));
       turn = answered.catch(() => {});
       const { status, text } = await answered.catch((error: unknown) => {
         throw error instanceof TransportError ? faults.ofTransport(method, error) : error;
       });
       if (status !== 200) throw faults.ofStatus(method, status);
-      return resultOf(method, text);
+      const { result, error } = decoded(text);
+      if (error !== undefined) throw faults.ofError(method, error);
+      if (result === undefined) throw faults.ofOther(method);
+      return result;
     },
     close: () => http.close(),
   };

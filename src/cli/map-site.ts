@@ -1,12 +1,12 @@
 /** The site's own mappings: their cases (`map --cases`), and what an editor needs of them (`map --types`). */
 import { existsSync, globSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { Config } from "../../config/config.ts";
-import { causeOf } from "../../config/problems.ts";
-import { ConfigurationError, EnvironmentError, exitCodes } from "../../core/errors.ts";
-import { readCases, runCase } from "../../mapping/cases.ts";
-import { counted } from "../../views/table.ts";
-import type { Answer } from "../answer.ts";
+import type { Config } from "../config/config.ts";
+import { causeOf } from "../config/problems.ts";
+import { ConfigurationError, EnvironmentError, exitCodes } from "../core/errors.ts";
+import { readCases, runCase } from "../mapping/cases.ts";
+import { counted } from "../views/table.ts";
+import type { Answer } from "./answer.ts";
 
 interface Ran {
   /** Relative to the folder of the mappings. */
@@ -66,10 +66,10 @@ function casesText(ran: readonly Ran[], failed: readonly Ran[]): string {
 
 /** The sources in a checkout; where fuelbridge is installed, the declarations beside what was compiled. */
 const ENTRIES = ["index.ts", "index.d.ts"].map((name) =>
-  join(import.meta.dirname, "..", "..", "mapping", name),
+  join(import.meta.dirname, "..", "mapping", name),
 );
 
-const TYPES = join(import.meta.dirname, "..", "..", "..", "node_modules", "@types");
+const TYPES = join(import.meta.dirname, "..", "..", "node_modules", "@types");
 
 /** @throws ConfigurationError, EnvironmentError when the file cannot be written */
 export function writeTypes({ file, mappingsFolder: folder }: Config): Answer {
