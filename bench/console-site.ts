@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { composeDaemon } from "../src/app/compose.ts";
 import { loadConfiguration } from "../src/app/configuration.ts";
-import { openWeb } from "../src/app/web.ts";
+import { openWeb } from "../src/app/services.ts";
 import { openUsers } from "../src/web/users.ts";
 import { pull } from "../src/engine/pull.ts";
 import { openLog } from "../src/log.ts";

@@ -6,7 +6,6 @@ import { sha256 } from "../core/keys.ts";
 import type { Clock } from "../core/time.ts";
 import { openGovernor, type ProcessGovernor } from "../platform/client.ts";
 import { embeddedQueue, type Queue, type Sinks } from "../queue/queue.ts";
-import type { SiteLedger } from "../queue/governor.ts";
 import type { SharedOptions } from "../queue/shared.ts";
 import type { StoreLedger } from "../store/journal.ts";
 
@@ -38,7 +37,14 @@ export async function openCarriers(parts: Parts): Promise<Carriers> {
   const { openSharedSite } = await import("../queue/shared.ts");
   const { governor, queue } = openSharedSite({
     ...sharedOptions(config, clock, note),
-    ledger: siteLedger(config.queue.site, ledger, clock),
+    ledger: {
+      ...ledger,
+      site: config.queue.site,
+      carried(purpose, requests) {
+        const day = dayAt(clock.now().wallMs);
+        for (let at = 0; at < requests; at++) ledger.spend(day, purpose);
+      },
+    },
   });
   return {
     governor,
@@ -52,8 +58,7 @@ export async function openCarriers(parts: Parts): Promise<Carriers> {
 
 /** For a process that asks and answers people: it joins no others. */
 export async function carriersWithin({ config, ledger, clock }: Parts): Promise<Carriers> {
-  const { budget } = config.platform;
-  const governor = openGovernor({ clock, budget, ledger });
+  const governor = openGovernor({ clock, budget: config.platform.budget, ledger });
   return {
     governor,
     spent: (month) => ledger.spent(month),
@@ -78,17 +83,4 @@ export function sharedOptions(
   const { url, username, password } = queue;
   const scope = sha256(`${platform.environment} ${platform.apiKey}`).slice(0, 16);
   return { redis: { url, username, password }, scope, budget: platform.budget, clock, note };
-}
-
-function siteLedger(site: string, ledger: StoreLedger, clock: Clock): SiteLedger {
-  return {
-    site,
-    spent: (month) => ledger.spent(month),
-    spend: (day, purpose) => ledger.spend(day, purpose),
-    closedUntil: (nowMs) => ledger.closedUntil(nowMs),
-    carried(purpose, requests) {
-      const day = dayAt(clock.now().wallMs);
-      for (let at = 0; at < requests; at++) ledger.spend(day, purpose);
-    },
-  };
 }

@@ -2,6 +2,7 @@
 import { monthAt, type Purpose } from "../core/budget.ts";
 import { calendarOf, type Clock } from "../core/time.ts";
 import type { Endpoint } from "../core/contract.ts";
+import { defined } from "../core/defined.ts";
 import { StoreInUse } from "../core/errors.ts";
 import { holderOf } from "../office/remote.ts";
 
@@ -33,7 +34,7 @@ import { ledger } from "../store/journal.ts";
 import { notebookIn } from "../store/flows.ts";
 import { openScratch } from "../store/scratch.ts";
 import { openStore, type Store } from "../store/store.ts";
-import { type Carriers, carriersWithin, openCarriers } from "./carriers.ts";
+import { carriersWithin, openCarriers } from "./carriers.ts";
 import { memoryReturner, systemClock, version } from "./process.ts";
 import { openEndpoints } from "./endpoints.ts";
 import { flowProgress, type ProgressLine } from "./progress.ts";
@@ -115,10 +116,9 @@ export async function composeDaemon(
 
 function documentsOf({ store, flows }: Engine, name: string): { done: number; left: number } {
   const flow = flows.find((one) => one.name === name);
-  const counts =
-    flow === undefined ? new Map<string, number>() : store.deliveries.counts(flow.flow);
-  const left = (counts.get("pending") ?? 0) + (counts.get("frozen") ?? 0);
-  return { done: [...counts.values()].reduce((sum, one) => sum + one, 0) - left, left };
+  const counts = flow && store.deliveries.counts(flow.flow);
+  const left = waitingIn(counts ?? new Map());
+  return { done: [...(counts?.values() ?? [])].reduce((sum, one) => sum + one, 0) - left, left };
 }
 
 /** The office of a store that no daemon holds. @throws EnvironmentError when one does */
@@ -137,20 +137,6 @@ interface Arrivals {
   of: (endpoint: string) => void;
 }
 
-/** What the store, and its folder, have for endpoints. */
-const roomFor = (store: Store, state: string) => ({
-  remembered: (operation: string) => store.remembered.of(operation),
-  scratch: (bytes: number) => openScratch(state, bytes),
-  notebook: (endpoint: string) => notebookIn(store, endpoint),
-});
-
-const announcing = (arrivals?: Arrivals) =>
-  arrivals === undefined ? {} : { arrived: (endpoint: string): void => arrivals.of(endpoint) };
-
-/** What was spent on a purpose in the month that it is. */
-const spentOf = (carriers: Pick<Carriers, "spent">, clock: Clock) => (purpose: Purpose) => () =>
-  carriers.spent(monthAt(clock.now().wallMs).name)[purpose] ?? 0;
-
 async function open(
   config: Config,
   note: Engine["note"],
@@ -164,20 +150,24 @@ async function open(
   const carriers = await carriersOf({ config, ledger: spending, clock, note });
   const { governor, trouble } = carriers;
   try {
-    const opening = {
-      clock,
-      governor,
-      ...roomFor(store, config.state),
-      note: (message: string, details = {}) => note(message, details),
-      ...announcing(arrivals),
-    };
-    const opened = openEndpoints(config, opening, (platform) => ({
-      ...platform,
-      sinks: carriedBy(carriers.queueOver(platform.sinks), platform.sinks),
-    }));
+    const opened = openEndpoints(
+      config,
+      {
+        clock,
+        governor,
+        remembered: (operation) => store.remembered.of(operation),
+        scratch: (bytes) => openScratch(config.state, bytes),
+        notebook: (endpoint) => notebookIn(store, endpoint),
+        note: (message, details = {}) => note(message, details),
+        ...defined({ arrived: arrivals && ((endpoint: string) => arrivals.of(endpoint)) }),
+      },
+      (platform) => ({
+        ...platform,
+        sinks: carriedBy(carriers.queueOver(platform.sinks), platform.sinks),
+      }),
+    );
     const { endpoints } = opened;
     const flows = config.flows.flatMap((flow) => flowsOf(config, store, opened, flow));
-    const knowsUs = endpoints.get("platform")?.knowsUs;
     const walked: { of?: () => number } = {};
     const month = monthReport({
       spent: carriers.spent,
@@ -189,10 +179,7 @@ async function open(
       budget: config.platform.budget,
       pages: (flow) => store.flows.find(flow)?.pages ?? null,
       minute: () => governor.minute(),
-      waiting: ({ flow }) => {
-        const counts = store.deliveries.counts(flow);
-        return (counts.get("pending") ?? 0) + (counts.get("frozen") ?? 0);
-      },
+      waiting: ({ flow }) => waitingIn(store.deliveries.counts(flow)),
       deep: () => walked.of?.() ?? 0,
     });
     const returnMemory = memoryReturner();
@@ -205,11 +192,13 @@ async function open(
       },
       stretch: (flow) => month.stretch(flow),
       firstStart: config.firstStart,
-      ...(knowsUs === undefined ? {} : { knowsUs }),
+      ...defined({ knowsUs: endpoints.get("platform")?.knowsUs }),
       note,
     };
     walked.of = () => deepCostOf(engine, endpoints, config.platform.lateMs);
-    const used = spentOf(carriers, clock);
+    /** What was spent on a purpose in the month that it is. */
+    const used = (purpose: Purpose) => () =>
+      carriers.spent(monthAt(clock.now().wallMs).name)[purpose] ?? 0;
     const auditor = new Auditor(engine, {
       endpoints,
       ignore: config.ignore,
@@ -219,7 +208,6 @@ async function open(
     });
     const { perMonth } = config.platform.budget;
     const backfills = new Backfills(engine, { spent: used("backfill"), perMonth });
-    const closing = { auditor, backfills, carriers, endpoints, spending, store };
     return {
       engine,
       flows,
@@ -229,10 +217,23 @@ async function open(
       month,
       governor,
       trouble,
-      warnings: () => warningsOf(endpoints),
+      warnings: () =>
+        [...endpoints].flatMap(([endpoint, { warnings }]) =>
+          (warnings?.() ?? []).map((warning): Warning => ({ ...warning, endpoint })),
+        ),
       tables: plain.tables,
       hurry: carriers.hurry,
-      close: () => closeAll(closing),
+      /** What writes ends before what it writes to. */
+      async close() {
+        await Promise.all([auditor.close(), backfills.close()]);
+        await carriers.close();
+        for (const endpoint of endpoints.values()) await endpoint.close();
+        try {
+          spending.close();
+        } finally {
+          store.close();
+        }
+      },
     };
   } catch (error) {
     await carriers.close();
@@ -240,6 +241,9 @@ async function open(
     throw error;
   }
 }
+
+const waitingIn = (counts: ReadonlyMap<string, number>): number =>
+  (counts.get("pending") ?? 0) + (counts.get("frozen") ?? 0);
 
 /** What every engine of a configuration has; it notes nothing. */
 export const engineOver = (config: Config, store: Store, clock: Clock, flows: readonly Flow[]) => ({
@@ -253,32 +257,6 @@ export const engineOver = (config: Config, store: Store, clock: Clock, flows: re
   tables: openTables(config.crossReferences),
   note: () => {},
 });
-
-interface Closing {
-  readonly auditor: Auditor;
-  readonly backfills: Backfills;
-  readonly carriers: Carriers;
-  readonly endpoints: ReadonlyMap<string, Endpoint>;
-  readonly spending: ReturnType<typeof ledger>;
-  readonly store: Store;
-}
-
-/** What writes ends before what it writes to. */
-async function closeAll(open: Closing): Promise<void> {
-  await Promise.all([open.auditor.close(), open.backfills.close()]);
-  await open.carriers.close();
-  for (const endpoint of open.endpoints.values()) await endpoint.close();
-  try {
-    open.spending.close();
-  } finally {
-    open.store.close();
-  }
-}
-
-const warningsOf = (endpoints: ReadonlyMap<string, Endpoint>): Warning[] =>
-  [...endpoints].flatMap(([endpoint, { warnings }]) =>
-    (warnings?.() ?? []).map(({ code, message, next }) => ({ endpoint, code, message, next })),
-  );
 
 /**
  * A daemon claims a store that has no owner yet; commands beside it do not, for theirs may be the wrong configuration.
@@ -365,9 +343,11 @@ function flowOf(
     source: withAcknowledgements(source, sink),
     sink,
     schedule: "cron" in schedule ? { ...schedule, timeZone: config.timeZone } : schedule,
-    ...(silenceMs === undefined ? {} : { silenceMs }),
-    ...(limits === undefined ? {} : { limits }),
-    ...(duplicates === "deliver" ? { duplicates } : {}),
+    ...defined({
+      silenceMs,
+      limits,
+      duplicates: duplicates === "deliver" ? duplicates : undefined,
+    }),
     get paused() {
       return paused || store.flows.isHeld(flow);
     },

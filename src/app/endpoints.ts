@@ -2,9 +2,10 @@
 import type { Config } from "../config/config.ts";
 import type { Governor } from "../core/budget.ts";
 import { calendarOf } from "../core/time.ts";
+import { defined } from "../core/defined.ts";
 import type { Endpoint, Notebook, Surroundings } from "../core/contract.ts";
 import { openPlatform, type PlatformEndpoint } from "../platform/endpoint.ts";
-import { type systemClock, version } from "./process.ts";
+import { systemClock, version } from "./process.ts";
 
 interface Opening extends Pick<Surroundings, "note" | "remembered" | "scratch" | "looking"> {
   readonly clock: ReturnType<typeof systemClock>;
@@ -16,7 +17,7 @@ interface Opening extends Pick<Surroundings, "note" | "remembered" | "scratch" |
   readonly governor: Governor;
 }
 
-export interface Opened extends Pick<PlatformEndpoint, "fetchPdf"> {
+interface Opened extends Pick<PlatformEndpoint, "fetchPdf"> {
   readonly endpoints: ReadonlyMap<string, Endpoint>;
 }
 
@@ -45,8 +46,7 @@ export function openEndpoints(
           name,
           connector.open(settings, {
             ...surroundings,
-            ...(arrived === undefined ? {} : { arrived: () => arrived(name) }),
-            ...(notebook === undefined ? {} : { notebook: notebook(name) }),
+            ...defined({ arrived: arrived && (() => arrived(name)), notebook: notebook?.(name) }),
           }),
         ] as const,
     ),
@@ -54,19 +54,12 @@ export function openEndpoints(
   return { endpoints, fetchPdf: (operation, id) => platform.fetchPdf(operation, id) };
 }
 
-/**
- * Loads what speaks to endpoints only now. `governor`: admits what is asked of the platform. `kept`: what the store keeps of
- * an endpoint, by its name.
- */
-export async function openLooking(
+/** Endpoints that are looked at only. `kept`: what the store keeps of an endpoint, by its name. */
+export function openLooking(
   config: Config,
   governor: Governor,
   kept: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map(),
-): Promise<ReadonlyMap<string, Endpoint>> {
-  const [{ openEndpoints }, { systemClock }] = await Promise.all([
-    import("./endpoints.ts"),
-    import("./process.ts"),
-  ]);
+): ReadonlyMap<string, Endpoint> {
   const notebook = (endpoint: string): Notebook => ({
     get: (name) => kept.get(endpoint)?.[name] ?? null,
     set: () => {},

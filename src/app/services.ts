@@ -3,11 +3,15 @@ import { runAlerts } from "../alerts/alerter.ts";
 import { channelsOf } from "../alerts/channels.ts";
 import { conditionsOf, quietHours } from "../alerts/conditions.ts";
 import type { Config } from "../config/config.ts";
-import { serveAdmin, serveMonitor } from "../office/server.ts";
+import { FuelbridgeError } from "../core/errors.ts";
+import type { Engine } from "../engine/engine.ts";
 import { keepTidy } from "../engine/retention.ts";
 import type { Logger } from "../log.ts";
+import { catchUp } from "../office/documents.ts";
+import { serveAdmin, serveMonitor } from "../office/server.ts";
+import type { Web } from "../web/server.ts";
 import type { Composed } from "./compose.ts";
-import { openWeb } from "./web.ts";
+import { systemClock } from "./process.ts";
 
 export interface Services {
   /** Of the admin interface. */
@@ -19,96 +23,137 @@ export interface Services {
   close(): Promise<void>;
 }
 
+type Parts = Pick<Composed, "office" | "engine" | "backfills">;
+
 /** @throws EnvironmentError when a port is taken */
-export async function startServices(
-  config: Config,
-  daemon: Pick<Composed, "office" | "engine" | "backfills">,
-  log: Logger,
-): Promise<Services> {
-  const { office } = daemon;
-  const { state, secrets } = config;
-  const admin = await serveAdmin({ office, port: config.console.port, state, secrets });
-  const closing: (() => Promise<void>)[] = [() => admin.close()];
-  let monitored: number | null = null;
-  let url: string | null = null;
+export async function startServices(config: Config, daemon: Parts, log: Logger): Promise<Services> {
+  const { office, engine, backfills } = daemon;
+  const { state, secrets, monitoring, retention } = config;
+  const closing: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of closing) await end();
+  };
+  /** What was opened last is closed first. */
+  const kept = <Service extends { close(): Promise<void> }>(service: Service): Service => {
+    closing.unshift(() => service.close());
+    return service;
+  };
   try {
-    const { port } = config.monitoring;
-    if (port !== null) {
-      const monitor = await serveMonitor({ office, state, port });
-      monitored = monitor.port;
-      closing.unshift(() => monitor.close());
-    }
-    closing.unshift(startAlerts(config, daemon, log));
-    closing.unshift(startBackfills(daemon));
-    closing.unshift(startRetention(config, daemon));
+    const { port } = kept(await serveAdmin({ office, port: config.console.port, state, secrets }));
+    const monitor =
+      monitoring.port === null
+        ? null
+        : kept(await serveMonitor({ office, state, port: monitoring.port })).port;
+    kept(inBackground((signal) => sendAlerts(config, daemon, log, signal)));
+    // Goes on with those that were cut off or paused. What a disk refuses ends the process, as everywhere.
+    kept(
+      inBackground(
+        (signal) => backfills.keepOn(signal),
+        () => backfills.close(),
+      ),
+    );
+    kept(inBackground((signal) => keepTidy(engine, retention, signal)));
     const web = await openWeb(config, daemon, (message, details) => log.error(details, message));
-    if (web !== null) {
-      url = web.url;
-      closing.unshift(() => web.close());
-    }
+    return { port, monitor, web: web === null ? null : kept(web).url, close };
   } catch (error) {
-    for (const close of closing) await close();
+    await close();
     throw error;
   }
+}
+
+/** Work until it is closed: what is in hand is finished. `end`: what else makes it end. */
+function inBackground(
+  work: (signal: AbortSignal) => Promise<void>,
+  end = async (): Promise<void> => {},
+): { close(): Promise<void> } {
+  const ending = new AbortController();
+  const running = work(ending.signal);
   return {
-    port: admin.port,
-    monitor: monitored,
-    web: url,
     async close() {
-      for (const close of closing) await close();
+      ending.abort();
+      await end();
+      await running;
     },
   };
 }
 
-/** Goes on with those that were cut off or paused. What a disk refuses ends the process, as everywhere. */
-function startBackfills({ backfills }: Pick<Composed, "backfills">): () => Promise<void> {
-  const end = new AbortController();
-  const running = backfills.keepOn(end.signal);
-  return async () => {
-    end.abort();
-    await backfills.close();
-    await running;
-  };
-}
-
-function startRetention(
-  { retention }: Config,
-  { engine }: Pick<Composed, "engine">,
-): () => Promise<void> {
-  const end = new AbortController();
-  const running = keepTidy(engine, retention, end.signal);
-  return async () => {
-    end.abort();
-    await running;
-  };
-}
-
-/** Returns what ends them: what is being sent is finished. */
-function startAlerts(
-  config: Config,
-  { office, engine }: Pick<Composed, "office" | "engine">,
+async function sendAlerts(
+  { alerts, company, timeZone }: Config,
+  { office, engine: { store, clock } }: Parts,
   log: Logger,
-): () => Promise<void> {
-  const { alerts, company, timeZone } = config;
+  signal: AbortSignal,
+): Promise<void> {
   const channels = channelsOf(alerts);
-  if (channels.length === 0) return async () => {};
-  const { store, clock } = engine;
-  const end = new AbortController();
-  const running = runAlerts(
-    {
-      store,
-      clock,
-      company,
-      channels,
-      collectMs: alerts.collectMs,
-      isQuiet: quietHours(alerts.quiet, timeZone),
-      conditions: async () => conditionsOf(await office.status(), alerts, clock.now().wallMs),
-      note: (event, details) => log.warn(details, event),
+  if (channels.length === 0) return;
+  const parts = {
+    store,
+    clock,
+    company,
+    channels,
+    collectMs: alerts.collectMs,
+    isQuiet: quietHours(alerts.quiet, timeZone),
+    conditions: async () => conditionsOf(await office.status(), alerts, clock.now().wallMs),
+    note: (event: string, details: object) => log.warn(details, event),
+  };
+  await runAlerts(parts, signal);
+}
+
+type Note = (message: string, details: Readonly<Record<string, unknown>>) => void;
+
+/**
+ * The web console over the office of a daemon that runs in this process; null when the configuration has none.
+ * @throws EnvironmentError when it cannot listen
+ */
+export async function openWeb(
+  config: Config,
+  { office, engine }: Pick<Parts, "office" | "engine">,
+  note: Note,
+): Promise<Web | null> {
+  const { company, currency, timeZone, state, secrets } = config;
+  const { web } = config.console;
+  if (web === null) return null;
+  const [{ serveWeb }, { openUsers }] = await Promise.all([
+    import("../web/server.ts"),
+    import("../web/users.ts"),
+  ]);
+  const served = await serveWeb({
+    office,
+    web,
+    site: { company, currency, timeZone, environment: config.platform.environment },
+    pack: async ({ report, audit }, by) => {
+      const { packOf } = await import("./evidence-pack.ts");
+      return packOf(config, report, { by, at: report.at, audit });
     },
-    end.signal,
-  );
-  return async () => {
-    end.abort();
-    await running;
+    users: openUsers(state, () => new Date()),
+    secrets,
+    note,
+    clock: systemClock(),
+  });
+  // What came is taken into what is searched all the time: so that is done before somebody searches.
+  const timer = setInterval(() => takeIn(engine, note), SEARCH_EVERY_MS);
+  return {
+    ...served,
+    async close() {
+      clearInterval(timer);
+      await served.close();
+    },
   };
 }
+
+/**
+ * Takes what came into what is searched. What a mapping cannot say of a record is noted.
+ * @throws FuelbridgeError for what the storage refuses: it ends the process, as everywhere
+ */
+export function takeIn(engine: Engine, note: Note): void {
+  try {
+    catchUp(engine, engine.flows, CATCH_UP_MS);
+  } catch (thrown) {
+    const error = engine.store.told(thrown);
+    if (error instanceof FuelbridgeError) throw error;
+    note("the search is not up to date", { error });
+  }
+}
+
+/** How long that may keep the daemon from its work, each time. */
+const CATCH_UP_MS = 10;
+const SEARCH_EVERY_MS = 500;

@@ -111,7 +111,7 @@ async function examineAll(
   const examined: Examined[] = own.examined.map((one) => ({ endpoint: "here", ...one }));
   // A table that cannot be trusted is a fault of its own, and nothing is looked up by the others.
   const trusted = own.examined.every(({ fault }) => fault?.code !== TABLES);
-  for (const [name, endpoint] of await openLooking(config, governor, kept)) {
+  for (const [name, endpoint] of openLooking(config, governor, kept)) {
     const needs = needsOf(config, trusted ? tables : NO_TABLES, days, name);
     try {
       for (const one of await examine(endpoint, needs, signal))

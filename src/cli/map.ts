@@ -251,7 +251,7 @@ interface Judged {
 
 async function mapLast(file: string, opened: OpenMapping, count: number): Promise<Answer> {
   const { config, flow } = opened;
-  const endpoints = await openLooking(config, NOBODY_ASKS);
+  const endpoints = openLooking(config, NOBODY_ASKS);
   try {
     const sink = endpoints.get(flow.to.endpoint)?.sinks[flow.to.name] as Sink;
     const judged = await fromStore(file, config, async (office) => {

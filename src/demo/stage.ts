@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { parseDocument } from "yaml";
 import type { Composed } from "../app/compose.ts";
-import { openWeb } from "../app/web.ts";
+import { openWeb } from "../app/services.ts";
 import type { Config } from "../config/config.ts";
 import { EnvironmentError } from "../core/errors.ts";
 import type { Web } from "../web/server.ts";

@@ -113,7 +113,7 @@ export const questions = {
   /** What the runs before found and is not settled, from the store: nobody is asked. */
   differences: ask([], ({ engine }) => knownDifferences(engine)),
 
-  /** Documents, the newest first, a page at a time. Beside a daemon they are taken into the search all the time (app/web.ts). */
+  /** Documents, the newest first, a page at a time. Beside a daemon they are taken into the search all the time (app/services.ts). */
   documents: ask([Searching], ({ engine, flows, daemon }, asked) => {
     if (daemon === null) catchUp(engine, flows, CATCH_UP_MS);
     else catchUpWithFew(engine, flows);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { engineOn } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { StorageError } from "../core/errors.ts";
-import { takeIn } from "./web.ts";
+import { takeIn } from "./services.ts";
 
 test("a disk that fails under the search ends the process; a record that cannot be read is noted", () => {
   const { engine } = engineOn(tempFolder());
