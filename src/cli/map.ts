@@ -7,7 +7,13 @@ import { openLooking } from "../app/endpoints.ts";
 import { type Config, type FlowConfig, mappingOf } from "../config/config.ts";
 import { openTables } from "../config/crossref.ts";
 import { PLATFORM } from "../config/flows.ts";
-import { type Item, type Mapping, type References, referencesBy, type Sink } from "../core/contract.ts";
+import {
+  type Item,
+  type Mapping,
+  type References,
+  referencesBy,
+  type Sink,
+} from "../core/contract.ts";
 import { ConfigurationError, Refused } from "../core/errors.ts";
 import { type Json, parseExact } from "../core/json.ts";
 import { contentOf } from "../core/keys.ts";
