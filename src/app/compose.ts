@@ -224,7 +224,7 @@ async function open(
       tables: plain.tables,
       hurry: carriers.hurry,
       /** What writes ends before what it writes to. */
-      async close() {
+      close: async () => {
         await Promise.all([auditor.close(), backfills.close()]);
         await carriers.close();
         for (const endpoint of endpoints.values()) await endpoint.close();

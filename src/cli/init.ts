@@ -212,7 +212,6 @@ function inWords({ config, state, owner, written, flows, looked, erp }: Outcome)
   const { command, code, said } = looked;
   const paused = flows.paused.length === 0 ? "" : ` Paused: ${flows.paused.join(", ")}.`;
   const again = `When that is settled, look again: ${called()} ${command} --config ${config}`;
-  const when = (is: boolean, ...lines: readonly string[]): readonly string[] => (is ? lines : []);
   return [
     table(["FILE", "WHAT"], [...rows, [state, "the store's folder"]]),
     "",
@@ -235,6 +234,8 @@ function inWords({ config, state, owner, written, flows, looked, erp }: Outcome)
     `  ${startOf(config)}`,
   ].join("\n");
 }
+
+const when = (is: boolean, ...lines: readonly string[]): readonly string[] => (is ? lines : []);
 
 const COMPARE = "Compare the names of items and accounts under endpoints with those in QuickBooks.";
 

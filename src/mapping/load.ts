@@ -6,15 +6,22 @@ import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Complaint, Problem } from "../config/problems.ts";
 import type { Figures, Mapping } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
 import { EnvironmentError, FuelbridgeError, Refused } from "../core/errors.ts";
 import { definedAt, expectDocument, MappingMistake, returnedWrong } from "./define.ts";
 
-/** What is wrong with a site's module, and where. */
-type ModuleProblem = Problem & { readonly file: string };
+/** What is wrong with a site's module, and where: as a problem of a configuration that is about no setting. */
+interface ModuleProblem extends Complaint, Place {
+  readonly column: number;
+  readonly setting: "";
+}
+
+interface Complaint {
+  readonly message: string;
+  readonly remedy: string;
+}
 
 /** A site's mappings cannot be loaded (exit code 3), with every problem of every module. */
 class SiteMappingsError extends EnvironmentError {
@@ -238,7 +245,7 @@ function guarded(
         });
       }
     };
-  const { bookedOn, likeness, about, using } = mapping;
+  const using = mapping.using?.bind(mapping);
   return {
     ...mapping,
     number: inside((record) => expectText(mapping.number(record))),
@@ -249,14 +256,14 @@ function guarded(
     }),
     figures: inside((document) => expectFigures(mapping.figures(document))),
     ...defined({
-      bookedOn: bookedOn && inside(bookedOn.bind(mapping)),
-      likeness: likeness && inside(likeness.bind(mapping)),
-      about: about && inside(about.bind(mapping)),
+      bookedOn: mapping.bookedOn && inside(mapping.bookedOn.bind(mapping)),
+      likeness: mapping.likeness && inside(mapping.likeness.bind(mapping)),
+      about: mapping.about && inside(mapping.about.bind(mapping)),
       using:
         using &&
         ((options: unknown): Mapping => {
           try {
-            return guarded(using.call(mapping, options), file, root, definedThere);
+            return guarded(using(options), file, root, definedThere);
           } catch (error) {
             throw new SiteMappingsError(root, [problemOf(error, file, root)]);
           }
