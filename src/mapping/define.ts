@@ -121,7 +121,7 @@ export const extensionParts = z.strictObject({
 });
 
 /** What `defineMapping` takes. */
-export const mappingParts = z.strictObject({
+const mappingParts = z.strictObject({
   name: z.unknown(),
   kind: text,
   reads: text,
