@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readDelivered, type TradedDocument } from "../src/demo/totals.ts";
 import { localDrop } from "../connectors/files/folder/local.ts";
 import { SinkConfig } from "../connectors/files/config.ts";
-import { openSinks } from "../connectors/files/sink.ts";
+import { sinkOf } from "./files/sink.ts";
 import { judged, mappingNamed, sum } from "./support/judged.ts";
 import { parseExact } from "../src/core/json.ts";
 import { companies } from "../src/sandbox/scenes/companies.ts";
@@ -53,8 +53,7 @@ describe.each(Object.keys(feeds) as TradedDocument[])("%s", (name) => {
       note: () => {},
     };
     const config = SinkConfig.parse({ document: name, folder: "import", per: "batch" });
-    const sink = openSinks({ erp: config }, surroundings)["erp"];
-    if (sink === undefined) throw new Error("no sink");
+    const sink = sinkOf(config, surroundings);
     const all = mapped(name);
     const items = all.map(({ item }) => item);
     for (let at = 0; at < items.length; at += sink.itemsMax) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { FilesConfig } from "./config.ts";
 import type { Drop } from "./folder/port.ts";
-import { openSource } from "./source.ts";
+import { openSource, readerOf } from "./source.ts";
 import type { Obstacle } from "../../src/core/contract.ts";
 import { Sheet } from "../../src/formats/table/text.ts";
 import { expectFates } from "../../test/files/bad-files-suite.ts";
@@ -239,7 +239,10 @@ test.each(["t/../../x.csv", "t/x.csv", "t\u0000.csv"])(
     const hindered = ({ fault }: Obstacle): void => void codes.push(fault.code);
     const { signal } = new AbortController();
     const reading = { signal, known: () => null, stored: () => false, hindered };
-    for await (const { changes } of openSource(it, config, site).read(null, reading))
+    for await (const { changes } of openSource(readerOf(it, site), it, config, site).read(
+      null,
+      reading,
+    ))
       expect(changes).toEqual([]);
     expect([codes, opened]).toEqual([["odd-name"], []]);
   },

@@ -130,8 +130,8 @@ async function changesIn(
     try {
       const read = await reader.read(opened, new AbortController());
       if (read === null) return null;
-      const { scratch, extract } = read;
-      const changes = extract.cut === null ? changesOf(scratch, 0, scratch.count()) : null;
+      const { scratch, cut } = read;
+      const changes = cut === null ? changesOf(scratch, 0, scratch.count()) : null;
       scratch.close();
       return changes;
     } finally {

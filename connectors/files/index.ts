@@ -1,4 +1,4 @@
-/** Where SAP's answers come from: a folder, and after a start what lies in its archive. */
+/** Exchange of files over a folder: what an ERP exports is read, what it imports is written. */
 import { resolve } from "node:path";
 import { type AnswersConfig, FilesConfig, type SinkConfig, type SourceConfig } from "./config.ts";
 import { localDrop } from "./folder/local.ts";
@@ -7,8 +7,8 @@ import { sftpDrop } from "./folder/sftp.ts";
 import { examineFiles, offersOf } from "./folders.ts";
 import { filesHoldings } from "./holdings.ts";
 import { checkFolder, checkRoot, Kept, list, type Site } from "./pickup.ts";
-import { checkSinks, type FileSink, fileSink, openSinks, readWhole } from "./sink.ts";
-import { openSource, openSourceWith, wholeReader } from "./source.ts";
+import { type FileSink, fileSink, readWhole } from "./sink.ts";
+import { openSource, readerOf, wholeReader, writerOf } from "./source.ts";
 import {
   type Acknowledgement,
   defineConnector,
@@ -23,14 +23,15 @@ import { x12Reader } from "../../src/formats/x12/read.ts";
 import { replyWriter } from "../../src/formats/x12/write.ts";
 
 /**
- * Several sinks may share the folder: whichever reads a file first, each answer finds its own delivery. What lies in the
- * archive is told again after a start, for a store that is older than its files (a restored one) and one from before.
+ * Where SAP's answers come from: a folder, and after a start what lies in its archive, for a store that is older than its
+ * files (a restored one). Several sinks may share the folder: whichever reads a file first, each answer finds its own
+ * delivery.
  */
 export function answersSource(config: AnswersConfig, files: FilesConfig, site: Site): Source {
   const { drop } = site;
   const folder = drop.at(config.folder);
   const archive = drop.at(config.folder, config.archive);
-  const source = openSourceWith(wholeReader(answersReader(site)), config, files, site);
+  const source = openSource(wholeReader(answersReader(site)), config, files, site);
   let isRemembered = false;
   return {
     async *read(position, reading) {
@@ -76,7 +77,12 @@ async function* archived(
   if (acknowledgements.length > 0) yield { changes: [], position: null, acknowledgements };
 }
 
-/* Exchange of files over a folder: what an ERP exports is read, what it imports is written. */
+/** Each setting by its name, opened. */
+const opened = <Setting, End>(
+  settings: Readonly<Record<string, Setting>>,
+  open: (setting: Setting) => End,
+): Record<string, End> =>
+  Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, open(setting)]));
 
 export const files = defineConnector<FilesConfig>({
   name: "files",
@@ -90,25 +96,23 @@ export const files = defineConnector<FilesConfig>({
         : sftpDrop(sftp, config.folder),
     );
     const site: Site = { ...surroundings, drop, kept: new Kept() };
-    const sources = Object.entries(config.sources);
-    const sinks = withAcknowledgements(openSinks(config.sinks, site), config, site);
-    const replies = new Map(sources.map(([name, source]) => [name, repliesOf(source, site)]));
+    const sinks = opened(config.sinks, (sink) => openSink(sink, config, site));
+    const replies: FileSink[] = [];
+    const sources = opened(config.sources, (source) => {
+      const reply = repliesOf(source, site);
+      if (reply !== null) replies.push(reply);
+      return openSource(readerOf(source, site), source, config, site, reply);
+    });
     return {
-      sources: Object.fromEntries(
-        sources.map(([name, source]) => [
-          name,
-          openSource(source, config, site, replies.get(name) ?? null),
-        ]),
-      ),
+      sources,
       sinks,
       holdings: filesHoldings(config, site),
       async check() {
         // Folder by folder, and what is missing, is for `examine` to say.
         if (surroundings.looking === true) return checkRoot(drop);
-        for (const [, source] of sources) await checkFolder(drop, drop.at(source.folder));
-        for (const sink of Object.values(sinks)) await sink.ready();
-        for (const reply of replies.values()) await reply?.ready();
-        await checkSinks(config.sinks, site);
+        for (const { folder } of Object.values(config.sources))
+          await checkFolder(drop, drop.at(folder));
+        for (const sink of [...Object.values(sinks), ...replies]) await sink.check();
       },
       examine: (_, needs) => examineFiles(config, drop, needs),
       close: () => drop.close(),
@@ -122,20 +126,13 @@ const repliesOf = (source: SourceConfig, site: Site): FileSink | null =>
     ? fileSink(source.replies, site, replyWriter(source.x12))
     : null;
 
-/** Sinks whose partner acknowledges in files of their own. */
-const withAcknowledgements = (
-  sinks: Readonly<Record<string, FileSink>>,
-  config: FilesConfig,
-  site: Site,
-): Record<string, FileSink> =>
-  Object.fromEntries(
-    Object.entries(sinks).map(([name, sink]) => {
-      const settings = config.sinks[name];
-      const source = settings === undefined ? null : acknowledgementsOf(settings, config, site);
-      if (source === null || sink.acknowledged === undefined) return [name, sink];
-      return [name, { ...sink, acknowledged: { ...sink.acknowledged, source } }];
-    }),
-  );
+/** With the source of what its partner acknowledges in files of their own. */
+export function openSink(config: SinkConfig, files: FilesConfig, site: Site): FileSink {
+  const sink = fileSink(config, site, writerOf(config, site));
+  const source = acknowledgementsOf(config, files, site);
+  if (source === null || sink.acknowledged === undefined) return sink;
+  return { ...sink, acknowledged: { ...sink.acknowledged, source } };
+}
 
 /** Null: they come with other files, or not at all. */
 function acknowledgementsOf(sink: SinkConfig, config: FilesConfig, site: Site): Source | null {
@@ -143,5 +140,5 @@ function acknowledgementsOf(sink: SinkConfig, config: FilesConfig, site: Site): 
     return sink.answers === undefined ? null : answersSource(sink.answers, config, site);
   if (sink.format !== "x12" || sink.acknowledgements === undefined) return null;
   const reader = wholeReader(x12Reader({ layout: null, x12: sink.x12 }, site));
-  return openSourceWith(reader, sink.acknowledgements, config, site);
+  return openSource(reader, sink.acknowledgements, config, site);
 }

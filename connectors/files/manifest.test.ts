@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { localDrop } from "./folder/local.ts";
 import { failure } from "./folder/port.ts";
-import { type FileSink, openSinks } from "./sink.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { config, invoice, item, request, rowsOf } from "../../test/files/sink.ts";
+import { config, invoice, item, request, rowsOf, sinkOf } from "../../test/files/sink.ts";
 import { dropFolder, type DropFolder } from "../../test/files/source.ts";
 
 const signal = new AbortController().signal;
@@ -137,7 +136,7 @@ async function sinkThat(good: number) {
     note: () => {},
   };
   const settings = config({ manifest: ".manifest", marker: ".ok", per: "batch" });
-  const sink = openSinks({ books: settings }, site)["books"] as FileSink;
+  const sink = sinkOf(settings, site);
   return { sink, inbox: join(path, "import/invoices"), mended: () => void (left = 9) };
 }
 

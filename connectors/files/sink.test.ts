@@ -2,14 +2,12 @@ import { chmod, chown, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { localDrop } from "./folder/local.ts";
 import { answerTo, unavailable } from "./folder/port.ts";
-import { checkSinks } from "./sink.ts";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { readDelivered } from "../../src/demo/totals.ts";
 import type { DeliveryTicketDocument } from "../../src/formats/documents.ts";
-import { config, d, invoice, item, openIn, request, rowsOf, START } from "../../test/files/sink.ts";
+import { d, invoice, item, openIn, request, rowsOf, START } from "../../test/files/sink.ts";
 
 const signal = new AbortController().signal;
 const SENT = "2026-03-02T09:00:00.000Z";
@@ -80,10 +78,10 @@ describe("read-back", () => {
     const outgoing = await deliver(open(), item(invoice()));
     await rm(join(folder, "import"), { recursive: true });
     const sink = open();
-    await sink.ready();
+    await sink.check();
     await rm(join(folder, "import"), { recursive: true });
     expect(await sink.find(outgoing, signal)).toMatchObject({ found: "unreadable" });
-    await openIn(folder, {}, "2026-03-03T08:00:00.000Z").ready();
+    await openIn(folder, {}, "2026-03-03T08:00:00.000Z").check();
     expect(await sink.find(outgoing, signal)).toMatchObject({ found: "unreadable" });
   });
 });
@@ -95,7 +93,7 @@ test.each([
 ])("files for %s are staged in %s", async (target, expected) => {
   const inside = join(folder, "exchange");
   const sink = openIn(inside, { folder: target });
-  await sink.ready();
+  await sink.check();
   const staging = expected.startsWith("<") ? `${inside}.staging` : join(inside, expected);
   expect(await readdir(staging)).toEqual([".since"]);
   const outgoing = request(sink, [item(invoice())]);
@@ -113,9 +111,7 @@ describe("a disk that fails", () => {
     expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "nothing" });
     await rm(join(folder, "import/invoices.staging"), { recursive: true });
     await expect(sink.prepare?.(outgoing, signal)).rejects.toThrow(SourceUnavailable);
-    await expect(
-      checkSinks({ books: config() }, { drop: localDrop(folder) }),
-    ).rejects.toMatchObject({
+    await expect(sink.check()).rejects.toMatchObject({
       name: "SourceUnavailable",
       next: expect.stringContaining("mount"),
     });
@@ -123,10 +119,7 @@ describe("a disk that fails", () => {
 
   test("a folder that cannot be made does not stop the others from opening", async () => {
     await writeFile(join(folder, "import"), "a file in the way");
-    open();
-    await expect(checkSinks({ books: config() }, { drop: localDrop(folder) })).rejects.toThrow(
-      SourceUnavailable,
-    );
+    await expect(open().check()).rejects.toThrow(SourceUnavailable);
   });
 
   test.skipIf(process.getuid?.() !== 0)(
@@ -183,7 +176,7 @@ describe("a disk that fails", () => {
   test("a link in the staging folder is not written through", async () => {
     const sink = open();
     const outgoing = request(sink, [item(invoice())]);
-    await sink.ready();
+    await sink.check();
     await symlink(join(folder, "elsewhere"), partOf(outgoing));
     await expect(sink.prepare?.(outgoing, signal)).rejects.toThrow(SourceUnavailable);
     expect(await delivered()).toEqual([]);
@@ -208,10 +201,7 @@ describe("a disk that fails", () => {
   });
 
   test("folders that can be written to pass the check", async () => {
-    await open().ready();
-    await expect(
-      checkSinks({ books: config() }, { drop: localDrop(folder) }),
-    ).resolves.toBeUndefined();
+    await expect(open().check()).resolves.toBeUndefined();
   });
 });
 

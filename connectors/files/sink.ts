@@ -12,16 +12,9 @@ import {
   unavailable,
 } from "./folder/port.ts";
 import type { Site } from "./pickup.ts";
-import { writerOf } from "./source.ts";
 import type { Outgoing, Sink } from "../../src/core/contract.ts";
-import {
-  done,
-  type Finding,
-  keyless,
-  nothingDone,
-  type Policy,
-  unknown,
-} from "../../src/core/outcome.ts";
+import { defined } from "../../src/core/defined.ts";
+import { done, type Finding, keyless, nothingDone, unknown } from "../../src/core/outcome.ts";
 import { bytesOf, type DocumentWriter, firstBytes } from "../../src/formats/format.ts";
 import { manifestText } from "../../src/formats/manifest.ts";
 
@@ -129,57 +122,25 @@ function makingFolders({ target, staging }: Folders, site: Site): () => Promise<
  * staging file: it is ours alone, so once it is gone the file was delivered, even when the ERP has already taken it.
  */
 
-/** A disk tells the truth at once, so one look settles what is unknown, and the same file may always be moved again. */
-const POLICY: Policy = keyless;
-
 /** Another writer took the name: that is for a person, and everything stops until somebody looked. */
 const OTHERS_FILE = { person: "now", stop: "split-brain" } as const;
 
 export interface FileSink extends Sink {
-  /** Makes the folders where they could not be made before. @throws SourceUnavailable */
-  ready(): Promise<void>;
-}
-
-/**
- * Folders that are missing are created: at once on this machine, else before the first document. Where that fails it is
- * tried again before each document, whose trouble is then that one and not the missing folder that follows from it.
- */
-export function openSinks(
-  sinks: Readonly<Record<string, SinkConfig>>,
-  site: Site,
-): Record<string, FileSink> {
-  return Object.fromEntries(
-    Object.entries(sinks).map(([name, config]) => [
-      name,
-      fileSink(config, site, writerOf(config, site)),
-    ]),
-  );
-}
-
-/** Every folder can be written to. @throws SourceUnavailable naming the first that cannot. */
-export async function checkSinks(
-  sinks: Readonly<Record<string, SinkConfig>>,
-  { drop }: Pick<Site, "drop">,
-): Promise<void> {
-  for (const config of Object.values(sinks)) {
-    const { target, staging } = foldersOf(config, (path) => drop.at(path));
-    try {
-      for (const folder of [target, staging])
-        if (!(await drop.rights.expectWritable(folder)))
-          throw failure("ENOENT", `the folder ${folder} is not there`);
-      await drop.rights.expectTogether(target, staging);
-    } catch (error) {
-      throw unavailable(error, `cannot write to ${target}`);
-    }
-  }
+  /** Its folders are there, or could be made, and can be written to. @throws SourceUnavailable naming what cannot */
+  check(): Promise<void>;
 }
 
 /** Where the files of a sink go. */
 type Placing = Pick<SinkConfig, "folder" | "staging" | "marker" | "manifest">;
 
-/** What a writer makes of documents, delivered as files. */
+/**
+ * What a writer makes of documents, delivered as files. Folders that are missing are created: at once on this machine, else
+ * before the first document. Where that fails it is tried again before each document, whose trouble is then that one and
+ * not the missing folder that follows from it.
+ */
 export function fileSink(config: Placing, site: Site, writer: DocumentWriter): FileSink {
   const { drop } = site;
+  const { concerns, inspect, sequence, acknowledged } = writer;
   const folders = foldersOf(config, (path) => drop.at(path));
   const ready = makingFolders(folders, site);
   const idsOf = (request: Outgoing): readonly string[] =>
@@ -190,13 +151,21 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
     writes: writer.writes,
     itemsMax: writer.itemsMax,
     atOnce: AT_ONCE,
-    policy: POLICY,
-    ready,
-    ...(writer.concerns === undefined ? {} : { concerns: writer.concerns }),
-    ...(writer.inspect === undefined ? {} : { inspect: writer.inspect }),
+    // A disk tells the truth at once, so one look settles what is unknown, and the same file may always be moved again.
+    policy: keyless,
+    ...defined({ concerns, inspect, sequence, acknowledged }),
 
-    ...(writer.sequence === undefined ? {} : { sequence: writer.sequence }),
-    ...(writer.acknowledged === undefined ? {} : { acknowledged: writer.acknowledged }),
+    async check() {
+      await ready();
+      try {
+        for (const folder of [folders.target, folders.staging])
+          if (!(await drop.rights.expectWritable(folder)))
+            throw failure("ENOENT", `the folder ${folder} is not there`);
+        await drop.rights.expectTogether(folders.target, folders.staging);
+      } catch (error) {
+        throw unavailable(error, `cannot write to ${folders.target}`);
+      }
+    },
 
     freeze: (items, number) => ({
       target: posix.join(config.folder.replaceAll("\\", "/"), writer.nameOf(items, number)),

@@ -115,12 +115,10 @@ export async function openSet(
 type Manifests = ReadonlyMap<string, Manifest>;
 type Progress = Pick<Reading, "signal" | "advanced">;
 
-export interface ReadResult {
-  readonly extract: Extract;
-  /** Has the changes; to be closed. */
+/** What a set says, once all of it was read. `scratch` has the changes; to be closed. */
+export interface SetRead
+  extends Omit<RecordsRead, "changes" | "documents">, Pick<Extract, "cut" | "nameless"> {
   readonly scratch: Scratch;
-  /** Of a file that was read whole: what else it says. */
-  readonly whole?: RecordsRead;
 }
 
 /** How the files of a source become changes: as tables, record by record, or whole by another format. */
@@ -135,7 +133,7 @@ export interface Reader {
    * Null: a file was written to meanwhile, or reading was told to stop. Nothing is to be delivered then.
    * @throws PartFault when a file is not what the profile says, SourceUnavailable when there is no room
    */
-  read(opened: OpenedSet, progress: Progress, manifests?: Manifests): Promise<ReadResult | null>;
+  read(opened: OpenedSet, progress: Progress, manifests?: Manifests): Promise<SetRead | null>;
 }
 
 /** Up to this, memory will do. */
@@ -163,7 +161,7 @@ export function tableReader(
       };
       const options = { delimiter, labels, decimal, manifests, advanced: progress };
       try {
-        return { extract: await readExport(profile, parts, options, scratch), scratch };
+        return { ...(await readExport(profile, parts, options, scratch)), scratch };
       } catch (error) {
         scratch.close();
         if (error instanceof ChangedMeanwhile) return null;
@@ -191,12 +189,12 @@ export const wholeReader = (records: RecordReader): Reader => ({
       );
     const bytes = await firstBytes(handle, size);
     if (hash("sha256", bytes, "hex") !== file.survey.hash) return null;
-    const whole = recordsIn(records, bytes, name);
-    const { changes, documents, notices, left } = whole;
-    if (manifest !== undefined && left === undefined) checkDocuments(manifest, name, documents);
+    const { changes, documents, ...whole } = recordsIn(records, bytes, name);
+    if (manifest !== undefined && whole.left === undefined)
+      checkDocuments(manifest, name, documents);
     const scratch = memoryScratch();
     for (const change of changes) keepChange(scratch, change);
-    return { extract: { notices, cut: null, leftOut: 0, nameless: 0 }, scratch, whole };
+    return { ...whole, cut: null, nameless: 0, scratch };
   },
 });
 
@@ -218,7 +216,7 @@ export function writerOf(config: SinkConfig, site: Site): DocumentWriter {
 }
 
 /** @throws InvalidProfile */
-function readerOf(config: SourceConfig, site: Site): Reader {
+export function readerOf(config: SourceConfig, site: Site): Reader {
   if (config.format === "table") return tableReader(config, site);
   return wholeReader(config.format === "idoc" ? idocReader(config, site) : x12Reader(config, site));
 }
@@ -237,15 +235,7 @@ const PAGE = { changes: 1_000, characters: 500_000 };
 const position = null;
 
 /** `replies`: where the answers go to what is read; null: nobody wants any. */
-export const openSource = (
-  config: SourceConfig,
-  files: FilesConfig,
-  site: Site,
-  replies: Sink | null = null,
-): Source => openSourceWith(readerOf(config, site), config, files, site, replies);
-
-/** The same for files that are read by a reader of the caller's. */
-export function openSourceWith(
+export function openSource(
   reader: Reader,
   config: PlaceConfig & Partial<Pick<SourceConfig, "silence">>,
   files: FilesConfig,
@@ -362,26 +352,23 @@ async function* pagesOf(
     if (!reading.signal.aborted) reading.hindered?.(changing(set));
     return !reading.signal.aborted;
   }
-  const { scratch, extract } = result;
-  const whole: Partial<RecordsRead> = result.whole ?? {};
+  const { scratch, cut, left, numbers = [], acknowledgements = [], nameless } = result;
   try {
-    if (whole.left !== undefined) {
-      reading.hindered?.({ what: name, ...whole.left, behind: { count: 0, names: [] } });
+    if (left !== undefined) {
+      reading.hindered?.({ what: name, ...left, behind: { count: 0, names: [] } });
       return true;
     }
-    const numbers = whole.numbers ?? [];
     expectNew(name, numbers, reading);
-    const { cut } = extract;
     const total = scratch.count();
     const end = {
       cameAt,
       arrival: { id: opened.hash, name, numbers },
-      notices: extract.notices,
+      notices: result.notices,
       ...(cut === null
         ? { whole: wholeOf(opened) }
         : { refused: [refusalOf(opened, cutFault(cut, place))] }),
-      acknowledgements: whole.acknowledgements ?? [],
-      replies: replies === null ? [] : (whole.replies ?? []),
+      acknowledgements,
+      replies: replies === null ? [] : (result.replies ?? []),
     };
     let isLast = false;
     for (let done = 0; !isLast;) {
@@ -389,7 +376,7 @@ async function* pagesOf(
       const changes = changesOf(scratch, done, PAGE.changes, PAGE.characters);
       done += changes.length;
       isLast = done >= total;
-      const list = { name, total, isLast, isComplete: cut === null && extract.nameless === 0 };
+      const list = { name, total, isLast, isComplete: cut === null && nameless === 0 };
       const listed = reader.isList ? { list } : {};
       const share = isLast ? 1 : done / total;
       yield { changes, position, share, ...listed, ...(isLast ? end : {}) };
@@ -439,7 +426,7 @@ function expectNew(name: string, numbers: readonly string[], reading: Reading): 
   }
 }
 
-type Cut = NonNullable<ReadResult["extract"]["cut"]>;
+type Cut = NonNullable<SetRead["cut"]>;
 
 const cutFault = ({ file, line, reason, wholeRows }: Cut, { failed }: Place): Fault => ({
   code: "cut",

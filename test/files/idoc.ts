@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { FilesConfig, SinkConfig, SourceConfig } from "../../connectors/files/config.ts";
 import { localDrop } from "../../connectors/files/folder/local.ts";
 import type { Site } from "../../connectors/files/pickup.ts";
-import { type FileSink, openSinks } from "../../connectors/files/sink.ts";
-import { openSource } from "../../connectors/files/source.ts";
+import type { FileSink } from "../../connectors/files/sink.ts";
+import { sinkOf } from "./sink.ts";
+import { openSource, readerOf } from "../../connectors/files/source.ts";
 import { calendarOf } from "../../src/core/time.ts";
 import type { Item, Outgoing } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -77,9 +78,7 @@ export function openSap(
   more: Record<string, unknown> = {},
   site: Site = siteIn("/nowhere", { looking: true }),
 ): FileSink {
-  const sink = openSinks({ sap: sinkConfig(message, more) }, site)["sap"];
-  if (sink === undefined) throw new Error("no sink");
-  return sink;
+  return sinkOf(sinkConfig(message, more), site);
 }
 
 export const itemOf = (document: { id: string; number: string }, revision = "rev-a"): Item => ({
@@ -116,7 +115,9 @@ export async function readAll(folder: string, config: Record<string, unknown>) {
   const notices: string[] = [];
   const { signal } = new AbortController();
   const reading = { signal, known: () => null, stored: () => false };
-  for await (const page of openSource(source, files, siteIn(folder)).read(null, reading)) {
+  const site = siteIn(folder);
+  const reader = readerOf(source, site);
+  for await (const page of openSource(reader, source, files, site).read(null, reading)) {
     changes.push(...page.changes);
     notices.push(...toldOf(page));
   }

@@ -2,7 +2,9 @@
 import { parse } from "csv-parse/sync";
 import { SinkConfig } from "../../connectors/files/config.ts";
 import { localDrop } from "../../connectors/files/folder/local.ts";
-import { type FileSink, openSinks } from "../../connectors/files/sink.ts";
+import type { Site } from "../../connectors/files/pickup.ts";
+import { type FileSink, fileSink } from "../../connectors/files/sink.ts";
+import { writerOf } from "../../connectors/files/source.ts";
 import { calendarOf } from "../../src/core/time.ts";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -29,10 +31,11 @@ export function openIn(
     ignore: {},
     note: () => {},
   };
-  const sink = openSinks({ books: config(more) }, surroundings)["books"];
-  if (sink === undefined) throw new Error("no sink");
-  return sink;
+  return sinkOf(config(more), surroundings);
 }
+
+export const sinkOf = (settings: SinkConfig, site: Site): FileSink =>
+  fileSink(settings, site, writerOf(settings, site));
 
 export function request(
   sink: Sink,

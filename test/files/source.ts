@@ -7,7 +7,7 @@ import { localDrop } from "../../connectors/files/folder/local.ts";
 import type { Drop } from "../../connectors/files/folder/port.ts";
 import { files } from "../../connectors/files/index.ts";
 import type { Site } from "../../connectors/files/pickup.ts";
-import { openSource, openSourceWith, tableReader } from "../../connectors/files/source.ts";
+import { openSource, readerOf, tableReader } from "../../connectors/files/source.ts";
 import type { Change, Endpoint, Obstacle, Page, Reading, Source } from "../../src/core/contract.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
 import { type Layout, parties } from "../../src/formats/table/layouts.ts";
@@ -67,7 +67,7 @@ export async function dropFolder(): Promise<DropFolder> {
     const it = { ...source, layout: parties.name, profile: "tryton-export/customers" };
     const config = files.config.parse({ folder: ".", sources: { it }, ...more });
     const table = config.sources["it"] as TableSource;
-    return openSourceWith(tableReader(table, surroundings, profile), table, config, surroundings);
+    return openSource(tableReader(table, surroundings, profile), table, config, surroundings);
   };
   async function readAll(source: Source): Promise<Extract> {
     const obstacles: Obstacle[] = [];
@@ -111,8 +111,9 @@ export async function dropFolder(): Promise<DropFolder> {
     },
     readThrough(drop, source) {
       const config = files.config.parse({ folder: ".", sources: { it: source } });
+      const it = config.sources["it"] as SourceConfig;
       const site = { ...surroundings, drop };
-      return readAll(openSource(config.sources["it"] as SourceConfig, config, site));
+      return readAll(openSource(readerOf(it, site), it, config, site));
     },
     duringPause: async () => {},
     remove: () => rm(path, { recursive: true, force: true }),

@@ -7,10 +7,10 @@ import { FilesConfig, type SourceConfig } from "../config.ts";
 import { localDrop } from "./local.ts";
 import { type Drop, failure } from "./port.ts";
 import type { Site } from "../pickup.ts";
-import { type FileSink, openSinks } from "../sink.ts";
-import { openSource } from "../source.ts";
+import type { FileSink } from "../sink.ts";
+import { openSource, readerOf } from "../source.ts";
 import type { Obstacle, Outgoing, Reading } from "../../../src/core/contract.ts";
-import { config, invoice, item } from "../../../test/files/sink.ts";
+import { config, invoice, item, sinkOf } from "../../../test/files/sink.ts";
 
 const signal = new AbortController().signal;
 const HEADER =
@@ -48,7 +48,7 @@ const siteWith = (move: Drop["move"] | null): Site => {
 };
 
 async function staged(move: Drop["move"]): Promise<{ sink: FileSink; request: Outgoing }> {
-  const sink = openSinks({ books: config() }, siteWith(move))["books"] as FileSink;
+  const sink = sinkOf(config(), siteWith(move));
   const items = [item(invoice())];
   const request = { ...sink.freeze(items), key: "fb1_key", items, firstSentAt: null };
   await sink.prepare?.(request, signal);
@@ -94,10 +94,8 @@ async function read(site: Site, known: Reading["known"]): Promise<[number, Obsta
   let changes = 0;
   const hindered = (obstacle: Obstacle): void => void obstacles.push(obstacle);
   const reading = { signal, known, stored: () => false, hindered };
-  for await (const page of openSource(files.sources["it"] as SourceConfig, files, site).read(
-    null,
-    reading,
-  ))
+  const it = files.sources["it"] as SourceConfig;
+  for await (const page of openSource(readerOf(it, site), it, files, site).read(null, reading))
     changes += page.changes.length;
   return [changes, obstacles];
 }
