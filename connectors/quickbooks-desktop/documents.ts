@@ -23,22 +23,14 @@ import type { DesktopConfig } from "./config.ts";
 import { partyRef } from "./parties.ts";
 import type { Values } from "./qbxml.ts";
 import {
-  type Asked,
-  byListId,
-  byTxnId,
   desktopMemo,
-  documentsIn,
   heldNumber,
   heldOf,
   heldText,
   memoed,
   memoText,
   named,
-  numbered,
-  ofDays,
-  type Reading,
-  voided,
-  written,
+  type Records,
 } from "./records.ts";
 
 /** As QuickBooks calls what we sell and what we buy, and what pays both. */
@@ -87,7 +79,7 @@ type InvoiceConfig = Pick<
 
 /** As the tables of both QuickBooks take them. @param customers of invoices: whom sources tell */
 export function documentBooks(
-  wire: Asked,
+  records: Records,
   config: InvoiceConfig,
   currency: string,
   side: LedgerSide,
@@ -95,7 +87,7 @@ export function documentBooks(
 ): DocumentBooks {
   const { table, most } = TABLES[side];
   const isSale = side === "sale";
-  const documents = documentsIn(wire, [table]);
+  const documents = records.documents([table], most);
   return {
     can: {
       has: ["posted", "settled", "cancelled"],
@@ -126,23 +118,21 @@ export function documentBooks(
     }),
     // Quantities and amounts say it: QuickBooks keeps five digits of a price.
     compared: (line) => ({ ...line, unit: null, unitPrice: null }),
-    async find({ ids = [], numbers = [], days = [] }, signal) {
-      const asked = [...numbered(numbers, most), ...byTxnId(ids), ...ofDays(days)];
-      return documentRows(wire, side, await documents.find(asked, signal), signal);
-    },
+    find: async ({ ids = [], numbers = [], days = [] }, signal) =>
+      documentRows(records, side, await documents.find({ ids, numbers, days }, signal), signal),
     async *list(scope, from, signal) {
       for await (const { rets, position } of documents.list(scope, from, signal))
-        yield { rows: await documentRows(wire, side, rets, signal), position };
+        yield { rows: await documentRows(records, side, rets, signal), position };
     },
     async create(one, { signal }) {
       const content = addOf(config, side, one);
-      return (await written(wire, `${table}Add`, content, signal)).needed("TxnID");
+      return (await records.write(`${table}Add`, content, signal)).needed("TxnID");
     },
     amend(row, { due: DueDate, order }, { signal }) {
       const changes = { DueDate, ...(isSale ? { PONumber: order } : {}) };
-      return written(wire, `${table}Mod`, { ...heldOf(row), ...changes }, signal);
+      return records.write(`${table}Mod`, { ...heldOf(row), ...changes }, signal);
     },
-    cancel: ({ id }, { signal }) => voided(wire, table, id, signal),
+    cancel: ({ id }, { signal }) => records.cancel(table, id, signal),
   };
 }
 
@@ -193,15 +183,18 @@ function addOf(
 
 /** Payments are told by their own memos: a link has only their ids. @throws LedgerError */
 async function documentRows(
-  wire: Reading,
+  records: Records,
   side: LedgerSide,
   rows: readonly Element[],
   signal: AbortSignal,
 ): Promise<DocumentRow[]> {
   const { untaxed, open: openName, most, partyRef: party, accountRef, payment } = TABLES[side];
-  const found = await paymentsOf(wire, side).find(byTxnId(linkedIn(rows, payment.table)), signal);
+  const found = await paymentsOf(records, side).find(
+    { ids: linkedIn(rows, payment.table) },
+    signal,
+  );
   const paying = new Map(found.map((row) => [row.needed("TxnID"), row]));
-  const all = await linesOf(wire, side, rows, signal);
+  const all = await linesOf(records, side, rows, signal);
   return rows.map((row): DocumentRow => {
     const id = row.needed("TxnID");
     const lines = all.get(row) ?? [];
@@ -325,7 +318,7 @@ interface Line extends FactLine {
  * count. @throws LedgerError
  */
 async function linesOf(
-  wire: Reading,
+  records: Records,
   side: LedgerSide,
   rows: readonly Element[],
   signal: AbortSignal,
@@ -337,7 +330,7 @@ async function linesOf(
   const ids = new Set(off.flatMap(([, lines]) => lines.flatMap(({ item }) => item ?? [])));
   // No line says of what kind its item is.
   const more = { IncludeRetElement: ["ListID"] };
-  const items = await byListId(wire, "ItemQuery", [...ids], signal, more);
+  const items = await records.byListId("ItemQuery", [...ids], signal, more);
   const subtotals = new Set(
     items.filter(({ name }) => name === "ItemSubtotalRet").map((one) => one.needed("ListID")),
   );
@@ -386,14 +379,13 @@ function lineIn(line: Element, amountName: "Amount" | "TotalAmount"): Line[] {
 
 type PaymentConfig = Pick<DesktopConfig, "bankAccount" | "depositAccount" | "paymentMethod">;
 
-const paymentsOf = (wire: Reading, ...sides: readonly LedgerSide[]) =>
-  documentsIn(
-    wire,
-    sides.map((side) => TABLES[side].payment.table),
-    { IncludeLineItems: true },
-  );
+/** They are not looked for by their own numbers. */
+const paymentsOf = (records: Records, ...sides: readonly LedgerSide[]) => {
+  const tables = sides.map((side) => TABLES[side].payment.table);
+  return records.documents(tables, 0, { IncludeLineItems: true });
+};
 
-export const desktopPayments = (wire: Asked, config: PaymentConfig) =>
+export const desktopPayments = (records: Records, config: PaymentConfig) =>
   paymentTable({
     write: (document) => ({
       text: heldText(document.description, TEXT_MOST),
@@ -401,22 +393,20 @@ export const desktopPayments = (wire: Asked, config: PaymentConfig) =>
     }),
     async find(side, { ids, documents, numbers, days }, signal) {
       const { table, most, payment } = TABLES[side];
-      const RefNumberCaseSensitive = numbers.map((one) => documentNumber(one, one, most));
-      const named = numbers.length === 0 ? [] : [{ RefNumberCaseSensitive }];
-      const paid = documentsIn(wire, [table], { IncludeLinkedTxns: true });
-      const rows = await paid.find([...byTxnId(documents), ...named], signal);
-      const TxnID = [...new Set([...ids, ...linkedIn(rows, payment.table)])];
-      const asked = [...byTxnId(TxnID), ...ofDays(days)];
-      return (await paymentsOf(wire, side).find(asked, signal)).map(paymentRow);
+      const paid = records.documents([table], most, { IncludeLinkedTxns: true });
+      const rows = await paid.find({ ids: documents, numbers }, signal);
+      const names = { ids: [...ids, ...linkedIn(rows, payment.table)], days };
+      return (await paymentsOf(records, side).find(names, signal)).map(paymentRow);
     },
     async *list(scope, from, signal) {
-      for await (const { rets, position } of paymentsOf(wire, ...SIDES).list(scope, from, signal))
+      const payments = paymentsOf(records, ...SIDES);
+      for await (const { rets, position } of payments.list(scope, from, signal))
         yield { rows: rets.map(paymentRow), position };
     },
     async create(document, on, { signal }) {
       const name = `${TABLES[sideOf(document)].payment.table}Add`;
       const content = paymentAdd(config, document, on);
-      return (await written(wire, name, content, signal)).needed("TxnID");
+      return (await records.write(name, content, signal)).needed("TxnID");
     },
   });
 

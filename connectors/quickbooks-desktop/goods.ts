@@ -10,7 +10,7 @@ import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents
 import { goodsLine } from "../../src/ledger/goods.ts";
 import { platformIdIn } from "../../src/ledger/notes.ts";
 import { type GoodsRow, type GoodsTable, noteOf, orderIn } from "../../src/ledger/orders.ts";
-import { type Capabilities, type Desired, LedgerError } from "../../src/ledger/port.ts";
+import { type Desired, LedgerError } from "../../src/ledger/port.ts";
 import type { Element } from "../quickbooks/element.ts";
 import {
   ascii,
@@ -24,25 +24,16 @@ import type { DesktopConfig } from "./config.ts";
 import { partyRef } from "./parties.ts";
 import type { Values } from "./qbxml.ts";
 import {
-  type Asked,
-  byTxnId,
   desktopMemo,
-  documentsIn,
   heldNumber,
   heldOf,
   heldText,
   identityOf,
   memoed,
-  numbered,
-  ofDays,
   once,
-  type Reading,
-  recordsOf,
+  type Records,
   renumbered,
-  voided,
-  written,
 } from "./records.ts";
-import type { Wire } from "./wire.ts";
 
 const CENTS = 2;
 const DIGITS = 5;
@@ -101,26 +92,15 @@ const TABLES = {
   },
 } as const;
 
-/** It is open when it is made. Until goods came or it was invoiced, it can be changed and closed. */
-const ORDER_CAPABILITIES: Capabilities = {
-  has: ["posted", "cancelled"],
-  byUs: "posted",
-  amend: { lines: "posted" },
-  atomic: 1,
-  numbered: "per-party",
-};
-
 /** With the record itself. */
 interface Row extends GoodsRow {
   readonly element: Element;
 }
 
-export const orderTable = (
-  wire: Asked & Partial<Pick<Wire, "company">>,
-  config: OrderConfig,
-): GoodsTable<"order", Row> => ({
+export const orderTable = (records: Records, config: OrderConfig): GoodsTable<"order", Row> => ({
   markedIn: "its memo",
-  can: ORDER_CAPABILITIES,
+  // It is open when it is made. Until goods came or it was invoiced, it can be changed and closed.
+  can: { has: ["posted", "cancelled"], amend: { lines: "posted" } },
   kept: (document) => ({
     number: ascii(document.number),
     words: { side: document.type },
@@ -130,17 +110,17 @@ export const orderTable = (
   }),
   async search({ side, marks, references, numbers, ids, days }, signal) {
     const { table, most } = TABLES[side];
-    const ask = (all: readonly Values[]): Promise<readonly Element[]> =>
-      documentsIn(wire, [table]).find(all, signal).catch(noneIn);
-    const named = await ask([...numbered(references, most), ...byTxnId([...numbers, ...ids])]);
+    const orders = records.documents([table], most);
+    const names = { numbers: references, ids: [...numbers, ...ids] };
+    const named: readonly Element[] = await orders.find(names, signal).catch(noneIn);
     const isOurs = (row: Element): boolean =>
       marks.includes(markedBy(memoed(row), marks).mark ?? "");
     // It may have another number by now: no order is made before its day was looked through.
-    const others = named.some(isOurs) ? [] : await ask(ofDays(days));
+    const others = named.some(isOurs) ? [] : await orders.find({ days }, signal).catch(noneIn);
     return once([...named, ...others.filter(isOurs)]).map((row) => orderOf(side, row, marks));
   },
   async *list(side, scope, from, signal) {
-    const orders = documentsIn(wire, [TABLES[side].table]);
+    const orders = records.documents([TABLES[side].table], TABLES[side].most);
     try {
       for await (const { rets, position } of orders.list({ ...scope, open: false }, from, signal))
         yield { rows: rets.map((row) => orderOf(side, row, [])), position };
@@ -162,10 +142,10 @@ export const orderTable = (
       [`${table}LineAdd`]: lineValues(config, document),
     };
     try {
-      return (await written(wire, `${table}Add`, content, signal)).needed("TxnID");
+      return (await records.write(`${table}Add`, content, signal)).needed("TxnID");
     } catch (error) {
       if (!isNotThere(error)) throw error;
-      const product = wire.company?.product ?? "this edition of QuickBooks";
+      const product = records.wire.company?.product ?? "this edition of QuickBooks";
       const message = `${product} has no ${what}. ${error.message}`;
       throw new LedgerError("answered", message, { code: error.code, cause: error });
     }
@@ -186,7 +166,7 @@ export const orderTable = (
               ...line,
             })),
           };
-    await written(wire, `${table}Mod`, { ...heldOf(identityOf(row)), ...changes }, signal);
+    await records.write(`${table}Mod`, { ...heldOf(identityOf(row)), ...changes }, signal);
   },
 });
 
@@ -304,33 +284,24 @@ type Ticket = Desired<"shipment">;
 
 const MOST = REF_NUMBER_MOST.itemReceipt;
 
-/** What is entered is received: a ticket that waits is entered when it is done. */
-const RECEIPT_CAPABILITIES: Capabilities = {
-  has: ["posted", "cancelled"],
-  byUs: "posted",
-  amend: { lines: "posted", "days.date": "posted", reference: "posted" },
-  atomic: 1,
-  numbered: "once",
-};
-
-export function receiptTable(wire: Asked, config: ReceiptConfig): GoodsTable<"shipment", Row> {
+export function receiptTable(records: Records, config: ReceiptConfig): GoodsTable<"shipment", Row> {
   const mod = (row: Element, values: Values, signal: AbortSignal): Promise<unknown> =>
-    written(wire, "ItemReceiptMod", { ...heldOf(identityOf(row)), ...values }, signal);
+    records.write("ItemReceiptMod", { ...heldOf(identityOf(row)), ...values }, signal);
   // What a ticket may be: a receipt, and the bill that a person made of one.
-  const tickets = documentsIn(wire, ["ItemReceipt", "Bill"]);
+  const tickets = records.documents(["ItemReceipt", "Bill"], MOST);
   return {
-    can: RECEIPT_CAPABILITIES,
+    // What is entered is received: a ticket that waits is entered when it is done.
+    can: {
+      has: ["posted", "cancelled"],
+      amend: { lines: "posted", "days.date": "posted", reference: "posted" },
+    },
     accept(document) {
       if (document.type === "out") throw goesOut(document);
     },
     kept: (document) => keptReceipt(config, document),
     async search({ numbers, ids, marks, days }, signal) {
-      const asked = [
-        ...numbered(numbers, MOST),
-        ...byTxnId(ids),
-        ...(marks.length === 0 ? [] : ofDays(days)),
-      ];
-      const rows = receiptsIn(await tickets.find(asked, signal));
+      const names = { numbers, ids, days: marks.length === 0 ? [] : days };
+      const rows = receiptsIn(await tickets.find(names, signal));
       // Of a day all are told: those that have none of these marks are others'.
       return rows.filter(
         (one) => marks.length === 0 || one.marks.some((mark) => marks.includes(mark)),
@@ -343,7 +314,7 @@ export function receiptTable(wire: Asked, config: ReceiptConfig): GoodsTable<"sh
     },
     async create(desired, { signal }) {
       const { document, mark, number } = desired;
-      await expectNoStock(wire, config, document, signal);
+      await expectNoStock(records, config, document, signal);
       const content = {
         VendorRef: partyRef(desired),
         TxnDate: document.date,
@@ -353,9 +324,9 @@ export function receiptTable(wire: Asked, config: ReceiptConfig): GoodsTable<"sh
         ItemLineAdd:
           config.receipts === "unpriced"
             ? unpricedLines(config, document)
-            : await linkedLines(wire, config, document, signal),
+            : await linkedLines(records, config, document, signal),
       };
-      await written(wire, "ItemReceiptAdd", content, signal);
+      await records.write("ItemReceiptAdd", content, signal);
     },
     async apply(to, { desired, entry: { native: row } }, { signal }) {
       const { document, number } = desired;
@@ -372,7 +343,7 @@ export function receiptTable(wire: Asked, config: ReceiptConfig): GoodsTable<"sh
         await mod(element, { Memo: ascii(memo) }, signal);
       }
       if (to === "cancelled" && row.status !== "cancelled")
-        await voided(wire, "ItemReceipt", element.needed("TxnID"), signal);
+        await records.cancel("ItemReceipt", element.needed("TxnID"), signal);
     },
   };
 }
@@ -454,15 +425,16 @@ const unpricedLines = ({ unit }: ReceiptConfig, { lines }: ShipmentDocument): Va
  * nobody ordered is received at the item's own cost.
  */
 async function linkedLines(
-  wire: Reading,
+  records: Records,
   { unit }: ReceiptConfig,
   { order, lines }: ShipmentDocument,
   signal: AbortSignal,
 ): Promise<Values[]> {
   const name = order === null ? null : orderIn(order);
   const TxnID = name?.side === "purchase" ? (name.number ?? name.id) : null;
-  const named = TxnID === null ? [] : [{ TxnID }];
-  const orders = await documentsIn(wire, ["PurchaseOrder"]).find(named, signal);
+  const { table, most } = TABLES.purchase;
+  const ids = TxnID === null ? [] : [TxnID];
+  const orders = await records.documents([table], most).find({ ids }, signal);
   const ordered = orders.flatMap((row) => row.all("PurchaseOrderLineRet"));
   return lines.map((line) => {
     const at = ordered.findIndex((one) => sameName(one.ref("ItemRef").name ?? "", line.product));
@@ -476,7 +448,7 @@ async function linkedLines(
 
 /** @throws Refused: a bill that follows would put into stock what the receipt has put there */
 async function expectNoStock(
-  wire: Reading,
+  records: Records,
   { receipts }: ReceiptConfig,
   { lines }: ShipmentDocument,
   signal: AbortSignal,
@@ -484,7 +456,7 @@ async function expectNoStock(
   if (receipts === "linked") return;
   const FullName = lines.map(({ product }) => product);
   const values = { FullName, IncludeRetElement: ["FullName"] };
-  const items = await recordsOf(wire, [{ name: "ItemQuery", values }], signal);
+  const items = await records.of([{ name: "ItemQuery", values }], signal);
   const stock = items.find(({ name }) => /^ItemInventory(?:Assembly)?Ret$/.test(name));
   if (stock === undefined) return;
   throw new Refused({

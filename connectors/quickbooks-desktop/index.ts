@@ -10,10 +10,10 @@ import { desktopPayments, documentBooks } from "./documents.ts";
 import { examineDesktop, toldIn } from "./examine.ts";
 import { orderTable, receiptTable } from "./goods.ts";
 import { partyList } from "./parties.ts";
-import type { Asked } from "./records.ts";
+import { type Asked, openRecords } from "./records.ts";
 import { invoicesChanged, partySource, priceTable } from "./sources.ts";
 import { errors } from "./status.ts";
-import { openWire, type Wire } from "./wire.ts";
+import { openWire } from "./wire.ts";
 
 export const quickbooksDesktop = defineConnector<DesktopConfig>({
   name: "quickbooks-desktop",
@@ -57,27 +57,28 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
 });
 
 export function ledgerOf(
-  wire: Asked & Partial<Pick<Wire, "company" | "session" | "expect">>,
+  wire: Asked,
   config: DesktopConfig,
   surroundings: Pick<Surroundings, "now" | "ignore" | "currency">,
 ) {
+  const records = openRecords(wire);
   const { prices, unit } = config;
   const { currency } = surroundings;
   const now = (): Date => surroundings.now();
   // QuickBooks keeps customers and vendors in two lists.
-  const customers = partyList(wire, config, "customer");
-  const vendors = partyList(wire, config, "vendor");
-  const invoices = documentBooks(wire, config, currency, "sale", customers);
+  const customers = partyList(records, config, "customer");
+  const vendors = partyList(records, config, "vendor");
+  const invoices = documentBooks(records, config, currency, "sale", customers);
   const ledger = openLedger({
     name: BOOKS,
     tables: {
-      ...invoiceTables(invoices, invoicesChanged(wire, invoices)),
-      bill: documentTable(documentBooks(wire, config, currency, "purchase")),
-      payment: desktopPayments(wire, config),
+      ...invoiceTables(invoices, invoicesChanged(records, invoices)),
+      bill: documentTable(documentBooks(records, config, currency, "purchase")),
+      payment: desktopPayments(records, config),
       party: { sale: partyTable(customers, now), purchase: partyTable(vendors, now) },
-      order: orderTable(wire, config),
-      shipment: receiptTable(wire, config),
-      ...(prices === undefined ? {} : { price: priceTable(wire, prices, unit) }),
+      order: orderTable(records, config),
+      shipment: receiptTable(records, config),
+      ...(prices === undefined ? {} : { price: priceTable(records, prices, unit) }),
     },
     errors,
     settleMs: config.settleMs,
@@ -85,7 +86,7 @@ export function ledgerOf(
     surroundings,
   });
   const telling = { now, unavailable: (error: unknown) => unavailable(error, ledger.books) };
-  const parties = partySource(wire, telling);
+  const parties = partySource(records, telling);
   const sources: Ledger["sources"] = { ...ledger.sources, parties };
   return { ...ledger, sources };
 }

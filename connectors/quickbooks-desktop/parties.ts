@@ -6,17 +6,7 @@ import { type PartyList, partyOf, type PartyRow } from "../quickbooks/parties.ts
 import { ascii, guidOf, NAME_MOST, type Side } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import type { Values } from "./qbxml.ts";
-import {
-  allOf,
-  type Asked,
-  heldText,
-  named,
-  pages,
-  recordsOf,
-  stampOf,
-  written,
-} from "./records.ts";
-import type { Wire } from "./wire.ts";
+import { heldText, named, type Records, stampOf } from "./records.ts";
 
 /** As QuickBooks calls both. */
 export const PARTIES = {
@@ -32,7 +22,7 @@ export function partyRef({ party, payer }: Pick<Desired, "party" | "payer">): Va
 }
 
 export function partyList(
-  wire: Asked & Partial<Pick<Wire, "session">>,
+  records: Records,
   { sameName, terms }: Pick<DesktopConfig, "sameName" | "terms">,
   side: Side,
 ): PartyList {
@@ -46,14 +36,13 @@ export function partyList(
     sameName,
     taken: "3100",
     called: (row) => row.name,
-    session: () => wire.session,
+    session: () => records.wire.session,
     async find({ ids = [], names = [] }, signal) {
       const asked = [
         ...(ids.length === 0 ? [] : [{ ListID: ids }]),
         ...(names.length === 0 ? [] : [{ FullName: names.map(queryable) }]),
       ];
-      const rows = await recordsOf(
-        wire,
+      const rows = await records.of(
         asked.map((values) => ({ name, values })),
         signal,
       );
@@ -61,13 +50,13 @@ export function partyList(
     },
     async *list(from, signal) {
       const lists = [{ name, values: { ActiveStatus: "All" } }];
-      for await (const { rets, position } of pages(wire, lists, from, signal))
+      for await (const { rets, position } of records.pages(lists, from, signal))
         yield { rows: rets.map((row) => partyRow(side, row)), position };
     },
     async notes(FromModifiedDate, signal) {
       const IncludeRetElement = ["ListID", "TimeModified", "Notes"];
       const values = { ActiveStatus: "All", FromModifiedDate, IncludeRetElement };
-      return (await allOf(wire, { name, values }, signal)).map((row) => ({
+      return (await records.all({ name, values }, signal)).map((row) => ({
         id: row.needed("ListID"),
         at: stampOf(row, "TimeModified"),
         notes: row.text("Notes"),
@@ -81,7 +70,7 @@ export function partyList(
         Notes: markOf(party.companyId),
         ExternalGUID: guidOf(party.companyId),
       };
-      return fullName(await written(wire, `${table}Add`, content, signal));
+      return fullName(await records.write(`${table}Add`, content, signal));
     },
   };
 }

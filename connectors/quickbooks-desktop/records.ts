@@ -17,8 +17,9 @@ import {
 import type { Reply, Request, Values } from "./qbxml.ts";
 import type { Wire } from "./wire.ts";
 
-export type Reading = Pick<Wire, "read">;
-export type Asked = Pick<Wire, "read" | "write">;
+/** Who asks QuickBooks and changes it, and which session this is. */
+export type Asked = Pick<Wire, "read" | "write"> &
+  Partial<Pick<Wire, "company" | "session" | "expect">>;
 
 /** One query. */
 export interface Query {
@@ -26,14 +27,94 @@ export interface Query {
   readonly values: Values;
 }
 
-/** All records of these queries, which go in one document. @throws LedgerError */
-export async function recordsOf(
-  wire: Reading,
-  queries: readonly Query[],
-  signal: AbortSignal,
-): Promise<Element[]> {
-  if (queries.length === 0) return [];
-  return (await wire.read(queries, signal)).flatMap(({ rets }) => [...rets]);
+/** What documents are looked for by: everything that one of these names. */
+interface DocumentNames {
+  /** What links call them. */
+  readonly ids?: readonly string[];
+  /** As people may have typed them. */
+  readonly numbers?: readonly string[];
+  readonly days?: readonly string[];
+}
+
+interface RecordPage {
+  readonly rets: readonly Element[];
+  readonly position: string;
+}
+
+/** QuickBooks' records as the tables ask for them. Every method @throws LedgerError */
+export interface Records {
+  readonly wire: Asked;
+  /** All records of these queries, which go in one document. */
+  of(queries: readonly Query[], signal: AbortSignal): Promise<Element[]>;
+  /** Records of a list by their ids, as they are now: those that are gone are left out. */
+  byListId(
+    name: string,
+    ids: readonly string[],
+    signal: AbortSignal,
+    more?: Values,
+  ): Promise<Element[]>;
+  /** @param from how many of the lists are read already; records may come twice, none is left out */
+  pages(
+    lists: readonly Query[],
+    from: string | null,
+    signal: AbortSignal,
+  ): AsyncIterable<RecordPage>;
+  /** All of a long list, ids and stamps: five hundred records an answer. */
+  all(list: Query, signal: AbortSignal): Promise<Element[]>;
+  /** @param most characters of their numbers @param more what is told of each */
+  documents(
+    tables: readonly string[],
+    most: number,
+    more?: Values,
+  ): {
+    /** Each once. */
+    find(names: DocumentNames, signal: AbortSignal): Promise<Element[]>;
+    /** Everything in the scope. */
+    list(scope: Scope, from: string | null, signal: AbortSignal): AsyncIterable<RecordPage>;
+  };
+  /** The record that a change made, or left. */
+  write(name: string, content: Values, signal: AbortSignal): Promise<Element>;
+  cancel(type: string, id: string, signal: AbortSignal): Promise<unknown>;
+}
+
+export function openRecords(wire: Asked): Records {
+  const records: Records = {
+    wire,
+    async of(queries, signal) {
+      if (queries.length === 0) return [];
+      return (await wire.read(queries, signal)).flatMap(({ rets }) => [...rets]);
+    },
+    async byListId(name, ids, signal, more = {}) {
+      const queries = ids.length === 0 ? [] : [{ name, values: { ListID: ids, ...more } }];
+      const rows = await records.of(queries, signal);
+      return rows.filter((row) => ids.includes(row.needed("ListID")));
+    },
+    pages: (lists, from, signal) => pages(wire, lists, from, signal, PAGE),
+    async all(list, signal) {
+      const found: Element[] = [];
+      for await (const { rets } of pages(wire, [list], null, signal, 500)) found.push(...rets);
+      return found;
+    },
+    documents(tables, most, more = { IncludeLineItems: true, IncludeLinkedTxns: true }) {
+      const queries = (all: readonly Values[]): Query[] =>
+        all.flatMap((values) =>
+          tables.map((table) => ({ name: `${table}Query`, values: { ...values, ...more } })),
+        );
+      return {
+        find: async (names, signal) =>
+          once(await records.of(queries(namedBy(names, most)), signal)),
+        list: (scope, from, signal) => records.pages(queries(branches(scope)), from, signal),
+      };
+    },
+    async write(name, content, signal) {
+      const [ret] = (await wire.write({ name, values: { [name]: content } }, signal)).rets;
+      if (ret !== undefined) return ret;
+      throw new LedgerError("torn", "QuickBooks' answer does not have the record");
+    },
+    cancel: (type, id, signal) =>
+      wire.write({ name: "TxnVoid", values: { TxnVoidType: type, TxnID: id } }, signal),
+  };
+  return records;
 }
 
 /** Of records that several queries may find each once: the last one counts. */
@@ -41,17 +122,15 @@ export const once = (rows: readonly Element[]): Element[] => [
   ...new Map(rows.map((row) => [row.needed("TxnID"), row])).values(),
 ];
 
-/** Records of a list by their ids, as they are now: those that are gone are left out. @throws LedgerError */
-export async function byListId(
-  wire: Reading,
-  name: string,
-  ids: readonly string[],
-  signal: AbortSignal,
-  more: Values = {},
-): Promise<Element[]> {
-  const queries = ids.length === 0 ? [] : [{ name, values: { ListID: ids, ...more } }];
-  const rows = await recordsOf(wire, queries, signal);
-  return rows.filter((row) => ids.includes(row.needed("ListID")));
+function namedBy({ ids = [], numbers = [], days = [] }: DocumentNames, most: number): Values[] {
+  const kept = numbers.flatMap(spellingsOf).map((number) => documentNumber(number, number, most));
+  return [
+    ...(kept.length === 0 ? [] : [{ RefNumberCaseSensitive: [...new Set(kept)] }]),
+    ...(ids.length === 0 ? [] : [{ TxnID: [...new Set(ids)] }]),
+    ...[...new Set(days)].map((day) => ({
+      TxnDateRangeFilter: { FromTxnDate: day, ToTxnDate: day },
+    })),
+  ];
 }
 
 /* Long lists, page by page. An iterator lives in one session: one that is lost (3391) begins its list anew. */
@@ -60,22 +139,13 @@ const PAGE = 100;
 /** How often one list begins anew before that counts as an error. */
 const STARTS_MAX = 3;
 
-/**
- * @param from how many of the lists are read already; records may come twice, none is left out
- * @param most records of one answer
- * @throws LedgerError
- */
-export async function* pages(
-  wire: Reading,
+async function* pages(
+  wire: Asked,
   lists: readonly Query[],
   from: string | null,
   signal: AbortSignal,
-  most = PAGE,
-): AsyncGenerator<{
-  readonly name: string;
-  readonly rets: readonly Element[];
-  readonly position: string;
-}> {
+  most: number,
+): AsyncGenerator<RecordPage> {
   for (const [list, { name, values }] of lists.entries()) {
     if (list < Number(from ?? 0)) continue;
     let iterator: Request["iterator"] = "Start";
@@ -87,7 +157,7 @@ export async function* pages(
         const rets = reply?.rets ?? [];
         goesOn = leftAfter(reply?.iterator ?? null, rets.length, iterator !== "Start", most) > 0;
         if (reply?.iterator) iterator = { id: reply.iterator.id };
-        yield { name, rets, position: String(goesOn ? list : list + 1) };
+        yield { rets, position: String(goesOn ? list : list + 1) };
       } catch (error) {
         const isLost = error instanceof LedgerError && error.code === LOST;
         if (!isLost || starts++ >= STARTS_MAX) throw error;
@@ -119,13 +189,6 @@ function leftAfter(
   throw new LedgerError("torn", "QuickBooks does not say how many are left of a list");
 }
 
-/** All of a long list, ids and stamps: five hundred records an answer. @throws LedgerError */
-export async function allOf(wire: Reading, list: Query, signal: AbortSignal): Promise<Element[]> {
-  const found: Element[] = [];
-  for await (const { rets } of pages(wire, [list], null, signal, 500)) found.push(...rets);
-  return found;
-}
-
 /** Lists in this scope, one after the other. Stamps of QuickBooks are local: a day more is read. */
 function branches({ dated, changedSince, open }: Scope): Values[] {
   const since =
@@ -142,43 +205,6 @@ function branches({ dated, changedSince, open }: Scope): Values[] {
 }
 
 const DAY_MS = 86_400_000;
-
-/** Documents of these tables. @param more what is told of each */
-export function documentsIn(
-  wire: Reading,
-  tables: readonly string[],
-  more: Values = { IncludeLineItems: true, IncludeLinkedTxns: true },
-) {
-  const queries = (all: readonly Values[]): Query[] =>
-    all.flatMap((values) =>
-      tables.map((table) => ({ name: `${table}Query`, values: { ...values, ...more } })),
-    );
-  return {
-    queries,
-    /** Those that one of these names, each once. @throws LedgerError */
-    find: async (all: readonly Values[], signal: AbortSignal): Promise<Element[]> =>
-      once(await recordsOf(wire, queries(all), signal)),
-    /** Everything in the scope. @throws LedgerError */
-    list: (scope: Scope, from: string | null, signal: AbortSignal) =>
-      pages(wire, queries(branches(scope)), from, signal),
-  };
-}
-
-/** Queries for documents with one of these numbers, as QuickBooks keeps them and as people may have typed them. */
-export const numbered = (numbers: readonly string[], most: number): Values[] => {
-  const kept = numbers.flatMap(spellingsOf).map((number) => documentNumber(number, number, most));
-  return kept.length === 0 ? [] : [{ RefNumberCaseSensitive: [...new Set(kept)] }];
-};
-
-/** Queries for documents by what links call them. */
-export const byTxnId = (ids: readonly string[]): Values[] =>
-  ids.length === 0 ? [] : [{ TxnID: ids }];
-
-/** Queries for all documents of these days (`YYYY-MM-DD`). */
-export const ofDays = (days: readonly string[]): Values[] =>
-  [...new Set(days)].map((day) => ({
-    TxnDateRangeFilter: { FromTxnDate: day, ToTxnDate: day },
-  }));
 
 /* Marks, numbers and texts. */
 
@@ -240,19 +266,3 @@ export const identityOf = (row: Element): Pick<DocumentRow, "id" | "version"> =>
 /** A reference by a full name; null: there is none. */
 export const named = (name: string | undefined): Values | null =>
   name === undefined ? null : { FullName: name };
-
-/** The only one of what QuickBooks answered to a change. @throws LedgerError */
-export async function written(
-  wire: Asked,
-  name: string,
-  content: Values,
-  signal: AbortSignal,
-): Promise<Element> {
-  const [ret] = (await wire.write({ name, values: { [name]: content } }, signal)).rets;
-  if (ret !== undefined) return ret;
-  throw new LedgerError("torn", "QuickBooks' answer does not have the record");
-}
-
-/** @throws LedgerError */
-export const voided = (wire: Asked, type: string, id: string, signal: AbortSignal) =>
-  wire.write({ name: "TxnVoid", values: { TxnVoidType: type, TxnID: id } }, signal);

@@ -3,7 +3,6 @@
  * QuickBooks Web Connector speaks it: document/literal, one namespace, elements by their local names. The `Style` of a .qwc
  * file changes how it encodes a request (types as attributes, a prefix); the local names stay.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -12,72 +11,62 @@ import { resolve } from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { isSameSecret } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import type { Mailbox } from "./mailbox.ts";
 import { elementIn, escaped, XmlFault } from "./qbxml.ts";
 
+interface OperationRow {
+  /** The names of its arguments in Intuit's order. */
+  readonly takes: readonly string[];
+  /** Of its result in the WSDL. Left out: text. */
+  readonly type?: string;
+  /** @param given its arguments, empty text where one is not there */
+  run(site: Site, ...given: readonly string[]): Result | Promise<Result>;
+}
 type Result = string | readonly string[];
 
-/** The names of their arguments in Intuit's order, and of their results' types in the WSDL where these are no text. */
+interface Site {
+  readonly config: DesktopConfig;
+  readonly mailbox: Mailbox;
+}
+
+const SENT_WITH = "strHCPResponse strCompanyFileName qbXMLCountry qbXMLMajorVers qbXMLMinorVers";
+
 export const operations = {
-  serverVersion: { takes: [] },
-  clientVersion: { takes: ["strVersion"] },
-  authenticate: { takes: ["strUserName", "strPassword"], type: "tns:ArrayOfString" },
-  sendRequestXML: {
-    takes: [
-      "ticket",
-      "strHCPResponse",
-      "strCompanyFileName",
-      "qbXMLCountry",
-      "qbXMLMajorVers",
-      "qbXMLMinorVers",
-    ],
+  serverVersion: { takes: [], run: () => "fuelbridge" },
+  clientVersion: { takes: ["strVersion"], run: () => "" },
+  authenticate: {
+    takes: ["strUserName", "strPassword"],
+    type: "tns:ArrayOfString",
+    run: (site, user = "", password = "") => authenticated(site, user, password),
   },
-  receiveResponseXML: { takes: ["ticket", "response", "hresult", "message"], type: "s:int" },
-  connectionError: { takes: ["ticket", "hresult", "message"] },
-  getLastError: { takes: ["ticket"] },
-  closeConnection: { takes: ["ticket"] },
+  sendRequestXML: {
+    takes: ["ticket", ...SENT_WITH.split(" ")],
+    run: ({ mailbox }, ticket = "") => mailbox.next(ticket),
+  },
+  receiveResponseXML: {
+    takes: ["ticket", "response", "hresult", "message"],
+    type: "s:int",
+    run: async ({ mailbox }, ticket = "", response = "", hresult = "", message = "") =>
+      String(await mailbox.take(ticket, response, hresult, message)),
+  },
+  connectionError: {
+    takes: ["ticket", "hresult", "message"],
+    run: ({ mailbox }, ticket = "", hresult = "", message = "") =>
+      mailbox.broken(ticket, hresult, message),
+  },
+  getLastError: { takes: ["ticket"], run: ({ mailbox }, ticket = "") => mailbox.lastError(ticket) },
+  closeConnection: { takes: ["ticket"], run: ({ mailbox }, ticket = "") => mailbox.close(ticket) },
 } as const satisfies Record<string, OperationRow>;
 
-interface OperationRow {
-  readonly takes: readonly string[];
-  readonly type?: string;
-}
 export type Operation = keyof typeof operations;
 
-/** @param given its arguments, empty text where one is not there */
-async function resultOf(
-  config: DesktopConfig,
-  mailbox: Mailbox,
-  { operation, given: [first = "", second = "", ...rest] }: Call,
-): Promise<Result> {
-  switch (operation) {
-    case "serverVersion":
-      return "fuelbridge";
-    case "clientVersion":
-      return "";
-    case "authenticate":
-      return authenticated(config, mailbox, first, second);
-    case "sendRequestXML":
-      return await mailbox.next(first);
-    case "receiveResponseXML":
-      return String(await mailbox.take(first, second, rest[0] ?? "", rest[1] ?? ""));
-    case "connectionError":
-      return mailbox.broken(first, second, rest[0] ?? "");
-    case "getLastError":
-      return mailbox.lastError(first);
-    case "closeConnection":
-      return mailbox.close(first);
-  }
-}
-
-interface Call {
+/** @throws XmlFault when it is no call of an operation */
+export function callIn(text: string): {
   readonly operation: Operation;
   readonly given: readonly string[];
-}
-
-/** @throws XmlFault when it is no call of an operation */
-export function callIn(text: string): Call {
+} {
   const envelope = elementIn(text);
   const [call] = envelope.child("Body")?.below ?? [];
   if (envelope.name !== "Envelope" || call === undefined)
@@ -89,13 +78,10 @@ export function callIn(text: string): Call {
   return { operation, given };
 }
 
-function authenticated(
-  config: DesktopConfig,
-  mailbox: Mailbox,
-  user: string,
-  password: string,
-): readonly string[] {
-  const isRight = [isSame(user, config.user), isSame(password, config.password)].every(Boolean);
+function authenticated({ config, mailbox }: Site, user: string, password: string): Result {
+  const isRight = [isSameSecret(user, config.user), isSameSecret(password, config.password)].every(
+    Boolean,
+  );
   if (isRight) return [mailbox.begin(), config.companyFile];
   mailbox.refuse(
     "the Web Connector came with another user name or password",
@@ -103,12 +89,6 @@ function authenticated(
   );
   return ["", "nvu"];
 }
-
-const isSame = (one: string, other: string): boolean =>
-  timingSafeEqual(
-    createHash("sha256").update(one).digest(),
-    createHash("sha256").update(other).digest(),
-  );
 
 const NAMESPACE = "http://developer.intuit.com/";
 const DECLARATION = '<?xml version="1.0" encoding="utf-8"?>';
@@ -127,47 +107,40 @@ function envelopeOf(operation: Operation, result: Result): string {
   );
 }
 
+const element = (name: string, ...parts: readonly (readonly [name: string, type: string])[]) =>
+  `<s:element name="${name}"><s:complexType><s:sequence>${parts.map(([part, type]) => `<s:element minOccurs="0" maxOccurs="1" name="${part}" type="${type}"/>`).join("")}</s:sequence></s:complexType></s:element>`;
+const message = (name: string, of: string) =>
+  `<wsdl:message name="${name}"><wsdl:part name="parameters" element="tns:${of}"/></wsdl:message>`;
 const each = (template: (name: string, row: OperationRow) => string): string =>
   Object.entries<OperationRow>(operations)
     .map(([name, row]) => template(name, row))
     .join("");
-const element = (name: string, parts: readonly string[]): string =>
-  `<s:element name="${name}"><s:complexType><s:sequence>${parts.join("")}</s:sequence></s:complexType></s:element>`;
-const part = (name: string, type = /^qbXML.*Vers$/.test(name) ? "s:int" : "s:string"): string =>
-  `<s:element minOccurs="0" maxOccurs="1" name="${name}" type="${type}"/>`;
-const message = (name: string, of: string): string =>
-  `<wsdl:message name="${name}"><wsdl:part name="parameters" element="tns:${of}"/></wsdl:message>`;
+const typeOf = (name: string) => (/^qbXML.*Vers$/.test(name) ? "s:int" : "s:string");
 const LITERAL = `<soap:body use="literal"/>`;
 
 /** What `?wsdl` answers: for people and tools; the Web Connector knows its operations by heart. */
 function wsdl(address: string): string {
-  return (
-    `${DECLARATION}<wsdl:definitions xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:tns="${NAMESPACE}" ` +
-    `xmlns:s="http://www.w3.org/2001/XMLSchema" xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/" targetNamespace="${NAMESPACE}">` +
-    `<wsdl:types><s:schema elementFormDefault="qualified" targetNamespace="${NAMESPACE}">` +
-    each(
-      (name, { takes, type }) =>
-        element(
-          name,
-          takes.map((one) => part(one)),
-        ) + element(`${name}Response`, [part(`${name}Result`, type)]),
-    ) +
-    `<s:complexType name="ArrayOfString"><s:sequence><s:element minOccurs="0" maxOccurs="unbounded" name="string" nillable="true" type="s:string"/></s:sequence></s:complexType>` +
-    `</s:schema></wsdl:types>` +
-    each((name) => message(`${name}SoapIn`, name) + message(`${name}SoapOut`, `${name}Response`)) +
-    `<wsdl:portType name="QBWebConnectorSvcSoap">` +
-    each(
-      (name) =>
-        `<wsdl:operation name="${name}"><wsdl:input message="tns:${name}SoapIn"/><wsdl:output message="tns:${name}SoapOut"/></wsdl:operation>`,
-    ) +
-    `</wsdl:portType><wsdl:binding name="QBWebConnectorSvcSoap" type="tns:QBWebConnectorSvcSoap"><soap:binding transport="http://schemas.xmlsoap.org/soap/http"/>` +
-    each(
-      (name) =>
-        `<wsdl:operation name="${name}"><soap:operation soapAction="${NAMESPACE}${name}" style="document"/><wsdl:input>${LITERAL}</wsdl:input><wsdl:output>${LITERAL}</wsdl:output></wsdl:operation>`,
-    ) +
-    `</wsdl:binding><wsdl:service name="QBWebConnectorSvc"><wsdl:port name="QBWebConnectorSvcSoap" binding="tns:QBWebConnectorSvcSoap">` +
-    `<soap:address location="${escaped(address)}"/></wsdl:port></wsdl:service></wsdl:definitions>`
+  const types = each(
+    (name, { takes, type = "s:string" }) =>
+      element(name, ...takes.map((one) => [one, typeOf(one)] as const)) +
+      element(`${name}Response`, [`${name}Result`, type]),
   );
+  const messages = each(
+    (name) => message(`${name}SoapIn`, name) + message(`${name}SoapOut`, `${name}Response`),
+  );
+  const port = each(
+    (name) =>
+      `<wsdl:operation name="${name}"><wsdl:input message="tns:${name}SoapIn"/><wsdl:output message="tns:${name}SoapOut"/></wsdl:operation>`,
+  );
+  const binding = each(
+    (name) =>
+      `<wsdl:operation name="${name}"><soap:operation soapAction="${NAMESPACE}${name}" style="document"/><wsdl:input>${LITERAL}</wsdl:input><wsdl:output>${LITERAL}</wsdl:output></wsdl:operation>`,
+  );
+  return `${DECLARATION}<wsdl:definitions xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:tns="${NAMESPACE}" xmlns:s="http://www.w3.org/2001/XMLSchema" xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/" targetNamespace="${NAMESPACE}">
+<wsdl:types><s:schema elementFormDefault="qualified" targetNamespace="${NAMESPACE}">${types}<s:complexType name="ArrayOfString"><s:sequence><s:element minOccurs="0" maxOccurs="unbounded" name="string" nillable="true" type="s:string"/></s:sequence></s:complexType></s:schema></wsdl:types>
+${messages}<wsdl:portType name="QBWebConnectorSvcSoap">${port}</wsdl:portType>
+<wsdl:binding name="QBWebConnectorSvcSoap" type="tns:QBWebConnectorSvcSoap"><soap:binding transport="http://schemas.xmlsoap.org/soap/http"/>${binding}</wsdl:binding>
+<wsdl:service name="QBWebConnectorSvc"><wsdl:port name="QBWebConnectorSvcSoap" binding="tns:QBWebConnectorSvcSoap"><soap:address location="${escaped(address)}"/></wsdl:port></wsdl:service></wsdl:definitions>`;
 }
 
 /** Bytes of the largest call: a page of records, escaped. */
@@ -230,8 +203,9 @@ function serving(config: DesktopConfig, mailbox: Mailbox): Hono {
     .post(path, bodyLimit({ maxSize: BODY_MAX, onError: tooLarge }), async ({ req }) => {
       const decoder = decoderOf(req.header("content-type"));
       if (decoder === null) return fault(415, "The call's encoding is not known: send UTF-8.");
-      const call = callIn(decoder.decode(await req.arrayBuffer()));
-      return xml(envelopeOf(call.operation, await resultOf(config, mailbox, call)));
+      const { operation, given } = callIn(decoder.decode(await req.arrayBuffer()));
+      const row: OperationRow = operations[operation];
+      return xml(envelopeOf(operation, await row.run({ config, mailbox }, ...given)));
     })
     .notFound(() => fault(404, "There is no such service."))
     .onError((error) =>

@@ -15,21 +15,18 @@ import { type List, type Listed, type Listing, walkedSource } from "../quickbook
 import type { DesktopConfig } from "./config.ts";
 import { PARTIES, partyRow, SIDES } from "./parties.ts";
 import type { Values } from "./qbxml.ts";
-import { allOf, byListId, type Query, type Reading, recordsOf, stampOf } from "./records.ts";
-import type { Wire } from "./wire.ts";
-
-type Walked = Reading & Partial<Pick<Wire, "expect">>;
+import { type Query, type Records, stampOf } from "./records.ts";
 
 /** Records by their stamps. @param id what they are called by @param state the field that changes with the record */
 async function listed(
-  wire: Reading,
+  records: Records,
   { name, values }: Query,
   id: "ListID" | "TxnID",
   signal: AbortSignal,
   { state = "EditSequence", iterates = true } = {},
 ): Promise<Listing> {
   const query = { name, values: { ...values, IncludeRetElement: [id, "TimeModified", state] } };
-  const found = iterates ? allOf(wire, query, signal) : recordsOf(wire, [query], signal);
+  const found = iterates ? records.all(query, signal) : records.of([query], signal);
   const rows = (await found).map((row) => {
     const at = stampOf(row, "TimeModified");
     return { id: row.needed(id), at, state: row.text(state) ?? at };
@@ -39,7 +36,7 @@ async function listed(
 
 /** A list by its stamps, inactive records too; what is told of a record as it is now. */
 const stamped = (
-  wire: Reading,
+  records: Records,
   name: string,
   query: string,
   tell: (row: Element) => Change | readonly Change[],
@@ -49,9 +46,9 @@ const stamped = (
   kind: "stamped",
   rows: (FromModifiedDate, signal) => {
     const values = { ActiveStatus: "All", FromModifiedDate };
-    return listed(wire, { name: query, values }, "ListID", signal, how);
+    return listed(records, { name: query, values }, "ListID", signal, how);
   },
-  changes: async (ids, _rows, signal) => (await byListId(wire, query, ids, signal)).flatMap(tell),
+  changes: async (ids, _rows, signal) => (await records.byListId(query, ids, signal)).flatMap(tell),
 });
 
 /** What was deleted, as QuickBooks calls it. */
@@ -69,7 +66,7 @@ const KEPT_DAYS = 90;
 
 /** Deleted records of these types. @param of what was deleted: of a list, or transactions */
 function deleted(
-  wire: Reading,
+  records: Records,
   name: string,
   of: "List" | "Txn",
   types: readonly string[],
@@ -83,7 +80,7 @@ function deleted(
     async rows(from, signal) {
       const DeletedDateRangeFilter = from === null ? null : { FromDeletedDate: from };
       const values: Values = { [type]: types, DeletedDateRangeFilter };
-      const found = await recordsOf(wire, [{ name: `${of}DeletedQuery`, values }], signal);
+      const found = await records.of([{ name: `${of}DeletedQuery`, values }], signal);
       const rows = found.map((row) => ({
         id: row.needed(`${of}ID`),
         at: stampOf(row, "TimeDeleted"),
@@ -99,22 +96,22 @@ function deleted(
 }
 
 export const partySource = (
-  wire: Walked,
+  records: Records,
   telling: Pick<Telling<never>, "now" | "unavailable">,
 ): Source =>
   walkedSource({
     ...telling,
-    expect: (signal) => wire.expect?.(signal),
+    expect: (signal) => records.wire.expect?.(signal),
     lists: [
       ...SIDES.map((side) =>
         stamped(
-          wire,
+          records,
           side,
           `${PARTIES[side].table}Query`,
           (row) => toldParty(side, partyRow(side, row)) ?? [],
         ),
       ),
-      deleted(wire, "deleted parties", "List", ["Customer", "Vendor"], ({ type, id, name }) =>
+      deleted(records, "deleted parties", "List", ["Customer", "Vendor"], ({ type, id, name }) =>
         goneParty(type === "Customer" ? "customer" : "vendor", id, name ?? "(deleted)"),
       ),
     ],
@@ -122,13 +119,13 @@ export const partySource = (
 
 /** Open ones come first: their first walk tells nothing, and all of them are told after it. */
 export const invoicesChanged =
-  (wire: Walked, books: DocumentBooks) =>
+  (records: Records, books: DocumentBooks) =>
   (faults: boolean) =>
   ({ tell, ...telling }: Telling<DocumentRow>): Source => {
     const changes: List["changes"] = async (ids, _rows, signal) => {
       const rows = await withPayers(books, await books.find({ ids }, signal), signal);
       return tell(
-        faults ? await withFaults(rows, (numbers) => liveOf(wire, numbers, signal)) : rows,
+        faults ? await withFaults(rows, (numbers) => liveOf(records, numbers, signal)) : rows,
       );
     };
     const name = "InvoiceQuery";
@@ -137,7 +134,7 @@ export const invoicesChanged =
       kind: "whole",
       // With what is open of each: whether a payment stamps its invoice anew is not known.
       rows: (_from, signal) =>
-        listed(wire, { name, values: { PaidStatus: "NotPaidOnly" } }, "TxnID", signal, {
+        listed(records, { name, values: { PaidStatus: "NotPaidOnly" } }, "TxnID", signal, {
           state: "BalanceRemaining",
         }),
       changes,
@@ -147,16 +144,16 @@ export const invoicesChanged =
       kind: "stamped",
       rows: (from, signal) => {
         const ModifiedDateRangeFilter = from === null ? null : { FromModifiedDate: from };
-        return listed(wire, { name, values: { ModifiedDateRangeFilter } }, "TxnID", signal);
+        return listed(records, { name, values: { ModifiedDateRangeFilter } }, "TxnID", signal);
       },
       changes,
     };
-    const gone = deleted(wire, "deleted invoices", "Txn", ["Invoice"], (row) =>
+    const gone = deleted(records, "deleted invoices", "Txn", ["Invoice"], (row) =>
       goneInvoice(row, books.company.currency),
     );
     return walkedSource({
       ...telling,
-      expect: (signal) => wire.expect?.(signal),
+      expect: (signal) => records.wire.expect?.(signal),
       lists: [open, invoices, gone],
     });
   };
@@ -172,10 +169,10 @@ function goneInvoice({ id, at, madeAt, name }: DeletedRow, currency: string): Ch
 }
 
 /** Invoices that are not void and have one of these numbers. @throws LedgerError */
-async function liveOf(wire: Reading, numbers: readonly string[], signal: AbortSignal) {
+async function liveOf(records: Records, numbers: readonly string[], signal: AbortSignal) {
   const IncludeRetElement = ["TxnID", "RefNumber", "Subtotal", "SalesTaxTotal"];
   const values = { RefNumberCaseSensitive: numbers, IncludeRetElement };
-  return (await recordsOf(wire, [{ name: "InvoiceQuery", values }], signal))
+  return (await records.of([{ name: "InvoiceQuery", values }], signal))
     .filter((row) => row.amount("Subtotal").plus(row.amount("SalesTaxTotal")).sign !== 0)
     .map((row) => ({ id: row.needed("TxnID"), number: row.text("RefNumber") }));
 }
@@ -183,13 +180,13 @@ async function liveOf(wire: Reading, numbers: readonly string[], signal: AbortSi
 /* Prices of items, and of price levels item by item: each list is a terminal. */
 
 export const priceTable = (
-  wire: Walked,
+  records: Records,
   { list, of, levels }: NonNullable<DesktopConfig["prices"]>,
   unit: string,
 ): PriceTable<PriceLine> => ({
   records: {
     changed({ tell, ...telling }) {
-      const items = stamped(wire, "item", "ItemQuery", (row) => {
+      const items = stamped(records, "item", "ItemQuery", (row) => {
         const price = priceOf(row, of);
         // A subtotal, a tax, a group have none.
         if (!isActive(row) || price === null || price.sign === 0) return [];
@@ -209,12 +206,12 @@ export const priceTable = (
         // The prices of items have this list's name already: the platform takes one price.
         return tell(level === list ? [...lines, ...lines] : lines);
       };
-      const priceLevels = stamped(wire, "price level", "PriceLevelQuery", perItem, {
+      const priceLevels = stamped(records, "price level", "PriceLevelQuery", perItem, {
         iterates: false,
       });
       return walkedSource({
         ...telling,
-        expect: (signal) => wire.expect?.(signal),
+        expect: (signal) => records.wire.expect?.(signal),
         lists: [...(list === undefined ? [] : [items]), ...(levels ? [priceLevels] : [])],
       });
     },

@@ -42,22 +42,19 @@ const PUT_OFF_MS = 60 * 60_000;
 export const asking = (
   exchange: (asked: Asked, signal: AbortSignal) => Promise<string>,
   newId: () => string = () => randomBytes(12).toString("hex"),
-): Pick<Wire, "read" | "write"> => ({
-  async read(requests, signal) {
+): Pick<Wire, "read" | "write"> => {
+  const read: Wire["read"] = async (requests, signal) => {
     const replies = await exchanged(exchange, newId(), requests, signal);
     for (const { code, message } of replies) if (!isDone(code)) throw said(code, message);
     if (replies.length !== requests.length)
-      throw new LedgerError("torn", "QuickBooks answered to fewer requests than it was asked");
+      throw new LedgerError("torn", "QuickBooks did not answer to each request, and to no other");
     return replies;
-  },
-  async write(request, signal) {
-    const [reply, another] = await exchanged(exchange, newId(), [request], signal);
-    if (reply === undefined || another !== undefined)
-      throw new LedgerError("torn", `QuickBooks did not answer to ${request.name} alone`);
-    if (!isDone(reply.code)) throw said(reply.code, reply.message);
-    return reply;
-  },
-});
+  };
+  return {
+    read,
+    write: async (request, signal) => (await read([request], signal))[0] as Reply,
+  };
+};
 
 async function exchanged(
   exchange: (asked: Asked, signal: AbortSignal) => Promise<string>,

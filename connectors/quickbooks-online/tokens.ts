@@ -6,10 +6,9 @@
  * Killed between an answer and its storing, the old refresh token stands in the file. Intuit changes its value once a day
  * only, and takes the previous one for a while; where it does not, a person authorises anew, and nothing was written.
  */
-import { randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import {
   closeSync,
-  fstatSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -27,6 +26,7 @@ import type { Surroundings } from "../../src/core/contract.ts";
 import { EnvironmentError } from "../../src/core/errors.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import { openHttp, TransportError } from "../../src/transport/http.ts";
+import { isSameSecret } from "../quickbooks/text.ts";
 import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
 
 const Stored = z.strictObject({
@@ -94,14 +94,8 @@ export function openTokens(config: QuickbooksOnlineConfig, surroundings: Surroun
         const tokens = { ...next, company: config.company, authorisedAt: now.authorisedAt };
         writeTokens(file, tokens);
         const { day, days } = authoriseBy(tokens, surroundings.now());
-        if (days <= EARLY_DAYS)
-          surroundings.note(
-            "QuickBooks wants a person soon: run `fuelbridge quickbooks authorise`",
-            {
-              company: config.company,
-              until: day,
-            },
-          );
+        const soon = "QuickBooks wants a person soon: run `fuelbridge quickbooks authorise`";
+        if (days <= EARLY_DAYS) surroundings.note(soon, { company: config.company, until: day });
         return next.accessToken;
       }).finally(() => void (refreshing = null));
       return refreshing;
@@ -117,18 +111,12 @@ export const tokenFile = ({ tokens }: QuickbooksOnlineConfig, folder: string): s
 export function readTokens(file: string, company: string): Stored {
   let text: string;
   try {
-    const opened = openSync(file, "r");
-    try {
-      if (process.platform !== "win32" && (fstatSync(opened).mode & 0o077) !== 0)
-        throw noTokens(`others may read ${file}: its mode must be 0600`);
-      text = readFileSync(opened, "utf8");
-    } finally {
-      closeSync(opened);
-    }
+    text = readFileSync(file, "utf8");
   } catch (error) {
-    if (error instanceof LedgerError) throw error;
     throw noTokens(`there are no tokens in ${file}`, error);
   }
+  if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0)
+    throw noTokens(`others may read ${file}: its mode must be 0600`);
   const stored = Stored.safeParse(parsed(text)).data;
   if (stored === undefined) throw noTokens(`${file} does not hold tokens`);
   if (stored.company !== company)
@@ -140,13 +128,7 @@ export function readTokens(file: string, company: string): Stored {
 export function writeTokens(file: string, tokens: Stored): void {
   const next = `${file}.${randomUUID()}`;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const opened = openSync(next, "wx", 0o600);
-  try {
-    writeFileSync(opened, `${JSON.stringify(tokens)}\n`);
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
-  }
+  writeFileSync(next, `${JSON.stringify(tokens)}\n`, { mode: 0o600, flag: "wx", flush: true });
   renameSync(next, file);
   if (process.platform === "win32") return;
   const folder = openSync(dirname(file), "r");
@@ -345,7 +327,7 @@ function codeIn(
       `Copy the whole address from the browser: it begins with ${redirectUri}.`,
     );
   const { searchParams } = url;
-  if (!isSame(searchParams.get("state") ?? "", state))
+  if (!isSameSecret(searchParams.get("state") ?? "", state))
     throw new EnvironmentError("The answer belongs to another question.", AGAIN);
   const code = searchParams.get("code");
   if (code === null || code === "")
@@ -357,11 +339,6 @@ function codeIn(
       "Choose the right company at Intuit, or correct company in the configuration.",
     );
   return code;
-}
-
-function isSame(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 /** Does the browser of this machine end at us? */

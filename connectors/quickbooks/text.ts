@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, timingSafeEqual } from "node:crypto";
 import { Refused } from "../../src/core/errors.ts";
 import { sameNumber } from "../../src/core/keys.ts";
 import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
@@ -6,63 +6,37 @@ import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
 /**
  * Text as QuickBooks Desktop can hold it: printable ASCII. A company file keeps text in the code page of its Windows, which
  * nobody tells us, so everything else is written out by one rule:
- * 1. Letters that Unicode does not decompose, and punctuation, by {@link WRITTEN_OUT} (`ß` is `ss`, `€` is `EUR`).
+ * 1. Letters that Unicode does not decompose, and punctuation, by {@link WRITTEN_OUT} (`ß` is `ss`, `€` is `EUR`): what is written for each
+ *    letter after it.
  * 2. Accents are left out: `é` is `e` (Unicode NFKD without combining marks).
  * 3. A control character, a line break too, is a space; several spaces are one; none begins or ends a text.
  * 4. What is left becomes `?`.
  */
-const WRITTEN_OUT: Readonly<Record<string, string>> = {
-  "‘": "'",
-  "’": "'",
-  "‚": "'",
-  "“": '"',
-  "”": '"',
-  "„": '"',
-  "«": '"',
-  "»": '"',
-  "–": "-",
-  "—": "-",
-  "‑": "-",
-  "−": "-",
-  "×": "x",
-  "°": " deg",
-  "·": "-",
-  "•": "-",
-  "€": "EUR",
-  "£": "GBP",
-  "¥": "JPY",
-  "¢": "c",
-  "©": "(c)",
-  "®": "(R)",
-  "¿": "?",
-  "¡": "!",
-  ß: "ss",
-  Æ: "AE",
-  æ: "ae",
-  Œ: "OE",
-  œ: "oe",
-  Ø: "O",
-  ø: "o",
-  Ł: "L",
-  ł: "l",
-  Đ: "D",
-  đ: "d",
-  Ð: "D",
-  ð: "d",
-  Þ: "Th",
-  þ: "th",
-  ı: "i",
-};
+const WRITTEN_OUT = new Map(
+  `' ‘ ’ ‚ / " “ ” „ « » / - – — ‑ − · • / x × / EUR € / GBP £ / JPY ¥ / c ¢ / (c) © / (R) ® / ? ¿ / ! ¡
+   ss ß / AE Æ / ae æ / OE Œ / oe œ / O Ø / o ø / L Ł / l ł / D Đ Ð / d đ ð / Th Þ / th þ / i ı`
+    .split(/\n| \/ /)
+    .flatMap((row) => {
+      const [written = "", ...letters] = row.trim().split(" ");
+      return letters.map((letter) => [letter, written] as const);
+    }),
+).set("°", " deg");
 
 /** The text by the rule above. Pure; the same text always gives the same. */
 export const ascii = (text: string): string =>
   oneLine(
-    Array.from(text.normalize("NFC"), (letter) => WRITTEN_OUT[letter] ?? letter)
+    Array.from(text.normalize("NFC"), (letter) => WRITTEN_OUT.get(letter) ?? letter)
       .join("")
       .normalize("NFKD")
       .replace(/\p{M}/gu, "")
       .replace(/[^\x20-\x7e\p{Cc}]/gu, "?"),
   );
+
+const digestOf = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/** Compared in the same time whatever they are. */
+export const isSameSecret = (one: string, other: string): boolean =>
+  timingSafeEqual(digestOf(one), digestOf(other));
 
 /** Without control characters (rule 3); other letters stay. QuickBooks Online takes these. */
 export const oneLine = (text: string): string =>
