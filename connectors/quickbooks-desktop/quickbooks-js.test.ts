@@ -2,17 +2,16 @@
 import { promisify } from "node:util";
 import { createClientAsync } from "soap";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { never } from "../../test/support/connector.ts";
 import { quickbooksJs, type WebConnectorClient } from "../../test/support/quickbooks-js.ts";
 import { listens, opened, openSite, PASSWORD, USER } from "./desktop.fixture.ts";
 
 /** A daemon, and a client for it from the WSDL of quickbooks-js. */
 async function daemon() {
-  const { port, file } = await openSite({ calls: false });
+  const { port } = await openSite({ calls: false });
   const endpoint = opened(port, { lingerMs: 0, holdMs: 100 }, { arrived: () => {} });
   await listens(port);
   const url = `http://127.0.0.1:${port}/qbwc`;
-  return { file, endpoint, client: await createClientAsync(quickbooksJs.wsdl, {}, url) };
+  return { endpoint, client: await createClientAsync(quickbooksJs.wsdl, {}, url) };
 }
 
 describe.skipIf(!quickbooksJs.isThere())("by the WSDL of quickbooks-js", () => {
@@ -42,25 +41,5 @@ describe.skipIf(!quickbooksJs.isThere())("by the WSDL of quickbooks-js", () => {
     expect(await call("connectionError")).toBe("done");
     expect(await call("closeConnection")).toBe("OK");
     expect(endpoint.presence?.().isHere).toBe(true);
-  });
-
-  test("the npm package soap holds a whole session", async () => {
-    const { file, endpoint, client } = await daemon();
-    const call = async (name: string, given: object): Promise<unknown> => {
-      const method = client[`${name}Async`] as (given: object) => Promise<unknown[]>;
-      const [answer] = await method(given);
-      return (answer as Record<string, unknown>)[`${name}Result`];
-    };
-    const login = await call("authenticate", { strUserName: USER, strPassword: PASSWORD });
-    const {
-      string: [ticket],
-    } = login as { string: readonly [string] };
-    const versions = { qbXMLCountry: "US", qbXMLMajorVers: 16, qbXMLMinorVers: 0 };
-    const xml = await call("sendRequestXML", { ticket, strHCPResponse: "", ...versions });
-    const answered = { ticket, response: file.answer(String(xml)), hresult: "", message: "" };
-    expect(await call("receiveResponseXML", answered)).toBe(100);
-    await endpoint.check(never);
-    expect(await call("closeConnection", { ticket })).toBe("OK");
-    expect(endpoint.presence?.().isHere).toBe(false);
   });
 });

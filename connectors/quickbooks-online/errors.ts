@@ -6,7 +6,7 @@ export const AUTHORISE =
 const LOOKED_FOR = "It is looked for and tried again by itself.";
 
 /** Codes of `Fault.Error[].code` without leading zeros; with `invalid_grant` and `no-tokens`, of the tokens (tokens.ts). */
-export const errors = errorTable({
+const errors = errorTable({
   "#invalid_grant|no-tokens configuration:credentials not-authorised": AUTHORISE,
   "#invalid_client|unauthorized_client configuration:credentials wrong-client":
     "Correct clientId and clientSecret in the configuration: they are those of the app at developer.intuit.com.",

@@ -72,8 +72,9 @@ function checksOf(online: Online, signal: AbortSignal): Check[] {
     [
       `sales tax: ${config.salesTax}`,
       async () => {
-        const { hasSalesTax } = await online.preferences(signal);
-        return config.salesTax === "off" && hasSalesTax ? SALES_TAX_ON : null;
+        const taxes = (await online.preferences(signal)).child("TaxPrefs");
+        const isOn = taxes?.yes("UsingSalesTax") === true;
+        return config.salesTax === "off" && isOn ? SALES_TAX_ON : null;
       },
     ],
     ...named(ITEM, config.items.charge, ...config.taxItems),
@@ -93,7 +94,8 @@ const SALES_TAX_ON: Fault = {
 async function closing(online: Online, signal: AbortSignal, needs: Needs): Promise<Examination> {
   let until: string | null = null;
   const asked = exists("closing date", async () => {
-    until = (await online.preferences(signal)).closedUntil;
+    const accounting = (await online.preferences(signal)).child("AccountingInfoPrefs");
+    until = accounting?.day("BookCloseDate") ?? null;
   });
   const [told] = await examined(QUICKBOOKS, [asked], signal);
   if (until === null) return told as Examination;

@@ -7,13 +7,12 @@ import { openLedger } from "../../src/ledger/table.ts";
 import { documentTable, invoiceTables } from "../quickbooks/documents.ts";
 import { partyTable } from "../quickbooks/parties.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
-import { documentBooks } from "./documents.ts";
+import { documentBooks, onlinePayments } from "./documents.ts";
 import { QUICKBOOKS } from "./errors.ts";
 import { examineOnline, warningsOf } from "./examine.ts";
 import { expectFit, openOnline } from "./online.ts";
 import { orderTable } from "./orders.ts";
 import { partyList } from "./parties.ts";
-import { onlinePayments } from "./payments.ts";
 import { invoicesChanged, partySource, priceTable } from "./sources.ts";
 import { openWire } from "./wire.ts";
 

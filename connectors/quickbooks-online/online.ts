@@ -1,10 +1,12 @@
 /** One company's books in QuickBooks Online, as every part of this connector uses them. */
 import type { Surroundings } from "../../src/core/contract.ts";
+import type { Scope } from "../../src/core/holdings.ts";
 import { type CodeKind, type Codes, openCodes } from "../../src/ledger/codes.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
+import type { Element } from "../quickbooks/element.ts";
 import { sameName } from "../quickbooks/text.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
-import { having } from "./queries.ts";
+import { type Entity, stampOf } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 
 /* Names that people use in QuickBooks, and the ids behind them. */
@@ -61,25 +63,13 @@ async function namedRows(wire: Wire, kind: NameKind, desired: readonly string[])
   return [...found.values()];
 }
 
-/** What the company has set. */
-interface Preferences {
-  /** Null: it does not say. */
-  readonly currency: string | null;
-  readonly hasCurrencies: boolean;
-  /** Numbers of documents are the site's. */
-  readonly hasOwnNumbers: boolean;
-  readonly hasSalesTax: boolean;
-  /** `YYYY-MM-DD`; null: no day. */
-  readonly closedUntil: string | null;
-}
-
 export interface Online {
   readonly config: QuickbooksOnlineConfig;
   readonly surroundings: Surroundings;
   readonly wire: Wire;
   readonly names: Names;
-  /** Kept for ten minutes. @throws LedgerError */
-  preferences(signal: AbortSignal): Promise<Preferences>;
+  /** What the company has set; kept for ten minutes. @throws LedgerError */
+  preferences(signal: AbortSignal): Promise<Element>;
 }
 
 export function openOnline(
@@ -97,14 +87,7 @@ export function openOnline(
       names.codes.kept({ what: "preferences" }, "", async () => {
         const [row] = await wire.query("Preferences", "", signal);
         if (row === undefined) throw new LedgerError("torn", "QuickBooks tells no preferences");
-        const [currencies, forms] = [row.child("CurrencyPrefs"), row.child("SalesFormsPrefs")];
-        return {
-          currency: currencies?.ref("HomeCurrency").id ?? null,
-          hasCurrencies: currencies?.yes("MultiCurrencyEnabled") === true,
-          hasOwnNumbers: forms?.yes("CustomTxnNumbers") === true,
-          hasSalesTax: row.child("TaxPrefs")?.yes("UsingSalesTax") === true,
-          closedUntil: row.child("AccountingInfoPrefs")?.day("BookCloseDate") ?? null,
-        };
+        return row;
       }),
   };
 }
@@ -114,15 +97,129 @@ const unfit = (code: string, message: string): LedgerError =>
 
 /** @throws LedgerError when nothing may be written into this company: its code is one of errors.ts */
 export async function expectFit(online: Online, signal: AbortSignal): Promise<void> {
-  const { currency: home, hasCurrencies, hasOwnNumbers } = await online.preferences(signal);
+  const preferences = await online.preferences(signal);
+  const currencies = preferences.child("CurrencyPrefs");
+  const home = currencies?.ref("HomeCurrency").id ?? null;
   const { currency } = online.surroundings;
   if (home !== null && home !== currency)
     throw unfit("wrong-currency", `the company keeps its books in ${home}, not in ${currency}`);
-  if (hasCurrencies && online.config.multicurrency === "refuse")
+  if (currencies?.yes("MultiCurrencyEnabled") === true && online.config.multicurrency === "refuse")
     throw unfit("multicurrency", "the company uses several currencies");
-  if (!hasOwnNumbers)
+  if (preferences.child("SalesFormsPrefs")?.yes("CustomTxnNumbers") !== true)
     throw unfit(
       "own-numbers",
       "QuickBooks gives invoices numbers of its own: custom transaction numbers are off",
     );
 }
+
+/* QuickBooks' tables as every part of this connector reads them. */
+
+/** Rows of one answer: Intuit gives up to 1000. */
+const PAGE = 200;
+/** A page with fewer rows is the last one. One with more may have been cut short by a server that gives fewer than asked. */
+const FEW = 10;
+/** Values of one `IN`. */
+const AMONG = 50;
+/** Inactive ones as well. */
+export const ANY = "Active IN (true, false)";
+
+interface Walk {
+  readonly entity: Entity;
+  /** Conditions, of which all hold. */
+  readonly where?: readonly string[];
+  /** The order: what is made meanwhile comes last, and nothing is passed over when rows leave. Left out: `CreateTime`. */
+  readonly stamp?: "CreateTime" | "LastUpdatedTime";
+  /** The stamp to begin at (UTC without a zone). Left out, null: the first one. */
+  readonly from?: string | null;
+  /** So many there can be. Left out: nobody knows. */
+  readonly most?: number;
+}
+
+/** Those that have one of these values, each once. @param where further conditions @throws LedgerError */
+export async function having(
+  wire: Wire,
+  entity: Entity,
+  fields: Readonly<Record<string, readonly string[]>>,
+  signal: AbortSignal,
+  where: readonly string[] = [],
+): Promise<Element[]> {
+  const found = new Map<string, Element>();
+  for (const [field, values] of Object.entries(fields)) {
+    const all = [...new Set(values)];
+    for (let at = 0; at < all.length; at += AMONG) {
+      const asked = all.slice(at, at + AMONG);
+      const conditions = [`${field} IN (${asked.map(quoted).join(", ")})`, ...where];
+      const most = field === "Id" ? { most: asked.length } : {};
+      for await (const { rows } of walk(wire, { entity, where: conditions, ...most }, signal))
+        for (const row of rows) found.set(row.needed("Id"), row);
+    }
+  }
+  return [...found.values()];
+}
+
+/** In the order of a stamp; rows of the very second that it begins at come again. @throws LedgerError */
+export async function* walk(
+  wire: Wire,
+  { entity, where = [], stamp = "CreateTime", from = null, most }: Walk,
+  signal: AbortSignal,
+): AsyncGenerator<{ readonly rows: readonly Element[]; readonly last: string | null }> {
+  let after = from;
+  /** Rows of this second that were read: several pages may share one. */
+  let start = 1;
+  for (let goesOn = true; goesOn;) {
+    const all =
+      after === null ? where : [...where, `MetaData.${stamp} >= ${quoted(`${after}+00:00`)}`];
+    const both = all.length === 0 ? "" : `WHERE ${all.join(" AND ")} `;
+    const rest = `${both}ORDERBY MetaData.${stamp} STARTPOSITION ${start} MAXRESULTS ${PAGE}`;
+    const rows = await wire.query(entity, rest, signal);
+    goesOn = rows.length >= FEW && rows.length !== most;
+    // Rows without stamps (accounts) are all of one second.
+    const stamps = rows.map((row) => stampOf(row, stamp) || after);
+    const last = stamps.at(-1) ?? after;
+    // After a whole page that second is read again: a row of it may have left meanwhile.
+    if (last === after) start += rows.length;
+    else start = rows.length === PAGE ? 1 : stamps.filter((one) => one === last).length + 1;
+    after = last;
+    yield { rows, last };
+  }
+}
+
+/** A union of conditions, each a walk of its own: the query language has no OR. */
+function conditionsOf({ dated, changedSince, open }: Scope): string[] {
+  const conditions: string[] = [];
+  if (dated !== null)
+    conditions.push(`TxnDate >= ${quoted(dated.from)} AND TxnDate <= ${quoted(dated.to)}`);
+  if (changedSince !== null)
+    conditions.push(`MetaData.LastUpdatedTime >= ${quoted(`${changedSince.slice(0, 19)}+00:00`)}`);
+  return open ? [...conditions, OPEN] : conditions;
+}
+/** Something of it is to be paid. */
+export const OPEN = "Balance > '0'";
+
+/** Lists in pages, one after the other; the position says which list, and where in it. */
+export async function* listed(
+  wire: Wire,
+  lists: readonly Walk[],
+  from: string | null,
+  signal: AbortSignal,
+): AsyncGenerator<{
+  readonly rows: readonly Element[];
+  readonly position: string;
+  readonly entity: Entity;
+}> {
+  const [, at = "0", since = ""] = /^(\d+) (.*)$/.exec(from ?? "") ?? [];
+  for (const [index, list] of lists.entries()) {
+    if (index < Number(at)) continue;
+    const start = index === Number(at) && since !== "" ? since : null;
+    for await (const { rows, last } of walk(wire, { ...list, from: start }, signal))
+      yield { rows, position: `${index} ${last ?? ""}`, entity: list.entity };
+  }
+}
+
+/** An entity in a scope, for {@link listed}. */
+export const inScope = (entity: Entity, scope: Scope): Walk[] =>
+  conditionsOf(scope).map((condition) => ({ entity, where: [condition] }));
+
+/** A text of the query language. */
+const quoted = (text: string): string =>
+  `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;

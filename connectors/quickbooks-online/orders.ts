@@ -27,9 +27,8 @@ import {
   type Writer,
   writeNumbered,
 } from "./documents.ts";
-import { expectFit, type Names, type Online } from "./online.ts";
+import { expectFit, type Names, type Online, having, inScope, listed } from "./online.ts";
 import { inCurrency } from "./parties.ts";
-import { having, inScope, listed } from "./queries.ts";
 import { identityOf, isId, partyIn, SIDES } from "./rows.ts";
 
 const markIn = (row: Element): string | null => memoIn(row.text("PrivateNote"))?.mark ?? null;

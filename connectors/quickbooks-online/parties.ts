@@ -6,8 +6,7 @@ import { type Entry, LedgerError, type LedgerSide } from "../../src/ledger/port.
 import type { Element } from "../quickbooks/element.ts";
 import { partyCode, type PartyList, partyOf, type PartyRow } from "../quickbooks/parties.ts";
 import { cut, NAME_MOST, oneLine } from "../quickbooks/text.ts";
-import type { Online } from "./online.ts";
-import { ANY, having, listed, walk } from "./queries.ts";
+import { type Online, ANY, having, listed, walk } from "./online.ts";
 import { identityOf, SIDES, stampOf } from "./rows.ts";
 
 export function partyList({ wire, config }: Online, side: LedgerSide): PartyList {

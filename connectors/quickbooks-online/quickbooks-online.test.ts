@@ -15,7 +15,6 @@ import { CLIENT, COMPANY, type Company } from "./company.fixture.ts";
 import { openCompany } from "./company-server.fixture.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
 import { roundHalfUp } from "../quickbooks/documents.ts";
-import { errors } from "./errors.ts";
 import {
   deliver,
   never,
@@ -323,72 +322,17 @@ test("the accounts, the class and the location that the site names are on every 
   ]);
 });
 
-describe("a fault", () => {
-  const names = {
-    data: { outcome: "refused" },
-    raced: { outcome: "done" },
-    busy: { outcome: "nothing", waitMs: expect.any(Number) },
-    configuration: { outcome: "nothing", stop: expect.stringMatching(/^(credentials|scope)$/) },
-  } as const;
-  const CODES =
-    "invalid_grant invalid_client 3001 120 wrong-currency multicurrency own-numbers 6190 5010 600 6240 6210 610 2500 6070 6540 6000 500 9999".split(
-      " ",
-    );
-
-  test("of every row of the table is told by it, and nothing was booked; a race is planned again", async () => {
-    const company = await openCompany();
-    const sink = sinkOf(company, "invoices");
-    for (const { when, sort, code: name } of errors) {
-      // 6140 has a test of its own: it is told by what has the number.
-      if (name === "number-taken") continue;
-      const code = CODES.findLast((one) => when.code?.test(one) === true);
-      const status = when.status ?? 400;
-      const times = status === 401 ? 2 : 1;
-      company.says = { path: /^invoice /, status, times, ...(code === undefined ? {} : { code }) };
-      const number = `FL-${name}-${status}`.slice(0, 21);
-      const document = itemOf(invoiceDocument(number));
-      const answer = await deliver(sink, document);
-      expect(answer, name).toMatchObject(names[sort as keyof typeof names]);
-      const booked = company.rows("Invoice").filter(({ DocNumber }) => DocNumber === number);
-      expect(booked, name).toHaveLength(sort === "raced" ? 1 : 0);
-      company.says = null;
-    }
-  });
-
-  test("of 429 waits as long as QuickBooks says", async () => {
-    const company = await openCompany();
-    company.says = { path: /^invoice /, status: 429, headers: { "retry-after": "17" } };
-    expect(await deliver(sinkOf(company, "invoices"), item)).toMatchObject({
-      outcome: "nothing",
-      waitMs: 17_000,
-    });
-  });
-
-  test("that no row knows is unknown to a writer and nothing to a reader, and a lost answer is found", async () => {
-    const company = await openCompany();
-    const sink = sinkOf(company, "invoices");
-    company.says = { path: /^invoice /, status: 500 };
-    expect(await deliver(sink, item)).toMatchObject({ outcome: "unknown" });
-    company.says = { path: /^query SELECT \* FROM Invoice/, status: 500 };
-    expect(await deliver(sink, item)).toMatchObject({ outcome: "nothing" });
-    company.loses = 1;
-    expect(await deliver(sink, item)).toMatchObject({ outcome: "unknown", unanswered: true });
-    expect(await find(sink, item)).toMatchObject({ found: "exact" });
-    expect(company.rows("Invoice")).toHaveLength(1);
-  });
-
-  test("is no second document where the look is behind: the same content has the same request id", async () => {
-    expect(requestId("k", "invoice ", "a")).toMatch(/^[0-9a-f]{32}$/);
-    expect(requestId("k", "invoice ", "a")).not.toBe(requestId("k", "invoice ", "b"));
-    const company = await openCompany();
-    const wire = openWire(QuickbooksOnlineConfig.parse(settings(company)), surroundingsIn("/"));
-    const call = { key: "k", signal: never, purpose: "delivery", made: new Set<string>() } as const;
-    const body = { DisplayName: "Twice" };
-    const first = await wire.write("Customer", body, call);
-    expect(await wire.write("Customer", body, call)).toBe(first);
-    expect(company.rows("Customer")).toHaveLength(1);
-    await wire.close();
-  });
+test("the same content has the same request id, and is no second record where the look is behind", async () => {
+  expect(requestId("k", "invoice ", "a")).toMatch(/^[0-9a-f]{32}$/);
+  expect(requestId("k", "invoice ", "a")).not.toBe(requestId("k", "invoice ", "b"));
+  const company = await openCompany();
+  const wire = openWire(QuickbooksOnlineConfig.parse(settings(company)), surroundingsIn("/"));
+  const call = { key: "k", signal: never, purpose: "delivery", made: new Set<string>() } as const;
+  const body = { DisplayName: "Twice" };
+  const first = await wire.write("Customer", body, call);
+  expect(await wire.write("Customer", body, call)).toBe(first);
+  expect(company.rows("Customer")).toHaveLength(1);
+  await wire.close();
 });
 
 test("nothing is written to QuickBooks when a document is void before it was booked", async () => {

@@ -19,9 +19,8 @@ import type { Side } from "../quickbooks/text.ts";
 import { type List, type Listed, type Listing, walkedSource } from "../quickbooks/walk.ts";
 import { documentRows, linksOf } from "./documents.ts";
 import { QUICKBOOKS } from "./errors.ts";
-import type { Online } from "./online.ts";
+import { type Online, ANY, having, OPEN, walk } from "./online.ts";
 import { partyList, partyRow } from "./parties.ts";
-import { ANY, having, OPEN, walk } from "./queries.ts";
 import { type Entity, isVoided, SIDES, stampOf } from "./rows.ts";
 import { type Changed, type ChangedRow, changedIn, CHANGES_MOST } from "./wire.ts";
 

@@ -1,10 +1,15 @@
 /** Every request body that quickbooks-online can send: of the cases of mappings/books, and of random documents per kind. */
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { amendment, bodyOf, type Writer } from "../../connectors/quickbooks-online/documents.ts";
+import {
+  accountIn,
+  amendment,
+  bodyOf,
+  paymentBody,
+  type Writer,
+} from "../../connectors/quickbooks-online/documents.ts";
 import { orderBody, orderChange } from "../../connectors/quickbooks-online/orders.ts";
 import { partyBody } from "../../connectors/quickbooks-online/parties.ts";
-import { accountIn, paymentBody } from "../../connectors/quickbooks-online/payments.ts";
 import { SIDES } from "../../connectors/quickbooks-online/rows.ts";
 import { sideOf } from "../../connectors/quickbooks/documents.ts";
 import { bodyText } from "../../connectors/quickbooks-online/wire.ts";
