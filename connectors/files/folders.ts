@@ -253,7 +253,7 @@ async function sourceNote(
   const { rights } = drop;
   const folder = from?.path ?? "";
   if (!(await rights.expectWritable(folder))) throw failure("ENOENT", `${folder} is not there`);
-  await drop.list(folder);
+  await drop.visit(folder, () => {});
   await rights.expectOwn(folder);
   const missing: string[] = [];
   for (const { path, setting } of made) {

@@ -12,6 +12,7 @@ import {
   type Found,
   isNamed,
   type KeptSet,
+  list,
   listEach,
   type Place,
   placeOf,
@@ -389,7 +390,8 @@ async function writtenOf(kind: HoldingKind, sink: TableSink, site: Site): Promis
     known.add(target);
     await take(target, body, deliveredAt);
   }
-  for (const name of await namesIn(drop, drop.at(sink.folder))) {
+  const there = (await list(drop, drop.at(sink.folder))).map(({ name }) => name);
+  for (const name of there.toSorted()) {
     const target = posix.join(sink.folder.replaceAll("\\", "/"), name);
     if (name.startsWith(`${document}_`) && name.endsWith(`.${ending}`) && !known.has(target))
       await take(target, "", "");
@@ -529,14 +531,6 @@ async function textAt(drop: Drop, path: string, encoding: Encoding): Promise<str
     return new TextDecoder(encoding === "auto" ? "utf-8" : encoding).decode(bytes);
   } catch (error) {
     throw unavailable(error, `the file ${path} cannot be read`);
-  }
-}
-
-async function namesIn(drop: Drop, path: string): Promise<string[]> {
-  try {
-    return (await drop.list(path)).map(({ name }) => name).toSorted();
-  } catch (error) {
-    throw unavailable(error, `the folder ${path} cannot be listed`);
   }
 }
 

@@ -623,7 +623,7 @@ export async function removeOld(
     for (const day of await daysIn(drop, archive)) {
       if (day >= oldest) return oldest;
       const folder = drop.path.join(archive, day);
-      for (const { name } of await drop.list(folder)) {
+      for (const { name } of await list(drop, folder)) {
         if (left-- === 0) return null;
         await drop.remove(drop.path.join(folder, name));
       }

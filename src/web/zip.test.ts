@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { digestOf, SUMS, sumsOf, verified } from "../reconcile/evidence.ts";
-import { zipped } from "./zip.ts";
+import { zipped } from "../core/zip.ts";
 
 const UNZIP = "/usr/bin/unzip";
 
@@ -13,8 +13,8 @@ test.runIf(existsSync(UNZIP))("an evidence pack that is unpacked verifies under 
   const folder = tempFolder();
   const files = { "cases.csv": "number,amount\nINV-1,1.00\n", "report.txt": "Müller £\n" };
   const sums = sumsOf(files);
-  const bytes = zipped({ ...files, [SUMS]: sums });
-  expect(bytes).toEqual(zipped({ ...files, [SUMS]: sums }));
+  const bytes = zipped(Object.entries({ ...files, [SUMS]: sums }));
+  expect(bytes).toEqual(zipped(Object.entries({ ...files, [SUMS]: sums })));
   writeFileSync(join(folder, "pack.zip"), bytes);
   execFileSync(UNZIP, ["-q", join(folder, "pack.zip"), "-d", folder]);
   const unpacked = new Map(

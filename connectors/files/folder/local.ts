@@ -37,12 +37,6 @@ export const localDrop = (base: string): Drop => ({
   path,
   at: (...parts) => resolve(base, ...parts),
 
-  async list(folder) {
-    const entries: Entry[] = [];
-    await visit(folder, (entry) => void entries.push(entry));
-    return entries;
-  },
-
   visit,
 
   look,

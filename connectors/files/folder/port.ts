@@ -22,11 +22,9 @@ export interface Drop {
   >;
   /** A path from the connector's folder; where a part is absolute, it begins anew there. */
   at(...parts: readonly string[]): string;
-  /** What is in a folder, in no order. */
-  list(folder: string): Promise<Entry[]>;
   /**
-   * The same one by one, with no more than some hundred of them in memory; `isWanted`: only those of these names are looked
-   * at.
+   * What is in a folder, in no order and one by one, with no more than some hundred of them in memory; `isWanted`: only
+   * those of these names are looked at.
    */
   visit(
     folder: string,
@@ -167,7 +165,6 @@ export function withoutLinks(drop: Drop): Drop {
       },
     },
     at: (...parts) => drop.at(...parts),
-    list: (folder) => expectOwn(folder).then(() => drop.list(folder)),
     visit: (folder, ...how) => expectOwn(folder).then(() => drop.visit(folder, ...how)),
     look: (file) => drop.look(file),
     open: (file) => above(file).then(() => drop.open(file)),

@@ -355,79 +355,57 @@ class SftpDrop implements Drop {
     }, this.#base);
   }
 
-  async list(folder: string): Promise<Entry[]> {
-    const entries: Entry[] = [];
-    await this.visit(folder, (entry) => void entries.push(entry));
-    return entries;
-  }
-
   async visit(
     folder: string,
     see: (entry: Entry) => void,
     isWanted: (name: string) => boolean = () => true,
   ): Promise<void> {
     const what = `list ${folder}`;
-    const session = await this.#connection.session();
-    const handle = await this.#run<Buffer>(
-      what,
-      (sftp, done) => sftp.opendir(folder, done),
-      session,
-    );
+    const listed = await this.#opened(what, (sftp, done) => sftp.opendir(folder, done));
     try {
       for (;;) {
-        const some = await this.#run<FileEntry[] | null>(
-          what,
-          (sftp, done) =>
-            sftp.readdir(handle, (error, list) =>
-              isEnd(error) ? done(null, null) : done(error, list),
-            ),
-          session,
+        const some = await listed.run<FileEntry[] | null>(what, (sftp, handle, done) =>
+          sftp.readdir(handle, (error, list) =>
+            isEnd(error) ? done(null, null) : done(error, list),
+          ),
         );
         if (some === null) return;
         for (const { filename, attrs } of some)
           if (isWanted(filename)) see(entryOf(filename, attrs));
       }
     } finally {
-      await this.#closed(handle, session);
+      await listed.close();
     }
   }
 
   async look(path: string): Promise<Entry | null> {
-    return orNull(
-      this.#run<Attributes>(`look at ${path}`, (sftp, done) => sftp.lstat(path, done)).then(
-        (attributes) => entryOf(posix.basename(path), attributes),
-      ),
+    const found = await orNull(
+      this.#run<Attributes>(`look at ${path}`, (sftp, done) => sftp.lstat(path, done)),
     );
+    return found === null ? null : entryOf(posix.basename(path), found);
   }
 
   async open(path: string): Promise<OpenFile | null> {
     const found = await this.look(path);
     if (found === null || found.kind === "other") return null;
-    const session = await this.#connection.session();
-    const handle = await orNull(
-      this.#run<Buffer>(`open ${path}`, (sftp, done) => sftp.open(path, "r", done), session),
+    const file = await orNull(
+      this.#opened(`open ${path}`, (sftp, done) => sftp.open(path, "r", done)),
     );
-    if (handle === null) return null;
-    const run = <Value>(what: string, work: (sftp: SFTPWrapper, done: Callback<Value>) => void) =>
-      this.#run(`${what} ${path}`, work, session);
-    let isClosed = false;
+    if (file === null) return null;
     return {
       look: async () =>
         entryOf(
           found.name,
-          await run<Attributes>("look at", (sftp, done) => sftp.fstat(handle, done)),
+          await file.run<Attributes>(`look at ${path}`, (sftp, handle, done) =>
+            sftp.fstat(handle, done),
+          ),
         ),
       read: async (buffer, offset, length, position) => ({
-        bytesRead: await run<number>("read", (sftp, done) =>
+        bytesRead: await file.run<number>(`read ${path}`, (sftp, handle, done) =>
           sftp.read(handle, buffer, offset, Math.min(length, PIECE_BYTES), position, done),
         ),
       }),
-      // Servers use the handle of a closed file again: closed twice, it would be another one's.
-      close: async () => {
-        if (isClosed) return;
-        isClosed = true;
-        await this.#closed(handle, session);
-      },
+      close: () => file.close(),
     };
   }
 
@@ -435,25 +413,22 @@ class SftpDrop implements Drop {
     const there = await this.look(path);
     if (there !== null && there.kind !== "file")
       throw failure("ELOOP", `${path} is a link or a folder`);
-    const session = await this.#connection.session();
     const flags = over === "any" ? "w" : WRITE | TRUNCATE;
-    const run = <Value>(what: string, work: (sftp: SFTPWrapper, done: Callback<Value>) => void) =>
-      this.#run(`${what} ${path}`, work, session);
-    const handle = await run<Buffer>("open", (sftp, done) => sftp.open(path, flags, done));
-    let isClosed = false;
+    const file = await this.#opened(`open ${path}`, (sftp, done) => sftp.open(path, flags, done));
     try {
       for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
         const length = Math.min(PIECE_BYTES, bytes.length - at);
-        await run("write", (sftp, done) => sftp.write(handle, bytes, at, length, at, done));
+        await file.run(`write ${path}`, (sftp, handle, done) =>
+          sftp.write(handle, bytes, at, length, at, done),
+        );
       }
-      await run("sync", (sftp, done) =>
+      await file.run(`sync ${path}`, (sftp, handle, done) =>
         orWithout(done, () => sftp.ext_openssh_fsync(handle, done)),
       );
-      isClosed = true;
       // A server that keeps what it was given until now may say only here that it could not.
-      await run("close", (sftp, done) => sftp.close(handle, done));
+      await file.end(`close ${path}`);
     } finally {
-      if (!isClosed) await this.#closed(handle, session);
+      await file.close();
     }
   }
 
@@ -506,9 +481,16 @@ class SftpDrop implements Drop {
   #run<Value>(
     what: string,
     work: (sftp: SFTPWrapper, done: Callback<Value>) => void,
-    session?: Session,
   ): Promise<Value> {
-    return this.#connection.run(what, work, session);
+    return this.#connection.run(what, work);
+  }
+
+  async #opened(
+    what: string,
+    open: (sftp: SFTPWrapper, done: Callback<Buffer>) => void,
+  ): Promise<Handle> {
+    const session = await this.#connection.session();
+    return new Handle(this.#connection, session, await this.#connection.run(what, open, session));
   }
 
   /** Of the file that a link leads to. */
@@ -521,10 +503,40 @@ class SftpDrop implements Drop {
     if (found === null) throw failure("ENOENT", `${path} is not there`);
     if (entryOf(path, found).kind !== "folder") throw failure("ENOTDIR", `${path} is not a folder`);
   }
+}
+
+/** A file or folder that is open on the server, within the session that opened it. */
+class Handle {
+  readonly #connection: Connection;
+  readonly #session: Session;
+  readonly #handle: Buffer;
+  #isEnded = false;
+
+  constructor(connection: Connection, session: Session, handle: Buffer) {
+    this.#connection = connection;
+    this.#session = session;
+    this.#handle = handle;
+  }
+
+  run<Value>(
+    what: string,
+    work: (sftp: SFTPWrapper, handle: Buffer, done: Callback<Value>) => void,
+  ): Promise<Value> {
+    const asked = (sftp: SFTPWrapper, done: Callback<Value>): void =>
+      work(sftp, this.#handle, done);
+    return this.#connection.run(what, asked, this.#session);
+  }
+
+  /** Servers use the handle of a closed file again: closed twice, it would be another one's. */
+  async end(what: string): Promise<void> {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    await this.run(what, (sftp, handle, done) => sftp.close(handle, done));
+  }
 
   /** What came of the file is known already. */
-  async #closed(handle: Buffer, session: Session): Promise<void> {
-    await this.#run("close", (sftp, done) => sftp.close(handle, done), session).catch(() => {});
+  async close(): Promise<void> {
+    await this.end("close").catch(quiet);
   }
 }
 

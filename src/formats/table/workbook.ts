@@ -3,6 +3,7 @@
  * as they are declared and as they are, and every byte against its checksum.
  */
 import { crc32, inflateRawSync } from "node:zlib";
+import { zipped } from "../../core/zip.ts";
 import { FileFault } from "../format.ts";
 import { unreadable } from "./cells.ts";
 import type { Row } from "./text.ts";
@@ -89,40 +90,6 @@ function directoryOf(archive: Buffer): Listed[] {
   return listed;
 }
 
-/** An archive of these entries, not packed. */
-function archived(entries: ReadonlyMap<string, Buffer>): Buffer {
-  const pieces: Buffer[] = [];
-  const directory: Buffer[] = [];
-  let at = 0;
-  for (const [name, data] of entries) {
-    const called = Buffer.from(name);
-    // Version, flags, method and time, as both headers have them.
-    const shared = Buffer.alloc(26);
-    shared.writeUInt16LE(20, 0);
-    shared.writeUInt32LE(crc32(data), 10);
-    shared.writeUInt32LE(data.length, 14);
-    shared.writeUInt32LE(data.length, 18);
-    shared.writeUInt16LE(called.length, 22);
-    const local = Buffer.alloc(4);
-    local.writeUInt32LE(LOCAL);
-    const listed = Buffer.alloc(6);
-    listed.writeUInt32LE(ENTRY);
-    const tail = Buffer.alloc(14);
-    tail.writeUInt32LE(at, 10);
-    pieces.push(local, shared, called, data);
-    directory.push(listed, shared, tail, called);
-    at += LOCAL_BYTES + called.length + data.length;
-  }
-  const listed = Buffer.concat(directory);
-  const end = Buffer.alloc(END_BYTES);
-  end.writeUInt32LE(END);
-  end.writeUInt16LE(entries.size, 8);
-  end.writeUInt16LE(entries.size, 10);
-  end.writeUInt32LE(listed.length, 12);
-  end.writeUInt32LE(at, 16);
-  return Buffer.concat([...pieces, listed, end]);
-}
-
 /*
  * One sheet of an Excel workbook (.xlsx) as rows of texts. A workbook keeps numbers as doubles: 2.3456 may stand in it as
  * 2.3456000000000001. Excel shows 15 digits, and so many are exact; a number that needs more is marked as not exact.
@@ -152,7 +119,7 @@ export async function rowsOfWorkbook(bytes: Buffer, sheet: string | number): Pro
       checkSize(xml);
       parts.set(name, Buffer.from(withTexts(xml)));
     }
-  const cells = await cellsOf(archived(parts), sheet);
+  const cells = await cellsOf(zipped(parts), sheet);
   return cells.flatMap((row, at) => {
     const texts = row.map(textOf);
     return texts.every((text) => text === "") ? [] : [{ line: at + 1, cells: texts }];

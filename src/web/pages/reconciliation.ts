@@ -10,7 +10,7 @@ import type { Reconciling } from "../../office/asked.ts";
 import { href, type Html, html, segment, verbatim } from "../html.ts";
 import { type Answer, type Asked, type Job, personOf } from "../route.ts";
 import { ago, at, changing, link, number, plural, table, whole } from "../parts.ts";
-import { zipped } from "../zip.ts";
+import { zipped } from "../../core/zip.ts";
 import { fieldsOf, periodOf, reported } from "./comparison.ts";
 
 export async function reconciliation(asked: Asked): Promise<Answer> {
@@ -244,6 +244,6 @@ export async function evidence(asked: Asked): Promise<Answer> {
   return {
     file: `evidence-${of.from}-${of.to}-${digestOf(files[SUMS] ?? "")}.zip`,
     type: "application/zip",
-    bytes: zipped(files),
+    bytes: zipped(Object.entries(files)),
   };
 }

@@ -1,4 +1,4 @@
-/** A zip archive of texts, uncompressed: one file to take away. The format is PKWARE's APPNOTE 6.3. */
+/** A zip archive, uncompressed: one file to take away. The format is PKWARE's APPNOTE 6.3. */
 import { crc32 } from "node:zlib";
 
 const LOCAL = 0x04034b50;
@@ -11,12 +11,14 @@ const FLAGS = 0x0800;
 const DATE = 0x0021;
 
 /** Below 4 GB and 65,536 files, as the format without its extensions has it. */
-export function zipped(files: Readonly<Record<string, string>>): Buffer<ArrayBuffer> {
+export function zipped(
+  files: Iterable<readonly [name: string, content: string | Buffer]>,
+): Buffer<ArrayBuffer> {
   const bodies: Buffer[] = [];
   const entries: Buffer[] = [];
   let at = 0;
-  for (const [name, text] of Object.entries(files)) {
-    const content = Buffer.from(text);
+  for (const [name, given] of files) {
+    const content = Buffer.from(given);
     const path = Buffer.from(name);
     const common = commonOf(content, path);
     const local = Buffer.concat([number(LOCAL, 4), common, path, content]);
