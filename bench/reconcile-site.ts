@@ -7,7 +7,7 @@ import { composeDaemon } from "../src/app/compose.ts";
 import { loadConfiguration } from "../src/app/configuration.ts";
 import { table } from "../src/views/table.ts";
 import { openLog } from "../src/log.ts";
-import { asCsv } from "../src/reconcile/csv.ts";
+import { asCsv } from "../src/reconcile/evidence.ts";
 import { agreementJournal, periodJournal } from "../src/reconcile/journal.ts";
 import { asText } from "../src/reconcile/text.ts";
 import { PLANTED } from "./reconcile.ts";

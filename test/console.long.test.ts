@@ -16,7 +16,7 @@ import { freePort } from "../src/demo/sshd.ts";
 import { root } from "../src/demo/world.ts";
 import { isGoodsHolding } from "../src/core/holdings.ts";
 import { moneyKinds } from "../src/reconcile/sums.ts";
-import type { Total } from "../src/reconcile/totals.ts";
+import type { Total } from "../src/reconcile/rows.ts";
 import { SourceUnavailable } from "../src/core/errors.ts";
 import type { Office } from "../src/office/questions.ts";
 import { PASSWORD, testConsole } from "./support/console.ts";

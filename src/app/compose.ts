@@ -22,7 +22,7 @@ import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/recovery.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { Auditor } from "../engine/reconcile/auditor.ts";
-import { deepCostOf } from "../engine/reconcile/cost.ts";
+import { deepCostOf } from "../engine/reconcile/plan.ts";
 import { Nightly } from "../engine/reconcile/nightly.ts";
 import { pdfOf } from "../platform/parts.ts";
 import { carriedBy } from "../queue/queue.ts";

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Command } from "commander";
 import { EnvironmentError, exitCodes } from "../core/errors.ts";
-import { asCsv } from "../reconcile/csv.ts";
+import { asCsv } from "../reconcile/evidence.ts";
 import { agreementJournal, periodJournal } from "../reconcile/journal.ts";
 import type { Report } from "../reconcile/report.ts";
 import { asText, caseInWords } from "../reconcile/text.ts";

@@ -2,6 +2,7 @@
  * The request state machine: what may be done with a request next, and what follows from what happened. Pure: time and
  * chance come in with the event, nothing goes out but the next state and what to raise.
  */
+import { defined } from "./defined.ts";
 import { type Answer, type Breaker, type Finding, type Policy, unlistedFault } from "./outcome.ts";
 import type { Fault } from "./record.ts";
 import { later, type Moment, reached, sameMoment } from "./time.ts";
@@ -183,8 +184,7 @@ function raisedBy(request: RequestState, answer: Answer): Raise[] {
     raise.push({
       breaker: stop,
       detail,
-      ...(waitMs === undefined ? {} : { waitMs }),
-      ...(next === undefined ? {} : { next }),
+      ...defined({ waitMs, next }),
     });
   if (request.sends !== 1) return raise;
   if (answer.repeated) raise.push({ warning: "replayed", detail });

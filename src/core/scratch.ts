@@ -31,13 +31,8 @@ export interface Kept {
 /** In memory: for what is known to be small. */
 export function memoryScratch(): Scratch {
   const records = new Map<string, { key: string; text: string }>();
-  const lists = new Map<string, Map<string, { at: number; text: string }[]>>();
-  let added = 0;
-  const listOf = (list: string): Map<string, { at: number; text: string }[]> => {
-    const found = lists.get(list) ?? new Map<string, { at: number; text: string }[]>();
-    lists.set(list, found);
-    return found;
-  };
+  /** By list and key, those of a list in the order in which their keys came. */
+  const lists = new Map<string, Map<string, string[]>>();
   return {
     put(key, text) {
       const found = records.get(key);
@@ -61,22 +56,18 @@ export function memoryScratch(): Scratch {
     },
     count: () => records.size,
     add(list, key, text) {
-      const texts = listOf(list).get(key) ?? [];
-      texts.push({ at: ++added, text });
-      listOf(list).set(key, texts);
+      const keys = lists.get(list) ?? new Map<string, string[]>();
+      lists.set(list, keys.set(key, [...(keys.get(key) ?? []), text]));
     },
     take(list, key) {
-      const texts = listOf(list).get(key) ?? [];
-      listOf(list).delete(key);
-      return texts.map(({ text }) => text);
+      const texts = lists.get(list)?.get(key) ?? [];
+      lists.get(list)?.delete(key);
+      return texts;
     },
     left(list) {
-      const texts = [...listOf(list).values()].flat();
-      const first = texts.reduce<{ at: number; text: string } | null>(
-        (least, one) => (least === null || one.at < least.at ? one : least),
-        null,
-      );
-      return { count: texts.length, first: first?.text ?? null };
+      // A list's first key is that of its first text, for a key is taken whole.
+      const texts = [...(lists.get(list)?.values() ?? [])].flat();
+      return { count: texts.length, first: texts[0] ?? null };
     },
     close() {},
   };

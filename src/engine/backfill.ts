@@ -13,7 +13,7 @@ import type { Day } from "../core/holdings.ts";
 import { parseExact } from "../core/json.ts";
 import type { BackfillRow } from "../store/flows.ts";
 import { blocked } from "./breakers.ts";
-import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { audit, endpointOf, type Engine, type Flow } from "./engine.ts";
 import { howToGoOn } from "./schedule.ts";
 
 export interface Filling {
@@ -105,7 +105,7 @@ export class Backfills {
       const at = clock.now().wallMs;
       const event = known === null ? "backfill began" : "backfill goes on";
       const detail = `${flow.name}, ${from} to ${to}, at most ${share} % of the month's requests`;
-      store.journal.audit(at, { flow: flow.flow, event, detail, person });
+      audit(this.#engine, flow, event, detail, { person });
       if (known !== null) {
         store.backfills.goOn(known.backfill, share, at);
         return known.backfill;
@@ -176,25 +176,20 @@ export class Backfills {
       return since;
     };
     const end = (trouble: Trouble | null): BackfillRow => {
+      const event = trouble === null ? "backfill done" : "backfill paused";
       store.transaction(() => {
         const at = clock.now().wallMs;
         backfills.spend(backfill, spentSince());
         backfills.end(backfill, trouble, at);
         const { records, received, requests } = backfills.get(backfill);
         const brought = `${records} records of the period, ${received} of them new, ${requests} requests`;
-        store.journal.audit(at, {
-          flow: flow.flow,
-          event: trouble === null ? "backfill done" : "backfill paused",
-          detail: `${flow.name}, ${row.fromDay} to ${row.toDay}: ${trouble === null ? "" : `${trouble.message} `}${brought}`,
-        });
+        const why = trouble === null ? "" : `${trouble.message} `;
+        const detail = `${flow.name}, ${row.fromDay} to ${row.toDay}: ${why}${brought}`;
+        audit(this.#engine, flow, event, detail);
       });
       const result = backfills.get(backfill);
-      note(trouble === null ? "backfill done" : "backfill paused", {
-        flow: flow.name,
-        records: result.records,
-        received: result.received,
-        ...trouble,
-      });
+      const { records, received } = result;
+      note(event, { flow: flow.name, records, received, ...trouble });
       return result;
     };
     try {

@@ -19,7 +19,7 @@ import {
 } from "../store/deliveries.ts";
 import type { Disagreement, Finder } from "../store/reconciliation.ts";
 import type { Store } from "../store/store.ts";
-import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { audit, endpointOf, type Engine, type Flow, flowBeside } from "./engine.ts";
 
 /** Booked twice here and once there is for a person: the link stays with the one that has it. */
 export function arrived(
@@ -117,20 +117,14 @@ export const isRevisit = (
 ): boolean => store.waits.of(record)?.delivery === delivery;
 
 /** What a send or a read-back said of one delivery. Inside the transaction of the answer. */
-function keepWait(
-  { store, clock }: Engine,
-  flow: Flow,
-  delivery: number,
-  until: Waits[number],
-): void {
+function keepWait(engine: Engine, flow: Flow, delivery: number, until: Waits[number]): void {
+  const { waits } = engine.store;
   if (until === null) {
-    store.waits.end(delivery);
+    waits.end(delivery);
     return;
   }
-  store.waits.keep(delivery, Date.parse(until));
-  const detail = `for what settles it, until ${until} at the latest`;
-  const at = clock.now().wallMs;
-  store.journal.audit(at, { flow: flow.flow, delivery, event: "waits", detail });
+  waits.keep(delivery, Date.parse(until));
+  audit(engine, flow, "waits", `for what settles it, until ${until} at the latest`, { delivery });
 }
 
 /** What was delivered may settle a document that waits. Inside the transaction of its answer. */
@@ -169,8 +163,7 @@ export function revisit(engine: Engine, flow: Flow): void {
     for (const due of store.waits.due(flow.flow, at)) {
       if (!store.waits.reopen(due)) continue;
       const { delivery } = due;
-      const detail = "is it settled by now?";
-      store.journal.audit(at, { flow: flow.flow, delivery, event: "looked at", detail });
+      audit(engine, flow, "looked at", "is it settled by now?", { delivery });
     }
   });
 }
@@ -212,7 +205,7 @@ export function lost(
   if (delivery === null) return false;
   store.links.drop(flow.mapping.kind, flow.side, recordId);
   store.losses.lose(delivery, number, fault, at);
-  store.journal.audit(at, { flow: flow.flow, delivery, event: fault.code, detail: number });
+  audit(engine, flow, fault.code, number, { delivery });
   return true;
 }
 
@@ -237,7 +230,7 @@ export function leaveUnfinished(
 
 /** Asks which of them count by now; those are delivered. Returns how many. */
 export async function finish(engine: Engine, flow: Flow, signal: AbortSignal): Promise<number> {
-  const { store, clock } = engine;
+  const { store } = engine;
   const { unfinished } = flow.sink;
   if (unfinished === undefined) return 0;
   const waiting = store.unfinished.of(flow.flow, unfinished.fault.code).flatMap((one) => {
@@ -257,8 +250,7 @@ export async function finish(engine: Engine, flow: Flow, signal: AbortSignal): P
       for (const { delivery, counterpart } of done) {
         store.deliveries.end(delivery, store.unfinished.endOf(delivery), counterpart);
         store.incidents.end(delivery, "unfinished");
-        const entry = { flow: flow.flow, delivery, event: "finished", detail: counterpart };
-        store.journal.audit(clock.now().wallMs, entry);
+        audit(engine, flow, "finished", counterpart, { delivery });
       }
       return done.length;
     });
@@ -324,9 +316,8 @@ export function settleDifferences(
 export function arrivedByHand(engine: Engine, flow: Flow, link: Link, delivery: number): void {
   const carried = engine.store.deliveries.carried(delivery);
   if (carried === null) return;
-  const at = engine.clock.now().wallMs;
-  linkBoth(engine, flow, carried, otherId(link, flow.side), at);
-  auditFlow(engine, flow, "agrees again", { delivery, detail: link.number });
+  linkBoth(engine, flow, carried, otherId(link, flow.side), engine.clock.now().wallMs);
+  audit(engine, flow, "agrees again", link.number, { delivery });
 }
 
 function agree(engine: Engine, flow: Flow, { link }: Compared, finder: Finder): void {
@@ -336,7 +327,7 @@ function agree(engine: Engine, flow: Flow, { link }: Compared, finder: Finder): 
   const row = last === null ? null : disagreements.find(last.record, finder);
   if (row !== null) {
     disagreements.close(finder, row);
-    auditFlow(engine, flow, "agrees again", { delivery: row.delivery, detail: link.number });
+    audit(engine, flow, "agrees again", link.number, { delivery: row.delivery });
   }
   // Reconciliation compares the newest version, whether the receiver took it or not.
   const refused = disagreements.refused(flow.flow, id);
@@ -374,15 +365,8 @@ function openDifference(
   const lines = linesOf(flow, differences);
   const fault = known ?? differsFault(flow, lines, storm);
   engine.store.disagreements.open(finder, { record, delivery, was, digest }, fault, at);
-  auditFlow(engine, flow, "differs", { delivery, detail: `${link.number}: ${lines.join("; ")}` });
+  audit(engine, flow, "differs", `${link.number}: ${lines.join("; ")}`, { delivery });
 }
-
-const auditFlow = (
-  { store, clock }: Engine,
-  { flow }: Flow,
-  event: string,
-  told: { readonly delivery?: number; readonly detail: string },
-): void => store.journal.audit(clock.now().wallMs, { flow, event, ...told });
 
 function differsFault(flow: Flow, lines: readonly string[], storm: string | null): Fault {
   const takesChanges = flow.sink.writes === "upsert";
@@ -407,7 +391,7 @@ const shortened = (lines: readonly string[]): readonly string[] =>
 function announce(engine: Engine, flow: Flow, fields: string, documents: number): void {
   const to = endpointOf(flow.to);
   const notice = `${documents} documents differ in "${to}" from what was delivered, all in: ${fields}`;
-  auditFlow(engine, flow, "notice", { detail: notice });
+  audit(engine, flow, "notice", notice);
   engine.note("many differ", { flow: flow.name, documents, fields });
 }
 
@@ -518,9 +502,6 @@ export interface Attaching {
   readonly sinceMs: number | null;
 }
 
-/** A flow named `invoices` attaches by one named `invoices.pdf`: no configuration can name another one so. */
-const attachingName = (flow: string): string => `${flow}.pdf`;
-
 /** The flow that attaches PDFs to what `flow` delivers. @throws TypeError for a kind of document that has none */
 export function attachmentFlow(
   store: Store,
@@ -529,16 +510,8 @@ export function attachmentFlow(
 ): Flow {
   const kind = attachmentKind(flow.mapping.kind);
   if (kind === null) throw new TypeError(`flow ${flow.name}: a ${flow.mapping.kind} has no PDF`);
-  const name = attachingName(flow.name);
-  return {
-    ...flow,
-    flow: store.flows.open(name).flow,
-    name,
+  return flowBeside(store, flow, "pdf", {
     attachesTo: flow.name,
-    silenceMs: Infinity,
-    get paused() {
-      return flow.paused;
-    },
     mapping: attachmentMapping(kind, flow.mapping.kind),
     source: olderDocuments(store, flow, sinceMs),
     sink: {
@@ -554,7 +527,7 @@ export function attachmentFlow(
         }
       },
     },
-  };
+  });
 }
 
 /** Stores the record of a delivered document's attachment, where its flow attaches. Inside the same transaction. */

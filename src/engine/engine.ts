@@ -1,6 +1,7 @@
 /** What the engine works with. It knows the store and the contract of endpoints; nothing of HTTP, files or any ERP. */
 import type { Mapping, Sink, Source } from "../core/contract.ts";
 import type { Clock } from "../core/time.ts";
+import type { Entry } from "../store/journal.ts";
 import type { Side } from "../store/deliveries.ts";
 import type { Store } from "../store/store.ts";
 
@@ -93,4 +94,31 @@ export interface Flow {
 export type Schedule =
   { readonly everyMs: number } | { readonly cron: string; readonly timeZone: string };
 
+/** The endpoint that is no ERP. */
+export const PLATFORM = "platform";
+
 export const endpointOf = (name: string): string => name.split(".", 1)[0] as string;
+
+/** Writes down what happened to a flow, or to one of its deliveries. Inside a transaction. */
+export const audit = (
+  { store, clock }: Pick<Engine, "store" | "clock">,
+  { flow }: Pick<Flow, "flow">,
+  event: string,
+  detail: string,
+  about: Pick<Entry, "delivery" | "person"> = {},
+): void => store.journal.audit(clock.now().wallMs, { flow, event, detail, ...about });
+
+/** The flow `invoices.pdf` beside `invoices`: no configuration can name another one so, and both are paused together. */
+export function flowBeside(store: Store, flow: Flow, ending: string, more: Partial<Flow>): Flow {
+  const name = `${flow.name}.${ending}`;
+  return {
+    ...flow,
+    flow: store.flows.open(name).flow,
+    name,
+    silenceMs: Infinity,
+    ...more,
+    get paused() {
+      return flow.paused;
+    },
+  };
+}

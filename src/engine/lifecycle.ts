@@ -30,7 +30,7 @@ import { referenceTaken } from "./acknowledged.ts";
 import { hasForgotten } from "./breakers.ts";
 import { moved, recognised, waitsForFirst } from "./deliver.ts";
 import { goneBefore, isRevisit, undecidedBefore, waitsSince } from "./delivered.ts";
-import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { audit, endpointOf, type Engine, type Flow } from "./engine.ts";
 import { howToGoOn } from "./schedule.ts";
 
 export interface Ready {
@@ -328,26 +328,20 @@ const turnsOf = ({ side, mapping }: Flow): readonly Kind[] =>
 /** Null also where a person has seen to it and said so with a retry. */
 function judgeTurned({ engine, flow, link, delivery, number }: PendingDocument): Verdict | null {
   if (link !== null) return null;
-  const { store, clock } = engine;
+  const { store } = engine;
   const { recordId, record } = delivery;
   const links = turnsOf(flow).flatMap((kind) => store.links.find(kind, "platform", recordId) ?? []);
   const [booked] = links;
   if (booked === undefined) return null;
-  const audit = (event: string): void =>
-    store.journal.audit(clock.now().wallMs, {
-      flow: flow.flow,
-      delivery: delivery.delivery,
-      event,
-      detail: `${booked.kind} ${booked.number}, ${booked.erpId}`,
-    });
+  const told = `${booked.kind} ${booked.number}, ${booked.erpId}`;
   if (store.incidents.state(record, "turned") !== "retried") {
     const also = (): void => {
-      audit("turned");
+      audit(engine, flow, "turned", told, { delivery: delivery.delivery });
       store.incidents.open(delivery.delivery, "turned");
     };
     return quarantined(turnedFault(flow, booked, number), { also });
   }
-  audit("turned over");
+  audit(engine, flow, "turned over", told, { delivery: delivery.delivery });
   store.incidents.end(delivery.delivery, "turned");
   // What began in the ERP stays known as its own.
   for (const { kind, born } of links)
@@ -387,17 +381,12 @@ function judgeDoubled({ engine, flow, link, delivery, number }: PendingDocument)
 function judgeCorrected({ engine, flow, delivery, told }: PendingDocument): Verdict | null {
   const { correctedBefore: before, record } = delivery;
   if (before.length === 0) return null;
-  const { store, clock } = engine;
   const end = (): void => {
-    const { wallMs } = clock.now();
-    store.corrections.end(record, wallMs);
-    for (const { field, value, who } of before)
-      store.journal.audit(wallMs, {
-        flow: flow.flow,
-        delivery: delivery.delivery,
-        event: "correction ended",
-        detail: `a newer version came; ${who} had corrected ${field} to "${value}"`,
-      });
+    engine.store.corrections.end(record, engine.clock.now().wallMs);
+    for (const { field, value, who } of before) {
+      const detail = `a newer version came; ${who} had corrected ${field} to "${value}"`;
+      audit(engine, flow, "correction ended", detail, { delivery: delivery.delivery });
+    }
   };
   const now = new Map(leavesIn(told).map(({ field, value }) => [field, value]));
   const repeated = before.find(({ field, was }) => now.get(field) === was);

@@ -18,7 +18,7 @@ import { placeOf, toldOf } from "../core/silence.ts";
 import type { Store } from "../store/store.ts";
 import { takeAcknowledgements } from "./acknowledged.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
-import { endpointOf, type Engine, type Flow, usualLimits } from "./engine.ts";
+import { audit, endpointOf, type Engine, type Flow, flowBeside, usualLimits } from "./engine.ts";
 
 /** Why reading stopped early. */
 export interface Trouble {
@@ -73,8 +73,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
       const taken = store.transaction(() => {
         const told = takeAcknowledgements(engine, page, at);
         const notices = [...(page.notices ?? []), ...told];
-        for (const notice of notices)
-          store.journal.audit(at, { flow: flow.flow, event: "notice", detail: notice });
+        for (const notice of notices) audit(engine, flow, "notice", notice);
         const refused = keepRefused(engine, flow, page, at);
         storeReplies(engine, flow, page.replies ?? [], at);
         const stored = store.intake.page(flow.flow, page, at, list.see);
@@ -125,48 +124,45 @@ function brought({ store, clock }: Engine, { flow }: Flow): void {
 }
 
 /** Nothing lay there, or nothing was new: too long already? */
-function empty({ store, clock, note }: Engine, { flow, name, source, silenceMs: own }: Flow): void {
-  const silenceMs = own ?? source.silenceMs ?? null;
-  const at = clock.now().wallMs;
+function empty(engine: Engine, flow: Flow): void {
+  const { store, clock, note } = engine;
+  const silenceMs = flow.silenceMs ?? flow.source.silenceMs ?? null;
   const told = store.transaction(() => {
-    const silence = store.rhythms.empty(flow, at, silenceMs);
+    const silence = store.rhythms.empty(flow.flow, clock.now().wallMs, silenceMs);
     if (silence === null) return null;
-    const words = toldOf(silence, placeOf(source));
-    store.journal.audit(at, { flow, event: "silent", detail: words.message });
+    const words = toldOf(silence, placeOf(flow.source));
+    audit(engine, flow, "silent", words.message);
     return words;
   });
-  if (told !== null) note("silent", { flow: name, ...told });
+  if (told !== null) note("silent", { flow: flow.name, ...told });
 }
 
 /** Keeps what came and was refused, and returns what is new of it. Inside the page's transaction. */
 function keepRefused(
-  { store }: Engine,
-  { flow }: Flow,
+  engine: Engine,
+  flow: Flow,
   { whole, refused = [] }: Page,
   at: number,
 ): Record<"what" | "code" | "message" | "next", string>[] {
-  if (whole !== undefined) store.obstacles.whole(flow, whole);
+  const { obstacles } = engine.store;
+  if (whole !== undefined) obstacles.whole(flow.flow, whole);
   return refused.flatMap((refusal) => {
-    if (!store.obstacles.refuse(flow, refusal, at)) return [];
+    if (!obstacles.refuse(flow.flow, refusal, at)) return [];
     const { what, fault } = refusal;
     const { code, message, next } = fault;
-    store.journal.audit(at, { flow, event: "refused", detail: `${what}: ${message}` });
+    audit(engine, flow, "refused", `${what}: ${message}`);
     return [{ what, code, message, next }];
   });
 }
 
 /** Keeps what is not read as of now, and tells what is new of it. */
-function hindered({ store, clock, note }: Engine, flow: Flow, told: readonly Obstacle[]): void {
+function hindered(engine: Engine, flow: Flow, told: readonly Obstacle[]): void {
+  const { store, clock, note } = engine;
   if (store.obstacles.are(flow.flow, told)) return;
-  const at = clock.now().wallMs;
   const news = store.transaction(() => {
-    const fresh = store.obstacles.replace(flow.flow, told, at);
+    const fresh = store.obstacles.replace(flow.flow, told, clock.now().wallMs);
     for (const { what, fault } of fresh)
-      store.journal.audit(at, {
-        flow: flow.flow,
-        event: "not read",
-        detail: `${what}: ${fault.message}`,
-      });
+      audit(engine, flow, "not read", `${what}: ${fault.message}`);
     return fresh;
   });
   for (const { what, fault, behind, awaited } of news)
@@ -272,33 +268,31 @@ class ListReading {
     const since = store.obstacles.mend(flow, heldLists.shrank);
     const id = sha256(fault.message);
     store.obstacles.refuse(flow, { what: list.name, id, fault }, since ?? atMs);
-    const isNew = since === null;
-    if (isNew) store.journal.audit(atMs, { flow, event: "list torn", detail: fault.message });
-    return isNew ? fault : null;
+    if (since !== null) return null;
+    audit(this.#engine, this.#flow, "list torn", fault.message);
+    return fault;
   }
 
   #cameBack(record: number): void {
-    const { store, clock } = this.#engine;
-    const { flow } = this.#flow;
+    const { store } = this.#engine;
     store.lists.back(record);
     const told = store.disagreements.find(record, "list");
     if (told === null) return;
     store.disagreements.close("list", told);
     const { delivery } = told;
-    const detail = store.lists.idOf(record);
-    store.journal.audit(clock.now().wallMs, { flow, delivery, event: "listed again", detail });
+    audit(this.#engine, this.#flow, "listed again", store.lists.idOf(record), { delivery });
   }
 }
 
 /** Everything that was delivered and that the believed list lacks goes to a person. Inside a transaction. Returns how much. */
-function tellUnlisted({ store }: Engine, flow: Flow, atMs: number): number {
+function tellUnlisted(engine: Engine, flow: Flow, atMs: number): number {
+  const { store } = engine;
   const untold = store.lists.untold(flow.flow);
   for (const { record, id, delivery, state, sinceMs } of untold) {
     const fault = unlisted(flow, id, sinceMs);
     const row = { record, delivery, was: state, digest: "unlisted" };
     store.disagreements.open("list", row, fault, atMs);
-    const entry = { flow: flow.flow, delivery, event: "no longer listed", detail: id };
-    store.journal.audit(atMs, entry);
+    audit(engine, flow, "no longer listed", id, { delivery });
   }
   return untold.length;
 }
@@ -388,24 +382,15 @@ const nothing: Source = {
   },
 };
 
-/** A flow named `prices` replies by one named `prices.replies`: no configuration can name another one so. */
-export function replyFlow(store: Store, flow: Flow, sink: Sink): Flow {
-  const name = `${flow.name}.replies`;
-  return {
-    ...flow,
-    flow: store.flows.open(name).flow,
-    name,
+/** A flow named `prices` replies by one named `prices.replies`. */
+export const replyFlow = (store: Store, flow: Flow, sink: Sink): Flow =>
+  flowBeside(store, flow, "replies", {
     repliesTo: flow.name,
-    silenceMs: Infinity,
-    get paused() {
-      return flow.paused;
-    },
-    to: `${endpointOf(flow.from)}.${name}`,
+    to: `${endpointOf(flow.from)}.${flow.name}.replies`,
     mapping,
     source: nothing,
     sink: withoutIds(sink),
-  };
-}
+  });
 
 /** Nobody gives a reply an id, so nothing is linked. */
 const withoutIds = (sink: Sink): Sink => ({

@@ -4,6 +4,7 @@
  * and what differs becomes work for a person (ADR 0002, ADR 0009).
  */
 import type { Delivered, Inspection } from "../core/contract.ts";
+import { defined } from "../core/defined.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/time.ts";
 import { type Link, otherId, ownId } from "../store/deliveries.ts";
@@ -201,16 +202,16 @@ function deliveredIn({ store }: Engine, { flow, side, sink }: Flow): (asked: Ask
       bodies.set(request, store.requests.get(request)?.body || null);
     const body = request === null ? null : (bodies.get(request) ?? null);
     const id = ownId(link, side);
-    const wait = store.waits.ofDocument(flow, id);
-    const waitsUntil = wait === null ? {} : { waitsUntil: new Date(wait.untilMs).toISOString() };
-    const { linkedMs } = link;
-    const deliveredAt =
-      linkedMs === undefined ? {} : { deliveredAt: new Date(linkedMs).toISOString() };
-    const last =
-      request === null || sink.acknowledged?.inspected !== true
-        ? null
-        : store.acknowledgements.last(request, link.number);
-    const told = last === null ? {} : { told: last };
-    return { id, counterpart: otherId(link, side), body, ...deliveredAt, ...told, ...waitsUntil };
+    const isTold = request !== null && sink.acknowledged?.inspected === true;
+    const told = isTold ? store.acknowledgements.last(request, link.number) : null;
+    const more = defined({
+      deliveredAt: instantOf(link.linkedMs),
+      told: told ?? undefined,
+      waitsUntil: instantOf(store.waits.ofDocument(flow, id)?.untilMs),
+    });
+    return { id, counterpart: otherId(link, side), body, ...more };
   };
 }
+
+const instantOf = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : new Date(ms).toISOString();

@@ -3,7 +3,7 @@ import { holdingKindOf } from "../core/kinds.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import type { Auditor } from "../engine/reconcile/auditor.ts";
 import { AGAIN, DAEMON, type Nightly } from "../engine/reconcile/nightly.ts";
-import { telling } from "../engine/reconcile/settle.ts";
+import { telling } from "../engine/reconcile/keep.ts";
 import type { Bucket } from "../reconcile/case.ts";
 import type { Unasked } from "../reconcile/report.ts";
 import type { CaseRow } from "../reconcile/rows.ts";
@@ -77,7 +77,7 @@ const TRIED_AGAIN = "It is tried again every hour; see what its message says.";
 
 const FIRST_MAX = 5;
 
-/** A part that the books have received: it is told once all is paid (reconcile/reasons.ts). */
+/** A part that the books have received: it is told once all is paid (reconcile/judge.ts). */
 const clears = ({ row }: KnownDifference): boolean => row?.cause?.code === "partly-paid";
 
 /** What is not settled, from the store. */

@@ -12,7 +12,7 @@ import { linkBoth } from "../engine/delivered.ts";
 import { faultOf, referencesOf, tellWaiting } from "../engine/lifecycle.ts";
 import { moved } from "../engine/deliver.ts";
 import { endpointOf, type Engine, type Flow } from "../engine/engine.ts";
-import { acceptResolved } from "../engine/reconcile/settle.ts";
+import { acceptResolved } from "../engine/reconcile/keep.ts";
 import type { Entry } from "../store/journal.ts";
 import { otherId } from "../store/deliveries.ts";
 import type { QuarantinedRow } from "../store/queries.ts";

@@ -8,7 +8,7 @@ import { Daemon } from "../engine/daemon.ts";
 import { WaitsFor } from "../core/errors.ts";
 import type { Holding } from "../core/holdings.ts";
 import { tell } from "../engine/reconcile/told.ts";
-import { causeOf } from "../reconcile/reasons.ts";
+import { causeOf } from "../reconcile/judge.ts";
 import { OfficeError } from "./answers.ts";
 import { storeOffice } from "./questions.ts";
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type Budget, runShareOf, usualBudget } from "../core/budget.ts";
 import type { Endpoint, Sink, Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
+import { defined } from "../core/defined.ts";
 import { sliceArray } from "../core/json.ts";
 import { type Exchange, openClient, type PlatformOptions } from "./client.ts";
 import type { Operation } from "./contract/operation.ts";
@@ -43,7 +44,7 @@ export function openPlatform(options: EndpointOptions): PlatformEndpoint {
     const { cursorWalk }: Operation = operations[list];
     const options = { list, query, ...reading };
     return cursorWalk
-      ? walkSource(client, { ...options, ...(detail === undefined ? {} : { detail }) })
+      ? walkSource(client, { ...options, ...defined({ detail }) })
       : listingSource(client, options);
   };
 

@@ -1,5 +1,6 @@
 /** What an exchange with the platform means. The only file that interprets HTTP statuses and error codes. */
 import { PAUSED, WAITS_FOR_BUDGET } from "../core/budget.ts";
+import { defined } from "../core/defined.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Breaker } from "../core/outcome.ts";
 import { type AnswerName, executed, platformAdvice, type PlatformAnswer } from "./answers.ts";
@@ -31,8 +32,7 @@ export function answerOf(
   }
   if (exchange.kind !== "answer") return { name: exchange.kind, detail: exchange.detail };
   const { status, headers } = exchange;
-  const requestId = headers["x-request-id"];
-  const extra = requestId === undefined ? {} : { requestId };
+  const extra = defined({ requestId: headers["x-request-id"] });
   if (status >= 200 && status < 300) return { ...successOf(exchange, read), ...extra };
   const failure = failureOf(exchange, now);
   // What is not there needs no deleting.
@@ -41,7 +41,7 @@ export function answerOf(
   return {
     name,
     detail: `${status} ${failure.code || "(no code)"}${failure.message ? `: ${failure.message}` : ""}`,
-    ...(failure.waitMs === undefined ? {} : { waitMs: failure.waitMs }),
+    ...defined({ waitMs: failure.waitMs }),
     ...(name === "invalid" || name === "not-found" || name === "unsupported"
       ? { fault: faultOf(status, failure) }
       : {}),
@@ -151,8 +151,7 @@ export function bodyOf(exchange: Exchange, what: string, now: Date): HttpAnswer 
     `${what} could not be read: ${exchange.status} ${failure.code} ${failure.message}`.trim(),
     {
       next: (stop && platformAdvice[stop]) ?? "It is tried again by itself.",
-      ...(failure.waitMs === undefined ? {} : { waitMs: failure.waitMs }),
-      ...(stop === undefined ? {} : { stop }),
+      ...defined({ waitMs: failure.waitMs, stop }),
     },
   );
 }

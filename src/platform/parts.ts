@@ -3,6 +3,7 @@
  * Paths, page sizes and the way a list is read come from the table of operations.
  */
 import type { Offer, Offers } from "../core/contract.ts";
+import { defined } from "../core/defined.ts";
 import type { ListOperation, OperationId } from "./contract/operations.ts";
 import type { PdfOperation } from "./pdf.ts";
 import type { Detail } from "./walk.ts";
@@ -89,7 +90,7 @@ export const pdfOf = (source: string): PdfOperation | null =>
 
 const offered = <Part extends object>(
   parts: Readonly<Record<string, Part>>,
-  more: (part: Part) => Partial<Offer> = () => ({}),
+  more: (part: Part) => Partial<Offer>,
 ): Readonly<Record<string, Offer>> =>
   Object.fromEntries(
     Object.entries(parts).map(([name, part]) => [
@@ -100,8 +101,6 @@ const offered = <Part extends object>(
 
 /** Told without an address or a key, as a connector tells its own. */
 export const platformOffers: Offers = {
-  sources: offered<SourcePart>(sources, ({ pdf }) => (pdf === undefined ? {} : { pdf })),
-  sinks: offered<SinkPart>(sinks, ({ anonymous }) =>
-    anonymous === undefined ? {} : { anonymous },
-  ),
+  sources: offered<SourcePart>(sources, ({ pdf }) => defined({ pdf })),
+  sinks: offered<SinkPart>(sinks, ({ anonymous }) => defined({ anonymous })),
 };

@@ -3,6 +3,7 @@
  * away, and what fails says in words what is wrong with Redis and what to do.
  */
 import { Redis } from "ioredis";
+import { defined } from "../core/defined.ts";
 
 export interface RedisAddress {
   /** `redis://host:6379`, `rediss://` over TLS; a database as its path. No user name or password in it. */
@@ -120,8 +121,7 @@ export async function within(ms: number, work: Promise<unknown>): Promise<void> 
 
 function connect({ url, username, password }: RedisAddress, options: object): Redis {
   const redis = new Redis(url, {
-    ...(username === null ? {} : { username }),
-    ...(password === null ? {} : { password }),
+    ...defined({ username: username ?? undefined, password: password ?? undefined }),
     connectTimeout: CONNECT_MS,
     connectionName: "fuelbridge",
     retryStrategy: (times) => Math.min(times * 200, RECONNECT_MS_MAX),

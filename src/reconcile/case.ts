@@ -8,6 +8,12 @@ import type { Facts, Holding, HoldingKind, Role } from "../core/holdings.ts";
 export const sides = ["platform", "books"] as const;
 export type Side = (typeof sides)[number];
 
+/** The same of each side. */
+export const both = <Of>(of: (side: Side) => Of): Readonly<Record<Side, Of>> => ({
+  platform: of("platform"),
+  books: of("books"),
+});
+
 /** Records as both sides tell them now. A record may come twice: its newest version counts. */
 export type Records = Readonly<Record<Side, readonly Holding[]>>;
 

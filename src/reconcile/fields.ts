@@ -22,7 +22,7 @@ import {
   type Told,
 } from "./case.ts";
 import { gallonsOf, moneyKinds } from "./sums.ts";
-import { totalPaid } from "./payments.ts";
+import { totalPaid } from "./match.ts";
 
 /** Every difference of a case with records on both sides, each field once; the mapped comparison's words count. */
 export function differencesOf(one: Case, told: Told | null, ignore: Ignore): FieldDifference[] {

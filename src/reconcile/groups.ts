@@ -1,7 +1,23 @@
 /** Records of one kind, and the groups that proof joins them into. */
-import { type Holding, type HoldingKind, identityOf, type Role } from "../core/holdings.ts";
+import {
+  type Holding,
+  type HoldingKind,
+  identityOf,
+  partyRole,
+  type Role,
+  roles,
+} from "../core/holdings.ts";
 import { foldedNumber } from "../core/keys.ts";
-import { otherSide, type Proof, type Records, type Side } from "./case.ts";
+import {
+  both,
+  isOnBoth,
+  type Judged,
+  type Link,
+  otherSide,
+  type Proof,
+  type Records,
+  type Side,
+} from "./case.ts";
 
 export type Alias = (side: Side, holding: Holding) => string | null;
 
@@ -37,7 +53,7 @@ type ByText = Readonly<Record<Side, ReadonlyMap<string, readonly Node[]>>>;
 export class Table {
   readonly kind: HoldingKind;
   readonly nodes: readonly Node[];
-  readonly #byId: Readonly<Record<Side, ReadonlyMap<string, readonly Node[]>>>;
+  readonly #byId: ByText;
   readonly byNumber: ByText;
   readonly byMark: ByText;
 
@@ -50,10 +66,10 @@ export class Table {
         node.group = { nodes: [node], by: null };
         return [node];
       });
-    const nodes = { platform: nodesOf("platform"), books: nodesOf("books") };
+    const nodes = both(nodesOf);
     this.kind = kind;
     this.nodes = [...nodes.platform, ...nodes.books];
-    const byId = (side: Side) => {
+    this.#byId = both((side) => {
       const named = nodes[side].flatMap((node) =>
         [node.holding.id, ...(node.holding.aliases ?? [])].map((id) => ({ id, node })),
       );
@@ -62,12 +78,9 @@ export class Table {
       for (const { id, node } of named.toSorted((one, other) => rankOf(one) - rankOf(other)))
         byEach.set(id, [...(byEach.get(id) ?? []), node]);
       return byEach;
-    };
-    this.#byId = { platform: byId("platform"), books: byId("books") };
-    const by = (keyOf: (node: Node) => string | null): ByText => ({
-      platform: grouped(nodes.platform, keyOf),
-      books: grouped(nodes.books, keyOf),
     });
+    const by = (keyOf: (node: Node) => string | null): ByText =>
+      both((side) => grouped(nodes[side], keyOf));
     this.byNumber = by(({ number }) => (number === null ? null : comparedAs(kind, number)));
     this.byMark = by(({ holding }) => holding.mark);
   }
@@ -85,7 +98,7 @@ const rankOf = ({ id, node }: { readonly id: string; readonly node: Node }): num
   id === node.holding.id ? 0 : 1;
 
 /** Is it a party of this role? One of a list that has all of them is. */
-export const isOfRole = ({ role }: Holding, wanted: Role | null): boolean =>
+const isOfRole = ({ role }: Holding, wanted: Role | null): boolean =>
   wanted === null || role === undefined || role === wanted;
 
 /** By a key; what has none is left out. */
@@ -134,3 +147,115 @@ export function marked(table: Table, { side, holding }: Node): readonly Node[] {
     ? (table.byNumber[other].get(comparedAs(table.kind, holding.mark)) ?? [])
     : [byId];
 }
+
+// Parties in one language: the books' code where it is known, by the parties themselves or by the store's links.
+
+type Party = string | null | undefined;
+
+/** A code is a party's together with what the party is to us. Role null: it is not known. */
+export interface Names {
+  /** Of a document or payment: the same text for the same party on both sides; null: none is shown. */
+  partyOf(node: Node): string | null;
+  /** For people: the books' code where it is known. */
+  shown(side: Side, party: Party, role: Role | null): string | null;
+  /** Do both sides know it? */
+  isShared(side: Side, party: Party, role: Role | null): boolean;
+}
+
+/**
+ * Parties must be joined before the first question. `documents`: what is joined of them tells the names that only a
+ * cross-reference table of the mapping knows.
+ */
+export function namesOf(
+  parties: Table,
+  links: readonly Link[],
+  documents: readonly Table[] = [],
+): Names {
+  const codes = learnedFrom(documents);
+  for (const { kind, platformId, erpId, role = null } of links)
+    if (kind === "party")
+      for (const one of role === null ? roles : [role]) codes.set(keyOf(platformId, one), erpId);
+  const linked = new Set(
+    [...codes].map(([key, code]) => `${key.slice(0, key.indexOf(" "))} ${code}`),
+  );
+  const codeFor = (party: string, role: Role | null): string | undefined =>
+    role === null
+      ? roles.map((one) => codes.get(keyOf(party, one))).find((code) => code !== undefined)
+      : codes.get(keyOf(party, role));
+
+  const recordOf = (side: Side, party: string, role: Role | null): Node | undefined =>
+    parties.find(side, party, role) ??
+    parties.byNumber[side].get(party)?.find(({ holding }) => isOfRole(holding, role));
+
+  const shown: Names["shown"] = (side, party, role) => {
+    if (party === null || party === undefined || party === "") return null;
+    const record = recordOf(side, party, role);
+    const there = record?.group.nodes.find(
+      (node) => node.side === "books" && isOfRole(node.holding, role),
+    );
+    if (there !== undefined) return codeOf(there);
+    return side === "platform" ? (codeFor(party, role) ?? `platform ${party}`) : party;
+  };
+  return {
+    shown,
+    partyOf: ({ side, holding }) => shown(side, holding.facts.party, partyRole(holding)),
+    isShared(side, party, role) {
+      if (party === null || party === undefined || party === "") return false;
+      const record = recordOf(side, party, role);
+      if (record !== undefined && record.group.nodes.some((node) => node.side === otherSide(side)))
+        return true;
+      if (side === "platform") return codeFor(party, role) !== undefined;
+      return (role === null ? roles : [role]).some((one) => linked.has(`${one} ${party}`));
+    },
+  };
+}
+
+const keyOf = (platformId: string, role: Role): string => `${role} ${platformId}`;
+
+/** The platform's parties that all joined documents of a role name alike, by the books' codes. */
+function learnedFrom(documents: readonly Table[]): Map<string, string> {
+  const learned = new Map<string, string>();
+  for (const [key, codes] of namedIn(documents)) {
+    const [code, another] = codes;
+    if (code !== undefined && another === undefined) learned.set(key, code);
+  }
+  return learned;
+}
+
+/** By {@link keyOf}: what joined documents call a party of the platform in the books. */
+export function namedIn(documents: readonly Table[]): Map<string, Set<string>> {
+  const named = new Map<string, Set<string>>();
+  const groups = new Set(documents.flatMap(({ nodes }) => nodes.map(({ group }) => group)));
+  for (const { nodes } of groups) {
+    const of = (side: Side): string[] =>
+      nodes.flatMap((node) => (node.side === side ? (node.holding.facts.party ?? []) : []));
+    const role = nodes.map(({ holding }) => partyRole(holding)).find((one) => one !== null);
+    if (role === undefined || role === null) continue;
+    for (const platform of of("platform")) {
+      const key = keyOf(platform, role);
+      named.set(key, new Set([...(named.get(key) ?? []), ...of("books")]));
+    }
+  }
+  return named;
+}
+
+/**
+ * The platform's parties in the books' words where documents that both sides have name them alike: a cross-reference table
+ * of the mapping knows what no record joins. One that documents name in two ways keeps the platform's name.
+ */
+export function inBooksWords(judged: readonly Judged[]): readonly Judged[] {
+  const named = new Map<string, Set<string>>();
+  for (const one of judged) {
+    const { platform, books } = one.parties;
+    const differs = one.differences.some(({ field }) => field === "party" || field === "record");
+    if (!isOnBoth(one) || differs || platform === null || books === null) continue;
+    named.set(platform, (named.get(platform) ?? new Set()).add(books));
+  }
+  return judged.map((one) => {
+    const [name, another] = named.get(one.parties.platform ?? "") ?? [];
+    if (name === undefined || another !== undefined) return one;
+    return { ...one, parties: { ...one.parties, platform: name } };
+  });
+}
+
+const codeOf = ({ holding }: Node): string => holding.facts.number ?? holding.id;

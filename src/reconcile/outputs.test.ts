@@ -6,7 +6,7 @@ import { tellOf, twoSides } from "../../test/support/two-sides.ts";
 import { table } from "../views/table.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Facts } from "../core/holdings.ts";
-import { asCsv } from "./csv.ts";
+import { asCsv } from "./evidence.ts";
 import { type Asked, reconcile, type Report } from "./report.ts";
 import { asText } from "./text.ts";
 

@@ -5,13 +5,25 @@
 import { type Ignore, inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Day, Holding, HoldingKind, Period, Strength } from "../core/holdings.ts";
-import { type Balance, balancesOf, ledgerNotices, type LedgerRow } from "./balances.ts";
-import { type Case, isOpen, type Judged, type Records, type Side, sides } from "./case.ts";
-import { type Count, failuresOf, type ListCount, untied } from "./reasons.ts";
-import { distinct, grouped } from "./groups.ts";
-import { judgeAll, type Judging } from "./judge.ts";
-import { inBooksWords } from "./names.ts";
-import { type CaseRow, rowsOf } from "./rows.ts";
+import {
+  type Balance,
+  balancesOf,
+  type Bridge,
+  bridgesOf,
+  type CaseRow,
+  type Group,
+  groupsOf,
+  ledgerNotices,
+  type LedgerRow,
+  type PartyMonth,
+  partyMonthsOf,
+  rowsOf,
+  type Total,
+  totalsOf,
+} from "./rows.ts";
+import { both, type Case, isOpen, type Judged, type Records, type Side, sides } from "./case.ts";
+import { type Count, failuresOf, judgeAll, type Judging, type ListCount, untied } from "./judge.ts";
+import { distinct, grouped, inBooksWords } from "./groups.ts";
 import {
   amountOf,
   type Control,
@@ -20,16 +32,6 @@ import {
   controlsOf,
   moneyKinds,
 } from "./sums.ts";
-import {
-  type Bridge,
-  bridgesOf,
-  type Group,
-  groupsOf,
-  type PartyMonth,
-  partyMonthsOf,
-  type Total,
-  totalsOf,
-} from "./totals.ts";
 
 export interface Asked extends Judging {
   /** Calendar days of the company; null: everything that was read. */
@@ -119,10 +121,7 @@ export interface AccountTotal {
 
 /** Judges every case once and proves the sums. Pure. */
 export function reconcile(asked: Asked): Report {
-  const rows: Records = {
-    platform: distinct(asked.records.platform),
-    books: distinct(asked.records.books),
-  };
+  const rows = both((side) => distinct(asked.records[side]));
   const controls = controlsOf(rows);
   const before = failuresOf({ ...asked, rows, controls });
   const judged = before.length > 0 ? [] : inBooksWords(judgeAll(asked.cases, asked));

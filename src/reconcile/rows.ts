@@ -1,7 +1,5 @@
 /** Judged cases as rows of a report, in an order that people and scripts can rely on. */
-import { inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
-import type { Fault } from "../core/record.ts";
 import {
   type Day,
   type Holding,
@@ -10,17 +8,23 @@ import {
   type Period,
   type Role,
 } from "../core/holdings.ts";
+import type { Fault } from "../core/record.ts";
+import { inDigits } from "../ledger/compare.ts";
 import {
+  both,
   type Bucket,
+  buckets,
   type FieldDifference,
+  isOpen,
   type Judged,
   leading,
   numberOf,
   otherSide,
   type Proof,
   type Side,
+  sides,
 } from "./case.ts";
-import { amountOf, gallonsOf, openOf } from "./sums.ts";
+import { amountOf, gallonsOf, moneyKinds, openOf } from "./sums.ts";
 
 /** One record of a case. */
 export interface RecordRow {
@@ -101,12 +105,8 @@ export const byText = (one: string, other: string): number =>
 
 function rowOf(one: Judged, period: Period | null): CaseRow {
   const { began, parties } = one;
-  const sum = (side: Side, of: (holding: Holding) => Decimal): string =>
-    inDigits(Decimal.sum(one[side].map(of)));
-  const both = (of: (holding: Holding) => Decimal) => ({
-    platform: sum("platform", of),
-    books: sum("books", of),
-  });
+  const sums = (of: (holding: Holding) => Decimal) =>
+    both((side) => inDigits(Decimal.sum(one[side].map(of))));
   const days = [began, otherSide(began)].map((side) => leading(one[side])?.facts.days?.date);
   const [day] = days.filter((one) => one !== undefined && one !== null);
   return {
@@ -121,10 +121,10 @@ function rowOf(one: Judged, period: Period | null): CaseRow {
     parties,
     day: day ?? null,
     within: period === null || day === undefined || (day >= period.from && day <= period.to),
-    records: { platform: one.platform.map(recordRow), books: one.books.map(recordRow) },
-    amount: both(amountOf),
-    open: both(openOf),
-    gallons: both(gallonsOf),
+    records: both((side) => one[side].map(recordRow)),
+    amount: sums(amountOf),
+    open: sums(openOf),
+    gallons: sums(gallonsOf),
     differences: one.differences,
     cause: one.cause,
     overdue: one.overdue,
@@ -143,3 +143,244 @@ const recordRow = (holding: Holding): RecordRow => ({
   open: inDigits(openOf(holding)),
   gallons: inDigits(gallonsOf(holding)),
 });
+
+// Counts and sums of cases: by bucket, by party and month, from one side's total to the other's, and what is alike.
+
+interface SideSum {
+  /** Records, ended ones included. */
+  readonly records: number;
+  readonly amount: string;
+  /** Of orders and tickets; of other kinds `0.00`. */
+  readonly gallons: string;
+}
+
+export interface Total extends Readonly<Record<Side, SideSum>> {
+  readonly kind: HoldingKind;
+  readonly bucket: Bucket;
+  readonly cases: number;
+}
+
+/** One per kind and bucket that has any case. */
+export function totalsOf(cases: readonly CaseRow[]): Total[] {
+  return holdingKinds.flatMap((kind) => {
+    const ofKind = cases.filter((row) => row.kind === kind);
+    return buckets.flatMap((bucket) => {
+      const rows = ofKind.filter((row) => row.bucket === bucket);
+      const sum = (side: Side): SideSum => ({
+        records: rows.reduce((count, { records }) => count + records[side].length, 0),
+        amount: inDigits(sumOnSide(rows, side)),
+        gallons: inDigits(Decimal.sum(rows.map(({ gallons }) => Decimal.of(gallons[side])))),
+      });
+      return rows.length === 0 ? [] : [{ kind, bucket, cases: rows.length, ...both(sum) }];
+    });
+  });
+}
+
+const sumOnSide = (rows: readonly CaseRow[], side: Side): Decimal =>
+  Decimal.sum(rows.map(({ amount }) => Decimal.of(amount[side])));
+
+export interface PartyMonth extends Readonly<Record<Side, string>> {
+  readonly kind: HoldingKind;
+  readonly party: string;
+  /** `2026-10`, of the side where the case began. */
+  readonly month: string;
+  /** Platform less books. */
+  readonly difference: string;
+}
+
+/** Each side's amounts under the party that it names itself: another payer shows as two rows. */
+export function partyMonthsOf(cases: readonly CaseRow[]): PartyMonth[] {
+  const sums = new Map<string, Record<Side, Decimal> & Omit<PartyMonth, Side | "difference">>();
+  for (const { kind, parties, day, amount, records } of cases) {
+    if (!moneyKinds.has(kind)) continue;
+    for (const side of sides) {
+      if (records[side].length === 0) continue;
+      const [party, month] = [parties[side] ?? "none", day?.slice(0, 7) ?? "none"];
+      const key = `${kind} ${month} ${party}`;
+      const row = sums.get(key) ?? { kind, party, month, ...both(() => Decimal.zero) };
+      row[side] = row[side].plus(Decimal.of(amount[side]));
+      sums.set(key, row);
+    }
+  }
+  return [...sums.values()]
+    .toSorted(
+      (one, other) =>
+        holdingKinds.indexOf(one.kind) - holdingKinds.indexOf(other.kind) ||
+        byText(one.party, other.party) ||
+        byText(one.month, other.month),
+    )
+    .map(({ platform, books, ...row }) => ({
+      ...row,
+      platform: inDigits(platform),
+      books: inDigits(books),
+      difference: inDigits(platform.minus(books)),
+    }));
+}
+
+/** From the platform's total to the books': platform - sum of the steps = books. */
+export interface Bridge extends Readonly<Record<Side, string>> {
+  readonly kind: HoldingKind;
+  /** Per bucket, platform less books; buckets without any are left out. */
+  readonly steps: readonly { readonly bucket: Bucket; readonly difference: string }[];
+}
+
+export function bridgesOf(cases: readonly CaseRow[]): Bridge[] {
+  return holdingKinds.flatMap((kind): Bridge[] => {
+    const ofKind = cases.filter((row) => row.kind === kind);
+    if (!moneyKinds.has(kind) || ofKind.length === 0) return [];
+    const steps = buckets.flatMap((bucket) => {
+      const rows = ofKind.filter((row) => row.bucket === bucket);
+      const difference = sumOnSide(rows, "platform").minus(sumOnSide(rows, "books"));
+      return bucket === "equal" || rows.length === 0
+        ? []
+        : [{ bucket, difference: inDigits(difference) }];
+    });
+    return [{ kind, steps, ...both((side) => inDigits(sumOnSide(ofKind, side))) }];
+  });
+}
+
+/** Cases of a kind that are alike: one alarm, where each alone would hide what happened. */
+export interface Group {
+  readonly kind: HoldingKind;
+  readonly bucket: Bucket;
+  readonly code: string;
+  readonly fields: readonly string[];
+  /** Ids of the report's cases. */
+  readonly cases: readonly string[];
+  /** More than 20 and more than a fifth of the kind: told as one mismatch and not one by one. */
+  readonly isStorm: boolean;
+}
+
+const STORM_CASES = 20;
+const STORM_SHARE = 0.2;
+
+/** Of what keeps the sides from agreeing, the largest first. */
+export function groupsOf(cases: readonly CaseRow[]): Group[] {
+  const groups = new Map<string, Omit<Group, "isStorm"> & { cases: string[] }>();
+  for (const { kind, bucket, cause, differences, case: id } of cases.filter(isOpen)) {
+    const fields = [...new Set(differences.map(({ field }) => fieldOf(field)))].toSorted(byText);
+    const code = cause?.code ?? "";
+    const key = [kind, bucket, code, ...fields].join("\n");
+    const group = groups.get(key) ?? { kind, bucket, code, fields, cases: [] };
+    group.cases.push(id);
+    groups.set(key, group);
+  }
+  return [...groups.values()]
+    .map((group) => {
+      const ofKind = cases.filter(({ kind }) => kind === group.kind).length;
+      const count = group.cases.length;
+      return { ...group, isStorm: count > STORM_CASES && count > ofKind * STORM_SHARE };
+    })
+    .toSorted((one, other) => other.cases.length - one.cases.length);
+}
+
+/** `lines.2.amount` and `lines.3.amount` are one field here. */
+const fieldOf = (field: string): string => field.replace(/^lines\.\d+/, "lines");
+
+// What is open by party, side by side, by how long it has been due.
+
+export interface LedgerRow {
+  readonly kind: "invoice" | "bill";
+  readonly party: string;
+  readonly open: Decimal;
+}
+
+/** Days past the due date: not yet due, 1 to 30, 31 to 60, 61 to 90, older. */
+export const ages = ["current", "30", "60", "90", "older"] as const;
+type Age = (typeof ages)[number];
+
+export interface Balance {
+  /** `invoice`: receivable; `bill`: payable. */
+  readonly kind: "invoice" | "bill";
+  readonly party: string;
+  readonly platform: Aging;
+  readonly books: Aging;
+  /** Platform less books. */
+  readonly difference: string;
+  /** By the books' ledger; null: it was not asked. */
+  readonly ledger: string | null;
+}
+
+export interface Aging extends Readonly<Record<Age, string>> {
+  readonly total: string;
+}
+
+/** Of everything that was read, whatever its date: neither side tells the balances of past days. */
+export function balancesOf(
+  judged: readonly Judged[],
+  ledger: readonly LedgerRow[],
+  today: Day,
+): Balance[] {
+  const sums = new Map<string, Sums>();
+  const sumsOf = (kind: "invoice" | "bill", party: string): Sums => {
+    const key = `${kind} ${party}`;
+    const found = sums.get(key) ?? { kind, party, ...both(nothing), ledger: null };
+    sums.set(key, found);
+    return found;
+  };
+  for (const { kind, parties, ...records } of judged) {
+    if (kind !== "invoice" && kind !== "bill") continue;
+    for (const side of sides)
+      for (const holding of records[side]) {
+        const open = openOf(holding);
+        if (open.sign === 0) continue;
+        const aging = sumsOf(kind, parties[side] ?? "none")[side];
+        const age = ageOf(holding, today);
+        aging[age] = aging[age].plus(open);
+      }
+  }
+  for (const { kind, party, open } of ledger) {
+    const row = sumsOf(kind, party);
+    row.ledger = (row.ledger ?? Decimal.zero).plus(open);
+  }
+  return [...sums.values()]
+    .toSorted((one, other) => byText(one.kind, other.kind) * -1 || byText(one.party, other.party))
+    .map(balanceOf);
+}
+
+interface Sums extends Record<Side, Record<Age, Decimal>> {
+  readonly kind: "invoice" | "bill";
+  readonly party: string;
+  ledger: Decimal | null;
+}
+
+const nothing = (): Record<Age, Decimal> => ofAges(() => Decimal.zero);
+
+const ofAges = <Of>(of: (age: Age) => Of) =>
+  Object.fromEntries(ages.map((age) => [age, of(age)])) as Record<Age, Of>;
+
+const DAY_MS = 86_400_000;
+
+function ageOf({ facts: { days } }: Holding, today: Day): Age {
+  const due = days?.due ?? days?.date ?? today;
+  const late = (Date.parse(today) - Date.parse(due)) / DAY_MS;
+  if (late <= 0) return "current";
+  if (late <= 30) return "30";
+  if (late <= 60) return "60";
+  return late <= 90 ? "90" : "older";
+}
+
+function balanceOf({ kind, party, ledger, ...sums }: Sums): Balance {
+  const totals = both((side) => Decimal.sum(ages.map((age) => sums[side][age])));
+  return {
+    kind,
+    party,
+    ...both((side) => ({
+      ...ofAges((age) => inDigits(sums[side][age])),
+      total: inDigits(totals[side]),
+    })),
+    difference: inDigits(totals.platform.minus(totals.books)),
+    ledger: ledger === null ? null : inDigits(ledger),
+  };
+}
+
+/** Where the books' own documents do not add up to their ledger, a list may have left some out. */
+export const ledgerNotices = (balances: readonly Balance[]): string[] =>
+  balances.flatMap(({ kind, party, books, ledger }) =>
+    ledger === null || Decimal.of(ledger).equals(Decimal.of(books.total))
+      ? []
+      : [
+          `${party}: the books' ledger has ${ledger} ${kind === "invoice" ? "receivable" : "payable"}, its open ` +
+            `documents ${books.total}: entries without a document (payments on account), or documents that were not shown`,
+        ],
+  );

@@ -2,11 +2,9 @@
 import { inDigits, inWords, labelOf } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import { isGoodsHolding, type Strength } from "../core/holdings.ts";
-import { ages, type Balance } from "./balances.ts";
+import { ages, type Balance, type CaseRow, type Group, type Total } from "./rows.ts";
 import { isOpen, manyOf, type Side } from "./case.ts";
 import type { Report, Unasked } from "./report.ts";
-import type { CaseRow } from "./rows.ts";
-import type { Group, Total } from "./totals.ts";
 
 /** Columns for the terminal, given a header and rows. */
 export type Table = (header: readonly string[], rows: readonly (readonly string[])[]) => string;

@@ -6,6 +6,9 @@ import type { Kind } from "../core/kinds.ts";
 import { appending, shortened } from "./journal.ts";
 import { asking, moving, RECORD_OF, sumIn } from "./statements.ts";
 
+/** Of a fault. */
+const NOT_SAID = { field: null, amount: null, kind: null, id: null, table: null, key: null };
+
 /** Why deliveries are in quarantine. */
 export function causes(database: Database.Database) {
   const { rows, run, value, values } = asking(database);
@@ -23,32 +26,18 @@ export function causes(database: Database.Database) {
   return {
     /** It stays in the audit when the quarantine is over. Call it inside a transaction. */
     add(delivery: number, fault: Fault, atMs: number): void {
-      const {
-        code,
-        message,
-        next,
-        field = null,
-        awaits,
-        candidates,
-        amount = null,
-        lookup,
-      } = fault;
+      const { awaits, candidates, lookup } = fault;
       add({
-        delivery,
-        code,
-        message,
-        next,
-        field,
-        kind: awaits?.kind ?? null,
-        id: awaits?.id ?? null,
+        ...NOT_SAID,
+        ...fault,
+        ...awaits,
+        ...lookup,
         candidates: candidates === undefined ? null : JSON.stringify(candidates),
-        amount,
-        table: lookup?.table ?? null,
-        key: lookup?.key ?? null,
+        delivery,
         at: atMs,
       });
-      const flow = flowOf(delivery);
-      append({ at: atMs, flow, delivery, event: "quarantined", detail: shortened(message) });
+      const detail = shortened(fault.message);
+      append({ at: atMs, flow: flowOf(delivery), delivery, event: "quarantined", detail });
     },
     drop: run<[delivery: number]>("delete from quarantine where delivery = ?"),
     /** What a flow has in quarantine until another document is delivered. */

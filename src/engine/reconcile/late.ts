@@ -9,9 +9,12 @@ import type { Change } from "../../core/contract.ts";
 import type { Holding, HoldingKind, Period } from "../../core/holdings.ts";
 import type { Json } from "../../core/json.ts";
 import { LATE_MS, type WalkPosition } from "../../core/watermark.ts";
-import { endpointOf, type Engine, type Flow } from "../engine.ts";
-import { PLATFORM } from "./plan.ts";
-import type { Audit } from "./reconcile.ts";
+import { audit, endpointOf, type Engine, type Flow, PLATFORM } from "../engine.ts";
+
+/** How late a record may be committed, ms, and still be found. Left out: {@link LATE_MS}. */
+interface Lateness {
+  readonly lateMs?: number;
+}
 
 const DAY_MS = 86_400_000;
 /** What is walked once a calendar month. */
@@ -71,7 +74,7 @@ export function takeLate(engine: Engine, told: readonly Holding[]): number {
  */
 export function markWalked(
   engine: Engine,
-  { lateMs }: Pick<Audit, "lateMs">,
+  { lateMs }: Lateness,
   read: {
     readonly walks: readonly PlatformWalk[];
     readonly kinds: ReadonlySet<HoldingKind>;
@@ -101,7 +104,7 @@ export function markWalked(
 export async function walkAllDeeply(
   engine: Engine,
   flows: readonly Flow[],
-  { lateMs }: Pick<Audit, "lateMs">,
+  { lateMs }: Lateness,
   signal: AbortSignal,
 ): Promise<number> {
   const { store, clock, note } = engine;
@@ -155,25 +158,18 @@ async function walkDeeply(
 }
 
 /** What lies after the watermark is in the flow's next walk. */
-function take(
-  { store, clock, note }: Engine,
-  flow: Flow,
-  watermark: string,
-  told: readonly Change[],
-): number {
+function take(engine: Engine, flow: Flow, watermark: string, told: readonly Change[]): number {
+  const { store, clock, note } = engine;
   const late = told.filter(
     ({ id, version }) =>
       version !== null && version <= watermark && !store.intake.stored(flow.flow, id, version),
   );
   if (late.length === 0) return 0;
-  const at = clock.now().wallMs;
   const received = store.transaction(() => {
-    const taken = store.intake.beside(flow.flow, late, at);
-    if (taken.received > 0) {
-      const detail = `${taken.received} records had been committed late: ${named(late)}`;
-      store.journal.audit(at, { flow: flow.flow, event: "notice", detail });
-    }
-    return taken.received;
+    const { received } = store.intake.beside(flow.flow, late, clock.now().wallMs);
+    if (received > 0)
+      audit(engine, flow, "notice", `${received} records had been committed late: ${named(late)}`);
+    return received;
   });
   if (received > 0) note("committed late", { flow: flow.name, records: received });
   return received;

@@ -14,7 +14,7 @@ import type { Engine, Flow, Schedule } from "../engine.ts";
 import { nextDue } from "../schedule.ts";
 import type { Auditor } from "./auditor.ts";
 import { monthOf, platformWalks, walkAllDeeply } from "./late.ts";
-import { SETTLE_MS, telling } from "./settle.ts";
+import { SETTLE_MS, telling } from "./keep.ts";
 
 export interface NightlyOptions {
   readonly schedule: Schedule;

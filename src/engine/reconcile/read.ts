@@ -14,7 +14,7 @@ import {
   type Scope,
 } from "../../core/holdings.ts";
 import type { Side } from "../../reconcile/case.ts";
-import type { ListCount } from "../../reconcile/reasons.ts";
+import type { ListCount } from "../../reconcile/judge.ts";
 import type { Asked, KindPlan } from "./plan.ts";
 
 /** Records of both sides by side, kind and id, each once, as last read. */

@@ -6,6 +6,7 @@ import type { Ignore } from "../../ledger/compare.ts";
 import { holdingKindOf, type Kind } from "../../core/kinds.ts";
 import type { Facts, Holding, HoldingKind, Period } from "../../core/holdings.ts";
 import {
+  both,
   type Case,
   isOnBoth,
   isOpen,
@@ -20,7 +21,7 @@ import { judgeAll, type Judging } from "../../reconcile/judge.ts";
 import { match } from "../../reconcile/match.ts";
 import { reconcile, type Report, type Unasked } from "../../reconcile/report.ts";
 import type { Link as StoredLink } from "../../store/deliveries.ts";
-import { endpointOf, type Engine, type Flow } from "../engine.ts";
+import { endpointOf, type Engine, type Flow, PLATFORM } from "../engine.ts";
 import {
   type Endpoints,
   goodsOfBooks,
@@ -28,11 +29,9 @@ import {
   isUntold,
   type KindPlan,
   planOf,
-  PLATFORM,
 } from "./plan.ts";
 import { readAgain, readBoth, type Reading, readNamed } from "./read.ts";
-import { storedStateOf } from "./stored-state.ts";
-import { beganOf, deliveredParties, pricesOf, storeSide, tell } from "./told.ts";
+import { beganOf, deliveredParties, pricesOf, storedStateOf, storeSide, tell } from "./told.ts";
 
 /** What reconciliation works with besides the store. */
 export interface Audit {
@@ -297,10 +296,7 @@ const wordsOf = ({ facts }: Holding): string[] =>
 
 type IdsOf = (one: Case) => Readonly<Record<Side, readonly string[]>>;
 
-const ownIds: IdsOf = ({ platform, books }) => ({
-  platform: platform.map(({ id }) => id),
-  books: books.map(({ id }) => id),
-});
+const ownIds: IdsOf = (one) => both((side) => one[side].map(({ id }) => id));
 
 const partnerIds: IdsOf = ({ platform, lost }) => {
   const ids = lost === null ? [] : [lost];
@@ -356,7 +352,7 @@ function casesIn(run: Run): Chosen {
   };
   return {
     cases: cases.filter(isWanted),
-    records: { platform: rest("platform"), books: rest("books") },
+    records: both(rest),
     left: new Map([...notTold].map(([kind, those]) => [kind, those.length])),
   };
 }

@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { Decimal } from "../../core/decimal.ts";
+import { defined } from "../../core/defined.ts";
 
 /** Money, prices and quantities of a response, with the digits the platform wrote. */
 export const decimal = z.custom<Decimal>((value) => value instanceof Decimal, {
@@ -75,9 +76,7 @@ export const numeric = (limits: Limits = {}) =>
     })
     .meta({
       type: limits.integer ? "integer" : "number",
-      ...(limits.min === undefined ? {} : { minimum: limits.min }),
-      ...(limits.gt === undefined ? {} : { exclusiveMinimum: limits.gt }),
-      ...(limits.max === undefined ? {} : { maximum: limits.max }),
+      ...defined({ minimum: limits.min, exclusiveMinimum: limits.gt, maximum: limits.max }),
     });
 
 function breachOf(number: Numeric, { min, gt, max, integer }: Limits): string | null {

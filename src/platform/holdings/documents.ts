@@ -1,5 +1,6 @@
 /** Documents of the platform that have a day and a time of change: invoices and bills, orders, delivery tickets. */
 import type { z } from "zod";
+import { defined } from "../../core/defined.ts";
 import { namedDay } from "../../core/time.ts";
 import { Decimal } from "../../core/decimal.ts";
 import type {
@@ -16,7 +17,7 @@ import { TicketDocument } from "../contract/documents.ts";
 import { CreateInvoice, Invoice, type invoiceStatuses } from "../contract/invoice.ts";
 import { type ListOperation, pathOf, type RecordOperation } from "../contract/operations.ts";
 import { Order, type orderStatuses } from "../contract/order.ts";
-import { toDecimal } from "../contract/primitives.ts";
+import { type Numeric, toDecimal } from "../contract/primitives.ts";
 import {
   changeOf,
   countOf,
@@ -251,8 +252,9 @@ export function invoicePart(
         const open = OWED.includes(status)
           ? total.minus(await (single ? paid.ofOne(role, id, signal) : paid.of(role, id, signal)))
           : Decimal.zero;
+        const facts = shownInvoice(invoice, role === "issuer" ? "sale" : "purchase");
         return {
-          number,
+          ...facts,
           party,
           ...stateOf(INVOICE_STATES, status),
           days: {
@@ -260,24 +262,20 @@ export function invoicePart(
             due: invoice.dueDate === null ? null : dayOf(namedDay(invoice.dueDate)),
             paid: invoice.paidAt === null ? null : dayOf(invoice.paidAt),
           },
-          money: { untaxed: invoice.subtotal, tax: invoice.tax, total, open },
-          words: {
-            side: role === "issuer" ? "sale" : "purchase",
-            order: orderOf(invoice.poNumber, invoice.contractNumber),
-            notes: invoice.notes,
-          },
-          lines: invoice.lineItems.map((line) => ({
-            product: line.product,
-            quantity: line.gallons,
-            unit: "gal",
-            unitPrice: line.rate,
-            amount: line.amount,
-            text: line.description,
-          })),
-          taxes: invoice.taxLines.map(({ taxType, amount }) => ({ code: taxType, amount })),
+          money: { ...facts.money, open },
         };
       }),
-    expect: ({ document }) => ({ facts: newInvoice(dayOf, CreateInvoice.parse(document)) }),
+    /**
+     * How a new invoice would be shown. What is not sent (the day it is made, a due date that is left out) is the
+     * platform's to fill in, and not compared.
+     */
+    expect({ document }) {
+      const { notes, ...invoice } = CreateInvoice.parse(document);
+      const { payerCompanyId: party, dueDate } = invoice;
+      const due = dueDate === undefined || dueDate === null ? undefined : dayOf(namedDay(dueDate));
+      const facts = shownInvoice({ ...invoice, notes: notes ?? undefined }, "sale");
+      return { facts: { ...facts, ...defined({ party }), days: defined({ due }) } };
+    },
   };
 }
 
@@ -297,43 +295,41 @@ const orderOf = (po: string | null = null, contract: string | null = null): stri
     .flat()
     .join(", ") || null;
 
-/**
- * How a new invoice would be shown. What is not sent (the day it is made, a due date that is left out) is the
- * platform's to fill in, and not compared.
- */
-function newInvoice(dayOf: Reader["dayOf"], invoice: CreateInvoice): Facts {
-  const { payerCompanyId, dueDate, notes, poNumber, contractNumber, taxLines } = invoice;
+type ShownLine = Pick<
+  CreateInvoice["lineItems"][number],
+  "product" | "gallons" | "rate" | "amount"
+> & {
+  readonly description?: string | null | undefined;
+};
+
+interface ShownInvoice extends Pick<CreateInvoice, "invoiceNumber" | "subtotal" | "tax" | "total"> {
+  readonly poNumber?: string | null | undefined;
+  readonly contractNumber?: string | null | undefined;
+  readonly notes?: string | null | undefined;
+  readonly lineItems: readonly ShownLine[];
+  readonly taxLines?: readonly { readonly taxType: string; readonly amount: Numeric }[] | undefined;
+}
+
+/** What an invoice as it is sent, and as it is shown, both say. */
+function shownInvoice(invoice: ShownInvoice, side: "sale" | "purchase") {
+  const { notes, poNumber, contractNumber, lineItems, taxLines } = invoice;
+  const [untaxed, tax, total] = [invoice.subtotal, invoice.tax, invoice.total].map(toDecimal);
   return {
     number: invoice.invoiceNumber,
-    ...(payerCompanyId === undefined ? {} : { party: payerCompanyId }),
-    days: dueDate === undefined || dueDate === null ? {} : { due: dayOf(namedDay(dueDate)) },
-    money: {
-      untaxed: toDecimal(invoice.subtotal),
-      tax: toDecimal(invoice.tax),
-      total: toDecimal(invoice.total),
-    },
-    words: {
-      side: "sale",
-      order: orderOf(poNumber, contractNumber),
-      ...(notes === undefined || notes === null ? {} : { notes }),
-    },
-    lines: invoice.lineItems.map(newLine),
-    ...(taxLines === undefined
-      ? {}
-      : {
-          taxes: taxLines.map(({ taxType, amount }) => ({
-            code: taxType,
-            amount: toDecimal(amount),
-          })),
-        }),
-  };
+    money: defined({ untaxed, tax, total }),
+    words: { side, order: orderOf(poNumber, contractNumber), ...defined({ notes }) },
+    lines: lineItems.map(shownLine),
+    ...defined({
+      taxes: taxLines?.map(({ taxType, amount }) => ({ code: taxType, amount: toDecimal(amount) })),
+    }),
+  } satisfies Facts;
 }
 
 const decimal = (value: Parameters<typeof toDecimal>[0] | null | undefined): Decimal | null =>
   value === undefined || value === null ? null : toDecimal(value);
 
 /** A line without an amount is computed by the platform (rule I1). */
-function newLine(line: CreateInvoice["lineItems"][number]): FactLine {
+function shownLine(line: ShownLine): FactLine {
   const [quantity, unitPrice] = [decimal(line.gallons), decimal(line.rate)];
   const product = quantity ?? Decimal.zero;
   return {
@@ -342,7 +338,7 @@ function newLine(line: CreateInvoice["lineItems"][number]): FactLine {
     unit: "gal",
     unitPrice,
     amount: decimal(line.amount) ?? product.times(unitPrice ?? Decimal.zero).round(2),
-    text: line.description,
+    text: line.description ?? null,
   };
 }
 

@@ -5,6 +5,7 @@
 import type { z } from "zod";
 import type { Item } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
+import { defined } from "../../core/defined.ts";
 import type {
   Expected,
   Facts,
@@ -133,13 +134,13 @@ export function paymentHoldings(
     if (payment === null) return { ...common, facts: {} };
     const { number, party } = shown.get(payment.invoiceId) ?? {};
     const facts: Facts = {
-      ...(party === undefined ? {} : { party }),
+      ...defined({ party }),
       ...stateOf(PAYMENT_STATES, payment.status),
       days: { date: reader.dayOf(payment.paidAt) },
       money: { amount: payment.amount },
       words: {
         side: kind === "payment" ? "sale" : "purchase",
-        ...(number === undefined ? {} : { document: number }),
+        ...defined({ document: number }),
         reference: payment.reference,
       },
     };
@@ -275,8 +276,9 @@ export const partyPart = (ourselves: Ourselves): WholePart<Connection> => ({
     const { externalId, name, ...party } = CreateParty.parse(document);
     const { street, city, state, zip, country } = party;
     const address = [street, city, state, zip, country].filter(Boolean).join(", ");
-    const number = externalId === undefined ? {} : { number: externalId };
-    return { facts: { ...number, state: "open", words: { name, address } } };
+    return {
+      facts: { ...defined({ number: externalId }), state: "open", words: { name, address } },
+    };
   },
 });
 

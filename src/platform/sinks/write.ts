@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import type { Item, Memory, Outgoing, Sink } from "../../core/contract.ts";
+import { defined } from "../../core/defined.ts";
 import type { Fault } from "../../core/record.ts";
 import { Refused } from "../../core/errors.ts";
 import { canonicalOf, type Json, parseExact, stringifyExact } from "../../core/json.ts";
@@ -62,22 +63,19 @@ export function openSink(part: SinkPart, context: SinkContext): Sink {
     operation,
     writes,
     itemsMax,
-    ...(part.names === undefined ? {} : { names: part.names }),
+    ...defined({ names: part.names, recognise: part.recognise }),
     policy: settledIn(part.policy, context.settleMs),
     find(request, _signal, memory) {
       const isChange = request.target.startsWith("PUT ");
       const find = isChange ? (part.findChanged ?? part.find) : part.find;
       return reading(() => find(context, request, memory));
     },
-    ...(part.recognise === undefined ? {} : { recognise: part.recognise }),
-    ...(unfinished === undefined
-      ? {}
-      : {
-          unfinished: {
-            fault: unfinished.fault,
-            still: (ids: readonly string[]) => unfinished.still(context, ids),
-          },
-        }),
+    ...defined({
+      unfinished: unfinished && {
+        fault: unfinished.fault,
+        still: (ids: readonly string[]) => unfinished.still(context, ids),
+      },
+    }),
     freeze(items) {
       const { target, body } = part.write(items);
       return { target, body: body === undefined ? "" : stringifyExact(body) };
@@ -133,7 +131,7 @@ export function ownReplay(
   return {
     name: "key-conflict",
     detail: `${detail}, but it shows another record: ${what}`,
-    ...(requestId === undefined ? {} : { requestId }),
+    ...defined({ requestId }),
   };
 }
 

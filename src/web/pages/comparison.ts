@@ -5,10 +5,9 @@
 import { inDigits, labelOf } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { isGoodsHolding } from "../../core/holdings.ts";
-import { ages } from "../../reconcile/balances.ts";
+import { ages, type CaseRow } from "../../reconcile/rows.ts";
 import { agreeing, isOpen, manyOf, type Side, sides } from "../../reconcile/case.ts";
 import type { Report } from "../../reconcile/report.ts";
-import type { CaseRow } from "../../reconcile/rows.ts";
 import { moneyKinds } from "../../reconcile/sums.ts";
 import { acceptedIn, agreementOf, limitsOf, unaskedInWords } from "../../reconcile/text.ts";
 import type { Reconciling } from "../../office/asked.ts";

@@ -2,8 +2,7 @@
 import { durationText } from "../../views/table.ts";
 import { FuelbridgeError, SourceUnavailable } from "../../core/errors.ts";
 import { calendarOf } from "../../core/time.ts";
-import { digestOf, SUMS } from "../../reconcile/evidence.ts";
-import { asCsv } from "../../reconcile/csv.ts";
+import { asCsv, digestOf, SUMS } from "../../reconcile/evidence.ts";
 import { agreementOf } from "../../reconcile/text.ts";
 import { type KnownDifference, OfficeError } from "../../office/answers.ts";
 import type { Reconciling } from "../../office/asked.ts";
