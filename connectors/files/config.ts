@@ -1,7 +1,6 @@
 /** Settings that sources and sinks of every format have: where their files lie and how they are called. */
 import { z } from "zod";
 import { SftpConfig } from "./folder/sftp.ts";
-import { repeated } from "../../src/core/settings.ts";
 import { type DocumentName, documents } from "../../src/formats/documents.ts";
 import {
   CondSource,
@@ -148,7 +147,6 @@ export const X12Sink = z
       .describe(
         "A document that the partner has not acknowledged so long after it was sent is work for a person: such as 24h or 3d. never: acknowledgements are not awaited.",
       ),
-    timeZone: repeated("timeZone"),
   })
   .refine(...batchOfSeveral);
 export type X12Sink = z.infer<typeof X12Sink>;
@@ -232,7 +230,6 @@ export const TableSink = z
       .boolean()
       .default(true)
       .describe("Puts an apostrophe before text that a spreadsheet would run as a formula."),
-    timeZone: repeated("timeZone"),
   })
   .refine(...batchOfSeveral);
 export type TableSink = z.infer<typeof TableSink>;

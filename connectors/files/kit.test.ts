@@ -22,13 +22,6 @@ connectorSuite({
       field: "sources.customers.layout",
       config: (good) => ({ ...good, sources: { customers: { layout: "gossip", pick: "*.csv" } } }),
     },
-    {
-      field: "sinks.books.timeZone",
-      config: (good) => ({
-        ...good,
-        sinks: { books: { document: "orders", folder: "in", timeZone: "Texas" } },
-      }),
-    },
   ],
   sources: ["customers"],
   lacksClock: "files have no clock that anything is read by",

@@ -10,7 +10,6 @@ import {
   settleAfter,
   settleMs,
 } from "../../src/ledger/settings.ts";
-import { repeated } from "../../src/core/settings.ts";
 
 /** What in Tryton says that a party is a customer, or a supplier. */
 const roleSigns = ["payment-term", "category", "invoice"] as const;
@@ -30,7 +29,6 @@ export const TrytonConfig = z.strictObject({
   user: z.string().min(1).describe("The login of a user of the synchronisation's own."),
   password: secret("Its password"),
   company: code("The company of the books, by its name in Tryton."),
-  currency: repeated("currency"),
   accounts: z
     .strictObject({
       receivable: code("What customers owe: the account of customer invoices."),
@@ -74,7 +72,6 @@ export const TrytonConfig = z.strictObject({
       "Tryton keeps no role of a party. payment-term: it has a term of that side; category: one of its categories " +
         'begins with "customer", or "supplier" or "vendor"; invoice: an invoice made in Tryton was posted for it.',
     ),
-  timeZone: repeated("timeZone"),
   settleAfter,
   deadlineMs: deadlineMs(120_000, "; posting many invoices computes for long"),
   settleMs: settleMs(

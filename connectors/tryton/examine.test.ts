@@ -17,6 +17,8 @@ const NOW = new Date("2026-11-21T12:00:00Z");
 type Changes = Partial<Omit<TrytonConfig, "accounts" | "journals">> & {
   readonly accounts?: Partial<TrytonConfig["accounts"]>;
   readonly journals?: Partial<TrytonConfig["journals"]>;
+  readonly currency?: string;
+  readonly timeZone?: string;
 };
 
 function endpoint(

@@ -4,8 +4,6 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import type { z } from "zod";
 import type { Connector, FolderNeed, FolderRight, Mapping, Offers } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
-import type { CompanySetting } from "../core/settings.ts";
-import { isSameZone } from "../core/time.ts";
 import { thisUser } from "../store/database.ts";
 import { openTables, type TableReport } from "./crossref.ts";
 import type { Document, Substituted } from "./document.ts";
@@ -170,7 +168,6 @@ const RULES: readonly Rule[] = [
   endpointsFit,
   namesAreNames,
   flowsFit,
-  repeatedAgrees,
   optionsFit,
   keyIsOfEnvironment,
   certificatesAreChecked,
@@ -280,27 +277,6 @@ function* flowsFit({ document, value, known, endpoints, flows }: Checking): Gene
     if (field === null || !document.broken(path)) yield { path, ...complaint };
   }
 }
-
-/** What a connector's settings repeat of the company's ({@link repeated}) says the same. */
-function* repeatedAgrees({ document, value, schema }: Checking): Generator<Finding> {
-  for (const { path } of document.scalars) {
-    const parts = schemasAt(schema, path, value);
-    const setting = parts.find(({ company }) => company !== undefined)?.company;
-    const said = valueAt(value, path);
-    if (setting === undefined || typeof said !== "string" || document.broken(path)) continue;
-    const own = value[setting];
-    if (typeof own !== "string" || isSame(setting, said, own)) continue;
-    const quoted = (at: Path, text: string) => hiddenBy(document.source(at)) ?? shown(text);
-    yield {
-      path,
-      message: `${quoted(path, said)} contradicts the company's ${setting}, which is ${quoted([setting], own)}`,
-      remedy: `Remove this line: the ${setting} of the whole configuration counts for every connector.`,
-    };
-  }
-}
-
-const isSame = (setting: CompanySetting, one: string, other: string): boolean =>
-  setting === "timeZone" ? isSameZone(one, other) : one === other;
 
 /** What a flow sets is what its mapping lets it set. */
 function optionsFit(checking: Checking): Finding[] {

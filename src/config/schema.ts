@@ -8,7 +8,7 @@ import { usualBudget } from "../core/budget.ts";
 import { type Connector, type Mapping, WAIT_MS } from "../core/contract.ts";
 import { defined } from "../core/defined.ts";
 import { holdingKinds } from "../core/holdings.ts";
-import { type CompanySetting, duration, faultOfAddress } from "../core/settings.ts";
+import { duration, faultOfAddress } from "../core/settings.ts";
 import { faultOfDay, faultOfTimeZone } from "../core/time.ts";
 import { LATE_MS } from "../core/watermark.ts";
 import { usualLimits } from "../engine/engine.ts";
@@ -518,8 +518,6 @@ export type Settings = z.output<ReturnType<typeof schemaOf>>;
 export interface JsonSchema {
   readonly description?: string;
   readonly secret?: boolean;
-  /** What the configuration says of the company, and this repeats. */
-  readonly company?: CompanySetting;
   readonly const?: unknown;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: JsonSchema | boolean;
@@ -621,7 +619,7 @@ function withReferences(value: unknown, key = ""): unknown {
 }
 
 const NARROW = ["enum", "pattern", "format", "minLength", "maxLength"];
-const OUTSIDE = new Set(["description", "default", "deprecated", "secret", "company"]);
+const OUTSIDE = new Set(["description", "default", "deprecated", "secret"]);
 /** Keywords whose value names schemas, and those whose value is none. */
 const BY_NAME = new Set(["properties", "$defs"]);
 const PLAIN = new Set(["enum", "required", "default", "propertyNames", "not", "const"]);

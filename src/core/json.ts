@@ -133,7 +133,7 @@ export function stringifyExact(value: unknown): string {
  */
 export function canonical(json: string, text: (value: string) => string = asItIs): string {
   try {
-    return stringifyExact(ordered(parseExact(json), text));
+    return inOrder(parseExact(json), text) ?? json;
   } catch {
     return json;
   }
@@ -142,7 +142,7 @@ export function canonical(json: string, text: (value: string) => string = asItIs
 /** The same of a value: what {@link canonical} makes of its {@link stringifyExact}, without a text in between. */
 export function canonicalOf(value: unknown, text: (value: string) => string = asItIs): string {
   try {
-    return stringifyExact(ordered(value, text));
+    return inOrder(value, text) ?? stringifyExact(value);
   } catch {
     return stringifyExact(value);
   }
@@ -150,18 +150,24 @@ export function canonicalOf(value: unknown, text: (value: string) => string = as
 
 const asItIs = (value: string): string => value;
 
-function ordered(value: unknown, text: (value: string) => string): unknown {
-  if (value instanceof Decimal) return value.shortest();
-  if (typeof value === "string") return text(value);
-  if (typeof value === "number")
-    return Number.isFinite(value) ? Decimal.of(String(value)).shortest() : null;
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((one) => ordered(one, text));
+/** Undefined for what JSON leaves out. Written at once: nothing is made of what it goes through. */
+function inOrder(value: unknown, text: (value: string) => string): string | undefined {
+  if (typeof value === "string") return JSON.stringify(text(value));
+  if (value === null || typeof value !== "object")
+    return typeof value === "number" && Number.isFinite(value)
+      ? Decimal.of(String(value)).plain()
+      : JSON.stringify(value);
+  if (value instanceof Decimal) return value.plain();
+  if (Array.isArray(value)) return `[${value.map((one) => inOrder(one, text) ?? "null").join()}]`;
   if ("toJSON" in value && typeof value.toJSON === "function")
-    return ordered(value.toJSON(""), text);
-  const members = value as Readonly<Record<string, unknown>>;
-  const names = Object.keys(members).sort();
-  return Object.fromEntries(names.map((name) => [name, ordered(members[name], text)]));
+    return inOrder(value.toJSON(""), text);
+  let written = "";
+  for (const name of Object.keys(value).sort()) {
+    const member = inOrder((value as Readonly<Record<string, unknown>>)[name], text);
+    if (member === undefined) continue;
+    written += `${written === "" ? "" : ","}${JSON.stringify(name)}:${member}`;
+  }
+  return `{${written}}`;
 }
 
 /** Of a record: the text of each member that was asked for, as its sender wrote it; left out: it has no such member. */

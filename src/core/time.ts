@@ -4,18 +4,11 @@
  * date without a time stays what it says. @throws RangeError for a text that is no instant
  */
 export function calendarOf(timeZone: string): (instant: string) => string {
-  const format = new Intl.DateTimeFormat("en", {
-    timeZone,
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-  });
-  return (instant) => {
-    if (DATE_ONLY.test(instant)) return instant.slice(0, 10);
-    const parts = format.formatToParts(new Date(instant));
-    const part = (type: string) => parts.find((candidate) => candidate.type === type)?.value;
-    return `${part("year")}-${part("month")}-${part("day")}`;
-  };
+  // Swedish writes a day as ISO 8601 does.
+  const parts = { year: "numeric", month: "2-digit", day: "2-digit" } as const;
+  const format = new Intl.DateTimeFormat("sv", { timeZone, ...parts });
+  return (instant) =>
+    DATE_ONLY.test(instant) ? instant.slice(0, 10) : format.format(new Date(instant));
 }
 
 const DATE_ONLY = /^\d{4}-\d\d-\d\d$/;
@@ -86,10 +79,6 @@ export function faultOfTimeZone(name: string): string | null {
     return `is an abbreviation, which does not say when summer time begins: ${such(cities ?? [])}`;
   return "is not a time zone";
 }
-
-/** Whether two names are of one zone: `US/Central` is `America/Chicago`. */
-export const isSameZone = (one: string, other: string): boolean =>
-  one === other || (nameOf(one) !== null && nameOf(one) === nameOf(other));
 
 const such = (cities: readonly string[]): string =>
   `write the zone of a city, such as ${(cities.length === 0 ? ["America/Chicago"] : cities).join(", ")}`;
