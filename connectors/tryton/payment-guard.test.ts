@@ -5,7 +5,7 @@ import { numbers, runs, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { invoiceSink, paymentSink } from "./index.ts";
 import type { Check } from "../../src/ledger/examine.ts";
-import { rightsLooks } from "./rights.ts";
+import { rightsChecks } from "./rights.ts";
 import {
   between,
   booksOf,
@@ -197,7 +197,7 @@ describe.skipIf(!trytonIsThere)("no payment twice", () => {
 
   test("module: one of a version that did not know payments is told before it is needed", async () => {
     const { desk } = await guarded("module");
-    const [what, look] = rightsLooks(desk.books, new Set()).at(-1) as Check;
+    const [what, look] = rightsChecks(desk.books, new Set()).at(-1) as Check;
     expect(what).toBe("module fuelbridge_guard");
     expect(await look()).toBeNull();
     const file = new Database(desk.database.path);

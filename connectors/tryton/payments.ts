@@ -4,9 +4,8 @@
  * was settled as one is a note on it: taking that apart would change posted books (ADR 0010).
  */
 import { Decimal } from "../../src/core/decimal.ts";
-import type { Facts, Scope } from "../../src/core/holdings.ts";
+import type { Facts } from "../../src/core/holdings.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
-import { inPages, PAGE_RECORDS } from "../../src/ledger/holdings.ts";
 import {
   coveredAmong,
   coveringBy,
@@ -18,31 +17,17 @@ import {
   paymentMark,
 } from "../../src/ledger/notes.ts";
 import { isSettlement } from "../../src/ledger/plan.ts";
-import {
-  type Call,
-  type Desired,
-  type Entry,
-  LedgerError,
-  PAYMENTS,
-} from "../../src/ledger/port.ts";
-import type { Records, Table } from "../../src/ledger/table.ts";
+import { type Call, type Desired, LedgerError, PAYMENTS } from "../../src/ledger/port.ts";
+import type { Read, Records, Table } from "../../src/ledger/table.ts";
 import { type Books, notesOf, resourceOf, wizard } from "./books.ts";
 import { noGuard, openGuard } from "./guard.ts";
 import { draftName, draftsIn, type TrytonInvoice } from "./invoice-rows.ts";
-import * as row from "./rows.ts";
-import {
-  day,
-  type Domain,
-  either,
-  ids,
-  idsOf,
-  ofCompany,
-  rowOf,
-  rowsOf,
-  scopeDomain,
-  where,
-} from "./rows.ts";
+import * as rpc from "./rows.ts";
 import { busy } from "./wire.ts";
+
+const INVOICE = "account.invoice";
+const MOVE = "account.move";
+const MOVE_LINE = "account.move.line";
 
 /* Payments of invoices, as people make them in Tryton: by its pay wizard. */
 
@@ -94,7 +79,7 @@ async function startOf(
   { invoice, amount, date, description }: Paying,
 ): Promise<object> {
   const { tryton, config, lookup } = books;
-  const row = await rowOf(books, INVOICE, invoice, ids("account party"));
+  const row = await rpc.rowOf(books, INVOICE, invoice, rpc.ids("account party"));
   return {
     ...(await tryton.release()).payForm(row.party),
     company: (await tryton.session()).company,
@@ -102,47 +87,36 @@ async function startOf(
     invoice_account: row.account,
     amount,
     payment_method: await lookup.paymentMethod(config.paymentMethod),
-    date: day(date),
+    date: rpc.day(date),
     description,
   };
 }
 
-const INVOICE = "account.invoice";
-const MOVE = "account.move";
-const MOVE_LINE = "account.move.line";
-
 /** A payment as links and the comparison have it. */
-interface Payment {
-  readonly facts: Facts;
-  readonly entry: Pick<Entry, "id" | "mark" | "status"> & Partial<Entry>;
-}
-type Kept = Pick<Payment, "facts">;
+type Payment = Read<null> & { readonly facts: Facts };
 type DesiredPayment = Desired<"payment">;
 
-export const paymentTable = (books: Books): Table<"payment", Kept, Payment> => ({
+export const paymentTable = (books: Books): Table<"payment", Facts, Payment> => ({
   ...PAYMENTS,
   records: recordsOf(books),
   write: ({ type, invoice, amount, date, description }: PaymentDocument) => ({
-    facts: {
-      days: { date },
-      money: { amount },
-      words: {
-        side: type === "out" ? "sale" : "purchase",
-        document: invoice,
-        reference: description.trim(),
-        notes: null,
-      },
+    days: { date },
+    money: { amount },
+    words: {
+      side: type === "out" ? "sale" : "purchase",
+      document: invoice,
+      reference: description.trim(),
+      notes: null,
     },
   }),
-  facts: ({ facts }) => facts,
-  read: ({ entry }) => entry,
+  read: (row) => row,
   covering: coveringBy(
     () => notesOf(books),
-    (invoice) => resourceOf(invoiceOf(invoice)),
+    (invoice) => resourceOf(paidBy(invoice).native as TrytonInvoice),
   ),
 });
 
-const invoiceOf = (on: Entry | undefined): TrytonInvoice => paidBy(on).native as TrytonInvoice;
+const invoiceOf = ({ on }: DesiredPayment): TrytonInvoice => paidBy(on).native as TrytonInvoice;
 
 /** `#12 payment:5f0c…` */
 const movesIn = (ids: readonly string[]): number[] =>
@@ -158,42 +132,23 @@ interface Names {
 }
 
 /** A move that may be a payment, with what it pays: invoices, and moves that it settles together with. */
-interface Found extends Payment {
+interface Found {
+  readonly payment: Payment;
   readonly move: number;
   readonly invoices: readonly number[];
   readonly settles: readonly number[];
 }
 
-function recordsOf(books: Books): Records<"payment", Kept, Payment> {
+function recordsOf(books: Books): Records<"payment", Facts, Payment> {
   const guards = { out: openGuard(books, MOVE, "out"), in: openGuard(books, MOVE, "in") };
-
-  /** @param marked only what has a description */
-  async function found(
-    { invoices = [], moves = [], marks = [] }: Names,
-    marked: boolean,
-    signal?: AbortSignal,
-  ): Promise<Found[]> {
-    const clause = either(
-      { "move.origin in": invoices.map((id) => resourceOf({ id })), "move in": moves },
-      ...marks.map((mark) => ["move.description", "like", `${paymentMark(mark)} %`]),
-    );
-    const domain = [...(marked ? [["move.description", "!=", null]] : []), clause, OWED];
-    const rows = await rowsOf(books, MOVE_LINE, domain, PAYMENT_LINE, { signal });
-    const lines = rows.filter(({ origin }) => origin?.startsWith(`${MOVE_LINE},`) !== true);
-    return [...Map.groupBy(lines, ({ move }) => move.id)]
-      .toSorted(([one], [other]) => one - other)
-      .map(([move, of]) => paymentIn(move, of));
-  }
 
   /** On the invoices that their links name, and by the entries that links and the guard name. */
   async function located(
     desired: readonly DesiredPayment[],
     { made, purpose }: Call,
   ): Promise<Payment[]> {
-    const older =
-      purpose === "delivery"
-        ? desired.filter(({ mark }) => !made.has(mark) && !isSettlement(mark))
-        : [];
+    const isOlder = ({ mark }: DesiredPayment): boolean => !made.has(mark) && !isSettlement(mark);
+    const older = purpose === "delivery" ? desired.filter(isOlder) : [];
     const known: number[] = [];
     // First of all: an entry that is known by now is seen by what looks afterwards.
     for (const { document, mark } of older)
@@ -203,30 +158,26 @@ function recordsOf(books: Books): Records<"payment", Kept, Payment> {
     // What the platform has moved to another invoice since it was booked is found wherever it stands, also by a store that
     // has lost its link.
     const names = { invoices, moves: [...known, ...bound], marks: older.map(({ mark }) => mark) };
-    const all = await found(names, true);
+    const all = await found(books, names, DESCRIBED);
     const marks = new Set<string | null>(desired.map(({ mark }) => mark));
-    const own = all.filter(({ entry }) => marks.has(entry.mark));
+    const own = all.filter(({ payment }) => marks.has(payment.mark));
     const called = new Set(desired.map(({ document }) => document.invoice));
     const payments = await withInvoices(books, own, called);
-    const absent = desired.filter(({ mark }) => !payments.some(({ entry }) => entry.mark === mark));
-    if (!all.some(({ entry }) => isSettlement(entry.mark ?? ""))) return payments;
+    if (!all.some(({ payment }) => isSettlement(payment.mark ?? ""))) return payments;
+    const absent = desired.filter(({ mark }) => payments.every((one) => one.mark !== mark));
     const on = invoices.map((id) => resourceOf({ id }));
-    const covered = await coveredAmong(notesOf(books), on, absent);
-    return [...payments, ...covered.map((entry) => ({ facts: entry.facts, entry }))];
+    return [...payments, ...(await coveredAmong(notesOf(books), on, absent))];
   }
 
   /** Settlements have no guard of their own: a second one finds the invoice paid. */
-  async function payOne({ document, mark, on }: DesiredPayment): Promise<void> {
+  async function payOne(desired: DesiredPayment): Promise<void> {
+    const { document, mark } = desired;
     const { amount, date, description, type } = document;
-    const { id: invoice, amount_to_pay: toPay } = invoiceOf(on);
+    const { id: invoice, amount_to_pay: toPay } = invoiceOf(desired);
     const over = isSettlement(mark) ? 0 : amount.compare(toPay);
-    const payment: Paying = {
-      invoice,
-      amount,
-      date,
-      description: `${payingMark(mark)} ${description}`,
-      how: over === 0 ? "all" : over > 0 ? "over" : "part",
-    };
+    const how = over === 0 ? "all" : over > 0 ? "over" : "part";
+    const described = `${payingMark(mark)} ${description}`;
+    const payment: Paying = { invoice, amount, date, description: described, how };
     if (isSettlement(mark)) return pay(books, payment);
     const guard = guards[type];
     await guard.create([mark], async () => {
@@ -239,16 +190,16 @@ function recordsOf(books: Books): Records<"payment", Kept, Payment> {
       await pay(books, payment);
       if (guard === noGuard) return [null];
       // It is paid: without its entry the claim stays as it is, and the next look finds the payment by its mark.
-      const its = await found({ invoices: [invoice] }, true).catch((error: unknown) => {
+      const its = await found(books, { invoices: [invoice] }, DESCRIBED).catch((error: unknown) => {
         if (error instanceof LedgerError) return [];
         throw error;
       });
-      return [its.find(({ entry }) => entry.mark === mark)?.move ?? null];
+      return [its.find((one) => one.payment.mark === mark)?.move ?? null];
     });
   }
 
   const held = async (moves: readonly number[], signal: AbortSignal): Promise<Payment[]> =>
-    withInvoices(books, await found({ moves }, false, signal), new Set(), signal);
+    withInvoices(books, await found(books, { moves }, [], signal), new Set(), signal);
 
   return {
     async search({ desired, ids: named = [], numbers = [] }, call) {
@@ -258,11 +209,19 @@ function recordsOf(books: Books): Records<"payment", Kept, Payment> {
       return held(moves, call.signal);
     },
     async *list(scope, from, signal) {
-      const domain = await listed(books, scope);
-      const search = { most: PAGE_RECORDS, signal };
-      const read = (after: number) => idsOf(books, MOVE, [["id", ">", after], ...domain], search);
-      for await (const { rows, last } of inPages(Number(from ?? 0), Number, read))
-        yield { rows: await held(rows, signal), position: String(last) };
+      const stamps = ["create_date", "write_date", "lines.write_date"];
+      const domain = [
+        ...rpc.where({ ...(await rpc.ofCompany(books)), "state =": "posted" }),
+        rpc.either({
+          "lines.account.type.receivable =": true,
+          "lines.account.type.payable =": true,
+        }),
+        rpc.scopeDomain(scope, "date", UNSETTLED, stamps),
+      ];
+      const read = (after: rpc.Domain, search: rpc.Search) =>
+        rpc.idsOf(books, MOVE, [after, ...domain], search);
+      for await (const { rows, position } of rpc.pagesOf(from, signal, read, Number))
+        yield { rows: await held(rows, signal), position };
     },
     async create(all) {
       for (const { desired } of all) await payOne(desired);
@@ -271,14 +230,34 @@ function recordsOf(books: Books): Records<"payment", Kept, Payment> {
   };
 }
 
+const DESCRIBED: rpc.Domain = [["move.description", "!=", null]];
+
+/** @param domain that all of them are in */
+async function found(
+  books: Books,
+  { invoices = [], moves = [], marks = [] }: Names,
+  domain: rpc.Domain = [],
+  signal?: AbortSignal,
+): Promise<Found[]> {
+  const clause = rpc.either(
+    { "move.origin in": invoices.map((id) => resourceOf({ id })), "move in": moves },
+    ...marks.map((mark) => ["move.description", "like", `${paymentMark(mark)} %`]),
+  );
+  const all = [...domain, clause, OWED];
+  const rows = await rpc.rowsOf(books, MOVE_LINE, all, PAYMENT_LINE, { signal });
+  const lines = rows.filter(({ origin }) => origin?.startsWith(`${MOVE_LINE},`) !== true);
+  return [...Map.groupBy(lines, ({ move }) => move.id)]
+    .toSorted(([one], [other]) => one - other)
+    .map(([move, of]) => paymentIn(move, of));
+}
+
 /** Database ids of the invoices that these pay. */
 async function invoicesOf(books: Books, desired: readonly DesiredPayment[]): Promise<number[]> {
-  const known = desired.flatMap(({ on }) => (on === undefined ? [] : [invoiceOf(on).id]));
+  const known = desired.flatMap((one) => (one.on === undefined ? [] : [invoiceOf(one).id]));
   const names = desired.flatMap(({ document, on }) => (on === undefined ? [document.invoice] : []));
   if (names.length === 0) return known;
-  const clause = either({ "number in": names, "id in": draftsIn(names) });
-  const domain = [...where(await ofCompany(books)), clause];
-  return [...known, ...(await idsOf(books, INVOICE, domain))];
+  const clause = rpc.either({ "number in": names, "id in": draftsIn(names) });
+  return [...known, ...(await rpc.idsOf(books, INVOICE, await rpc.ownOf(books, [clause])))];
 }
 
 /** Moves on invoices with one of these numbers. */
@@ -287,17 +266,11 @@ async function movesOn(
   numbers: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly number[]> {
-  const company = await ofCompany(books, "move.company");
-  const domain = where({ ...company, "invoice_payments.number in": numbers });
-  const lines = await rowsOf(books, MOVE_LINE, domain, row.ids("move"), { signal });
+  const company = await rpc.ofCompany(books, "move.company");
+  const domain = rpc.where({ ...company, "invoice_payments.number in": numbers });
+  const lines = await rpc.rowsOf(books, MOVE_LINE, domain, rpc.ids("move"), { signal });
   return [...new Set(lines.map(({ move }) => move))];
 }
-
-const listed = async (books: Books, scope: Scope): Promise<Domain> => [
-  ...where({ ...(await ofCompany(books)), "state =": "posted" }),
-  either({ "lines.account.type.receivable =": true, "lines.account.type.payable =": true }),
-  scopeDomain(scope, "date", UNSETTLED, ["create_date", "write_date", "lines.write_date"]),
-];
 
 /** Of these those that are payments, with the invoices that they pay. @param called names that links have of these */
 async function withInvoices(
@@ -309,8 +282,8 @@ async function withInvoices(
   if (all.length === 0) return [];
   const paid = all.flatMap(({ invoices }) => invoices);
   const moves = all.flatMap(({ move, settles }) => [move, ...settles]);
-  const domain = either({ "id in": paid, "move in": moves, "cancel_move in": moves });
-  const invoices = await rowsOf(books, INVOICE, domain, PAID, { signal });
+  const domain = rpc.either({ "id in": paid, "move in": moves, "cancel_move in": moves });
+  const invoices = await rpc.rowsOf(books, INVOICE, domain, PAID, { signal });
   // The moves that invoices made themselves are no payments.
   const own = new Set(invoices.flatMap(({ move, cancelMove }) => [move, cancelMove]));
   // Links of an invoice that was a draft when it was delivered have its id.
@@ -318,43 +291,44 @@ async function withInvoices(
     number === null || called.has(draftName(id)) ? draftName(id) : number;
   return all
     .filter(({ move }) => !own.has(move))
-    .map(({ entry, facts, invoices: ids, settles }) => {
+    .map(({ payment, invoices: ids, settles }) => {
       const names = invoices
         .filter(({ id, move }) => ids.includes(id) || (move !== null && settles.includes(move)))
         .map(nameOf);
-      const isNone = entry.status === "cancelled" || names.length === 0;
+      const { facts, status } = payment;
+      const isNone = status === "cancelled" || names.length === 0;
       const words = { ...facts.words, document: isNone ? null : names.join(" ") };
-      return { entry, facts: { ...facts, words } };
+      return { ...payment, facts: { ...facts, words } };
     });
 }
 
 const PAID = {
-  ...row.textsOrNone("number"),
-  ...row.idsOrNone("move"),
-  cancelMove: row.called("cancel_move", row.as<number | null>()),
+  ...rpc.textsOrNone("number"),
+  ...rpc.idsOrNone("move"),
+  cancelMove: rpc.called("cancel_move", rpc.as<number | null>()),
 };
 
 /** What is open is not settled with anything: money on account. */
 const UNSETTLED = [
-  ["lines", "where", where({ "reconciliation =": null, "account.reconcile =": true })],
+  ["lines", "where", rpc.where({ "reconciliation =": null, "account.reconcile =": true })],
 ];
 
-const OWED = either({ "account.type.receivable =": true, "account.type.payable =": true });
+const OWED = rpc.either({ "account.type.receivable =": true, "account.type.payable =": true });
 
-const STAMPED = row.textsOrNone("create_date write_date");
+const STAMPED = rpc.textsOrNone("create_date write_date");
 const PAYMENT_LINE = {
   ...STAMPED,
-  ...row.textsOrNone("origin"),
-  ...row.amounts("debit credit"),
-  ...row.idLists("invoice_payments"),
-  move: row.one({ ...STAMPED, ...row.textsOrNone("description"), ...row.texts("date") }),
-  party: row.oneOrNone(row.texts("code")),
-  account: row.one({ type: row.one(row.flags("receivable")) }),
-  reconciliation: row.oneOrNone({
-    lines: row.many({ ...row.ids("move"), ...row.textsOrNone("origin") }),
+  ...rpc.textsOrNone("origin"),
+  ...rpc.amounts("debit credit"),
+  ...rpc.idLists("invoice_payments"),
+  move: rpc.one({ ...STAMPED, ...rpc.textsOrNone("description"), ...rpc.texts("date") }),
+  party: rpc.oneOrNone(rpc.texts("code")),
+  account: rpc.one({ type: rpc.one(rpc.flags("receivable")) }),
+  reconciliation: rpc.oneOrNone({
+    lines: rpc.many({ ...rpc.ids("move"), ...rpc.textsOrNone("origin") }),
   }),
 };
-type PaymentLine = row.RowOf<typeof PAYMENT_LINE>;
+type PaymentLine = rpc.RowOf<typeof PAYMENT_LINE>;
 
 /** Links call it by its name and its mark: books that were restored give a name again. */
 function paymentIn(move: number, lines: readonly PaymentLine[]): Found {
@@ -373,24 +347,24 @@ function paymentIn(move: number, lines: readonly PaymentLine[]): Found {
     move,
     invoices: lines.flatMap((line) => line.invoice_payments),
     settles: others.map((line) => line.move).filter((other) => other !== move),
-    entry: {
+    payment: {
       id: begins === null ? name : `${name} ${begins}`,
       aliases: [name],
       mark,
       status: isTakenBack ? "cancelled" : "posted",
       version: stamps.toSorted().at(-1) ?? null,
-      facts: { party: party?.code ?? null },
-    },
-    facts: {
-      days: { date: head.date },
-      // The whole, what stays on account too; negative: money that went back.
-      money: { amount: isSale ? credit : credit.negated() },
-      words: {
-        side: isSale ? "sale" : "purchase",
-        document: null,
-        reference: description.slice(begins?.length ?? 0).trim(),
-        // What settles an invoice as one has no payment of the platform's: its mark names the invoice.
-        notes: mark !== null && isSettlement(mark) ? begins : null,
+      facts: {
+        party: party?.code ?? null,
+        days: { date: head.date },
+        // The whole, what stays on account too; negative: money that went back.
+        money: { amount: isSale ? credit : credit.negated() },
+        words: {
+          side: isSale ? "sale" : "purchase",
+          document: null,
+          reference: description.slice(begins?.length ?? 0).trim(),
+          // What settles an invoice as one has no payment of the platform's: its mark names the invoice.
+          notes: mark !== null && isSettlement(mark) ? begins : null,
+        },
       },
     },
   };

@@ -3,7 +3,7 @@ import type { Fault } from "../../src/core/record.ts";
 import type { Check } from "../../src/ledger/examine.ts";
 import { files } from "./attachments.ts";
 import type { Books } from "./books.ts";
-import { as, called, countOf, idLists, idsOrNone, rowOf, rowsOf, texts, where } from "./rows.ts";
+import * as rpc from "./rows.ts";
 import { buttonIn, TRYTON } from "./wire.ts";
 
 interface Area {
@@ -84,7 +84,7 @@ const claims: Area = {
 };
 
 /** @param parts as {@link Needs} has them */
-export function rightsLooks(books: Books, parts: ReadonlySet<string>): Check[] {
+export function rightsChecks(books: Books, parts: ReadonlySet<string>): Check[] {
   const { guard } = books.config;
   const looks = [
     ...areas,
@@ -101,8 +101,10 @@ async function rightsFault(books: Books, area: Area): Promise<Fault | null> {
   const needed = Object.entries(area.models).flatMap(([its, models]) =>
     models.split(" ").map((model) => [model, its.split(" ")] as const),
   );
-  const domain = where({ [`${modelName} in`]: needed.map(([model]) => model) });
-  const rows = await rowsOf(books, "ir.model", domain, { name: called(modelName, as<string>()) });
+  const domain = rpc.where({ [`${modelName} in`]: needed.map(([model]) => model) });
+  const rows = await rpc.rowsOf(books, "ir.model", domain, {
+    name: rpc.called(modelName, rpc.as<string>()),
+  });
   const present = new Set([...rows.map(({ name }) => name), ...ownModels]);
   const without = needed.map(([model]) => model).filter((model) => !present.has(model));
   if (without.length > 0)
@@ -134,9 +136,9 @@ async function rightsFault(books: Books, area: Area): Promise<Fault | null> {
 async function barred(books: Books, model: string, buttons: readonly string[]): Promise<string[]> {
   const release = await books.tryton.release();
   const names = buttons.map((name) => buttonIn(release, name));
-  const domain = where({ [`${release.ofModel} =`]: model, "name in": names });
-  const fields = { ...texts("name"), ...idLists("groups") };
-  const rows = await rowsOf(books, "ir.model.button", domain, fields);
+  const domain = rpc.where({ [`${release.ofModel} =`]: model, "name in": names });
+  const fields = { ...rpc.texts("name"), ...rpc.idLists("groups") };
+  const rows = await rpc.rowsOf(books, "ir.model.button", domain, fields);
   const own = await groupsOfUser(books);
   return rows
     .filter(({ groups }) => groups.length > 0 && !groups.some((id) => own.has(id)))
@@ -146,8 +148,8 @@ async function barred(books: Books, model: string, buttons: readonly string[]): 
 /** With the groups above them. */
 async function groupsOfUser(books: Books): Promise<ReadonlySet<number>> {
   const { user } = await books.tryton.session();
-  const { groups } = await rowOf(books, "res.user", user, idLists("groups"));
-  const rows = await rowsOf(books, "res.group", [], idsOrNone("parent"));
+  const { groups } = await rpc.rowOf(books, "res.user", user, rpc.idLists("groups"));
+  const rows = await rpc.rowsOf(books, "res.group", [], rpc.idsOrNone("parent"));
   const found = new Set(groups);
   for (const id of found) {
     const parent = rows.find((row) => row.id === id)?.parent ?? null;
@@ -164,12 +166,12 @@ const NO_CLAIMS: Fault = {
 
 async function moduleFault(books: Books): Promise<Fault | null> {
   const { ofModel } = await books.tryton.release();
-  const module = where({ "name =": SERVER_MODULE, "state =": "activated" });
-  const isThere = (await countOf(books, "ir.module", module)) > 0;
-  const guarded = await countOf(
+  const module = rpc.where({ "name =": SERVER_MODULE, "state =": "activated" });
+  const isThere = (await rpc.countOf(books, "ir.module", module)) > 0;
+  const guarded = await rpc.countOf(
     books,
     "ir.model.field",
-    where({ "module =": SERVER_MODULE, "name =": "external_id", [`${ofModel} in`]: GUARDED }),
+    rpc.where({ "module =": SERVER_MODULE, "name =": "external_id", [`${ofModel} in`]: GUARDED }),
   );
   if (isThere && guarded === GUARDED.length) return null;
   return {

@@ -6,8 +6,14 @@ import { CODES_MAX } from "./codes.ts";
 import { unavailable } from "./errors.ts";
 import type { Books } from "./port.ts";
 
-/** What it is, and what is wrong with it. The second @throws Refused, a fault of the books */
-export type Check = readonly [what: string, look: () => Promise<Fault | null>];
+/**
+ * What it is, and what is wrong with it; or what was found of several things. Not being able to look is a fault as well.
+ * The second @throws Refused, a fault of the books
+ */
+export type Check = readonly [
+  what: string,
+  look: () => Promise<Fault | null | readonly Examination[]>,
+];
 
 type Named = Pick<Books, "name" | "errors">;
 
@@ -20,17 +26,6 @@ export const exists = (what: string, find: () => Promise<unknown>): Check => [
   },
 ];
 
-/** Not being able to look is a fault as well. */
-export async function faultOf(books: Named, [, look]: Check): Promise<Fault | null> {
-  try {
-    return await look();
-  } catch (error) {
-    if (error instanceof Refused) return error.fault;
-    const { message, next } = unavailable(error, books);
-    return { code: "unreadable", message, next };
-  }
-}
-
 /** One after the other. @throws the signal's reason */
 export async function examined(
   books: Named,
@@ -38,11 +33,26 @@ export async function examined(
   signal: AbortSignal,
 ): Promise<Examination[]> {
   const examinations: Examination[] = [];
-  for (const look of looks) {
+  for (const [what, look] of looks) {
     signal.throwIfAborted();
-    examinations.push({ what: look[0], fault: await faultOf(books, look) });
+    try {
+      const told = await look();
+      examinations.push(
+        ...(Array.isArray(told)
+          ? (told as Examination[])
+          : [{ what, fault: told as Fault | null }]),
+      );
+    } catch (error) {
+      examinations.push({ what, fault: faultOf(books, error) });
+    }
   }
   return examinations;
+}
+
+function faultOf(books: Named, error: unknown): Fault {
+  if (error instanceof Refused) return error.fault;
+  const { message, next } = unavailable(error, books);
+  return { code: "unreadable", message, next };
 }
 
 /*
@@ -84,23 +94,30 @@ export async function codeExaminations(
     const cells = needs.column(table, column);
     const [first] = cells;
     if (first === undefined || !sinks.some((sink) => needs.parts.has(sink))) continue;
-    signal.throwIfAborted();
     const byCode = Map.groupBy(cells, ({ value }) => value);
     const what = `${first.file} (${column}): ${byCode.size} ${names.what[byCode.size === 1 ? 0 : 1]}`;
     const faults = new Map<string, Fault>();
     const unknown: string[] = [];
-    const looked = async (): Promise<Fault | null> => {
-      const codes = [...byCode.keys()];
-      for (let at = 0; at < codes.length; at += CODES_MAX) {
-        const found = await names.find(codes.slice(at, at + CODES_MAX));
-        for (const [code, fault] of found.faults) faults.set(code, fault);
-        unknown.push(...(found.unknown ?? []));
-      }
-      return null;
-    };
-    const unreadable = await faultOf(books, [what, looked]);
+    const codes = [...byCode.keys()];
+    const [looked] = await examined(
+      books,
+      [
+        [
+          what,
+          async () => {
+            for (let at = 0; at < codes.length; at += CODES_MAX) {
+              const found = await names.find(codes.slice(at, at + CODES_MAX));
+              for (const [code, fault] of found.faults) faults.set(code, fault);
+              unknown.push(...(found.unknown ?? []));
+            }
+            return null;
+          },
+        ],
+      ],
+      signal,
+    );
     const note = noteOf(books.name, unknown, byCode);
-    examinations.push({ what, fault: unreadable, ...(note === null ? {} : { note }) });
+    examinations.push({ what, fault: looked?.fault ?? null, ...(note === null ? {} : { note }) });
     for (const [code, fault] of faults)
       examinations.push({ what: placeOf(byCode.get(code) ?? []), fault });
   }

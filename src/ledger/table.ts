@@ -97,7 +97,7 @@ export interface Telling<Row> {
 }
 
 /** The fields of an entry that a record shows; the rest is {@link PLAIN_ENTRY}. `facts`: what values do not say. */
-type Read<Row> = Pick<Entry, "id" | "mark" | "status"> & Partial<Omit<Entry<Row>, "native">>;
+export type Read<Row> = Pick<Entry, "id" | "mark" | "status"> & Partial<Omit<Entry<Row>, "native">>;
 
 /** {@link Records.changed} by the ERP's stamps (stamps.ts), where each record has one. @param rows these as they are now */
 export const stampedRows =
