@@ -259,19 +259,20 @@ async function unusable(
   );
 }
 
+const inactiveFault = (code: string): Fault => ({
+  code: "party-inactive",
+  message: `the party ${code} is not active in Tryton`,
+  next: `Activate the party ${code} in Tryton, or name another one in the table.`,
+});
+
 /** One that is missing is made with its first document; one that is not active keeps its code from being made. */
 async function partiesIn(books: Books, codes: readonly string[]): Promise<CodesFound> {
   const fields = { ...rpc.texts("code"), ...rpc.flags("active") };
   const asked = rpc.where({ "code in": codes });
   const rows = await rpc.rowsOf(books, "party.party", asked, fields, { inactive: true });
-  const faultOf = (code: string): Fault => ({
-    code: "party-inactive",
-    message: `the party ${code} is not active in Tryton`,
-    next: `Activate the party ${code} in Tryton, or name another one in the table.`,
-  });
   const inactive = rows.filter(({ active }) => !active);
   return {
-    faults: new Map(inactive.map(({ code }) => [code, faultOf(code)])),
+    faults: new Map(inactive.map(({ code }) => [code, inactiveFault(code)])),
     unknown: codes.filter((code) => rows.every((row) => row.code !== code)),
   };
 }

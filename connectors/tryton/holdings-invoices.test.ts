@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { compare } from "../../src/ledger/compare.ts";
-import { kindHoldings } from "../../src/ledger/holdings.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Holding, Scope } from "../../src/core/holdings.ts";
 import { controlOf } from "./examine.ts";
-import { billSink, driven, invoiceSink } from "./index.ts";
+import { billSink, invoiceSink, ledgerOf } from "./index.ts";
 import { pay } from "./payments.ts";
 import { creditInTryton } from "./clerk.fixture.ts";
 import {
@@ -22,7 +21,7 @@ import {
 } from "./sink.fixture.ts";
 
 const never = new AbortController().signal;
-const holdingsOf = (desk: Desk, kind: "invoice" | "bill") => kindHoldings(driven(desk.books), kind);
+const holdingsOf = (desk: Desk) => ledgerOf(desk.books).holdings;
 const NOTHING: Scope = { dated: null, changedSince: null, open: false };
 const NOVEMBER: Scope = { ...NOTHING, dated: { from: "2026-11-01", to: "2026-11-30" } };
 
@@ -34,7 +33,7 @@ async function listed(
 ) {
   const holdings: Holding[] = [];
   let total: number | null = null;
-  for await (const page of holdingsOf(desk, kind).list(scope, from, never)) {
+  for await (const page of holdingsOf(desk).list(kind, scope, from, never)) {
     holdings.push(...page.holdings);
     total = page.total;
   }
@@ -139,7 +138,7 @@ describe.skipIf(!trytonIsThere)("invoices that Tryton holds", () => {
     ]);
     expect(holdings).toHaveLength(documents.length + 2);
     // So it is where it is asked for by its number.
-    const named = await holdingsOf(desk, "invoice").named?.([number], never);
+    const named = await holdingsOf(desk).named?.("invoice", [number], never);
     expect(named).toMatchObject([{ untold: { message } }]);
     // A send decides nothing by half of a document.
     const again = await send(invoiceSink(desk.books), { ...documents[0], number });
@@ -212,7 +211,7 @@ describe.skipIf(!trytonIsThere)("invoices that Tryton holds", () => {
         identifiers: [["create", [{ code: TWO.companyId }]]],
       })),
     ]);
-    const expected = await holdingsOf(desk, "invoice").expect([...items, bad], never);
+    const expected = await holdingsOf(desk).expect("invoice", [...items, bad], never);
     expect(expected.at(-1)).toMatchObject({ fault: { code: "twice-in-books" } });
     const differences = names.flatMap((name, at) => {
       const one = expected[at];
@@ -258,8 +257,8 @@ describe.skipIf(!trytonIsThere)("invoices that Tryton holds", () => {
     expect(await numbers({ ...NOTHING, changedSince: "2026-01-01T00:00:00.000Z" }, first)).toEqual([
       november.id,
     ]);
-    const holdings = holdingsOf(desk, "bill");
-    const got = await holdings.get(["BILL-2026-00001", "BILL-2026-00009"], never);
+    const holdings = holdingsOf(desk);
+    const got = await holdings.get("bill", ["BILL-2026-00001", "BILL-2026-00009"], never);
     expect(got).toMatchObject([
       { id: "BILL-2026-00001", mark: october.id, facts: { state: "paid" } },
     ]);
@@ -277,10 +276,11 @@ describe.skipIf(!trytonIsThere)("invoices that Tryton holds", () => {
       { comment: null, number: invoice.number, invoice_date: DAY, payment_term_date: LATER },
     ]);
     const twin = (await allInvoices(desk)).at(-1) as InvoiceRow;
-    const told = await holdingsOf(desk, "invoice").get([String(invoice.number)], never);
+    const told = await holdingsOf(desk).get("invoice", [String(invoice.number)], never);
     expect(told.map(({ id }) => id)).toEqual([invoice.number, `#${twin.id}`]);
     await desk.clerk.call("model.account.invoice.post", [[twin.id]]);
-    const [, change] = await holdingsOf(desk, "invoice").get(
+    const [, change] = await holdingsOf(desk).get(
+      "invoice",
       [`#${twin.id}`, `#${invoice.id}`],
       never,
     );

@@ -108,13 +108,14 @@ test("prices are what their source tells from its beginning; several of one name
       yield { changes: [at("087", "2.5"), at("089", "2.7")], position: 2 };
     },
   };
-  const prices = priceHoldings("the ledger", "USD", source);
-  const [first, second] = await prices.get(["T-1|087", "T-1|089"], never);
+  const price = priceHoldings("the ledger", "USD", source);
+  const prices = ledgerHoldings(booksWith({}), { price });
+  const [first, second] = await prices.get("price", ["T-1|087", "T-1|089"], never);
   expect(first).toMatchObject({ facts: { number: "T-1 087" } });
   expect(first).not.toHaveProperty("untold");
   expect(second?.untold).toMatchObject({
     code: "no-single-price",
     message: "the ledger tells more than one price of T-1|089",
   });
-  await expect(prices.get([], AbortSignal.abort())).rejects.toThrow(/abort/i);
+  await expect(prices.get("price", [], AbortSignal.abort())).rejects.toThrow(/abort/i);
 });

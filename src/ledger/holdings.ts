@@ -1,122 +1,144 @@
-/** What books hold now, kind by kind, for reconciliation; a connector puts its kinds together with {@link holdingsOf}. */
+/** What books hold now, for reconciliation: told by the adapters through which documents are written, or by a source. */
 import type { Change, Item, Source } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
-import { Refused, type SourceUnavailable } from "../core/errors.ts";
+import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import {
   type Expected,
   type Facts,
   type Holding,
   type HoldingKind,
-  type HoldingPage,
   type Holdings,
   type HoldingState,
   isGoodsHolding,
-  type Scope,
 } from "../core/holdings.ts";
-import { type Json, parseExact } from "../core/json.ts";
+import { parseExact } from "../core/json.ts";
 import { adapterOf, bodyOf, carriedIn, desiredOf, Parties } from "./desired.ts";
 import { PartyRecord, PriceRecord } from "./documents.ts";
 import { reading, unavailable } from "./errors.ts";
 import { isGoods, isTakenBack } from "./goods.ts";
 import { isBelow, isSettlement, posts } from "./plan.ts";
-import type { Books, Call, Capabilities, Desired, Entry, LedgerKind } from "./port.ts";
+import type {
+  Books,
+  Call,
+  Capabilities,
+  Desired,
+  Entry,
+  LedgerAdapter,
+  LedgerKind,
+  LedgerSide,
+} from "./port.ts";
 
 /** Records that one call asks for. */
-export const PAGE_RECORDS = 200;
+const PAGE_RECORDS = 200;
 
-/** {@link Holdings} of one kind. */
-interface KindHoldings {
-  list(scope: Scope, from: Json | null, signal: AbortSignal): AsyncIterable<HoldingPage>;
-  get(ids: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
-  /** Left out: its list tells all there is. */
-  named?(numbers: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
-  expect(items: readonly Item[], signal: AbortSignal): Promise<readonly Expected[]>;
+const ADAPTERS: Readonly<Partial<Record<HoldingKind, LedgerKind>>> = {
+  invoice: "invoice",
+  bill: "bill",
+  payment: "payment",
+  "bill-payment": "payment",
+  order: "order",
+  ticket: "shipment",
+  party: "party",
+};
+
+/** A kind that starts in the books and has no date, or of which only the current one counts: every scope is all of them. */
+interface BornHere {
+  /** @throws SourceUnavailable */
+  all(signal: AbortSignal): AsyncIterable<readonly Holding[]>;
 }
-
-/** All of them as they are now. */
-function holdingsOf(
-  books: string,
-  kinds: Readonly<Partial<Record<HoldingKind, KindHoldings>>>,
-): Holdings {
-  const of = (kind: HoldingKind): KindHoldings => {
-    const found = kinds[kind];
-    if (found === undefined) throw new Error(`${books} tells nothing of kind ${kind}`);
-    return found;
-  };
-  return {
-    strength: Object.fromEntries(Object.keys(kinds).map((kind) => [kind, "asked" as const])),
-    list: (kind, scope, from, signal) => of(kind).list(scope, from, signal),
-    get: (kind, ids, signal) => of(kind).get(ids, signal),
-    named: async (kind, numbers, signal) => (await of(kind).named?.(numbers, signal)) ?? [],
-    expect: (kind, items, signal) => of(kind).expect(items, signal),
-  };
-}
-
-/** Rows in the order of the books' own ids, page by page. @param read the first `most` rows after an id */
-export async function* inPages<Row>(
-  after: number,
-  idOf: (row: Row) => number,
-  read: (after: number) => Promise<readonly Row[]>,
-  most: number = PAGE_RECORDS,
-): AsyncGenerator<{
-  readonly rows: readonly Row[];
-  readonly last: number;
-  readonly isEnd: boolean;
-}> {
-  let last = after;
-  for (let isEnd = false; !isEnd;) {
-    const rows = await read(last);
-    const [row] = rows.slice(-1);
-    last = row === undefined ? last : idOf(row);
-    isEnd = rows.length < most;
-    yield { rows, last, isEnd };
-  }
-}
-
-/** Records that start in the books and have no date, or of which only the current one counts: every scope is all of them. */
-const bornHere = (
-  what: string,
-  all: (signal: AbortSignal) => AsyncIterable<readonly Holding[]>,
-): KindHoldings => ({
-  async *list(_scope, _from, signal) {
-    for await (const holdings of all(signal))
-      yield { holdings, position: null, total: null, serverTime: null };
-  },
-  async get(ids, signal) {
-    const found: Holding[] = [];
-    for await (const holdings of all(signal))
-      found.push(...holdings.filter(({ id }) => ids.includes(id)));
-    return found;
-  },
-  expect: notWrittenHere(what),
-});
 
 /**
- * Parties of books that keep a list for each role, and tell both as their source does.
- * @param all every party as it is now, page by page
+ * Of every kind whose adapter lists it.
+ * @param born kinds that are told otherwise: where the books are the source of them
  */
-export const partyListHoldings = (
-  books: string,
-  all: (signal: AbortSignal) => AsyncIterable<readonly Change[]>,
-  unavailable: (error: unknown) => SourceUnavailable,
-): KindHoldings =>
-  bornHere(partyOf(books), async function* (signal) {
-    try {
-      for await (const changes of all(signal)) yield changes.map(partyOfRole);
-    } catch (error) {
-      throw unavailable(error);
-    }
-  });
+export function ledgerHoldings(
+  books: Books,
+  born: Readonly<Partial<Record<HoldingKind, BornHere>>> = {},
+): Holdings {
+  const listed = Object.keys(ADAPTERS).filter(
+    (kind) => "list" in (books.adapters[ADAPTERS[kind as HoldingKind] ?? "invoice"] ?? {}),
+  );
+  const adapterFor = (kind: HoldingKind) => {
+    const name = ADAPTERS[kind];
+    if (name === undefined) throw new Error(`${books.name} tells nothing of kind ${kind}`);
+    return adapterOf(books, name);
+  };
+  return {
+    strength: Object.fromEntries(
+      [...listed, ...Object.keys(born)].map((kind) => [kind, "asked" as const]),
+    ),
+    async *list(kind, scope, from, signal) {
+      const none = { position: null, total: null, serverTime: null };
+      for await (const holdings of born[kind]?.all(signal) ?? []) yield { holdings, ...none };
+      if (born[kind] !== undefined) return;
+      try {
+        const position = typeof from === "number" ? String(from) : (from as string | null);
+        for await (const page of adapterFor(kind).list(scope, position, signal))
+          yield {
+            holdings: held(kind, page.entries),
+            position: page.position,
+            total: page.total ?? null,
+            serverTime: null,
+          };
+      } catch (error) {
+        throw unavailable(error, books);
+      }
+    },
+    async get(kind, ids, signal) {
+      const found: Holding[] = [];
+      for await (const all of born[kind]?.all(signal) ?? [])
+        found.push(...all.filter(({ id }) => ids.includes(id)));
+      if (born[kind] !== undefined) return found;
+      const call = callOf("get", signal);
+      return reading(books, async () => held(kind, await adapterFor(kind).get(ids, call)));
+    },
+    async named(kind, numbers, signal) {
+      // Their list tells all there is.
+      if (born[kind] !== undefined) return [];
+      return reading(books, async () => held(kind, await adapterFor(kind).named(numbers, signal)));
+    },
+    async expect(kind, items, signal) {
+      if (kind !== "party" && kind !== "price")
+        return reading(books, () => expectAll(books, ADAPTERS[kind] ?? "invoice", items, signal));
+      const never = kind === "party" ? "is never written by itself" : "is never written";
+      const message = `A ${kind} of ${books.name} ${never}`;
+      const next = "Compare it with the platform: it starts in the books.";
+      return items.map(() => ({ fault: { code: "not-written-here", message, next } }));
+    },
+  };
+}
 
-const partyOf = (books: string): string => `A party of ${books} is never written by itself`;
+/** Parties of books that keep a list for each role, as they are now; both are told as their source tells them. */
+export const partyHoldings = (books: Books): BornHere => ({
+  async *all(signal) {
+    const scope = { dated: null, changedSince: null, open: false };
+    const { sale, purchase } = books.adapters.party as Record<LedgerSide, LedgerAdapter<"party">>;
+    try {
+      for (const adapter of [sale, purchase])
+        for await (const { entries } of adapter.list(scope, null, signal))
+          yield entries.flatMap(({ change }) => (change ? partyOfRole(change) : []));
+    } catch (error) {
+      throw unavailable(error, books);
+    }
+  },
+});
+
+/** The list that has it says what it is to us. */
+function partyOfRole(change: Change): Holding {
+  const record = PartyRecord.parse(parseExact(change.text));
+  const { code, name, active, companyId, isCustomer } = record;
+  const facts: Facts = { number: code, state: active ? "open" : "ended", words: { name } };
+  const role = isCustomer ? "customer" : "supplier";
+  return { kind: "party", id: code, version: null, mark: companyId, change, facts, role };
+}
 
 /**
  * They are what their source tells from its beginning. A product with several prices in one list has none: which of them
  * counts is not said.
  */
-export const priceHoldings = (books: string, currency: string, source: Source): KindHoldings =>
-  bornHere(`A price of ${books} is never written`, async function* (signal) {
+export const priceHoldings = (books: string, currency: string, source: Source): BornHere => ({
+  async *all(signal) {
     const told: Change[] = [];
     const reading = { signal, known: () => null, stored: () => false };
     for await (const { changes } of source.read(null, reading)) told.push(...changes);
@@ -127,27 +149,14 @@ export const priceHoldings = (books: string, currency: string, source: Source): 
       const isOne = new Set(same.map(({ text }) => text)).size === 1;
       return isOne ? holding : { ...holding, untold: severalPrices(books, holding.id) };
     });
-  });
+  },
+});
 
 const severalPrices = (books: string, id: string): Fault => ({
   code: "no-single-price",
   message: `${books} tells more than one price of ${id}`,
   next: `Leave one price of the product in this list of ${books}, and reconcile again.`,
 });
-
-function notWrittenHere(message: string): KindHoldings["expect"] {
-  const next = "Compare it with the platform: it starts in the books.";
-  return async (items) => items.map(() => ({ fault: { code: "not-written-here", message, next } }));
-}
-
-/** The list that has it says what it is to us. */
-function partyOfRole(change: Change): Holding {
-  const record = PartyRecord.parse(parseExact(change.text));
-  const { code, name, active, companyId, isCustomer } = record;
-  const facts: Facts = { number: code, state: active ? "open" : "ended", words: { name } };
-  const role = isCustomer ? "customer" : "supplier";
-  return { kind: "party", id: code, version: null, mark: companyId, change, facts, role };
-}
 
 /** What is no price (a formula) shows its name only; its change says what is wrong with it. */
 function priceIn(currency: string, change: Change): Holding {
@@ -163,63 +172,8 @@ function priceIn(currency: string, change: Change): Holding {
   return { kind: "price", id: change.id, version: null, mark: null, change, facts };
 }
 
-/* What books hold now, for reconciliation: told by the adapters through which documents are written. */
-
-const ADAPTERS: Readonly<Partial<Record<HoldingKind, LedgerKind>>> = {
-  invoice: "invoice",
-  bill: "bill",
-  payment: "payment",
-  "bill-payment": "payment",
-  order: "order",
-  ticket: "shipment",
-  party: "party",
-};
-
-/**
- * Of every kind whose adapter lists it.
- * @param others kinds that are told otherwise: where the books are the source of them
- */
-export function ledgerHoldings(
-  books: Books,
-  others: Readonly<Partial<Record<HoldingKind, KindHoldings>>> = {},
-): Holdings {
-  const kinds = Object.entries(ADAPTERS).filter(
-    ([, name]) => "list" in (books.adapters[name] ?? {}),
-  );
-  const told = kinds.map(([kind]) => [kind, kindHoldings(books, kind as HoldingKind)] as const);
-  return holdingsOf(books.name, { ...Object.fromEntries(told), ...others });
-}
-
-export function kindHoldings(books: Books, kind: HoldingKind): KindHoldings {
-  const name = ADAPTERS[kind] ?? "invoice";
-  const adapter = adapterOf(books, name);
-  const held = (entries: readonly Entry[]): Holding[] =>
-    entries.filter((one) => isOf(kind, one)).flatMap((one) => holdingOf(kind, one));
-  return {
-    async *list(scope, from, signal): AsyncGenerator<HoldingPage> {
-      try {
-        const position = typeof from === "number" ? String(from) : (from as string | null);
-        for await (const page of adapter.list(scope, position, signal))
-          yield {
-            holdings: held(page.entries),
-            position: page.position,
-            total: page.total ?? null,
-            serverTime: null,
-          };
-      } catch (error) {
-        throw unavailable(error, books);
-      }
-    },
-    get: (ids, signal) =>
-      reading(books, async () => held(await adapter.get(ids, callOf("get", signal)))),
-    named: (numbers, signal) =>
-      reading(books, async () => held(await adapter.named(numbers, signal))),
-    expect:
-      kind === "party"
-        ? notWrittenHere(partyOf(books.name))
-        : (items, signal) => reading(books, () => expectAll(books, name, items, signal)),
-  };
-}
+const held = (kind: HoldingKind, entries: readonly Entry[]): Holding[] =>
+  entries.filter((one) => isOf(kind, one)).flatMap((one) => holdingOf(kind, one));
 
 const callOf = (key: string, signal: AbortSignal): Call => ({
   key,

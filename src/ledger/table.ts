@@ -18,7 +18,7 @@ import {
   type RecordHead,
 } from "./entries.ts";
 import { unavailable } from "./errors.ts";
-import { ledgerHoldings, partyListHoldings, priceHoldings } from "./holdings.ts";
+import { ledgerHoldings, partyHoldings, priceHoldings } from "./holdings.ts";
 import { coveredAmong, coveringBy, type Notes } from "./notes.ts";
 import { goodsAdapter, type GoodsTable } from "./orders.ts";
 import {
@@ -351,24 +351,6 @@ export interface LedgerOptions extends Omit<Books, "adapters" | "surroundings"> 
     // oxlint-disable-next-line typescript/no-explicit-any
     readonly shipment?: GoodsTable<"shipment", any>;
   };
-  /** Kinds of which reconciliation is told otherwise than by these tables. Left out: none. */
-  readonly holdings?: Parameters<typeof ledgerHoldings>[1];
-}
-
-/** Parties of two lists are told as their source tells them, each in its role. */
-function partyHoldings(
-  books: Books,
-  party: LedgerOptions["tables"]["party"],
-): Parameters<typeof ledgerHoldings>[1] {
-  if (party === undefined || "can" in party || party.sale.tell === undefined) return {};
-  const adapters = books.adapters.party as Record<LedgerSide, LedgerAdapter<"party">>;
-  const everyParty = async function* (signal: AbortSignal) {
-    const scope = { dated: null, changedSince: null, open: false };
-    for (const side of ["sale", "purchase"] as const)
-      for await (const { entries } of adapters[side].list(scope, null, signal))
-        yield entries.flatMap(({ change }) => change ?? []);
-  };
-  return { party: partyListHoldings(books.name, everyParty, (error) => unavailable(error, books)) };
 }
 
 export interface Ledger {
@@ -392,71 +374,67 @@ export function openLedger({ tables, ...options }: LedgerOptions): Ledger {
   const { party, price, paidInvoice, order, shipment, ...documents } = tables;
   const adapterOf = <K extends TableKind>(kind: K, table: AnyTable<K>): LedgerAdapter<K> =>
     tableAdapter(kind, table, surroundings);
-  const adapters = Object.fromEntries([
-    ...Object.entries(documents).map(([kind, table]) => [
-      kind,
+  const isOneList = party !== undefined && "can" in party;
+  const adapters = {
+    ...mapped(documents, (table, kind) =>
       adapterOf(kind as TableKind, table as AnyTable<TableKind>),
-    ]),
-    ...(order === undefined ? [] : [["order", goodsAdapter("order", order)]]),
-    ...(shipment === undefined ? [] : [["shipment", goodsAdapter("shipment", shipment)]]),
-    ...(party === undefined
-      ? []
-      : [
-          [
-            "party",
-            "can" in party
-              ? adapterOf("party", party)
-              : {
-                  sale: adapterOf("party", party.sale),
-                  purchase: adapterOf("party", party.purchase),
-                },
-          ],
-        ]),
-  ]) as Books["adapters"];
+    ),
+    ...mapped({ order, shipment }, (table, kind) => goodsAdapter(kind as GoodsKind, table)),
+    ...(isOneList ? { party: adapterOf("party", party) } : {}),
+    ...(party === undefined || isOneList
+      ? {}
+      : { party: mapped(party, (table) => adapterOf("party", table)) }),
+  } as Books["adapters"];
   const books: Books = { ...options, adapters };
-  const source = <Row>(
-    records: { changed?(telling: Telling<Row>): Source },
+  const sourceOf = <Row>(
+    records: { changed?(telling: Telling<Row>): Source } | undefined,
     tell: (rows: readonly Row[]) => Change[],
-  ): Source[] => {
-    const told = records.changed?.({
+  ): Source | undefined =>
+    records?.changed?.({
       tell,
       now: () => surroundings.now(),
       unavailable: (error) => unavailable(error, books),
     });
-    return told === undefined ? [] : [told];
+  const told = <K extends TableKind>(kind: K, table?: AnyTable<K>): Source | undefined =>
+    sourceOf(table?.records, (rows) =>
+      table === undefined
+        ? []
+        : rows.flatMap((row) => entryOf(kind, table, surroundings, row).change ?? []),
+    );
+  const prices = sourceOf(price?.records, (rows) =>
+    priceChanges(
+      name,
+      rows.flatMap((row) => price?.line(row) ?? []),
+    ),
+  );
+  const sources = {
+    parties: isOneList ? told("party", party) : undefined,
+    invoices: told("invoice", tables.invoice),
+    paidInvoices: told("invoice", paidInvoice),
+    prices,
   };
-  const sourceOf = <K extends TableKind>(kind: K, table: AnyTable<K> | undefined): Source[] =>
-    table === undefined
-      ? []
-      : source(table.records, (rows) =>
-          rows.flatMap((row) => entryOf(kind, table, surroundings, row).change ?? []),
-        );
-  const [parties] = party !== undefined && "can" in party ? sourceOf("party", party) : [];
-  const [invoices] = sourceOf("invoice", tables.invoice);
-  const [paidInvoices] = sourceOf("invoice", paidInvoice);
-  const [prices] =
-    price === undefined
-      ? []
-      : source(price.records, (rows) =>
-          priceChanges(
-            name,
-            rows.flatMap((row) => price.line(row) ?? []),
-          ),
-        );
-  const sources = { parties, invoices, paidInvoices, prices };
-  const sinks = Object.entries(SINKS).filter(([, kind]) => books.adapters[kind] !== undefined);
+  const isListed = party !== undefined && !isOneList && party.sale.tell !== undefined;
+  const sinks = mapped(SINKS, (kind) =>
+    books.adapters[kind] === undefined ? undefined : ledgerSink(books, kind),
+  );
   return {
     books,
-    sinks: Object.fromEntries(sinks.map(([sink, kind]) => [sink, ledgerSink(books, kind)])),
-    sources: Object.fromEntries(
-      Object.entries(sources).flatMap(([one, its]) => (its === undefined ? [] : [[one, its]])),
-    ),
+    sinks: mapped(sinks, (sink) => sink),
+    sources: mapped(sources, (source) => source),
     holdings: ledgerHoldings(books, {
-      ...partyHoldings(books, party),
-      ...options.holdings,
-      ...(prices === undefined
-        ? {}
-        : { price: priceHoldings(name, surroundings.currency, prices) }),
+      ...(isListed ? { party: partyHoldings(books) } : {}),
+      ...mapped({ price: prices }, (source) => priceHoldings(name, surroundings.currency, source)),
     }),
   };
 }
+
+/** Of each that is given, by its name. */
+const mapped = <T, Made>(
+  all: Readonly<Record<string, T | undefined>>,
+  make: (one: T, name: string) => Made,
+): Record<string, Made> =>
+  Object.fromEntries(
+    Object.entries(all).flatMap(([name, one]) =>
+      one === undefined ? [] : [[name, make(one, name)]],
+    ),
+  );
