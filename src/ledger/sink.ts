@@ -11,61 +11,365 @@ import {
   thereAsBrought,
 } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
+import { defined } from "../core/defined.ts";
+import { Refused } from "../core/errors.ts";
 import type { Difference } from "../core/holdings.ts";
-import { type Finding, keyless } from "../core/outcome.ts";
+import { type Answer, done, type Finding, keyless, refused, type Waits } from "../core/outcome.ts";
+import type { Fault } from "../core/record.ts";
 import { compare } from "./compare.ts";
 import { adapterOf, bodyOf, type Carried, carriedIn, desiredOf, Parties } from "./desired.ts";
-import { finding, reading } from "./errors.ts";
-import { goodsDifferences, isGoods } from "./goods.ts";
+import { answerOf, faultOf, finding, reading, type Sorted, sorted, uncertain } from "./errors.ts";
+import { goodsDifferences, isGoods, isTakenBack, onSideOf, planGoods } from "./goods.ts";
 import {
   differencesOf,
+  type Identified,
+  identify,
   isBelow,
   kindOf,
   type Next,
+  payable,
   paymentsIn,
+  plan,
   type Planning,
   posts,
   settlementMark,
+  settlementOf,
 } from "./plan.ts";
-import type { Books, Call, Capabilities, Desired, Entry, GoodsKind, LedgerKind } from "./port.ts";
-import { idsOf, INCOMPLETE, type Planned, send, takeSnapshot, told, waitsOf } from "./send.ts";
+import type {
+  Books,
+  Call,
+  Capabilities,
+  Desired,
+  Entry,
+  LedgerKind,
+  StepTo,
+  Verb,
+} from "./port.ts";
+
+/** The sink of a configured endpoint. What it answers and finds is decided here, never by an adapter. */
+export const ledgerSink = (books: Books, kind: LedgerKind): Sink => ({
+  // Operations enter idempotency keys: they never change.
+  operation: `${kind}.book`,
+  writes: kind === "payment" ? "create" : "upsert",
+  itemsMax: adapterOf(books, kind).can.atomic,
+  // Two that post at once may wait for each other in the ERP.
+  atOnce: 1,
+  ...(kind === "invoice" || kind === "bill" ? { settleAfterMs: books.settleAfterMs } : {}),
+  policy: { ...keyless, settleMs: books.settleMs },
+  freeze: (items) => ({
+    target: isGoods(kind) ? `${kind}s` : `${books.name} ${kind}`,
+    body: bodyOf(books, kind, items),
+  }),
+  send: ({ key, body }, signal) => new Send(books, kind, carriedIn(kind, body), key, signal).run(),
+  find: (request, signal) => finding(books.errors, () => find(books, kind, request, signal)),
+  inspect: (delivered, signal) =>
+    reading(books, () => inspectLedger(books, kind, delivered, signal)),
+});
+
+/* One look at the documents of a request: how each stands, and what is to be done about it next. */
+
+interface Planned {
+  readonly desired: Desired;
+  readonly found: Identified;
+  readonly next: Next;
+}
+
+/** One per document, in their order. Nothing is written. @throws LedgerError, Refused */
+async function takeSnapshot(
+  books: Books,
+  kind: LedgerKind,
+  carried: readonly Carried[],
+  call: Call,
+  parties = new Parties(books),
+): Promise<Planned[]> {
+  const adapter = adapterOf(books, kind);
+  const { can } = adapter;
+  const desired = await desiredOf(adapter, carried, await parties.of(carried, call), call);
+  const all = await adapter.locate(desired, call);
+  const identified = identify(desired, all, can);
+  return desired.map((one, at) => {
+    if (!isGoods(kind)) {
+      const found = identified[at] ?? ABSENT;
+      return { desired: one, found, next: plan({ kind, can, books }, one, found) };
+    }
+    const [found = ABSENT] = identify([one], onSideOf(one, all), can);
+    const next = planGoods({ kind, books: books.name, can }, one, found, all);
+    return { desired: one, found, next };
+  });
+}
+
+const ABSENT = { is: "none" } as const;
+
+const entryOf = ({ found }: Planned): Entry | null => (found.is === "one" ? found.entry : null);
+
+/** Null for a document that was void before it was booked, and for one that another document covers. */
+const idsOf = (planned: readonly Planned[]): (string | null)[] =>
+  planned.map((one) => entryOf(one)?.id ?? null);
+
+/** Left out where none waits. */
+function waitsOf(planned: readonly Planned[]): { readonly waits?: Waits } {
+  const waits = planned.map(({ next }) => (next.do === "nothing" ? next.until : null));
+  return waits.every((until) => until === null) ? {} : { waits };
+}
+
+/**
+ * For the log, of all and of each: `S-12 posted, S-13 posted; waits for its payments until …, FL-3 is not there`.
+ * @param settled why this send settled one as one, by its mark
+ * @param before what is said first of each
+ */
+function told(
+  { name }: Pick<Books, "name">,
+  planned: readonly Planned[],
+  settled: ReadonlyMap<string, string> = new Map(),
+  before = "",
+): { readonly detail: string } & Pick<Answer, "each"> {
+  const each = planned.map((one) => {
+    const { desired, next } = one;
+    const { number, target, mark } = desired;
+    const entry = entryOf(one);
+    if (entry === null && isTakenBack(desired))
+      return `${number} does not count on the platform: nothing is in ${name}`;
+    if (entry === null && target === "cancelled")
+      return `${number} was void before it was booked: nothing is in ${name}`;
+    if (entry === null && next.do === "nothing" && target === "draft")
+      return `${number} is booked when it is done: nothing is in ${name} yet`;
+    if (entry === null) return `${number} is not there`;
+    if (entry.id === null) return `${number} is part of what was settled as one, and noted on it`;
+    if (entry.goods !== undefined) return entry.goods.told;
+    const isWaiting = next.do === "nothing" && next.until !== null;
+    const until = isWaiting ? `; waits for its payments until ${next.until}` : "";
+    const why = settled.has(mark) ? `; ${settled.get(mark)}` : "";
+    return `${entry.id} ${entry.status === "settled" ? "paid" : entry.status}${until}${why}`;
+  });
+  return {
+    detail: `${before}${each.join(", ")}`,
+    ...(each.length < 2 ? {} : { each: each.map((one) => `${before}${one}`) }),
+  };
+}
+
+/** What is said first of a request that is not done. */
+const INCOMPLETE = "not all of it is done: ";
+
+/** Plans without stepping: any step that is left means that it is not there as it should be. */
+async function find(
+  books: Books,
+  kind: LedgerKind,
+  { key, body }: Outgoing,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const call = { key, signal, purpose: "delivery", made: new Set<string>() } as const;
+  const planned = await takeSnapshot(books, kind, carriedIn(kind, body), call);
+  const asks = planned.flatMap(({ next }) => (next.do === "ask" ? [next] : []));
+  const twice = asks.find(({ question }) => question === "twice");
+  if (twice !== undefined) return { found: "several", detail: twice.fault.message };
+  // What these books cannot keep is not there either: the send refuses it.
+  const ask = asks.find(({ question }) => question !== "not-kept");
+  if (ask !== undefined) return { found: "different", detail: ask.fault.message, fault: ask.fault };
+  return planned.every(({ next }) => next.do === "nothing")
+    ? { found: "exact", ids: idsOf(planned), ...waitsOf(planned), ...told(books, planned) }
+    : { found: "none", ...told(books, planned, undefined, INCOMPLETE) };
+}
+
+/* A send. */
+
+/** Looks of one send, with a step after each. */
+const ROUNDS = 8;
+/** How often somebody else may be faster within one send. */
+const RACES = 2;
+
+class Send {
+  readonly #books: Books;
+  readonly #kind: LedgerKind;
+  readonly #call: Call;
+  #carried: readonly Carried[];
+  #planned: readonly Planned[] = [];
+  /** What is done just now: an error is sorted by it. */
+  #verb: Verb = "locate";
+  /** This send made records that were not taken back. */
+  #made = false;
+  /** This send changed records. */
+  #changed = false;
+  /** What this send made, by its mark: an ERP whose searches are behind may not show it yet. */
+  readonly #own = new Set<string>();
+  /** See {@link Call.compared}. */
+  readonly #compared = new Map<string, Entry>();
+  readonly #parties: Parties;
+  /** Why this send settled an invoice as one, by its mark. */
+  readonly #settled = new Map<string, string>();
+
+  constructor(
+    books: Books,
+    kind: LedgerKind,
+    carried: readonly Carried[],
+    key: string,
+    signal: AbortSignal,
+  ) {
+    this.#books = books;
+    this.#kind = kind;
+    this.#carried = carried;
+    const [made, compared] = [this.#own, this.#compared];
+    this.#call = { key, signal, purpose: "delivery", made, compared };
+    this.#parties = new Parties(books);
+  }
+
+  async run(): Promise<Answer> {
+    const [books, kind, call] = [this.#books, this.#kind, this.#call];
+    let races = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      try {
+        this.#verb = "locate";
+        const planned = await takeSnapshot(books, kind, this.#carried, call, this.#parties);
+        this.#planned = planned;
+        if (planned.every(({ next }) => next.do === "nothing")) {
+          const { detail, ...each } = told(books, planned, this.#settled);
+          return done(detail, idsOf(planned), { ...each, ...waitsOf(planned) });
+        }
+        await this.#step();
+      } catch (error) {
+        if (error instanceof NotShown) break;
+        if (error instanceof Refused) return this.#refuse(error.fault);
+        const fault = this.#sorted(error);
+        if (fault.sort === "raced" && races++ < RACES) continue;
+        if (fault.sort === "data") return this.#refuse(faultOf(fault.row, fault.error.message));
+        return answerOf(fault, this.#made || this.#changed);
+      }
+    }
+    const { detail, ...each } = told(books, this.#planned, this.#settled, INCOMPLETE);
+    return uncertain(detail, each);
+  }
+
+  #sorted(error: unknown): Sorted {
+    return sorted(error, this.#verb, this.#books.errors);
+  }
+
+  /** The lowest step that any of them needs, for all that need it: so what is posted is posted in one call. */
+  async #step(): Promise<void> {
+    for (const { next } of this.#planned)
+      if (next.do === "ask" || next.do === "retracted") throw new Refused(next.fault);
+    const absent = this.#planned.filter(({ next }) => next.do === "create");
+    if (absent.length > 0) return this.#create(absent.map(({ desired }) => desired));
+    for (const to of ["amended", "cancelled", "posted"] as const)
+      if (this.#planned.some(({ next }) => next.do === to)) return this.#apply(to);
+    for (const { desired, next } of this.#planned)
+      if (next.do === "settle") await this.#settle(desired, next.entry, next.amount);
+  }
+
+  async #create(desired: readonly Desired[]): Promise<void> {
+    this.#expectNew(desired);
+    const adapter = adapterOf(this.#books, this.#kind);
+    const { booked, covered } = await payable(this.#books, desired, this.#call);
+    this.#verb = "create";
+    const complete = await this.#parties.ensure(booked, this.#call);
+    const ids = complete.length === 0 ? [] : await adapter.create(complete, this.#call);
+    if (covered.length > 0) await adapter.covering?.cover(covered, this.#call);
+    this.#made = true;
+    for (const { mark } of desired) this.#own.add(mark);
+    this.#carried = this.#carried.map((one) => {
+      const at = complete.findIndex(({ document }) => document === one.document);
+      return at < 0 ? one : { ...one, counterpart: ids[at] ?? one.counterpart };
+    });
+  }
+
+  async #apply(to: Exclude<StepTo, "retracted">): Promise<void> {
+    const steps = this.#planned.flatMap(({ desired, next }) =>
+      next.do === to
+        ? {
+            desired,
+            entry: next.entry,
+            differences: next.do === "amended" ? next.differences : [],
+          }
+        : [],
+    );
+    this.#verb = to;
+    this.#compared.clear();
+    await adapterOf(this.#books, this.#kind).apply(to, steps, this.#call);
+    this.#changed = true;
+    if (to !== "posted") return;
+    // What is to be settled is read again in full: what pays it counts.
+    for (const { desired, entry } of steps)
+      if (desired.target === "posted") this.#compared.set(desired.mark, entry);
+  }
+
+  async #settle(desired: Desired, entry: Entry, amount: Decimal): Promise<void> {
+    this.#verb = "locate";
+    const payment = await settlementOf(this.#books, desired, entry, amount, this.#call);
+    const { document } = payment;
+    this.#expectNew([payment]);
+    this.#verb = "create";
+    await adapterOf(this.#books, "payment").create([payment], this.#call);
+    this.#own.add(payment.mark);
+    if ("description" in document) this.#settled.set(desired.mark, document.description ?? "");
+    this.#changed = true;
+  }
+
+  /** What was made and is not shown is never made again before a read-back. @throws NotShown */
+  #expectNew(desired: readonly Desired[]): void {
+    if (desired.some(({ mark }) => this.#own.has(mark))) throw new NotShown();
+  }
+
+  /** Our own drafts are deleted first: a document that is refused leaves nothing behind. */
+  async #refuse(fault: Fault): Promise<Answer> {
+    const adapter = adapterOf(this.#books, this.#kind);
+    const steps = this.#planned.flatMap(({ desired, found }) =>
+      found.is === "one" && posts(adapter.can) && isOwnDraft(desired, found.entry)
+        ? { desired, entry: found.entry, differences: [] }
+        : [],
+    );
+    if (steps.length > 0)
+      try {
+        this.#verb = "retracted";
+        await adapter.apply("retracted", steps, this.#call);
+        this.#made = false;
+      } catch (error) {
+        return uncertain(`${fault.message}; ${this.#sorted(error).error.message}`);
+      }
+    // An order or a ticket that was made stays: the next send goes on from it.
+    return (this.#made || this.#changed) && !isGoods(this.#kind)
+      ? uncertain(`${INCOMPLETE}${fault.message}`)
+      : refused(fault);
+  }
+}
+
+const isOwnDraft = ({ mark, target }: Desired, entry: Entry): boolean =>
+  entry.mark === mark &&
+  entry.touched === false &&
+  entry.status === "draft" &&
+  target !== "cancelled";
+
+/** The ERP took a document of this send and does not show it: the send ends as unknown. */
+class NotShown extends Error {}
 
 /* Documents that were delivered: are they still there, as far as they were brought, and do they say the same? */
 
 /** Documents that one look asks for. */
 const MANY = 200;
 
-/** One inspection each, in their order. @throws SourceUnavailable */
-const inspectLedger = (
+/** One inspection each, in their order. @throws LedgerError */
+async function inspectLedger(
   books: Books,
   kind: LedgerKind,
   delivered: readonly Delivered[],
   signal: AbortSignal,
-): Promise<Inspection[]> =>
-  reading(books, async () => {
-    const bodies = new Map<string, readonly Carried[]>();
-    const carriedOf = ({ id, body, counterpart, waitsUntil }: Delivered): Carried | null => {
-      if (body === null) return null;
-      const carried = bodies.get(body) ?? carriedIn(kind, body);
-      bodies.set(body, carried);
-      const one = carried.find(({ document }) => idOf(document) === id);
-      return one === undefined ? null : { ...one, counterpart, until: waitsUntil ?? null };
-    };
-    const inspections: Inspection[] = [];
-    const made = new Set<string>();
-    const call = { key: "inspect", signal, purpose: "inspection", made } as const;
-    for (let at = 0; at < delivered.length; at += MANY) {
-      const asked = delivered
-        .slice(at, at + MANY)
-        .map((one) => ({ counterpart: one.counterpart, carried: carriedOf(one) }));
-      inspections.push(
-        ...(isGoods(kind)
-          ? await inspectGoods(books, kind, asked, call)
-          : await inspectDocuments(books, kind, asked, call)),
-      );
-    }
-    return inspections;
-  });
+): Promise<Inspection[]> {
+  const bodies = new Map<string, readonly Carried[]>();
+  const carriedOf = ({ id, body, counterpart, waitsUntil }: Delivered): Carried | null => {
+    if (body === null) return null;
+    const carried = bodies.get(body) ?? carriedIn(kind, body);
+    bodies.set(body, carried);
+    const one = carried.find(({ document }) => idOf(document) === id);
+    return one === undefined ? null : { ...one, counterpart, until: waitsUntil ?? null };
+  };
+  const made = new Set<string>();
+  const call = { key: "inspect", signal, purpose: "inspection", made } as const;
+  const inspections: Inspection[] = [];
+  for (let at = 0; at < delivered.length; at += MANY) {
+    const asked = delivered
+      .slice(at, at + MANY)
+      .map((one) => ({ counterpart: one.counterpart, carried: carriedOf(one) }));
+    inspections.push(...(await inspectSome(books, kind, asked, call)));
+  }
+  return inspections;
+}
 
 interface Asked {
   readonly counterpart: string;
@@ -73,45 +377,32 @@ interface Asked {
   readonly carried: Carried | null;
 }
 
-async function inspectDocuments(
-  books: Books,
-  kind: Planning["kind"],
-  asked: readonly Asked[],
-  call: Call,
-): Promise<Inspection[]> {
-  const adapter = adapterOf(books, kind);
-  const written = asked.flatMap(({ carried }) => carried ?? []);
-  const planned = written.length === 0 ? [] : await takeSnapshot(books, kind, written, call);
-  const linked = asked.filter(({ carried }) => carried === null);
-  const ids = linked.map(({ counterpart }) => counterpart);
-  const there = ids.length === 0 ? [] : await adapter.get(ids, call);
-  const left = [...planned];
-  return asked.map(({ counterpart, carried }) => {
-    const one = carried === null ? undefined : left.shift();
-    if (one !== undefined) return inspected(books, kind, one);
-    const isThere = there.some(
-      (entry) => isCalled(entry, counterpart) && !isDraftAgain(adapter.can, entry),
-    );
-    return isThere ? thereAsBrought : gone;
-  });
-}
-
 /** Ids of orders and tickets say how far these were brought: what is called so is that far. */
-async function inspectGoods(
+async function inspectSome(
   books: Books,
-  kind: GoodsKind,
+  kind: LedgerKind,
   asked: readonly Asked[],
   call: Call,
 ): Promise<Inspection[]> {
   const adapter = adapterOf(books, kind);
-  const ids = asked.map(({ counterpart }) => counterpart);
-  const held = ids.length === 0 ? [] : await adapter.get(ids, call);
   const written = asked.flatMap(({ carried }) => carried ?? []);
-  const parties = await new Parties(books).of(written, call);
-  const desired = written.length === 0 ? [] : await desiredOf(adapter, written, parties, call);
+  const linked = isGoods(kind) ? asked : asked.filter(({ carried }) => carried === null);
+  const planned =
+    isGoods(kind) || written.length === 0 ? [] : await takeSnapshot(books, kind, written, call);
+  const ids = linked.map(({ counterpart }) => counterpart);
+  const held = ids.length === 0 ? [] : await adapter.get(ids, call);
+  const desired =
+    isGoods(kind) && written.length > 0
+      ? await desiredOf(adapter, written, await new Parties(books).of(written, call), call)
+      : [];
   return asked.map(({ counterpart, carried }) => {
-    const one = carried === null ? undefined : desired.shift();
     const there = held.filter((entry) => isCalled(entry, counterpart));
+    if (!isGoods(kind)) {
+      const one = carried === null ? undefined : planned.shift();
+      if (one !== undefined) return inspected(books, kind, one);
+      return there.some((entry) => !isDraftAgain(adapter.can, entry)) ? thereAsBrought : gone;
+    }
+    const one = carried === null ? undefined : desired.shift();
     if (there.length === 0) return gone;
     return { is: "there", differences: one ? goodsDifferences(kind, one, there) : [] };
   });
@@ -119,6 +410,8 @@ async function inspectGoods(
 
 const isCalled = ({ id, aliases = [] }: Entry, name: string): boolean =>
   id === name || aliases.includes(name);
+
+const isState = ({ field }: Difference): boolean => field === "state";
 
 const isDraftAgain = (can: Capabilities, { status }: Entry): boolean =>
   isBelow(status, "posted") && posts(can);
@@ -141,22 +434,18 @@ function inspected(
   const planning = { kind, can: adapterOf(books, kind).can, books };
   // Restored books give numbers a second time: without our mark the figures must be the same too.
   if (by !== "mark") {
-    const { money } = desired.expected;
-    const figures = money === undefined ? {} : { money };
+    const figures = defined({ money: desired.expected.money });
     if (compare(kindOf(planning, desired), figures, entry.facts).length > 0) return gone;
   }
   // Only what was brought is missing: it may be brought again.
-  const isUndone =
-    next.do === "amended" && next.differences.every(({ field }) => field === "state");
+  const isUndone = next.do === "amended" && next.differences.every(isState);
   // Its wait has ended and it is about to be settled; where nothing waits, what settled it is missing.
   const isUnsettled = next.do === "settle" && desired.until === null;
   if (isDraftAgain(planning.can, entry) || next.do === "cancelled" || isUnsettled) return gone;
   if (isUndone) return gone;
   if (desired.target === "cancelled") return thereAsBrought;
   const state = stateOf(kind, desired);
-  const besides = (entry.besides ?? []).filter(
-    ({ field, expected }) => field !== "state" || expected === state,
-  );
+  const besides = (entry.besides ?? []).filter((one) => !isState(one) || one.expected === state);
   const unmarked = entry.made === true && by !== "mark";
   return {
     is: "there",
@@ -165,9 +454,7 @@ function inspected(
       ...(entry.status === "cancelled"
         ? [{ field: "state", expected: state, held: "cancelled" }]
         : differencesOf(planning, desired, entry)),
-      ...(besides.some(({ field }) => field === "state")
-        ? []
-        : paidDifferences(state, desired, entry, next)),
+      ...(besides.some(isState) ? [] : paidDifferences(state, desired, entry, next)),
       ...besides,
     ],
   };
@@ -207,55 +494,3 @@ function paidDifferences(
   const held = `${open.fixed(2)} (${by}; the platform cannot take partial payments)`;
   return [{ field: "money.open", expected: open.plus(paid).fixed(2), held }];
 }
-
-/** Operations enter idempotency keys: they never change. */
-const OPERATIONS: Readonly<Record<LedgerKind, string>> = {
-  invoice: "invoice.book",
-  bill: "bill.book",
-  payment: "payment.book",
-  party: "party.book",
-  order: "order.book",
-  shipment: "shipment.book",
-};
-
-/** The sink of a configured endpoint. What it answers and finds is decided here and in send.ts, never by an adapter. */
-export function ledgerSink(books: Books, kind: LedgerKind): Sink {
-  return {
-    operation: OPERATIONS[kind],
-    writes: kind === "payment" ? "create" : "upsert",
-    itemsMax: adapterOf(books, kind).can.atomic,
-    // Two that post at once may wait for each other in the ERP.
-    atOnce: 1,
-    ...(kind === "invoice" || kind === "bill" ? { settleAfterMs: books.settleAfterMs } : {}),
-    policy: { ...keyless, settleMs: books.settleMs },
-    freeze: (items) => ({
-      target: isGoods(kind) ? `${kind}s` : `${books.name} ${kind}`,
-      body: bodyOf(books, kind, items),
-    }),
-    send: (request, signal) => send(books, kind, request, signal),
-    find: (request, signal) => find(books, kind, request, signal),
-    inspect: (delivered, signal) => inspectLedger(books, kind, delivered, signal),
-  };
-}
-
-/** Plans without stepping: any step that is left means that it is not there as it should be. */
-const find = (
-  books: Books,
-  kind: LedgerKind,
-  { key, body }: Outgoing,
-  signal: AbortSignal,
-): Promise<Finding> =>
-  finding(books.errors, async () => {
-    const call = { key, signal, purpose: "delivery", made: new Set<string>() } as const;
-    const planned = await takeSnapshot(books, kind, carriedIn(kind, body), call);
-    const asks = planned.flatMap(({ next }) => (next.do === "ask" ? [next] : []));
-    const twice = asks.find(({ question }) => question === "twice");
-    if (twice !== undefined) return { found: "several", detail: twice.fault.message };
-    // What these books cannot keep is not there either: the send refuses it.
-    const ask = asks.find(({ question }) => question !== "not-kept");
-    if (ask !== undefined)
-      return { found: "different", detail: ask.fault.message, fault: ask.fault };
-    return planned.every(({ next }) => next.do === "nothing")
-      ? { found: "exact", ids: idsOf(planned), ...waitsOf(planned), ...told(books, planned) }
-      : { found: "none", ...told(books, planned, undefined, INCOMPLETE) };
-  });
