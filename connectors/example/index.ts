@@ -1,8 +1,7 @@
 /** The books of one company in a little ledger over HTTP. */
 import { z } from "zod";
-import { offered } from "../../src/ledger/parts.ts";
 import { reading } from "../../src/ledger/errors.ts";
-import { openLedger } from "../../src/ledger/table.ts";
+import { offered, openLedger } from "../../src/ledger/table.ts";
 import { defineConnector } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { ExampleConfig } from "./config.ts";

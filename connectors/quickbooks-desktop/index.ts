@@ -1,8 +1,7 @@
 /** QuickBooks Desktop through its Web Connector, which calls us: the books of one company file. */
 import { defineConnector, type Sink, type Surroundings } from "../../src/core/contract.ts";
 import { unavailable } from "../../src/ledger/errors.ts";
-import { offered } from "../../src/ledger/parts.ts";
-import { type Ledger, openLedger } from "../../src/ledger/table.ts";
+import { type Ledger, offered, openLedger } from "../../src/ledger/table.ts";
 import { documentTable, invoiceTables } from "../quickbooks/documents.ts";
 import { BOOKS, partyTable } from "../quickbooks/parties.ts";
 import { DesktopConfig } from "./config.ts";

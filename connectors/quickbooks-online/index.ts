@@ -1,9 +1,8 @@
 /** QuickBooks Online over REST v3: the books of one company. */
 import { defineConnector } from "../../src/core/contract.ts";
 import { reading } from "../../src/ledger/errors.ts";
-import { offered } from "../../src/ledger/parts.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
-import { openLedger } from "../../src/ledger/table.ts";
+import { offered, openLedger } from "../../src/ledger/table.ts";
 import { documentTable, invoiceTables } from "../quickbooks/documents.ts";
 import { partyTable } from "../quickbooks/parties.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";

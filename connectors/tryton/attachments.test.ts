@@ -16,9 +16,9 @@ import { fetchPdf } from "../../src/platform/pdf.ts";
 import { retry, select } from "../../src/office/decisions.ts";
 import type { Status, Trace } from "../../src/office/answers.ts";
 import { layOut, openSite } from "../../test/tryton/site.ts";
-import { files } from "./attachments.ts";
+import { fileSinks } from "./attachments.ts";
 import type { Books } from "./books.ts";
-import { billSink, invoiceSink, shipmentSink } from "./index.ts";
+import { billSink, invoiceSink, shipmentSink } from "./sinks.fixture.ts";
 import {
   between,
   billDocument,
@@ -43,7 +43,7 @@ interface Attachment {
   readonly data: { readonly base64: string };
 }
 
-const opener = (name: string) => files[name] as (books: Books) => Sink;
+const opener = (name: string) => (books: Books) => fileSinks(books)[name] as Sink;
 const kinds = {
   invoice: { sink: invoiceSink, files: opener("invoiceFiles"), output: InvoiceDocument },
   bill: { sink: billSink, files: opener("billFiles"), output: InvoiceDocument },

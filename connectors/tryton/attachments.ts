@@ -23,7 +23,7 @@ import { ticketIn } from "../../src/ledger/orders.ts";
 import { type Books, resourceOf as onInvoice } from "./books.ts";
 import { resourceOf } from "./goods.ts";
 import { draftsIn } from "./invoice-rows.ts";
-import { as, ofCompany, rowOf, rowsOf, texts, textsOrNone, where } from "./rows.ts";
+import * as rpc from "./rows.ts";
 import { TRYTON } from "./wire.ts";
 
 const MODEL = "ir.attachment";
@@ -35,64 +35,63 @@ interface Place {
   /** The file's name, without its ending. */
   nameOf(document: AttachmentDocument): string;
   /** The booked document; null: it is not there, or another one is. @throws TrytonError */
-  resourceOf(document: AttachmentDocument): Promise<string | null>;
+  resourceOf(books: Books, document: AttachmentDocument): Promise<string | null>;
 }
 
-/** By their names as sinks; no flow names them. */
-export const files: Readonly<Record<string, (books: Books) => Sink>> = {
-  invoiceFiles: (books) => fileSink(books, onInvoices(books, "invoice", "out")),
-  billFiles: (books) => fileSink(books, onInvoices(books, "bill", "in")),
-  // One when the ticket waits, one when it is done.
-  shipmentFiles: (books) =>
-    fileSink(books, {
-      operation: "shipment.attach",
-      nameOf: ({ number, counterpart }) => ticketIn(counterpart)?.brought ?? number,
-      resourceOf: ({ id, number, counterpart }) =>
-        resourceOf(books, ticketIn(counterpart)?.number ?? number, id),
-    }),
-};
-
-const onInvoices = (books: Books, kind: string, type: "in" | "out"): Place => ({
-  operation: `${kind}.attach`,
+const onInvoices = (operation: string, type: "in" | "out"): Place => ({
+  operation,
   nameOf: ({ number }) => number,
-  async resourceOf({ id, counterpart }) {
+  async resourceOf(books, { id, counterpart }) {
     // `#12`, as links have it.
     const [draft] = draftsIn([counterpart]);
-    const domain = where({
-      ...(await ofCompany(books)),
-      "type =": type,
-      ...(draft === undefined ? { "number =": counterpart } : { "id =": draft }),
-    });
-    const rows = await rowsOf(books, "account.invoice", domain, textsOrNone("comment"));
+    const name = draft === undefined ? { "number =": counterpart } : { "id =": draft };
+    const domain = await rpc.ownOf(books, rpc.where({ "type =": type, ...name }));
+    const rows = await rpc.rowsOf(books, "account.invoice", domain, rpc.textsOrNone("comment"));
     // Books that were restored give a number again; one that a person entered has no mark.
     const [row, another] = rows.filter(({ comment }) => (platformIdIn(comment) ?? id) === id);
     return row === undefined || another !== undefined ? null : onInvoice(row);
   },
 });
 
+/** By their names as sinks; no flow names them. */
+const PLACES: Readonly<Record<string, Place>> = {
+  invoiceFiles: onInvoices("invoice.attach", "out"),
+  billFiles: onInvoices("bill.attach", "in"),
+  // One when the ticket waits, one when it is done.
+  shipmentFiles: {
+    operation: "shipment.attach",
+    nameOf: ({ number, counterpart }) => ticketIn(counterpart)?.brought ?? number,
+    resourceOf: (books, { id, number, counterpart }) =>
+      resourceOf(books, ticketIn(counterpart)?.number ?? number, id),
+  },
+};
+
+export const fileSinkNames = Object.keys(PLACES);
+
+export const fileSinks = (books: Books): Record<string, Sink> =>
+  Object.fromEntries(Object.entries(PLACES).map(([name, place]) => [name, fileSink(books, place)]));
+
 /** An attachment with the file name that it gets: frozen with it. */
 const Desired = AttachmentDocument.extend({ name: z.string().min(1) });
 type Desired = z.infer<typeof Desired>;
 
-function fileSink(books: Books, place: Place): Sink {
-  return {
-    operation: place.operation,
-    writes: "upsert",
-    itemsMax: 1,
-    atOnce: 1,
-    // What hangs on a lock may run on after its deadline: only then a look proves anything.
-    policy: { ...keyless, settleMs: books.config.settleMs },
-    freeze: ([item]) => {
-      const document = AttachmentDocument.parse(item?.document);
-      const name = `${place.nameOf(document).replaceAll(UNFIT, "-")}.pdf`;
-      const body = stringifyExact({ ...document, name } satisfies Desired);
-      return { target: `${MODEL} ${name}`, body };
-    },
-    send: (request) => answering(TRYTON.errors, () => send(books, place, request)),
-    find: (request) => finding(TRYTON.errors, () => find(books, place, desiredIn(request))),
-    inspect: (delivered, signal) => reading(TRYTON, () => inspect(books, delivered, signal)),
-  };
-}
+const fileSink = (books: Books, place: Place): Sink => ({
+  operation: place.operation,
+  writes: "upsert",
+  itemsMax: 1,
+  atOnce: 1,
+  // What hangs on a lock may run on after its deadline: only then a look proves anything.
+  policy: { ...keyless, settleMs: books.config.settleMs },
+  freeze: ([item]) => {
+    const document = AttachmentDocument.parse(item?.document);
+    const name = `${place.nameOf(document).replaceAll(UNFIT, "-")}.pdf`;
+    const body = stringifyExact({ ...document, name } satisfies Desired);
+    return { target: `${MODEL} ${name}`, body };
+  },
+  send: (request) => answering(TRYTON.errors, () => send(books, place, request)),
+  find: (request) => finding(TRYTON.errors, () => find(books, place, desiredIn(request))),
+  inspect: (delivered, signal) => reading(TRYTON, () => inspect(books, delivered, signal)),
+});
 
 /** What no file system takes in a name. */
 // oxlint-disable-next-line no-control-regex
@@ -104,7 +103,7 @@ const desiredIn = ({ body }: Pick<Outgoing, "body">): Desired => Desired.parse(p
 async function send(books: Books, place: Place, request: Outgoing): Promise<Answer> {
   const desired = desiredIn(request);
   const { id: mark, name } = desired;
-  const resource = await place.resourceOf(desired);
+  const resource = await place.resourceOf(books, desired);
   if (resource === null) throw absent(desired);
   const hanging = await hangingOn(books, resource, name);
   const ours = hanging.find((one) => isOurs(desired, one));
@@ -115,13 +114,17 @@ async function send(books: Books, place: Place, request: Outgoing): Promise<Answ
   if (same !== undefined) return done(`${name} was there: ${told(same)}`, [same.id]);
   const [other] = hanging;
   if (other !== undefined) throw taken(desired, resource, other);
-  const id = await add(books, { resource, name, bytes, mark, sha256 });
+  const data = { __class__: "bytes", base64: Buffer.from(bytes).toString("base64") };
+  const description = `${markOf(mark)} sha256:${sha256}`;
+  const values = { resource, name, type: "data", data, description };
+  const [made] = await books.tryton.call<[number]>(`model.${MODEL}.create`, [[values]]);
+  const id = String(made);
   return done(`${name}, ${bytes.length} bytes: ${told({ id, sha256 })}`, [id]);
 }
 
 /** Without the platform's bytes only the mark says whose it is. */
 async function find(books: Books, place: Place, desired: Desired): Promise<Finding> {
-  const resource = await place.resourceOf(desired);
+  const resource = await place.resourceOf(books, desired);
   const hanging = resource === null ? [] : await hangingOn(books, resource, desired.name);
   const ours = hanging.find((one) => isOurs(desired, one));
   if (ours === undefined)
@@ -139,7 +142,9 @@ async function inspect(
   signal: AbortSignal,
 ): Promise<Inspection[]> {
   const ids = delivered.map(({ counterpart }) => Number(counterpart));
-  const rows = await rowsOf(books, MODEL, where({ "id in": ids }), texts("name"), { signal });
+  const rows = await rpc.rowsOf(books, MODEL, rpc.where({ "id in": ids }), rpc.texts("name"), {
+    signal,
+  });
   const names = new Map(rows.map(({ id, name }) => [String(id), name]));
   return delivered.map(({ counterpart, body }) => {
     const name = names.get(counterpart);
@@ -164,46 +169,24 @@ interface Hanging {
 
 /** Files of this name on a document, oldest first. @throws TrytonError */
 async function hangingOn(books: Books, resource: string, name: string): Promise<Hanging[]> {
-  const domain = where({ "resource =": resource, "name =": name });
+  const domain = rpc.where({ "resource =": resource, "name =": name });
   const hanging: Hanging[] = [];
-  for (const { id, description, data_size } of await rowsOf(books, MODEL, domain, FILE)) {
+  for (const { id, description, data_size } of await rpc.rowsOf(books, MODEL, domain, FILE)) {
     const marked = /(?:^|\s)sha256:(\S+)/.exec(description ?? "")?.[1] ?? null;
-    const sha256 = data_size <= READ_BYTES_MAX ? await sha256In(books, id) : (marked ?? "");
+    const isRead = data_size <= READ_BYTES_MAX;
+    const data = isRead ? (await rpc.rowOf(books, MODEL, id, DATA)).data : null;
+    const bytes = Buffer.from(data?.base64 ?? "", "base64");
+    const sha256 = isRead ? sha256Of(bytes) : (marked ?? "");
     hanging.push({ id: String(id), mark: platformIdIn(description), marked, sha256 });
   }
   return hanging;
 }
 
-interface NewFile extends Pick<Hanging, "sha256"> {
-  readonly resource: string;
-  readonly name: string;
-  readonly bytes: Uint8Array;
-  /** See {@link Hanging}. */
-  readonly mark: string;
-}
-
-/** Its id. @throws TrytonError */
-async function add(
-  books: Books,
-  { resource, name, bytes, mark, sha256 }: NewFile,
-): Promise<string> {
-  const data = { __class__: "bytes", base64: Buffer.from(bytes).toString("base64") };
-  const description = `${markOf(mark)} sha256:${sha256}`;
-  const values = { resource, name, type: "data", data, description };
-  const [made] = await books.tryton.call<[number]>(`model.${MODEL}.create`, [[values]]);
-  return String(made);
-}
-
-const FILE = { ...textsOrNone("description"), data_size: as<number>() };
+const FILE = { ...rpc.textsOrNone("description"), data_size: rpc.as<number>() };
+const DATA = { data: rpc.as<{ readonly base64: string } | null>() };
 
 /** What an answer of Tryton has room for, in base64. A larger file is taken for what its mark says. */
 const READ_BYTES_MAX = 20 * 1024 * 1024;
-
-async function sha256In(books: Books, id: number): Promise<string> {
-  const fields = { data: as<{ readonly base64: string } | null>() };
-  const { data } = await rowOf(books, MODEL, id, fields);
-  return sha256Of(Buffer.from(data?.base64 ?? "", "base64"));
-}
 
 const told = ({ id, sha256 }: Pick<Hanging, "id" | "sha256">): string =>
   `attachment #${id}, sha256 ${sha256}`;

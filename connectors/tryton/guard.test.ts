@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isLongRun, numbers, runs, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { invoiceSink } from "./index.ts";
+import { invoiceSink } from "./sinks.fixture.ts";
 import {
   allInvoices,
   between,

@@ -4,7 +4,8 @@ import { compare } from "../../src/ledger/compare.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Holding, Scope } from "../../src/core/holdings.ts";
 import { controlOf } from "./examine.ts";
-import { billSink, invoiceSink, ledgerOf } from "./index.ts";
+import { ledgerOf } from "./index.ts";
+import { billSink, invoiceSink } from "./sinks.fixture.ts";
 import { pay } from "./payments.ts";
 import { creditInTryton } from "./clerk.fixture.ts";
 import {

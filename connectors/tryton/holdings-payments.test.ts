@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Holding, HoldingKind, Scope } from "../../src/core/holdings.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { billSink, invoiceSink, paymentSink, tryton } from "./index.ts";
+import { tryton } from "./index.ts";
+import { billSink, invoiceSink, paymentSink } from "./sinks.fixture.ts";
 import { pay } from "./payments.ts";
 import {
   allInvoices,

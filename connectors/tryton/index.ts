@@ -1,9 +1,7 @@
 /** Tryton over its JSON-RPC: the books of one company, as any of its clients writes them. */
-import { defineConnector, type Offer, type Sink, type Source } from "../../src/core/contract.ts";
-import { offered, opened } from "../../src/ledger/parts.ts";
-import type { Books as AnyBooks } from "../../src/ledger/port.ts";
-import { type Ledger, openLedger } from "../../src/ledger/table.ts";
-import { files } from "./attachments.ts";
+import { defineConnector, type Source } from "../../src/core/contract.ts";
+import { type Ledger, offered, openLedger } from "../../src/ledger/table.ts";
+import { fileSinks } from "./attachments.ts";
 import { type Books, openLookup } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import { checkTryton, controlOf, examineTryton } from "./examine.ts";
@@ -14,8 +12,7 @@ import { paymentTable } from "./payments.ts";
 import { priceTable } from "./sources.ts";
 import { openTryton, TRYTON } from "./wire.ts";
 
-/* The books of one company as the driver of src/ledger sees them, and the sinks of its documents. */
-
+/** The books of one company as the driver of src/ledger sees them. */
 export const ledgerOf = (books: Books): Ledger =>
   openLedger({
     ...TRYTON,
@@ -34,20 +31,8 @@ export const ledgerOf = (books: Books): Ledger =>
     surroundings: books.surroundings,
   });
 
-export const driven = (books: Books): AnyBooks => ledgerOf(books).books;
-
-const sinkOf =
-  (name: string) =>
-  (books: Books): Sink =>
-    ledgerOf(books).sinks[name] as Sink;
-
-export const invoiceSink = sinkOf("invoices");
-export const billSink = sinkOf("bills");
-export const paymentSink = sinkOf("payments");
-export const orderSink = sinkOf("orders");
-export const shipmentSink = sinkOf("shipments");
-
-const filesOf: Readonly<Record<string, Partial<Offer>>> = {
+/** Sinks for what hangs on documents, by the sinks that book these. */
+const FILES = {
   invoices: { pdf: "invoiceFiles" },
   bills: { pdf: "billFiles" },
   shipments: { pdf: "shipmentFiles" },
@@ -58,7 +43,7 @@ export const tryton = defineConnector<TrytonConfig>({
   config: TrytonConfig,
   offers: () => ({
     sources: offered(["parties", "invoices", "paidInvoices", "prices"]),
-    sinks: offered(["invoices", "bills", "payments", "orders", "shipments"], filesOf),
+    sinks: offered(["invoices", "bills", "payments", "orders", "shipments"], FILES),
   }),
   open(settings, surroundings) {
     const config = { ...settings, currency: surroundings.currency };
@@ -69,7 +54,7 @@ export const tryton = defineConnector<TrytonConfig>({
     return {
       // What is paid, what is paid in part, and what is no longer: the same walk, with a position of its own.
       sources: { ...sources, paidInvoices: sources["invoices"] as Source },
-      sinks: { ...sinks, ...opened(files, books) },
+      sinks: { ...sinks, ...fileSinks(books) },
       check: (signal) => checkTryton(books, signal),
       readAgain: () => lookup.forget(),
       examine: (signal, needs) => examineTryton(books, signal, needs),

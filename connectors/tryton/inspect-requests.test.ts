@@ -15,7 +15,7 @@ import {
   invoiceDocument,
   send,
 } from "./sink.fixture.ts";
-import { invoiceSink, orderSink, shipmentSink } from "./index.ts";
+import { invoiceSink, orderSink, shipmentSink } from "./sinks.fixture.ts";
 
 /** As many as one look asks for (src/ledger/sink.ts). */
 const MANY = 200;

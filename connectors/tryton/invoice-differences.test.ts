@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { fileOf } from "../../test/support/tryton-file.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import { billSink, invoiceSink } from "./index.ts";
+import { billSink, invoiceSink } from "./sinks.fixture.ts";
 import { inLines } from "../../src/ledger/compare.ts";
 import { fixedIn, type TrytonInvoice } from "./invoice-rows.ts";
 import { isAmendable } from "../../src/ledger/plan.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { numbers, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { thereAsBrought } from "../../src/core/contract.ts";
-import { billSink, invoiceSink, paymentSink } from "./index.ts";
+import { billSink, invoiceSink, paymentSink } from "./sinks.fixture.ts";
 import { pay } from "./payments.ts";
 import { takeBack } from "./clerk.fixture.ts";
 import {

@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { billSink } from "./index.ts";
+import { billSink } from "./sinks.fixture.ts";
 import {
   billDocument,
   d,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { TrytonError } from "./wire.ts";
-import { billSink, invoiceSink } from "./index.ts";
+import { billSink, invoiceSink } from "./sinks.fixture.ts";
 import {
   allInvoices,
   begun,

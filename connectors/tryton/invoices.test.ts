@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { billSink, invoiceSink } from "./index.ts";
+import { billSink, invoiceSink } from "./sinks.fixture.ts";
 import {
   allInvoices,
   between,

@@ -3,7 +3,7 @@ import type { Item, Outgoing } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument } from "../../src/ledger/documents.ts";
-import { orderSink } from "./index.ts";
+import { orderSink } from "./sinks.fixture.ts";
 import { missingOf, ORDERED } from "./sink.fixture.ts";
 import { type Desk, deskIn } from "./sources/source.fixture.ts";
 

@@ -5,11 +5,11 @@ import { Parties } from "../../src/ledger/desired.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
-import { driven } from "./index.ts";
+import { ledgerOf } from "./index.ts";
 
 /** @throws Refused, TrytonError */
 export async function partyFor(books: Books, party: Party): Promise<Addressed> {
-  const parties = new Parties(driven(books));
+  const parties = new Parties(ledgerOf(books).books);
   const { signal } = new AbortController();
   const call = { key: "party", signal, purpose: "delivery", made: new Set<string>() } as const;
   const desired = { document: { party } } as unknown as Desired;

@@ -3,7 +3,7 @@ import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { numbers, runs, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { invoiceSink, paymentSink } from "./index.ts";
+import { invoiceSink, paymentSink } from "./sinks.fixture.ts";
 import type { Check } from "../../src/ledger/examine.ts";
 import { rightsChecks } from "./rights.ts";
 import {

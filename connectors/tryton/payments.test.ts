@@ -4,7 +4,7 @@ import { trytonIsThere, type TrytonServer, useTryton } from "../../test/support/
 import type { Inspection, Sink } from "../../src/core/contract.ts";
 import type { Answer } from "../../src/core/outcome.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
-import { billSink, invoiceSink, paymentSink } from "./index.ts";
+import { billSink, invoiceSink, paymentSink } from "./sinks.fixture.ts";
 import { pay } from "./payments.ts";
 import { takeBack } from "./clerk.fixture.ts";
 import {

@@ -11,7 +11,7 @@ import {
   rows,
   send,
 } from "./sink.fixture.ts";
-import { invoiceSink, paymentSink } from "./index.ts";
+import { invoiceSink, paymentSink } from "./sinks.fixture.ts";
 
 const POST = "model.account.invoice.post";
 const READ = "model.account.invoice.search_read";

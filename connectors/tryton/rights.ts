@@ -1,7 +1,7 @@
 /** The rights that the synchronisation's user needs in Tryton, by what it does. */
 import type { Fault } from "../../src/core/record.ts";
 import type { Check } from "../../src/ledger/examine.ts";
-import { files } from "./attachments.ts";
+import { fileSinkNames } from "./attachments.ts";
 import type { Books } from "./books.ts";
 import * as rpc from "./rows.ts";
 import { buttonIn, TRYTON } from "./wire.ts";
@@ -88,7 +88,7 @@ export function rightsChecks(books: Books, parts: ReadonlySet<string>): Check[] 
   const { guard } = books.config;
   const looks = [
     ...areas,
-    ...(Object.keys(files).some((sink) => parts.has(sink)) ? [attachments] : []),
+    ...(fileSinkNames.some((sink) => parts.has(sink)) ? [attachments] : []),
     ...(guard === "claim" ? [claims] : []),
   ].map((area): Check => [`rights: ${area.what}`, () => rightsFault(books, area)]);
   if (guard !== "module") return looks;

@@ -4,7 +4,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
-import { orderSink, shipmentSink } from "./index.ts";
+import { orderSink, shipmentSink } from "./sinks.fixture.ts";
 import { missingOf, ORDERED, PICKING, UNSHIPPED } from "./sink.fixture.ts";
 import { type Desk, deskIn, deskOf } from "./sources/source.fixture.ts";
 

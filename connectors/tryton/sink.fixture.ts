@@ -11,7 +11,7 @@ import { testedSeries } from "../../test/support/tryton-releases.ts";
 import { type Books, openLookup } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
-import { billSink, invoiceSink } from "./index.ts";
+import { billSink, invoiceSink } from "./sinks.fixture.ts";
 import { openTryton, type Tryton, TrytonError } from "./wire.ts";
 
 type Database = ReturnType<TrytonServer["copy"]>;

@@ -3,7 +3,7 @@ import type { Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
-import { orderSink, shipmentSink } from "./index.ts";
+import { orderSink, shipmentSink } from "./sinks.fixture.ts";
 import { type Desk, deskIn } from "./sources/source.fixture.ts";
 
 const signal = new AbortController().signal;

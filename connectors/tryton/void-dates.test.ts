@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { calendarOf } from "../../src/core/time.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import { billSink, invoiceSink } from "./index.ts";
+import { billSink, invoiceSink } from "./sinks.fixture.ts";
 import {
   allInvoices,
   billDocument,

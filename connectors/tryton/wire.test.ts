@@ -5,7 +5,7 @@ import { type Books, trytonIsThere, useTryton } from "../../test/support/tryton.
 import { fileOf } from "../../test/support/tryton-file.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { deskIn, invoiceDocument, send } from "./sink.fixture.ts";
-import { invoiceSink } from "./index.ts";
+import { invoiceSink } from "./sinks.fixture.ts";
 import { exact, stamp } from "./rows.ts";
 import { faultOf, invoice, open, parties, stateOf } from "./wire.fixture.ts";
 import type { Tryton } from "./wire.ts";

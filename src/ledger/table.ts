@@ -3,7 +3,7 @@
  * a record is read; {@link Records} are the ERP's calls for that kind. The driver's adapters (port.ts), the sources, the
  * sinks and what reconciliation reads follow from both, so a connector compares and decides nothing.
  */
-import type { Change, Sink, Source, Surroundings } from "../core/contract.ts";
+import type { Change, Offer, Sink, Source, Surroundings } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { SourceUnavailable } from "../core/errors.ts";
 import type { Day, Facts, Holdings, Scope } from "../core/holdings.ts";
@@ -352,6 +352,16 @@ export interface LedgerOptions extends Omit<Books, "adapters" | "surroundings"> 
     readonly shipment?: GoodsTable<"shipment", any>;
   };
 }
+
+/**
+ * Sources and sinks by the names that a configuration gives after the endpoint; each name is a form of its own.
+ * @param more what one offers besides
+ */
+export const offered = (
+  names: readonly string[],
+  more: Readonly<Record<string, Partial<Offer>>> = {},
+): Record<string, Offer> =>
+  Object.fromEntries(names.map((name) => [name, { form: `books.${name}`, ...more[name] }]));
 
 export interface Ledger {
   readonly books: Books;

@@ -7,7 +7,7 @@ import { type Books, openLookup } from "../../connectors/tryton/books.ts";
 import { TrytonConfig } from "../../connectors/tryton/config.ts";
 import { pay } from "../../connectors/tryton/payments.ts";
 import { releaseOf, type Tryton } from "../../connectors/tryton/wire.ts";
-import { driven } from "../../connectors/tryton/index.ts";
+import { ledgerOf } from "../../connectors/tryton/index.ts";
 import { encode } from "../../connectors/tryton/rows.ts";
 import { type Documents, type Entry, type LedgerKind, PLAIN_ENTRY } from "../../src/ledger/port.ts";
 import { InvoiceDocument, OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
@@ -108,7 +108,7 @@ async function create<K extends LedgerKind>(
   kind: K,
   document: Documents[K],
 ): Promise<void> {
-  const adapter = driven(books).adapters[kind];
+  const adapter = ledgerOf(books).books.adapters[kind];
   if (adapter === undefined) throw new Error(`there is no adapter for ${kind}`);
   const call = { key: "k", signal: never, purpose: "delivery", made: new Set<string>() } as const;
   const { id, number } = { id: "", number: "", ...document } as { id: string; number: string };

@@ -1,7 +1,7 @@
 /** Books that are set back to before a void, with the engine, the real mapping and a real Tryton. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { billSink } from "../../connectors/tryton/index.ts";
+import { billSink } from "../../connectors/tryton/sinks.fixture.ts";
 import { allInvoices, deskIn } from "../../connectors/tryton/sink.fixture.ts";
 import { bookedSupplierInvoices as supplierInvoices } from "../../mappings/invoices.ts";
 import type { Change } from "../../src/core/contract.ts";
