@@ -1,21 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { numbers, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { thereAsBrought } from "../../src/core/contract.ts";
-import { billSink, invoiceSink, paymentSink } from "./sinks.fixture.ts";
-import { pay } from "./payments.ts";
-import { takeBack } from "./clerk.fixture.ts";
+import { invoiceSink, paymentSink } from "./sinks.fixture.ts";
 import {
   allInvoices,
-  billDocument,
   d,
   type Desk,
   deskIn,
   deskWithOne,
   find,
   invoiceDocument,
-  type InvoiceRow,
-  itemOf,
   losing,
   paymentDocument,
   rows,
@@ -23,7 +17,6 @@ import {
 } from "./sink.fixture.ts";
 
 const PAID = { status: "paid", paidDate: "2026-11-20" } as const;
-const never = new AbortController().signal;
 const VOID = { status: "void" } as const;
 
 /** Move lines that the pay wizard made, with what they say. */
@@ -61,55 +54,6 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
     ]);
   });
 
-  test("one that comes as paid is booked and paid", async () => {
-    const desk = deskIn(server);
-    const document = billDocument(PAID);
-    expect(await send(billSink(desk.books), document)).toMatchObject({
-      outcome: "done",
-      detail: "BILL-2026-00001 paid; settled as one",
-    });
-  });
-
-  test("one that is paid waits for its payments, and when time is up it is settled as one, once", async () => {
-    const desk = deskIn(server);
-    const { books } = desk;
-    const sink = invoiceSink(books);
-    const document = invoiceDocument(PAID);
-    const settledSince = "2026-11-21T11:00:00.000Z";
-    const item = { ...itemOf(document), settledSince };
-    const request = { ...sink.freeze([item]), key: "fb1_test", items: [item], firstSentAt: null };
-    const until = "2026-11-22T13:00:00.000Z";
-    const detail = `${document.number} posted; waits for its payments until ${until}`;
-    const waiting = { outcome: "done", detail, ids: [document.number], waits: [until] };
-    expect(await sink.send(request, never)).toEqual(waiting);
-    expect(await sink.send(request, never)).toEqual(waiting);
-    expect(await sink.find(request, never)).toMatchObject({ found: "exact", waits: [until] });
-    const delivered = { id: document.id, counterpart: document.number, body: request.body };
-    expect(await sink.inspect?.([{ ...delivered, waitsUntil: until }], never)).toEqual([
-      thereAsBrought,
-    ]);
-
-    books.surroundings.now = () => new Date(until);
-    expect(await sink.find(request, never)).toMatchObject({ found: "none" });
-    const why = "settled as one because no payment of it came within 26 h";
-    const settled = { detail: `${document.number} paid; ${why}`, ids: [document.number] };
-    expect(await sink.send(request, never)).toEqual({ outcome: "done", ...settled });
-    expect(await sink.send(request, never)).toMatchObject({ detail: `${document.number} paid` });
-    expect(await sink.find(request, never)).toMatchObject({ found: "exact" });
-    expect(await payments(desk)).toMatchObject([
-      { credit: d("20129.33"), "move.": { description: `platform:${document.id} ${why}` } },
-    ]);
-
-    // What an accountant took back is not settled a second time.
-    const mark = [["description", "like", `platform:${document.id}%`]];
-    const [move] = await rows<{ id: number }>(desk, "account.move", mark);
-    await takeBack(desk, move?.id ?? 0);
-    expect(await sink.send(request, never)).toMatchObject({
-      outcome: "refused",
-      fault: { code: "settled-before" },
-    });
-  });
-
   test("one that is paid, and whose payments do not come to its total, is for a person", async () => {
     const desk = deskIn(server);
     const document = invoiceDocument();
@@ -124,37 +68,6 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
       },
     });
     expect(await payments(desk)).toMatchObject([{ credit: d("129.33") }]);
-  });
-
-  test("payments that come in time settle it, and nothing is settled as one", async () => {
-    const desk = deskIn(server);
-    const { books } = desk;
-    const sink = billSink(books);
-    const document = billDocument(PAID);
-    const item = { ...itemOf(document), settledSince: "2026-11-21T11:00:00.000Z" };
-    const request = { ...sink.freeze([item]), key: "fb1_test", items: [item], firstSentAt: null };
-    const { ids: [number] = [] } = await sink.send(request, never);
-    for (const amount of ["129.33", "20000.00"]) {
-      const payment = paymentDocument({ type: "in", invoice: `${number}`, amount: d(amount) });
-      await send(paymentSink(books), payment);
-    }
-    const answer = { outcome: "done", detail: `${number} paid`, ids: [number] };
-    expect(await sink.send(request, never)).toEqual(answer);
-    expect(await payments(desk)).toMatchObject([{ debit: d("129.33") }, { debit: d("20000.00") }]);
-
-    // At once: settleAfter is 0s, or no flow brings payments.
-    const config = { ...books.config, settleAfter: 0 };
-    expect(billSink({ ...books, config }).freeze([item]).body).toContain('"until":null');
-    expect(sink.freeze([itemOf(document)]).body).toContain('"until":null');
-  });
-
-  test("one that a clerk has paid already is left alone", async () => {
-    const { desk, sink, document } = await deskWithOne(server, "out");
-    const [{ id: invoice }] = (await allInvoices(desk)) as [InvoiceRow];
-    const all = { invoice, date: "2026-11-19", description: "check 13", how: "all" } as const;
-    await pay(desk.books, { ...all, amount: d("20129.33") });
-    expect(await send(sink, { ...document, ...PAID })).toMatchObject({ outcome: "done" });
-    expect(await payments(desk)).toHaveLength(1);
   });
 
   test("paid without a day is work for a person: no day is made up", async () => {
@@ -228,46 +141,10 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
     expect(all).toHaveLength(2 * (lose.length + 1));
   });
 
-  test("one that was void before it was booked is not booked", async () => {
-    const desk = deskIn(server);
-    const sink = invoiceSink(desk.books);
-    const [empty, open] = [invoiceDocument(VOID), invoiceDocument()];
-    const each = [
-      `${empty.number} was void before it was booked: nothing is in Tryton`,
-      `${open.number} posted`,
-    ];
-    expect(await send(sink, empty, open)).toEqual({
-      outcome: "done",
-      detail: each.join(", "),
-      each,
-      ids: [null, open.number],
-    });
-    expect(await find(sink, empty)).toMatchObject({ found: "exact", ids: [null] });
-    expect(await allInvoices(desk)).toHaveLength(1);
-  });
-
   test("a draft that becomes void is cancelled, though it has the platform's number", async () => {
     const { desk, sink, document } = await deskWithOne(server, "out", { posting: "draft" });
     expect(await send(sink, { ...document, ...VOID })).toMatchObject({ outcome: "done" });
     expect(await allInvoices(desk)).toMatchObject([{ state: "cancelled" }]);
-  });
-
-  test("void and paid in Tryton is an accountant's: nothing is written", async () => {
-    const desk = deskIn(server);
-    const sink = invoiceSink(desk.books);
-    const document = invoiceDocument(PAID);
-    await send(sink, document);
-    const answer = await send(sink, { ...document, ...VOID });
-    expect(answer).toMatchObject({ outcome: "refused", fault: { code: "paid-already" } });
-    expect(await allInvoices(desk)).toMatchObject([{ state: "paid" }]);
-  });
-
-  test("cancelled in Tryton and open on the platform is an accountant's", async () => {
-    const { desk, sink, document } = await deskWithOne(server, "in");
-    const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
-    await desk.clerk.call("model.account.invoice.cancel", [[id]]);
-    expect(await send(sink, document)).toMatchObject({ fault: { code: "cancelled-in-books" } });
-    expect(await find(sink, document)).toMatchObject({ found: "different" });
   });
 
   test("a dispute is a note, its end another one; the same words do not come twice", async () => {

@@ -137,24 +137,6 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     });
   });
 
-  test("a draft that was left behind is posted, and not made again", async () => {
-    const { desk, document } = await deskWithOne(server, "out", DRAFT);
-    const sink = invoiceSink(booksOf(desk.database));
-    expect(await find(sink, document)).toMatchObject({ found: "none" });
-    expect(await send(sink, document)).toMatchObject({ outcome: "done", ids: [document.number] });
-    expect(await allInvoices(desk)).toMatchObject([{ state: "posted" }]);
-  });
-
-  test("a draft of ours with another total is taken back", async () => {
-    const { desk, document } = await deskWithOne(server, "out", DRAFT);
-    const sink = invoiceSink(booksOf(desk.database));
-    const other = { ...document, total: d("1.00") };
-    // It is not there as it should be; the send that follows takes it back.
-    expect(await find(sink, other)).toMatchObject({ found: "none" });
-    expect(await send(sink, other)).toMatchObject({ fault: { code: "would-differ" } });
-    expect(await allInvoices(desk)).toEqual([]);
-  });
-
   test("a draft that somebody deletes before it is compared is not called done", async () => {
     const desk = deskIn(server, { posting: "draft", numbering: "tryton" });
     let looks = 0;

@@ -5,12 +5,10 @@ import {
   allInvoices,
   between,
   billDocument,
-  booksOf,
   d,
   deskIn,
   find,
   invoiceDocument,
-  missingOf,
   requestOf,
   rows,
   send,
@@ -116,16 +114,6 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
     ]);
   });
 
-  test("the same request again creates nothing, after a restart neither", async () => {
-    const desk = deskIn(server);
-    const documents = [invoiceDocument(), invoiceDocument()];
-    const first = await send(invoiceSink(desk.books), ...documents);
-    expect(await send(invoiceSink(desk.books), ...documents)).toEqual(first);
-    expect(await send(invoiceSink(booksOf(desk.database)), ...documents)).toEqual(first);
-    expect(await allInvoices(desk)).toHaveLength(2);
-    expect(await rows(desk, "party.party", [["code", "=", "CUST-1"]])).toHaveLength(1);
-  });
-
   test("one bad total among eight: both figures are told, and nothing is left behind; eight good ones are looked for, compared before they are posted and read after it, in six calls", async () => {
     const desk = deskIn(server, { numbering: "tryton" });
     const calls: string[] = [];
@@ -213,16 +201,6 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
     ]);
   });
 
-  test("a code that Tryton does not have is named, and nothing is booked", async () => {
-    const desk = deskIn(server);
-    const lines = [{ ...invoiceDocument().lines[0]!, product: "AVGAS" }];
-    expect(await send(invoiceSink(desk.books), invoiceDocument({ lines }))).toMatchObject({
-      outcome: "refused",
-      fault: { code: "not-in-tryton", message: "Tryton has no product AVGAS" },
-    });
-    expect(await allInvoices(desk)).toEqual([]);
-  });
-
   test("posting: draft leaves a draft, known by its id until it has a number", async () => {
     const desk = deskIn(server, { posting: "draft", numbering: "tryton" });
     const sink = invoiceSink(desk.books);
@@ -245,23 +223,5 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
       outcome: "done",
       ids: ["INV-2026-00001"],
     });
-  });
-
-  test("of what was delivered, what is no longer there is told", async () => {
-    const desk = deskIn(server, { posting: "draft", numbering: "tryton" });
-    const sink = invoiceSink(desk.books);
-    const kept = desk.database.keep();
-    const before = await send(sink, invoiceDocument());
-    expect(await missingOf(sink, [...(before.ids as string[]), "FL-4711"])).toEqual(["FL-4711"]);
-    desk.database.restore(kept);
-    expect(await missingOf(sink, before.ids as string[])).toEqual(before.ids);
-  });
-
-  test("what was posted and is a draft again is no longer there, though it has its number", async () => {
-    const desk = deskIn(server, { posting: "draft" });
-    const { ids } = await send(invoiceSink(desk.books), invoiceDocument());
-    expect(await missingOf(invoiceSink(desk.books), ids as string[])).toEqual([]);
-    const posting = booksOf(desk.database, { posting: "post" });
-    expect(await missingOf(invoiceSink(posting), ids as string[])).toEqual(ids);
   });
 });

@@ -208,19 +208,6 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
     });
   });
 
-  test("twice in Tryton is told, and nothing is written", async () => {
-    const desk = deskIn(server);
-    const document = order();
-    await request(desk, document).send();
-    const [copied] = await desk.clerk.call<[number]>("model.sale.sale.copy", [[1]]);
-    await desk.write("sale.sale", copied, { comment: `platform:${document.id}` });
-    expect(await request(desk, document).find()).toMatchObject({ found: "several" });
-    expect(await request(desk, document).send()).toMatchObject({
-      fault: { code: "another-order" },
-    });
-    expect((await rowsOf(desk, "sale.sale")).length).toBe(2);
-  });
-
   test("what went back on the platform, and what people change in Tryton, is told and not written", async () => {
     const desk = deskIn(server);
     const document = order();
@@ -281,18 +268,5 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
     await desk.clerk.call("model.sale.sale.quote", [[1]]);
     expect(await rowsOf(desk, "sale.sale", "number")).toMatchObject([{ number: "1" }]);
     expect(await missingOf(sink, [lost])).toEqual([lost]);
-  });
-
-  test("a product that Tryton does not have is named, and nothing is left", async () => {
-    const desk = deskIn(server);
-    const document = order();
-    const [line] = document.lines as [OrderDocument["lines"][number]];
-    expect(
-      await request(desk, { ...document, lines: [{ ...line, product: "GOLD" }] }).send(),
-    ).toMatchObject({
-      outcome: "refused",
-      fault: { code: "not-in-tryton", message: expect.stringContaining("GOLD") },
-    });
-    expect(await rowsOf(desk, "sale.sale")).toEqual([]);
   });
 });

@@ -5,7 +5,6 @@ import type { Inspection, Sink } from "../../src/core/contract.ts";
 import type { Answer } from "../../src/core/outcome.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
 import { billSink, invoiceSink, paymentSink } from "./sinks.fixture.ts";
-import { pay } from "./payments.ts";
 import { takeBack } from "./clerk.fixture.ts";
 import {
   allInvoices,
@@ -143,21 +142,6 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
     });
   });
 
-  test("more than is to pay, where a clerk entered a part, is a person's: it may be the same money", async () => {
-    const { desk, sink, invoice, toPay } = await booked(server);
-    const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
-    const check = { date: "2026-11-19", description: "check 12", how: "part" } as const;
-    await pay(desk.books, { ...check, invoice: id, amount: d("129.33") });
-    const payment = paymentDocument({ invoice: invoice.number, amount: d("20129.33") });
-    expect(await send(sink, payment)).toMatchObject({
-      fault: {
-        code: "paid-by-others",
-        message: `payment ACH 4711: invoice ${invoice.number} in Tryton has 20000.00 to pay, not 20129.33: 129.33 was paid in Tryton`,
-      },
-    });
-    expect(await toPay()).toMatchObject({ amount_to_pay: d("20000.00") });
-  });
-
   test("two payments with one reference are two payments, and each keeps it", async () => {
     const { desk, sink, invoice, toPay } = await booked(server);
     const description = "Check 4711; surcharge 1.00";
@@ -251,28 +235,6 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
     ]);
   });
 
-  test("the same payment with another amount is told apart", async () => {
-    const { sink, invoice } = await booked(server);
-    const payment = paymentDocument({ invoice: invoice.number, amount: d("100.00") });
-    await send(sink, payment);
-    const other = { ...payment, amount: d("200.00") };
-    expect(await find(sink, other)).toMatchObject({ found: "different" });
-    expect(await send(sink, other)).toMatchObject({ fault: { code: "differs" } });
-  });
-
-  test("an invoice that Tryton does not have, or only as a draft, is named", async () => {
-    const { sink, invoice } = await booked(server, { posting: "draft" });
-    const draft = paymentDocument({ invoice: invoice.number });
-    expect(await send(sink, draft)).toMatchObject({ fault: { code: "not-posted" } });
-    expect(await send(sink, paymentDocument({ invoice: "FL-0" }))).toMatchObject({
-      outcome: "refused",
-      fault: {
-        code: "no-such-invoice",
-        message: "payment ACH 4711: invoice FL-0 in Tryton is not there",
-      },
-    });
-  });
-
   test("a payment of an invoice that its link names as a draft is booked once a person has posted it", async () => {
     const { desk, sink } = await booked(server, { posting: "draft", numbering: "tryton" });
     const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
@@ -282,13 +244,6 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
     expect(answer).toMatchObject({ outcome: "done" });
     expect(await send(sink, payment)).toEqual(answer);
     expect(await inspect(sink, payment, answer)).toEqual([{ is: "there", differences: [] }]);
-  });
-
-  test("a payment on a day without a period is an accountant's", async () => {
-    const { sink, invoice, toPay } = await booked(server);
-    const payment = paymentDocument({ invoice: invoice.number, date: "2024-12-31" });
-    expect(await send(sink, payment)).toMatchObject({ fault: { code: "closed-period" } });
-    expect(await toPay()).toMatchObject({ amount_to_pay: d("20129.33") });
   });
 
   test("of what was booked, what a restored backup does not have is told", async () => {

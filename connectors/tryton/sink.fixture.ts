@@ -201,7 +201,7 @@ interface Sendable {
   readonly number: string;
 }
 
-export const itemOf = (document: Sendable, counterpart: string | null = null): Item => ({
+const itemOf = (document: Sendable, counterpart: string | null = null): Item => ({
   number: document.number,
   id: document.id,
   revision: sha256(JSON.stringify(document)).slice(0, 22),
