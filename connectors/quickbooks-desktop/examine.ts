@@ -6,7 +6,7 @@ import type { Fault } from "../../src/core/record.ts";
 import { closingExamination, type CodeColumn, codeExaminations } from "../../src/ledger/examine.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import type { DesktopConfig } from "./config.ts";
-import type { Querying, Reply, Request } from "./qbxml.ts";
+import type { Reply, Request } from "./qbxml.ts";
 import { errors } from "./status.ts";
 import { sameName } from "../quickbooks/text.ts";
 
@@ -151,6 +151,11 @@ function columnsOf(told: Told): CodeColumn[] {
 
 /* What QuickBooks told of its company file in the first session of a day. */
 
+/** Who asks QuickBooks and changes nothing. */
+export interface Reading {
+  read(requests: readonly Request[], signal: AbortSignal): Promise<readonly Reply[]>;
+}
+
 const NAME = "company";
 
 /** Null: there was no session yet. */
@@ -161,7 +166,7 @@ export function toldIn(notebook: Notebook | undefined): Told | null {
 
 /** Asks for the lists and stores them. @throws LedgerError when the session ended meanwhile, StorageError */
 export async function tell(
-  wire: Querying,
+  wire: Reading,
   notebook: Notebook,
   company: Company,
   at: string,
@@ -174,11 +179,7 @@ export async function tell(
 }
 
 /** Null where this edition does not have the list, or it is switched off. */
-async function namesOf(
-  wire: Querying,
-  name: string,
-  signal: AbortSignal,
-): Promise<string[] | null> {
+async function namesOf(wire: Reading, name: string, signal: AbortSignal): Promise<string[] | null> {
   try {
     const IncludeRetElement = ["Name", "FullName"];
     const [reply] = await wire.read([{ name, values: { IncludeRetElement } }], signal);

@@ -30,6 +30,7 @@ import {
   heldText,
   identityOf,
   memoed,
+  named,
   once,
   type Records,
   renumbered,
@@ -46,26 +47,19 @@ function countedOf(
   line: { readonly product: string; readonly quantity: Decimal; readonly unit: string },
 ): Decimal {
   const { quantity } = line;
-  const refused = (code: string, says: string, next: string): Refused =>
-    new Refused({
-      code,
-      message: `QuickBooks cannot keep the line of ${line.product}: ${says}`,
-      next,
-      field: "lines",
-    });
-  if (line.unit !== unit)
-    throw refused(
-      "unit-not-held",
-      `it is in ${line.unit}, and items of QuickBooks are counted in ${unit}`,
-      `Enter it by hand and resolve it here; or set unit, where items are counted in ${line.unit}.`,
-    );
-  if (!quantity.round(DIGITS).equals(quantity))
-    throw refused(
-      "not-held",
-      `the quantity ${quantity.plain()} has more than ${DIGITS} digits after the point`,
-      "Correct the quantity where it comes from, then retry.",
-    );
-  return quantity;
+  const isCounted = line.unit === unit;
+  if (isCounted && quantity.round(DIGITS).equals(quantity)) return quantity;
+  const says = isCounted
+    ? `the quantity ${quantity.plain()} has more than ${DIGITS} digits after the point`
+    : `it is in ${line.unit}, and items of QuickBooks are counted in ${unit}`;
+  throw new Refused({
+    code: isCounted ? "not-held" : "unit-not-held",
+    message: `QuickBooks cannot keep the line of ${line.product}: ${says}`,
+    next: isCounted
+      ? "Correct the quantity where it comes from, then retry."
+      : `Enter it by hand and resolve it here; or set unit, where items are counted in ${line.unit}.`,
+    field: "lines",
+  });
 }
 
 /* Sales orders and purchase orders. Editions without sales orders say so when one is to be made (1030, 3250). */
@@ -104,20 +98,18 @@ export const orderTable = (records: Records, config: OrderConfig): GoodsTable<"o
   kept: (document) => ({
     number: ascii(document.number),
     words: { side: document.type },
-    lines: orderLines(config, document).map(({ item, quantity, amount }) =>
-      lineFacts(item, quantity, amount),
-    ),
+    lines: orderLines(config, document).map(lineFacts),
   }),
   async search({ side, marks, references, numbers, ids, days }, signal) {
     const { table, most } = TABLES[side];
     const orders = records.documents([table], most);
     const names = { numbers: references, ids: [...numbers, ...ids] };
-    const named: readonly Element[] = await orders.find(names, signal).catch(noneIn);
+    const found: readonly Element[] = await orders.find(names, signal).catch(noneIn);
     const isOurs = (row: Element): boolean =>
       marks.includes(markedBy(memoed(row), marks).mark ?? "");
     // It may have another number by now: no order is made before its day was looked through.
-    const others = named.some(isOurs) ? [] : await orders.find({ days }, signal).catch(noneIn);
-    return once([...named, ...others.filter(isOurs)]).map((row) => orderOf(side, row, marks));
+    const others = found.some(isOurs) ? [] : await orders.find({ days }, signal).catch(noneIn);
+    return once([...found, ...others.filter(isOurs)]).map((row) => orderOf(side, row, marks));
   },
   async *list(side, scope, from, signal) {
     const orders = records.documents([TABLES[side].table], TABLES[side].most);
@@ -184,30 +176,34 @@ function noneIn(error: unknown): readonly [] {
 /** A rate that has more digits than QuickBooks keeps is left to the amount. @throws Refused */
 const orderLines = ({ unit }: OrderConfig, { lines }: OrderDocument) =>
   lines.map((line) => {
-    const { product: item, description: text, unitPrice } = line;
+    const { product, description: text, unitPrice } = line;
     const quantity = countedOf(unit, line);
     const rate = unitPrice.round(DIGITS).equals(unitPrice) ? unitPrice : null;
-    return { item, text, quantity, rate, amount: quantity.times(unitPrice).round(CENTS) };
+    return { product, text, quantity, rate, amount: quantity.times(unitPrice).round(CENTS) };
   });
 
 const lineValues = (config: OrderConfig, document: OrderDocument): Values[] =>
-  orderLines(config, document).map(({ item, text, quantity, rate, amount }) => ({
-    ItemRef: { FullName: item },
+  orderLines(config, document).map(({ product, text, quantity, rate, amount }) => ({
+    ItemRef: { FullName: product },
     Desc: heldText(text, 4095),
     Quantity: quantity,
     Rate: rate,
     Amount: amount,
-    ...(document.type === "sale" && config.taxCode !== undefined
-      ? { SalesTaxCodeRef: { FullName: config.taxCode } }
-      : {}),
+    ...(document.type === "sale" ? { SalesTaxCodeRef: named(config.taxCode) } : {}),
   }));
 
 /** Prices are compared by what a line comes to: QuickBooks keeps five digits of a rate. */
-const lineFacts = (
-  product: string | null,
-  quantity: Decimal | null,
-  amount: Decimal,
-): FactLine => ({ product, quantity, unit: null, unitPrice: null, amount });
+const lineFacts = ({
+  product,
+  quantity,
+  amount,
+}: Pick<FactLine, "product" | "quantity" | "amount">): FactLine => ({
+  product,
+  quantity,
+  unit: null,
+  unitPrice: null,
+  amount,
+});
 
 function orderOf(side: Side, row: Element, marks: readonly string[]): Row {
   const { table, partyRef: party, full, moved, most } = TABLES[side];
@@ -215,7 +211,11 @@ function orderOf(side: Side, row: Element, marks: readonly string[]): Row {
   const rows = row.all(`${table}LineRet`);
   const [items, others] = [rows.filter(hasItem), rows.filter((line) => !hasItem(line))];
   const lines = items.map((line) =>
-    lineFacts(line.ref("ItemRef").name, line.decimal("Quantity"), line.amount("Amount")),
+    lineFacts({
+      product: line.ref("ItemRef").name,
+      quantity: line.decimal("Quantity"),
+      amount: line.amount("Amount"),
+    }),
   );
   const { mark, text } = markedBy(memoed(row), marks);
   const isClosed = row.yes("IsManuallyClosed") === true;
@@ -268,8 +268,8 @@ const digestOf = (lines: readonly Pick<FactLine, "product" | "quantity" | "amoun
     .slice(0, 12);
 
 function orderMemo(config: OrderConfig, { document, mark, number }: Desired<"order">): string {
-  const lines = orderLines(config, document).map((line) => ({ ...line, product: line.item }));
-  const text = `${LINES}${digestOf(lines)} ${document.description ?? ""}`;
+  const digest = digestOf(orderLines(config, document));
+  const text = `${LINES}${digest} ${document.description ?? ""}`;
   return desktopMemo({ number, mark, text });
 }
 

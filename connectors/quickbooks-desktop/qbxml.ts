@@ -85,12 +85,6 @@ export interface Reply {
   readonly iterator: { readonly id: string; readonly left: number } | null;
 }
 
-/** Who asks QuickBooks and changes nothing. */
-export interface Querying {
-  /** Queries: one reply each. Nothing found is no error. @throws LedgerError */
-  read(requests: readonly Request[], signal: AbortSignal): Promise<readonly Reply[]>;
-}
-
 /** In the order of the requests; fewer when QuickBooks stopped at an error. @throws LedgerError */
 export function repliesIn(xml: string): Reply[] {
   let root: Element;

@@ -21,12 +21,6 @@ import type { Wire } from "./wire.ts";
 export type Asked = Pick<Wire, "read" | "write"> &
   Partial<Pick<Wire, "company" | "session" | "expect">>;
 
-/** One query. */
-export interface Query {
-  readonly name: string;
-  readonly values: Values;
-}
-
 /** What documents are looked for by: everything that one of these names. */
 interface DocumentNames {
   /** What links call them. */
@@ -41,80 +35,61 @@ interface RecordPage {
   readonly position: string;
 }
 
-/** QuickBooks' records as the tables ask for them. Every method @throws LedgerError */
-export interface Records {
-  readonly wire: Asked;
-  /** All records of these queries, which go in one document. */
-  of(queries: readonly Query[], signal: AbortSignal): Promise<Element[]>;
-  /** Records of a list by their ids, as they are now: those that are gone are left out. */
-  byListId(
-    name: string,
-    ids: readonly string[],
-    signal: AbortSignal,
-    more?: Values,
-  ): Promise<Element[]>;
-  /** @param from how many of the lists are read already; records may come twice, none is left out */
-  pages(
-    lists: readonly Query[],
-    from: string | null,
-    signal: AbortSignal,
-  ): AsyncIterable<RecordPage>;
-  /** All of a long list, ids and stamps: five hundred records an answer. */
-  all(list: Query, signal: AbortSignal): Promise<Element[]>;
-  /** @param most characters of their numbers @param more what is told of each */
-  documents(
-    tables: readonly string[],
-    most: number,
-    more?: Values,
-  ): {
-    /** Each once. */
-    find(names: DocumentNames, signal: AbortSignal): Promise<Element[]>;
-    /** Everything in the scope. */
-    list(scope: Scope, from: string | null, signal: AbortSignal): AsyncIterable<RecordPage>;
-  };
-  /** The record that a change made, or left. */
-  write(name: string, content: Values, signal: AbortSignal): Promise<Element>;
-  cancel(type: string, id: string, signal: AbortSignal): Promise<unknown>;
-}
+export type Records = ReturnType<typeof openRecords>;
 
-export function openRecords(wire: Asked): Records {
-  const records: Records = {
+/** QuickBooks' records as the tables ask for them. Every method @throws LedgerError */
+export function openRecords(wire: Asked) {
+  /** All records of these queries, which go in one document. */
+  async function of(queries: readonly Request[], signal: AbortSignal): Promise<Element[]> {
+    if (queries.length === 0) return [];
+    return (await wire.read(queries, signal)).flatMap(({ rets }) => [...rets]);
+  }
+  return {
     wire,
-    async of(queries, signal) {
-      if (queries.length === 0) return [];
-      return (await wire.read(queries, signal)).flatMap(({ rets }) => [...rets]);
-    },
-    async byListId(name, ids, signal, more = {}) {
+    of,
+    /** Records of a list by their ids, as they are now: those that are gone are left out. */
+    async byListId(name: string, ids: readonly string[], signal: AbortSignal, more: Values = {}) {
       const queries = ids.length === 0 ? [] : [{ name, values: { ListID: ids, ...more } }];
-      const rows = await records.of(queries, signal);
+      const rows = await of(queries, signal);
       return rows.filter((row) => ids.includes(row.needed("ListID")));
     },
-    pages: (lists, from, signal) => pages(wire, lists, from, signal, PAGE),
-    async all(list, signal) {
+    /** @param from how many of the lists are read already; records may come twice, none is left out */
+    pages: (lists: readonly Request[], from: string | null, signal: AbortSignal) =>
+      pages(wire, lists, from, signal, PAGE),
+    /** All of a long list, ids and stamps: five hundred records an answer. */
+    async all(list: Request, signal: AbortSignal) {
       const found: Element[] = [];
       for await (const { rets } of pages(wire, [list], null, signal, 500)) found.push(...rets);
       return found;
     },
-    documents(tables, most, more = { IncludeLineItems: true, IncludeLinkedTxns: true }) {
-      const queries = (all: readonly Values[]): Query[] =>
+    /** @param most characters of their numbers @param more what is told of each */
+    documents(
+      tables: readonly string[],
+      most: number,
+      more: Values = { IncludeLineItems: true, IncludeLinkedTxns: true },
+    ) {
+      const queries = (all: readonly Values[]): Request[] =>
         all.flatMap((values) =>
           tables.map((table) => ({ name: `${table}Query`, values: { ...values, ...more } })),
         );
       return {
-        find: async (names, signal) =>
-          once(await records.of(queries(namedBy(names, most)), signal)),
-        list: (scope, from, signal) => records.pages(queries(branches(scope)), from, signal),
+        /** Each once. */
+        find: async (names: DocumentNames, signal: AbortSignal) =>
+          once(await of(queries(namedBy(names, most)), signal)),
+        /** Everything in the scope. */
+        list: (scope: Scope, from: string | null, signal: AbortSignal) =>
+          pages(wire, queries(branches(scope)), from, signal, PAGE),
       };
     },
-    async write(name, content, signal) {
+    /** The record that a change made, or left. */
+    async write(name: string, content: Values, signal: AbortSignal) {
       const [ret] = (await wire.write({ name, values: { [name]: content } }, signal)).rets;
       if (ret !== undefined) return ret;
       throw new LedgerError("torn", "QuickBooks' answer does not have the record");
     },
-    cancel: (type, id, signal) =>
+    cancel: (type: string, id: string, signal: AbortSignal) =>
       wire.write({ name: "TxnVoid", values: { TxnVoidType: type, TxnID: id } }, signal),
   };
-  return records;
 }
 
 /** Of records that several queries may find each once: the last one counts. */
@@ -141,7 +116,7 @@ const STARTS_MAX = 3;
 
 async function* pages(
   wire: Asked,
-  lists: readonly Query[],
+  lists: readonly Request[],
   from: string | null,
   signal: AbortSignal,
   most: number,

@@ -146,16 +146,10 @@ ${messages}<wsdl:portType name="QBWebConnectorSvcSoap">${port}</wsdl:portType>
 /** Bytes of the largest call: a page of records, escaped. */
 const BODY_MAX = 48_000_000;
 
-export interface Service {
-  readonly close: () => Promise<void>;
-}
+export type Service = Awaited<ReturnType<typeof openService>>;
 
 /** Listens. @throws the system's error where it cannot */
-export async function openService(
-  config: DesktopConfig,
-  folder: string,
-  mailbox: Mailbox,
-): Promise<Service> {
+export async function openService(config: DesktopConfig, folder: string, mailbox: Mailbox) {
   const { url, listen, certificate, key } = config;
   const { protocol, port } = new URL(url);
   const { fetch } = serving(config, mailbox);
@@ -171,7 +165,7 @@ export async function openService(
   await once(server.listen(Number(port), listen), "listening");
   return {
     close: () =>
-      new Promise((done) => {
+      new Promise<void>((done) => {
         server.close(() => done());
         server.closeAllConnections();
       }),

@@ -14,13 +14,13 @@ import { goneParty, toldParty } from "../quickbooks/parties.ts";
 import { type List, type Listed, type Listing, walkedSource } from "../quickbooks/walk.ts";
 import type { DesktopConfig } from "./config.ts";
 import { PARTIES, partyRow, SIDES } from "./parties.ts";
-import type { Values } from "./qbxml.ts";
-import { type Query, type Records, stampOf } from "./records.ts";
+import type { Request, Values } from "./qbxml.ts";
+import { type Records, stampOf } from "./records.ts";
 
 /** Records by their stamps. @param id what they are called by @param state the field that changes with the record */
 async function listed(
   records: Records,
-  { name, values }: Query,
+  { name, values }: Request,
   id: "ListID" | "TxnID",
   signal: AbortSignal,
   { state = "EditSequence", iterates = true } = {},

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { LedgerError } from "../../src/ledger/port.ts";
 import type { Presence, Surroundings } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import { type Company, companyIn, HELLO, tell, toldIn } from "./examine.ts";
+import { type Company, companyIn, HELLO, type Reading, tell, toldIn } from "./examine.ts";
 import type { DesktopConfig } from "./config.ts";
 import { Mailbox } from "./mailbox.ts";
 import {
@@ -11,7 +11,6 @@ import {
   document,
   isOf,
   placeOf,
-  type Querying,
   repliesIn,
   type Reply,
   type Request,
@@ -19,21 +18,7 @@ import {
 import { openService, type Service } from "./service.ts";
 import { errors, isDone, NOT_HERE, WRONG_PASSWORD } from "./status.ts";
 
-export interface Wire extends Querying {
-  /** One change. @throws LedgerError */
-  write(request: Request, signal: AbortSignal): Promise<Reply>;
-  /** A session is open, and it is the right company's. @throws SourceUnavailable */
-  expect(signal: AbortSignal): Promise<void>;
-  /** What QuickBooks told of its company file is asked for again: now where it is here, else in the next session. */
-  tellAgain(): void;
-  /** When it was here, from the store. */
-  presence(): Presence;
-  /** What the session told of the company file; null: there was no session. */
-  readonly company: Company | null;
-  /** Which session this is, of those that this process has seen. */
-  readonly session: number;
-  close(): Promise<void>;
-}
+export type Wire = ReturnType<typeof openWire>;
 
 /** How long work is put off when nobody is here, unless a session begins before, ms. */
 const PUT_OFF_MS = 60 * 60_000;
@@ -42,8 +27,9 @@ const PUT_OFF_MS = 60 * 60_000;
 export const asking = (
   exchange: (asked: Asked, signal: AbortSignal) => Promise<string>,
   newId: () => string = () => randomBytes(12).toString("hex"),
-): Pick<Wire, "read" | "write"> => {
-  const read: Wire["read"] = async (requests, signal) => {
+) => {
+  /** Queries: one reply each. Nothing found is no error. */
+  const read = async (requests: readonly Request[], signal: AbortSignal) => {
     const replies = await exchanged(exchange, newId(), requests, signal);
     for (const { code, message } of replies) if (!isDone(code)) throw said(code, message);
     if (replies.length !== requests.length)
@@ -52,7 +38,9 @@ export const asking = (
   };
   return {
     read,
-    write: async (request, signal) => (await read([request], signal))[0] as Reply,
+    /** One change. */
+    write: async (request: Request, signal: AbortSignal) =>
+      (await read([request], signal))[0] as Reply,
   };
 };
 
@@ -78,7 +66,7 @@ async function exchanged(
 const said = (code: number, message: string): LedgerError =>
   new LedgerError("answered", `QuickBooks: ${message} (status ${code})`, { code: String(code) });
 
-export function openWire(config: DesktopConfig, surroundings: Surroundings): Wire {
+export function openWire(config: DesktopConfig, surroundings: Surroundings) {
   const { folder, looking, arrived, notebook } = surroundings;
   const now = (): number => surroundings.now().getTime();
   const mailbox = new Mailbox({ ...config, now, notebook, arrived: greet });
@@ -146,13 +134,16 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
       if (mailbox.isOpen && greeted !== null) await greeted.catch(notRight);
       return await mailbox.ask(one, signal);
     }),
-    get company() {
+    /** What the session told of the company file; null: there was no session. */
+    get company(): Company | null {
       return company;
     },
-    get session() {
+    /** Which session this is, of those that this process has seen. */
+    get session(): number {
       return mailbox.sessions;
     },
-    async expect(signal) {
+    /** A session is open, and it is the right company's. @throws SourceUnavailable */
+    async expect(signal: AbortSignal): Promise<void> {
       if (looking === true) return expectTold();
       const opened = await open();
       if (opened instanceof Error) throw unopened(config.url, opened);
@@ -162,17 +153,19 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
         throw notGreeted(error, mailbox.absence);
       });
     },
-    tellAgain() {
+    /** What QuickBooks told of its company file is asked for again: now where it is here, else in the next session. */
+    tellAgain(): void {
       isStale = true;
       if (mailbox.isOpen) greet();
     },
-    presence: () => ({
+    /** When it was here, from the store. */
+    presence: (): Presence => ({
       lastAt: mailbox.lastAt,
       isHere: mailbox.isOpen,
       isAwaited: !isAmiss && mailbox.absence.isUsual,
       silence: mailbox.isOpen ? null : mailbox.silence(config.expectEvery),
     }),
-    close: () =>
+    close: (): Promise<void> =>
       (closed ??= (async () => {
         mailbox.stop();
         const opened = await service;
@@ -184,7 +177,7 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings): Wir
 const never = new AbortController().signal;
 
 /** Who may not ask for the host or the preferences asks for the company alone. @throws LedgerError */
-async function hello(asked: Querying, signal: AbortSignal): Promise<readonly (Reply | null)[]> {
+async function hello(asked: Reading, signal: AbortSignal): Promise<readonly (Reply | null)[]> {
   try {
     return await asked.read(HELLO, signal);
   } catch (error) {

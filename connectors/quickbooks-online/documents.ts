@@ -8,6 +8,7 @@ import type { FactLine } from "../../src/core/holdings.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
+import { orRefused } from "../../src/ledger/entries.ts";
 import { markIn, paidMarkIn, payingMark } from "../../src/ledger/notes.ts";
 import {
   type Call,
@@ -243,14 +244,8 @@ export async function loadNames(
   side: LedgerSide,
   documents: readonly InvoiceDocument[],
 ): Promise<void> {
-  const lines = documents.flatMap((document) => {
-    try {
-      return linesOf(side, config, document);
-    } catch (error) {
-      if (error instanceof Refused) return [];
-      throw error;
-    }
-  });
+  const all = await orRefused(documents, async (one) => linesOf(side, config, one));
+  const lines = all.flatMap((one) => (one instanceof Refused ? [] : one));
   for (const kind of [ITEM, ACCOUNT]) {
     const these = lines.filter(({ isItem }) => isItem === (kind === ITEM));
     await names.codes.load(

@@ -1,7 +1,7 @@
 /** One company's books in QuickBooks Online, as every part of this connector uses them. */
 import type { Surroundings } from "../../src/core/contract.ts";
 import type { Scope } from "../../src/core/holdings.ts";
-import { type CodeKind, type Codes, openCodes } from "../../src/ledger/codes.ts";
+import { type CodeKind, openCodes } from "../../src/ledger/codes.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import type { Element } from "../quickbooks/element.ts";
 import { sameName } from "../quickbooks/text.ts";
@@ -23,17 +23,11 @@ interface Named {
   readonly id: string;
 }
 
-export interface Names {
-  readonly codes: Codes<NameKind, Named>;
-  /** @throws Refused when there is none, or several; LedgerError */
-  id(kind: NameKind, code: string): Promise<string>;
-  /** What documents call it, where one named it; else as QuickBooks calls it. */
-  codeOf(kind: CodeKind, id: string, name: string | null): string;
-}
+export type Names = ReturnType<typeof openNames>;
 
 const never = new AbortController().signal;
 
-function openNames(wire: Wire, { now }: Pick<Surroundings, "now">): Names {
+function openNames(wire: Wire, { now }: Pick<Surroundings, "now">) {
   const named = new Map<string, string>();
   const codes = openCodes<NameKind, Named>({
     books: "QuickBooks",
@@ -47,8 +41,11 @@ function openNames(wire: Wire, { now }: Pick<Surroundings, "now">): Names {
   });
   return {
     codes,
-    id: async (kind, code) => (await codes.row(kind, code)).id,
-    codeOf: ({ what }, id, name) => named.get(`${what} ${id}`) ?? name ?? id,
+    /** @throws Refused when there is none, or several; LedgerError */
+    id: async (kind: NameKind, code: string) => (await codes.row(kind, code)).id,
+    /** What documents call it, where one named it; else as QuickBooks calls it. */
+    codeOf: ({ what }: CodeKind, id: string, name: string | null) =>
+      named.get(`${what} ${id}`) ?? name ?? id,
   };
 }
 
@@ -63,27 +60,17 @@ async function namedRows(wire: Wire, kind: NameKind, desired: readonly string[])
   return [...found.values()];
 }
 
-export interface Online {
-  readonly config: QuickbooksOnlineConfig;
-  readonly surroundings: Surroundings;
-  readonly wire: Wire;
-  readonly names: Names;
-  /** What the company has set; kept for ten minutes. @throws LedgerError */
-  preferences(signal: AbortSignal): Promise<Element>;
-}
+export type Online = ReturnType<typeof openOnline>;
 
-export function openOnline(
-  config: QuickbooksOnlineConfig,
-  surroundings: Surroundings,
-  wire: Wire,
-): Online {
+export function openOnline(config: QuickbooksOnlineConfig, surroundings: Surroundings, wire: Wire) {
   const names = openNames(wire, surroundings);
   return {
     config,
     surroundings,
     wire,
     names,
-    preferences: (signal) =>
+    /** What the company has set; kept for ten minutes. @throws LedgerError */
+    preferences: (signal: AbortSignal): Promise<Element> =>
       names.codes.kept({ what: "preferences" }, "", async () => {
         const [row] = await wire.query("Preferences", "", signal);
         if (row === undefined) throw new LedgerError("torn", "QuickBooks tells no preferences");

@@ -16,24 +16,13 @@ import {
 import type { Element } from "../quickbooks/element.ts";
 import { goneParty, partyCode, toldParty } from "../quickbooks/parties.ts";
 import type { Side } from "../quickbooks/text.ts";
-import { type List, type Listed, type Listing, walkedSource } from "../quickbooks/walk.ts";
+import { type List, type Listing, walkedSource } from "../quickbooks/walk.ts";
 import { documentRows, linksOf } from "./documents.ts";
 import { QUICKBOOKS } from "./errors.ts";
 import { type Online, ANY, having, OPEN, walk } from "./online.ts";
 import { partyList, partyRow } from "./parties.ts";
-import { type Entity, isVoided, SIDES, stampOf } from "./rows.ts";
-import { type Changed, type ChangedRow, changedIn, CHANGES_MOST } from "./wire.ts";
-
-/** A record as it was listed: `Invoice 145`. */
-interface Captured extends Listed {
-  readonly row: ChangedRow;
-}
-
-const capturedOf = (row: ChangedRow): Captured => {
-  const at = stampOf(row.row);
-  const state = `${row.deleted ? "deleted" : row.row.text("SyncToken")} ${at}`;
-  return { id: `${row.entity} ${row.id}`, at, state, row };
-};
+import { type Entity, isVoided, SIDES } from "./rows.ts";
+import { type ChangedRow, changedIn, CHANGES_MOST } from "./wire.ts";
 
 interface Capturing {
   readonly online: Online;
@@ -50,30 +39,30 @@ const DAY_MS = 86_400_000;
 /** Less than Intuit's 30 days: the two clocks may differ. */
 const WINDOW_MS = 28 * DAY_MS;
 
-const capturedList = (capturing: Capturing): List<Captured> => ({
+const capturedList = (capturing: Capturing): List<ChangedRow> => ({
   name: capturing.entities.join(" "),
   kind: "stamped",
   clock: "server",
   rows: (from, signal) => listingOf(capturing, from, signal),
   changes: (ids, rows, signal) =>
     capturing.changes(
-      ids.flatMap((id) => rows.get(id)?.row ?? []),
+      ids.flatMap((id) => rows.get(id) ?? []),
       signal,
     ),
-  notice: ({ row }) => (row.deleted ? (capturing.gone?.(row) ?? null) : null),
+  notice: (row) => (row.deleted ? (capturing.gone?.(row) ?? null) : null),
 });
 
 async function listingOf(
   capturing: Capturing,
   from: string | null,
   signal: AbortSignal,
-): Promise<Listing<Captured>> {
+): Promise<Listing<ChangedRow>> {
   const { online, entities, where = [] } = capturing;
   const told = from === null ? null : await captured(capturing, from, signal);
   if (told !== null && told.rows.length < CHANGES_MOST) {
     // Once a day, so that where nothing changes the next call does not reach too far back.
     const isOld = Date.parse(told.time) - Date.parse(`${from}Z`) > DAY_MS;
-    return { rows: told.rows.map(capturedOf), until: isOld ? told.time.slice(0, 19) : undefined };
+    return { rows: told.rows, until: isOld ? told.time.slice(0, 19) : undefined };
   }
   // What changes while this is read is told by the next capture.
   const until = (await online.wire.time(signal)).slice(0, 19);
@@ -84,15 +73,11 @@ async function listingOf(
       rows.push(...page.rows.map((row) => changedIn(entity, row)));
   }
   const notice = `QuickBooks did not tell all that changed since ${from}Z: what is there is read by its stamps, what was deleted is not told. Run fuelbridge reconcile from that day on.`;
-  return { rows: rows.map(capturedOf), until, notices: from === null ? [] : [notice] };
+  return { rows, until, notices: from === null ? [] : [notice] };
 }
 
 /** Null: QuickBooks does not tell so far back. @throws LedgerError */
-async function captured(
-  { online, entities }: Capturing,
-  from: string,
-  signal: AbortSignal,
-): Promise<Changed | null> {
+async function captured({ online, entities }: Capturing, from: string, signal: AbortSignal) {
   const since = new Date(`${from}Z`);
   if (online.surroundings.now().getTime() - since.getTime() > WINDOW_MS) return null;
   try {
@@ -105,14 +90,14 @@ async function captured(
 
 /** Ids of those that are still there. */
 const idsOf = (rows: readonly ChangedRow[], of: Entity): string[] =>
-  rows.flatMap(({ entity, deleted, id }) => (entity === of && !deleted ? [id] : []));
+  rows.flatMap(({ entity, deleted, key }) => (entity === of && !deleted ? [key] : []));
 
 /* Customers and vendors in one source. */
 
 const roleOf = ({ entity }: ChangedRow): Side =>
   entity === SIDES.sale.party ? "customer" : "vendor";
 
-const codeOf = (row: ChangedRow): string => partyCode(roleOf(row), row.id);
+const codeOf = (row: ChangedRow): string => partyCode(roleOf(row), row.key);
 
 export const partySource = (online: Online): Source => {
   const list = capturedList({
@@ -124,7 +109,7 @@ export const partySource = (online: Online): Source => {
       `QuickBooks has ${codeOf(row)} no more: it was deleted, or merged into another ${roleOf(row)}. The platform keeps its company and connection; end the connection there if it should not be used, and correct cross-references that name ${codeOf(row)}.`,
     async changes(rows, signal) {
       const gone = rows.filter(({ deleted }) => deleted);
-      const changes = gone.map((row) => goneParty(roleOf(row), row.id, codeOf(row)));
+      const changes = gone.map((row) => goneParty(roleOf(row), row.key, codeOf(row)));
       for (const side of BOTH) {
         const { party, role } = SIDES[side];
         const Id = idsOf(rows, party);
@@ -177,9 +162,9 @@ export const invoicesChanged =
   };
 
 /** Of a deleted record only its id is left. */
-const goneInvoice = ({ surroundings }: Online, { id, row }: ChangedRow): Change => {
+const goneInvoice = ({ surroundings }: Online, { key, row }: ChangedRow): Change => {
   const at = row.child("MetaData")?.instant("LastUpdatedTime") ?? surroundings.now().toISOString();
-  return deletedInvoice(id, "deleted", {
+  return deletedInvoice(key, "deleted", {
     party: "unknown",
     days: { date: surroundings.dayOf(at) },
     words: { currency: surroundings.currency },
@@ -206,8 +191,8 @@ export const priceTable = (
         entities: ["Item"],
         where: [ANY],
         // A price is told by the item's name, which is gone with it.
-        gone: ({ id }) =>
-          `QuickBooks has item ${id} no more: a price of it that the platform has stays there until a person changes it.`,
+        gone: ({ key }) =>
+          `QuickBooks has item ${key} no more: a price of it that the platform has stays there until a person changes it.`,
         async changes(rows, signal) {
           const found = await having(online.wire, "Item", { Id: idsOf(rows, "Item") }, signal);
           // Items of different categories may have one name.

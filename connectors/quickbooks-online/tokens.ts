@@ -57,12 +57,6 @@ const Answer = z.object({
 });
 const Told = z.object({ error: z.string().regex(/^[a-z_]+$/) });
 
-export interface Tokens {
-  /** An access token that is good now. @param rejected the one that QuickBooks has just refused @throws LedgerError */
-  access(rejected?: string): Promise<string>;
-  close(): Promise<void>;
-}
-
 /** A person who must authorise anew is told this many days before. */
 export const EARLY_DAYS = 7;
 const EARLY_MS = 5 * 60_000;
@@ -76,13 +70,14 @@ const ABANDONED_MS = 2 * TOKEN_MS;
 const LIFE_DAYS = 5 * 365;
 const DAY_MS = 86_400_000;
 
-export function openTokens(config: QuickbooksOnlineConfig, surroundings: Surroundings): Tokens {
+export function openTokens(config: QuickbooksOnlineConfig, surroundings: Surroundings) {
   const file = tokenFile(config, surroundings.folder);
   let refreshing: Promise<string> | null = null;
   const isGood = ({ accessToken, accessUntil }: Stored, rejected: string | undefined): boolean =>
     accessToken !== rejected && Date.parse(accessUntil) - EARLY_MS > surroundings.now().getTime();
   return {
-    async access(rejected) {
+    /** An access token that is good now. @param rejected the one that QuickBooks has just refused @throws LedgerError */
+    async access(rejected?: string): Promise<string> {
       const stored = readTokens(file, config.company);
       if (isGood(stored, rejected)) return stored.accessToken;
       // Nobody's deadline ends it: an answer that is not stored may be the only one with the next token.
@@ -271,19 +266,14 @@ const AUTHORISE = "https://appcenter.intuit.com/connect/oauth2";
 const SCOPE = "com.intuit.quickbooks.accounting";
 const AGAIN = "Run the command again and sign in as an administrator of the company.";
 
-interface Authorising {
-  /** What the person opens in a browser. */
-  readonly address: string;
-  /** @param redirected the whole address that the browser ended at @throws EnvironmentError */
-  readonly finish: (redirected: string) => Promise<Stored>;
-}
+type Authorising = ReturnType<typeof beginAuthorising>;
 
 /** @param folder the configuration's */
 export function beginAuthorising(
   config: QuickbooksOnlineConfig,
   folder: string,
   { now, pause }: { readonly now: () => Date; readonly pause: (ms: number) => Promise<void> },
-): Authorising {
+) {
   const state = randomBytes(24).toString("base64url");
   const query = new URLSearchParams({
     client_id: config.clientId,
@@ -293,8 +283,10 @@ export function beginAuthorising(
     state,
   });
   return {
+    /** What the person opens in a browser. */
     address: `${AUTHORISE}?${query.toString()}`,
-    async finish(redirected) {
+    /** @param redirected the whole address that the browser ended at @throws EnvironmentError */
+    async finish(redirected: string): Promise<Stored> {
       const code = codeIn(config, state, redirected);
       const file = tokenFile(config, folder);
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -350,7 +342,7 @@ export function isLoopback({ redirectUri }: QuickbooksOnlineConfig): boolean {
 /** Waits on the loopback address for the browser; what does not fit the question ends nothing. @throws EnvironmentError */
 export async function redirectedHere(
   { redirectUri }: QuickbooksOnlineConfig,
-  { finish }: Authorising,
+  authorising: Authorising,
   signal: AbortSignal,
 ): Promise<Stored> {
   const { port, origin, pathname } = new URL(redirectUri);
@@ -360,7 +352,7 @@ export async function redirectedHere(
       void response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(text);
     const asked = URL.parse(`${origin}${request.url ?? ""}`);
     if (request.method !== "GET" || asked?.pathname !== pathname) return say(404, "Not here.\n");
-    finish(asked.href).then(
+    authorising.finish(asked.href).then(
       (stored) => {
         say(200, "fuelbridge is authorised. You can close this page.\n");
         resolve(stored);

@@ -10,48 +10,27 @@ import { type Call, LedgerError } from "../../src/ledger/port.ts";
 import { parsedExact, waitMsOf } from "../../src/ledger/rest.ts";
 import { openHttp, TransportError } from "../../src/transport/http.ts";
 import { type Element, elementOf } from "../quickbooks/element.ts";
+import type { Listed } from "../quickbooks/walk.ts";
 import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
-import type { Entity } from "./rows.ts";
-import { openTokens, type Tokens } from "./tokens.ts";
+import { type Entity, stampOf } from "./rows.ts";
+import { openTokens } from "./tokens.ts";
 
-/** Every method @throws LedgerError */
-export interface Wire {
-  /** `SELECT * FROM entity …`: what stands behind the entity. */
-  query(
-    entity: Entity | "Preferences" | "CompanyInfo",
-    rest: string,
-    signal: AbortSignal,
-  ): Promise<readonly Element[]>;
-  /** What of these was changed or deleted since an instant (ISO 8601, an offset): at most {@link CHANGES_MOST} rows in all. */
-  changes(entities: readonly Entity[], since: string, signal: AbortSignal): Promise<Changed>;
-  /** QuickBooks' own clock, ISO 8601 UTC. */
-  time(signal: AbortSignal): Promise<string>;
-  /** Writes one record, under a request id that is the same for the same content; what is null is not sent. Its id. */
-  readonly write: Write;
-  close(): Promise<void>;
-}
-
-/** An answer of change data capture. */
-export interface Changed {
-  /** QuickBooks' clock when it answered, ISO 8601 UTC. */
-  readonly time: string;
-  readonly rows: readonly ChangedRow[];
-}
+export type Wire = ReturnType<typeof openWire>;
 
 /** A record as it is now, or what is left of a deleted one: its id, and as a rule when it was deleted. */
-export interface ChangedRow {
+export interface ChangedRow extends Listed {
   readonly entity: Entity;
-  readonly id: string;
+  /** QuickBooks' own id of it. */
+  readonly key: string;
   readonly deleted: boolean;
   readonly row: Element;
 }
 
-export const changedIn = (entity: Entity, row: Element): ChangedRow => ({
-  entity,
-  id: row.needed("Id"),
-  deleted: row.text("status") === "Deleted",
-  row,
-});
+export function changedIn(entity: Entity, row: Element): ChangedRow {
+  const [key, at, deleted] = [row.needed("Id"), stampOf(row), row.text("status") === "Deleted"];
+  const state = `${deleted ? "deleted" : row.text("SyncToken")} ${at}`;
+  return { id: `${entity} ${key}`, at, state, entity, key, deleted, row };
+}
 
 /** Objects of one answer of change data capture: with as many, the answer may be cut off. */
 export const CHANGES_MOST = 1000;
@@ -59,23 +38,29 @@ export const CHANGES_MOST = 1000;
 /** Since August 2025 the oldest that Intuit serves, and what every answer is in. */
 const MINOR_VERSION = "75";
 
-export function openWire(
-  config: QuickbooksOnlineConfig,
-  surroundings: Surroundings,
-  tokens: Tokens = openTokens(config, surroundings),
-): Wire {
-  const { exchange, close } = openLine(config, surroundings, tokens);
+/** Every method @throws LedgerError */
+export function openWire(config: QuickbooksOnlineConfig, surroundings: Surroundings) {
+  const { exchange, close } = openLine(config, surroundings);
   const ask = (entity: string, rest: string, signal: AbortSignal): Promise<Element> => {
     const path = `/query?minorversion=${MINOR_VERSION}`;
     const text = `SELECT * FROM ${entity}${rest === "" ? "" : ` ${rest}`}`;
     return exchange(path, `query of ${entity}`, signal, { type: "application/text", text });
   };
   return {
-    async query(entity, rest, signal) {
+    /** `SELECT * FROM entity …`: what stands behind the entity. */
+    async query(
+      entity: Entity | "Preferences" | "CompanyInfo",
+      rest: string,
+      signal: AbortSignal,
+    ): Promise<readonly Element[]> {
       // Without a row the entity's key is absent.
       return inside(await ask(entity, rest, signal), "QueryResponse").all(entity);
     },
-    async changes(entities, since, signal) {
+    /**
+     * What of these was changed or deleted since an instant (ISO 8601, an offset), at most {@link CHANGES_MOST} rows in all,
+     * and QuickBooks' clock when it answered, ISO 8601 UTC.
+     */
+    async changes(entities: readonly Entity[], since: string, signal: AbortSignal) {
       const parameters = new URLSearchParams({
         entities: entities.join(","),
         changedSince: since,
@@ -91,7 +76,9 @@ export function openWire(
       );
       return { time: timeOf(answer), rows };
     },
-    time: async (signal) => timeOf(await ask("CompanyInfo", "", signal)),
+    /** QuickBooks' own clock, ISO 8601 UTC. */
+    time: async (signal: AbortSignal) => timeOf(await ask("CompanyInfo", "", signal)),
+    /** Writes one record, under a request id that is the same for the same content; what is null is not sent. Its id. */
     write: openWrites(exchange, surroundings.notebook),
     close,
   };
@@ -117,11 +104,8 @@ interface Body {
 /** The answer; without a body it is a GET. @param what for people @throws LedgerError */
 type Exchange = (path: string, what: string, signal: AbortSignal, body?: Body) => Promise<Element>;
 
-function openLine(
-  config: QuickbooksOnlineConfig,
-  surroundings: Surroundings,
-  tokens: Tokens,
-): { readonly exchange: Exchange; readonly close: () => Promise<void> } {
+function openLine(config: QuickbooksOnlineConfig, surroundings: Surroundings) {
+  const tokens = openTokens(config, surroundings);
   const { company, deadlineMs } = config;
   const { origin, pathname } = new URL(addressesOf(config).url);
   const prefix = `${pathname.replace(/\/$/, "")}/v3/company/${company}`;
@@ -172,7 +156,8 @@ function openLine(
   let closed: Promise<void> | null = null;
   return {
     exchange,
-    close: () => (closed ??= Promise.all([http.close(), tokens.close()]).then(() => {})),
+    close: (): Promise<void> =>
+      (closed ??= Promise.all([http.close(), tokens.close()]).then(() => {})),
   };
 }
 
