@@ -134,6 +134,42 @@ test("a copy that lost its reference, or the original that lacks one, is known b
   }
 });
 
+test("what came from one side and is entered by hand on the other under its number waits, told with both; another amount goes", async () => {
+  const there = copy("P-7", "INV-1", "5", {
+    party: "company-1",
+    day: "2026-11-18",
+    reference: "PO 7",
+  });
+  const here = (more: object, amount = "5") =>
+    copy("8", "A-1", amount, { party: "C-1", day: "2026-11-25", reference: "inv-1 ", ...more });
+  for (const [entered, isFirst, isCopy] of [
+    [here({}), false, true],
+    [here({}), true, true],
+    [here({}, "6"), false, false],
+    [here({ reference: "INV-2" }), false, false],
+    [here({ reference: null }), false, false],
+  ] as const) {
+    const bench = engineOn(tempFolder());
+    const books = flowOf(bench, [[there], []], {
+      name: "to-books",
+      side: "platform",
+      from: "platform.invoices",
+      to: "erp.invoices",
+    });
+    const platform = flowOf(bench, [[entered], []], { name: "to-platform" });
+    const flows = isFirst ? [platform, books] : [books, platform];
+    for (const { flow } of flows) await runFlow(bench.engine, flow, signal);
+    const sent = flows.map(({ sink }) => sink.sent.length);
+    expect([entered, ...sent]).toEqual([entered, 1, isCopy ? 0 : 1]);
+    const cause = isFirst
+      ? 'INV-1 (P-7) looks like A-1 (8), which "erp" has already'
+      : 'A-1 (8) looks like INV-1 (P-7), which "platform" has already';
+    expect(quarantine(bench)).toMatchObject(
+      isCopy ? [{ code: "duplicate", cause: expect.stringContaining(cause) }] : [],
+    );
+  }
+});
+
 test.each(["dup-1 ", "Dup-1", " DUP-1"])(
   "a party's number that is there already, read as people read it, waits whatever the amount: %j",
   async (number) => {

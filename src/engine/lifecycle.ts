@@ -7,6 +7,7 @@ import {
   type Figures,
   type Frozen,
   type Item,
+  type Likeness,
   type References,
   referencesBy,
   type Skip,
@@ -471,25 +472,34 @@ function judgeChanged(document: PendingDocument): Verdict | null {
 
 /**
  * A document that looks like another one of its source: entered twice, or copied by a clerk. Whoever copies one keeps its
- * party, reference, amount and day, and gets another id; whoever enters a supplier's bill twice keeps its number. Such a
- * document waits for a person before its first byte leaves; a retry says that it is another one.
+ * party, reference, amount and day, and gets another id; whoever enters a supplier's bill twice keeps its number; whoever
+ * enters by hand in the books what came from the platform enters its number as the reference. Such a document waits for a
+ * person before its first byte leaves; a retry says that it is another one.
  */
 function judgeCopied(document: PendingDocument): Verdict | null {
   const { engine, flow, link, delivery, number } = document;
   const { likenesses } = document;
   if (link !== null || flow.duplicates === "deliver") return null;
   const { store } = engine;
-  const all = likenesses.alike
-    .flatMap((likeness) => store.likenesses.others(likeness, delivery.record))
-    .filter((one) => !store.incidents.isDismissed(delivery.delivery, one.recordId));
-  const others = [...new Map(all.map((one) => [one.recordId, one])).values()];
+  const known = (by: readonly string[]): Likened[] => {
+    const all = by
+      .flatMap((likeness) => store.likenesses.others(likeness, delivery.record))
+      .filter((one) => !store.incidents.isDismissed(delivery.delivery, one.recordId));
+    return [...new Map(all.map((one) => [one.recordId, one])).values()];
+  };
+  const copies = known(likenesses.alike);
+  const others = copies.length > 0 ? copies : known(likenesses.crossing);
   if (others.length === 0) return null;
-  const from = endpointOf(flow.from);
+  const [from, to] = [endpointOf(flow.from), endpointOf(flow.to)];
   const more = others.length > LIKENED_SHOWN ? [`${others.length - LIKENED_SHOWN} more`] : [];
   const named = [...others.slice(0, LIKENED_SHOWN).map(likenedName), ...more].join(" and ");
+  const why =
+    copies.length > 0
+      ? `${named}, taken from "${from}" before: the party is the same, and so is the number, or the amount (of goods the gallons), the day and the reference`
+      : `${named}, which "${to}" has already: the number of one is the reference of the other, and the amount is the same`;
   return quarantined({
     code: "duplicate",
-    message: `${likenedName({ number, recordId: delivery.recordId })} looks like ${named}, taken from "${from}" before: the party is the same, and so is the number, or the amount (of goods the gallons), the day and the reference`,
+    message: `${likenedName({ number, recordId: delivery.recordId })} looks like ${why}`,
     next: `Compare both in "${from}". Is it the same document twice? Then remove one there and resolve this. Is it another one? Then retry: it goes as it is. (duplicates: deliver in the flow switches this off.)`,
     candidates: others.map((one) => one.recordId),
   });
@@ -504,10 +514,12 @@ const likenedName = ({ number, recordId }: Pick<Likened, "number" | "recordId">)
 interface Likenesses {
   readonly own: readonly string[];
   readonly alike: readonly string[];
+  /** As one that came from the other side: the number there, the reference here. */
+  readonly crossing: readonly string[];
 }
 
 /** Its mapping tells nothing, or nothing is like it. */
-const LIKE_NOTHING: Likenesses = { own: [], alike: [] };
+const LIKE_NOTHING: Likenesses = { own: [], alike: [], crossing: [] };
 
 function likenessesOf(engine: Engine, { mapping, side }: Flow, record: unknown): Likenesses {
   const told = mapping.likeness?.(record, engine) ?? null;
@@ -517,14 +529,37 @@ function likenessesOf(engine: Engine, { mapping, side }: Flow, record: unknown):
     sha256(JSON.stringify([mapping.kind, side, party, ...parts])).slice(0, 22);
   const copied = (by: string, words: readonly string[] | null): string[] =>
     words === null ? [] : [of(by, amount.plain(), day, ...words.map(foldedNumber))];
+  const words = reference === null ? null : wordsOf(reference);
   const named = [
-    ...copied("copied", reference === null ? null : wordsOf(reference)),
+    ...copied("copied", words),
     ...(number === null ? [] : [of("numbered", foldedNumber(number))]),
   ];
   const [unreferenced, referenced] = [copied("lines", lines), copied("referenced lines", lines)];
-  return reference === null
-    ? { own: [...named, ...unreferenced], alike: [...named, ...unreferenced, ...referenced] }
-    : { own: [...named, ...referenced], alike: [...named, ...unreferenced] };
+  const { own, crossing } = crossingOf(told, { mapping, side });
+  return words === null
+    ? {
+        own: [...own, ...named, ...unreferenced],
+        alike: [...named, ...unreferenced, ...referenced],
+        crossing,
+      }
+    : { own: [...own, ...named, ...referenced], alike: [...named, ...unreferenced], crossing };
+}
+
+/** The platform's document by its number, one of the books by what it refers to. Both sides name the party otherwise. */
+function crossingOf(
+  { number, reference, amount }: Likeness,
+  { mapping, side }: Pick<Flow, "mapping" | "side">,
+): { own: string[]; crossing: string[] } {
+  const words = side === "platform" ? [number ?? ""] : wordsOf(reference ?? []);
+  const of = (from: Flow["side"]): string[] =>
+    words
+      .filter((word) => word.trim() !== "")
+      .map((word) =>
+        sha256(
+          JSON.stringify([mapping.kind, "crossing", from, amount.plain(), foldedNumber(word)]),
+        ).slice(0, 22),
+      );
+  return { own: of(side), crossing: of(side === "platform" ? "erp" : "platform") };
 }
 
 const wordsOf = (reference: string | readonly string[]): readonly string[] =>

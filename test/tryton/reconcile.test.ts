@@ -67,6 +67,19 @@ describe.skipIf(!trytonIsThere)("reconcile with Tryton", { timeout: SLOW }, () =
       expect.arrayContaining(telling.map((line) => /^[^:]+: \S+/.exec(line)?.[0])),
     );
     expect(differences).toHaveLength(telling.length);
+
+    // What a clerk entered a second time goes to nobody a second time.
+    await site.here("once");
+    const again = ["INV-2026-00003", "INV-12"];
+    const parked = (await site.parked()).filter(({ flow }) => flow === "invoices");
+    expect(parked.map(({ number, code }) => [number, code])).toEqual([
+      [again[0], "duplicate"],
+      [again[1], "number-twice"],
+    ]);
+    const { out } = await site.here("trace", "INV-2026-00003");
+    expect(out).toContain("looks like INV-11");
+    const numbers = (await site.records("invoices")).map((row) => row["invoiceNumber"]);
+    expect(again.map((one) => numbers.filter((number) => number === one).length)).toEqual([0, 1]);
   });
 
   test("orders and tickets: what people change on either side is found, each once, with both values and its cause", async () => {

@@ -95,11 +95,14 @@ export async function openSite(folder: string, books: Books, scenario = "demo"):
     ask,
     async parked() {
       const { groups } = await ask<{ groups: QuarantineGroup[] }>("quarantine", "list");
-      const shown = groups.map(async ({ id, flow, code, cause }) => {
+      const parked: Parked[] = [];
+      // One after the other: each opens the store.
+      for (const { id, flow, code, cause } of groups) {
         const { deliveries } = await ask<{ deliveries: Quarantined[] }>("quarantine", "show", id);
-        return deliveries.map(({ number, recordId }) => ({ flow, code, cause, number, recordId }));
-      });
-      return (await Promise.all(shown)).flat();
+        for (const { number, recordId } of deliveries)
+          parked.push({ flow, code, cause, number, recordId });
+      }
+      return parked;
     },
     close: () => sandbox.close(),
   };
