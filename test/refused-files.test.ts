@@ -2,8 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { badFormats } from "./files/bad-formats.ts";
-import { FIXED_PROFILE } from "./files/bad-inbox.ts";
+import { FIXED_PROFILE, formats as inboxes, rightOf } from "./files/bad-inbox.ts";
 import { files } from "../connectors/files/index.ts";
 import { workbook } from "./files/workbook.ts";
 import { conditionsOf } from "../src/alerts/conditions.ts";
@@ -133,13 +132,14 @@ const formats: readonly Format[] = [
       ],
     ],
   },
-  ...badFormats.map(({ name, source, right, bad }) => ({
+  ...["idoc", "x12"].map((name) => ({
     name,
-    settings: source,
-    right,
-    refused: bad.flatMap(({ kind, fate, content }) =>
-      fate === "refused" && content.length < 1_000_000 ? [[kind, content] as const] : [],
-    ),
+    settings: { ...inboxes[name]?.source, pick: "b*.dat" },
+    right: rightOf(name),
+    refused: [
+      ["nothing at all", ""],
+      ["an end too early", rightOf(name).slice(0, 60)],
+    ] as const,
   })),
 ];
 

@@ -20,6 +20,7 @@ import { files } from "./index.ts";
 import { contentAt, readWhole, writeDurably } from "./sink.ts";
 import type { Endpoint, Obstacle, Outgoing, Sink } from "../../src/core/contract.ts";
 import { startHostileServer } from "../../test/files/sftp-server.ts";
+import { HEADER } from "../../test/files/kit.ts";
 import { invoice, item } from "../../test/files/sink.ts";
 import { isThere } from "../../test/support/machine.ts";
 import { startSshd } from "../../test/support/sshd.ts";
@@ -49,9 +50,6 @@ const PLACES: readonly Place[] = [
 
 const signal = new AbortController().signal;
 const SENT = "2026-03-02T09:00:00.000Z";
-const HEADER =
-  "ID,Code,Name,Phone,Mobile,E-Mail,Addresses/Building Name,Addresses/Street,Addresses/Postal Code,Addresses/City," +
-  "Addresses/Subdivision/Code,Addresses/Country/Code,Customer Payment Term";
 const customer = (code: string): string =>
   `${HEADER}\r\n1,${code},Acme,,,,,Dock St,77520,Baytown,US-TX,US,\r\n`;
 

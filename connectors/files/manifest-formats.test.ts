@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { badFormats } from "../../test/files/bad-formats.ts";
+import { formats, rightOf } from "../../test/files/bad-inbox.ts";
 import { dropFolder } from "../../test/files/source.ts";
 
 /** How many documents a file has: IDocs, transaction sets. */
@@ -31,7 +31,13 @@ async function outcome(
   };
 }
 
-test.each(badFormats)(
+test.each(
+  ["idoc", "x12"].map((name) => ({
+    name,
+    source: { ...formats[name]?.source, pick: "b*.dat" },
+    right: rightOf(name),
+  })),
+)(
   "$name: a file that comes to its manifest is read and archived with it; any other is refused with both values",
   async ({ source, right }) => {
     const documents = documentsIn(right);

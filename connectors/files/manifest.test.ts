@@ -7,6 +7,7 @@ import { localDrop } from "./folder/local.ts";
 import { failure } from "./folder/port.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { config, invoice, item, request, rowsOf, sinkOf } from "../../test/files/sink.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { dropFolder, type DropFolder } from "../../test/files/source.ts";
 
 const signal = new AbortController().signal;
@@ -122,18 +123,12 @@ async function sinkThat(good: number) {
   const drop = localDrop(path);
   let left = good;
   const site = {
-    folder: path,
+    ...surroundingsIn(path),
     drop: {
       ...drop,
       move: (from: string, to: string) =>
         left-- > 0 ? drop.move(from, to) : Promise.reject(failure("EIO", "the share is gone")),
     },
-    now: () => new Date("2026-03-02T08:00:00Z"),
-    pause: () => Promise.resolve(),
-    currency: "USD",
-    dayOf: (instant: string) => instant.slice(0, 10),
-    ignore: {},
-    note: () => {},
   };
   const settings = config({ manifest: ".manifest", marker: ".ok", per: "batch" });
   const sink = sinkOf(settings, site);

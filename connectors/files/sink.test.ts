@@ -6,8 +6,7 @@ import { answerTo, unavailable } from "./folder/port.ts";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { readDelivered } from "../../src/demo/totals.ts";
-import type { DeliveryTicketDocument } from "../../src/formats/documents.ts";
-import { d, invoice, item, openIn, request, rowsOf, START } from "../../test/files/sink.ts";
+import { d, invoice, item, openIn, request, rowsOf } from "../../test/files/sink.ts";
 
 const signal = new AbortController().signal;
 const SENT = "2026-03-02T09:00:00.000Z";
@@ -198,68 +197,5 @@ describe("a disk that fails", () => {
       holdMs: 60_000,
     });
     expect(() => answerTo(new TypeError("a mistake of ours"), true)).toThrow(TypeError);
-  });
-
-  test("folders that can be written to pass the check", async () => {
-    await expect(open().check()).resolves.toBeUndefined();
-  });
-});
-
-describe("control totals", () => {
-  test("the greatest version of a document counts, whatever order the files came in", async () => {
-    const sink = openIn(folder);
-    const later = { version: "2026-03-01T10:00:00.2Z", total: d("1.10") };
-    await deliver(sink, item(invoice(later), "b"));
-    await deliver(sink, item(invoice(), "a"));
-    await deliver(sink, item(invoice({ id: "other", total: d("-0.20"), lines: [] }), "c"));
-    await writeFile(join(folder, "import/invoices/orders_1.csv"), "not ours");
-    expect(await readDelivered(join(folder, "import/invoices"), "customer-invoices")).toMatchObject(
-      {
-        count: 2,
-        amount: d("0.90"),
-        gallons: d("8000"),
-      },
-    );
-  });
-
-  test("tickets have net gallons and no amount", async () => {
-    const ticket: DeliveryTicketDocument = {
-      id: "t1",
-      number: "T-1",
-      version: START,
-      status: "SIGNED",
-      orderId: null,
-      supplierId: null,
-      receiverId: null,
-      bolNumber: null,
-      deliveryDate: START,
-      driver: null,
-      carrier: null,
-      terminal: null,
-      destination: null,
-      lines: ["2500.5", "-0.5"].map((net) => ({
-        item: "ULSD2",
-        product: "ULSD2",
-        spec: null,
-        grossGallons: d("2510"),
-        netGallons: d(net),
-        temperature: d("-12.5"),
-        apiGravity: null,
-      })),
-    };
-    const sink = openIn(folder, { document: "delivery-tickets" });
-    expect(sink.operation).toBe("file.delivery-ticket.deliver");
-    await deliver(sink, {
-      number: "T-1",
-      id: "t1",
-      revision: "r",
-      document: ticket,
-      counterpart: null,
-    });
-    expect(await readDelivered(join(folder, "import/invoices"), "delivery-tickets")).toEqual({
-      count: 1,
-      amount: null,
-      gallons: d("2500.0"),
-    });
   });
 });

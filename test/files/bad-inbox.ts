@@ -1,18 +1,20 @@
 /** Inboxes of prices in four formats, with files as they should not be among good ones: what of each must arrive. */
-import { createWriteStream } from "node:fs";
-import { symlink, utimes, writeFile } from "node:fs/promises";
+import { createWriteStream, readdirSync } from "node:fs";
+import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { once } from "node:events";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
+import { expect } from "vitest";
 import { agreed, envelope } from "./x12.ts";
 
 /**
  * `good`: its three rows arrive. `row`: two arrive, the one between is quarantined. `set`: what it has of rows is
  * quarantined. `cut`: two arrive, and it is refused with a report. `refused`: none, with a report. `left`: it lies where it
  * lay, and is told. `end`: all three arrive, and what was cut after them is reported.
- * `torn`: what it has of rows is quarantined, and it is refused with a report.
+ * `torn`: what it has of rows is quarantined, and it is refused with a report. `more`: its three rows arrive, and what it
+ * has besides is quarantined.
  */
-export type Fate = "good" | "row" | "set" | "cut" | "end" | "torn" | "refused" | "left";
+export type Fate = "good" | "more" | "row" | "set" | "cut" | "end" | "torn" | "refused" | "left";
 
 export interface PutFile {
   readonly format: string;
@@ -107,6 +109,7 @@ const tableKinds = (write: Make): Kinds => ({
     "end",
     edited(write, (text) => Buffer.concat([Buffer.from(text), Buffer.of(0xf0, 0x9f)])),
   ],
+  "a text without end": ["row", withRow(write, { product: "x".repeat(4_001) })],
   "a NUL byte in a cell": ["row", withRow(write, { product: "UL\u0000SD" })],
   "a formula for a number": ["row", withRow(write, { price: "=1+1" })],
   "an exponent": ["row", withRow(write, { price: "2.4E+01" })],
@@ -117,6 +120,15 @@ const csvKinds: Kinds = {
   "a workbook under the name of a CSV": [
     "refused",
     (_, number) => Buffer.from(`PK\u0003\u0004\u0014\u0000\n\u0000${number}\n`),
+  ],
+  "a header alone, cut": ["refused", (_, number) => `${HEADER}${" ".repeat(number)}`],
+  "a key twice": [
+    "row",
+    (rows, number) =>
+      String(csv(rows, number)).replace(
+        /\r\n[^\r]*ULSD2[^\r]*/,
+        (row) => row + row.replace("gal", "ltr"),
+      ),
   ],
   "NUL in the header": ["refused", edited(csv, (text) => text.replace("product", "pro\u0000duct"))],
   "a column twice": ["refused", edited(csv, (text) => text.replace("unit", "price"))],
@@ -174,6 +186,7 @@ const idocKinds: Kinds = {
   ],
   "bytes of Windows-1252": ["refused", edited(inIdoc("ñ"), (text) => Buffer.from(text, "latin1"))],
   "UTF-16, low byte first": ["refused", edited(idoc, (text) => utf16(text))],
+  "UTF-16, high byte first": ["refused", edited(idoc, (text) => utf16(text, { isBig: true }))],
   "UTF-16 without a mark": ["refused", edited(idoc, (text) => utf16(text, { mark: "" }))],
   "another encoding by its own words": [
     "refused",
@@ -184,6 +197,15 @@ const idocKinds: Kinds = {
   "a document type": ["refused", declared('<!DOCTYPE a SYSTEM "file:///etc/passwd">')],
   "an XML bomb": ["refused", declared(bomb)],
   "an entity that nobody declared": ["refused", inIdoc("&secret;")],
+  "an entity that nobody declared, in a field that is not read": [
+    "refused",
+    edited(idoc, (text) => text.replace("<KNUMH>", "<NOTOURS>&secret;</NOTOURS><KNUMH>")),
+  ],
+  "a line of 9 MB": ["refused", inIdoc("x".repeat(9_000_000))],
+  "another message": [
+    "set",
+    edited(idoc, (text) => text.replace("<MESTYP>COND_A", "<MESTYP>DEBMAS")),
+  ],
   "elements 30 deep": ["refused", inIdoc(`${"<A>".repeat(30)}x${"</A>".repeat(30)}`)],
   "no control record": [
     "refused",
@@ -217,6 +239,21 @@ const x12Kinds: Kinds = {
   "an end within a segment": ["refused", edited(x12, (text) => text.slice(0, text.length / 2))],
   "an end before IEA": ["refused", edited(x12, (text) => text.replace(/IEA.*/, ""))],
   "UTF-16, low byte first": ["refused", edited(x12, (text) => utf16(text))],
+  "UTF-16, high byte first": ["refused", edited(x12, (text) => utf16(text, { isBig: true }))],
+  "a NUL byte": ["set", edited(x12, (text) => text.replace("NO 2", "N\u0000 2"))],
+  "a line of 21 MB": [
+    "refused",
+    edited(x12, (text) => text.replace("NO 2", "x".repeat(21_000_000))),
+  ],
+  "one number for two sets": [
+    "more",
+    (rows, number) =>
+      envelope({
+        functionalId: "SC",
+        control: String(number),
+        sets: [catalogue(rows), catalogue(rows)],
+      }).replaceAll("*0002", "*0001"),
+  ],
   "NUL as the separator": ["refused", edited(x12, (text) => text.replaceAll("*", "\u0000"))],
   "a document type": ["refused", edited(x12, (text) => `<!DOCTYPE a>${text}`)],
   "one number in two interchanges": [
@@ -281,6 +318,15 @@ export const formats: Readonly<Record<string, Format>> = {
   },
 };
 
+/** A file that is right. */
+export const rightOf = (name: string): string =>
+  String(
+    formats[name]?.good(
+      rowsOf(1, () => 0.5),
+      1,
+    ),
+  );
+
 export const sourcesIn = (): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(formats).map(([name, { source }]) => [
@@ -291,12 +337,21 @@ export const sourcesIn = (): Record<string, unknown> =>
 
 /** Not what anyone should trust with a path. */
 const NAMES = ["..\\..\\x", "C:\\x", "x;rm -rf", "x\ny", "x$(y)", "x\u202Etad"];
-const ENDLESS_MB = 100;
 /** Of so many files one is good. */
 const GOOD_OF = 6;
 
-/** Puts `count` bad files into the folders of the formats, and good ones among them. Of one `seed` they are the same. */
-export async function putInboxes(folder: string, count: number, seed: number): Promise<PutFile[]> {
+/**
+ * Puts `count` bad files into the folders of the formats, and good ones among them. Of one `seed` they are the same.
+ * `endlessMb`: how long a line is that has no end.
+ */
+export async function putInboxes(
+  folder: string,
+  count: number,
+  { seed, endlessMb }: { readonly seed: number; readonly endlessMb: number },
+): Promise<PutFile[]> {
+  for (const format of Object.keys(formats))
+    for (const sub of ["archive", "failed"])
+      await mkdir(join(folder, format, sub), { recursive: true });
   await writeFile(join(folder, "fixed.yaml"), FIXED_PROFILE);
   const random = generator(seed);
   const put: PutFile[] = [];
@@ -307,7 +362,7 @@ export async function putInboxes(folder: string, count: number, seed: number): P
     if (one === undefined) break;
     const { format, of } = one;
     const isGood = one.turn % GOOD_OF === 0;
-    const file = { format, number, of, rows: rowsOf(number, random) };
+    const file = { format, number, of, rows: rowsOf(number, random), endlessMb };
     const at = one.turn - Math.ceil(one.turn / GOOD_OF);
     put.push(await putFile(folder, file, isGood ? null : at));
     if (!isGood) bad++;
@@ -321,12 +376,13 @@ interface Putting {
   readonly number: number;
   readonly of: Format;
   readonly rows: readonly [Price, Price, Price];
+  readonly endlessMb: number;
 }
 
 /** `at`: which of the bad ones of its format; null: a good one. */
 async function putFile(
   folder: string,
-  { format, number, of, rows }: Putting,
+  { format, number, of, rows, endlessMb }: Putting,
   at: number | null,
 ): Promise<PutFile> {
   const kinds = Object.entries(of.bad);
@@ -349,19 +405,19 @@ async function putFile(
     return { ...told, kind: "an odd name", fate: "left" };
   }
   if (at === kinds.length + 1) {
-    await writeEndless(path, of.endless);
+    await writeEndless(path, of.endless, endlessMb);
     await utimes(path, seconds, seconds);
-    return { ...told, kind: `a line of ${ENDLESS_MB} MB`, fate: "refused" };
+    return { ...told, kind: `a line of ${endlessMb} MB`, fate: "refused" };
   }
   await symlink("/etc/passwd", path);
   return { ...told, kind: "a link", fate: "left" };
 }
 
-async function writeEndless(path: string, begin: string): Promise<void> {
+async function writeEndless(path: string, begin: string, most: number): Promise<void> {
   const file = createWriteStream(path);
   file.write(begin);
   const piece = "y".repeat(1_000_000);
-  for (let mb = 0; mb < ENDLESS_MB; mb++) if (!file.write(piece)) await once(file, "drain");
+  for (let mb = 0; mb < most; mb++) if (!file.write(piece)) await once(file, "drain");
   file.end();
   await finished(file);
 }
@@ -386,4 +442,65 @@ function generator(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
+}
+
+/** What must become of a file: where it lies, how many of its rows arrived, and whether some are quarantined. */
+export const FATES = {
+  good: ["archived", 3, false],
+  more: ["archived", 3, true],
+  row: ["archived", 2, true],
+  set: ["archived", 0, true],
+  cut: ["rejected", 2, false],
+  end: ["rejected", 3, false],
+  torn: ["rejected", 0, true],
+  refused: ["rejected", 0, false],
+  left: ["left", 0, false],
+} as const;
+
+export const isRejected = ({ fate }: PutFile): boolean => FATES[fate][0] === "rejected";
+
+/** A row that was read; `state`: `delivered` and `quarantined` are what may become of it. */
+export interface ToldRow {
+  readonly flow: string;
+  readonly id: string;
+  readonly origin: string;
+  readonly state: string;
+}
+
+/** Each file met its fate, and nothing came of it besides. */
+export function expectFates(
+  folder: string,
+  put: readonly PutFile[],
+  rows: readonly ToldRow[],
+): void {
+  const byFile = Map.groupBy(rows, ({ flow, origin }) => `${flow} ${origin.split(".dat")[0]}.dat`);
+  const found = put.map((file) => {
+    const { format, kind, name } = file;
+    const own = byFile.get(`${format} ${name}`) ?? [];
+    const among = (state: string) =>
+      new Set(own.flatMap((row) => (row.state === state ? [row.id] : [])));
+    const isDelivered = among("delivered");
+    const delivered = file.rows.filter((row) => isDelivered.has(row)).length;
+    const quarantined = among("quarantined").size;
+    const others = own.filter(({ state }) => !["delivered", "quarantined"].includes(state));
+    return [
+      [format, kind, name],
+      [placeOf(folder, file), delivered, quarantined > 0],
+      [others, isDelivered.size - delivered],
+    ];
+  });
+  expect(found).toEqual(
+    put.map(({ format, kind, name, fate }) => [[format, kind, name], FATES[fate], [[], 0]]),
+  );
+}
+
+/** Where a file lies now. */
+function placeOf(folder: string, { format, name }: PutFile): string {
+  const inbox = join(folder, format);
+  const original = (one: string): string => one.replace(/\.[0-9a-f]{8}(?=\.(?:errors|dat))/, "");
+  const namesIn = (sub: string): string[] => readdirSync(join(inbox, sub)).map(original);
+  if (readdirSync(inbox).includes(name)) return "left";
+  const failed = namesIn("failed");
+  if (!failed.includes(name)) return namesIn("archive").includes(name) ? "archived" : "lost";
+  return failed.includes(name.replace(/dat$/, "errors.csv")) ? "rejected" : "without a report";
 }

@@ -88,8 +88,6 @@ function filledValue(
     case "date":
     case "day":
       return day;
-    case "stamp":
-      return day.map((one) => `${one}T05:27:37Z`);
     case "instant":
       return day.map((one) => `${one}T05:27:37.123456Z`);
     case "text":

@@ -8,6 +8,7 @@ import { writerOf } from "../../connectors/files/source.ts";
 import { calendarOf } from "../../src/core/time.ts";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+import { surroundingsIn } from "../support/surroundings.ts";
 import type { CustomerInvoiceDocument } from "../../src/formats/documents.ts";
 
 export const START = "2026-03-02T08:00:00.000Z";
@@ -21,17 +22,8 @@ export function openIn(
   { timeZone = "America/Chicago", ...more }: Record<string, unknown> = {},
   at = START,
 ): FileSink {
-  const surroundings = {
-    folder,
-    drop: localDrop(folder),
-    now: () => new Date(at),
-    pause: () => Promise.resolve(),
-    currency: "USD",
-    dayOf: calendarOf(timeZone as string),
-    ignore: {},
-    note: () => {},
-  };
-  return sinkOf(config(more), surroundings);
+  const own = { now: () => new Date(at), dayOf: calendarOf(timeZone as string) };
+  return sinkOf(config(more), { ...surroundingsIn(folder, own), drop: localDrop(folder) });
 }
 
 export const sinkOf = (settings: SinkConfig, site: Site): FileSink =>

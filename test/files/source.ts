@@ -13,6 +13,7 @@ import { type Json, parseExact } from "../../src/core/json.ts";
 import { type Layout, parties } from "../../src/formats/table/layouts.ts";
 import type { Profile } from "../../src/formats/table/profile.ts";
 import { specimenProfiles } from "./specimens.ts";
+import { surroundingsIn } from "../support/surroundings.ts";
 
 const EXPORTS = join(import.meta.dirname, "../../test/data/tryton-export");
 
@@ -53,14 +54,11 @@ export async function dropFolder(): Promise<DropFolder> {
   };
   const drop = localDrop(path);
   const surroundings: Site = {
-    folder: path,
+    ...surroundingsIn(path, {
+      now: () => new Date("2026-11-21T12:00:00Z"),
+      pause: () => folder.duringPause(),
+    }),
     drop,
-    now: () => new Date("2026-11-21T12:00:00Z"),
-    pause: () => folder.duringPause(),
-    currency: "USD",
-    dayOf: (instant) => instant.slice(0, 10),
-    ignore: {},
-    note: () => {},
   };
   /** Its settings are those of a layout that the connector offers and that is of one file, too. */
   const specimenSource = (profile: Profile, source: Record<string, unknown>, more = {}): Source => {

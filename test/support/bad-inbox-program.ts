@@ -8,18 +8,13 @@ import { push, runFlow } from "../../src/engine/daemon.ts";
 import { openPlatform } from "../../src/platform/endpoint.ts";
 import { storeFile } from "../../src/store/database.ts";
 import { openScratch } from "../../src/store/scratch.ts";
-import { sourcesIn } from "../files/bad-inbox.ts";
+import { sourcesIn, type ToldRow } from "../files/bad-inbox.ts";
 import { testClock } from "./clock.ts";
 import { engineOn } from "./engine.ts";
 import { surroundingsIn } from "./surroundings.ts";
 
 export interface Told {
-  readonly rows: readonly {
-    readonly flow: string;
-    readonly id: string;
-    readonly origin: string;
-    readonly state: string;
-  }[];
+  readonly rows: readonly ToldRow[];
   readonly obstacles: readonly {
     readonly flow: string;
     readonly what: string;
@@ -71,7 +66,7 @@ await platform.close();
 const database = new Database(storeFile(state), { readonly: true });
 const told: Told = {
   rows: database
-    .prepare<[], Told["rows"][number]>(
+    .prepare<[], ToldRow>(
       `select flow.name as flow, record.id, delivery.origin, delivery.state
        from delivery join record using (record) join flow on flow.flow = delivery.flow`,
     )

@@ -11,11 +11,10 @@ import type { FileSink } from "../sink.ts";
 import { openSource, readerOf } from "../source.ts";
 import type { Obstacle, Outgoing, Reading } from "../../../src/core/contract.ts";
 import { config, invoice, item, sinkOf } from "../../../test/files/sink.ts";
+import { HEADER } from "../../../test/files/kit.ts";
+import { surroundingsIn } from "../../../test/support/surroundings.ts";
 
 const signal = new AbortController().signal;
-const HEADER =
-  "ID,Code,Name,Phone,Mobile,E-Mail,Addresses/Building Name,Addresses/Street,Addresses/Postal Code,Addresses/City," +
-  "Addresses/Subdivision/Code,Addresses/Country/Code,Customer Payment Term";
 const CUSTOMER = `${HEADER}\r\n1,1,Acme,,,,,Dock St,77520,Baytown,US-TX,US,\r\n`;
 
 let folder: string;
@@ -29,7 +28,7 @@ const siteWith = (move: Drop["move"] | null): Site => {
   const drop = localDrop(folder);
   let next = move;
   return {
-    folder,
+    ...surroundingsIn(folder),
     drop: {
       ...drop,
       move: (from, to) => {
@@ -38,12 +37,6 @@ const siteWith = (move: Drop["move"] | null): Site => {
         return wrong === null ? drop.move(from, to) : wrong(from, to);
       },
     },
-    now: () => new Date("2026-03-02T08:00:00Z"),
-    pause: () => Promise.resolve(),
-    currency: "USD",
-    dayOf: (instant) => instant.slice(0, 10),
-    ignore: {},
-    note: () => {},
   };
 };
 

@@ -103,7 +103,7 @@ function dayIn(form: string, iso: string): string {
  * on who wrote it.
  */
 
-export type CellType = "text" | "decimal" | "date" | "stamp" | "flag" | "day" | "instant";
+export type CellType = "text" | "decimal" | "date" | "flag" | "day" | "instant";
 export type Cell = string | boolean | Decimal | null;
 
 /** How the writer of a file writes values. ISO dates are read only where `dates` has them. */
@@ -130,7 +130,6 @@ const NUMBER_MAX = 40;
 const POINT = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 const COMMA = /^-?(?:0|[1-9]\d*)(?:,\d+)?$/;
 const DIGITS = /^-?\d+$/;
-const TIME = /^(\d\d):(\d\d):(\d\d)(\.\d{1,6})?(?: ([AP]M))?$/;
 
 /** Not a character: it begins no text of a file. */
 const UNREADABLE = "\uffff";
@@ -152,8 +151,6 @@ export function readCell(type: CellType, cell: string, form: CellForm): Cell {
     case "date":
     case "day":
       return dateForm(form.dates).read(known);
-    case "stamp":
-      return stamp(known, form);
     case "flag":
       return flag(known);
   }
@@ -214,21 +211,6 @@ const turned = (digits: string): Decimal =>
     digits.startsWith("-") ? digits.slice(1) : /[1-9]/.test(digits) ? `-${digits}` : digits,
   );
 
-/** ISO 8601 in UTC, with the fraction that was written: the writers known so far stamp in UTC without saying so. */
-function stamp(cell: string, form: CellForm): string {
-  const space = cell.indexOf(" ");
-  const time = TIME.exec(cell.slice(space + 1));
-  if (space < 0 || time === null)
-    throw new RangeError(`"${short(cell)}" is not a date with a time`);
-  const [, hour = "", minute = "", second = "", fraction = "", half] = time;
-  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half === "PM" ? 12 : 0);
-  const inRange = half === undefined || (Number(hour) >= 1 && Number(hour) <= 12);
-  if (!inRange || hours > 23 || Number(minute) > 59 || Number(second) > 59)
-    throw new RangeError(`"${cell}" is not a time of the day`);
-  const day = dateForm(form.dates).read(cell.slice(0, space));
-  return `${day}T${String(hours).padStart(2, "0")}:${minute}:${second}${fraction}Z`;
-}
-
 function flag(cell: string): boolean {
   if (cell !== "0" && cell !== "1") throw new RangeError(`"${short(cell)}" is neither 1 nor 0`);
   return cell === "1";
@@ -253,8 +235,6 @@ function plainOf(type: CellType, value: string | boolean | Decimal, form: CellFo
     case "date":
     case "day":
       return dateForm(form.dates).write(value);
-    case "stamp":
-      return `${dateForm(form.dates).write(value.slice(0, 10))} ${value.slice(11, -1)}`;
     case "text":
     case "instant":
     case "decimal":
