@@ -316,6 +316,9 @@ test("exports are told as of the newest file that was read", async () => {
     party: "exported",
     price: "exported",
   });
+  // A list of what changed does not say what there is.
+  const changes = { customers: { ...picks.customers, holds: "changes" } };
+  expect(openIn(folder, { sources: changes }).holdings.strength).toEqual({});
   await expect(allOf(opened, "party")).rejects.toThrow("There is no export of tryton-export/cust");
   const names = ["customers", "price-lists", "customer-invoices", "customer-invoice-lines"];
   for (const name of [...names, "customer-invoice-taxes"])

@@ -60,9 +60,9 @@ const KINDS: Readonly<Record<string, HoldingKind>> = {
   "plain/delivery-tickets": "ticket",
 };
 
-/** A source of tables that both sides hold. */
+/** A source of whole lists that both sides hold. A list of what changed does not say what there is. */
 const exportedKind = (source: SourceConfig): HoldingKind | null =>
-  source.format === "table" ? (KINDS[source.layout] ?? null) : null;
+  source.format === "table" && source.holds === "all" ? (KINDS[source.layout] ?? null) : null;
 
 export interface Export {
   readonly holdings: readonly Holding[];
