@@ -30,7 +30,8 @@ connectorSuite({
 
 async function ground(): Promise<Ground> {
   const folder = await mkdtemp(join(tmpdir(), "kit-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  // An endpoint makes the folders of its sinks by itself.
+  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   await writeFile(join(folder, "in-the-way"), "");
   const config: Config = {
     folder: ".",

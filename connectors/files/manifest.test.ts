@@ -123,7 +123,7 @@ async function sinkThat(good: number) {
   const drop = localDrop(path);
   let left = good;
   const site = {
-    ...surroundingsIn(path),
+    ...surroundingsIn(path, { now: () => new Date("2026-03-02T08:00:00Z") }),
     drop: {
       ...drop,
       move: (from: string, to: string) =>

@@ -445,7 +445,7 @@ function generator(seed: number): () => number {
 }
 
 /** What must become of a file: where it lies, how many of its rows arrived, and whether some are quarantined. */
-export const FATES = {
+const FATES = {
   good: ["archived", 3, false],
   more: ["archived", 3, true],
   row: ["archived", 2, true],

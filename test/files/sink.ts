@@ -11,7 +11,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { surroundingsIn } from "../support/surroundings.ts";
 import type { CustomerInvoiceDocument } from "../../src/formats/documents.ts";
 
-export const START = "2026-03-02T08:00:00.000Z";
+const START = "2026-03-02T08:00:00.000Z";
 
 export const config = (more: Record<string, unknown> = {}): SinkConfig =>
   SinkConfig.parse({ document: "customer-invoices", folder: "import/invoices", ...more });

@@ -28,7 +28,7 @@ const siteWith = (move: Drop["move"] | null): Site => {
   const drop = localDrop(folder);
   let next = move;
   return {
-    ...surroundingsIn(folder),
+    ...surroundingsIn(folder, { now: () => new Date("2026-03-02T08:00:00Z") }),
     drop: {
       ...drop,
       move: (from, to) => {

@@ -188,7 +188,9 @@ test("a number is taken with the bytes that carry it, and never again after a re
     }),
   ).toThrow();
   const after = await again();
-  await control.records("invoices", [{ ...INVOICE, invoiceNumber: "INV-2", poNumber: "PO 2" }]);
+  await control.records("invoices", [
+    { ...INVOICE, invoiceNumber: "INV-2", createdAt: "2026-11-19T15:00:00Z" },
+  ]);
   await runFlow(after.engine, after.flows.invoices, never);
   expect(
     after
