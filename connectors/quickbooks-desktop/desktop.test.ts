@@ -142,22 +142,6 @@ test("a document of 0.00 is refused before it is sent: QuickBooks would show it 
   expect(file.asked.some((xml) => xml.includes("AddRq"))).toBe(false);
 });
 
-test("a list whose iterator is lost with its session is read from its beginning, and tells all", async () => {
-  const { port, file } = await openSite();
-  for (let at = 0; at < 150; at++)
-    file.enter("Invoice", { CustomerRef: "CUST-1", TxnDate: "2026-11-21" }, [{ Amount: "1.00" }]);
-  const dated = { from: "2026-11-01", to: "2026-11-30" };
-  const told = new Set<string>();
-  const scope = { dated, changedSince: null, open: false };
-  const { holdings } = opened(port);
-  let pages = 0;
-  for await (const page of holdings?.list("invoice", scope, null, never) ?? []) {
-    for (const { id } of page.holdings) told.add(id);
-    if (pages++ === 0) file.sessionOver();
-  }
-  expect([told.size, pages]).toEqual([150, 3]);
-});
-
 test("a payment has the payer's number, and the accounts and the class that the site names are on every document", async () => {
   const named = { receivableAccount: "A/R Fuel", payableAccount: "A/P Fuel", class: "Fuel" };
   const { file, sinkOf } = bench(named);

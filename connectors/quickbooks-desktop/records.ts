@@ -30,11 +30,6 @@ interface DocumentNames {
   readonly days?: readonly string[];
 }
 
-interface RecordPage {
-  readonly rets: readonly Element[];
-  readonly position: string;
-}
-
 export type Records = ReturnType<typeof openRecords>;
 
 /** QuickBooks' records as the tables ask for them. Every method @throws LedgerError */
@@ -120,7 +115,7 @@ async function* pages(
   from: string | null,
   signal: AbortSignal,
   most: number,
-): AsyncGenerator<RecordPage> {
+) {
   for (const [list, { name, values }] of lists.entries()) {
     if (list < Number(from ?? 0)) continue;
     let iterator: Request["iterator"] = "Start";

@@ -122,23 +122,6 @@ test("two items of one name, as categories have them, have no single price, whic
   expect((await faults(second))[0]).toBe("no-single-price");
 });
 
-test("customers and vendors are held for reconciliation, inactive ones as ended, each in its role", async () => {
-  const company = await openCompany();
-  const customer = company.enter("Customer", { DisplayName: "Old Ranch", Notes: "platform:co-1" });
-  const vendor = company.enter("Vendor", { DisplayName: "Old Ranch (V)", Active: false });
-  const { holdings } = opened(settings(company));
-  const scope = { dated: null, changedSince: null, open: true };
-  const held: unknown[] = [];
-  for await (const page of holdings?.list("party", scope, null, never) ?? [])
-    held.push(...page.holdings);
-  const [one, other] = [
-    { id: `C-${customer.Id}`, role: "customer", mark: "co-1", facts: { state: "open" } },
-    { id: `V-${vendor.Id}`, role: "supplier", mark: null, facts: { state: "ended" } },
-  ];
-  expect(held).toMatchObject([one, other]);
-  expect(await holdings?.get("party", [`V-${vendor.Id}`], never)).toMatchObject([other]);
-});
-
 test("a position of a month ago is walked by queries, and a notice says what is not told", async () => {
   const company = await openCompany();
   const customer = company.enter("Customer", { DisplayName: "Old Ranch" });

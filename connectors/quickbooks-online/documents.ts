@@ -204,16 +204,6 @@ export type Writer = {
   readonly names: Pick<Names, "id">;
 };
 
-interface WrittenLine {
-  /** Of a product, or of the account that a bill's line without one is booked on. */
-  readonly code: string;
-  readonly isItem: boolean;
-  readonly text: string;
-  /** Both, or none: then the amount alone counts. */
-  readonly rate: { readonly UnitPrice: Decimal; readonly Qty: Decimal } | null;
-  readonly amount: Decimal;
-}
-
 /**
  * An invoice has items only; a bill has items for products, and accounts for what has none. QuickBooks checks that
  * quantity times price is the amount, half a cent up: where it is not, the amount goes alone, and the quantity stands in
@@ -223,15 +213,17 @@ function linesOf(
   side: LedgerSide,
   { items, accounts }: Pick<Online["config"], "items" | "accounts">,
   document: InvoiceDocument,
-): WrittenLine[] {
+) {
   const lines = itemLines(document, side === "sale" ? items.charge : accounts.expense);
   return lines.map(({ item, text, quantity, rate, amount, isTax }, at) => {
     const priced = quantity === null || rate === null ? null : { UnitPrice: rate, Qty: quantity };
     const alone = quantity !== null && priced === null ? `, quantity ${quantity.plain()}` : "";
     return {
+      // Of a product, or of the account that a bill's line without one is booked on.
       code: item,
       isItem: side === "sale" || (!isTax && document.lines[at]?.product !== null),
       text: cut(oneLine(`${text}${alone}`), TEXT_MOST),
+      // Both, or none: then the amount alone counts.
       rate: priced,
       amount,
     };

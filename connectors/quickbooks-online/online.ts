@@ -149,7 +149,7 @@ export async function* walk(
   wire: Wire,
   { entity, where = [], stamp = "CreateTime", from = null, most }: Walk,
   signal: AbortSignal,
-): AsyncGenerator<{ readonly rows: readonly Element[]; readonly last: string | null }> {
+) {
   let after = from;
   /** Rows of this second that were read: several pages may share one. */
   let start = 1;
@@ -189,11 +189,7 @@ export async function* listed(
   lists: readonly Walk[],
   from: string | null,
   signal: AbortSignal,
-): AsyncGenerator<{
-  readonly rows: readonly Element[];
-  readonly position: string;
-  readonly entity: Entity;
-}> {
+) {
   const [, at = "0", since = ""] = /^(\d+) (.*)$/.exec(from ?? "") ?? [];
   for (const [index, list] of lists.entries()) {
     if (index < Number(at)) continue;

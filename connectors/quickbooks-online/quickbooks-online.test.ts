@@ -11,7 +11,7 @@ import {
   itemOf,
   paymentDocument,
 } from "../example/example.fixture.ts";
-import { CLIENT, COMPANY, type Company } from "./company.fixture.ts";
+import { CLIENT, COMPANY } from "./company.fixture.ts";
 import { openCompany } from "./company-server.fixture.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
 import { roundHalfUp } from "../quickbooks/documents.ts";
@@ -30,8 +30,6 @@ const d = (digits: string): Decimal => Decimal.of(digits);
 const find = (sink: Sink, item: Item) => sink.find(requestOf(sink, [item]), never);
 const item = itemOf(invoiceDocument("FL-1"));
 const DONE = { outcome: "done" };
-const writesTo = (company: Company, name: string): string[] =>
-  company.asked.filter((path) => path.startsWith(`${name} `));
 
 test("config/quickbooks-online.yaml has a section of this connector, with every setting but those of tests", () => {
   const path = join(import.meta.dirname, "../../config/quickbooks-online.yaml");
@@ -333,11 +331,4 @@ test("the same content has the same request id, and is no second record where th
   expect(await wire.write("Customer", body, call)).toBe(first);
   expect(company.rows("Customer")).toHaveLength(1);
   await wire.close();
-});
-
-test("nothing is written to QuickBooks when a document is void before it was booked", async () => {
-  const company = await openCompany();
-  const voided = itemOf(invoiceDocument("FL-1", { status: "void" }));
-  expect(await deliver(sinkOf(company, "invoices"), voided)).toMatchObject({ outcome: "done" });
-  expect(writesTo(company, "invoice")).toEqual([]);
 });

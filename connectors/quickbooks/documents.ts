@@ -403,29 +403,18 @@ export const paymentTable = (books: PaymentBooks): Table<"payment", KeptPayment,
 
 /* Lines, as QuickBooks keeps them. */
 
-interface ItemLine {
-  /** The item's full name. */
-  readonly item: string;
-  readonly text: string;
-  /** Null: the line has an amount alone. */
-  readonly quantity: Decimal | null;
-  /** Null: it is left to QuickBooks; what it would make of the platform's is another amount. */
-  readonly rate: Decimal | null;
-  readonly amount: Decimal;
-  readonly isTax: boolean;
-}
-
 /** Digits after the point that QuickBooks keeps of quantities and rates. */
 const DIGITS = 5;
 const CENTS = 2;
 
 /**
  * Products and charges, then taxes. A line without a product is booked on the item that its account names, else on
- * `charge`; a tax on the item that its account names.
+ * `charge`; a tax on the item that its account names. A quantity of null: the line has an amount alone. A rate of null is left
+ * to QuickBooks: what it would make of the platform's is another amount.
  * @throws Refused when an amount has more than cents, a quantity more than five digits, or the lines do not add up to the
  * total: QuickBooks adds up by itself, and posts at once
  */
-export function itemLines(document: InvoiceDocument, charge: string): ItemLine[] {
+export function itemLines(document: InvoiceDocument, charge: string) {
   const lines = [
     ...document.lines.map(({ product, account, quantity, unitPrice, amount, description }) => ({
       item: product ?? account ?? charge,

@@ -214,45 +214,37 @@ async function create(list: PartyList, party: Party, call: Call): Promise<string
  * read once; after that, those that have changed since.
  */
 
-/** What is known of one list. */
-interface Index {
-  readonly session: number | undefined;
-  /** By our clock, ms. */
-  readonly readAt: number;
-  /** The greatest stamp there was; empty: there was none. */
-  newest: string;
-  /** By their ids. */
-  readonly marks: Map<string, string | null>;
-}
 /** Machines of one company file stamp by clocks of their own. */
 const OVERLAP_MS = 10 * 60_000;
 /** All is read again after so long: when summer time ends, stamps go back by an hour. */
 const KEPT_MS = 3_600_000;
 
+/** What is known of one list: the greatest stamp there was (empty: none), and marks by QuickBooks' ids. @param readAt by our clock, ms */
+const emptyIndex = (session: number | undefined, readAt: number) => ({
+  session,
+  readAt,
+  newest: "",
+  marks: new Map<string, string | null>(),
+});
+
 /** Finds parties by their marks, as they are when they are found. */
-function markedIn(
-  list: PartyList,
-  now: () => Date,
-): (marks: readonly string[], signal: AbortSignal) => Promise<PartyRow[]> {
-  let index: Index | null = null;
-  return async (marks, signal) => {
+function markedIn(list: PartyList, now: () => Date) {
+  let known = emptyIndex(undefined, 0);
+  return async (marks: readonly string[], signal: AbortSignal): Promise<PartyRow[]> => {
     const nowMs = now().getTime();
     const session = list.session?.();
     const isGood =
-      index !== null &&
-      index.session === session &&
-      index.newest !== "" &&
-      Math.abs(nowMs - index.readAt) < KEPT_MS &&
+      known.session === session &&
+      known.newest !== "" &&
+      Math.abs(nowMs - known.readAt) < KEPT_MS &&
       // A record that was stamped by a clock which was ahead would hide what changes now.
-      Date.parse(`${index.newest}Z`) <= nowMs + AHEAD_MS;
-    const known: Index =
-      index !== null && isGood ? index : { session, readAt: nowMs, newest: "", marks: new Map() };
+      Date.parse(`${known.newest}Z`) <= nowMs + AHEAD_MS;
+    if (!isGood) known = emptyIndex(session, nowMs);
     const since = isGood ? stampBefore(known.newest, OVERLAP_MS) : null;
     for (const { id, at, notes } of await list.notes(since, signal)) {
       known.marks.set(id, platformIdIn(notes));
       if (at > known.newest) known.newest = at;
     }
-    index = known;
     const ids = [...known.marks].flatMap(([id, mark]) =>
       mark !== null && marks.includes(mark) ? [id] : [],
     );

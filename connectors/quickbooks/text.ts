@@ -156,15 +156,6 @@ export const memoOf = (
   held: (text: string) => string,
 ): string => cut(held(`${number} ${markOf(mark)} ${text ?? ""}`), most);
 
-interface Memo {
-  /** The platform's id. */
-  readonly mark: string;
-  /** The platform's number. */
-  readonly number: string;
-  /** What follows, null: nothing. */
-  readonly text: string | null;
-}
-
 /** Of this product: under it our marks become GUIDs. */
 const NAMESPACE = "8f0a2d3c4b5e4f60917283a4b5c6d7e8";
 
@@ -191,17 +182,12 @@ export interface Memoed {
   readonly guid?: string | null;
 }
 
-interface Marked {
-  /** The platform's id; null: it did not come from the platform, or somebody took it out of the memo. */
-  readonly mark: string | null;
-  /** The platform's number where the memo says it; else QuickBooks' own. */
-  readonly number: string | null;
-  /** What the memo says besides. */
-  readonly text: string | null;
-}
-
-/** @param desired marks that are looked for: the GUID tells one whose memo somebody wrote anew */
-export function markedBy(row: Memoed, desired: readonly string[] = []): Marked {
+/**
+ * The platform's id (null: it did not come from the platform, or somebody took it out of the memo), its number (where the memo
+ * does not say it, QuickBooks' own), and what the memo says besides.
+ * @param desired marks that are looked for: the GUID tells one whose memo somebody wrote anew
+ */
+export function markedBy(row: Memoed, desired: readonly string[] = []) {
   const { number, memo, guid = null } = row;
   const found = memoIn(memo);
   if (found !== null) return found;
@@ -209,8 +195,8 @@ export function markedBy(row: Memoed, desired: readonly string[] = []): Marked {
   return { mark, number, text: memo };
 }
 
-/** Null: the document did not come from the platform, or somebody took the mark out. */
-export function memoIn(memo: string | null): Memo | null {
+/** The same of the memo alone. Null: the document did not come from the platform, or somebody took the mark out. */
+export function memoIn(memo: string | null) {
   const mark = platformIdIn(memo);
   if (memo === null || mark === null) return null;
   const [number = "", text = ""] = memo.split(markOf(mark));

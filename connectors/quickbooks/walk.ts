@@ -123,18 +123,12 @@ export const walkedSource = (walks: Walks): Source => ({
   },
 });
 
-interface Told {
-  readonly changes: readonly Change[];
-  readonly notices: readonly string[];
-  readonly mark: Mark;
-}
-
 async function* walk<Row extends Listed>(
   list: List<Row>,
   before: Mark | undefined,
   now: Date,
   signal: AbortSignal,
-): AsyncGenerator<Told> {
+) {
   const start = before ?? NEW;
   const isWhole = list.kind === "whole";
   const from = isWhole || start.since === null ? null : earlier(list, start.since);
