@@ -1,6 +1,6 @@
 /** The page of tables that tells people which operations there are and what fuelbridge does with them. */
 import type { Operation } from "./contract/operation.ts";
-import { groupOf, type OperationId, operations } from "./contract/operations.ts";
+import { groupOf, type OperationId, operations, summaries } from "./contract/operations.ts";
 import { readsOf, sinks, type SourcePart, sources } from "./parts.ts";
 import type { SinkPart } from "./sinks/write.ts";
 
@@ -55,7 +55,7 @@ function rowOf(id: OperationId, operation: Operation): string[] {
   return [
     method,
     `\`${path}\``,
-    operation.summary + (inferred ? " Inferred from the rules on it." : ""),
+    summaries[id] + (inferred ? " Inferred from the rules on it." : ""),
     scope === undefined ? "" : `\`${scope}\``,
     idempotencyKey ? "yes" : "",
     pageSize === undefined

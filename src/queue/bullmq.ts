@@ -8,14 +8,15 @@ import type { Purpose } from "../core/budget.ts";
 import type { Outgoing } from "../core/contract.ts";
 import { type Answer, nothingDone, unanswered } from "../core/outcome.ts";
 import {
-  again,
   type Hub,
   type Keys,
+  type Lasting,
   PRELUDE,
   QUEUE,
   RedisTrouble,
   type Trouble,
-  watchHealth,
+  watch,
+  type Watching,
   within,
 } from "./redis.ts";
 import {
@@ -249,14 +250,10 @@ function expectTrouble(error: unknown): RedisTrouble {
 /* One site among those that share an API key: keeps its name taken, watches Redis and the workers, and knows what is
    wrong. Two daemons under one name would count each other's requests as their own. */
 
-export interface SiteOptions {
+export interface SiteOptions extends Watching {
   readonly hub: Hub;
   readonly keys: Keys;
   readonly site: string;
-  readonly note: (message: string, details: Readonly<Record<string, unknown>>) => void;
-  readonly lookMs: number;
-  /** Done with every look, while Redis can be reached. */
-  readonly also?: () => Promise<void>;
 }
 
 export interface Site {
@@ -271,54 +268,22 @@ export interface Site {
   close(): Promise<void>;
 }
 
-/** `since`: ISO 8601 UTC. */
-type Lasting = Trouble & { readonly since: string };
-
 /** A daemon that ended without a word keeps its name this long. */
 const NAME_KEPT_MS = 30_000;
 
-export function openSite({ hub, keys, site: name, note, lookMs, also }: SiteOptions): Site {
+export function openSite({ hub, keys, site: name, ...watching }: SiteOptions): Site {
   const boot = randomUUID();
-  const health = watchHealth(hub, ({ message, next }) =>
-    note("redis can lose jobs", { detail: message, next }),
-  );
-  let unfit: Trouble | null = null;
-  let trouble: Lasting | null = null;
-
-  async function look(): Promise<void> {
-    const now = await found();
-    const before = trouble;
-    trouble = now === null ? null : { ...now, since: before?.since ?? new Date().toISOString() };
-    if (now?.code === before?.code) return;
-    if (now === null) note("going on", { scope: "queue" });
-    else note("stopped", { scope: "queue", detail: now.message, next: now.next });
-  }
-
-  async function found(): Promise<Trouble | null> {
-    try {
-      unfit = await health.check();
-      const args = [boot, NAME_KEPT_MS, WORKER_ALIVE_MS];
-      const [owner, workers] = (await hub.run(LOOK, [keys.site(name), keys.workers], args)) as [
-        string,
-        number,
-      ];
-      await also?.();
-      if (unfit !== null) return unfit;
-      if (owner !== boot) return otherSite(name);
-      return workers === 0 ? NO_WORKER : null;
-    } catch (error) {
-      if (!(error instanceof RedisTrouble)) throw error;
-      return { code: error.code, message: error.message, next: error.next };
-    }
-  }
-
-  const { looked, stop } = again(hub, lookMs, look);
+  const { stop, ...watched } = watch(hub, watching, { scope: "queue" }, async () => {
+    const args = [boot, NAME_KEPT_MS, WORKER_ALIVE_MS];
+    const reply = await hub.run(LOOK, [keys.site(name), keys.workers], args);
+    const [owner, workers] = reply as [string, number];
+    if (owner !== boot) return otherSite(name);
+    return workers === 0 ? NO_WORKER : null;
+  });
   return {
     name,
     boot,
-    looked,
-    trouble: () => trouble,
-    unfit: () => unfit,
+    ...watched,
     async close() {
       await stop();
       await hub.run(LEAVE, [keys.site(name)], [boot]).catch(() => {});

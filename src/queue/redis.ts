@@ -88,7 +88,7 @@ export async function connected({ redis }: Hub, ms = CONNECT_MS): Promise<void> 
 }
 
 /** Looks once it is connected, or is known not to be, and then again and again, one look at a time. */
-export function again(
+function again(
   hub: Hub,
   ms: number,
   look: () => Promise<void>,
@@ -232,9 +232,56 @@ local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
   .. string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
 `;
 
+/** `since`: ISO 8601 UTC. */
+export type Lasting = Trouble & { readonly since: string };
+
+export interface Watching {
+  readonly note: (message: string, details: Readonly<Record<string, unknown>>) => void;
+  readonly lookMs: number;
+  /** Done with every look, while Redis can be reached. */
+  readonly also?: () => Promise<void>;
+}
+
+/**
+ * Looks again and again whether all is well, and tells when trouble begins and ends. `found`: what is wrong besides, where
+ * Redis itself can be relied on or `unfit` says why it cannot. `about`: goes with what is told.
+ */
+export function watch(
+  hub: Hub,
+  { note, lookMs, also }: Watching,
+  about: Readonly<Record<string, unknown>>,
+  found: (unfit: Trouble | null) => Promise<Trouble | null>,
+) {
+  const health = watchHealth(hub, ({ message, next }) =>
+    note("redis can lose jobs", { detail: message, next }),
+  );
+  let unfit: Trouble | null = null;
+  let trouble: Lasting | null = null;
+  async function looked(): Promise<Trouble | null> {
+    try {
+      unfit = await health.check();
+      const now = await found(unfit);
+      await also?.();
+      return unfit ?? now;
+    } catch (error) {
+      if (!(error instanceof RedisTrouble)) throw error;
+      return { code: error.code, message: error.message, next: error.next };
+    }
+  }
+  async function look(): Promise<void> {
+    const now = await looked();
+    const before = trouble;
+    trouble = now === null ? null : { ...now, since: before?.since ?? new Date().toISOString() };
+    if (now?.code === before?.code) return;
+    if (now === null) note("going on", about);
+    else note("stopped", { ...about, detail: now.message, next: now.next });
+  }
+  return { ...again(hub, lookMs, look), trouble: () => trouble, unfit: () => unfit };
+}
+
 /* Whether this Redis can be relied on: BullMQ works over one that throws jobs away, and only prints a warning. */
 
-export interface Health {
+interface Health {
   /** Why nothing may be entrusted to this Redis; null when it is fit. Asked once a minute. @throws RedisTrouble */
   check(): Promise<Trouble | null>;
 }
@@ -242,7 +289,7 @@ export interface Health {
 const CHECK_MS = 60_000;
 
 /** `advise`: told what does no harm and should be put right, once. */
-export function watchHealth(hub: Hub, advise: (advice: Trouble) => void): Health {
+function watchHealth(hub: Hub, advise: (advice: Trouble) => void): Health {
   let trouble: Trouble | null = null;
   let advice: Trouble | null = null;
   let checkedAt = -Infinity;

@@ -9,27 +9,23 @@ import { unanswered } from "../core/outcome.ts";
 import type { Payload } from "./bullmq.ts";
 import { type Errand, errands, type Sinks, unknownSink } from "./queue.ts";
 import {
-  again,
   type Hub,
   type Keys,
   PRELUDE,
   QUEUE,
   RedisTrouble,
   type Trouble,
-  watchHealth,
+  watch,
+  type Watching,
   within,
 } from "./redis.ts";
 import { openPermits, type Settled, WORKER_ALIVE_MS } from "./governor.ts";
 
-export interface WorkerOptions {
+export interface WorkerOptions extends Watching {
   readonly hub: Hub;
   readonly keys: Keys;
   /** What jobs may name. */
   readonly sinks: Sinks;
-  readonly note: (message: string, details: Readonly<Record<string, unknown>>) => void;
-  readonly lookMs: number;
-  /** Done with every look, while Redis can be reached. */
-  readonly also?: () => Promise<void>;
 }
 
 export interface JobWorker {
@@ -51,16 +47,12 @@ const SETTLE_AGAIN_MS = 500;
 const CLOSE_MS = 5_000;
 
 export function startWorker(options: WorkerOptions): JobWorker {
-  const { hub, keys, sinks, note, lookMs, also } = options;
+  const { hub, keys, sinks, note } = options;
   const permits = openPermits(hub, keys);
   const id = randomUUID();
   const { promise: broken, reject: breakDown } = Promise.withResolvers<never>();
   // Whoever does not ask does not want to know.
   broken.catch(() => {});
-  const health = watchHealth(hub, ({ message, next }) =>
-    note("redis can lose jobs", { detail: message, next }),
-  );
-  let trouble: Trouble | null = null;
   const inHand = new Set<Promise<unknown>>();
 
   /** What BullMQ keeps of it: why it was not carried out, or nothing. */
@@ -103,21 +95,6 @@ export function startWorker(options: WorkerOptions): JobWorker {
       }
   }
 
-  async function look(): Promise<void> {
-    const before = trouble;
-    try {
-      trouble = await health.check();
-      if (trouble === null) await hub.run(PRESENT, [keys.workers], [id, WORKER_ALIVE_MS]);
-      await also?.();
-    } catch (error) {
-      if (!(error instanceof RedisTrouble)) throw error;
-      trouble = error;
-    }
-    if (trouble?.code === before?.code) return;
-    if (trouble === null) note("going on", {});
-    else note("stopped", { detail: trouble.message, next: trouble.next });
-  }
-
   const line = hub.waiting();
   const process = (job: BullJob<Payload>): Promise<string> => {
     const working = work(job).finally(() => inHand.delete(working));
@@ -134,11 +111,14 @@ export function startWorker(options: WorkerOptions): JobWorker {
     runRetryDelay: 1_000,
   });
   worker.on("error", () => {});
-  const { looked, stop } = again(hub, lookMs, look);
+  const { looked, stop, trouble } = watch(hub, options, {}, async (unfit) => {
+    if (unfit === null) await hub.run(PRESENT, [keys.workers], [id, WORKER_ALIVE_MS]);
+    return null;
+  });
   return {
     looked,
     broken,
-    trouble: () => trouble,
+    trouble,
     async close() {
       await stop();
       // Sites offer nothing to a worker that is going.

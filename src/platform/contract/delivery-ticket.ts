@@ -16,7 +16,7 @@ const ProductLine = p.object({
 });
 
 export const DeliveryTicket = z.looseObject({
-  id: p.id,
+  ...p.record,
   ticketNumber: p.text,
   orderId: p.idOrNull,
   supplierCompanyId: p.idOrNull,
@@ -29,8 +29,6 @@ export const DeliveryTicket = z.looseObject({
   destinationName: p.textOrNull,
   deliveryDate: p.timestampOrNull,
   productLines: p.orNull(z.array(ProductLine)),
-  createdAt: p.timestamp,
-  updatedAt: p.timestamp,
 });
 export type DeliveryTicket = z.infer<typeof DeliveryTicket>;
 
@@ -82,33 +80,13 @@ export const SignDeliveryTicket = z.looseObject({
 });
 
 export const ticketOperations = {
-  listDeliveryTickets: walk(
-    "/delivery-tickets",
-    DeliveryTicketQuery,
-    DeliveryTicket,
-    "Delivery tickets, or a walk over those that changed.",
-  ),
-  createDeliveryTicket: post(
-    "/delivery-tickets",
-    CreateDeliveryTicket,
-    DeliveryTicket,
-    "Opens a ticket, with as many of its fields as are known.",
-  ),
-  getDeliveryTicket: one("/delivery-tickets/{id}", DeliveryTicket, "One delivery ticket."),
-  updateDeliveryTicket: put(
-    "/delivery-tickets/{id}",
-    UpdateDeliveryTicket,
-    DeliveryTicket,
-    "Changes the fields that are sent.",
-  ),
-  getDeliveryTicketPdf: pdf("/delivery-tickets/{id}/pdf", "The ticket on paper."),
+  listDeliveryTickets: walk("/delivery-tickets", DeliveryTicketQuery, DeliveryTicket),
+  createDeliveryTicket: post("/delivery-tickets", CreateDeliveryTicket, DeliveryTicket),
+  getDeliveryTicket: one("/delivery-tickets/{id}", DeliveryTicket),
+  updateDeliveryTicket: put("/delivery-tickets/{id}", UpdateDeliveryTicket, DeliveryTicket),
+  getDeliveryTicketPdf: pdf("/delivery-tickets/{id}/pdf"),
   signDeliveryTicket: {
-    ...post(
-      "/delivery-tickets/{id}/sign",
-      SignDeliveryTicket,
-      DeliveryTicket,
-      "Signs a ticket in the receiver's name.",
-    ),
+    ...post("/delivery-tickets/{id}/sign", SignDeliveryTicket, DeliveryTicket),
     success: ok(DeliveryTicket),
     errors: [400, 404],
   },

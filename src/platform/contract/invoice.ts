@@ -48,7 +48,7 @@ const InvoiceTaxLine = z.looseObject({
 });
 
 export const Invoice = z.looseObject({
-  id: p.id,
+  ...p.record,
   companyId: p.id,
   orderId: p.idOrNull,
   invoiceNumber: p.text,
@@ -64,8 +64,6 @@ export const Invoice = z.looseObject({
   poNumber: p.textOrNull,
   lineItems: z.array(InvoiceLineItem),
   taxLines: z.array(InvoiceTaxLine),
-  createdAt: p.timestamp,
-  updatedAt: p.timestamp,
 });
 export type Invoice = z.infer<typeof Invoice>;
 
@@ -183,30 +181,11 @@ export const PaymentQuery = z.object({
 });
 
 export const invoiceOperations = {
-  listInvoices: walk(
-    "/invoices",
-    InvoiceQuery,
-    ListedInvoice,
-    "Invoices issued or to be paid, or a walk over those that changed.",
-  ),
-  createInvoice: post(
-    "/invoices",
-    CreateInvoice,
-    Invoice,
-    "Issues an invoice, with up to 50 lines.",
-  ),
-  getInvoice: one(
-    "/invoices/{id}",
-    Invoice,
-    "One invoice with its lines and taxes, for issuer and payer.",
-  ),
-  getInvoicePdf: pdf("/invoices/{id}/pdf", "The invoice on paper."),
-  markInvoicePaid: put(
-    "/invoices/{id}/mark-paid",
-    MarkPaid.optional(),
-    Invoice,
-    "Sets an invoice to paid, on a date of one's own if given.",
-  ),
-  listPayments: list("/payments", PaymentQuery, Payment, p.pages, "Payments received or made."),
-  getPayment: one("/payments/{id}", Payment, "One payment."),
+  listInvoices: walk("/invoices", InvoiceQuery, ListedInvoice),
+  createInvoice: post("/invoices", CreateInvoice, Invoice),
+  getInvoice: one("/invoices/{id}", Invoice),
+  getInvoicePdf: pdf("/invoices/{id}/pdf"),
+  markInvoicePaid: put("/invoices/{id}/mark-paid", MarkPaid.optional(), Invoice),
+  listPayments: list("/payments", PaymentQuery, Payment, p.pages),
+  getPayment: one("/payments/{id}", Payment),
 } as const;

@@ -12,7 +12,7 @@ const connectionStatuses = [
 ] as const;
 
 export const Connection = z.looseObject({
-  id: p.id,
+  ...p.record,
   fromCompanyId: p.id,
   toCompanyId: p.id,
   status: p.openEnum(connectionStatuses),
@@ -20,8 +20,6 @@ export const Connection = z.looseObject({
   erpId: p.textOrNull,
   paymentTerms: p.textOrNull,
   creditLimit: p.decimalOrNull,
-  createdAt: p.timestamp,
-  updatedAt: p.timestamp,
 });
 export type Connection = z.infer<typeof Connection>;
 
@@ -35,7 +33,7 @@ export const ConnectionQuery = z.object({
 const distanceUnits = ["MILES", "KILOMETERS"] as const;
 
 export const FreightRate = z.looseObject({
-  id: p.id,
+  ...p.record,
   connectionId: p.id,
   originTerminalId: p.idOrNull,
   originCity: p.textOrNull,
@@ -62,8 +60,6 @@ export const FreightRate = z.looseObject({
       }),
     ),
   ),
-  createdAt: p.timestamp,
-  updatedAt: p.timestamp,
 });
 export type FreightRate = z.infer<typeof FreightRate>;
 
@@ -154,49 +150,18 @@ export const CreateParty = z.looseObject({
 export type CreateParty = z.infer<typeof CreateParty>;
 
 export const networkOperations = {
-  listConnections: list(
-    "/connections",
-    ConnectionQuery,
-    Connection,
-    p.widePages,
-    "The company's connections, in either direction.",
-  ),
-  getConnection: one("/connections/{id}", Connection, "One connection."),
-  listFreightRates: all(
-    "/connections/{id}/freight-rates",
-    FreightRate,
-    "All freight rates of a connection.",
-  ),
-  createFreightRate: post(
-    "/connections/{id}/freight-rates",
-    CreateFreightRate,
-    FreightRate,
-    "Adds a rate for a lane of a connection.",
-  ),
-  updateFreightRate: put(
-    "/freight-rates/{id}",
-    UpdateFreightRate,
-    FreightRate,
-    "Changes the fields that are sent; its connection stays.",
-  ),
+  listConnections: list("/connections", ConnectionQuery, Connection, p.widePages),
+  getConnection: one("/connections/{id}", Connection),
+  listFreightRates: all("/connections/{id}/freight-rates", FreightRate),
+  createFreightRate: post("/connections/{id}/freight-rates", CreateFreightRate, FreightRate),
+  updateFreightRate: put("/freight-rates/{id}", UpdateFreightRate, FreightRate),
   deleteFreightRate: {
     method: "DELETE",
     path: "/freight-rates/{id}",
-    summary: "Removes a freight rate.",
     success: { status: 204, kind: "none" },
     errors: [404],
     idempotencyKey: true,
   },
-  createCustomer: post(
-    "/customers",
-    CreateParty,
-    NetworkParty,
-    "Creates a customer and an accepted connection to it.",
-  ),
-  createSupplier: post(
-    "/suppliers",
-    CreateParty,
-    NetworkParty,
-    "Creates a supplier and an accepted connection to it.",
-  ),
+  createCustomer: post("/customers", CreateParty, NetworkParty),
+  createSupplier: post("/suppliers", CreateParty, NetworkParty),
 } as const;

@@ -4,7 +4,7 @@ import * as ticket from "./delivery-ticket.ts";
 import { ErrorEnvelope, errorStatuses, Meta, type Operation } from "./operation.ts";
 import * as invoice from "./invoice.ts";
 import * as network from "./network.ts";
-import { groupOf, operations } from "./operations.ts";
+import { groupOf, type OperationId, operations, summaries } from "./operations.ts";
 import * as order from "./order.ts";
 import * as place from "./place.ts";
 import * as pricing from "./pricing.ts";
@@ -22,7 +22,10 @@ export interface OpenApi extends Node {
 export function openApi(servers: readonly Node[] = SERVERS): OpenApi {
   const paths: Record<string, Record<string, Node>> = {};
   for (const [id, operation] of Object.entries(operations))
-    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = operationOf(id, operation);
+    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = operationOf(
+      id as OperationId,
+      operation,
+    );
   const { schemas } = z.toJSONSchema(named, { ...CONVERSION, uri: (id) => SCHEMAS + id });
   const groups = new Set(Object.values<Operation>(operations).map(groupOf));
   return {
@@ -96,13 +99,13 @@ const bare = (schema: object): Node =>
     Object.entries(schema).filter(([keyword]) => keyword !== "$schema" && keyword !== "$id"),
   );
 
-function operationOf(id: string, operation: Operation): Node {
-  const { scope, body, summary, success, inferred, idempotencyKey } = operation;
+function operationOf(id: OperationId, operation: Operation): Node {
+  const { scope, body, success, inferred, idempotencyKey } = operation;
   const parameters = [...pathParameters(operation), ...queryParameters(operation)];
   if (idempotencyKey) parameters.push({ $ref: "#/components/parameters/IdempotencyKey" });
   return {
     operationId: id,
-    summary,
+    summary: summaries[id],
     ...(inferred && { description: "Inferred: the specification has its rules, not its body." }),
     tags: [groupOf(operation)],
     ...(scope && { security: secured(scope) }),

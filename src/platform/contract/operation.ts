@@ -6,8 +6,6 @@ export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Relative to the base; `{id}` is a UUID unless {@link textId}. */
   readonly path: string;
-  /** One sentence, for the description of the API and for its reference page. */
-  readonly summary: string;
   readonly textId?: true;
   /** Raw query values are text; unknown parameters are dropped. */
   readonly query?: z.ZodType;
@@ -42,10 +40,9 @@ export const list = <const Path extends string, Query extends z.ZodType, Data ex
   query: Query,
   data: Data,
   pageSize: PageSize,
-  summary: string,
 ) => {
   const success = { status: 200, kind: "list", data } as const;
-  return { ...get, path, summary, query, success, pageSize, errors: [] } as const;
+  return { ...get, path, query, success, pageSize, errors: [] } as const;
 };
 
 /** A list that may be asked for what changed. */
@@ -53,44 +50,34 @@ export const walk = <const Path extends string, Query extends z.ZodType, Data ex
   path: Path,
   query: Query,
   data: Data,
-  summary: string,
-) => ({ ...list(path, query, data, pages, summary), cursorWalk: true }) as const;
+) => ({ ...list(path, query, data, pages), cursorWalk: true }) as const;
 
-export const one = <const Path extends string, Data extends z.ZodType>(
-  path: Path,
-  data: Data,
-  summary: string,
-) => ({ ...get, path, summary, success: { status: 200, kind: "one", data } }) as const;
+export const one = <const Path extends string, Data extends z.ZodType>(path: Path, data: Data) =>
+  ({ ...get, path, success: ok(data) }) as const;
 
-export const all = <const Path extends string, Data extends z.ZodType>(
-  path: Path,
-  data: Data,
-  summary: string,
-) => ({ ...get, path, summary, success: { status: 200, kind: "array", data } }) as const;
+export const all = <const Path extends string, Data extends z.ZodType>(path: Path, data: Data) =>
+  ({ ...get, path, success: { status: 200, kind: "array", data } }) as const;
 
-export const pdf = <const Path extends string>(path: Path, summary: string) =>
-  ({ ...get, path, summary, success: { status: 200, kind: "pdf" } }) as const;
+export const pdf = <const Path extends string>(path: Path) =>
+  ({ ...get, path, success: { status: 200, kind: "pdf" } }) as const;
 
 export const post = <const Path extends string, Body extends z.ZodType, Data extends z.ZodType>(
   path: Path,
   body: Body,
   data: Data,
-  summary: string,
 ) => {
   const success = { status: 201, kind: "one", data } as const;
   const rest = { errors: [400] as readonly number[], idempotencyKey: true } as const;
-  return { method: "POST", path, summary, body, success, ...rest } as const;
+  return { method: "POST", path, body, success, ...rest } as const;
 };
 
 export const put = <const Path extends string, Body extends z.ZodType, Data extends z.ZodType>(
   path: Path,
   body: Body,
   data: Data,
-  summary: string,
 ) => {
-  const success = { status: 200, kind: "one", data } as const;
   const rest = { errors: [400, 404], idempotencyKey: true } as const;
-  return { method: "PUT", path, summary, body, success, ...rest } as const;
+  return { method: "PUT", path, body, success: ok(data), ...rest } as const;
 };
 
 export const ok = <Data extends z.ZodType>(data: Data) =>

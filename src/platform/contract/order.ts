@@ -54,7 +54,7 @@ const Requirements = p.object({
 
 /** The detail answer also carries `bids`, `pickup` and `delivery`, whose fields are not specified (2.16). */
 export const Order = z.looseObject({
-  id: p.id,
+  ...p.record,
   companyId: p.id,
   locationId: p.idOrNull,
   status: p.openEnum(orderStatuses),
@@ -72,8 +72,6 @@ export const Order = z.looseObject({
   bidDeadline: p.timestampOrNull,
   loadingNumber: p.textOrNull,
   lines: z.array(OrderLine),
-  createdAt: p.timestamp,
-  updatedAt: p.timestamp,
 });
 export type Order = z.infer<typeof Order>;
 
@@ -155,28 +153,10 @@ export const UpdateOrder = p.object({
 export const OrderNoteInput = z.looseObject({ content: p.required(2000) });
 
 export const orderOperations = {
-  listOrders: walk(
-    "/orders",
-    OrderQuery,
-    ListedOrder,
-    "The company's orders: filtered, sorted, or as a walk over what changed.",
-  ),
-  createOrder: post("/orders", CreateOrder, Order, "Places an order of up to 20 lines."),
-  getOrder: one("/orders/{id}", Order, "One order with its lines, bids, pickup and delivery."),
-  updateOrder: put(
-    "/orders/{id}",
-    UpdateOrder,
-    Order,
-    "Changes the fields that are sent; lines are replaced as a whole.",
-  ),
-  listOrderNotes: all("/orders/{id}/notes", OrderNote, "An order's notes, oldest first."),
-  addOrderNote: {
-    ...post(
-      "/orders/{id}/notes",
-      OrderNoteInput,
-      OrderNote,
-      "Adds a note to an order, whatever its status.",
-    ),
-    errors: [400, 404],
-  },
+  listOrders: walk("/orders", OrderQuery, ListedOrder),
+  createOrder: post("/orders", CreateOrder, Order),
+  getOrder: one("/orders/{id}", Order),
+  updateOrder: put("/orders/{id}", UpdateOrder, Order),
+  listOrderNotes: all("/orders/{id}/notes", OrderNote),
+  addOrderNote: { ...post("/orders/{id}/notes", OrderNoteInput, OrderNote), errors: [400, 404] },
 } as const;

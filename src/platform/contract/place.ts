@@ -22,7 +22,7 @@ const Asset = z.looseObject({
 });
 
 export const Location = z.looseObject({
-  id: p.id,
+  ...p.record,
   companyId: p.id,
   name: p.text,
   locationType: p.textOrNull,
@@ -45,8 +45,6 @@ export const Location = z.looseObject({
     }),
   ),
   assets: z.array(Asset),
-  createdAt: p.timestamp,
-  updatedAt: p.timestamp,
 });
 
 /** A location in a list: only the detail is sure to carry contacts. */
@@ -103,7 +101,7 @@ export const UpdateLocation = p.object({
 
 /** Allocations are read only. Rows of one terminal, product and period are told apart by `brand` and `supplierId`. */
 export const Allocation = z.looseObject({
-  id: p.id,
+  ...p.record,
   companyId: p.id,
   connectionId: p.id,
   terminalId: p.text,
@@ -119,12 +117,10 @@ export const Allocation = z.looseObject({
   brand: p.text.default(""),
   /** Null on the caller's own row. */
   supplierId: p.idOrNull,
-  createdAt: p.timestamp,
-  updatedAt: p.timestamp,
 });
 
 export const SupplierTerminal = z.looseObject({
-  id: p.id,
+  ...p.record,
   companyId: p.id,
   terminalCode: p.text,
   name: p.text,
@@ -138,8 +134,6 @@ export const SupplierTerminal = z.looseObject({
   products: p.orNull(p.object({})),
   capacity: p.integerOrNull,
   isActive: z.boolean(),
-  createdAt: p.timestamp,
-  updatedAt: p.timestamp,
 });
 
 export const SupplierTerminalQuery = z.object({
@@ -197,52 +191,24 @@ export const CompanyProfile = z.looseObject({
 });
 
 export const placeOperations = {
-  listLocations: list(
-    "/locations",
-    LocationQuery,
-    ListedLocation,
-    p.pages,
-    "Sites with their tanks and other assets.",
-  ),
-  getLocation: one("/locations/{id}", Location, "One site with contacts and assets."),
-  updateLocation: {
-    ...put(
-      "/locations/{id}",
-      UpdateLocation,
-      Location,
-      "Changes the fields that are sent; a list is never emptied.",
-    ),
-    inferred: true,
-  },
-  listAllocations: {
-    ...all("/allocations", Allocation, "What suppliers grant, and how much of it is used."),
-    errors: [],
-  },
+  listLocations: list("/locations", LocationQuery, ListedLocation, p.pages),
+  getLocation: one("/locations/{id}", Location),
+  updateLocation: { ...put("/locations/{id}", UpdateLocation, Location), inferred: true },
+  listAllocations: { ...all("/allocations", Allocation), errors: [] },
   listSupplierTerminals: list(
     "/supplier-terminals",
     SupplierTerminalQuery,
     SupplierTerminal,
     p.terminalPages,
-    "The company's supplier terminals.",
   ),
   createSupplierTerminal: {
-    ...post(
-      "/supplier-terminals",
-      UpsertTerminal,
-      SupplierTerminal,
-      "Adds a terminal under a code.",
-    ),
+    ...post("/supplier-terminals", UpsertTerminal, SupplierTerminal),
     scope: "supplier_terminals:write",
   },
-  getSupplierTerminal: one("/supplier-terminals/{id}", SupplierTerminal, "One supplier terminal."),
+  getSupplierTerminal: one("/supplier-terminals/{id}", SupplierTerminal),
   updateSupplierTerminal: {
-    ...put(
-      "/supplier-terminals/{id}",
-      UpdateTerminal,
-      SupplierTerminal,
-      "Changes the fields that are sent.",
-    ),
+    ...put("/supplier-terminals/{id}", UpdateTerminal, SupplierTerminal),
     scope: "supplier_terminals:write",
   },
-  getCompanyProfile: one("/companies/{id}/profile", CompanyProfile, "The company's own profile."),
+  getCompanyProfile: one("/companies/{id}/profile", CompanyProfile),
 } as const;

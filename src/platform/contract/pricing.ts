@@ -8,7 +8,7 @@ export const priceUnits = ["gal", "liter", "bbl", "mt"] as const;
 export const writtenPriceUnits = ["gal", "ltr", "bbl", "mt"] as const;
 
 export const RackPrice = z.looseObject({
-  id: p.id,
+  ...p.record,
   companyId: p.id,
   terminalId: p.text,
   product: p.text,
@@ -18,8 +18,6 @@ export const RackPrice = z.looseObject({
   indexSource: p.textOrNull,
   effectiveAt: p.timestamp,
   expiresAt: p.timestampOrNull,
-  createdAt: p.timestamp,
-  updatedAt: p.timestamp,
 });
 export type RackPrice = z.infer<typeof RackPrice>;
 
@@ -86,34 +84,15 @@ export const FreightCalculate = z.looseObject({
 });
 
 export const pricingOperations = {
-  listRackPrices: list(
-    "/pricing/rack",
-    RackPriceQuery,
-    RackPrice,
-    p.rackPages,
-    "The company's rack prices.",
-  ),
-  listTerminalPrices: {
-    ...all("/pricing/terminal/{id}", RackPrice, "All rack prices of one terminal."),
-    textId: true,
-  },
+  listRackPrices: list("/pricing/rack", RackPriceQuery, RackPrice, p.rackPages),
+  listTerminalPrices: { ...all("/pricing/terminal/{id}", RackPrice), textId: true },
   upsertRackPrices: {
-    ...post(
-      "/pricing/bulk/rack",
-      BulkRackPrice,
-      BulkRackPriceResult,
-      "Sets up to 200 rack prices at once.",
-    ),
+    ...post("/pricing/bulk/rack", BulkRackPrice, BulkRackPriceResult),
     success: ok(BulkRackPriceResult),
     scope: "pricing:write",
   },
   calculateFreight: {
-    ...post(
-      "/pricing/freight-calculate",
-      FreightCalculate,
-      FreightQuote,
-      "What a haul would cost; nothing is kept.",
-    ),
+    ...post("/pricing/freight-calculate", FreightCalculate, FreightQuote),
     success: ok(FreightQuote),
     idempotencyKey: false,
   },

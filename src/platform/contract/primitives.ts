@@ -38,6 +38,9 @@ export const idOrNull = orNull(id);
 export const timestamp = z.iso.datetime({ offset: true });
 export const timestampOrNull = orNull(timestamp);
 
+/** What most records have: an id, when it was made, and its last change. */
+export const record = { id, createdAt: timestamp, updatedAt: timestamp };
+
 /** A value of `V`, or one that v1 has gained since. */
 export type Open<V extends string> = V | (string & {});
 
