@@ -19,7 +19,7 @@ import { addCommand } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 import { openLooking } from "../app/endpoints.ts";
 import { untilSignal } from "../app/process.ts";
-import { needsOf } from "../app/examine.ts";
+import { examineState, examineTables, needsOf } from "../app/examine.ts";
 import { counted, table } from "../views/table.ts";
 
 interface Examined extends Examination {
@@ -41,7 +41,6 @@ export function doctor(program: Command): void {
     "does everything hold that synchronising needs? (asks the platform and the ERP)",
     async ({ file }) => {
       const config = await loadConfiguration(file);
-      const { examineState } = await import("../app/examine.ts");
       const state = { endpoint: "fuelbridge", ...examineState(config) };
       const office = officeAskedIn(file);
       const counting = countingIn(office);
@@ -67,28 +66,27 @@ function officeAskedIn(file: string): Asked {
   let silent: StoreInUse | null = null;
   return async (question) => {
     if (silent !== null) throw silent;
-    try {
-      return await ask(file, question);
-    } catch (error) {
+    return ask(file, question).catch((error: unknown) => {
       if (error instanceof StoreInUse) silent = error;
       throw error;
-    }
+    });
   };
 }
 
 /** Whoever counts the month admits these requests too: the daemon, or without one the store. */
 function countingIn(asked: Asked): { governor: Governor; requests: () => Requests } {
   let requests: Requests = { counted: 0, month: null };
+  const admit = async (office: Office) => {
+    const admission = await office.admit();
+    if (!admission.admitted) return admission;
+    const { month, used, perMonth } = await office.budget();
+    requests = { counted: requests.counted + 1, month: { month, used, perMonth } };
+    return admission;
+  };
   return {
     governor: {
       admit: () =>
-        asked(async (office) => {
-          const admission = await office.admit();
-          if (!admission.admitted) return admission;
-          const { month, used, perMonth } = await office.budget();
-          requests = { counted: requests.counted + 1, month: { month, used, perMonth } };
-          return admission;
-        }).catch((error: unknown) => {
+        asked(admit).catch((error: unknown) => {
           if (!(error instanceof FuelbridgeError)) throw error;
           const message = `It was not asked, because the request could not be counted: ${error.message}`;
           throw new EnvironmentError(message, error.next, error);
@@ -128,40 +126,28 @@ const AS_ROOT =
   "the service's user may have fewer rights: run doctor as that user to have its folders examined";
 const NO_TABLES: Pick<Tables, "rows"> = { rows: () => [] };
 
-interface Own {
-  readonly examined: Examination[];
-  readonly days: readonly DayToBook[];
-  /** What the store keeps of endpoints, by their names. */
-  readonly kept: ReadonlyMap<string, Readonly<Record<string, string>>>;
-}
-
-/** What needs no endpoint: the tables, and what the store has waiting. What is right there is not worth a line. */
-async function ownExaminations(config: Config, asked: Asked, tables: Tables): Promise<Own> {
+/**
+ * What needs no endpoint: the tables, and what the store has waiting. What is right there is not worth a line. `kept`: what
+ * the store keeps of endpoints, by their names.
+ */
+async function ownExaminations(config: Config, asked: Asked, tables: Tables) {
   const examined: Examination[] = [];
-  const said = async (what: string, look: () => Promise<void>, code?: string): Promise<void> => {
-    const fault = await faultOf(look);
-    if (fault !== null) examined.push({ what, fault: { ...fault, ...(code && { code }) } });
-  };
   if (process.getuid?.() === 0) examined.push({ what: "user root", fault: null, note: AS_ROOT });
+  const ofTables = await faultOf(async () => {
+    examined.push(...examineTables(config, tables.check(), tables));
+  });
+  if (ofTables !== null)
+    examined.push({ what: "cross-reference tables", fault: { ...ofTables, code: TABLES } });
   let days: readonly DayToBook[] = [];
   const kept = new Map<string, Readonly<Record<string, string>>>();
-  await said("cross-reference tables", () => tablesExamined(config, tables, examined), TABLES);
+  const look = async (office: Office): Promise<void> => {
+    days = await office.toBook();
+    for (const { name } of config.endpoints) kept.set(name, await office.notebook(name));
+  };
   // A store that is not there has nothing waiting, and is not made for asking.
-  if (existsSync(config.state))
-    await said("documents that wait", async () => {
-      await asked(async (office) => {
-        days = await office.toBook();
-        for (const { name } of config.endpoints) kept.set(name, await office.notebook(name));
-      });
-    });
+  const fault = existsSync(config.state) ? await faultOf(() => asked(look)) : null;
+  if (fault !== null) examined.push({ what: "documents that wait", fault });
   return { examined, days, kept };
-}
-
-/** @throws ConfigurationError where one of them cannot be used */
-async function tablesExamined(config: Config, tables: Tables, examined: Examination[]) {
-  const reports = tables.check();
-  const { examineTables } = await import("../app/examine.ts");
-  examined.push(...examineTables(config, reports, tables));
 }
 
 /** What cannot be reached is not examined. */

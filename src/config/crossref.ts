@@ -10,7 +10,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  type Stats,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -61,56 +60,51 @@ export interface LinedRow {
   readonly line: number;
 }
 
-interface Read {
-  readonly state: string;
-  readonly table: Table;
-}
 interface Table {
   readonly report: TableReport;
   readonly rows: ReadonlyMap<string, LinedRow>;
-  /** False: its bytes could not be had, which may be otherwise the next time. */
-  readonly read: boolean;
+  /** What the file looked like; null: its bytes could not be had, which may be otherwise the next time. */
+  readonly state: string | null;
 }
 
 const TABLE = /^[a-z0-9][a-z0-9-]*$/;
 const BYTES_MAX = 10_000_000;
 
 export function openTables(folder: string): Tables {
-  const read = new Map<string, Read>();
+  const known = new Map<string, Table>();
   const names = (): string[] =>
     listed(folder)
       .filter((name) => name.endsWith(".csv") && TABLE.test(name.slice(0, -4)))
       .map((name) => name.slice(0, -4))
       .toSorted();
-
-  function tableOf(name: string): Table | null {
+  const stateIn = (name: string): string | null => {
     const file = join(folder, `${name}.csv`);
     const stats = TABLE.test(name) ? statSync(file, { throwIfNoEntry: false }) : undefined;
-    if (stats === undefined) return null;
-    const known = read.get(name);
-    if (known?.state === stateOf(stats)) return known.table;
-    const table = readTable(name, file);
-    if (table.read) read.set(name, { state: stateOf(stats), table });
+    return stats === undefined ? null : `${stats.mtimeMs}/${stats.size}`;
+  };
+
+  function tableOf(name: string): Table | null {
+    const state = stateIn(name);
+    if (state === null) return null;
+    const before = known.get(name);
+    if (before?.state === state) return before;
+    const table = readTable(name, join(folder, `${name}.csv`), state);
+    known.set(name, table);
     return table;
   }
 
   function rowsOf(name: string): ReadonlyMap<string, LinedRow> {
-    const table = tableOf(name);
-    if (table === null) return new Map();
-    if (table.report.faults.length > 0) throw refusalOf(table.report);
-    return table.rows;
+    const { report, rows } = tableOf(name) ?? { report: null, rows: new Map<string, LinedRow>() };
+    if (report !== null && report.faults.length > 0) throw refusalOf(report);
+    return rows;
   }
 
   return {
     row: (name, key) => rowsOf(name).get(key)?.row ?? null,
     rows: (name) => [...rowsOf(name).values()],
     version() {
-      const hash = createHash("sha256");
-      for (const name of names()) {
-        const stats = statSync(join(folder, `${name}.csv`), { throwIfNoEntry: false });
-        if (stats !== undefined) hash.update(`${name}:${stateOf(stats)};`);
-      }
-      return hash.digest("hex").slice(0, 16);
+      const states = names().map((name) => `${name}:${stateIn(name)};`);
+      return createHash("sha256").update(states.join("")).digest("hex").slice(0, 16);
     },
     add(name, cells) {
       const report = tableOf(name)?.report;
@@ -119,16 +113,13 @@ export function openTables(folder: string): Tables {
           `There is no table ${name}.csv.`,
           "Make it with its header row.",
         );
-      const known = rowsOf(name);
-      const key = addRow(report, known, cells);
-      read.delete(name);
+      const key = addRow(report, rowsOf(name), cells);
+      known.delete(name);
       return key;
     },
     check: () => names().flatMap((name) => tableOf(name)?.report ?? []),
   };
 }
-
-const stateOf = ({ mtimeMs, size }: Stats): string => `${mtimeMs}/${size}`;
 
 function listed(folder: string): string[] {
   try {
@@ -143,23 +134,20 @@ function listed(folder: string): string[] {
   }
 }
 
-function readTable(name: string, file: string): Table {
+function readTable(name: string, file: string, state: string): Table {
   const rows = new Map<string, LinedRow>();
-  const report = { name, file, columns: [], rows: 0, separator: "," };
+  const empty = { name, file, columns: [], rows: 0, separator: "," };
   const text = textOf(file);
-  if (typeof text !== "string") return { report: { ...report, faults: [text] }, rows, read: false };
+  if (typeof text !== "string") return { report: { ...empty, faults: [text] }, rows, state: null };
   const sheet = parsed(text);
-  if (!("records" in sheet)) return { report: { ...report, faults: [sheet] }, rows, read: true };
+  if (!("records" in sheet)) return { report: { ...empty, faults: [sheet] }, rows, state };
   const { separator, records } = sheet;
   const [header, ...body] = records;
   const columns = header?.record ?? [];
-  const faults = header === undefined ? [NO_HEADER] : faultsOfHeader(columns, header.line);
   const lines = new Map<string, number>();
-  const causes = new Map<string, { fault: TableFault; others: number[] }>();
+  const causes = new Map<string, TableFault[]>();
   const complain = (cause: string, line: number, message: string, remedy = CORRECT): void => {
-    const known = causes.get(cause);
-    if (known === undefined) causes.set(cause, { fault: { line, message, remedy }, others: [] });
-    else known.others.push(line);
+    causes.set(cause, [...(causes.get(cause) ?? []), { line, message, remedy }]);
   };
   for (const { record, line } of body) {
     const [key = ""] = record;
@@ -175,8 +163,11 @@ function readTable(name: string, file: string): Table {
     }
     if (before === undefined) lines.set(key, line);
   }
-  faults.push(...[...causes.values()].map(({ fault, others }) => withOthers(fault, others)));
-  return { report: { ...report, columns, separator, rows: rows.size, faults }, rows, read: true };
+  const faults = [
+    ...(header === undefined ? [NO_HEADER] : faultsOfHeader(columns, header.line)),
+    ...[...causes.values()].map(asOne),
+  ];
+  return { report: { ...empty, columns, separator, rows: rows.size, faults }, rows, state };
 }
 
 const CORRECT =
@@ -195,12 +186,15 @@ const ragged = (separator: string): string =>
   `The header's cells are separated by ${separatorText(separator)}: those of every row must be, and a cell with that sign in it stands in quotes. ${CORRECT}`;
 
 /** One cause, however many rows have it. */
-function withOthers(fault: TableFault, others: readonly number[]): TableFault {
-  if (others.length === 0) return fault;
-  const shown = others.slice(0, 5).join(", ");
+function asOne([first = NO_HEADER, ...others]: readonly TableFault[]): TableFault {
+  if (others.length === 0) return first;
+  const shown = others.slice(0, 5).map(({ line }) => line);
   const rest = others.length > 5 ? ` and ${others.length - 5} more` : "";
   const lines = others.length === 1 ? "line" : "lines";
-  return { ...fault, message: `${fault.message} (the same in ${lines} ${shown}${rest})` };
+  return {
+    ...first,
+    message: `${first.message} (the same in ${lines} ${shown.join(", ")}${rest})`,
+  };
 }
 
 /** The text of the file, or why there is none. */
@@ -298,11 +292,12 @@ function addRow(
       `The row cannot be added to ${name}: ${fault}.`,
       `Its columns are ${columns.join(", ")}; the key is the first one.`,
     );
-  const text = writableText(file);
-  const end = text.includes("\r\n") ? "\r\n" : "\n";
   const row = columns.map((column) => (cells[column] ?? "").trim());
-  const line = stringify([row], { delimiter: separator, record_delimiter: end });
-  replace(file, `${text}${text.endsWith("\n") ? "" : end}${line}`);
+  extend(file, (text) => {
+    const end = text.includes("\r\n") ? "\r\n" : "\n";
+    const line = stringify([row], { delimiter: separator, record_delimiter: end });
+    return `${text}${text.endsWith("\n") ? "" : end}${line}`;
+  });
   return key;
 }
 
@@ -320,18 +315,11 @@ function rowFault(
     : `${shown(bad.slice(0, 50))} is too long, or has signs that cannot be seen`;
 }
 
-function writableText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw refusal(file, error);
-  }
-}
-
 /** Whole or not at all: the daemon may read it at any time. @throws ConfigurationError */
-function replace(file: string, text: string): void {
+function extend(file: string, extended: (text: string) => string): void {
   const unfinished = `${file}.${process.pid}.tmp`;
   try {
+    const text = extended(readFileSync(file, "utf8"));
     // Mode and owner of the file stay as they were.
     copyFileSync(file, unfinished);
     chmodSync(unfinished, statSync(file).mode & 0o777);
@@ -339,13 +327,10 @@ function replace(file: string, text: string): void {
     renameSync(unfinished, file);
   } catch (error) {
     rmSync(unfinished, { force: true });
-    throw refusal(file, error);
+    throw new ConfigurationError(
+      `The table ${file} cannot be written (${causeOf(error)}).`,
+      "Let the service's user write in the folder of the tables, or add the row by hand.",
+      error,
+    );
   }
 }
-
-const refusal = (file: string, error: unknown): ConfigurationError =>
-  new ConfigurationError(
-    `The table ${file} cannot be written (${causeOf(error)}).`,
-    "Let the service's user write in the folder of the tables, or add the row by hand.",
-    error,
-  );
