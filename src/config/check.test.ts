@@ -134,8 +134,8 @@ flows:
   ]);
 });
 
-/** With books in Tryton, and a setting more of them. */
-const withBooks = (more = ""): string =>
+/** With books in Tryton. */
+const withBooks = (): string =>
   changed(
     "\nflows:",
     `
@@ -146,7 +146,6 @@ const withBooks = (more = ""): string =>
     user: fuelbridge
     password: \${CANARY}
     company: Prairie Fuel
-    ${more}
     accounts: { receivable: "1", payable: "2", revenue: "3", expense: "4" }
     paymentMethod: Bank
 flows:`,

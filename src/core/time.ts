@@ -97,14 +97,11 @@ function winterOffset(timeZone: string): number {
   return Number(`${sign}${hours}`);
 }
 
-const isKnown = (timeZone: string): boolean => nameOf(timeZone) !== null;
-
-/** The name that stands for all names of a zone; null: there is none such. */
-function nameOf(timeZone: string): string | null {
+function isKnown(timeZone: string): boolean {
   try {
-    return new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone;
+    return new Intl.DateTimeFormat("en", { timeZone }) !== null;
   } catch {
-    return null;
+    return false;
   }
 }
 
