@@ -83,6 +83,8 @@ const sum = (records: readonly Members[], ...members: readonly string[]): Decima
       .filter(isDecimal),
   );
 
+const inGallons = ({ unit, unitCode }: Members): boolean => (unitCode ?? unit) === "gal";
+
 async function platformSide(
   store: Store,
   world: Side,
@@ -114,7 +116,6 @@ async function platformSide(
     );
   };
   const ordered = among(orders, "orders");
-  const inGallons = ({ unit, unitCode }: Members): boolean => (unitCode ?? unit) === "gal";
   const delivered = among(tickets, "delivery-tickets");
   const paid = own("paid-invoices", "invoice-payment").filter(({ status }) => status === "PAID");
   // Of the terminals and products that the ERP has priced; the platform holds others besides.
@@ -224,7 +225,7 @@ async function exportedByErp(
   const paid = await delivered("paid-invoices", "customer-invoices", {
     heads: "paid-invoices*.csv",
   });
-  const fuel = rowsIn(invoices, "lines").filter(({ unit }) => unit === "gal");
+  const fuel = rowsIn(invoices, "lines").filter(inGallons);
   const totals = {
     customers: counted(await delivered("customers", "customers", "customers*.csv")),
     suppliers: counted(await delivered("suppliers", "suppliers", "suppliers*.csv")),
