@@ -99,7 +99,7 @@ function winterOffset(timeZone: string): number {
 
 function isKnown(timeZone: string): boolean {
   try {
-    return new Intl.DateTimeFormat("en", { timeZone }) !== null;
+    return Boolean(new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone);
   } catch {
     return false;
   }
