@@ -2,7 +2,15 @@
  * An ERP that exchanges files, in the table of fates: lists of its own, which it exports whole whenever something in them
  * has changed, and a folder that it imports from. What it does with an imported document nobody sees.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { openBooksSite } from "../support/books-site.ts";
@@ -133,6 +141,8 @@ function sideOf(
     },
     cutWrite: async () => {
       const folder = join(erp, "import", name);
+      // Two kinds of documents may go into it.
+      if (existsSync(`${folder}.away`)) return;
       renameSync(folder, `${folder}.away`);
       writeFileSync(folder, "");
       repair.push(() => {
