@@ -158,11 +158,14 @@ export interface Reading {
 
 const NAME = "company";
 
-/** Null: there was no session yet. */
-export function toldIn(notebook: Notebook | undefined): Told | null {
-  const text = notebook?.get(NAME) ?? null;
-  return text === null ? null : (Told.safeParse(JSON.parse(text)).data ?? null);
+/** What a notebook has under a name; null: nothing, or something in another form. */
+export function keptIn<T>(notebook: Notebook | undefined, name: string, schema: z.ZodType<T>) {
+  const text = notebook?.get(name) ?? null;
+  return text === null ? null : (schema.safeParse(JSON.parse(text)).data ?? null);
 }
+
+/** Null: there was no session yet. */
+export const toldIn = (notebook: Notebook | undefined): Told | null => keptIn(notebook, NAME, Told);
 
 /** Asks for the lists and stores them. @throws LedgerError when the session ended meanwhile, StorageError */
 export async function tell(

@@ -9,6 +9,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import type { Notebook, Presence } from "../../src/core/contract.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
+import { keptIn } from "./examine.ts";
 import { type Asked, isOf, repliesIn } from "./qbxml.ts";
 import { hresultOf, NOT_HERE, WRONG_PASSWORD } from "./status.ts";
 
@@ -68,9 +69,11 @@ export class Mailbox {
   #visit: Visit | null;
   /** The ticket of the live session; null: nobody is there. */
   #ticket: string | null = null;
-  #absence: Absence;
+  /** Why nobody is there. */
+  absence: Absence;
   #lastError = "";
-  #sessions = 0;
+  /** Sessions that there were, the open one included. */
+  sessions = 0;
   readonly #waiting: Question[] = [];
   #handed: Question | null = null;
   #answered = 0;
@@ -83,25 +86,14 @@ export class Mailbox {
 
   constructor(given: Given) {
     this.#given = given;
-    const text = given.notebook?.get(SESSION) ?? null;
-    this.#visit = text === null ? null : (Visit.safeParse(JSON.parse(text)).data ?? null);
-    this.#absence = absent(
+    this.#visit = keptIn(given.notebook, SESSION, Visit);
+    this.absence = absent(
       this.lastAt === null ? "the Web Connector has never called" : lastSession(this.lastAt),
     );
   }
 
   get isOpen(): boolean {
     return this.#ticket !== null;
-  }
-
-  /** How many there were, the open one included. */
-  get sessions(): number {
-    return this.#sessions;
-  }
-
-  /** Why nobody is there. */
-  get absence(): Absence {
-    return this.#absence;
   }
 
   /** When somebody was last here, ISO 8601 UTC; null: never. */
@@ -141,7 +133,7 @@ export class Mailbox {
 
   refuse(message: string, next: string): void {
     if (this.isOpen) return;
-    this.#absence = { message, next, isCredentials: true, isUsual: false };
+    this.absence = { message, next, isCredentials: true, isUsual: false };
     this.#stir();
   }
 
@@ -166,7 +158,7 @@ export class Mailbox {
 
   /** Resolves when somebody is there, or was refused, or after `ms`. */
   expect(ms: number, signal: AbortSignal): Promise<void> {
-    return this.#until(() => this.isOpen || this.#absence.isCredentials || signal.aborted, ms);
+    return this.#until(() => this.isOpen || this.absence.isCredentials || signal.aborted, ms);
   }
 
   /** `sendRequestXML`: the next question; empty: none is there. @throws StorageError */
@@ -213,7 +205,7 @@ export class Mailbox {
       this.#answered++;
       handed.resolve(response);
     } else {
-      const { sort, says } = said(hresult, message);
+      const { sort, says } = hresultOf(hresult, message);
       const isUnread = sort === "parse";
       const code = isUnread ? hresult.trim().toLowerCase() : null;
       handed.reject(new LedgerError(isUnread ? "answered" : "torn", says, { code }));
@@ -269,7 +261,7 @@ export class Mailbox {
 
   #open(ticket: string): void {
     this.#ticket = ticket;
-    this.#sessions++;
+    this.sessions++;
     this.#lastError = "";
     this.#answered = 0;
     this.#lastAskedAt = this.#given.now();
@@ -285,7 +277,7 @@ export class Mailbox {
   }
 
   #fail(hresult: string, message: string): number {
-    const { says, next } = said(hresult, message);
+    const { says, next } = hresultOf(hresult, message);
     this.#end(says, { message: says, next, isCredentials: false, isUsual: false });
     this.#lastError = `${says}. ${next}`;
     return -1;
@@ -304,7 +296,7 @@ export class Mailbox {
     this.#ticket = null;
     // Who waits with this ticket (NoOp) is told that it is over.
     this.#lastError = "";
-    this.#absence = absence;
+    this.absence = absence;
     this.#tear(`${why}, and the answer did not come`);
     for (const question of this.#waiting.splice(0)) question.reject(this.#notHere());
     this.#stir();
@@ -317,7 +309,7 @@ export class Mailbox {
   }
 
   #notHere(): LedgerError {
-    const { message, isCredentials } = this.#absence;
+    const { message, isCredentials } = this.absence;
     const code = isCredentials ? WRONG_PASSWORD : NOT_HERE;
     return new LedgerError("answered", message, { code });
   }
@@ -383,14 +375,6 @@ function answers(response: string, id: string): boolean {
 
 /** No `hresult`, or that of success. */
 const DONE = /^(?:(?:0x)?0+)?$/i;
-
-function said(hresult: string, message: string) {
-  const known = hresultOf(hresult);
-  return {
-    ...known,
-    says: `${known.means} (${hresult}${message === "" ? "" : `: ${message}`})`,
-  };
-}
 
 const stopped = (): LedgerError => new LedgerError("not-sent", "it was told to stop");
 

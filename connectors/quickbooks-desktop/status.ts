@@ -96,11 +96,14 @@ const HRESULTS: Readonly<Record<string, readonly [means: string, next: string, s
   ],
 };
 
-/** What it means, and what a person at that machine should do. @param code as it came: hexadecimal digits in any case */
-export function hresultOf(code: string) {
+/**
+ * What it means, in words for people, and what a person at that machine should do.
+ * @param code as it came: hexadecimal digits in any case @param message what came with it
+ */
+export function hresultOf(code: string, message = "") {
   const [means, next, sort = "unknown"] = HRESULTS[code.trim().toLowerCase()] ?? [
     "QuickBooks or the Web Connector failed",
     "Read the Web Connector's log (View Log) and qbsdklog.txt on that machine.",
   ];
-  return { means, next, sort };
+  return { means, next, sort, says: `${means} (${code}${message === "" ? "" : `: ${message}`})` };
 }

@@ -147,44 +147,37 @@ async function askTokens(
   config: QuickbooksOnlineConfig,
   form: Readonly<Record<string, string>>,
   now: Date,
-): Promise<Omit<Stored, "company" | "authorisedAt">> {
+) {
   const { origin, pathname } = new URL(addressesOf(config).tokenUrl);
   const http = openHttp({ origin, connections: 1, headersMs: TOKEN_MS, bodyMs: TOKEN_MS });
   const basic = Buffer.from(`${config.clientId}:${config.clientSecret}`).toString("base64");
-  try {
-    const answer = await http.ask({
-      method: "POST",
-      path: pathname,
-      headers: {
-        authorization: `Basic ${basic}`,
-        accept: "application/json",
-        "content-type": "application/x-www-form-urlencoded",
-      },
-      body: new URLSearchParams(form).toString(),
-      signal: AbortSignal.timeout(TOKEN_MS),
-    });
-    const old = form["refresh_token"] ?? null;
-    return told(answer.status, await answer.text(ANSWER_BYTES), now, old);
-  } catch (error) {
-    // Nothing of a document has left this machine.
-    if (error instanceof TransportError)
-      throw new LedgerError("not-sent", `no new token: ${error.message}`, { cause: error });
-    throw error;
-  } finally {
-    await http.close();
-  }
-}
-
-function told(
-  status: number,
-  text: string,
-  now: Date,
-  old: string | null,
-): Omit<Stored, "company" | "authorisedAt"> {
-  const json = parsed(text);
+  const asked = {
+    method: "POST",
+    path: pathname,
+    headers: {
+      authorization: `Basic ${basic}`,
+      accept: "application/json",
+      "content-type": "application/x-www-form-urlencoded",
+    },
+    body: new URLSearchParams(form).toString(),
+    signal: AbortSignal.timeout(TOKEN_MS),
+  } as const;
+  const { status, json } = await (async () => {
+    try {
+      const told = await http.ask(asked);
+      return { status: told.status, json: parsed(await told.text(ANSWER_BYTES)) };
+    } catch (error) {
+      // Nothing of a document has left this machine.
+      if (error instanceof TransportError)
+        throw new LedgerError("not-sent", `no new token: ${error.message}`, { cause: error });
+      throw error;
+    } finally {
+      await http.close();
+    }
+  })();
   const answer = Answer.safeParse(json).data;
-  const refreshToken = answer?.refresh_token ?? old;
-  if (status !== 200 || answer === undefined || refreshToken === null) {
+  const refreshToken = answer?.refresh_token ?? form["refresh_token"];
+  if (status !== 200 || answer === undefined || refreshToken === undefined) {
     const code = Told.safeParse(json).data?.error ?? null;
     const message = `no new token: HTTP ${status}${code === null ? "" : ` ${code}`}`;
     // Of a gateway that fails nothing follows: it is asked again.
