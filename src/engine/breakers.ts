@@ -8,75 +8,52 @@ import type { Breaker, Policy } from "../core/outcome.ts";
 import type { Raise } from "../core/request.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 
-interface Habit {
-  /** How long until one try is made all the same, unless we were told; null: a person must clear it. */
-  readonly retryMs: number | null;
-  /** Said where whoever answered advises nothing: of any endpoint. `scope`: what is stopped. */
-  readonly next: (scope: string) => string;
-}
-
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-const habits: Readonly<Record<string, Habit>> = {
-  credentials: {
-    retryMs: 5 * MINUTE,
-    next: (scope) =>
-      `Check the credentials of "${scope}" in the configuration; they are tried again every 5 minutes.`,
-  },
-  scope: {
-    retryMs: 15 * MINUTE,
-    next: (scope) =>
-      `Give fuelbridge the right at "${scope}" that the message names; it is tried again every 15 minutes.`,
-  },
-  version: {
-    retryMs: 15 * MINUTE,
-    next: (scope) =>
-      `"${scope}" does not take requests of this version any more: update fuelbridge. It is tried again every 15 minutes.`,
-  },
-  quota: {
-    retryMs: 6 * 60 * MINUTE,
-    next: (scope) =>
-      `What "${scope}" allows is used up; work goes on by itself when it allows more. At once: \`fuelbridge release quota\`.`,
-  },
-  configuration: {
-    retryMs: 15 * MINUTE,
-    next: (scope) =>
-      `Check the address of "${scope}" in the configuration: something else answered; it is tried again every 15 minutes.`,
-  },
-  protocol: {
-    retryMs: 15 * MINUTE,
-    next: () => "This is a fault in fuelbridge: please report it.",
-  },
-  receiver: {
-    retryMs: MINUTE,
-    next: () => "See what its message says about the receiver; it is tried again every minute.",
-  },
-  "split-brain": {
-    retryMs: null,
-    next: () =>
-      "Somebody else sends for this company, or a device on the way sends every request twice: find it, then `fuelbridge release split-brain`.",
-  },
-  doubled: {
-    retryMs: null,
-    next: (scope) =>
-      `"${scope}" holds this document twice: have one removed, then \`fuelbridge release doubled\`.`,
-  },
-  restored: {
-    retryMs: null,
-    next: () =>
-      "Put exports that were read since the backup back to be read again, have every flow run, look at the quarantine, then `fuelbridge release restored`.",
-  },
-  endless: {
-    retryMs: DAY,
-    next: (scope) =>
-      `Report it to whoever looks after "${scope}". It is tried again by itself, ever more seldom; at once: \`fuelbridge release endless\`.`,
-  },
-  emptied: {
-    retryMs: 15 * MINUTE,
-    next: () =>
-      "Is it the right company or database, and may its user still read them? It goes on by itself once they are there. If its books are rightly without them: `fuelbridge release emptied`; they are then in the quarantine.",
-  },
-} satisfies Record<Breaker | "doubled" | "restored" | "emptied" | "endless", Habit>;
+
+type Stop = Breaker | "doubled" | "restored" | "emptied" | "endless";
+
+/** How long until one try is made all the same, unless we were told; null: a person must clear it. */
+const RETRIES_MS: Readonly<Record<Stop, number | null>> = {
+  credentials: 5 * MINUTE,
+  scope: 15 * MINUTE,
+  version: 15 * MINUTE,
+  quota: 6 * 60 * MINUTE,
+  configuration: 15 * MINUTE,
+  protocol: 15 * MINUTE,
+  receiver: MINUTE,
+  "split-brain": null,
+  doubled: null,
+  restored: null,
+  endless: DAY,
+  emptied: 15 * MINUTE,
+};
+
+/** Said where whoever answered advises nothing: of any endpoint. `{scope}`: what is stopped. */
+const ADVICE: Readonly<Record<Stop, string>> = {
+  credentials:
+    "Check the credentials of {scope} in the configuration; they are tried again every 5 minutes.",
+  scope:
+    "Give fuelbridge the right at {scope} that the message names; it is tried again every 15 minutes.",
+  version:
+    "{scope} does not take requests of this version any more: update fuelbridge. It is tried again every 15 minutes.",
+  quota:
+    "What {scope} allows is used up; work goes on by itself when it allows more. At once: `fuelbridge release quota`.",
+  configuration:
+    "Check the address of {scope} in the configuration: something else answered; it is tried again every 15 minutes.",
+  protocol: "This is a fault in fuelbridge: please report it.",
+  receiver: "See what its message says about the receiver; it is tried again every minute.",
+  "split-brain":
+    "Somebody else sends for this company, or a device on the way sends every request twice: find it, then `fuelbridge release split-brain`.",
+  doubled:
+    "{scope} holds this document twice: have one removed, then `fuelbridge release doubled`.",
+  restored:
+    "Put exports that were read since the backup back to be read again, have every flow run, look at the quarantine, then `fuelbridge release restored`.",
+  endless:
+    "Report it to whoever looks after {scope}. It is tried again by itself, ever more seldom; at once: `fuelbridge release endless`.",
+  emptied:
+    "Is it the right company or database, and may its user still read them? It goes on by itself once they are there. If its books are rightly without them: `fuelbridge release emptied`; they are then in the quarantine.",
+};
 
 export interface Trip {
   readonly breaker: string;
@@ -95,12 +72,12 @@ export function trip(engine: Engine, { breaker, scope, detail, waitMs, next }: T
   const isTold = engine.store.journal
     .breakers()
     .some((one) => one.breaker === breaker && one.scope === scope && (one.retryMs ?? now) > now);
-  const habit = habits[breaker] ?? { retryMs: 5 * MINUTE, next: () => "See the log." };
+  const isKnown = Object.hasOwn(RETRIES_MS, breaker);
+  const ownMs = isKnown ? RETRIES_MS[breaker as Stop] : 5 * MINUTE;
   const retryMs =
-    habit.retryMs === null
-      ? null
-      : Math.min(now + (waitMs ?? habit.retryMs), latestRetry(breaker, now));
-  const advice = next ?? habit.next(scope);
+    ownMs === null ? null : Math.min(now + (waitMs ?? ownMs), latestRetry(breaker, now));
+  const usual = isKnown ? ADVICE[breaker as Stop] : "See the log.";
+  const advice = next ?? usual.replace("{scope}", () => `"${scope}"`);
   engine.store.journal.trip({
     breaker,
     scope,
@@ -169,7 +146,7 @@ export function endIdleStops(engine: Engine): void {
   for (const [scope, all] of Map.groupBy(stops, (stop) => stop.scope)) {
     const isTried = ({ breaker, retryMs }: (typeof all)[number]): boolean =>
       // It is inspection that tries it.
-      breaker === ("emptied" satisfies keyof typeof habits) || (retryMs ?? 0) > now;
+      breaker === ("emptied" satisfies Stop) || (retryMs ?? 0) > now;
     if (all.some(isTried) || flows.some((flow) => wouldTry(engine, flow, scope))) continue;
     const detail = `${scope}: nothing is left that it holds up (${all.map(({ message }) => message).join("; ")})`;
     store.transaction(() => {

@@ -5,6 +5,7 @@
 import type { Linked, Memory, Outgoing, Sink } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { idempotencyKey } from "../core/keys.ts";
+import type { Fault } from "../core/record.ts";
 import { later, type Moment } from "../core/time.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
 import { advance, type Event, isFinal, nextAction, type Raise } from "../core/request.ts";
@@ -148,17 +149,10 @@ async function send(
   );
   const shared = carried.length > 1;
   const event: Event = { type: "answer", at: clock.now(), answer, chance: clock.chance(), shared };
+  const each = answer.outcome === "refused" ? carried.map(() => REFUSED_WITH_OTHERS) : answer.each;
   const next = await store.together(() => {
-    const each =
-      answer.outcome === "refused" ? carried.map(() => REFUSED_WITH_OTHERS) : answer.each;
-    const parts = partsOf(carried, each);
-    return apply(
-      engine,
-      flow,
-      moved(engine, flow, sending, event, told(answer), parts),
-      carried,
-      answer,
-    );
+    const after = moved(engine, flow, sending, event, told(answer), partsOf(carried, each));
+    return apply(engine, flow, after, carried, answer);
   });
   if (next.machine.state === "done") clearBreakers(engine, scopes);
   return next;
@@ -187,16 +181,9 @@ async function read(
 ): Promise<StoredRequest> {
   const { store, clock } = engine;
   const carried = store.requests.carried(request.request);
+  const begin = { type: "preflight", at: clock.now() } as const;
   const looking = preflight
-    ? await store.together(() =>
-        moved(
-          engine,
-          flow,
-          request,
-          { type: "preflight", at: clock.now() },
-          "before the first send",
-        ),
-      )
+    ? await store.together(() => moved(engine, flow, request, begin, "before the first send"))
     : request;
   const memory = memoryOf(engine, flow, carried);
   const finding = await flow.sink.find(outgoing(looking, carried), never, memory);
@@ -255,10 +242,8 @@ function renew(engine: Engine, flow: Flow, request: StoredRequest): StoredReques
     const event = { type: "renew", at: clock.now() } as const;
     const after = moved(engine, flow, request, event, "the key is too old");
     const carried = store.requests.carried(request.request);
-    return apply(engine, flow, after, carried, {
-      found: "none",
-      detail: "all its keys have grown too old",
-    });
+    const finding = { found: "none", detail: "all its keys have grown too old" } as const;
+    return apply(engine, flow, after, carried, finding);
   });
 }
 
@@ -326,23 +311,15 @@ function apply(
     case "rejected":
       bisectRefused(flow.sink, engine.store, request.request, carried);
       if (carried.length === 1)
-        for (const one of carried)
-          deliveries.quarantine(
-            one.delivery,
-            { number: null, fault: refusedBecause(cause, request.machine.said) },
-            at,
-          );
+        forPerson(engine, carried, refusedBecause(cause, request.machine.said), at);
       break;
     case "cancelled":
       for (const one of carried) deliveries.reopen(one.delivery);
       break;
     case "manual": {
       if (carried.length > 1) return takeApart(engine, flow, request, carried);
-      for (const one of carried) {
-        const looked = request.machine.firstSentWallMs === null;
-        const fault = looked ? taken(cause) : undecided(cause);
-        deliveries.quarantine(one.delivery, { number: null, fault }, at);
-      }
+      const looked = request.machine.firstSentWallMs === null;
+      forPerson(engine, carried, looked ? taken(cause) : undecided(cause), at);
       break;
     }
     case "ready":
@@ -352,6 +329,16 @@ function apply(
       break;
   }
   return request;
+}
+
+function forPerson(
+  { store }: Engine,
+  carried: readonly Carried[],
+  fault: Fault,
+  atMs: number,
+): void {
+  for (const { delivery } of carried)
+    store.deliveries.quarantine(delivery, { number: null, fault }, atMs);
 }
 
 /** Of several documents a person decides about those that it is about; each is looked for by itself. */

@@ -285,39 +285,38 @@ const NAMED = 20;
 
 type Delay = Pick<Late, "code" | "message" | "next" | "expected">;
 
-const TURN: Delay = { code: "turn", message: "", next: "", expected: false };
+const delay = (code: LateCode, message: string, next: string, expected = false): Delay => ({
+  code,
+  message,
+  next,
+  expected,
+});
+
+const TURN = delay("turn", "", "");
 
 /** What keeps all of the flow. */
 function whole(engine: Engine, flow: Flow, { stops }: Asking): Delay | null {
-  if (flow.paused)
-    return {
-      code: "paused",
-      message: "the flow is paused",
-      next: howToGoOn(engine, flow),
-      expected: true,
-    };
+  if (flow.paused) return delay("paused", "the flow is paused", howToGoOn(engine, flow), true);
   const scopes = [endpointOf(flow.to), flow.sink.operation];
   const stop = stops.find(({ breaker, scope }) => breaker === RESTORED || scopes.includes(scope));
   if (stop === undefined) return null;
   const { message, next } = stopped(stop);
-  return { code: "stopped", message, next, expected: true };
+  return delay("stopped", message, next, true);
 }
 
 function ofRequest({ state, said }: Unended): Delay {
   if (state === "unknown" || state === "sending")
-    return {
-      code: "unknown",
-      message: `it was sent, and nobody knows yet whether it arrived: ${said ?? "no answer came"}`,
-      next: "It is looked for by itself and never sent again unread. If this stays, see why the receiver cannot be read.",
-      expected: false,
-    };
+    return delay(
+      "unknown",
+      `it was sent, and nobody knows yet whether it arrived: ${said ?? "no answer came"}`,
+      "It is looked for by itself and never sent again unread. If this stays, see why the receiver cannot be read.",
+    );
   if (said === null) return TURN;
-  return {
-    code: "put-off",
-    message: `it is tried again and again, and the receiver puts it off: ${said}`,
-    next: "Do at the receiver what it says. It goes on by itself once the receiver takes it.",
-    expected: false,
-  };
+  return delay(
+    "put-off",
+    `it is tried again and again, and the receiver puts it off: ${said}`,
+    "Do at the receiver what it says. It goes on by itself once the receiver takes it.",
+  );
 }
 
 /** Another document under its number may be a person's. */
@@ -325,12 +324,11 @@ function ofPending({ store }: Engine, { mapping }: Flow, text: string): Delay {
   const number = numberOf(mapping, text);
   const live = number === null ? null : store.requests.live(mapping.kind, number);
   if (live?.machine.state !== "manual") return TURN;
-  return {
-    code: "held",
-    message: `another ${mapping.kind} ${number} waits for a person, who decides about this one, too`,
-    next: `Decide about the other one first: fuelbridge trace ${number}`,
-    expected: false,
-  };
+  return delay(
+    "held",
+    `another ${mapping.kind} ${number} waits for a person, who decides about this one, too`,
+    `Decide about the other one first: fuelbridge trace ${number}`,
+  );
 }
 
 function numberOf(mapping: Flow["mapping"], text: string): string | null {
@@ -344,26 +342,21 @@ function numberOf(mapping: Flow["mapping"], text: string): string | null {
 }
 
 function turnOf(late: Late, isMoving: boolean, works: boolean): Late {
-  if (isMoving)
-    return {
-      ...late,
-      code: "queue",
-      message: "others of the flow go out before it: its turn comes",
-      next: "Nobody need do anything while they go out.",
-      expected: true,
-    };
-  return works
-    ? {
-        ...late,
-        message: "nothing of the flow went out for a quarter of an hour, and no stop says why",
-        next: "Look at the log. `fuelbridge now` has the flow try at once; if it stays so, report it.",
-      }
-    : {
-        ...late,
-        message: "the daemon does not run",
-        next: "Start it with `fuelbridge run`.",
-      };
+  return { ...late, ...(isMoving ? QUEUE : works ? STANDS : NO_DAEMON) };
 }
+
+const QUEUE = delay(
+  "queue",
+  "others of the flow go out before it: its turn comes",
+  "Nobody need do anything while they go out.",
+  true,
+);
+const STANDS = delay(
+  "turn",
+  "nothing of the flow went out for a quarter of an hour, and no stop says why",
+  "Look at the log. `fuelbridge now` has the flow try at once; if it stays so, report it.",
+);
+const NO_DAEMON = delay("turn", "the daemon does not run", "Start it with `fuelbridge run`.");
 
 function summed(alike: readonly (Delay & { sinceMs: number; count: number })[]): Late {
   const oldest = alike.reduce((one, other) => (other.sinceMs < one.sinceMs ? other : one));
@@ -419,28 +412,28 @@ export interface OpenStop {
   readonly next: string;
 }
 
-const stopped = ({ breaker, scope, message, next }: OpenStop): Omit<Reason, "flow"> => ({
-  code: "stopped",
-  count: null,
-  message: `stopped (${breaker}, ${scope}): ${message}`,
-  next,
-  held: false,
-});
+const reason = (
+  code: ReasonCode,
+  message: string,
+  next: string,
+  { count = null, held = false }: Partial<Pick<Reason, "count" | "held">> = {},
+): Omit<Reason, "flow"> => ({ code, count, message, next, held });
+
+const stopped = ({ breaker, scope, message, next }: OpenStop): Omit<Reason, "flow"> =>
+  reason("stopped", `stopped (${breaker}, ${scope}): ${message}`, next);
 
 function notRead({ store }: Engine, { name, paused }: Flow): ReturnType<Finder> {
   const row = store.flows.find(name);
   if (paused) return null;
   if (row === null || row.last_run_ms === null)
-    return {
-      code: "never-read",
-      count: null,
-      message: "its source was never read",
-      next: "Start `fuelbridge run`, or `fuelbridge once`.",
-      held: false,
-    };
-  if (row.last_error === null) return null;
-  const { last_error: message, last_error_next: next } = row;
-  return { code: "unread", count: null, message, next: next ?? "", held: false };
+    return reason(
+      "never-read",
+      "its source was never read",
+      "Start `fuelbridge run`, or `fuelbridge once`.",
+    );
+  return row.last_error === null
+    ? null
+    : reason("unread", row.last_error, row.last_error_next ?? "");
 }
 
 /** Something lies there and is not read (a file without rights, or a larger one than its source takes), or was refused. */
@@ -450,13 +443,9 @@ function blockedFiles({ store }: Engine, { flow, paused }: Flow): ReturnType<Fin
   const behind = [first, ...others].reduce((sum, { behind: { count } }) => sum + count, 0);
   const alike = others.length === 0 ? "" : `, and ${others.length} more like it`;
   const waits = behind === 0 ? "" : `; ${behind} behind it ${behind === 1 ? "waits" : "wait"}`;
-  return {
-    code: "unread",
-    count: others.length + 1,
-    message: `${first.what} ${fateOf({ ...first.fault, ...first })}: ${first.fault.message.replace(/\.$/, "")}${alike}${waits}`,
-    next: first.fault.next,
-    held: false,
-  };
+  const why = `${fateOf({ ...first.fault, ...first })}: ${first.fault.message.replace(/\.$/, "")}`;
+  const message = `${first.what} ${why}${alike}${waits}`;
+  return reason("unread", message, first.fault.next, { count: others.length + 1 });
 }
 
 function pending({ store }: Engine, { flow }: Flow): ReturnType<Finder> {
@@ -465,13 +454,12 @@ function pending({ store }: Engine, { flow }: Flow): ReturnType<Finder> {
   const requests = store.requests.openCount(flow);
   if (notSent + requests === 0) return null;
   const count = notSent + (counts.get("frozen") ?? 0) || requests;
-  return {
-    code: "pending",
-    count,
-    message: `${count === 1 ? "1 document is" : `${count} documents are`} not delivered yet`,
-    next: "They go by themselves while `fuelbridge run` works, once nothing named here stops them.",
-    held: false,
-  };
+  return reason(
+    "pending",
+    `${count === 1 ? "1 document is" : `${count} documents are`} not delivered yet`,
+    "They go by themselves while `fuelbridge run` works, once nothing named here stops them.",
+    { count },
+  );
 }
 
 /** How a paused flow goes on: as it was paused. What attaches to documents goes on with the flow of these. */
@@ -485,24 +473,19 @@ export function howToGoOn({ store }: Engine, { name, attachesTo }: Flow): string
 
 function paused(engine: Engine, flow: Flow): ReturnType<Finder> {
   if (!flow.paused) return null;
-  return {
-    code: "paused",
-    count: null,
-    message: "paused: nothing is read or sent",
-    next: howToGoOn(engine, flow),
-    held: true,
-  };
+  const next = howToGoOn(engine, flow);
+  return reason("paused", "paused: nothing is read or sent", next, { held: true });
 }
 
 function waiting({ store }: Engine, { flow }: Flow): ReturnType<Finder> {
   const waits = store.waits.ofFlow(flow);
   if (waits === null) return null;
   const { count, untilMs } = waits;
-  return {
-    code: "waits",
-    count,
-    message: `${count === 1 ? "1 document waits" : `${count} documents wait`} for payments, until ${new Date(untilMs).toISOString()} at the latest`,
-    next: "Nobody need do anything: what is not paid by then is settled as one.",
-    held: true,
-  };
+  const documents = count === 1 ? "1 document waits" : `${count} documents wait`;
+  return reason(
+    "waits",
+    `${documents} for payments, until ${new Date(untilMs).toISOString()} at the latest`,
+    "Nobody need do anything: what is not paid by then is settled as one.",
+    { count, held: true },
+  );
 }

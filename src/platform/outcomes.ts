@@ -67,35 +67,25 @@ function successOf(
 
 /** 409 has many meanings: the code decides, never the status alone. */
 function nameOf(status: number, { code, kind }: Failure): AnswerName {
-  switch (status) {
-    case 400:
-      return code === "IDEMPOTENCY_KEY_REQUIRED" ? "key-missing" : "invalid";
-    case 401:
-      return "unauthorised";
-    case 403:
-      return "forbidden";
-    case 404:
-      return "not-found";
-    case 408:
-    case 425:
-      return "undecided";
-    case 409:
-      return CONFLICTS[code] ?? "conflict";
-    case 410:
-      return "retired";
-    case 429:
-      return isMonthly(code, kind) ? "month-spent" : "slow-down";
-    case 504:
-      return "timed-out";
-    case 307:
-    case 308:
-      return "moved";
-    default:
-  }
-  if (status >= 500) return "failed";
-  if (status >= 400) return "unsupported";
-  return "moved-maybe-done";
+  if (status === 400) return code === "IDEMPOTENCY_KEY_REQUIRED" ? "key-missing" : "invalid";
+  if (status === 409) return CONFLICTS[code] ?? "conflict";
+  if (status === 429) return isMonthly(code, kind) ? "month-spent" : "slow-down";
+  const other = status >= 500 ? "failed" : status >= 400 ? "unsupported" : "moved-maybe-done";
+  return STATUSES[status] ?? other;
 }
+
+/** Those whose code says no more. */
+const STATUSES: Readonly<Record<number, AnswerName>> = {
+  307: "moved",
+  308: "moved",
+  401: "unauthorised",
+  403: "forbidden",
+  404: "not-found",
+  408: "undecided",
+  410: "retired",
+  425: "undecided",
+  504: "timed-out",
+};
 
 const isMonthly = (code: string, kind: string): boolean =>
   code === "MONTHLY_CAP_EXCEEDED" || kind === "quota";

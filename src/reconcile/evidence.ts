@@ -9,7 +9,7 @@ import { inWords } from "../ledger/compare.ts";
 import { sides } from "./case.ts";
 import { agreementJournal, periodJournal } from "./journal.ts";
 import type { Report } from "./report.ts";
-import type { RecordRow } from "./rows.ts";
+import type { CaseRow, RecordRow } from "./rows.ts";
 
 /** What a pack is about, beside its report. */
 export interface EvidenceAbout {
@@ -145,62 +145,41 @@ const recordsCsv = ({ cases }: Report): string =>
 
 // One row per case, for spreadsheets.
 
-const CASE_COLUMNS = [
-  "case",
-  "bucket",
-  "kind",
-  "number",
-  "party",
-  "date",
-  "within_period",
-  "began",
-  "platform_ids",
-  "books_ids",
-  "platform_amount",
-  "books_amount",
-  "platform_open",
-  "books_open",
-  "platform_gallons",
-  "books_gallons",
-  "differences",
-  "cause",
-  "explanation",
-  "next",
-  "perhaps",
-] as const;
-
-/** In the order of the report: differences first. Amounts in the company's currency; gallons of orders and tickets. */
-export function asCsv(report: Report): string {
-  const rows = report.cases.map((row): Record<(typeof CASE_COLUMNS)[number], string> => ({
-    case: row.case,
-    bucket: row.bucket,
-    kind: row.kind,
-    number: guarded(row.number),
-    party: guarded(row.party ?? ""),
-    date: row.day ?? "",
-    within_period: row.within ? "yes" : "no",
-    began: row.began,
-    platform_ids: guarded(idsOf(row.records.platform)),
-    books_ids: guarded(idsOf(row.records.books)),
-    platform_amount: row.amount.platform,
-    books_amount: row.amount.books,
-    platform_open: row.open.platform,
-    books_open: row.open.books,
-    platform_gallons: row.gallons.platform,
-    books_gallons: row.gallons.books,
-    differences: guarded(
-      row.differences
+const CASE_COLUMNS: Readonly<Record<string, (row: CaseRow) => string>> = {
+  case: (row) => row.case,
+  bucket: ({ bucket }) => bucket,
+  kind: ({ kind }) => kind,
+  number: ({ number }) => guarded(number),
+  party: ({ party }) => guarded(party ?? ""),
+  date: ({ day }) => day ?? "",
+  within_period: ({ within }) => (within ? "yes" : "no"),
+  began: ({ began }) => began,
+  platform_ids: ({ records }) => guarded(idsOf(records.platform)),
+  books_ids: ({ records }) => guarded(idsOf(records.books)),
+  platform_amount: ({ amount }) => amount.platform,
+  books_amount: ({ amount }) => amount.books,
+  platform_open: ({ open }) => open.platform,
+  books_open: ({ open }) => open.books,
+  platform_gallons: ({ gallons }) => gallons.platform,
+  books_gallons: ({ gallons }) => gallons.books,
+  differences: ({ kind, differences }) =>
+    guarded(
+      differences
         .map(({ field, platform, books }) =>
-          inWords(row.kind, { field, expected: platform, held: books }, SIDES),
+          inWords(kind, { field, expected: platform, held: books }, SIDES),
         )
         .join("; "),
     ),
-    cause: row.cause?.code ?? "",
-    explanation: guarded(row.cause?.message ?? ""),
-    next: guarded(row.cause?.next ?? ""),
-    perhaps: guarded(row.suspects.join("; ")),
-  }));
-  return stringify(rows, { header: true, columns: [...CASE_COLUMNS] });
+  cause: ({ cause }) => cause?.code ?? "",
+  explanation: ({ cause }) => guarded(cause?.message ?? ""),
+  next: ({ cause }) => guarded(cause?.next ?? ""),
+  perhaps: ({ suspects }) => guarded(suspects.join("; ")),
+};
+
+/** In the order of the report: differences first. Amounts in the company's currency; gallons of orders and tickets. */
+export function asCsv(report: Report): string {
+  const rows = report.cases.map((row) => Object.values(CASE_COLUMNS).map((of) => of(row)));
+  return stringify(rows, { header: true, columns: Object.keys(CASE_COLUMNS) });
 }
 
 const SIDES = { expected: "platform", held: "books" };

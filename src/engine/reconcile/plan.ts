@@ -82,16 +82,9 @@ export const isAskable = ({ platform, books, unasked }: KindPlan): boolean =>
 // What a reconciliation will ask of the platform, told before the first request: pages of its lists, by what is stored.
 
 /** Records on a page (specification part 4, P1). */
-const PAGE: Readonly<Record<HoldingKind, number>> = {
-  invoice: 100,
-  bill: 100,
-  payment: 100,
-  "bill-payment": 100,
-  order: 100,
-  ticket: 100,
-  party: 500,
-  price: 500,
-};
+const pageOf = (kind: HoldingKind): number => (isWhole(kind) ? 500 : 100);
+/** Kinds whose lists are read whole, twice. */
+const isWhole = (kind: HoldingKind): boolean => kind === "party" || kind === "price";
 /** Kinds of which a list can be asked for what has changed. */
 const BOUNDED: ReadonlySet<HoldingKind> = new Set(["invoice", "bill", "order", "ticket"]);
 /** Of orders and tickets: the walk that closes. */
@@ -113,9 +106,9 @@ export function costOf({ store }: Engine, plans: readonly KindPlan[], from: stri
       (count, { flow }) => count + store.sweeps.recordsSince(flow, hasVersions ? since : ""),
       0,
     );
-    const pages = Math.max(Math.ceil(records / PAGE[kind]), 1);
+    const pages = Math.max(Math.ceil(records / pageOf(kind)), 1);
     if (hasVersions) return sum + pages + (isGoodsHolding(kind) ? GOODS_EXTRAS : DOCUMENT_EXTRAS);
-    return sum + (kind === "party" || kind === "price" ? 2 * pages : pages);
+    return sum + (isWhole(kind) ? 2 * pages : pages);
   }, 0);
 }
 
@@ -133,7 +126,7 @@ export function deepCostOf(engine: Engine, endpoints: Endpoints, lateMs: number)
   const now = clock.now().wallMs;
   const pages = (flow: number, ms: number): number => {
     const since = new Date(now - ms).toISOString();
-    return Math.max(Math.ceil(store.sweeps.recordsSince(flow, since) / PAGE.invoice), 1);
+    return Math.max(Math.ceil(store.sweeps.recordsSince(flow, since) / pageOf("invoice")), 1);
   };
   return platformWalks(engine)
     .filter(({ flow }) => !compared.has(flow))

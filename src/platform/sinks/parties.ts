@@ -159,6 +159,17 @@ const isRecent = ({ createdAt }: Connection, { firstSentAt }: Outgoing): boolean
 
 const SHOWN_MAX = 20;
 
+const different = (
+  code: string,
+  detail: string,
+  next: string,
+  candidates: readonly string[],
+): Finding => ({
+  found: "different",
+  detail,
+  fault: { code, message: detail, next, candidates },
+});
+
 /** Nothing but the code says that one of these is the party. */
 function sameCode(
   companies: ReadonlyMap<string, string>,
@@ -167,16 +178,8 @@ function sameCode(
   const candidates = [...companies.keys()].slice(0, SHOWN_MAX);
   const shown = candidates.map((company) => `company ${company} ${companies.get(company)}`);
   const detail = `the platform has our code ${externalId} on a company that need not be "${name}": ${shown.join("; ")}`;
-  return {
-    found: "different",
-    detail,
-    fault: {
-      code: "same-code",
-      message: detail,
-      next: `Look there. If it is this firm, resolve this with --receiver-id and its id; if it is another firm with the same code, retry this: "${name}" gets a company of its own.`,
-      candidates,
-    },
-  };
+  const next = `Look there. If it is this firm, resolve this with --receiver-id and its id; if it is another firm with the same code, retry this: "${name}" gets a company of its own.`;
+  return different("same-code", detail, next, candidates);
 }
 
 /** Its code was changed in the ERP, or it is there twice: a second company would be made of one firm. */
@@ -189,16 +192,9 @@ function sameFirm(
     (companies.get(company) ?? []).map((one) => `${one.kind} ${one.number} (company ${company})`),
   );
   const detail = `"${name}" was delivered before with this name and address, as ${codes.join(" and ")}; now it comes as ${externalId}`;
-  return {
-    found: "different",
-    detail,
-    fault: {
-      code: "code-changed",
-      message: detail,
-      next: "Was its code changed in the ERP? Then resolve this with --receiver-id and the company's id: it goes on under its new code; correct the code on its connection on the platform, too. If these are two firms, or one is entered twice on purpose, retry this: it gets a company of its own.",
-      candidates,
-    },
-  };
+  const next =
+    "Was its code changed in the ERP? Then resolve this with --receiver-id and the company's id: it goes on under its new code; correct the code on its connection on the platform, too. If these are two firms, or one is entered twice on purpose, retry this: it gets a company of its own.";
+  return different("code-changed", detail, next, candidates);
 }
 
 /** The search finds parts of names; a connection tells no name. */
@@ -211,16 +207,9 @@ function maybeOurs(companies: readonly string[], name: string, among: Among): Fi
       ? `with "${name}" in the name and no id of ours`
       : `without an id of ours, connected since "${name}" was sent, and its search finds no such name`;
   const detail = `the platform has ${count} ${which}: ${shown}`;
-  return {
-    found: "different",
-    detail,
-    fault: {
-      code: "same-name",
-      message: detail,
-      next: "Look there. If one is this party, resolve this with --receiver-id and its id; if none is, retry this: the party is created.",
-      candidates,
-    },
-  };
+  const next =
+    "Look there. If one is this party, resolve this with --receiver-id and its id; if none is, retry this: the party is created.";
+  return different("same-name", detail, next, candidates);
 }
 
 const notTold = (connection: string, name: string): Finding => ({
