@@ -323,6 +323,7 @@ const taxRow = ({ id, number, tax }: Bill): Row => ({
   ID: `${id}-t`,
   "Invoice/ID": id,
   "Invoice/Number": number,
+  Description: "State Tax",
   Tax: "State Tax",
   Amount: tax.fixed(2),
 });
