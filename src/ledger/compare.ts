@@ -19,94 +19,44 @@ export type Ignore = Readonly<Partial<Record<HoldingKind, readonly Ignorable[]>>
  */
 type Group = "content" | "progress";
 
-interface Field {
-  readonly name: string;
-  readonly group: Group;
-  /** Undefined: not shown. */
-  readonly of: (facts: Facts) => string | Decimal | null | undefined;
-  /** When two values are one. Left out: when they are equal. */
-  readonly alike?: (ours: Value, theirs: Value) => boolean;
-}
-
-const day = (name: keyof NonNullable<Facts["days"]>, group: Group = "content"): Field => ({
-  name: `days.${name}`,
-  group,
-  of: ({ days }) => days?.[name],
-});
-const money = (name: keyof NonNullable<Facts["money"]>, group: Group = "content"): Field => ({
-  name: `money.${name}`,
-  group,
-  of: ({ money }) => money?.[name],
-});
-const word = (name: keyof NonNullable<Facts["words"]>): Field => ({
-  name,
-  group: "content",
-  of: ({ words }) => words?.[name],
-});
-const number: Field = { name: "number", group: "content", of: (facts) => facts.number };
-const state: Field = { name: "state", group: "progress", of: (facts) => facts.state };
-const party: Field = { name: "party", group: "content", of: (facts) => facts.party };
-
-const document: readonly Field[] = [
-  number,
-  party,
-  word("side"),
-  state,
-  day("date"),
-  day("due"),
-  day("paid", "progress"),
-  money("untaxed"),
-  money("tax"),
-  money("total"),
-  money("open", "progress"),
-  word("currency"),
-  word("reference"),
-  word("order"),
-  word("notes"),
-];
-const payment: readonly Field[] = [
-  number,
-  party,
-  word("side"),
-  state,
-  day("date"),
-  money("amount"),
-  word("currency"),
-  word("document"),
-  word("check"),
-  word("reference"),
-  word("notes"),
-];
-
-/** Numbers of goods are written as people like: those that are read as one do not differ. */
-const goodsNumber: Field = {
-  ...number,
-  alike: (ours, theirs) => sameNumber(String(ours), String(theirs)),
-};
-const shipment: readonly Field[] = [
-  goodsNumber,
-  party,
-  word("side"),
-  state,
-  day("date"),
-  word("reference"),
-];
-
 /** A ticket is called a shipment where it is written. */
 type ComparedKind = HoldingKind | GoodsKind;
 
-/** One table per kind: every field of {@link Facts} that the kind has. Lines and taxes are compared besides. */
-const fields: Readonly<Record<ComparedKind, readonly Field[]>> = {
-  invoice: document,
-  bill: document,
-  payment,
-  "bill-payment": payment,
-  party: [number, state, word("name"), word("address")],
-  price: [number, money("price"), word("unit"), word("currency")],
-  order: [goodsNumber, party, word("side"), state],
-  ticket: shipment,
-  shipment,
+const DOCUMENT =
+  "number party side state days.date days.due days.paid money.untaxed money.tax money.total money.open currency reference order notes";
+const PAYMENT =
+  "number party side state days.date money.amount currency document check reference notes";
+const SHIPMENT = "number party side state days.date reference";
+
+/** Every field of {@link Facts} that a kind has, in the order in which they are told. Lines and taxes are compared besides. */
+const FIELDS: Readonly<Record<ComparedKind, string>> = {
+  invoice: DOCUMENT,
+  bill: DOCUMENT,
+  payment: PAYMENT,
+  "bill-payment": PAYMENT,
+  party: "number state name address",
+  price: "number money.price unit currency",
+  order: "number party side state",
+  ticket: SHIPMENT,
+  shipment: SHIPMENT,
 };
+const PROGRESS: ReadonlySet<string> = new Set(["state", "days.paid", "money.open"]);
+
+/** Undefined: not shown. */
+function valueOf(facts: Facts, field: string): Value | undefined {
+  const [group = "", name = ""] = field.split(".");
+  if (group === "days" || group === "money")
+    return (facts[group] as Readonly<Record<string, Value>> | undefined)?.[name];
+  if (field === "number" || field === "party" || field === "state") return facts[field];
+  return (facts.words as Readonly<Record<string, string | null>> | undefined)?.[field];
+}
+
+/** Numbers of goods are written as people like: those that are read as one do not differ. */
+const isAlike = (kind: ComparedKind, field: string, ours: Value, theirs: Value): boolean =>
+  field === "number" && GOODS.has(kind)
+    ? sameNumber(String(ours), String(theirs))
+    : isSame(ours, theirs);
+const GOODS: ReadonlySet<ComparedKind> = new Set(["order", "ticket", "shipment"]);
 
 export interface Comparison {
   readonly group?: Group;
@@ -123,11 +73,11 @@ export function compare(
   held: Facts,
   { group, ignore = [] }: Comparison = {},
 ): Difference[] {
-  const differences = fields[kind].flatMap((field): Difference[] => {
-    if (group !== undefined && field.group !== group) return [];
-    const [ours, theirs] = [field.of(expected), field.of(held)];
+  const differences = FIELDS[kind].split(" ").flatMap((field): Difference[] => {
+    if (group !== undefined && (group === "progress") !== PROGRESS.has(field)) return [];
+    const [ours, theirs] = [valueOf(expected, field), valueOf(held, field)];
     if (ours === undefined || theirs === undefined) return [];
-    return (field.alike ?? isSame)(ours, theirs) ? [] : [differenceIn(field.name, ours, theirs)];
+    return isAlike(kind, field, ours, theirs) ? [] : [differenceIn(field, ours, theirs)];
   });
   if (group !== "progress") {
     if (expected.lines !== undefined && held.lines !== undefined)
@@ -195,10 +145,10 @@ function compareLines(
   held: readonly FactLine[],
   ignore: readonly string[],
 ): Difference[] {
-  const parts = LINE_PARTS.filter(({ name }) => !ignore.includes(`lines.${name}`));
+  const parts = LINE_PARTS.filter((name) => !ignore.includes(`lines.${name}`));
   const differsIn = (ours: FactLine, theirs: FactLine): typeof parts =>
-    parts.filter(({ of }) => {
-      const [one, other] = [of(ours), of(theirs)];
+    parts.filter((name) => {
+      const [one, other] = [ours[name], theirs[name]];
       return one !== undefined && other !== undefined && !isSame(one, other);
     });
   const left = [...held];
@@ -211,8 +161,8 @@ function compareLines(
     const theirs = left.shift();
     const field = `lines.${at + 1}`;
     if (theirs === undefined) return [{ field, expected: lineInWords(ours), held: NONE }];
-    return differsIn(ours, theirs).map(({ name, of }) =>
-      differenceIn(`${field}.${name}`, of(ours) ?? null, of(theirs) ?? null),
+    return differsIn(ours, theirs).map((name) =>
+      differenceIn(`${field}.${name}`, ours[name] ?? null, theirs[name] ?? null),
     );
   });
   return [
@@ -225,12 +175,15 @@ function compareLines(
   ];
 }
 
-const LINE_PARTS: readonly {
-  readonly name: keyof FactLine;
-  readonly of: (line: FactLine) => string | Decimal | null | undefined;
-}[] = (["product", "account", "quantity", "unit", "unitPrice", "amount", "text"] as const).map(
-  (name) => ({ name, of: (line) => line[name] }),
-);
+const LINE_PARTS = [
+  "product",
+  "account",
+  "quantity",
+  "unit",
+  "unitPrice",
+  "amount",
+  "text",
+] as const satisfies readonly (keyof FactLine)[];
 
 /** A line of goods comes to nothing: its quantity tells it. */
 const lineInWords = ({ product, text, amount, quantity, unit }: FactLine): string => {

@@ -4,6 +4,7 @@ import type { Item } from "../core/contract.ts";
 import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import type { HoldingKind } from "../core/holdings.ts";
+import { defined } from "../core/defined.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import {
   InvoiceDocument,
@@ -48,11 +49,11 @@ export function bodyOf(books: Books, kind: LedgerKind, items: readonly Item[]): 
   const carried = items.map(({ document, counterpart, settledSince }) => {
     const parsed = schemas[kind].parse(document);
     adapterOf(books, kind).accept?.(parsed);
+    const { settleAfterMs } = books;
     const isPaid = "status" in parsed && parsed.status === "paid";
-    const waits = isPaid && settledSince !== undefined && books.settleAfterMs > 0;
-    const until = waits
-      ? new Date(Date.parse(settledSince) + books.settleAfterMs).toISOString()
-      : null;
+    const isWaiting = isPaid && settledSince !== undefined && settleAfterMs > 0;
+    const endMs = isWaiting ? Date.parse(settledSince) + settleAfterMs : null;
+    const until = endMs === null ? null : new Date(endMs).toISOString();
     // A ticket is found again by its number.
     return { document: parsed, counterpart: kind === "shipment" ? null : counterpart, until };
   });
@@ -90,7 +91,7 @@ export async function desiredOf(
     return {
       document,
       expected: party === null || record instanceof Refused ? facts : { ...facts, party },
-      ...(refusal === undefined ? {} : { refusal }),
+      ...defined({ refusal }),
       mark: "companyId" in document ? document.companyId : document.id,
       number: "companyId" in document ? document.code : document.number,
       party,
@@ -159,13 +160,18 @@ export class Parties {
   /** In the order of the documents. @throws LedgerError */
   async of(carried: readonly Pick<Carried, "document">[], call: Call): Promise<PartyOf[]> {
     const parties = carried.map(({ document }) => partyOf(document));
-    await this.#look(
-      parties.flatMap((party) => party ?? []),
-      call,
-    );
+    const named = parties.filter((party) => party !== null);
+    for (const [adapter, all] of this.#byList(named, (key) => !this.#found.has(key))) {
+      const rows = await adapter.locate(await asDesired(adapter, all, call), call);
+      for (const party of all) {
+        const found = partyIn(this.#books.name, party, rows);
+        if (found.entry !== null || found.refusal !== undefined)
+          this.#found.set(keyOf(party), found);
+      }
+    }
     return parties.map((party) =>
       party === null
-        ? { code: null, entry: null }
+        ? NO_PARTY
         : (this.#found.get(keyOf(party)) ?? { code: party.code, entry: null }),
     );
   }
@@ -173,8 +179,8 @@ export class Parties {
   /** The same documents with their parties, which are created where they are missing, as many in one call as the books take. @throws LedgerError, Refused */
   async ensure(desired: readonly Desired[], call: Call): Promise<Desired[]> {
     if (this.#books.adapters.party === undefined) return [...desired];
+    await this.of(desired, call);
     const parties = desired.flatMap(({ document }) => partyOf(document) ?? []);
-    await this.#look(parties, call);
     const isMissing = (key: string): boolean => !this.#found.has(key) && !this.#made.has(key);
     for (const [adapter, all] of this.#byList(parties, isMissing)) {
       for (const [at, party] of all.entries()) {
@@ -192,18 +198,6 @@ export class Parties {
     const theirs = await this.of(desired, call);
     for (const { refusal } of theirs) if (refusal !== undefined) throw new Refused(refusal);
     return desired.map((one, at) => ({ ...one, payer: theirs[at]?.entry ?? null }));
-  }
-
-  async #look(parties: readonly SidedParty[], call: Call): Promise<void> {
-    for (const [adapter, unknown] of this.#byList(parties, (key) => !this.#found.has(key))) {
-      const asked = await asDesired(adapter, unknown, call);
-      const rows = await adapter.locate(asked, call);
-      for (const party of unknown) {
-        const found = partyIn(this.#books.name, party, rows);
-        if (found.entry !== null || found.refusal !== undefined)
-          this.#found.set(keyOf(party), found);
-      }
-    }
   }
 
   /** Each of those that are counted once, with the adapter of the list that it is in. */
@@ -226,14 +220,11 @@ type SidedParty = Party & { readonly side: LedgerSide };
 const keyOf = ({ code, companyId, side }: SidedParty): string =>
   JSON.stringify([code, companyId, side]);
 
-const partyOf = (document: object): SidedParty | null =>
-  "party" in document
-    ? { ...(document.party as Party), side: ledgerSideOf(document as { type?: string }) }
-    : null;
-
-/** By what documents say of themselves. */
-const ledgerSideOf = ({ type }: { readonly type?: string }): LedgerSide =>
-  type === "purchase" || type === "in" ? "purchase" : "sale";
+function partyOf(document: object): SidedParty | null {
+  if (!("party" in document)) return null;
+  const { party, type } = document as { readonly party: Party; readonly type?: string };
+  return { ...party, side: type === "purchase" || type === "in" ? "purchase" : "sale" };
+}
 
 const asDesired = async (
   adapter: PartyAdapter,

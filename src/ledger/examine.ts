@@ -2,6 +2,7 @@
 import { Refused } from "../core/errors.ts";
 import type { Cell, Examination, Needs } from "../core/contract.ts";
 import type { Fault } from "../core/record.ts";
+import { defined } from "../core/defined.ts";
 import { CODES_MAX } from "./codes.ts";
 import { unavailable } from "./errors.ts";
 import type { Books } from "./port.ts";
@@ -37,11 +38,8 @@ export async function examined(
     signal.throwIfAborted();
     try {
       const told = await look();
-      examinations.push(
-        ...(Array.isArray(told)
-          ? (told as Examination[])
-          : [{ what, fault: told as Fault | null }]),
-      );
+      if (told === null || "code" in told) examinations.push({ what, fault: told });
+      else examinations.push(...told);
     } catch (error) {
       examinations.push({ what, fault: faultOf(books, error) });
     }
@@ -83,45 +81,43 @@ export interface CodeColumn {
 }
 
 /** Each column that a flow needs, and each code in it that documents cannot be booked with, with its lines. */
-export async function codeExaminations(
-  books: Pick<Books, "name" | "errors">,
+export const codeExaminations = (
+  books: Named,
   columns: readonly CodeColumn[],
   needs: Needs,
   signal: AbortSignal,
+): Promise<Examination[]> =>
+  examined(
+    books,
+    columns.flatMap(({ table, column, names, sinks }): Check[] => {
+      const cells = needs.column(table, column);
+      const [first] = cells;
+      if (first === undefined || !sinks.some((sink) => needs.parts.has(sink))) return [];
+      const byCode = Map.groupBy(cells, ({ value }) => value);
+      const called = names.what[byCode.size === 1 ? 0 : 1];
+      const what = `${first.file} (${column}): ${byCode.size} ${called}`;
+      return [[what, () => examinedCodes(books, what, names, byCode)]];
+    }),
+    signal,
+  );
+
+async function examinedCodes(
+  books: Named,
+  what: string,
+  names: CodesNamed,
+  byCode: ReadonlyMap<string, readonly Cell[]>,
 ): Promise<Examination[]> {
+  const codes = [...byCode.keys()];
   const examinations: Examination[] = [];
-  for (const { table, column, names, sinks } of columns) {
-    const cells = needs.column(table, column);
-    const [first] = cells;
-    if (first === undefined || !sinks.some((sink) => needs.parts.has(sink))) continue;
-    const byCode = Map.groupBy(cells, ({ value }) => value);
-    const what = `${first.file} (${column}): ${byCode.size} ${names.what[byCode.size === 1 ? 0 : 1]}`;
-    const faults = new Map<string, Fault>();
-    const unknown: string[] = [];
-    const codes = [...byCode.keys()];
-    const [looked] = await examined(
-      books,
-      [
-        [
-          what,
-          async () => {
-            for (let at = 0; at < codes.length; at += CODES_MAX) {
-              const found = await names.find(codes.slice(at, at + CODES_MAX));
-              for (const [code, fault] of found.faults) faults.set(code, fault);
-              unknown.push(...(found.unknown ?? []));
-            }
-            return null;
-          },
-        ],
-      ],
-      signal,
-    );
-    const note = noteOf(books.name, unknown, byCode);
-    examinations.push({ what, fault: looked?.fault ?? null, ...(note === null ? {} : { note }) });
-    for (const [code, fault] of faults)
+  const unknown: string[] = [];
+  for (let at = 0; at < codes.length; at += CODES_MAX) {
+    const found = await names.find(codes.slice(at, at + CODES_MAX));
+    for (const [code, fault] of found.faults)
       examinations.push({ what: placeOf(byCode.get(code) ?? []), fault });
+    unknown.push(...(found.unknown ?? []));
   }
-  return examinations;
+  const note = noteOf(books.name, unknown, byCode);
+  return [{ what, fault: null, ...defined({ note }) }, ...examinations];
 }
 
 const SHOWN_MAX = 5;
@@ -130,8 +126,8 @@ function noteOf(
   books: string,
   unknown: readonly string[],
   byCode: ReadonlyMap<string, readonly Cell[]>,
-): string | null {
-  if (unknown.length === 0) return null;
+): string | undefined {
+  if (unknown.length === 0) return undefined;
   const shown = unknown
     .slice(0, SHOWN_MAX)
     .map((code) => `${code} (line ${byCode.get(code)?.[0]?.line})`);

@@ -5,6 +5,7 @@
  */
 import type { Change, Offer, Sink, Source, Surroundings } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
+import { defined } from "../core/defined.ts";
 import type { SourceUnavailable } from "../core/errors.ts";
 import type { Day, Facts, Holdings, Scope } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
@@ -115,6 +116,7 @@ export const stampedRows =
     });
 
 const SUMS = ["untaxed", "tax", "total"] as const;
+type Sum = (typeof SUMS)[number];
 
 /** One kind of document in an ERP. `Values`: what is written of one; a row has these fields, too. */
 export interface Table<K extends TableKind, Values, Row, Codes = null> {
@@ -135,7 +137,7 @@ export interface Table<K extends TableKind, Values, Row, Codes = null> {
   /** The rest of a record. @param desired documents that are looked for, where there are any */
   read(row: Row, desired: readonly Desired<K>[]): Read<Row>;
   /** The sums that the ERP shows of a document; it adds up by itself. Left out: all of them. */
-  readonly sums?: readonly (typeof SUMS)[number][];
+  readonly sums?: readonly Sum[];
   /**
    * Where the ERP cannot be asked for external ids: the day of the document, whose records are all read when none of those
    * that its number or its link names carries its external id.
@@ -173,11 +175,11 @@ function tableAdapter<K extends TableKind, Values, Row, Codes>(
     : table.covering;
   const search = async (where: Where<K>, call: Call): Promise<Entry<Row>[]> =>
     (await records.search(where, call)).map((row) => entryOf(kind, table, company, row, where));
-  const written = async (
-    desired: readonly Desired<K>[],
-    call: Call,
-  ): Promise<Writing<K, Values>[]> => {
-    const codes = await codesOf(table, documentsOf(desired), call);
+  const codesOf = async (documents: readonly Documents[K][], call: Call): Promise<Codes> =>
+    (await table.codes?.(documents, call)) ?? (null as Codes);
+  const written = async (desired: readonly Desired<K>[], call: Call) => {
+    const documents = desired.map(({ document }) => document);
+    const codes = await codesOf(documents, call);
     const all: Writing<K, Values>[] = [];
     for (const one of desired)
       all.push({ desired: one, values: await table.write(one.document, codes) });
@@ -187,7 +189,7 @@ function tableAdapter<K extends TableKind, Values, Row, Codes>(
     can,
     accept: (document) => table.accept?.(document),
     async expected(documents, call) {
-      const codes = await codesOf(table, documents, call);
+      const codes = await codesOf(documents, call);
       return orRefused(documents, async (document) => {
         const values = await table.write(document, codes);
         const facts = table.facts?.(values) ?? (values as Facts);
@@ -222,22 +224,11 @@ function tableAdapter<K extends TableKind, Values, Row, Codes>(
       for await (const { rows, ...page } of records.list(scope, from, signal))
         yield { ...page, entries: rows.map((row) => entryOf(kind, table, company, row)) };
     },
-    ...(covering === undefined ? {} : { covering }),
+    ...defined({ covering }),
   };
 }
 
 const READ = { key: "read", purpose: "inspection", made: new Set<string>() } as const;
-
-const codesOf = async <K extends TableKind, Values, Row, Codes>(
-  table: Table<K, Values, Row, Codes>,
-  documents: readonly Documents[K][],
-  call: Call,
-): Promise<Codes> => (await table.codes?.(documents, call)) ?? (null as Codes);
-
-const documentsOf = <K extends TableKind>(desired: readonly Desired<K>[]): Documents[K][] =>
-  desired.map(({ document }) => document);
-
-const marksOf = (desired: readonly Desired[]): string[] => desired.map(({ mark }) => mark);
 
 const paying = (desired: readonly Desired[]): Desired<"payment">[] =>
   desired.filter((one): one is Desired<"payment"> => "invoiceId" in one.document);
@@ -247,8 +238,8 @@ const paidBy = (desired: readonly Desired[]): string[] =>
 
 /** A document is found by its external id, by its link and by its number; a payment has no number of its own. */
 function whereOf<K extends TableKind>(kind: K, desired: readonly Desired<K>[]): Where<K> {
-  const marks = marksOf(desired);
-  const numbers = desired.flatMap(({ number }) => number ?? []);
+  const marks = desired.map(({ mark }) => mark);
+  const numbers = desired.map(({ number }) => number);
   if (kind === "party") return { marks, ids: numbers, desired };
   const ids = desired.flatMap(({ binding }) => binding ?? []);
   return kind === "payment"
@@ -256,10 +247,7 @@ function whereOf<K extends TableKind>(kind: K, desired: readonly Desired<K>[]): 
     : { marks, ids, numbers: numbers.flatMap(spellingsOf), desired };
 }
 
-function sumsOf(
-  document: object,
-  names: readonly (typeof SUMS)[number][] = SUMS,
-): NonNullable<Facts["money"]> {
+function sumsOf(document: object, names: readonly Sum[] = SUMS): NonNullable<Facts["money"]> {
   if (!("subtotal" in document)) return {};
   const { subtotal: untaxed, tax, total } = document as Documents["invoice"];
   const sums = { untaxed, tax, total };
@@ -268,17 +256,15 @@ function sumsOf(
 
 /** @param more counts before `facts` */
 function inWords(kind: TableKind, { currency }: Company, more: Facts, facts: Facts): Facts {
-  const side = SIDES[kind as keyof typeof SIDES];
+  const own = {
+    side: SIDES[kind as keyof typeof SIDES],
+    currency: kind === "party" ? undefined : currency,
+  };
   return {
     ...facts,
     ...more,
     money: { ...facts.money, ...more.money },
-    words: {
-      ...(side === undefined ? {} : { side }),
-      ...(kind === "party" ? {} : { currency }),
-      ...facts.words,
-      ...more.words,
-    },
+    words: { ...defined(own), ...facts.words, ...more.words },
   };
 }
 
@@ -290,16 +276,10 @@ function entryOf<K extends TableKind, Values, Row, Codes>(
   { desired = [] }: Where<K> = {},
 ): Entry<Row> {
   const { facts: more = {}, ...read } = table.read(row, desired);
-  const { party } = read;
-  const facts = inWords(
-    kind,
-    company,
-    { ...(party === undefined ? {} : { party }), ...more },
-    table.facts?.(row as unknown as Values) ?? {},
-  );
+  const own = { ...defined({ party: read.party }), ...more };
+  const facts = inWords(kind, company, own, table.facts?.(row as unknown as Values) ?? {});
   const entry = { ...PLAIN_ENTRY, ...read, facts, native: row };
-  const change = table.tell?.(entry);
-  return change === undefined ? entry : { ...entry, change };
+  return { ...entry, ...defined({ change: table.tell?.(entry) }) };
 }
 
 /**
@@ -429,8 +409,8 @@ export function openLedger({ tables, ...options }: LedgerOptions): Ledger {
   );
   return {
     books,
-    sinks: mapped(sinks, (sink) => sink),
-    sources: mapped(sources, (source) => source),
+    sinks: defined(sinks) as Record<string, Sink>,
+    sources: defined(sources) as Record<string, Source>,
     holdings: ledgerHoldings(books, {
       ...(isListed ? { party: partyHoldings(books) } : {}),
       ...mapped({ price: prices }, (source) => priceHoldings(name, surroundings.currency, source)),
