@@ -12,8 +12,8 @@ import { isHalf } from "../../test/support/tryton-releases.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { wizard } from "./clerk.fixture.ts";
 import { tryton } from "./index.ts";
-import { invoiceDocument, paymentDocument } from "./sink.fixture.ts";
-import { type Desk, deskIn, deskOf, settings } from "./sources/source.fixture.ts";
+import { invoiceDocument, paymentDocument, settings } from "./sink.fixture.ts";
+import { type Desk, deskIn, deskOf } from "./sources/source.fixture.ts";
 import { exact } from "./rows.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 

@@ -66,7 +66,7 @@ export async function deskWithOne(
   return { desk, sink, document };
 }
 
-function deskOf(database: Database, more: object): Desk {
+export function deskOf(database: Database, more: object): Desk {
   const books = booksOf(database, more);
   return {
     database,
@@ -76,19 +76,20 @@ function deskOf(database: Database, more: object): Desk {
   };
 }
 
+export const settings = (database: Database, more: object = {}): Record<string, unknown> => ({
+  url: database.url,
+  database: database.database,
+  user: database.user,
+  password: database.password,
+  company: database.company,
+  accounts: { receivable: "1200", payable: "2100", revenue: "4000", expense: "5000" },
+  paymentMethod: "Bank transfer",
+  ...more,
+});
+
 /** One more program at the same books. */
 export function booksOf(database: Database, more: object = {}): Books {
-  const { url, database: name, user, password, company } = database;
-  const config = TrytonConfig.parse({
-    url,
-    database: name,
-    user,
-    password,
-    company,
-    accounts: { receivable: "1200", payable: "2100", revenue: "4000", expense: "5000" },
-    paymentMethod: "Bank transfer",
-    ...more,
-  });
+  const config = TrytonConfig.parse(settings(database, more));
   const surroundings = {
     folder: ".",
     now: () => new Date(`${TODAY}T12:00:00Z`),

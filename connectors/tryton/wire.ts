@@ -6,20 +6,10 @@ import { createHash } from "node:crypto";
 import type { Surroundings } from "../../src/core/contract.ts";
 import type { SourceUnavailable } from "../../src/core/errors.ts";
 import { errorTable, unavailable as unavailableIn } from "../../src/ledger/errors.ts";
-import { LedgerError, type LedgerSide } from "../../src/ledger/port.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import { openRpc, type RpcFaults } from "../../src/transport/rpc.ts";
 import { openSessions } from "../../src/transport/session.ts";
-import {
-  type Caller,
-  type Context,
-  decode,
-  encode,
-  type Identity,
-  idLists,
-  idsOf,
-  rowOf,
-  where,
-} from "./rows.ts";
+import * as rpc from "./rows.ts";
 
 /*
  * What differs between the releases of Tryton that this connector works with. Nothing else here asks which one it is.
@@ -33,89 +23,78 @@ export const buttonIn = ({ buttons }: Release, name: string): string =>
 /** Series that all tests of this connector run against: test/support/tryton-releases.ts. */
 export const TESTED: readonly string[] = ["6.0", "8.0"];
 
-interface Release {
-  /** What the server says of itself: `6.0.29`; newer servers say their series only. */
-  readonly version: string;
-  /** Major and minor: `8.0`. */
-  readonly series: string;
+type Names = Readonly<Record<string, readonly string[]>>;
+type Calls = readonly (readonly [method: string, params: readonly unknown[]])[];
+
+/** What is called, or done, in 6.0 and in 8.0. */
+const NAMES = {
   /** The path, below the server's address, of the calls of a database. */
-  readonly pathOf: (database: string) => string;
+  pathOf: [
+    (database: string) => `/${encodeURIComponent(database)}/`,
+    (database: string) => `/${encodeURIComponent(database)}/rpc/`,
+  ],
   /** `stock.move`: its unit of measure. */
-  readonly moveUnit: "uom" | "unit";
-  /** Buttons of shipments that releases call otherwise; the others have one name. */
-  readonly buttons: Readonly<Record<"assign" | "end", string>>;
+  moveUnit: ["uom", "unit"],
+  /** Buttons of shipments that releases call otherwise; the others have one name. 6.0 picks what nobody has assigned. */
+  buttons: [
+    { assign: "pick", end: "done" },
+    { assign: "assign_force", end: "do" },
+  ],
   /**
    * Fields of a new shipment that clients fill in, each with the fields of the warehouse (`stock.location`) of which the
    * first that is not empty is its value.
    */
-  readonly places: Readonly<Record<LedgerSide, Readonly<Record<string, readonly string[]>>>>;
+  places: [
+    { sale: {} as Names, purchase: {} as Names },
+    {
+      sale: {
+        warehouse_storage: ["picking_location", "storage_location"],
+        warehouse_output: ["output_location"],
+      } as Names,
+      purchase: {
+        warehouse_input: ["input_location"],
+        warehouse_storage: ["storage_location"],
+      } as Names,
+    },
+  ],
   /**
    * When may an order ignore a move that will not come: `before` it is cancelled, written on the order's line, or
    * `after`, by the wizard of the order's exception?
    */
-  readonly ignores: "before" | "after";
+  ignores: ["before", "after"],
   /** `party.address`: the building, or whoever it is sent to. */
-  readonly addressName: "name" | "building_name";
+  addressName: ["name", "building_name"],
   /** `ir.model`: a model's name. */
-  readonly modelName: "model" | "name";
+  modelName: ["model", "name"],
   /** `ir.model.button`, `ir.model.field`: the name of the model that they belong to, in domains and reads. */
-  readonly ofModel: "model.model" | "model";
+  ofModel: ["model.model", "model"],
   /** Fields of the pay wizard's first form beyond those that all releases have. `party`: the invoice's, a database id. */
-  readonly payForm: (party: number) => object;
+  payForm: [() => ({ currency_digits: 2 }), (party: number) => ({ payee: party })],
   /** The name by which a warning of this kind about one invoice (a database id) is accepted. */
-  readonly warningOf: (kind: string, invoice: number) => string;
-  /** Calls by which a user (a database id) accepts warnings of these names, once each: method and parameters. */
-  readonly accepting: (user: number, names: readonly string[]) => readonly Call[];
-  /** Models that need no right: the server checks by itself that a user changes only what is his. */
-  readonly ownModels: readonly string[];
-  /** May clients work with `ir.model.data`? `guard: claim` does. */
-  readonly claims: boolean;
-}
-
-type Call = readonly [method: string, params: readonly unknown[]];
-
-type Names = Omit<Release, "version" | "series">;
-
-const v6: Names = {
-  pathOf: (database) => `/${encodeURIComponent(database)}/`,
-  moveUnit: "uom",
-  // It picks what nobody has assigned.
-  buttons: { assign: "pick", end: "done" },
-  places: { sale: {}, purchase: {} },
-  ignores: "before",
-  addressName: "name",
-  modelName: "model",
-  ofModel: "model.model",
-  payForm: () => ({ currency_digits: 2 }),
-  warningOf: (kind, invoice) => `${kind}_${invoice}`,
-  accepting: (user, names) => [
-    ["model.res.user.warning.create", [names.map((name) => ({ user, name, always: false }))]],
+  warningOf: [
+    (kind: string, invoice: number) => `${kind}_${invoice}`,
+    (kind: string, invoice: number) =>
+      `${createHash("md5").update(`account.invoice,${invoice}`).digest("hex")}.${kind}`,
   ],
-  ownModels: [],
-  claims: true,
-};
+  /** Calls by which a user (a database id) accepts warnings of these names, once each. */
+  accepting: [
+    (user: number, names: readonly string[]): Calls => [
+      ["model.res.user.warning.create", [names.map((name) => ({ user, name, always: false }))]],
+    ],
+    (_user: number, names: readonly string[]): Calls =>
+      names.map((name) => ["model.res.user.warning.skip", [name, false]]),
+  ],
+  /** Models that need no right: the server checks by itself that a user changes only what is his. */
+  ownModels: [[] as readonly string[], ["res.user.warning"] as readonly string[]],
+  /** May clients work with `ir.model.data`? `guard: claim` does. */
+  claims: [true, false],
+} as const;
 
-const v8: Names = {
-  pathOf: (database) => `/${encodeURIComponent(database)}/rpc/`,
-  moveUnit: "unit",
-  buttons: { assign: "assign_force", end: "do" },
-  places: {
-    sale: {
-      warehouse_storage: ["picking_location", "storage_location"],
-      warehouse_output: ["output_location"],
-    },
-    purchase: { warehouse_input: ["input_location"], warehouse_storage: ["storage_location"] },
-  },
-  ignores: "after",
-  addressName: "building_name",
-  modelName: "name",
-  ofModel: "model",
-  payForm: (party) => ({ payee: party }),
-  warningOf: (kind, invoice) =>
-    `${createHash("md5").update(`account.invoice,${invoice}`).digest("hex")}.${kind}`,
-  accepting: (_user, names) => names.map((name) => ["model.res.user.warning.skip", [name, false]]),
-  ownModels: ["res.user.warning"],
-  claims: false,
+type Release = { readonly [Name in keyof typeof NAMES]: (typeof NAMES)[Name][0 | 1] } & {
+  /** What the server says of itself: `6.0.29`; newer servers say their series only. */
+  readonly version: string;
+  /** Major and minor: `8.0`. */
+  readonly series: string;
 };
 
 /** Where a server may be asked for its version (`common.server.version`): newer releases first. */
@@ -123,7 +102,9 @@ const VERSION_PATHS = ["/rpc/", "/"] as const;
 
 export function releaseOf(version: string): Release {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  return { ...(major >= 8 ? v8 : v6), version, series: `${major}.${minor}` };
+  const at = major >= 8 ? 1 : 0;
+  const names = Object.entries(NAMES).map(([name, its]) => [name, its[at]] as const);
+  return { ...Object.fromEntries(names), version, series: `${major}.${minor}` } as Release;
 }
 
 /** The kind of a warning, by its name: `invoice_payment_term_12`, `<md5>.invoice_payment_term`. */
@@ -306,9 +287,9 @@ export interface TrytonOptions {
   readonly deadlineMs?: number;
 }
 
-export interface Tryton extends Caller {
+export interface Tryton extends rpc.Caller {
   /** @throws TrytonError */
-  session(): Promise<Identity>;
+  session(): Promise<rpc.Identity>;
   /** Which Tryton it is: asked with each login. @throws TrytonError */
   release(): Promise<Release>;
   /** Logs out. */
@@ -320,7 +301,7 @@ interface Session {
   readonly release: Release;
   readonly user: number;
   readonly authorization: string;
-  readonly context: Context;
+  readonly context: rpc.Context;
 }
 
 /** The call has not run, and a new login may help. */
@@ -335,14 +316,14 @@ export function openTryton(
 ): Tryton {
   // One at a time: Tryton computes in one process, and two that post at once only lock each other out of the number
   // sequence. No connection is used twice (trytond closes each).
-  const rpc = openRpc(
+  const exchange = openRpc(
     {
       url: options.url,
       deadlineMs: options.deadlineMs ?? DEADLINE_MS,
       headers: { accept: "application/json", "accept-encoding": "identity" },
       reset: true,
-      encode,
-      decode,
+      encode: rpc.encode,
+      decode: rpc.decode,
     },
     FAULTS,
   );
@@ -351,7 +332,7 @@ export function openTryton(
   const askAt =
     (path: string): Ask =>
     (method, params, { authorization, signal }) =>
-      rpc.call(path, method, params, authorization === null ? {} : { authorization }, signal);
+      exchange.call(path, method, params, authorization === null ? {} : { authorization }, signal);
 
   const sessions = openSessions<Session>({
     logIn: () => logIn(askAt, options),
@@ -366,14 +347,14 @@ export function openTryton(
     const open = await sessions.leave();
     const signal = AbortSignal.timeout(LOGOUT_MS);
     if (open) await open.ask("common.db.logout", [], { ...open, signal }).catch(() => {});
-    await rpc.close();
+    await exchange.close();
   }
 
   return {
     call: <T>(
       method: string,
       params: readonly unknown[],
-      { context = {}, signal }: { context?: Context; signal?: AbortSignal } = {},
+      { context = {}, signal }: { context?: rpc.Context; signal?: AbortSignal } = {},
     ) =>
       sessions.within(({ ask, authorization, context: own }) =>
         ask(method, [...params, { ...own, ...context }], { authorization, signal }),
@@ -408,7 +389,7 @@ async function logIn(askAt: (path: string) => Ask, options: TrytonOptions): Prom
     const [id, key] = answer as [number, string];
     const authorization = `Session ${Buffer.from(`${user}:${id}:${key}`).toString("base64")}`;
     const preferences = await ask("model.res.user.get_preferences", [true, {}], { authorization });
-    const context = contextOf(preferences as Context);
+    const context = contextOf(preferences as rpc.Context);
     const session = { ask, release, user: id, authorization, context };
     if (company === undefined) return session;
     const its = await companyOf(session, company, user);
@@ -450,9 +431,9 @@ async function companyOf(
     call: async <T>(method: string, params: readonly unknown[]): Promise<T> =>
       (await ask(method, [...params, context], { authorization })) as T,
   };
-  const { companies } = await rowOf({ tryton }, "res.user", user, idLists("companies"));
-  const domain = where({ "id in": companies, "party.name =": name });
-  const [id, another] = await idsOf({ tryton }, "company.company", domain, { most: 2 });
+  const { companies } = await rpc.rowOf({ tryton }, "res.user", user, rpc.idLists("companies"));
+  const domain = rpc.where({ "id in": companies, "party.name =": name });
+  const [id, another] = await rpc.idsOf({ tryton }, "company.company", domain, { most: 2 });
   if (id !== undefined && another === undefined) return id;
   const many = id === undefined ? "no" : "more than one";
   throw new NoSuchCompany(`Tryton has ${many} company "${name}" for the user ${login}`);
@@ -462,7 +443,7 @@ async function companyOf(
 const LANGUAGE = "en";
 
 /** Of the preferences those that calls depend on; the rest is for clients that show them. */
-function contextOf({ company, employee }: Context): Context {
+function contextOf({ company, employee }: rpc.Context): rpc.Context {
   return {
     ...(company === undefined ? {} : { company }),
     ...(employee === undefined ? {} : { employee }),

@@ -1,12 +1,11 @@
 /** Books of a test's own, somebody of the office who works in them, and an engine's side of reading them. */
-import { onTestFinished } from "vitest";
 import type { Change, Page, Source } from "../../../src/core/contract.ts";
 import { type Json, parseExact } from "../../../src/core/json.ts";
 import type { TrytonServer } from "../../../test/support/tryton.ts";
-import { type Books, openLookup } from "../books.ts";
-import { TrytonConfig } from "../config.ts";
+import type { Books } from "../books.ts";
 import { ledgerOf } from "../index.ts";
-import { openTryton, type Tryton } from "../wire.ts";
+import { deskOf as sinkDeskOf } from "../sink.fixture.ts";
+import type { Tryton } from "../wire.ts";
 
 type Database = ReturnType<TrytonServer["copy"]>;
 
@@ -32,17 +31,6 @@ export const parties = sourceOf("parties");
 export const invoices = sourceOf("invoices");
 export const prices = sourceOf("prices");
 
-export const settings = (database: Database, more: object = {}): Record<string, unknown> => ({
-  url: database.url,
-  database: database.database,
-  user: database.user,
-  password: database.password,
-  company: database.company,
-  accounts: { receivable: "1200", payable: "2100", revenue: "4000", expense: "5000" },
-  paymentMethod: "Bank transfer",
-  ...more,
-});
-
 let copies = 0;
 
 /** With `filled` copies of what {@link TrytonServer.filled} has made. */
@@ -50,31 +38,12 @@ export const deskIn = (server: TrytonServer, more: object = {}, filled?: string)
   deskOf(server.copy(`desk${process.pid}_${++copies}`, filled), more);
 
 export function deskOf(database: Database, more: object = {}): Desk {
-  const config = TrytonConfig.parse(settings(database, more));
+  const { books, clerk } = sinkDeskOf(database, more);
   const desk = { clock: new Date("2026-11-21T12:00:00Z") };
-  const surroundings = {
-    folder: ".",
-    now: () => desk.clock,
-    pause: () => Promise.resolve(),
-    currency: "USD",
-    dayOf: (instant: string) => instant.slice(0, 10),
-    ignore: {},
-    note: () => {},
-  };
-  const tryton = openTryton(config, surroundings);
-  const clerk = openTryton({ ...config, ...database.clerk }, surroundings);
-  onTestFinished(async () => {
-    await tryton.close();
-    await clerk.close();
-  });
+  books.surroundings.now = () => desk.clock;
   return Object.assign(desk, {
     database,
-    books: {
-      config: { ...config, currency: "USD" },
-      tryton,
-      lookup: openLookup(tryton, surroundings),
-      surroundings,
-    },
+    books,
     clerk,
     async create(model: string, values: object) {
       const [id] = await clerk.call<[number]>(`model.${model}.create`, [[values]]);
