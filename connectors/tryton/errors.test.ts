@@ -13,7 +13,7 @@ test.for<[kind: FaultKind, says: string, answer: object, reading: object]>([
   ["refused", REOPEN, { fault: { code: "closed-period" } }, { stop: null }],
   ["refused", RIGHT, { outcome: "nothing", stop: "scope" }, { stop: null }],
   ["warning", "sure?", { fault: { code: "needs-accountant" } }, { stop: null }],
-  ["concurrency", "changed", { outcome: "nothing", waitMs: 5_000 }, { waitMs: null }],
+  ["concurrency", "changed", { outcome: "nothing", waitMs: 45_000 }, { waitMs: null }],
   ["busy", "locked", { outcome: "nothing", waitMs: 5_000 }, { waitMs: null, stop: null }],
   ["unauthorised", "401", { outcome: "nothing", stop: "credentials" }, { stop: "credentials" }],
   [

@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { Item } from "../core/contract.ts";
 import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
-import type { HoldingKind } from "../core/holdings.ts";
 import { defined } from "../core/defined.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import {
@@ -20,7 +19,6 @@ import type {
   Documents,
   Entry,
   EntryStatus,
-  GoodsKind,
   LedgerAdapter,
   LedgerKind,
   LedgerSide,
@@ -120,13 +118,6 @@ const TARGETS: Readonly<Record<Status, EntryStatus>> = {
   cancelled: "cancelled",
   "taken-back": "cancelled",
 };
-
-/** Of the comparison: a payment's kind is that of its direction. */
-export const holdingKindOf = (
-  kind: Exclude<LedgerKind, GoodsKind>,
-  document: Documents[LedgerKind],
-): HoldingKind =>
-  kind === "payment" && "type" in document && document.type === "in" ? "bill-payment" : kind;
 
 export function adapterOf(books: Books, kind: LedgerKind): LedgerAdapter {
   const adapter = books.adapters[kind];

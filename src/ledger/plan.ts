@@ -5,7 +5,7 @@ import type { Fault } from "../core/record.ts";
 import type { Difference, HoldingKind } from "../core/holdings.ts";
 import { sameNumber } from "../core/keys.ts";
 import { compare, inLines } from "./compare.ts";
-import { adapterOf, desiredOf, holdingKindOf } from "./desired.ts";
+import { adapterOf, desiredOf } from "./desired.ts";
 import type { InvoiceDocument, PaymentDocument } from "./documents.ts";
 import {
   type Books,
@@ -109,7 +109,7 @@ function asked(
   more: string,
 ): Fault {
   const { code, says, next } = QUESTIONS[question];
-  return { code, message: `${kind} ${number ?? ""} in ${books.name} ${says}${more}`, next };
+  return { code, message: `${kind} ${number} in ${books.name} ${says}${more}`, next };
 }
 
 export type Next =
@@ -137,7 +137,8 @@ export interface Planning {
 
 /** The first rule that fits counts (ADR 0015, 0016). Nothing is posted while it differs. */
 export function plan(planning: Planning, desired: Desired, found: Identified): Next {
-  const ask = (question: Question, more = ""): Next => ({
+  const { can } = planning;
+  const ask: Ask = (question, more = "") => ({
     do: "ask",
     question,
     fault: asked(planning, desired, question, more),
@@ -145,17 +146,47 @@ export function plan(planning: Planning, desired: Desired, found: Identified): N
   if (found.is === "several")
     return ask("twice", `: ${found.entries.map(({ id }) => id).join(" and ")}`);
   if (found.is === "taken") return ask(found.by.isCancelled ? "kept" : "taken", whose(found.by));
-  if (found.is === "none") {
-    if (desired.target === "cancelled") return nothing(null);
-    const { refusal: fault } = desired;
-    return fault === undefined ? { do: "create" } : { do: "ask", question: "not-kept", fault };
-  }
+  const isOver = desired.target === "cancelled";
+  if (found.is === "none" && isOver) return nothing(null);
+  if (found.is === "none")
+    return desired.refusal === undefined
+      ? { do: "create" }
+      : { do: "ask", question: "not-kept", fault: desired.refusal };
   const { entry, by } = found;
-  if (entry.refusal !== undefined)
-    return { do: "ask", question: "refused-there", fault: entry.refusal };
-  if (desired.target === "cancelled") return planCancel(planning, desired, entry, by, ask);
-  if (entry.status === "cancelled") return ask("cancelled-there", called(entry));
-  return planEntry(planning, desired, entry, by, ask);
+  const { status, refusal } = entry;
+  if (refusal !== undefined) return { do: "ask", question: "refused-there", fault: refusal };
+  if (isOver && status === "cancelled" && !entry.unfinished) return nothing(entry);
+  if (!isOver && status === "cancelled") return ask("cancelled-there", called(entry));
+  const isMarked = by === "mark";
+  // What is void is compared only where no mark says that it is ours.
+  const differences = isOver && isMarked ? [] : contentOf(planning, desired, entry);
+  const lines = linesOf(planning, desired, differences);
+  if (isOver) {
+    if (differences.length > 0) return ask("different", lines);
+    if (status === "settled" || entry.payments.length > 0)
+      return ask("paid-already", called(entry));
+    if (!can.has.includes("cancelled")) return ask("cancel-by-hand", called(entry));
+    return { do: "cancelled", entry };
+  }
+  const isOurDraft = status === "draft" && posts(can);
+  if (isOurDraft && (!isMarked || entry.touched === true)) return ask("draft-there", called(entry));
+  if (differences.some(({ field }) => !isAmendable(can, field, entry))) {
+    if (!isOurDraft || entry.touched !== false)
+      return ask(isMarked ? "differs" : "different", lines);
+    return { do: "retracted", entry, fault: asked(planning, desired, "would-differ", lines) };
+  }
+  if (differences.length > 0) return { do: "amended", entry, differences };
+  if (entry.unfinished || isOurDraft) return { do: "posted", entry };
+  const dispute = disputeOf(planning, desired, entry);
+  if (dispute.some(({ field }) => !isAmendable(can, field, entry)))
+    return ask(isMarked ? "differs" : "different", linesOf(planning, desired, dispute));
+  if (dispute.length > 0) return { do: "amended", entry, differences: dispute };
+  // Our settlement is not taken back by machine: it may be matched with a bank statement already.
+  if (desired.target === "posted" && isSettledByUs(desired, entry))
+    return ask("settled-before", called(entry) + settledBy(desired, entry));
+  return status === "settled" || desired.target !== "settled"
+    ? nothing(entry)
+    : planSettling(planning, desired, entry, ask);
 }
 
 type Ask = (question: Question, more?: string) => Next;
@@ -165,60 +196,6 @@ const nothing = (entry: Entry | null, until: string | null = null): Next => ({
   entry,
   until,
 });
-
-/** Nothing is compared where the mark says that it is ours. */
-function planCancel(
-  planning: Planning,
-  desired: Desired,
-  entry: Entry,
-  by: Identity,
-  ask: Ask,
-): Next {
-  if (entry.status === "cancelled" && !entry.unfinished) return nothing(entry);
-  const differences = by === "mark" ? [] : contentOf(planning, desired, entry);
-  if (differences.length > 0) return ask("different", linesOf(planning, desired, differences));
-  if (entry.status === "settled" || entry.payments.length > 0)
-    return ask("paid-already", called(entry));
-  if (!planning.can.has.includes("cancelled")) return ask("cancel-by-hand", called(entry));
-  return { do: "cancelled", entry };
-}
-
-function planEntry(
-  planning: Planning,
-  desired: Desired,
-  entry: Entry,
-  by: Identity,
-  ask: Ask,
-): Next {
-  const { can } = planning;
-  const { status } = entry;
-  const isDraft = status === "draft";
-  const isPosting = posts(can);
-  const differences = contentOf(planning, desired, entry);
-  const amendable = differences.every(({ field }) => isAmendable(can, field, entry));
-  const isOurs = by === "mark" && entry.touched !== true;
-  if (isDraft && isPosting && !isOurs) return ask("draft-there", called(entry));
-  if (!amendable) {
-    const lines = linesOf(planning, desired, differences);
-    const fault = asked(planning, desired, "would-differ", lines);
-    if (isDraft && isPosting && entry.touched === false) return { do: "retracted", entry, fault };
-    return ask(by === "mark" ? "differs" : "different", lines);
-  }
-  if (differences.length > 0) return { do: "amended", entry, differences };
-  if (entry.unfinished) return { do: "posted", entry };
-  if (isDraft && isPosting) return { do: "posted", entry };
-  const dispute = disputeOf(planning, desired, entry);
-  if (dispute.some(({ field }) => !isAmendable(can, field, entry)))
-    return ask(by === "mark" ? "differs" : "different", linesOf(planning, desired, dispute));
-  if (dispute.length > 0) return { do: "amended", entry, differences: dispute };
-  // Our settlement is not taken back by machine: it may be matched with a bank statement already.
-  if (desired.target === "posted" && isSettledByUs(desired, entry))
-    return ask("settled-before", called(entry) + settledBy(desired, entry));
-  if (status === "settled") return nothing(entry);
-  return desired.target === "settled"
-    ? planSettling(planning, desired, entry, ask)
-    : nothing(entry);
-}
 
 /** Paid on the platform, and not in the books. */
 function planSettling({ can, books }: Planning, desired: Desired, entry: Entry, ask: Ask): Next {
@@ -261,22 +238,19 @@ function disputeOf({ can }: Planning, { disputed }: Desired, entry: Entry): Diff
 }
 
 function contentOf(planning: Planning, desired: Desired, { facts }: Entry): Difference[] {
-  const { refusal, number, mark } = desired;
-  if (refusal !== undefined)
-    return [
-      {
-        field: "record",
-        expected: number ?? mark,
-        held: `cannot be compared: ${refusal.message}`,
-      },
-    ];
+  const { refusal, number } = desired;
+  if (refusal !== undefined) {
+    const held = `cannot be compared: ${refusal.message}`;
+    return [{ field: "record", expected: number, held }];
+  }
   const kind = kindOf(planning, desired);
   const ignore = planning.books.surroundings.ignore[kind] ?? [];
   return compare(kind, desired.expected, facts, { group: "content", ignore });
 }
 
+/** Of the comparison: a payment's kind is that of its direction. */
 export const kindOf = ({ kind }: Pick<Planning, "kind">, { document }: Desired): HoldingKind =>
-  holdingKindOf(kind, document);
+  kind === "payment" && "type" in document && document.type === "in" ? "bill-payment" : kind;
 
 /** A colon, and one line per field. */
 const linesOf = (
@@ -328,13 +302,8 @@ export const paymentsIn = (payments: readonly PaymentOn[]): string =>
     })
     .join(", ");
 
-const whose = ({
-  id,
-  mark,
-}: {
-  readonly id: string | null;
-  readonly mark: string | null;
-}): string => `: ${id ?? "in the same request"}${mark === null ? "" : `, platform id ${mark}`}`;
+const whose = ({ id, mark }: Pick<Entry, "id" | "mark">): string =>
+  `: ${id ?? "in the same request"}${mark === null ? "" : `, platform id ${mark}`}`;
 
 const called = ({ id }: Entry): string => (id === null ? "" : `: ${id}`);
 
@@ -408,7 +377,6 @@ const isNumbered = (
   other: Pick<Entry, "number" | "party">,
   numbered: Capabilities["numbered"],
 ): boolean =>
-  number !== null &&
   party !== null &&
   other.number !== null &&
   sameNumber(other.number, number) &&

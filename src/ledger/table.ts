@@ -410,7 +410,7 @@ export function openLedger({ tables, ...options }: LedgerOptions): Ledger {
   return {
     books,
     sinks: defined(sinks) as Record<string, Sink>,
-    sources: defined(sources) as Record<string, Source>,
+    sources: defined(sources),
     holdings: ledgerHoldings(books, {
       ...(isListed ? { party: partyHoldings(books) } : {}),
       ...mapped({ price: prices }, (source) => priceHoldings(name, surroundings.currency, source)),
