@@ -7,7 +7,7 @@ import type { AlertRow, Condition } from "../store/journal.ts";
 import type { Store } from "../store/store.ts";
 import { type AlertMessage, type Changes, type Channel, messageOf } from "./channels.ts";
 
-export interface AlerterParts {
+interface AlerterParts {
   readonly store: Pick<Store, "alerts" | "transaction">;
   readonly clock: Clock;
   readonly company: string;

@@ -4,7 +4,7 @@ import type { FlowStatus, Status } from "../office/answers.ts";
 import { concernsOf } from "../office/concerns.ts";
 import type { Condition } from "../store/journal.ts";
 
-export interface Limits {
+interface Limits {
   /** How long a side cannot be reached before that counts, ms. */
   readonly unreachableMs: number;
 }

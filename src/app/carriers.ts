@@ -9,7 +9,7 @@ import { embeddedQueue, type Queue, type Sinks } from "../queue/queue.ts";
 import type { SharedOptions } from "../queue/shared.ts";
 import type { StoreLedger } from "../store/journal.ts";
 
-export interface Carriers {
+interface Carriers {
   readonly governor: ProcessGovernor;
   /** Requests of a month (`2026-11`), of all that share the key. */
   readonly spent: (month: string) => Spent;

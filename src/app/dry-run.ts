@@ -53,7 +53,7 @@ export interface DryRun {
   readonly requests: number;
 }
 
-export interface DryRunOptions {
+interface DryRunOptions {
   /** This flow alone, also when it is paused; null: all that are not paused. */
   readonly flow: string | null;
   /** Are the sources read? Else it is about what is stored and waits. */

@@ -13,7 +13,7 @@ import type { Web } from "../web/server.ts";
 import type { Composed } from "./compose.ts";
 import { systemClock } from "./process.ts";
 
-export interface Services {
+interface Services {
   /** Of the admin interface. */
   readonly port: number;
   /** What answers a monitor; null: the admin interface does. */

@@ -42,7 +42,7 @@ export interface Plan {
   readonly fault: { readonly message: string; readonly next: string } | null;
 }
 
-export interface Assumed {
+interface Assumed {
   /** Documents a day that go to the platform. */
   readonly writesPerDay: number;
   /** PDFs a day that flows attach; they count only where a flow does. Left out: none. */

@@ -51,11 +51,11 @@ export interface TableReport {
   readonly faults: readonly TableFault[];
 }
 
-export interface TableFault extends Complaint {
+interface TableFault extends Complaint {
   readonly line: number;
 }
 
-export interface LinedRow {
+interface LinedRow {
   readonly row: Readonly<Record<string, string>>;
   readonly line: number;
 }

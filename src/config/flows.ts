@@ -8,16 +8,16 @@ export const PLATFORM = "platform";
 const EVERY_MS_MIN = 10_000;
 
 /** What is used here of a mapping. */
-export type KnownMapping = Pick<Mapping, "name" | "kind" | "reads" | "writes" | "tables">;
+type KnownMapping = Pick<Mapping, "name" | "kind" | "reads" | "writes" | "tables">;
 
 /** A flow as it is written: a mistake in one part does not hide the others. What is not text is complained of elsewhere. */
-export interface WrittenFlow {
+interface WrittenFlow {
   readonly name: string;
   readonly written: Readonly<Record<string, unknown>>;
 }
 
 /** What the flows of a configuration are checked against. */
-export interface FlowContext {
+interface FlowContext {
   readonly flows: readonly WrittenFlow[];
   /** By the endpoint's name; null: its settings are wrong, so that nothing can be told. */
   readonly offers: ReadonlyMap<string, Offers | null>;

@@ -132,7 +132,7 @@ export function parsedBy(schema: z.ZodType, value: unknown): z.ZodSafeParseResul
 }
 
 /** What issues are about. */
-export interface Subject {
+interface Subject {
   readonly value: unknown;
   readonly schema: JsonSchema;
   /** Where the value at a path came from ({@link Document.source}); null: it may be shown. */

@@ -24,7 +24,7 @@ import { compareSides, type Comparison } from "./totals.ts";
 import { dropExports, PLATFORM, startPlatform, type World } from "./world.ts";
 import { exitCodes } from "../core/errors.ts";
 
-export interface DemoOptions {
+interface DemoOptions {
   /** Stop when in step. */
   readonly once: boolean;
   /** Both sides are told to pay, void and correct, once they are in step. */

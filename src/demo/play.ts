@@ -11,7 +11,7 @@ import type { Office } from "../office/questions.ts";
 import { exportAgain, exported, type Row } from "./erp.ts";
 import type { World } from "./world.ts";
 
-export interface Playing {
+interface Playing {
   readonly world: World;
   readonly office: Office;
   /** Of the demo. */

@@ -24,12 +24,12 @@ export interface Explanation {
   readonly unread: Coverage;
 }
 
-export type Outcome =
+type Outcome =
   | { readonly is: "document"; readonly document: object; readonly figures: Figures }
   | { readonly is: "skipped"; readonly reason: string }
   | { readonly is: "refused"; readonly fault: Fault };
 
-export interface Field {
+interface Field {
   /** `lines[0].item` */
   readonly path: string;
   readonly value: string;

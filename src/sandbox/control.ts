@@ -18,7 +18,7 @@ import { companies, generate, isSceneName } from "./scenes/index.ts";
 import { iso, ReadingsChange } from "./settings.ts";
 import type { World } from "./world.ts";
 
-export interface ControlRequest {
+interface ControlRequest {
   readonly method: string;
   /** Below the control root. */
   readonly path: string;

@@ -1,7 +1,7 @@
 /** What the sandbox's tests drive it with: plain HTTP, keys by name, the control interface. */
 import { type SandboxOptions, startSandbox } from "./server.ts";
 
-export interface Said {
+interface Said {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -27,7 +27,7 @@ interface Envelope {
   readonly error: { code: string; message: string; [field: string]: unknown };
 }
 
-export interface Options {
+interface Options {
   readonly key?: string;
   readonly body?: unknown;
   /** The Idempotency-Key; writes get a new one by default. */
@@ -160,7 +160,7 @@ export class Driver {
   }
 }
 
-export interface Logged {
+interface Logged {
   readonly seq: number;
   readonly key: string | null;
   readonly method: string;

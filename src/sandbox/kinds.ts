@@ -23,7 +23,7 @@ export type RawRecord = { id: string; [field: string]: Json };
 export type Role = "own" | "issuer" | "payer" | "outbound" | "inbound" | "all";
 
 /** What a new record is made of besides what is given. */
-export interface Birth {
+interface Birth {
   readonly owner: string;
   /** Now, ISO 8601. */
   readonly at: string;

@@ -28,13 +28,13 @@ interface Scope {
   readonly filters: Filters;
 }
 
-export interface Listing extends Scope {
+interface Listing extends Scope {
   readonly page: number;
   readonly pageSize: number;
   readonly sort?: Sort | undefined;
 }
 
-export interface WalkStart extends Listing {
+interface WalkStart extends Listing {
   readonly updatedSince: string | undefined;
   readonly cursor: string | undefined;
   /** Milliseconds: cursors age by the sandbox's clock. */

@@ -67,7 +67,7 @@ export interface Expected {
   readonly retryAfter?: number;
 }
 
-export interface Step {
+interface Step {
   /** Null: the write is in flight now, and its client waits. */
   readonly expected: Expected | null;
   readonly after: (seen: Seen) => Model;

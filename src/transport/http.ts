@@ -16,7 +16,7 @@ export class TransportError extends Error {
   }
 }
 
-export interface HttpOptions {
+interface HttpOptions {
   /** `https://host:port` */
   readonly origin: string;
   readonly connections: number;

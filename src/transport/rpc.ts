@@ -1,7 +1,7 @@
 /** JSON-RPC over HTTP: calls to one server, one at a time, each with its whole answer and proof of what a failed one did. */
 import { openHttp, TransportError } from "./http.ts";
 
-export interface RpcOptions {
+interface RpcOptions {
   /** `https://books.example.com/erp`: the paths of calls are below it. */
   readonly url: string;
   /** For a request and its whole answer, ms. */

@@ -4,7 +4,7 @@
  */
 import { isWithin } from "../core/time.ts";
 
-export interface SessionOptions<Session> {
+interface SessionOptions<Session> {
   logIn(): Promise<Session>;
   /** The call has not run, and a new login may help. */
   isEnded(error: unknown): boolean;
@@ -17,7 +17,7 @@ export interface SessionOptions<Session> {
   now(): Date;
 }
 
-export interface Sessions<Session> {
+interface Sessions<Session> {
   current(): Promise<Session>;
   /** Runs a call. @throws what it throws, and what the login throws */
   within<T>(call: (session: Session) => Promise<T>): Promise<T>;

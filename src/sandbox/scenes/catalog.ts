@@ -89,7 +89,7 @@ T-84-CO-4119 | Fountain Creek | Fountain | CO | 80817 | 38.68211 | -104.70091
   ["lat", "lng"],
 );
 
-export interface Tax {
+interface Tax {
   readonly type: string;
   readonly authority: string;
   /** Millionths of a dollar per gallon, or of a dollar per dollar. */

@@ -4,7 +4,7 @@ import { invoice, type Line, order, settled, ticket } from "./builders.ts";
 import { products, type Terminal, terminals } from "./catalog.ts";
 import { mix, Random } from "./random.ts";
 
-export interface GenerateOptions {
+interface GenerateOptions {
   readonly companyId: string;
   readonly payerCompanyId: string;
   readonly orders?: number;
@@ -16,7 +16,7 @@ export interface GenerateOptions {
   readonly now: Date;
 }
 
-export interface Generated {
+interface Generated {
   readonly resource: ResourceName;
   readonly record: RawRecord;
 }
