@@ -122,6 +122,30 @@ test("two items of one name, as categories have them, have no single price, whic
   expect((await faults(second))[0]).toBe("no-single-price");
 });
 
+test("customers and vendors are held for reconciliation, inactive ones as ended, each in its role", async () => {
+  const company = await openCompany();
+  const enter = (table: "Customer" | "Vendor", name: string, more: object = {}): string =>
+    company.enter(table, { DisplayName: name, ...more }).Id;
+  const ids = [
+    `C-${enter("Customer", "Old Ranch", { Notes: "platform:co-1" })}`,
+    `C-${enter("Customer", "Older Ranch", { Active: false })}`,
+    `V-${enter("Vendor", "Gulf", { Active: false })}`,
+  ];
+  const { holdings } = opened(settings(company));
+  const scope = { dated: null, changedSince: null, open: true };
+  const held = [];
+  for await (const page of holdings?.list("party", scope, null, never) ?? [])
+    held.push(...page.holdings);
+  const told = held.map(({ id, role, mark, facts }) => [id, role, mark, facts.state]);
+  expect(told).toEqual([
+    [ids[0], "customer", "co-1", "open"],
+    [ids[1], "customer", null, "ended"],
+    [ids[2], "supplier", null, "ended"],
+  ]);
+  const again = await holdings?.get("party", ids.slice(1), never);
+  expect(again?.map(({ id }) => id)).toEqual(ids.slice(1));
+});
+
 test("a position of a month ago is walked by queries, and a notice says what is not told", async () => {
   const company = await openCompany();
   const customer = company.enter("Customer", { DisplayName: "Old Ranch" });
