@@ -120,21 +120,18 @@ async function ready(
   }
 }
 
+interface Sending {
+  readonly carried: readonly Carried[];
+  readonly scopes: readonly string[];
+  readonly places: Places;
+  readonly signal: AbortSignal;
+}
+
 async function send(
   engine: Engine,
   flow: Flow,
   request: StoredRequest,
-  {
-    carried,
-    scopes,
-    places,
-    signal,
-  }: {
-    carried: readonly Carried[];
-    scopes: readonly string[];
-    places: Places;
-    signal: AbortSignal;
-  },
+  { carried, scopes, places, signal }: Sending,
 ): Promise<StoredRequest> {
   const { store, clock } = engine;
   await places.take();

@@ -66,8 +66,8 @@ export async function acquaint(
 }
 
 /**
- * The stop of a store that never sent anything and has no mark that says otherwise: it was made by {@link acquaint}, or
- * before ADR 0002, when a mark could not be written and was then called missing.
+ * The stop of a store that never sent anything and has no mark that says otherwise: it was made by
+ * {@link acquaint}.
  */
 const isUnfounded = ({ store }: Engine): boolean => store.restored() === null && !store.everSent();
 

@@ -1,5 +1,5 @@
 /**
- * Has workers carry jobs out, over BullMQ. Everything that must be right is decided by the job's permit (permits.ts);
+ * Has workers carry jobs out, over BullMQ. Everything that must be right is decided by the job's permit (governor.ts);
  * BullMQ hands jobs out and tells when one has ended. Redis may be away, be flushed or come back with an older state
  * at any moment: what it can still prove is told as `not-sent` or as the worker's answer, everything else as `torn`.
  */

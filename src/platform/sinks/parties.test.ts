@@ -227,26 +227,6 @@ describe("where the search of connections does not find a partner by name", () =
     });
     expect(await find(party(), await at(2 * 86_400))).toMatchObject({ found: "none" });
   });
-
-  test("six parties whose answers were lost after the commit are there once each", async () => {
-    await blind();
-    const clock = await platform.clock();
-    await control.fault({
-      method: "POST",
-      path: "/customers",
-      kind: "status",
-      status: 503,
-      when: "after",
-      times: 6,
-    });
-    const documents = times(6, (n) => party(`S-${n}`, `Bayou Supply ${n}`));
-    const work = delivery(platform.sink("customers", { clock }), clock, documents);
-    expect(await work.settled()).toEqual({ delivered: 6 });
-    const erpIds = (await control.stored("connections")).map(({ erpId }) => String(erpId));
-    expect(erpIds.filter((erpId) => erpId.startsWith("S-")).sort(byText)).toEqual(
-      times(6, (n) => `S-${n}`),
-    );
-  });
 });
 
 describe("a connection may run either way", () => {
@@ -274,26 +254,6 @@ describe("a connection may run either way", () => {
     expect((await find(party(), await at())).detail).toContain(ids?.[0]);
   });
 
-  test("six suppliers whose answers were lost after the commit are there once each", async () => {
-    await toUs();
-    const clock = await platform.clock();
-    await control.fault({
-      method: "POST",
-      path: "/suppliers",
-      kind: "status",
-      status: 503,
-      when: "after",
-      times: 6,
-    });
-    const documents = times(6, (n) => party(`S-${n}`, `Bayou Supply ${n}`));
-    const work = delivery(platform.sink("suppliers", { clock }), clock, documents);
-    expect(await work.settled()).toEqual({ delivered: 6 });
-    const erpIds = (await control.stored("connections")).map(({ erpId }) => String(erpId));
-    expect(erpIds.filter((erpId) => erpId.startsWith("S-")).sort(byText)).toEqual(
-      times(6, (n) => `S-${n}`),
-    );
-  });
-
   test("who we are is told by all our connections, and asked for once", async () => {
     await toUs();
     await sendSupplier();
@@ -318,6 +278,26 @@ describe("a connection may run either way", () => {
     expect(await requests(`/companies/${platform.company("customer")}/profile`)).toBe(1);
   });
 });
+
+test.each([
+  ["customers that no search finds", "customers", { connectionSearch: "nothing" }],
+  ["suppliers whose connections run to us", "suppliers", { supplierConnectionRuns: "toUs" }],
+] as const)(
+  "six %s, and whose answers were lost after the commit, are there once each",
+  async (_what, kind, readings) => {
+    await control.readings(readings);
+    const clock = await platform.clock();
+    const lost = { kind: "status", status: 503, when: "after", times: 6 } as const;
+    await control.fault({ method: "POST", path: `/${kind}`, ...lost });
+    const documents = times(6, (n) => party(`S-${n}`, `Bayou Supply ${n}`));
+    const work = delivery(platform.sink(kind, { clock }), clock, documents);
+    expect(await work.settled()).toEqual({ delivered: 6 });
+    const erpIds = (await control.stored("connections")).map(({ erpId }) => String(erpId));
+    expect(erpIds.filter((erpId) => erpId.startsWith("S-")).sort(byText)).toEqual(
+      times(6, (n) => `S-${n}`),
+    );
+  },
+);
 
 describe("customer and supplier of one code", () => {
   const Named = z.looseObject({ externalId: z.string(), name: z.string() });
