@@ -210,8 +210,8 @@ function issued(record: InvoiceRecord, references: References): CreateInvoice | 
   const number = needed(50, "Number", record.number);
   expectIssuable(record, references.currency);
   const lines = billed(record);
-  const taxLines = record.taxes?.map(({ description, amount }) => ({
-    taxType: needed(100, "Tax", description),
+  const taxLines = record.taxes?.map(({ name, description, amount }) => ({
+    taxType: needed(100, "Tax", name ?? description),
     amount: notNegative("Amount", cents("Amount", amount)),
   }));
   const dueDate = record.dueDate ?? dueDays(record).at(-1) ?? null;

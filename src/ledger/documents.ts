@@ -221,6 +221,8 @@ const InvoiceRecordLine = z.object({
 
 const InvoiceRecordTax = z.object({
   description: text,
+  /** Of the tax itself, where the line of it has words of its own. Left out: the description names it. */
+  name: textOrNone.optional(),
   account: textOrNone,
   base: decimalOrNone,
   amount: decimal,
