@@ -170,19 +170,24 @@ export function recordsOf<
       await wire.call(`/${name}/${CALLS[to]}`, { records }, z.object({}), signal);
     },
     /** By the stamp of their last change. */
-    changed: stampedRows({
-      name,
-      newest: async (signal) => (await wire.call(`/${name}/newest`, {}, Newest, signal)).stamp,
-      async page(after, until, most, signal) {
-        const asked = { after, until, most };
-        const { rows } = await wire.call(`/${name}/changed`, asked, Places, signal);
-        return rows.map(({ seq, stamp }) => ({ at: stamp, id: seq, record: seq }));
-      },
-      async rows(seqs, signal) {
+    changed: stampedRows(
+      [
+        {
+          name,
+          once: true,
+          newest: async (signal) => (await wire.call(`/${name}/newest`, {}, Newest, signal)).stamp,
+          async page(after, until, most, signal) {
+            const asked = { after, until, most };
+            const { rows } = await wire.call(`/${name}/changed`, asked, Places, signal);
+            return rows.map(({ seq, stamp }) => ({ at: stamp, id: seq, record: seq }));
+          },
+        },
+      ],
+      async (seqs, signal) => {
         const rows = await search({ seqs }, signal);
         return shared === undefined ? rows : search({ numbers: rows.map(shared) }, signal);
       },
-    }),
+    ),
   } satisfies Records<K, Values, Row>;
 }
 

@@ -3,8 +3,7 @@ import type { Surroundings } from "../../src/core/contract.ts";
 import { type CodeKind, openCodes } from "../../src/ledger/codes.ts";
 import { disputeMark, markIn, type Notes } from "../../src/ledger/notes.ts";
 import type { TrytonConfig } from "./config.ts";
-import * as row from "./rows.ts";
-import { either, ofCompany, rowOf, rowsOf, texts, textsOrNone, where } from "./rows.ts";
+import * as rpc from "./rows.ts";
 import type { Tryton } from "./wire.ts";
 
 export interface Books {
@@ -22,10 +21,10 @@ export const notesOf = (books: Books): Notes => ({
     const likes = beginnings.map((text) => ["message", "like", `${text}%`]);
     const domain = [
       ["resource", "in", resources],
-      ...(likes.length === 0 ? [] : [either({}, ...likes)]),
+      ...(likes.length === 0 ? [] : [rpc.either({}, ...likes)]),
     ];
-    const fields = { ...texts("resource"), ...textsOrNone("message") };
-    return rowsOf(books, "ir.note", domain, fields);
+    const fields = { ...rpc.texts("resource"), ...rpc.textsOrNone("message") };
+    return rpc.rowsOf(books, "ir.note", domain, fields);
   },
   async add(resource, message) {
     await books.tryton.call("model.ir.note.create", [[{ resource, message }]]);
@@ -90,23 +89,23 @@ interface Kind extends CodeKind {
   /** The field that has the code. */
   readonly field: string;
   /** What is read besides. */
-  readonly reads?: row.Fields;
+  readonly reads?: rpc.Fields;
   /** Every company has its own. */
   readonly isOfCompany?: boolean;
 }
 
 const CATEGORY = {
-  ...row.flags("account_parent"),
-  ...row.idsOrNone("parent"),
-  account_revenue: row.oneOrNone(row.texts("code")),
-  account_expense: row.oneOrNone(row.texts("code")),
+  ...rpc.flags("account_parent"),
+  ...rpc.idsOrNone("parent"),
+  account_revenue: rpc.oneOrNone(rpc.texts("code")),
+  account_expense: rpc.oneOrNone(rpc.texts("code")),
 };
 
 /** What rows of the kinds have; those of products and units have more. */
 interface Row {
   readonly id: number;
   readonly code: string;
-  readonly account_category?: row.RowOf<typeof CATEGORY> | null;
+  readonly account_category?: rpc.RowOf<typeof CATEGORY> | null;
   readonly digits?: number;
 }
 
@@ -125,9 +124,9 @@ const kinds = {
   journal: kind("account.journal", "journal", "code"),
   location: kind("stock.location", "location", "code"),
   product: kind("product.product", "product", "code", {
-    reads: { account_category: row.oneOrNone(CATEGORY) },
+    reads: { account_category: rpc.oneOrNone(CATEGORY) },
   }),
-  unit: kind("product.uom", "unit", "symbol", { reads: row.ids("digits") }),
+  unit: kind("product.uom", "unit", "symbol", { reads: rpc.ids("digits") }),
   paymentTerm: kind("account.invoice.payment_term", "payment term", "name"),
   paymentMethod: kind(METHOD, "invoice payment method", "name", own),
   currency: kind("currency.currency", "currency", "code"),
@@ -139,22 +138,22 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
     books: "Tryton",
     now,
     async rowsOf({ model, field, reads, isOfCompany = false }, desired, most) {
-      const company = isOfCompany ? await ofCompany({ tryton }) : {};
-      const domain = where({ [`${field} in`]: desired, ...company });
-      const fields = { code: row.called(field, row.as<string>()), ...reads };
-      return rowsOf({ tryton }, model, domain, fields, most === null ? {} : { most });
+      const company = isOfCompany ? await rpc.ofCompany({ tryton }) : {};
+      const domain = rpc.where({ [`${field} in`]: desired, ...company });
+      const fields = { code: rpc.called(field, rpc.as<string>()), ...reads };
+      return rpc.rowsOf({ tryton }, model, domain, fields, most === null ? {} : { most });
     },
     codeOf: (_, { code }) => code,
   });
 
   /** A category may leave its accounts to the one above it. */
   async function accountsOf(
-    category: row.RowOf<typeof CATEGORY> | null,
+    category: rpc.RowOf<typeof CATEGORY> | null,
   ): Promise<Pick<Product, "revenue" | "expense">> {
     if (category === null) return { revenue: null, expense: null };
     const { account_parent, parent, account_revenue: revenue, account_expense: expense } = category;
     if (account_parent && parent !== null)
-      return accountsOf(await rowOf({ tryton }, "product.category", parent, CATEGORY));
+      return accountsOf(await rpc.rowOf({ tryton }, "product.category", parent, CATEGORY));
     return { revenue, expense };
   }
 

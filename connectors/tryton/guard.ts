@@ -8,7 +8,7 @@ import { Refused } from "../../src/core/errors.ts";
 import { sorted } from "../../src/ledger/errors.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import type { Books } from "./books.ts";
-import { idsOrNone, ofCompany, rowsOf, texts, textsOrNone, where } from "./rows.ts";
+import * as rpc from "./rows.ts";
 import { busy, TRYTON, TrytonError } from "./wire.ts";
 
 /** Marks are external ids; records are database ids. Every method @throws LedgerError */
@@ -53,9 +53,9 @@ export const noGuard: Guard = {
 
 /** A name that is taken. `db_id` null: what it was taken for is not made, or not known to be. */
 const CLAIM = {
-  ...texts("fs_id create_date"),
-  ...idsOrNone("db_id"),
-  ...textsOrNone("write_date"),
+  ...rpc.texts("fs_id create_date"),
+  ...rpc.idsOrNone("db_id"),
+  ...rpc.textsOrNone("write_date"),
 };
 
 const MODULE = "fuelbridge";
@@ -78,9 +78,9 @@ function claimGuard(books: Books, model: string, type: DocumentType): Guard {
     return marks.map((mark) => `${mark}${end}`);
   };
   const domainOf = async (marks: readonly string[]) =>
-    where({ "module =": MODULE, "model =": model, "fs_id in": await namesOf(marks) });
+    rpc.where({ "module =": MODULE, "model =": model, "fs_id in": await namesOf(marks) });
   const claimsOf = async (marks: readonly string[]) =>
-    rowsOf(books, "ir.model.data", await domainOf(marks), CLAIM);
+    rpc.rowsOf(books, "ir.model.data", await domainOf(marks), CLAIM);
   const drop = (ids: readonly number[]): Promise<void> => call("delete", ids);
   const leftOf = async (marks: readonly string[]): Promise<number[]> =>
     (await claimsOf(marks)).map(({ id }) => id);
@@ -154,12 +154,12 @@ const moduleGuard = (books: Books, model: string, type: DocumentType): Guard => 
   isErps: true,
   async known(marks) {
     if (marks.length === 0) return new Map();
-    const domain = where({
-      ...(await ofCompany(books)),
+    const domain = rpc.where({
+      ...(await rpc.ofCompany(books)),
       "external_id in": marks,
       ...(model === "account.invoice" ? { "type =": type } : {}),
     });
-    const rows = await rowsOf(books, model, domain, texts("external_id"));
+    const rows = await rpc.rowsOf(books, model, domain, rpc.texts("external_id"));
     return new Map(rows.map(({ id, external_id }) => [external_id, id]));
   },
   create: (_, make) => make().catch(busyWhen(/FUELBRIDGE-DUPLICATE/)),

@@ -27,7 +27,7 @@ import {
 } from "./invoice-rows.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
 import * as rpc from "./rows.ts";
-import { feed } from "./sources.ts";
+import { changedRows } from "./sources.ts";
 import { DATE_ORDER, isWarningOf, TrytonError } from "./wire.ts";
 
 type Kind = "invoice" | "bill";
@@ -69,6 +69,8 @@ export const capabilitiesOf = (books: Books, type: InvoiceType): Capabilities =>
 });
 
 /* How they are found, listed and made. */
+
+const PARTS = [{ model: MODEL, record: "id", domain: [["type", "=", "out"]] }];
 
 /** Customer invoices, or bills. */
 interface Side {
@@ -126,18 +128,12 @@ function recordsOf<K extends Kind>(
       if (to === "retracted") await guard.release(marksOf(steps.map(({ desired }) => desired)));
     },
     // Posting stamps an invoice anew, and from then on Tryton lets nobody change its lines or taxes: its own stamp is enough.
-    changed: ({ tell }) =>
-      feed(
-        books,
-        [{ model: MODEL, record: "id", domain: [["type", "=", "out"]] }],
-        async (ids, signal) => {
-          const its = { "id in": ids, "state in": TOLD_STATES, "number !=": null };
-          const domain = await rpc.ownOf(books, rpc.where(its));
-          const rows = await readInvoices(books, domain, { signal }, TOLD);
-          const all = await named(side, rows, signal);
-          return tell(all.map((row) => ({ ...row, called: row.number ?? "" })));
-        },
-      ),
+    changed: changedRows(books, PARTS, async (ids, signal) => {
+      const its = { "id in": ids, "state in": TOLD_STATES, "number !=": null };
+      const domain = await rpc.ownOf(books, rpc.where(its));
+      const all = await named(side, await readInvoices(books, domain, { signal }, TOLD), signal);
+      return all.map((row) => ({ ...row, called: row.number ?? "" }));
+    }),
   };
 }
 

@@ -10,7 +10,7 @@ import type { Desired } from "../../src/ledger/port.ts";
 import type { Table } from "../../src/ledger/table.ts";
 import { type Books, companyIdOf } from "./books.ts";
 import * as rpc from "./rows.ts";
-import { feed, type Part } from "./sources.ts";
+import { changedRows, type Part } from "./sources.ts";
 import { TRYTON, TrytonError } from "./wire.ts";
 
 /** A party that an invoice can be addressed to: database ids. */
@@ -55,8 +55,7 @@ export const partyTable = (
       for (const { desired } of all) await create(books, desired.document);
       return all.map(() => null);
     },
-    changed: ({ tell }) =>
-      feed(books, partsOf(books), async (ids, signal) => tell(await told(books, ids, signal))),
+    changed: changedRows(books, partsOf(books), (ids, signal) => told(books, ids, signal)),
   },
   write: ({ code, name }: Party) => ({ code, name }),
   facts: ({ code, name }) => partyFacts(code, name),

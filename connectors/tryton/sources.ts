@@ -1,10 +1,8 @@
 /** What changed in Tryton, by its stamps, and the prices of its price lists. */
-import type { Source } from "../../src/core/contract.ts";
-import { type StampFeed, type Stamps, stampSource } from "../../src/ledger/stamps.ts";
-import type { PriceTable } from "../../src/ledger/table.ts";
+import type { StampFeed } from "../../src/ledger/stamps.ts";
+import { type PriceTable, stampedRows } from "../../src/ledger/table.ts";
 import type { Books } from "./books.ts";
 import * as rpc from "./rows.ts";
-import { unavailable } from "./wire.ts";
 
 /*
  * Tryton's stamps for the walk of src/ledger/stamps.ts: `create_date`, and `write_date` from the first change on (null
@@ -27,14 +25,16 @@ export interface Part {
 
 const STAMPS = ["create_date", "write_date"] as const;
 
-/** A source of records that are made of these parts. */
-export const feed = (books: Books, parts: readonly Part[], details: Stamps["details"]): Source =>
-  stampSource({
-    feeds: parts.flatMap((part) => STAMPS.map((field) => feedOf(books, part, field))),
-    details,
-    now: () => books.surroundings.now(),
-    unavailable,
-  });
+/** A source of records that are made of these parts. @param rowsOf these records as they are now */
+export const changedRows = <Row>(
+  books: Books,
+  parts: readonly Part[],
+  rowsOf: (ids: readonly number[], signal: AbortSignal) => Promise<readonly Row[]>,
+) =>
+  stampedRows(
+    parts.flatMap((part) => STAMPS.map((field) => feedOf(books, part, field))),
+    rowsOf,
+  );
 
 function feedOf(books: Books, part: Part, field: (typeof STAMPS)[number]): StampFeed {
   const { model, record, name = model, once = false } = part;
@@ -108,8 +108,7 @@ const LINE = {
 
 export const priceTable = (books: Books): PriceTable<PriceRow> => ({
   records: {
-    changed: ({ tell }) =>
-      feed(books, PRICE_PARTS, async (ids, signal) => tell(await priceRows(books, ids, signal))),
+    changed: changedRows(books, PRICE_PARTS, (ids, signal) => priceRows(books, ids, signal)),
   },
   line: ({ price_list, product, formula, quantity }) => ({
     list: price_list.name,

@@ -22,7 +22,6 @@ import type {
   LedgerAdapter,
   LedgerKind,
   LedgerSide,
-  PartyAdapter,
 } from "./port.ts";
 
 /** A document as a request's body has it. */
@@ -195,7 +194,7 @@ export class Parties {
   #byList(
     parties: readonly SidedParty[],
     isCounted: (key: string) => boolean,
-  ): Map<PartyAdapter, SidedParty[]> {
+  ): Map<LedgerAdapter<"party">, SidedParty[]> {
     const { party } = this.#books.adapters;
     if (party === undefined) return new Map();
     const each = new Map(parties.map((one) => [keyOf(one), one]));
@@ -218,7 +217,7 @@ function partyOf(document: object): SidedParty | null {
 }
 
 const asDesired = async (
-  adapter: PartyAdapter,
+  adapter: LedgerAdapter<"party">,
   parties: readonly SidedParty[],
   call: Call,
 ): Promise<Desired<"party">[]> => {

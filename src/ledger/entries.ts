@@ -9,15 +9,14 @@ import type { Fault } from "../core/record.ts";
 import type { Day, Facts } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
 import type { InvoiceRecord, PartyRecord, PriceRecord } from "./documents.ts";
-import type { Capabilities, Entry, PartyAdapter, PaymentOn } from "./port.ts";
+import type { Capabilities, Entry, PaymentOn } from "./port.ts";
 
 /** Of parties that are made and never changed. @param atomic parties that one call makes */
 export const partiesOnce = (
   has: Capabilities["has"],
   atomic: number,
-): Pick<PartyAdapter, "can" | "apply"> => ({
+): { readonly can: Capabilities } => ({
   can: { has, byUs: "posted", amend: {}, atomic, numbered: "once" },
-  apply: () => Promise.resolve(),
 });
 
 /** A party of that code and name. */

@@ -224,7 +224,7 @@ export interface Covering<K extends LedgerKind = LedgerKind> {
 }
 
 /** Of payments: they are posted when they are made, and no document of the platform takes one back. */
-export const PAYMENTS: Pick<LedgerAdapter<"payment">, "can" | "apply"> = {
+export const PAYMENTS: Pick<LedgerAdapter<"payment">, "can"> = {
   can: {
     has: ["posted", "cancelled"],
     byUs: "posted",
@@ -232,15 +232,10 @@ export const PAYMENTS: Pick<LedgerAdapter<"payment">, "can" | "apply"> = {
     atomic: 1,
     numbered: "per-party",
   },
-  apply: () => Promise.resolve(),
 };
 
 /** Of a document: we sell, or we buy. */
 export type LedgerSide = "sale" | "purchase";
-
-/** Parties are found and made for documents; who tells them to reconciliation is the connector's choice. */
-export type PartyAdapter = Omit<LedgerAdapter<"party">, "get" | "named" | "list"> &
-  Partial<Pick<LedgerAdapter<"party">, "get" | "named" | "list">>;
 
 /** Records as books show them, in the order of a list. */
 export interface RowPage<Row> {
@@ -288,7 +283,7 @@ export interface Books {
     readonly [K in Exclude<LedgerKind, "party">]?: LedgerAdapter<K>;
   } & {
     /** Where customers and vendors are two lists, one for each. */
-    readonly party?: PartyAdapter | Readonly<Record<LedgerSide, PartyAdapter>>;
+    readonly party?: LedgerAdapter<"party"> | Readonly<Record<LedgerSide, LedgerAdapter<"party">>>;
   };
   /** First match wins. */
   readonly errors: readonly ErrorRow[];

@@ -100,19 +100,17 @@ export interface Telling<Row> {
 /** The fields of an entry that a record shows; the rest is {@link PLAIN_ENTRY}. `facts`: what values do not say. */
 export type Read<Row> = Pick<Entry, "id" | "mark" | "status"> & Partial<Omit<Entry<Row>, "native">>;
 
-/** {@link Records.changed} by the ERP's stamps (stamps.ts), where each record has one. @param rows these as they are now */
+/** {@link Records.changed} by the ERP's stamps (stamps.ts). @param rowsOf these records as they are now */
 export const stampedRows =
-  <Row>({
-    rows,
-    ...feed
-  }: Omit<StampFeed, "once"> & {
-    readonly rows: (ids: readonly number[], signal: AbortSignal) => Promise<readonly Row[]>;
-  }) =>
+  <Row>(
+    feeds: readonly StampFeed[],
+    rowsOf: (ids: readonly number[], signal: AbortSignal) => Promise<readonly Row[]>,
+  ) =>
   ({ tell, ...telling }: Telling<Row>): Source =>
     stampSource({
       ...telling,
-      feeds: [{ ...feed, once: true }],
-      details: async (ids, signal) => tell(await rows(ids, signal)),
+      feeds,
+      details: async (ids, signal) => tell(await rowsOf(ids, signal)),
     });
 
 const SUMS = ["untaxed", "tax", "total"] as const;
