@@ -5,7 +5,7 @@
  */
 import { Decimal } from "../../src/core/decimal.ts";
 import { stringifyExact } from "../../src/core/json.ts";
-import { changeGoods, goodsRet, isGoods } from "./company-goods.fixture.ts";
+import { goodsLine, goodsLines, isGoods } from "./company-goods.fixture.ts";
 import { linesOf, sumOf } from "./company-lines.fixture.ts";
 import { expectOrder, NotParsed, Refusal } from "./company-order.fixture.ts";
 import {
@@ -184,15 +184,8 @@ export class CompanyFile {
     const [content] = request.below;
     if (content === undefined) throw new NotParsed(`${name} is empty`);
     const table = name.replace(/(?:Add|Mod)$/, "") as Table;
-    if (isGoods(table)) return { rets: [goodsRet(table, changeGoods(this, table, content))] };
-    return {
-      rets: [
-        this.#ret(
-          table,
-          name.endsWith("Mod") ? this.#mod(table, content) : this.#add(table, content),
-        ),
-      ],
-    };
+    const row = name.endsWith("Mod") ? this.#mod(table, content) : this.#add(table, content);
+    return { rets: [this.#ret(table, row)] };
   }
 
   #query(table: Table, request: Element): Done {
@@ -213,16 +206,14 @@ export class CompanyFile {
         );
       return this.enter(table, fields);
     }
-    if ((fields["TxnDate"] ?? "") < this.closedBefore)
+    if ((fields["TxnDate"] ?? "9999") < this.closedBefore)
       throw new Refusal(3170, "There was an error: the date is on or before the closing date.");
     const isPayment = table === "ReceivePayment" || table === "BillPaymentCheck";
-    const list = table === "Invoice" || table === "ReceivePayment" ? "Customer" : "Vendor";
+    const isSale = table === "Invoice" || table === "ReceivePayment" || table === "SalesOrder";
+    const list = isSale ? "Customer" : "Vendor";
     const ref = table === "BillPaymentCheck" ? "PayeeEntityRef" : `${list}Ref`;
     fields[ref] = this.#named(list, fields[ref] ?? "", content.child(ref));
-    const lines = content.below.filter(({ name }) => name.endsWith("LineAdd")).map(fieldsOf);
-    for (const { ItemRef = "" } of lines)
-      if (!this.items.has(ItemRef))
-        throw new Refusal(3140, `There is an invalid reference to QuickBooks Item "${ItemRef}".`);
+    const lines = this.#lines(table, content);
     const applied = content.below
       .filter(({ name }) => name === "AppliedToTxnAdd")
       .map((one) => ({
@@ -242,6 +233,16 @@ export class CompanyFile {
     return record;
   }
 
+  #lines(table: Table, { below }: Element): Record<string, string>[] {
+    const those = below.filter(({ name }) => /Line(?:Add|Mod)$/.test(name));
+    if (isGoods(table)) return those.map((one) => goodsLine(this, one));
+    const lines = those.map(fieldsOf);
+    for (const { ItemRef = "" } of lines)
+      if (!this.items.has(ItemRef))
+        throw new Refusal(3140, `There is an invalid reference to QuickBooks Item "${ItemRef}".`);
+    return lines;
+  }
+
   #named(list: "Customer" | "Vendor", fullName: string, ref: Element | null): string {
     const id = ref === null ? null : ref.text("ListID");
     const found = this.rows(list).find((row) =>
@@ -258,7 +259,11 @@ export class CompanyFile {
     if (row === undefined) throw new Refusal(3120, `Object "${TxnID}" cannot be found.`);
     if (String(row.sequence) !== EditSequence)
       throw new Refusal(3200, `The provided edit sequence "${EditSequence}" is out-of-date.`);
+    if ((fields["TxnDate"] ?? "9999") < this.closedBefore)
+      throw new Refusal(3170, "There was an error: the date is on or before the closing date.");
     Object.assign(row.fields, fields);
+    const lines = this.#lines(table, content);
+    if (lines.length > 0) row.lines = lines;
     this.#touch(row);
     return row;
   }
@@ -313,7 +318,6 @@ export class CompanyFile {
   }
 
   #ret(table: Table, row: Row): string {
-    if (isGoods(table)) return goodsRet(table, row);
     const { id, sequence, fields, created, modified } = row;
     const isList = LISTS.has(table);
     const { Name = "", FullName = Name } = fields;
@@ -337,7 +341,9 @@ export class CompanyFile {
       ? ""
       : table === "Invoice" || table === "Bill"
         ? this.#money(table, row) + linesOf(table, row, this.kinds, (item) => this.#itemId(item))
-        : paymentOf(table, row);
+        : isGoods(table)
+          ? goodsLines(table, row)
+          : paymentOf(table, row);
     return `<${table}Ret>${head}${rest}</${table}Ret>`;
   }
 
@@ -405,7 +411,7 @@ const paymentOf = (table: Table, { applied }: Row): string => {
 function fieldsOf({ below }: Element): Record<string, string> {
   return Object.fromEntries(
     below
-      .filter(({ name }) => !/LineAdd$|^AppliedToTxnAdd$/.test(name))
+      .filter(({ name }) => !/Line(?:Add|Mod)$|^AppliedToTxnAdd$/.test(name))
       .map((one) => [
         one.name,
         one.name.endsWith("Ref") ? (one.text("FullName") ?? "") : one.content,
