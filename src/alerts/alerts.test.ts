@@ -15,8 +15,8 @@ import { type AlertMessage, type Channel, channelsOf } from "./channels.ts";
 import { conditionsOf, quietHours } from "./conditions.ts";
 
 const MINUTE = 60_000;
-const [FLOW] = STATUS.flows as readonly [FlowStatus];
-const [GROUP] = STATUS.quarantine as readonly [QuarantineGroup];
+const [FLOW] = STATUS.flows as [FlowStatus];
+const [GROUP] = STATUS.quarantine as [QuarantineGroup];
 const WELL: Status = {
   ...STATUS,
   flows: [{ ...FLOW, quarantined: 0, unread: [] }],

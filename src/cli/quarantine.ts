@@ -4,7 +4,6 @@ import {
   OfficeError,
   type Quarantined,
   type QuarantineGroup,
-  type Retried,
 } from "../office/answers.ts";
 import type { Editing } from "../office/asked.ts";
 import { ask } from "../app/ask.ts";
@@ -113,7 +112,7 @@ const editedInWords = ({ delivery, field, was, value, still }: Edited): string =
       : `It cannot go out yet: ${still}`,
   ].join("\n");
 
-function retriedInWords({ retried, left }: Retried): string {
+function retriedInWords({ retried, left }: Record<"retried" | "left", number>): string {
   const tried = `${counted(retried, "delivery", "deliveries")} will be tried again.`;
   if (left === 0) return tried;
   return `${tried}\n${left} stay in quarantine: a retry does not help them. What does: fuelbridge quarantine list`;

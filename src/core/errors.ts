@@ -146,3 +146,13 @@ export class WaitsFor extends Refused {
     this.id = id;
   }
 }
+
+/** A refusal of the office, with what to do instead. */
+export class OfficeError extends Error {
+  readonly next: string;
+  constructor(message: string, next: string) {
+    super(message);
+    this.name = "OfficeError";
+    this.next = next;
+  }
+}

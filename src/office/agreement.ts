@@ -8,14 +8,8 @@ import type { Bucket } from "../reconcile/case.ts";
 import type { Unasked } from "../reconcile/report.ts";
 import type { CaseRow } from "../reconcile/rows.ts";
 import { type DifferenceRow, ENDED, type Found } from "../store/reconciliation.ts";
-import {
-  type Agreement,
-  type KnownDifference,
-  type KnownDifferences,
-  OfficeError,
-  type ReconciliationStatus,
-} from "./answers.ts";
 import type { Person } from "./asked.ts";
+import { OfficeError } from "../core/errors.ts";
 
 /**
  * `nightly`: null when no daemon runs, or it does not reconcile by itself. `auditor`: left out where nobody can be
@@ -25,7 +19,7 @@ export function reconciliationStatus(
   engine: Engine,
   nightly: Nightly | null,
   auditor?: Pick<Auditor, "waiting">,
-): ReconciliationStatus {
+) {
   const { sweeps } = engine.store;
   const { differences: all, accepted } = knownDifferences(engine);
   const known = all.filter((one) => !clears(one));
@@ -33,19 +27,28 @@ export function reconciliationStatus(
   const done = sweeps.lastDone();
   const pace = nightly?.pace();
   return {
+    /** When the daemon last compared both sides whole, ISO 8601 UTC; null: never. */
     lastAt: isoOrNull(done?.endedMs ?? null),
+    /** Why the last run ended without an answer; null: it did not. */
     trouble: last?.state === "failed" ? last.detail : null,
+    /** Whom a run waits for, since when and until when at most (ISO 8601 UTC); null: nobody. */
     waits: auditor?.waiting ?? null,
+    /** What the daemon's last run could not compare, and what to do. What a connector can never tell is not named. */
     notCompared: notComparedIn(engine),
+    /** Feeds that could not be read anew for what was committed late; it is tried again within the hour. */
     notWalked: engine.flows.flatMap(({ flow, name, paused }) => {
       const walk = paused ? null : sweeps.deepWalk(flow);
       if (walk === null || walk.failedMs === null) return [];
       const { message, next, walkedMs } = walk;
       return [{ flow: name, since: isoOrNull(walkedMs), message: message ?? "", next: next ?? "" }];
     }),
+    /** Null: the daemon does not do it by itself. */
     nextDueAt: isoOrNull(nightly?.dueMs() ?? null),
+    /** Nights between two runs, so that they fit into their share of the month; 1: every night. */
     everyNights: pace?.everyNights ?? 1,
+    /** The share of the month that would do, percent; null: it suffices. */
     wantsShare: pace?.wantsShare ?? null,
+    /** Those that a second run has confirmed, and those `seen` by one; `first` of both. Beside them: `clears`, by themselves. */
     differences: {
       confirmed: known.filter(({ confirmed }) => confirmed).length,
       seen: known.filter(({ confirmed }) => !confirmed).length,
@@ -58,8 +61,14 @@ export function reconciliationStatus(
   };
 }
 
+/** `kind` left out: all that there is. */
+interface NotCompared extends Pick<Unasked, "endpoint" | "why" | "what"> {
+  readonly kind?: string;
+  readonly next: string;
+}
+
 /** By the daemon's own last run; one that a restart ended is made anew. */
-function notComparedIn({ store: { sweeps } }: Engine): ReconciliationStatus["notCompared"] {
+function notComparedIn({ store: { sweeps } }: Engine): NotCompared[] {
   const runs = [DAEMON, AGAIN].flatMap((by) => sweeps.lastBy(by) ?? []);
   const [last] = runs.toSorted((one, other) => other.sweep - one.sweep);
   if (last === undefined || last.state === "reading") return [];
@@ -78,10 +87,10 @@ const TRIED_AGAIN = "It is tried again every hour; see what its message says.";
 const FIRST_MAX = 5;
 
 /** A part that the books have received: it is told once all is paid (reconcile/judge.ts). */
-const clears = ({ row }: KnownDifference): boolean => row?.cause?.code === "partly-paid";
+const clears = ({ row }: { readonly row: CaseRow }): boolean => row.cause?.code === "partly-paid";
 
 /** What is not settled, from the store. */
-export function knownDifferences(engine: Engine): KnownDifferences {
+export function knownDifferences(engine: Engine) {
   const { sweeps } = engine.store;
   // What waits is settled by itself, and what is with a person is in the quarantine.
   const rows = [...sweeps.inState("open"), ...sweeps.inState("seen")].filter(({ bucket }) =>
@@ -89,7 +98,9 @@ export function knownDifferences(engine: Engine): KnownDifferences {
   );
   return {
     lastAt: isoOrNull(sweeps.lastDone()?.endedMs ?? null),
+    /** Confirmed ones first, then as they were first seen. */
     differences: rows.map((row) => knownIn(engine, row)),
+    /** What a person has accepted as it is, until its values change. */
     accepted: sweeps.inState("accepted").map((row) => knownIn(engine, row)),
   };
 }
@@ -97,17 +108,20 @@ export function knownDifferences(engine: Engine): KnownDifferences {
 const knownIn = (
   { flows }: Engine,
   { kind, number, bucket, cause, next, state, firstMs, lastMs, row }: DifferenceRow,
-): KnownDifference => ({
+) => ({
   kind,
+  /** The flow by which a person may accept it; null: it is not theirs to accept, or no flow carries it. */
   flow: flows.find((flow) => mayAccept(flow, { kind, bucket }))?.name ?? null,
   number,
   bucket,
   cause,
   next,
+  /** A second run, the settling time later, found it just so. */
   confirmed: state === "open",
   since: new Date(firstMs).toISOString(),
   last: new Date(lastMs).toISOString(),
-  row: row === null ? null : (JSON.parse(row) as CaseRow),
+  /** With both values of every field. */
+  row: JSON.parse(row ?? "null") as CaseRow,
 });
 
 /** What is there twice stays with those who can take one away. */
@@ -142,7 +156,7 @@ export function differenceAccepted(
 }
 
 /** By flow. */
-export const agreements = ({ store: { sweeps } }: Engine): Map<string, Agreement> =>
+export const agreements = ({ store: { sweeps } }: Engine) =>
   new Map(
     sweeps
       .agreements()

@@ -17,8 +17,8 @@ import type { Entry } from "../store/journal.ts";
 import { otherId } from "../store/deliveries.ts";
 import type { QuarantinedRow } from "../store/queries.ts";
 import { aboutOf } from "./about.ts";
-import { type Edited, OfficeError } from "./answers.ts";
 import type { Assignment, Decision, Editing, Person } from "./asked.ts";
+import { OfficeError } from "../core/errors.ts";
 import { deliveriesOf, groupsOf, whyNotCorrected } from "./quarantine.ts";
 import { remedyOf } from "./remedies.ts";
 
@@ -229,7 +229,7 @@ export function edit(
   selector: string,
   { field, value }: Editing,
   person: Person,
-): Edited {
+) {
   const { store, clock } = engine;
   const chosen = onlyOne(select(engine, flows, selector), selector);
   const { row, flow } = chosen;
@@ -263,7 +263,17 @@ export function edit(
     return revision;
   });
   const still = stillWrong(engine, flow, after);
-  return { delivery: String(row.delivery), field, was: old, value, revision: revised, still };
+  return {
+    delivery: String(row.delivery),
+    field,
+    /** What it was until now. */
+    was: old,
+    value,
+    /** The record's revision with it. */
+    revision: revised,
+    /** What keeps the document from going out even so, as far as can be told; null: nothing. */
+    still,
+  };
 }
 
 function onlyOne(chosen: readonly Chosen[], selector: string): Chosen {

@@ -7,20 +7,14 @@ import { Decimal } from "../core/decimal.ts";
 import type { DayToBook } from "../core/contract.ts";
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
+import type { FieldDifference } from "../reconcile/case.ts";
 import type { CaseRow } from "../reconcile/rows.ts";
 import type { AuditRow, DeliveryRow, FoundRow, Sample } from "../store/queries.ts";
 import { otherId } from "../store/deliveries.ts";
 import type { Store } from "../store/store.ts";
 import { aboutOf, inCents, partiesOf, partyOf, partyText, standing, summaryOf } from "./about.ts";
-import {
-  type Field,
-  type Found,
-  type FoundDocument,
-  type Life,
-  OfficeError,
-  type TraceStep,
-} from "./answers.ts";
 import type { Counterparts, Sampling, Searching } from "./asked.ts";
+import { OfficeError } from "../core/errors.ts";
 import { correctionsOf, groupId, keyOf } from "./quarantine.ts";
 import { remedyOf } from "./remedies.ts";
 
@@ -60,11 +54,7 @@ export function catchUp(engine: Engine, flows: readonly Flow[], forMs: number): 
   } while (performance.now() < endMs);
 }
 
-export function documentsOf(
-  engine: Engine,
-  flows: readonly Flow[],
-  { text, before }: Searching,
-): Found {
+export function documentsOf(engine: Engine, flows: readonly Flow[], { text, before }: Searching) {
   const { found } = engine.store;
   const end =
     before !== null && /^\d{1,15}$/.test(before) ? Number(before) : Number.MAX_SAFE_INTEGER;
@@ -75,7 +65,9 @@ export function documentsOf(
   const rows = records.slice(0, PAGE).flatMap((record) => found.row(record) ?? []);
   return {
     documents: rows.map((row) => documentOf(engine, flows, row)),
+    /** For the next page; null: this is the last one. */
     next: records.length > PAGE ? String(records[PAGE - 1]) : null,
+    /** Documents that cannot be found by party, amount and day yet, about. */
     unsearched: found.unsearchedCount(),
   };
 }
@@ -115,14 +107,15 @@ function dayIn(text: string): string | null {
   return year === undefined ? null : `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
 }
 
-function documentOf(engine: Engine, flows: readonly Flow[], row: FoundRow): FoundDocument {
+function documentOf(engine: Engine, flows: readonly Flow[], row: FoundRow) {
   const flow = flows.find(({ name }) => name === row.flow);
   const about = aboutOf(flow, row.text);
   const number = row.number ?? about.number ?? row.recordId;
   return {
     id: String(row.record),
     flow: row.flow,
-    kind: flow?.mapping.kind ?? "document",
+    kind: (flow?.mapping.kind ?? "document") as string,
+    /** `INV-118 · Prairie Fuel · $20,712.42 · waits for customer 000113` */
     summary: summaryOf(engine.currency, {
       number,
       about,
@@ -131,9 +124,24 @@ function documentOf(engine: Engine, flows: readonly Flow[], row: FoundRow): Foun
     }),
     number,
     state: row.state,
+    /** In quarantine, and nobody has to do anything. */
     clears: row.code !== null && remedyOf(row.code).helps.includes("wait"),
     receivedAt: new Date(row.receivedMs).toISOString(),
   };
+}
+
+/** One line of a document's story, oldest first. */
+export interface TraceStep {
+  /** ISO 8601 UTC. */
+  readonly at: string;
+  readonly flow: string;
+  readonly event: string;
+  /** The whole of it, also of an answer that lists every document of a batch. */
+  readonly detail: string;
+  /** What an answer about several documents says of this one, and of how many others; null: it is no such answer. */
+  readonly own: { readonly detail: string; readonly others: number } | null;
+  readonly platformId: string | null;
+  readonly erpId: string | null;
 }
 
 export interface Story {
@@ -296,7 +304,7 @@ const REQUESTS_MAX = 10;
 const FIELDS_MAX = 500;
 
 /** @throws OfficeError when there is no such document */
-export function lifeOf(engine: Engine, flows: readonly Flow[], id: string): Life {
+export function lifeOf(engine: Engine, flows: readonly Flow[], id: string) {
   const { store } = engine;
   const row = /^\d{1,15}$/.test(id) ? store.found.row(Number(id)) : null;
   if (row === null)
@@ -313,6 +321,7 @@ export function lifeOf(engine: Engine, flows: readonly Flow[], id: string): Life
     mapping: flow?.mapping.name ?? "",
     platformId: linked?.platformId ?? null,
     erpId: linked?.erpId ?? null,
+    /** The newest first. */
     versions: store.found.versions(row.record, VERSIONS_MAX).map((one) => ({
       version: one.version,
       origin: one.origin,
@@ -321,8 +330,10 @@ export function lifeOf(engine: Engine, flows: readonly Flow[], id: string): Life
     })),
     story: told.steps,
     groups: told.groups,
+    /** Its newest version, field by field, as it was received. */
     record: fieldsOf(row.text),
     corrections: correctionsOf(store, row.record),
+    /** The newest first. */
     requests: store.found.sent(row.record, REQUESTS_MAX).map((one) => ({
       operation: one.operation,
       key: one.key,
@@ -332,17 +343,25 @@ export function lifeOf(engine: Engine, flows: readonly Flow[], id: string): Life
       state: one.state,
       frozenAt: iso(one.createdMs),
       sentAt: one.sentMs === null ? null : iso(one.sentMs),
+      /** When its bytes went, for they had been kept for long enough; null: they are here. */
       removedAt: one.goneMs === null ? null : iso(one.goneMs),
     })),
+    /** What the last reconciliation found to differ. */
     differences: differencesOf(engine, document.number),
   };
 }
 
-function differencesOf({ store: { sweeps } }: Engine, number: string): Life["differences"] {
+function differencesOf({ store: { sweeps } }: Engine, number: string): FieldDifference[] {
   const rows = [...sweeps.inState("open"), ...sweeps.inState("seen")];
   return rows.flatMap((one) =>
     one.number !== number || one.row === null ? [] : (JSON.parse(one.row) as CaseRow).differences,
   );
+}
+
+export interface Field {
+  /** `lines.1.quantity` */
+  readonly path: string;
+  readonly value: string;
 }
 
 /** Every value of a JSON text, or of a CSV text with a header, with its path; anything else is one field. */

@@ -11,8 +11,8 @@ import type { Office } from "./questions.ts";
 import { exposed } from "./metrics.ts";
 import { serveMonitor } from "./server.ts";
 
-const [FLOW] = STATUS.flows as readonly [FlowStatus];
-const [GROUP] = STATUS.quarantine as readonly [QuarantineGroup];
+const [FLOW] = STATUS.flows as [FlowStatus];
+const [GROUP] = STATUS.quarantine as [QuarantineGroup];
 
 /** Everything is wrong that can be. */
 const ILL: Status = {

@@ -15,7 +15,6 @@ import {
 } from "../core/budget.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { runsPerMonth } from "../engine/schedule.ts";
-import type { MonthStatus } from "./answers.ts";
 
 export interface MonthParts {
   /** Requests of a month (`2026-11`), of all that share the key. */
@@ -28,18 +27,21 @@ export interface MonthParts {
   /** How many pages the last complete reading of a flow came to; null: there was none. */
   readonly pages: (flow: string) => number | null;
   /** The last minute; null when nothing is sent from this process. */
-  readonly minute: () => MonthStatus["minute"];
+  readonly minute: () => Minute | null;
   /** How many documents of a flow wait to be sent. Left out: none. */
   readonly waiting?: (flow: Flow) => number;
   /** Requests of a month of 31 nights for feeds that are read anew. Left out: none. */
   readonly deep?: () => number;
 }
 
-export interface MonthReport {
-  status(): MonthStatus;
-  /** How many times as far apart as configured this flow's polls are, now. */
-  stretch(flow: string): number;
+/** `opensInMs`: how long nothing is sent because the minute is used up. */
+export interface Minute {
+  readonly used: number;
+  readonly limit: number;
+  readonly opensInMs: number;
 }
+
+export type MonthReport = ReturnType<typeof monthReport>;
 
 /** A flow that reads from the platform. */
 export interface Polled {
@@ -52,7 +54,7 @@ export interface Polled {
   readonly pages: number | null;
 }
 
-export function monthReport(parts: MonthParts): MonthReport {
+export function monthReport(parts: MonthParts) {
   const { spent: spentIn, clock, flows, budget } = parts;
   let runs: readonly Polled[] | null = null;
   const polled = (atMs: number): Polled[] => {
@@ -72,10 +74,12 @@ export function monthReport(parts: MonthParts): MonthReport {
     return forecast({ budget, need: { ...need, calendar }, spent, atMs, backlog });
   };
   return {
-    stretch(flow) {
+    /** How many times as far apart as configured this flow's polls are, now. */
+    stretch(flow: string): number {
       const one = polled(clock.now().wallMs).find(({ name }) => name === flow);
       return outlook().stretch * (one === undefined ? 1 : slowing(one, budget));
     },
+    /** Requests of the calendar month (UTC), as this store has counted them: all that were sent, billed or not. */
     status() {
       const now = clock.now().wallMs;
       const month = monthAt(now).name;
@@ -88,20 +92,25 @@ export function monthReport(parts: MonthParts): MonthReport {
         purposes: [...purposes, "lost" as const].map((purpose) => ({
           purpose,
           used: spent[purpose] ?? 0,
+          /** What nobody else may use. */
           reserve: purpose === "lost" ? 0 : reserveOf(budget, purpose),
           left: purpose === "lost" ? 0 : leftFor(budget, spent, purpose),
         })),
         forecast: outlook(),
+        /** The oldest first; what it has no day for is in `purposes` alone. */
         days: parts.spentByDay(month),
+        /** Flows that read all of a list each time: what that costs, and how much seldomer than configured they are read. */
         lists: polled(now).flatMap((one) => {
           const { name: flow, pages } = one;
           return pages === null ? [] : [{ flow, pages, slowing: slowing(one, budget) }];
         }),
+        /** What each flow that reads from the platform costs there, at least, in a month of 31 days. */
         polls: polled(now).map((one) => {
           const times = one.isCalendar ? 1 : slowing(one, budget) * stretch;
           const perMonth = Math.round(costOf(one) / times);
           return { flow: one.name, perLook: one.pages ?? 1, times, perMonth };
         }),
+        /** Null when no daemon runs. */
         minute: parts.minute(),
       };
     },

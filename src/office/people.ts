@@ -1,17 +1,9 @@
 /** What people do besides deciding about deliveries, what they did, and the tables that they keep. */
 import type { Tables } from "../config/crossref.ts";
-import { ConfigurationError } from "../core/errors.ts";
+import { ConfigurationError, OfficeError } from "../core/errors.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { acceptList } from "../engine/pull.ts";
 import type { AuditRow } from "../store/quarantine.ts";
-import {
-  type AuditEntry,
-  type AuditPage,
-  type Deeds,
-  type Look,
-  OfficeError,
-  type ShownTable,
-} from "./answers.ts";
 import type { AddingRow, AuditAsked, DoneElsewhere, Person } from "./asked.ts";
 import { groupsOf } from "./quarantine.ts";
 
@@ -19,7 +11,7 @@ const PAGE = 50;
 const HOUR_MS = 3_600_000;
 const ROWS_MAX = 500;
 
-export function deedsOf({ store }: Engine, before: string | null): Deeds {
+export function deedsOf({ store }: Engine, before: string | null) {
   const end =
     before !== null && /^\d{1,15}$/.test(before) ? Number(before) : Number.MAX_SAFE_INTEGER;
   const rows = store.handling.decided(end, PAGE + 1);
@@ -32,6 +24,7 @@ export function deedsOf({ store }: Engine, before: string | null): Deeds {
       detail,
       reason,
       flow,
+      /** What it was about, and where that is shown. */
       document:
         of.record === null ? null : { id: String(of.record), number: of.number ?? "document" },
     })),
@@ -43,12 +36,13 @@ export function latelyOf({ store, clock }: Engine) {
   return store.found.lately(clock.now().wallMs - HOUR_MS);
 }
 
-export const looksOf = ({ store }: Engine): readonly Look[] =>
+export const looksOf = ({ store }: Engine) =>
   store.flows.runs().map(({ flow, endedMs, tookMs, received, error }) => ({
     flow,
     at: new Date(endedMs).toISOString(),
     tookMs,
     received,
+    /** Why the source was not read to its end; null: it was. */
     trouble: error,
   }));
 
@@ -116,29 +110,30 @@ export function wasDone(engine: Engine, deed: DoneElsewhere, person: Person): vo
   });
 }
 
-export function shownTables(engine: Engine, tables: Tables): readonly ShownTable[] {
+export function shownTables(engine: Engine, tables: Tables) {
   const missing = missingRows(engine);
   return tables.check().map(({ name, file, columns, faults }) => {
     const all = faults.length > 0 ? [] : tables.rows(name);
     return {
       name,
       file,
+      /** The key first. */
       columns,
       rows: all.slice(0, ROWS_MAX).map(({ row }) => columns.map((column) => row[column] ?? "")),
+      /** Rows that are there beyond those shown. */
       more: Math.max(all.length - ROWS_MAX, 0),
+      /** Rows that no document has asked for since uses are counted; null: that cannot be told. */
       unused: unusedOf(engine, name, all),
+      /** Why it cannot be used now. */
       faults: faults.map(({ line, message }) => `line ${line}: ${message}`),
+      /** Rows that documents wait for. */
       missing: missing.flatMap(({ table, ...row }) => (table === name ? row : [])),
     };
   });
 }
 
 /** A flow that was paused all the time has asked for nothing: the page says since when is counted, not that none ever will. */
-function unusedOf(
-  { store, flows }: Engine,
-  table: string,
-  rows: ReturnType<Tables["rows"]>,
-): ShownTable["unused"] {
+function unusedOf({ store, flows }: Engine, table: string, rows: ReturnType<Tables["rows"]>) {
   const isRead = flows.some(({ mapping }) => mapping.tables?.[table] !== undefined);
   const sinceMs = store.rowUses.sinceMs();
   if (!isRead || sinceMs === null || rows.length === 0) return null;
@@ -183,15 +178,12 @@ export function addRow(
 const AUDIT_PAGE = 2_000;
 
 /** Days are the company's. The next page begins after `next`; null: there is none. */
-export function auditPage(
-  { store, dayOf }: Engine,
-  { from, to, after, people }: AuditAsked,
-): AuditPage {
+export function auditPage({ store, dayOf }: Engine, { from, to, after, people }: AuditAsked) {
   // A day of the company's lies within two days of UTC.
   const fromMs = from === null ? 0 : Date.parse(`${from}T00:00:00Z`) - DAY_MS;
   const toMs = to === null ? Number.MAX_SAFE_INTEGER : Date.parse(`${to}T00:00:00Z`) + 2 * DAY_MS;
   const rows = store.handling.audit({ fromMs, toMs, after, limit: AUDIT_PAGE, people });
-  const entries = rows.flatMap((row): AuditEntry[] => {
+  const entries = rows.flatMap((row) => {
     const at = new Date(row.atMs).toISOString();
     const day = dayOf(at);
     const isWithin = (from === null || day >= from) && (to === null || day <= to);
@@ -202,7 +194,8 @@ export function auditPage(
 
 const DAY_MS = 24 * 3_600_000;
 
-const entryOf = (
-  { audit: entry, atMs: _atMs, record: _record, ...row }: AuditRow,
-  at: string,
-): AuditEntry => ({ entry, at, ...row });
+const entryOf = ({ audit: entry, atMs: _atMs, record: _record, ...row }: AuditRow, at: string) => ({
+  entry,
+  at,
+  ...row,
+});

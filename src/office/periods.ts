@@ -3,8 +3,8 @@ import { faultOfDay } from "../core/time.ts";
 import type { Backfills, Filling } from "../engine/backfill.ts";
 import type { Flow } from "../engine/engine.ts";
 import type { BackfillRow } from "../store/flows.ts";
-import { type BackfillState, OfficeError, type ReconcileCost } from "./answers.ts";
 import type { Backfilling, Reconciling } from "./asked.ts";
+import { OfficeError } from "../core/errors.ts";
 import type { OfficeParts } from "./status.ts";
 
 /** @throws OfficeError when no flow is called so */
@@ -43,14 +43,17 @@ export function comparing({ auditor, flows }: OfficeParts, asked: Reconciling) {
   return { auditor: able, question: { period, flow: asked.flow, askedBy: asked.by } };
 }
 
-export function reconcileCost(parts: OfficeParts, asked: Reconciling): ReconcileCost {
+export function reconcileCost(parts: OfficeParts, asked: Reconciling) {
   const { auditor, question } = comparing(parts, asked);
   const audit = parts.month.status().purposes.find(({ purpose }) => purpose === "audit");
   const { absent: endpoints, atMostMs } = auditor.awaited(question.flow);
   return {
     ...question.period,
+    /** To the platform, about: single reads of what differs come on top. */
     requests: auditor.cost(question),
+    /** What the month still allows for this purpose. */
     left: audit?.left ?? 0,
+    /** Endpoints that call us and are not there: the run waits for their next session, so long at most, ms. */
     waits: endpoints.length === 0 ? null : { endpoints, atMostMs },
   };
 }
@@ -74,7 +77,8 @@ export function filling(
   return { backfills: able, asked: { flow: named, from, to, share, person: { by, note } } };
 }
 
-export function backfillState(row: BackfillRow): BackfillState {
+/** `reading` also when the process that read has ended: the daemon goes on with it. */
+export function backfillState(row: BackfillRow) {
   const { flow, fromDay, toDay, state, share, askedBy, records, received, requests } = row;
   const { expected, gone, code, message, next } = row;
   const gonePart = expected === null ? null : Math.min(gone / Math.max(expected, 1), 0.99);
@@ -87,10 +91,12 @@ export function backfillState(row: BackfillRow): BackfillState {
     by: askedBy,
     beganAt: new Date(row.beganMs).toISOString(),
     changedAt: new Date(row.changedMs).toISOString(),
+    /** Of what it goes through, 0 to 1; null: nobody knows. */
     done: state === "done" ? 1 : gonePart,
     records,
     received,
     requests,
+    /** Why it is paused; null: it is not. */
     trouble: code === null ? null : { code, message: message ?? "", next: next ?? "" },
   };
 }

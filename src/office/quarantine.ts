@@ -7,19 +7,10 @@ import { endpointOf, type Engine, type Flow } from "../engine/engine.ts";
 import type { CauseRow, QuarantinedRow } from "../store/queries.ts";
 import type { Store } from "../store/store.ts";
 import { aboutRecord, inCents, partiesOf, partyText, readText, summaryOf } from "./about.ts";
-import {
-  OfficeError,
-  type Quarantined,
-  type QuarantineGroup,
-  type ShownCorrection,
-  type ShownGroup,
-} from "./answers.ts";
+import { OfficeError } from "../core/errors.ts";
 import { type Action, remedyOf } from "./remedies.ts";
 
-export interface Group {
-  readonly shown: QuarantineGroup;
-  readonly causes: readonly CauseRow[];
-}
+export type Group = ReturnType<typeof groupOf>;
 
 /** The largest first. */
 export function groupsOf(engine: Engine): Group[] {
@@ -59,11 +50,7 @@ export function deliveriesOf(store: Store, { causes }: Group): QuarantinedRow[] 
 }
 
 /** Those of a group, with what a person knows them by. `flow`: undefined when the configuration has it no more. */
-function shownOf(
-  engine: Engine,
-  flow: Flow | undefined,
-  rows: readonly QuarantinedRow[],
-): Quarantined[] {
+function shownOf(engine: Engine, flow: Flow | undefined, rows: readonly QuarantinedRow[]) {
   const called = partiesOf(engine);
   return rows.map((row) => shown(engine, flow, row, called));
 }
@@ -73,7 +60,7 @@ function shown(
   flow: Flow | undefined,
   row: QuarantinedRow,
   called: ReturnType<typeof partiesOf>,
-): Quarantined {
+) {
   const { delivery, number, recordId, version, origin, cause, field, awaitsId, sinceMs } = row;
   const read = readText(engine.store.waits.text(delivery));
   const about = aboutRecord(flow, read);
@@ -81,7 +68,9 @@ function shown(
   const { amount = null } = about;
   return {
     delivery: String(delivery),
+    /** As the question `document` takes it. */
     document: String(row.record),
+    /** `INV-118 · Prairie Fuel · $20,712.42 · waits for customer 000113` */
     summary: summaryOf(engine.currency, {
       number: number ?? recordId,
       about,
@@ -95,12 +84,18 @@ function shown(
     field,
     since: new Date(sinceMs).toISOString(),
     ageMs: ageMs(engine.clock.now().wallMs, sinceMs),
+    /** What people call it, where `number` is an id: a payment's reference. */
     name: about.name || null,
+    /** The other party, by its code in the ERP and its name so far as they are known. */
     party: partyText(party),
+    /** Decimal digits, in `currency` (ISO 4217); null: it has none, or it cannot be read. */
     amount: amount === null ? null : inCents(amount),
     currency: amount === null ? null : (about.currency ?? engine.currency),
+    /** Its own, with the values that the group's leaves out. */
     cause,
+    /** What people corrected in it; until a newer version comes. */
     corrections: correctionsOf(engine.store, row.record),
+    /** Fields that may be corrected here, as they were received; none where it was sent. */
     correctable:
       read !== undefined && isUnsent(engine.store, row)
         ? correctableIn(read, [recordId, number, version]).map((leaf) => ({
@@ -108,10 +103,12 @@ function shown(
             value: typeof leaf.value === "string" ? leaf.value : "",
           }))
         : [],
+    /** Who sees to it; null: nobody. */
     assignee: engine.store.handling.assignee(delivery),
     notes: engine.store.handling
       .notes(delivery)
       .map(({ atMs, who, text }) => ({ at: new Date(atMs).toISOString(), who, text })),
+    /** The number, else the id, of the document that it waits for. */
     awaits: awaitsId === null ? null : nameOf(engine.store, awaitsId),
   };
 }
@@ -122,7 +119,8 @@ const isUnsent = ({ requests }: Store, { request }: QuarantinedRow): boolean => 
   return state === undefined || state === "rejected" || state === "cancelled";
 };
 
-export const correctionsOf = (store: Store, record: number): ShownCorrection[] =>
+/** What people corrected in a record, and still stands. `was`: as it was received; null: the field was empty. */
+export const correctionsOf = (store: Store, record: number) =>
   store.corrections.standing(record).map(({ field, was, value, who, reason, atMs }) => ({
     field,
     was,
@@ -132,12 +130,7 @@ export const correctionsOf = (store: Store, record: number): ShownCorrection[] =
     at: new Date(atMs).toISOString(),
   }));
 
-function groupOf(
-  { store, flows }: Engine,
-  id: string,
-  causes: readonly CauseRow[],
-  nowMs: number,
-): Group {
+function groupOf({ store, flows }: Engine, id: string, causes: readonly CauseRow[], nowMs: number) {
   const [first] = causes as readonly [CauseRow];
   const { flow, code, field, awaitsKind, lookupTable: table, lookupKey: key } = first;
   const { helps, together } = remedyOf(code);
@@ -164,19 +157,22 @@ function groupOf(
     lookup,
     isAll: counts !== null && !counts.has("delivered") && counts.get("quarantined") === count,
   });
-  const shown: QuarantineGroup = {
+  const shown = {
     id,
     flow,
     code,
     cause: said.cause,
     next: "next" in said ? said.next : first.next,
     count,
+    /** Of the oldest one, ISO 8601 UTC, and how long ago that is. */
     since: new Date(sinceMs).toISOString(),
     ageMs: ageMs(nowMs, sinceMs),
+    /** What a person can do about it with success. */
     helps,
     title,
     accountant,
     operator,
+    /** The row of a cross-reference table that all of them wait for; null: it is another cause. */
     lookup,
   };
   return { shown, causes };
@@ -198,7 +194,7 @@ function waiting(
   store: Store,
   causes: readonly CauseRow[],
   kind: string,
-): Pick<QuarantineGroup, "cause" | "next"> & { readonly awaited: string | null } {
+): { readonly cause: string; readonly next: string; readonly awaited: string | null } {
   const [first] = causes as readonly [CauseRow];
   const ids = causes.flatMap(({ awaitsId }) => awaitsId ?? []);
   const names = ids.length > NAMED_MAX ? [] : ids.map((id) => nameOf(store, id));
@@ -235,7 +231,7 @@ const isId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{
 const ageMs = (nowMs: number, sinceMs: number): number => Math.max(nowMs - sinceMs, 0);
 
 /** One group with its deliveries, the oldest first, `limit` of them (all) after `skip`. @throws OfficeError when it is not there */
-export function shownGroup(engine: Engine, id: string, limit?: number, skip = 0): ShownGroup {
+export function shownGroup(engine: Engine, id: string, limit?: number, skip = 0) {
   const found = groupsOf(engine).find(({ shown }) => shown.id === id);
   if (found === undefined)
     throw new OfficeError(

@@ -2,19 +2,35 @@
 import type { Tables } from "../config/crossref.ts";
 import { type Governor, PAUSED, WAITS_FOR_BUDGET } from "../core/budget.ts";
 import type { Endpoint } from "../core/contract.ts";
-import { placeOf, toldOf } from "../core/silence.ts";
+import { placeOf, type Quiet, toldOf } from "../core/silence.ts";
 import type { Backfills } from "../engine/backfill.ts";
 import type { Daemon } from "../engine/daemon.ts";
 import { endpointOf, type Engine, type Flow, type Schedule } from "../engine/engine.ts";
-import { type Asking, lateOf, outOfStep, patienceOf } from "../engine/schedule.ts";
+import { type Asking, type LateCode, lateOf, outOfStep, patienceOf } from "../engine/schedule.ts";
 import type { Auditor } from "../engine/reconcile/auditor.ts";
 import type { Nightly } from "../engine/reconcile/nightly.ts";
 import type { FlowRow } from "../store/flows.ts";
 import type { Store } from "../store/store.ts";
 import { agreements, reconciliationStatus } from "./agreement.ts";
-import type { Caller, FlowStatus, LateDocuments, Status, Stop, Warning } from "./answers.ts";
 import type { MonthReport } from "./month.ts";
 import { type Group, groupsOf } from "./quarantine.ts";
+
+/** An endpoint will stop unless a person acts before. `code`: stable, kebab-case. */
+export interface Warning {
+  readonly endpoint: string;
+  readonly code: string;
+  readonly message: string;
+  readonly next: string;
+}
+
+/** A breaker: something that pauses work and harms nothing. */
+export interface Stop {
+  readonly breaker: string;
+  readonly scope: string;
+  readonly since: string;
+  readonly message: string;
+  readonly next: string;
+}
 
 export interface OfficeParts {
   readonly engine: Engine;
@@ -42,15 +58,25 @@ export interface OfficeParts {
   readonly tables?: Tables;
 }
 
-export function status(parts: OfficeParts): Status {
+/** The process that works on the store. `command`: left out where it is `fuelbridge run`. */
+interface RunningDaemon {
+  readonly pid: number;
+  /** ISO 8601 UTC */
+  readonly startedAt: string;
+  readonly command?: string;
+}
+
+export type Status = ReturnType<typeof status>;
+
+export function status(parts: OfficeParts) {
   const { engine, flows, daemon, version, startedAt } = parts;
   const { company, environment } = engine;
   const { month, used, perMonth, forecast } = parts.month.status();
   const agreed = agreements(engine);
   const all = flows.map((flow) => ({
     ...flowStatus(engine, flow, daemon),
+    /** When both sides last agreed, and their amount in the company's currency; null: never, as far as anybody has looked. */
     agreed: agreed.get(flow.name) ?? null,
-    late: [],
   }));
   const callers = callersOf(parts.endpoints ?? new Map(), all);
   const reconciliation = reconciliationStatus(engine, parts.nightly ?? null, parts.auditor);
@@ -66,7 +92,11 @@ export function status(parts: OfficeParts): Status {
     version,
     company,
     environment,
-    daemon: daemon === null ? null : { pid: process.pid, startedAt: startedAt.toISOString() },
+    /** Null when no daemon runs. */
+    daemon: (daemon === null
+      ? null
+      : { pid: process.pid, startedAt: startedAt.toISOString() }) as RunningDaemon | null,
+    /** Nothing below needs a person or stands still, the sides have no confirmed difference, and the month has requests left. */
     healthy:
       stops.length === 0 &&
       callers.every(({ silence }) => silence === null) &&
@@ -82,15 +112,21 @@ export function status(parts: OfficeParts): Status {
           late.every(({ expected }) => expected) &&
           unread.every(({ awaited }) => awaited),
       ),
+    /** Why both sides are not in step, as far as the store knows; empty: they are. */
     outOfStep: outOfStep(engine, flows, stops),
     flows: states,
     stops,
+    /** What a person should do before something stops; nothing of it makes this unhealthy yet. */
     warnings: parts.warnings?.() ?? [],
+    /** Endpoints that call us, and what waits for their next call. */
     callers,
+    /** All groups, the largest first; the flows' `quarantined` are their deliveries. */
     quarantine: quarantine.map(({ shown }) => shown),
     reconciliation,
+    /** The last time that the daemon found this machine's clock set, and by how much (ms, negative: back). */
     clockJump: daemon?.clockJump ?? null,
     store: engine.store.retention.size(),
+    /** Requests to the platform in this calendar month (UTC). */
     requests: { month, used, perMonth, forecast },
   };
 }
@@ -116,23 +152,32 @@ function stopsOf({ engine, trouble }: OfficeParts): Stop[] {
   ];
 }
 
-function flowStatus(
-  { store, clock }: Engine,
-  flow: Flow,
-  daemon: Daemon | null,
-): Omit<FlowStatus, "agreed" | "late"> {
+/** received = pending + delivered + skipped + echoes + quarantined + resolved + superseded, always. */
+export type FlowStatus = Status["flows"][number];
+
+/** `paused: budget`: it goes on when the month allows it. */
+type FlowState = "idle" | "running" | "paused" | typeof PAUSED | "stopped";
+
+function flowStatus({ store, clock }: Engine, flow: Flow, daemon: Daemon | null) {
   const row = store.flows.find(flow.name);
   const counts = store.deliveries.counts(flow.flow);
   const count = (state: string): number => counts.get(state) ?? 0;
   const waits = store.waits.ofFlow(flow.flow);
+  const state: FlowState = flow.paused
+    ? "paused"
+    : daemon?.isRunning(flow.name)
+      ? "running"
+      : stateAfter(row);
   return {
     name: flow.name,
     from: flow.from,
     to: flow.to,
-    state: flow.paused ? "paused" : daemon?.isRunning(flow.name) ? "running" : stateAfter(row),
+    state,
     schedule: scheduleText(flow.schedule),
     lastRunAt: isoOrNull(row?.last_run_ms),
+    /** When its source was last read; null: never. ISO 8601 UTC, as the next. */
     lastSuccessAt: isoOrNull(row?.success_ms),
+    /** Since when its source cannot be read; null: it can. */
     failingSince: isoOrNull(row?.failing_ms),
     // 0: it was asked to look at once.
     nextDueAt: row?.next_due_ms === 0 ? iso(clock.now().wallMs) : isoOrNull(row?.next_due_ms),
@@ -140,29 +185,43 @@ function flowStatus(
     received: [...counts.values()].reduce((sum, one) => sum + one, 0),
     pending: count("pending") + count("frozen"),
     delivered: count("delivered"),
+    /** Rightly not delivered: drafts, cancelled documents, content that did not change what was sent. */
     skipped: count("skipped"),
+    /** Our own documents, read back. */
     echoes: count("echo"),
     quarantined: count("quarantined"),
     resolved: count("resolved"),
+    /** Replaced by a newer version before it went out. */
     superseded: count("superseded"),
+    /** Delivered, and waiting for what settles them (an invoice for its payments), the last of them until `until`. */
     waits: waits === null ? null : { count: waits.count, until: iso(waits.untilMs) },
+    /**
+     * What its source cannot read though it lies there, or has refused (`lasts`: until a person settles it or it comes
+     * whole), the oldest first. `awaited`: whoever writes it is not done yet; `behind`: newer ones that are not read before
+     * it, all counted, the first 20 named.
+     */
     unread: store.obstacles
       .of(flow.flow)
       .map(({ what, fault, awaited, behind, sinceMs, lasts }) => {
         const { code, message, next } = fault;
         return { what, since: iso(sinceMs), code, message, next, awaited, lasts, behind };
       }),
+    /** Nothing came into its source for longer than ever before, or than is set; null: no such silence is known. */
     silence: silenceOf(store, flow),
   };
 }
 
-function stateAfter(row: FlowRow | null): FlowStatus["state"] {
+function stateAfter(row: FlowRow | null): FlowState {
   const error = lastErrorOf(row);
   if (error === null) return "idle";
   return error.code === WAITS_FOR_BUDGET ? PAUSED : "stopped";
 }
 
-function lastErrorOf(row: FlowRow | null): FlowStatus["lastError"] {
+/**
+ * Why the last run did not read its source, with what to do; null when it did. `code`: a stop's name, `budget`,
+ * `configuration`, `failed` (a fault in fuelbridge or a mapping), else `unavailable`.
+ */
+function lastErrorOf(row: FlowRow | null) {
   if (row === null || row.last_error === null) return null;
   const { last_error_code: code, last_error: message, last_error_next: next } = row;
   return { code: code ?? "unavailable", message, next: next ?? "" };
@@ -175,7 +234,7 @@ function scheduleText(schedule: Schedule): string {
 }
 
 /** Null: it is not silent, or paused. */
-function silenceOf(store: Store, { flow, source, paused }: Flow): FlowStatus["silence"] {
+function silenceOf(store: Store, { flow, source, paused }: Flow): Quiet | null {
   const silence = paused ? null : store.rhythms.silence(flow);
   if (silence === null) return null;
   const { sinceMs, longestMs, limitMs } = silence;
@@ -190,8 +249,8 @@ function silenceOf(store: Store, { flow, source, paused }: Flow): FlowStatus["si
 /** @param flows of all endpoints */
 function callersOf(
   endpoints: ReadonlyMap<string, Pick<Endpoint, "presence">>,
-  flows: readonly Pick<FlowStatus, "to" | "pending">[],
-): Caller[] {
+  flows: readonly { readonly to: string; readonly pending: number }[],
+) {
   return [...endpoints].flatMap(([endpoint, { presence }]) => {
     if (presence === undefined) return [];
     const waiting = flows
@@ -200,6 +259,8 @@ function callersOf(
     return [{ endpoint, waiting, ...presence() }];
   });
 }
+
+type Caller = ReturnType<typeof callersOf>[number];
 
 /** Between two of its calls: not here, as usual, and not silent for too long. */
 const awaited = (callers: readonly Caller[]): ReadonlySet<string> =>
@@ -216,7 +277,10 @@ function stopsBeside(callers: readonly Caller[], stops: readonly Stop[]): Stop[]
 }
 
 /** The same for what is read from them. */
-function flowsBeside(callers: readonly Caller[], flows: readonly FlowStatus[]): FlowStatus[] {
+function flowsBeside<Row extends ReturnType<typeof flowStatus>>(
+  callers: readonly Caller[],
+  flows: readonly Row[],
+): Row[] {
   const usual = awaited(callers);
   return flows.map((flow) =>
     flow.lastError?.code === "unavailable" && usual.has(endpointOf(flow.from))
@@ -232,6 +296,18 @@ const OWN_PATIENCE: Readonly<Record<string, number>> = {
   "partly-paid": Infinity,
   "draft-at-receiver": DAY_MS,
 };
+
+/** On its way for longer than the flow's interval and its receiver's settling, or waiting for another for as long. */
+interface LateDocuments {
+  readonly code: LateCode;
+  readonly count: number;
+  /** Of the oldest, ISO 8601 UTC. */
+  readonly since: string;
+  readonly message: string;
+  readonly next: string;
+  /** It is told as a stop or a pause, or its turn comes while others go out: nobody is alarmed by it. */
+  readonly expected: boolean;
+}
 
 /** Of the flow of this name. `quarantine`: all groups. */
 function lateIn(
