@@ -15,6 +15,7 @@ export function partyList({ wire, config }: Online, side: LedgerSide): PartyList
   return {
     side: role,
     id: /^\d{1,15}$/,
+    namesLikeIds: true,
     most: NAME_MOST.online,
     held: oneLine,
     sameName: config.sameName,

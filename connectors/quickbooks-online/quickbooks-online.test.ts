@@ -182,6 +182,15 @@ describe("an invoice", () => {
     ]);
   });
 
+  test("of a customer whose code looks like an id of QuickBooks makes one of that name, once", async () => {
+    const company = await openCompany();
+    const party = { code: "C-2001", name: "Ranch Supply", companyId: "company-1" };
+    const sink = sinkOf(company, "invoices");
+    for (const number of ["FL-1", "FL-2"])
+      expect(await deliver(sink, itemOf(invoiceDocument(number, { party })))).toMatchObject(DONE);
+    expect(company.rows("Customer")).toMatchObject([{ DisplayName: "C-2001" }]);
+  });
+
   test("is not written into a company with several currencies, another currency or numbers of its own", async () => {
     for (const [code, change] of [
       [

@@ -54,6 +54,8 @@ export interface PartyList {
   readonly side: Side;
   /** What is an id of QuickBooks in a code. */
   readonly id: RegExp;
+  /** A site's own name of a party may look like such a code: `V-2001`. Left out: none does. */
+  readonly namesLikeIds?: true;
   /** Characters of a name, and how these books change text. */
   readonly most: number;
   readonly held: (text: string) => string;
@@ -158,7 +160,7 @@ export function partyTable(
       async search({ desired = [] }, { signal }) {
         const codes = desired.map(({ number }) => number);
         const ids = codes.flatMap((code) => idIn(list, code) ?? []);
-        const names = codes.filter((code) => idIn(list, code) === null);
+        const names = codes.filter((code) => list.namesLikeIds || idIn(list, code) === null);
         const named = await list.find({ ids, names }, signal);
         const absent = desired.filter((one) => foundFor(one, named).length === 0);
         const marks = absent.map(({ mark }) => mark);
@@ -183,7 +185,7 @@ export function partyTable(
 async function create(list: PartyList, party: Party, call: Call): Promise<string> {
   const { side, most } = list;
   const { code } = party;
-  if (idIn(list, code) !== null)
+  if (list.namesLikeIds === undefined && idIn(list, code) !== null)
     throw new Refused({
       code: "party-gone",
       message: `the ${side} ${code} (${party.name}) is not in QuickBooks any more: it was deleted or merged`,
