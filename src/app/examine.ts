@@ -10,7 +10,8 @@ import { calendarOf } from "../core/time.ts";
 import { EnvironmentError, FuelbridgeError } from "../core/errors.ts";
 import type { Cell, DayToBook, Examination, Needs } from "../core/contract.ts";
 import { expectOwner } from "../store/identity.ts";
-import { faultOfState, storeFile, thisUser } from "../store/database.ts";
+import { faultOfState, storeFile } from "../store/database.ts";
+import { thisUser } from "../store/user.ts";
 
 /**
  * @throws EnvironmentError when the user of this process cannot write the store or its mark, ConfigurationError when the

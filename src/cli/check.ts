@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Config, FlowConfig } from "../config/config.ts";
 import type { TableReport } from "../config/crossref.ts";
-import { thisUser } from "../store/database.ts";
+import { thisUser } from "../store/user.ts";
 import { addCommand } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 import { counted, durationText, table } from "../views/table.ts";

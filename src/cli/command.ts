@@ -1,6 +1,6 @@
 /** The shape that every command shares: its options, and the way it answers. */
 import type { Command } from "commander";
-import { thisUser } from "../store/database.ts";
+import { thisUser } from "../store/user.ts";
 import { type Answer, say } from "./answer.ts";
 
 export interface Given {

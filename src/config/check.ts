@@ -4,7 +4,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import type { z } from "zod";
 import type { Connector, FolderNeed, FolderRight, Mapping, Offers } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
-import { thisUser } from "../store/database.ts";
+import { thisUser } from "../store/user.ts";
 import { openTables, type TableReport } from "./crossref.ts";
 import type { Document, Substituted } from "./document.ts";
 import { complaintsOfFlows, PLATFORM } from "./flows.ts";

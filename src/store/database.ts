@@ -19,12 +19,12 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { StorageError, StoreInUse } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import { schemaSteps } from "./schema.ts";
 import { addFunctions } from "./statements.ts";
+import { thisUser } from "./user.ts";
 
 const OLDEST_SQLITE = "3.51.3";
 const FREE_BYTES_MIN = 256 * 1024 * 1024;
@@ -274,15 +274,6 @@ const outsideBackups = (folder: string): string => join(folder, "no-backup");
 
 /** How far sending had got (identity.ts). */
 export const markFile = (folder: string): string => join(outsideBackups(folder), "high-water");
-
-/** The name of the user of this process; a container's user may have none. */
-export function thisUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? "unknown"}`;
-  }
-}
 
 /**
  * Makes a folder for its owner only, and the folders above it. Made by root in somebody's folder, it is theirs: a

@@ -26,7 +26,8 @@ import {
 import { dirname } from "node:path";
 import { ConfigurationError, StorageError } from "../core/errors.ts";
 import type { journal } from "./journal.ts";
-import { handOver, makeFolder, markFile, storeFile, thisUser } from "./database.ts";
+import { handOver, makeFolder, markFile, storeFile } from "./database.ts";
+import { thisUser } from "./user.ts";
 
 /** What a configuration says of itself. */
 export interface Owner {
