@@ -1,5 +1,5 @@
 /**
- * `npm run bench [pull|road|growth|outbound|tryton|reconcile|demo|memory|large-file|files|sandbox|house|console]`: without a name all of them, one after the other.
+ * `npm run bench [pull|road|growth|outbound|tryton|reconcile|match|demo|memory|large-file|files|sandbox|house|console]`: without a name all of them, one after the other.
  * Figures move with the machine; the ratios, taken in one run, are what counts. A target that is missed is said and
  * fails nothing.
  */
@@ -10,6 +10,7 @@ import { benchFiles, benchIdoc } from "./files.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchHouse } from "./house.ts";
 import { benchLargeFile } from "./large-file.ts";
+import { benchMatch } from "./match.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbound } from "./outbound.ts";
 import { benchPull } from "./pull.ts";
@@ -42,6 +43,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
     await benchReconcile(20_000, rounds);
     await benchReconcileSite(20_000, Math.ceil(rounds / 2));
   },
+  match: () => benchMatch(100_000, Math.ceil(rounds / 2)),
   demo: benchDemo,
   memory: benchMemory,
   "large-file": benchLargeFile,

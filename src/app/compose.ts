@@ -21,6 +21,7 @@ import { Backfills } from "../engine/backfill.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/recovery.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
+import { Matcher } from "../engine/match.ts";
 import { Auditor } from "../engine/reconcile/auditor.ts";
 import { deepCostOf } from "../engine/reconcile/plan.ts";
 import { Nightly } from "../engine/reconcile/nightly.ts";
@@ -91,6 +92,14 @@ export async function composeDaemon(
           days,
           lateMs,
           budget: platform.budget,
+          match: () =>
+            held.matcher.match({
+              from: null,
+              to: null,
+              party: null,
+              direction: null,
+              by: "daemon",
+            }),
         });
     const daemon = new Daemon(withProgress, flows, nightly);
     arrivals.of = (endpoint) => {
@@ -206,6 +215,7 @@ async function open(
       lateMs: config.platform.lateMs,
       waitMs: config.reconcile.waitMs,
     });
+    const matcher = new Matcher(engine, config.match, plain.tables);
     const { perMonth } = config.platform.budget;
     const backfills = new Backfills(engine, { spent: used("backfill"), perMonth });
     return {
@@ -213,6 +223,7 @@ async function open(
       flows,
       endpoints,
       auditor,
+      matcher,
       backfills,
       month,
       governor,
@@ -332,7 +343,11 @@ function flowOf(
   const { silenceMs, limits, duplicates } = settings;
   const source = part(name, "source", from, endpoints.get(from.endpoint)?.sources);
   const sink = part(name, "sink", to, endpoints.get(to.endpoint)?.sinks);
-  const { flow } = store.flows.open(name);
+  // Which price was in force when a load was lifted is known by the versions that newer ones replaced.
+  const { flow } = store.flows.open(
+    name,
+    from.endpoint === "platform" && from.name === "rackPrices",
+  );
   return {
     flow,
     name,

@@ -4,16 +4,21 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { type EvidenceAbout, evidenceOf, SUMS, sumsOf } from "../reconcile/evidence.ts";
+import { asCsv, headOf } from "../match/text.ts";
+import type { Office } from "../office/questions.ts";
 import type { Report } from "../reconcile/report.ts";
 import { asText } from "../reconcile/text.ts";
 import { table } from "../views/table.ts";
 import { version } from "./process.ts";
+
+type Matching = Awaited<ReturnType<Office["findings"]>>;
 
 /** By name, the sums included. `at`: ISO 8601 UTC. @throws FuelbridgeError as the journals */
 export function packOf(
   config: Config,
   report: Report,
   { by, at, audit }: Pick<EvidenceAbout, "by" | "at" | "audit">,
+  matching: Matching,
 ): Readonly<Record<string, string>> {
   const about: EvidenceAbout = {
     company: config.company,
@@ -24,8 +29,31 @@ export function packOf(
     audit,
     mappings: mappingsOf(config),
   };
-  const files = evidenceOf(report, about, asText(report, table));
+  const files = {
+    ...evidenceOf(report, about, asText(report, table)),
+    ...findingsOf(report, matching),
+  };
   return { ...files, [SUMS]: sumsOf(files) };
+}
+
+/** What papers of the period were found to differ in, those that people have settled among them. */
+function findingsOf({ period }: Report, { last, findings }: Matching): Record<string, string> {
+  const own = findings.filter(
+    ({ day }) => period === null || (day >= period.from && day <= period.to),
+  );
+  const settled = own
+    .filter(({ state }) => state !== "open")
+    .map(({ key, state, cause }) => `${state}: ${key}: ${cause}\n`);
+  const head =
+    last === null ? "Papers were never matched.\n" : `${last.at}: ${headOf(last.report)}\n`;
+  return {
+    "match.csv": asCsv(own),
+    "match.txt": [
+      head,
+      ...(last?.report.notCompared ?? []).map((one) => `Not compared: ${one}\n`),
+      ...settled,
+    ].join(""),
+  };
 }
 
 function mappingsOf(config: Config): EvidenceAbout["mappings"] {

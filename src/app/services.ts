@@ -122,7 +122,7 @@ export async function openWeb(
     site: { company, currency, timeZone, environment: config.platform.environment },
     pack: async ({ report, audit }, by) => {
       const { packOf } = await import("./evidence-pack.ts");
-      return packOf(config, report, { by, at: report.at, audit });
+      return packOf(config, report, { by, at: report.at, audit }, await office.findings());
     },
     users: openUsers(state, () => new Date()),
     secrets,

@@ -44,19 +44,17 @@ async function make(file: string, folder: string, { from, to }: Days): Promise<A
     throw new EnvironmentError(`${path} has files already.`, "Name a new folder, or an empty one.");
   const config = await loadConfiguration(file);
   const by = thisPerson();
-  const { report, audit } = await askOf(
+  const { report, audit, matching } = await askOf(
     config,
     async (office) => ({
       report: await office.reconcile({ from, to, flow: null, by }),
       audit: await office.auditHead(),
+      matching: await office.findings(),
     }),
     "evidence make",
   );
-  const { [SUMS]: sums = "", ...files } = packOf(config, report, {
-    by,
-    at: new Date().toISOString(),
-    audit,
-  });
+  const about = { by, at: new Date().toISOString(), audit };
+  const { [SUMS]: sums = "", ...files } = packOf(config, report, about, matching);
   mkdirSync(path, { recursive: true });
   for (const [name, text] of [...Object.entries(files), [SUMS, sums] as const])
     writeFileSync(join(path, name), text);

@@ -22,6 +22,7 @@ const COMMANDS: readonly (readonly [names: string, load: () => Promise<Add>])[] 
   ["quarantine", async () => (await import("./quarantine.ts")).quarantine],
   ["budget", async () => (await import("./budget.ts")).budget],
   ["reconcile", async () => (await import("./reconcile.ts")).reconcile],
+  ["match", async () => (await import("./match.ts")).match],
   ["backfill", async () => (await import("./backfill.ts")).backfill],
   ["evidence", async () => (await import("./evidence.ts")).evidence],
   ["quickbooks", async () => (await import("./quickbooks.ts")).quickbooks],

@@ -12,9 +12,11 @@ export function toolCommands(program: Command): void {
     "sandbox",
     "the platform as a local server, to try things on",
     async ({ options }) => {
-      const { port = "0", host = "", db = "", scenario = "" } = options;
+      const { port = "0", host = "", db = "", scenario = "", truth = "" } = options;
+      const { faults = "0", seed = "1" } = options;
       const { runSandbox } = await import("../sandbox/server.ts");
-      await runSandbox({ port: Number(port), host, db, scenario });
+      const month = { faults: Number(faults), seed: Number(seed) };
+      await runSandbox({ port: Number(port), host, db, scenario, month, truth });
     },
   )
     .option("--port <port>", "0 takes a free one", portNumber, "0")
@@ -22,9 +24,12 @@ export function toolCommands(program: Command): void {
     .option("--db <file>", "where it keeps its state", ":memory:")
     .option(
       "--scenario <name>",
-      "what it holds at the start: empty, conformance, demo",
+      "what it holds at the start: empty, conformance, demo, month",
       "conformance",
-    );
+    )
+    .option("--faults <number>", "month: so many errors are planted", wholeNumber, "0")
+    .option("--seed <number>", "month: which ones, and where", wholeNumber, "1")
+    .option("--truth <file>", "month: where it is written what was planted", "month-truth.json");
   addBareCommand(
     program,
     "schema",
@@ -72,6 +77,11 @@ export function toolCommands(program: Command): void {
 
 /** For a file: what `--json` has, on lines of its own. */
 export const printed = (data: object) => ({ data, text: JSON.stringify(data, null, 2) });
+
+function wholeNumber(text: string): string {
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError("A number from 0 to 999999.");
+  return text;
+}
 
 function portNumber(text: string): string {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)

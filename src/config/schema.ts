@@ -234,6 +234,58 @@ const reconcile = z
   })
   .transform(({ wait, ...rest }) => ({ ...rest, waitMs: wait }));
 
+const basis = z.enum(["net", "gross"]);
+
+/** How orders, tickets, invoices and prices are compared with each other. */
+const match = z
+  .strictObject({
+    days: whole(
+      1,
+      366,
+      "How many days back invoices and deliveries are compared each night, 1 to 366: a number.",
+    ).default(62),
+    tolerancePercent: z
+      .number()
+      .min(0)
+      .max(10)
+      .default(0.5)
+      .describe("Billed and delivered gallons may differ by so many percent, 0 to 10: a number."),
+    toleranceGallons: z
+      .number()
+      .min(0)
+      .max(1_000)
+      .default(25)
+      .describe("Or by so many gallons, whichever is more: a number."),
+    basis: z
+      .enum(["usual", "net", "gross"])
+      .default("usual")
+      .describe(
+        "On which gallons is billed: net, gross, or usual (what a party's invoices usually say).",
+      ),
+    parties: z
+      .record(z.string(), basis)
+      .default({})
+      .describe("Another basis by party: the id that the platform has for it, and net or gross."),
+    patience: duration("How long a ticket may come later than its invoice").default(2 * DAY_MS),
+    unbilledDays: whole(
+      0,
+      60,
+      "After how many working days a signed delivery should be billed: a number.",
+    ).default(3),
+    pricesBefore: flag(
+      "true: fuel is loaded the evening before, so the price list before the one in force at delivery counts as well.",
+    ),
+    alertAbove: orNull(
+      z
+        .number()
+        .min(0)
+        .describe(
+          "A finding of more than this amount is told as an alert: a number. Left out: none.",
+        ),
+    ),
+  })
+  .transform(({ patience, ...rest }) => ({ ...rest, patienceMs: patience }));
+
 const TYPE = "embedded (this process) or bullmq (workers, over Redis).";
 
 /** Who carries requests to the platform: this process, or workers that share its API key over Redis. */
@@ -489,6 +541,11 @@ const schemaOf = (names: readonly string[], mappings: readonly string[]) =>
     reconcile: reconcile
       .prefault({})
       .describe("When the daemon compares both sides by itself, and how far back."),
+    match: match
+      .prefault({})
+      .describe(
+        "How orders, delivery tickets, invoices and prices are compared: tolerances, basis, patience, alerts.",
+      ),
     queue: queue
       .prefault({ type: "embedded" })
       .describe("Who carries requests to the platform: type embedded or bullmq."),

@@ -44,6 +44,13 @@ export class Decimal {
     return Decimal.#from(this.units * other.units, this.scale + other.scale);
   }
 
+  /** Divided by what is not 0, rounded to `places` as {@link round} does. @throws RangeError for a division by 0 */
+  over(other: Decimal, places: number): Decimal {
+    const scale = Math.max(this.scale, places + GUARD);
+    const quotient = (this.#at(scale) * powerOfTen(other.scale)) / other.units;
+    return Decimal.#from(quotient, scale).round(places);
+  }
+
   negated(): Decimal {
     return Decimal.#from(-this.units, this.scale);
   }
@@ -75,7 +82,7 @@ export class Decimal {
   round(places: number): Decimal {
     const drop = this.scale - places;
     if (drop <= 0) return Decimal.#from(this.#at(places), places);
-    const divisor = 10n ** BigInt(drop);
+    const divisor = powerOfTen(drop);
     let quotient = this.units / divisor;
     const rest = this.units % divisor;
     const twice = (rest < 0n ? -rest : rest) * 2n;
@@ -130,7 +137,8 @@ export class Decimal {
   }
 
   #at(scale: number): bigint {
-    return this.units * 10n ** BigInt(scale - this.scale);
+    const more = scale - this.scale;
+    return more === 0 ? this.units : this.units * powerOfTen(more);
   }
 
   #parse(): void {
@@ -156,6 +164,10 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,4})?$/;
 /** Neither zeros at the end, nor an exponent, nor a minus before zero. */
 const SHORTEST = /^(?:0|-?[1-9]\d*|-?(?:0|[1-9]\d*)\.\d*[1-9])$/;
 const SCALE_MAX = 1000;
+const POWERS = Array.from({ length: 64 }, (_, exponent) => 10n ** BigInt(exponent));
+const powerOfTen = (exponent: number): bigint => POWERS[exponent] ?? 10n ** BigInt(exponent);
+/** Places of a quotient beyond those that are asked for. */
+const GUARD = 20;
 /** Present since Node 22; not yet in TypeScript's library. */
 const RAW_JSON = JSON as unknown as { rawJSON(text: string): unknown };
 

@@ -57,6 +57,10 @@ export async function tidy(
     more = count > 0;
     await clock.pause(GLANCE_MS, signal);
   }
+  for (let more = replacedMs !== null; more && !signal.aborted;) {
+    more = store.transaction(() => retention.removeVersions(now - (replacedMs ?? 0))) > 0;
+    await clock.pause(GLANCE_MS, signal);
+  }
   if (gone.requests + gone.differences > 0) {
     const detail =
       `the bytes of ${gone.requests} replaced requests (${gone.bytes} bytes) ` +

@@ -68,6 +68,18 @@ export type AuditAsked = Readonly<z.infer<typeof AuditAsked>>;
 export const AuditHead = z.strictObject({ entry: z.int().min(1), hash: text });
 export type AuditHead = Readonly<z.infer<typeof AuditHead>>;
 
+/** Papers of days of the company, both included; null: as configured, and all. `party`: its id, or a part of its name or code. */
+export const MatchAsked = z.strictObject({
+  from: text.nullable(),
+  to: text.nullable(),
+  party: text.nullable(),
+  direction: z.enum(["sale", "purchase"]).nullable(),
+  by: text,
+});
+
+/** What a person makes of a finding: it stays so, it is claimed from the other party, or it is open again. */
+export const FindingState = z.enum(["accepted", "disputed", "open"]);
+
 /** Stored records by number or id, or with `text` null the newest ones; `last`: how many at most. */
 export const Sampling = z.strictObject({
   flow: text,

@@ -22,7 +22,7 @@ export interface Concern extends Condition {
 export type Page =
   | { readonly name: "flows"; readonly flow: string | null }
   | { readonly name: "needs-you"; readonly group: string }
-  | { readonly name: "reconciliation" | "budget" };
+  | { readonly name: "reconciliation" | "match" | "budget" };
 
 type Told = Pick<Concern, "key" | "word" | "what" | "title" | "detail" | "next"> & Partial<Concern>;
 
@@ -48,6 +48,18 @@ export const concernsOf = (status: Status): Concern[] => [
     }),
   ),
   ...ofBothSides(status),
+  ...status.matching.large.map(({ key, since, what, party, amount, cause, next }) =>
+    concern({
+      key: `finding ${key}`,
+      word: "FOUND",
+      what,
+      title: `${party}: ${amount} differ in ${what}`,
+      since,
+      detail: cause,
+      next,
+      page: { name: "match" },
+    }),
+  ),
   ...status.flows.flatMap(ofFailure),
   ...status.flows.flatMap(ofUnread),
   ...status.flows.flatMap(ofSilence),

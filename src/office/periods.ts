@@ -27,6 +27,16 @@ function expectPeriod({ from, to }: { readonly from: string; readonly to: string
     );
 }
 
+/** Of days of which either may be left open. @throws OfficeError as {@link expectPeriod} */
+export function expectDays<
+  Days extends { readonly from: string | null; readonly to: string | null },
+>(days: Days): Days {
+  const { from, to } = days;
+  const some = from ?? to;
+  if (some !== null) expectPeriod({ from: from ?? some, to: to ?? some });
+  return days;
+}
+
 /** @throws OfficeError where this process cannot do it */
 export function needed<Part>(part: Part | undefined, what: string): Part {
   if (part !== undefined) return part;

@@ -6,6 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { usualBudget } from "../core/budget.ts";
 import type { Flow } from "../engine/engine.ts";
+import { keptFindings, lastMatch, settleFinding } from "../engine/match.ts";
 import { released, unread } from "../engine/recovery.ts";
 import { differenceAccepted, knownDifferences } from "./agreement.ts";
 import { OfficeError, type Trace } from "./answers.ts";
@@ -19,6 +20,8 @@ import {
   Decision,
   DoneElsewhere,
   Editing,
+  FindingState,
+  MatchAsked,
   Person,
   Reconciling,
   Sampling,
@@ -50,7 +53,15 @@ import {
   shownTables,
   wasDone,
 } from "./people.ts";
-import { backfillState, comparing, filling, flowNamed, needed, reconcileCost } from "./periods.ts";
+import {
+  backfillState,
+  comparing,
+  expectDays,
+  filling,
+  flowNamed,
+  needed,
+  reconcileCost,
+} from "./periods.ts";
 import { groupsOf, shownGroup } from "./quarantine.ts";
 import { type OfficeParts, status } from "./status.ts";
 
@@ -112,6 +123,22 @@ export const questions = {
   }),
   /** What the runs before found and is not settled, from the store: nobody is asked. */
   differences: ask([], ({ engine }) => knownDifferences(engine)),
+
+  /** Orders, tickets, invoices and prices that are stored, compared with each other: nobody is asked. What is found is kept. */
+  match: act([MatchAsked], ({ matcher }, asked) =>
+    needed(matcher, "Nothing can be matched here.").match(expectDays(asked)),
+  ),
+  /** What the last run found and people have not settled, with what they have. */
+  findings: ask([], ({ engine }) => ({ last: lastMatch(engine), findings: keptFindings(engine) })),
+  /** A finding may stay so, is disputed, or is open again. @throws OfficeError where none of this key is known */
+  settleFinding: act([text, FindingState, Person], ({ engine }, key, state, person) => {
+    if (!engine.store.transaction(() => settleFinding(engine, key, state, person)))
+      throw new OfficeError(
+        "This finding is not known any more.",
+        "`fuelbridge match` finds what differs now.",
+      );
+    return { key, state };
+  }),
 
   /** Documents, the newest first, a page at a time. Beside a daemon they are taken into the search all the time (app/services.ts). */
   documents: ask([Searching], ({ engine, flows, daemon }, asked) => {

@@ -45,6 +45,7 @@ const STATUS: Status = {
     wantsShare: null,
     differences: { confirmed: 0, seen: 0, clears: 0, accepted: 0, first: [] },
   },
+  matching: { lastAt: null, open: 0, large: [] },
   clockJump: null,
   store: { bytes: 8_192, freeBytes: 0 },
   requests: { month: "2026-11", used: 12, perMonth: 50_000, forecast: MONTH.forecast },

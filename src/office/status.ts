@@ -7,6 +7,7 @@ import type { Backfills } from "../engine/backfill.ts";
 import type { Daemon } from "../engine/daemon.ts";
 import { endpointOf, type Engine, type Flow, type Schedule } from "../engine/engine.ts";
 import { type Asking, type LateCode, lateOf, outOfStep, patienceOf } from "../engine/schedule.ts";
+import { keptFindings, lastMatch, type Matcher } from "../engine/match.ts";
 import type { Auditor } from "../engine/reconcile/auditor.ts";
 import type { Nightly } from "../engine/reconcile/nightly.ts";
 import type { FlowRow } from "../store/flows.ts";
@@ -48,6 +49,8 @@ export interface OfficeParts {
   readonly warnings?: () => readonly Warning[];
   /** Left out: nothing can be reconciled here. */
   readonly auditor?: Auditor;
+  /** Compares papers that are stored. Left out: none can be compared here. */
+  readonly matcher?: Matcher;
   /** What the daemon reconciles by itself; left out: nothing. */
   readonly nightly?: Nightly | null;
   /** Admits what commands send by themselves; left out: nothing. */
@@ -123,11 +126,40 @@ export function status(parts: OfficeParts) {
     /** All groups, the largest first; the flows' `quarantined` are their deliveries. */
     quarantine: quarantine.map(({ shown }) => shown),
     reconciliation,
+    /** Papers compared with each other, by the last run (`match`). */
+    matching: matchingStatus(parts),
     /** The last time that the daemon found this machine's clock set, and by how much (ms, negative: back). */
     clockJump: daemon?.clockJump ?? null,
     store: engine.store.retention.size(),
     /** Requests to the platform in this calendar month (UTC). */
     requests: { month, used, perMonth, forecast },
+  };
+}
+
+/** Findings that nobody has settled, and of them those above the amount that the site wants to be told of. */
+function matchingStatus({ engine, matcher }: OfficeParts) {
+  const open = keptFindings(engine).filter(({ state }) => state === "open");
+  const above = matcher?.alertAbove ?? null;
+  return {
+    /** ISO 8601 UTC; null: never. */
+    lastAt: lastMatch(engine)?.at ?? null,
+    /** Findings that nobody has accepted or disputed. */
+    open: open.length,
+    /** Of them, those above the amount that the site sets (`match.alertAbove`). */
+    large:
+      above === null
+        ? []
+        : open
+            .filter(({ amount }) => amount !== null && Number(amount) > above)
+            .map(({ key, partyName, amount, cause, next, since, papers }) => ({
+              key,
+              since,
+              what: papers.map(({ kind, number }) => `${kind} ${number}`).join(", "),
+              party: partyName,
+              amount: amount ?? "",
+              cause,
+              next,
+            })),
   };
 }
 

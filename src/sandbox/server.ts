@@ -1,6 +1,7 @@
 /** The sandbox over HTTP: the platform's contract under its two roots, and the control interface beside it. */
 import { hash } from "node:crypto";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ConfigurationError, EnvironmentError } from "../core/errors.ts";
@@ -10,7 +11,7 @@ import { BODY_MAX, codeOf, json, JSON_TYPE, Refusal } from "./answer.ts";
 import { control, type ControlAnswer } from "./control.ts";
 import { type Departure, Exchange } from "./exchange.ts";
 import { page, pageHeaders } from "./page.ts";
-import { isSceneName } from "./scenes/index.ts";
+import { isSceneName, month, type MonthOptions } from "./scenes/index.ts";
 import { World } from "./world.ts";
 
 /** An import by name would load Node's whole fetch with it: a tenth of a second of computing at each start. */
@@ -25,6 +26,10 @@ export interface SandboxOptions {
   readonly db?: string;
   /** Ignored when the file holds a state. */
   readonly scenario?: string;
+  /** Of the scenario `month`: how large it is, and what is wrong in it. */
+  readonly month?: MonthOptions;
+  /** Where the truth about what is wrong in it is written. */
+  readonly truth?: string;
 }
 
 export interface Sandbox {
@@ -46,14 +51,18 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   if (!isSceneName(scenario))
     throw new ConfigurationError(
       `There is no scenario "${scenario}".`,
-      "Choose empty, conformance or demo.",
+      "Choose empty, conformance, demo or month.",
     );
   if (!isLoopback(host))
     throw new ConfigurationError(
       `"${host}" is no loopback address.`,
       "The sandbox hands out its keys to everyone who asks: leave it on 127.0.0.1.",
     );
-  const world = new World(db, scenario);
+  const world = new World(db, scenario, options.month);
+  if (options.truth !== undefined && scenario === "month") {
+    const { truth } = month(new Date(world.clock.now()), world.month);
+    writeFileSync(options.truth, `${JSON.stringify(truth, null, 2)}\n`);
+  }
   const exchange = new Exchange(world);
   const answering = new Set<ServerResponse>();
   const serve = listener(world, exchange);

@@ -6,7 +6,7 @@ import { Lists } from "./lists.ts";
 import { Lagging, Records } from "./records.ts";
 import { Faults, Idempotency, RequestLog } from "./requests.ts";
 import { Clock, ReadingsInForce } from "./settings.ts";
-import { companies, scene, type SceneName } from "./scenes/index.ts";
+import { companies, type MonthOptions, scene, type SceneName } from "./scenes/index.ts";
 
 export class World {
   readonly sql: Sql;
@@ -23,8 +23,9 @@ export class World {
   epoch = 0;
 
   /** A file that holds a state goes on where it stopped; anything else begins with the scenario. */
-  constructor(path: string, scenario: SceneName) {
+  constructor(path: string, scenario: SceneName, month: MonthOptions = {}) {
     this.sql = new Sql(path);
+    if (this.sql.setting("month") === null) this.sql.set("month", JSON.stringify(month));
     this.clock = new Clock(this.sql);
     this.readings = new ReadingsInForce(this.sql);
     this.records = new Records(this.sql);
@@ -36,6 +37,11 @@ export class World {
     this.lagging = new Lagging(this.sql, this.records, this.clock, this.readings.values);
     if (this.sql.setting("scenario") === null) this.reset(scenario);
     else this.transaction(() => this.idempotency.restart(this.clock.now()));
+  }
+
+  /** What the scenario `month` is made with. */
+  get month(): MonthOptions {
+    return JSON.parse(this.sql.setting("month") ?? "{}") as MonthOptions;
   }
 
   get scenario(): SceneName {
@@ -81,7 +87,7 @@ export class World {
 
   #load(scenario: SceneName): void {
     const now = new Date(this.clock.now());
-    const { companies: parties, records } = scene(scenario, now);
+    const { companies: parties, records } = scene(scenario, now, this.month);
     for (const company of parties) {
       const { id, createdAt } = company;
       const sandbox = id === companies.supplierTest.id;

@@ -285,7 +285,7 @@ const ODD = `(delivery.sum is null and (delivery.state in ('frozen', 'delivered'
 
 /** Looks at every row and at the audit's chain, in steps. @throws StorageError that names the first one that is damaged */
 export function* examining(database: Database.Database): Generator<void> {
-  for (const table of ["record", "delivery", "request"] as const) {
+  for (const table of ["record", "earlier_version", "delivery", "request"] as const) {
     const rows = database.prepare<[number, number], { row: number; isOdd?: 0 | 1 }>(
       `select ${table} as row, ${wholeIn(table)} as whole${table === "delivery" ? `, ${ODD} as isOdd` : ""}
        from ${table} where ${table} > ? order by ${table} limit ?`,

@@ -53,7 +53,10 @@ const RUNS_KEPT = 20;
 
 export function flows(database: Database.Database) {
   const { row, rows, run, values } = asking(database);
-  const add = run<[name: string]>("insert into flow (name) values (?) on conflict do nothing");
+  const add = run<[name: string, keepsVersions: 0 | 1]>(
+    `insert into flow (name, keeps_versions) values (?, ?)
+     on conflict do update set keeps_versions = excluded.keeps_versions`,
+  );
   const find = row<[name: string], FlowRow>("select * from flow where name = ?");
   const ran = run<[object]>(
     `update flow set last_run_ms = :at, next_due_ms = :due, last_error_code = :code, last_error = :error,
@@ -78,9 +81,9 @@ export function flows(database: Database.Database) {
   let standing: ReadonlySet<number> | null = null;
 
   return {
-    /** The flow's row, made when it is new. */
-    open(name: string): FlowRow {
-      add(name);
+    /** The flow's row, made when it is new. `keepsVersions`: what newer versions replace is kept. */
+    open(name: string, keepsVersions = false): FlowRow {
+      add(name, keepsVersions ? 1 : 0);
       return find(name) as FlowRow;
     },
     find,

@@ -483,3 +483,55 @@ export function samples(database: Database.Database) {
       collected(named.iterate({ flow, number: text, id: storedId(text), text }), NAMED_MAX),
   };
 }
+
+/** What was delivered in a request, for whoever compares papers. */
+export interface SentPaper {
+  readonly record: number;
+  readonly target: string;
+  readonly body: string;
+  /** The platform's id of it; null: it is linked with none. */
+  readonly platformId: string | null;
+}
+
+/** Records and sent documents of a flow as papers are compared (src/match): page by page, for other work goes on between. */
+export function papers(database: Database.Database) {
+  const { rows } = asking(database);
+  return {
+    /** Records at their newest version that changed since; those without a version are among them. */
+    records: rows<
+      [flow: number, after: number, since: string, limit: number],
+      { readonly record: number; readonly text: string }
+    >(
+      `select record, ${wholeIn("record")} as text from record
+       where +flow = ? and record > ? and (version is null or version >= ?) order by record limit ?`,
+    ),
+    /** The versions of a flow's records that newer ones have replaced, the oldest first. */
+    earlier: rows<
+      [after: number, flow: number, limit: number],
+      { readonly version: number; readonly text: string }
+    >(
+      `select earlier_version as version, ${wholeIn("earlier_version")} as text
+       from earlier_version cross join record using (record)
+       where earlier_version > ? and record.flow = ? order by earlier_version limit ?`,
+    ),
+    /** By what each record of a flow was last delivered. */
+    sent: rows<[kind: string, flow: number, after: number, limit: number], SentPaper>(
+      `select r.record, q.target, q.body, l.platform_id as platformId
+       from record r
+         cross join delivery d on d.delivery = (select max(delivery) from delivery x
+           where x.record = r.record and x.state = 'delivered' and x.request is not null)
+         cross join request q on q.request = d.request
+         left join link l on l.kind = ? and l.erp_id = shown_id(r.id)
+       where r.flow = ? and r.record > ? and q.body_gone_ms is null order by r.record limit ?`,
+    ),
+    /** All requests of a flow that were carried out, the oldest first. */
+    batches: rows<
+      [flow: number, after: number, limit: number],
+      { readonly request: number; readonly body: string; readonly sentMs: number | null }
+    >(
+      `select request, body, sent_ms as sentMs from request
+       where flow = ? and request > ? and state = 'done' and body_gone_ms is null
+       order by request limit ?`,
+    ),
+  };
+}

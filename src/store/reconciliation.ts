@@ -192,8 +192,11 @@ export interface SweepRow {
   readonly unasked: string | null;
 }
 
-/** `seen` in one run, `open` once a second run has confirmed it, `accepted` by a person for its values. */
-type DifferenceState = "seen" | "open" | "accepted" | "cleared";
+/**
+ * `seen` in one run, `open` once a second run has confirmed it, `accepted` by a person for its values, `disputed` by a person
+ * with the other party.
+ */
+type DifferenceState = "seen" | "open" | "accepted" | "disputed" | "cleared";
 
 /** A case that keeps both sides from agreeing, as a run found it. */
 export interface Found {
@@ -256,6 +259,10 @@ function reconciliationRuns(database: Database.Database) {
   const begin = insert<[scope: string, askedBy: string, atMs: number]>(
     "insert into reconciliation_run (scope, state, asked_by, started_ms) values (?, 'reading', ?, ?)",
   );
+  const addMatched = insert<[object]>(
+    `insert into reconciliation_run (scope, state, asked_by, started_ms, ended_ms, counts)
+     values ('match', 'done', :askedBy, :at, :at, :counts)`,
+  );
   const abandon = run<[atMs: number]>(
     `update reconciliation_run set state = 'failed', ended_ms = ?, detail = '${ENDED}' where state = 'reading'`,
   );
@@ -280,8 +287,11 @@ function reconciliationRuns(database: Database.Database) {
     last: lastWhere<[scope: string]>("scope = ? and state = 'done'"),
     /** The last run that this one asked for, however it ended. */
     lastBy: lastWhere<[askedBy: string]>("asked_by = ?"),
-    lastEnded: lastWhere<[]>("state <> 'reading'"),
-    lastDone: lastWhere<[]>("state = 'done'"),
+    lastEnded: lastWhere<[]>("state <> 'reading' and scope <> 'match'"),
+    lastDone: lastWhere<[]>("state = 'done' and scope <> 'match'"),
+    /** Papers were matched (src/engine/match.ts), which reads the store alone; it ends as it begins. */
+    matched: (askedBy: string, counts: string, atMs: number): number =>
+      addMatched({ askedBy, counts, at: atMs }),
   };
 }
 
@@ -301,7 +311,7 @@ function differences(database: Database.Database) {
        number = excluded.number, code = excluded.code, cause = excluded.cause, next = excluded.next,
        case_row = excluded.case_row,
        last_ms = excluded.last_ms, last_run = excluded.last_run,
-       state = case when state in ('open', 'accepted') and digest = excluded.digest then state else 'seen' end,
+       state = case when state in ('open', 'accepted', 'disputed') and digest = excluded.digest then state else 'seen' end,
        first_ms = case when state = 'cleared' or digest <> excluded.digest then excluded.first_ms else first_ms end`,
   );
 
@@ -318,10 +328,14 @@ function differences(database: Database.Database) {
     ),
     /** All that keep both sides from agreeing, accepted or not. */
     standing: rows<[], DifferenceRow>(
-      `select ${columns} from difference where state <> 'cleared' order by difference`,
+      `select ${columns} from difference where state <> 'cleared' and kind <> 'match' order by difference`,
     ),
     inState: rows<[state: DifferenceState], DifferenceRow>(
-      `select ${columns} from difference where state = ? order by difference`,
+      `select ${columns} from difference where state = ? and kind <> 'match' order by difference`,
+    ),
+    /** Findings of papers that were matched (src/engine/match.ts), those that people have settled among them. */
+    findings: rows<[], DifferenceRow>(
+      `select ${columns} from difference where state <> 'cleared' and kind = 'match' order by difference`,
     ),
   };
 }

@@ -47,6 +47,11 @@ export function intake(database: Database.Database) {
     `update record set version = ?, revision = ?, content = ?, origin = ?, fault = ?, text = ?, sum = ?
      where record = ?`,
   );
+  const keepVersion = database.prepare(
+    `insert into earlier_version (record, replaced_ms, text, sum)
+     select record, :at, text, sum_of(record, :at, text) from record join flow using (flow)
+     where record = :record and keeps_versions = 1`,
+  );
   const supersede = moving(database, {
     from: ["pending", "quarantined"],
     to: "superseded",
@@ -92,6 +97,7 @@ export function intake(database: Database.Database) {
     }
     // What moves now may have come with this page, and deliveries are in the order of arrival.
     fresh.save(flow, atMs);
+    keepVersion.run({ record: known.record, at: atMs });
     replaceRecord.run(version, revision, content, origin, fault, text, sum, known.record);
     supersede(known.record);
     addDelivery.run(flow, known.record, revision, atMs, version, origin);

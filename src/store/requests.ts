@@ -387,6 +387,11 @@ export function retention(database: Database.Database) {
          select difference from difference
          where state = 'cleared' and case_row is not null and last_ms < ? limit ${STEP})`,
     ),
+    /** Versions that newer ones replaced before that time; how many. One step, inside a transaction. */
+    removeVersions: run<[beforeMs: number]>(
+      `delete from earlier_version where earlier_version in (
+         select earlier_version from earlier_version where replaced_ms < ? limit ${STEP})`,
+    ),
     /** Gives some free pages back to the disk; false: there is none. Outside a transaction. */
     giveBack(): boolean {
       if (pragma("freelist_count") === 0) return false;

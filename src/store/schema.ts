@@ -37,7 +37,9 @@ const flows = `
     -- How many pages its last complete reading came to: what the next reading of a list that is read whole will cost.
     pages integer,
     -- Since when a person has paused it; null: nobody has.
-    held_ms integer
+    held_ms integer,
+    -- 1: the versions that newer ones replace are kept, too (earlier_version).
+    keeps_versions integer not null default 0 check (keeps_versions in (0, 1))
   ) strict;
 
   -- The newest runs of each flow, for people.
@@ -144,6 +146,16 @@ const documents = `
     sum integer,
     unique (flow, id)
   ) strict;
+
+  -- What newer versions have replaced, of flows that keep it: which price was in force when (src/match).
+  create table earlier_version (
+    earlier_version integer primary key,
+    record integer not null references record,
+    replaced_ms integer not null,
+    text text not null,
+    sum integer
+  ) strict;
+  create index earlier_version_of_record on earlier_version (record);
 
   -- Records by the first ten characters of their version: its day, where it is a time stamp. '' stands for none. What is
   -- inserted is counted page by page (records.ts): a trigger for each row took a quarter of storing it (ADR 0001).
@@ -460,7 +472,7 @@ const reconciliation = `
     next text not null,
     -- The whole case as the run found it, JSON: both values of every field. Null: its time is over (requests.ts).
     case_row text,
-    state text not null check (state in ('seen', 'open', 'accepted', 'cleared')),
+    state text not null check (state in ('seen', 'open', 'accepted', 'disputed', 'cleared')),
     first_ms integer not null,
     last_ms integer not null,
     last_run integer not null references reconciliation_run,

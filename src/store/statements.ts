@@ -190,6 +190,7 @@ export const RECORD_OF = "(select record from record where flow = ?1 and id = st
 /** What is summed of each table; the last one is what a guarded reading gives. */
 const COLUMNS = {
   record: "flow id version revision content origin fault text".split(" "),
+  earlier_version: "record replaced_ms text".split(" "),
   delivery: "flow record received_ms version origin amount gallons content note revision".split(
     " ",
   ),
@@ -256,6 +257,7 @@ function damaged(table: Table, row: Value, values: readonly Value[]): StorageErr
   };
   const name = {
     record: () => `record ${String(row)} (${valueOf("id")})`,
+    earlier_version: () => `an earlier version of record ${valueOf("record")}`,
     delivery: () => `delivery ${String(row)} of record ${valueOf("record")}`,
     request: () => `request ${String(row)} (${valueOf("operation")} ${valueOf("number")})`,
     link: () => `the link of ${String(row)}`,

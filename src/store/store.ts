@@ -24,7 +24,7 @@ import {
   unfinished,
   waits,
 } from "./quarantine.ts";
-import { found, questions, samples } from "./queries.ts";
+import { found, papers, questions, samples } from "./queries.ts";
 import { disagreements, lists, sweeps } from "./reconciliation.ts";
 import { intake, obstacles, openRecords } from "./records.ts";
 import { remembered, requests, retention, sequences, underWay } from "./requests.ts";
@@ -177,5 +177,6 @@ export function rooms(
     backfills: backfills(database),
     retention: retention(database),
     found: found(database),
+    papers: papers(database),
   };
 }

@@ -8,6 +8,7 @@ const PAGES: readonly (readonly [path: string, name: string])[] = [
   ["/needs-you", "Needs you"],
   ["/documents", "Documents"],
   ["/reconciliation", "Reconciliation"],
+  ["/match", "Match"],
   ["/budget", "Budget"],
   ["/flows", "Flows"],
   ["/cross-references", "Cross-references"],

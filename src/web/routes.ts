@@ -4,6 +4,7 @@ import { budget } from "./pages/budget.ts";
 import { document, documents } from "./pages/documents.ts";
 import { backfill, flowForms, flows } from "./pages/flows.ts";
 import { assign, edit, remark } from "./pages/handling.ts";
+import { claim, claimFile, csv as matchCsv, match, matchNow, settle } from "./pages/match.ts";
 import { found, group, needsYou, resolve, retry } from "./pages/needs-you.ts";
 import {
   compare,
@@ -48,6 +49,14 @@ export const routes: readonly Route[] = [
   page("/reconciliation/:job", comparison),
   page("/reconciliation/:job/csv", csv),
   page("/reconciliation/:job/evidence", evidence),
+  page("/match", match),
+  form("accountant", "/match", matchNow),
+  form("accountant", "/match/accept", settle("accepted")),
+  form("accountant", "/match/dispute", settle("disputed")),
+  form("accountant", "/match/reopen", settle("open")),
+  page("/match/csv", matchCsv),
+  page("/match/claim", claim),
+  page("/match/claim/csv", claimFile),
   page("/budget", budget),
   page("/flows", flows),
   form("operator", "/flows/:flow/backfill", backfill),

@@ -1,4 +1,6 @@
 /** Offices that tests of the console ask: one that notes what it is asked, and one whose every text is the test's. */
+import type { MatchReport } from "../../src/match/report.ts";
+import type { Finding } from "../../src/match/situation.ts";
 import type { Report } from "../../src/reconcile/report.ts";
 import type { CaseRow } from "../../src/reconcile/rows.ts";
 import type {
@@ -155,6 +157,21 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
         wantsShare: null,
         differences: { confirmed: 1, seen: 0, clears: 0, accepted: 0, first: [] },
       },
+      matching: {
+        lastAt: AT,
+        open: 1,
+        large: [
+          {
+            key: text(),
+            since: AT,
+            what: text(),
+            party: text(),
+            amount: "12.34",
+            cause: text(),
+            next: text(),
+          },
+        ],
+      },
       clockJump: null,
       store: { bytes: 8_192, freeBytes: 0 },
       requests: month(),
@@ -191,9 +208,50 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
       waits: { endpoints: [text()], atMostMs: 72_000_000 },
     }),
     reconcile: async () => report(text),
+    findings: async () => ({
+      last: { at: AT, report: matched(text) },
+      findings: (["open", "disputed", "accepted"] as const).map((state) => ({
+        ...finding(text),
+        state,
+        since: AT,
+      })),
+    }),
+    match: async () => ({ ...matched(text), findings: [finding(text)], accepted: [] }),
     trace: async () => ({ number: text(), steps: [], groups: [] }),
   };
 }
+
+const finding = (text: () => string): Finding => ({
+  key: text(),
+  digest: text(),
+  rule: text(),
+  certainty: "certain",
+  direction: "purchase",
+  party: text(),
+  partyName: text(),
+  day: "2026-11-20",
+  papers: [{ kind: "invoice", id: text(), number: text() }],
+  compared: text(),
+  billed: text(),
+  expected: text(),
+  gallons: "1",
+  amount: "12.34",
+  favour: "us",
+  joined: text(),
+  cause: text(),
+  next: text(),
+});
+
+const matched = (text: () => string): Omit<MatchReport, "findings" | "accepted"> => ({
+  from: "2026-10-01",
+  to: "2026-10-31",
+  filter: { party: null, direction: null },
+  invoices: { all: 2, match: 1, differ: 1, wait: 0, left: 0 },
+  sums: { forUs: "12.34", againstUs: "0.00" },
+  notBilled: { deliveries: 0, about: "0.00" },
+  parties: [],
+  notCompared: [text()],
+});
 
 const caseRow = (text: () => string): CaseRow => ({
   case: "c1",
@@ -361,6 +419,7 @@ const changes = () => ({
   backfill: async () => backfilled,
   backfillBegin: async () => ({ records: 1, requests: 2, left: 2_498, goesOn: false }),
   backfills: async () => [backfilled],
+  settleFinding: async () => ({ key: "a", state: "accepted" as const }),
   auditHead: async () => ({ entry: 1, hash: "0".repeat(64) }),
   checkAudit: async () => ({ entries: 0, head: null, broken: null }),
   backup: async () => ({ file: "copy.sqlite", auditBefore: 1, auditAfter: 1 }),

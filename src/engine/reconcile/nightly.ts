@@ -24,6 +24,8 @@ export interface NightlyOptions {
   readonly budget: Pick<Budget, "perMonth" | "share">;
   /** How late a record may be committed, ms, and still be found. Left out: 7 days. */
   readonly lateMs?: number;
+  /** Compares the papers that are stored by then (engine/match.ts). Left out: they are not. */
+  readonly match?: () => Promise<unknown>;
 }
 
 /** Who asked, in the store: a run, and the one that confirms it. */
@@ -148,7 +150,19 @@ export class Nightly {
     let received = isDue && !waits ? 0 : await this.#walkDeeply(signal);
     const stirred = isDue && (await this.#compare());
     received += await this.#walkDeeply(signal);
+    if (isDue && !signal.aborted) await this.#match();
     return stirred || received > 0;
+  }
+
+  async #match(): Promise<void> {
+    const { store, note } = this.#engine;
+    try {
+      await this.#options.match?.();
+    } catch (error) {
+      const told = store.told(error);
+      if (told instanceof FuelbridgeError && !(told instanceof ConfigurationError)) throw told;
+      note("matching failed", { error: told });
+    }
   }
 
   async #compare(): Promise<boolean> {

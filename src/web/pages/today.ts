@@ -140,6 +140,7 @@ const isForPerson = ({ page }: Concern): boolean => page?.name === "needs-you";
 function toPage(page: Page): Html {
   if (page.name === "flows")
     return page.flow === null ? link("/flows", "Flows") : toFlow(page.flow);
+  if (page.name === "match") return link("/match", "Match");
   return page.name === "budget"
     ? link("/budget", "Budget")
     : link(`/${page.name}`, "Reconciliation");

@@ -1,0 +1,348 @@
+/**
+ * Orders, tickets, invoices and prices that are stored, compared with each other (src/match): without one request to anybody.
+ * Findings are kept as differences are (store/reconciliation.ts): what a person has accepted comes back when its values change.
+ */
+import { setImmediate } from "node:timers/promises";
+import { Decimal } from "../core/decimal.ts";
+import type { Names } from "../match/join.ts";
+import { type Direction, fold, rawOf, readers } from "../match/papers.ts";
+import { Matching, type MatchReport } from "../match/report.ts";
+import type { Finding, MatchSettings } from "../match/situation.ts";
+import type { Engine, Flow } from "./engine.ts";
+
+/** The site's settings (config/schema.ts, `match`). */
+export interface MatchOptions {
+  readonly days: number;
+  readonly tolerancePercent: number;
+  readonly toleranceGallons: number;
+  readonly basis: "usual" | "net" | "gross";
+  readonly parties: Readonly<Record<string, "net" | "gross">>;
+  readonly patienceMs: number;
+  readonly unbilledDays: number;
+  readonly pricesBefore: boolean;
+  readonly alertAbove: number | null;
+}
+
+export interface MatchQuestion {
+  /** Company days, both included; null: so many days back as configured, and today. */
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly party: string | null;
+  readonly direction: Direction | null;
+  readonly by: string;
+}
+
+/** Cross-reference tables whose rows name one thing twice, or say what the site itself knows. */
+interface Rows {
+  rows(table: string): readonly { readonly row: Readonly<Record<string, string>> }[];
+}
+
+/** Who decides, and why. */
+interface Person {
+  readonly by: string;
+  readonly note: string;
+}
+
+/** A finding as it is kept. */
+export interface KeptFinding extends Finding {
+  readonly state: "open" | "accepted" | "disputed";
+  /** ISO 8601 UTC: when it was first found with these values. */
+  readonly since: string;
+}
+
+const MATCH = "match";
+const DAY_MS = 86_400_000;
+/** Usual rates are learned from so many days before the first one that is judged. */
+const LEARNED_DAYS = 90;
+const PAGE = 250;
+
+export class Matcher {
+  readonly #engine: Engine;
+  readonly #options: MatchOptions;
+  readonly #tables: Rows;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(engine: Engine, options: MatchOptions, tables: Rows) {
+    this.#engine = engine;
+    this.#options = options;
+    this.#tables = tables;
+  }
+
+  get alertAbove(): number | null {
+    return this.#options.alertAbove;
+  }
+
+  /** One at a time; other work goes on between its steps. @throws ConfigurationError for a table that cannot be used */
+  match(question: MatchQuestion): Promise<MatchReport> {
+    const work = this.#running.then(() => this.#match(question));
+    this.#running = work.catch(() => {});
+    return work;
+  }
+
+  async #match({ from, to, party, direction, by }: MatchQuestion): Promise<MatchReport> {
+    const { store, clock, dayOf } = this.#engine;
+    const today = dayOf(new Date(clock.now().wallMs).toISOString());
+    const settings: MatchSettings = {
+      ...this.#settings(),
+      today,
+      from: from ?? dayBefore(today, this.#options.days),
+      to: to ?? today,
+    };
+    const matching = new Matching(this.#names());
+    for (const _ of this.#papers(matching, settings.from)) await setImmediate();
+    const filter = { party, direction };
+    const running = matching.run(settings, filter);
+    for (let step = running.next(); ; step = running.next()) {
+      if (step.done === true) {
+        const report = step.value;
+        store.transaction(() => this.#keep(report, by));
+        return report;
+      }
+      await setImmediate();
+    }
+  }
+
+  #settings(): Omit<MatchSettings, "today" | "from" | "to"> {
+    const { tolerancePercent, toleranceGallons, basis, parties } = this.#options;
+    const { patienceMs, unbilledDays, pricesBefore } = this.#options;
+    const usual = basis === "usual" ? null : basis;
+    return {
+      tolerancePercent: Decimal.of(String(tolerancePercent)),
+      toleranceGallons: Decimal.of(String(toleranceGallons)),
+      basis: (party) => parties[party] ?? usual,
+      patienceDays: patienceMs / DAY_MS,
+      unbilledDays,
+      pricesBefore,
+      accepted: new Map(
+        this.#engine.store.sweeps
+          .findings()
+          .flatMap(({ state, key, digest }) => (state === "accepted" ? [[key, digest]] : [])),
+      ),
+    };
+  }
+
+  /** As the cross-reference tables and the platform's own terminals name things. */
+  #names(): Names {
+    const products = this.#column("products", "product");
+    const terminals = this.#column("terminals", "terminal");
+    for (const { flow } of this.#flowsFrom("supplierTerminals"))
+      for (const { text } of this.#all(flow)) {
+        const place = readers(this.#engine.dayOf).place(rawOf(text) ?? {});
+        if (place.code === null) continue;
+        for (const name of [place.name, `${place.name}, ${place.city}`])
+          if (!terminals.has(fold(name))) terminals.set(fold(name), fold(place.code));
+      }
+    return {
+      product: (text) => products.get(fold(text)) ?? fold(text),
+      terminal: (text) => terminals.get(fold(text)) ?? fold(text),
+    };
+  }
+
+  /** What rows of a table make of their first cell. */
+  #column(table: string, column: string): Map<string, string> {
+    return new Map(
+      this.#tables.rows(table).flatMap(({ row }): [string, string][] => {
+        const [key = ""] = Object.values(row);
+        const value = row[column];
+        return value === undefined || value === "" ? [] : [[fold(key), fold(value)]];
+      }),
+    );
+  }
+
+  *#all(flow: number, since = ""): Generator<{ readonly text: string; readonly last: boolean }> {
+    const { papers } = this.#engine.store;
+    for (let page = papers.records(flow, 0, since, PAGE); page.length > 0;) {
+      for (const [at, { text }] of page.entries()) yield { text, last: at === page.length - 1 };
+      page = papers.records(flow, page.at(-1)?.record ?? 0, since, PAGE);
+    }
+  }
+
+  #flowsFrom = (name: string): Flow[] =>
+    this.#engine.flows.filter(({ from }) => from === `platform.${name}`);
+  #flowsTo = (name: string): Flow[] =>
+    this.#engine.flows.filter(({ to }) => to === `platform.${name}`);
+
+  /** Everything that is compared, and what it is compared with. Yields after every page. */
+  *#papers(matching: Matching, from: string): Generator<undefined> {
+    const { papers } = this.#engine.store;
+    const { reference } = matching;
+    const read = readers(this.#engine.dayOf);
+    const since = `${dayBefore(from, LEARNED_DAYS)}T00:00:00Z`;
+    type Raw = NonNullable<ReturnType<typeof rawOf>>;
+    const us = this.#tables.rows("own-company").find(({ row }) => row["setting"] === "companyId");
+    reference.us = us?.row["value"] ?? null;
+    const sources: Readonly<Record<string, (raw: Raw) => void>> = {
+      orders: (raw) => matching.add(read.order(raw)),
+      deliveryTickets: (raw) => matching.add(read.ticket(raw)),
+      invoicesIssued: (raw) => {
+        if (typeof raw["companyId"] === "string") reference.us ??= raw["companyId"];
+        matching.add(read.invoice(raw, "sale"));
+      },
+      invoicesPayable: (raw) => matching.add(read.invoice(raw, "purchase")),
+      rackPrices: (raw) => addPrice(raw),
+      supplierTerminals: (raw) => reference.addPlace(read.place(raw)),
+      locations: (raw) => reference.addPlace(read.place(raw)),
+      connections: (raw) => reference.addConnection(read.connection(raw)),
+    };
+    const addPrice = (raw: Raw, sentMs: number | null = null): void => {
+      const price = read.price(raw, sentMs);
+      if (price !== null) reference.addPrice(price);
+    };
+    for (const { flow } of this.#flowsFrom("rackPrices"))
+      for (let page = papers.earlier(0, flow, PAGE); page.length > 0;) {
+        for (const { text } of page) addPrice(rawOf(text) ?? {});
+        yield undefined;
+        page = papers.earlier(page.at(-1)?.version ?? 0, flow, PAGE);
+      }
+    for (const [name, add] of Object.entries(sources))
+      for (const { flow } of this.#flowsFrom(name))
+        for (const { text, last } of this.#all(flow, DATED.has(name) ? since : "")) {
+          const raw = rawOf(text);
+          if (raw !== null) add(raw);
+          if (last) yield undefined;
+        }
+    const sinks: Readonly<Record<string, (raw: Raw, target: string) => void>> = {
+      invoices: (raw) => matching.add(read.invoice(raw, "sale"), true),
+      tickets: (raw) => matching.add(read.ticket(raw), true),
+      freightRates: (raw, target) => {
+        const connectionId = /\/connections\/([^/]+)\//.exec(target)?.[1] ?? null;
+        reference.addFreightRate(read.freightRate({ connectionId, ...raw }));
+      },
+      supplierTerminals: (raw) => reference.addPlace(read.place(raw)),
+    };
+    for (const [name, add] of Object.entries(sinks))
+      for (const { flow, mapping } of this.#flowsTo(name))
+        for (let page = papers.sent(mapping.kind, flow, 0, PAGE); page.length > 0;) {
+          for (const { body, target, platformId } of page) {
+            const raw = rawOf(body);
+            if (raw !== null)
+              add({ ...raw, ...(platformId === null ? {} : { id: platformId }) }, target);
+          }
+          yield undefined;
+          page = papers.sent(mapping.kind, flow, page.at(-1)?.record ?? 0, PAGE);
+        }
+    for (const { flow } of this.#flowsTo("rackPrices"))
+      for (let page = papers.batches(flow, 0, PAGE); page.length > 0;) {
+        for (const { body, sentMs } of page) {
+          const prices = rawOf(body)?.["prices"];
+          if (Array.isArray(prices)) for (const raw of prices as Raw[]) addPrice(raw, sentMs);
+        }
+        yield undefined;
+        page = papers.batches(flow, page.at(-1)?.request ?? 0, PAGE);
+      }
+    this.#nameParties(reference);
+    for (const { row } of this.#tables.rows("tax-rates")) {
+      const rate = row["rate"] ?? "";
+      if (Decimal.is(rate))
+        reference.state({
+          tax: row["tax"] ?? "",
+          product: row["product"] ?? "",
+          rate: Decimal.of(rate),
+        });
+    }
+  }
+
+  #nameParties(reference: Pick<Matching["reference"], "nameParty">): void {
+    for (const table of ["customers", "vendors"])
+      for (const { row } of this.#tables.rows(table)) {
+        const { company, name } = row;
+        if (company !== undefined && name !== undefined && name !== "")
+          reference.nameParty(company, name);
+      }
+  }
+
+  /** Inside a transaction. What was looked for and is not found any more is over. */
+  #keep(report: MatchReport, by: string): void {
+    const { store, clock } = this.#engine;
+    const { sweeps } = store;
+    const at = clock.now().wallMs;
+    const { findings, accepted, ...counts } = report;
+    const run = sweeps.matched(by, JSON.stringify(counts), at);
+    const found = new Set<string>();
+    for (const one of [...findings, ...accepted]) {
+      found.add(one.key);
+      const known = sweeps.see(
+        {
+          kind: MATCH,
+          key: one.key,
+          bucket: MATCH,
+          digest: one.digest,
+          number: one.papers[0]?.number ?? "",
+          code: one.rule,
+          cause: one.cause,
+          next: one.next,
+          row: JSON.stringify(one),
+        },
+        run,
+        at,
+      );
+      if (known.state === "seen") sweeps.setState(known.difference, "open");
+    }
+    for (const { difference, key, row } of sweeps.findings()) {
+      if (found.has(key) || row === null) continue;
+      if (isCovered(JSON.parse(row) as Finding, report)) sweeps.setState(difference, "cleared");
+    }
+  }
+}
+
+/** Of the other papers all that is known is read: an order may be old. */
+const DATED: ReadonlySet<string> = new Set([
+  "orders",
+  "deliveryTickets",
+  "invoicesIssued",
+  "invoicesPayable",
+]);
+
+const isCovered = (
+  { day, party, partyName, direction }: Finding,
+  { from, to, filter }: MatchReport,
+) =>
+  day >= from &&
+  day <= to &&
+  (filter.direction === null || filter.direction === direction) &&
+  (filter.party === null ||
+    filter.party === party ||
+    partyName.toLowerCase().includes(filter.party.toLowerCase()));
+
+const dayBefore = (day: string, days: number): string =>
+  new Date(Date.parse(day) - days * DAY_MS).toISOString().slice(0, 10);
+
+/** What is known of findings, without comparing anew: accepted ones are among them. */
+export function keptFindings({ store }: Pick<Engine, "store">): KeptFinding[] {
+  return store.sweeps.findings().flatMap(({ state, row, firstMs }) => {
+    if (row === null || state === "seen" || state === "cleared") return [];
+    return [{ ...(JSON.parse(row) as Finding), state, since: new Date(firstMs).toISOString() }];
+  });
+}
+
+/**
+ * A person settles a finding, or takes that back: inside a transaction. False: there is none of this key.
+ */
+export function settleFinding(
+  { store, clock }: Pick<Engine, "store" | "clock">,
+  key: string,
+  state: KeptFinding["state"],
+  person: Person,
+): boolean {
+  const one = store.sweeps.findings().find((row) => row.key === key);
+  if (one === undefined) return false;
+  store.sweeps.setState(one.difference, state);
+  const detail = `${one.number}: ${one.cause}`;
+  const event = `finding ${state === "open" ? "opened again" : state}`;
+  store.journal.audit(clock.now().wallMs, { event, detail, person });
+  return true;
+}
+
+/** When papers were last matched and how that came out; null: never. */
+export function lastMatch({ store }: Pick<Engine, "store">): {
+  readonly at: string;
+  readonly report: Omit<MatchReport, "findings" | "accepted">;
+} | null {
+  const last = store.sweeps.last(MATCH);
+  return last === null || last.counts === null
+    ? null
+    : {
+        at: new Date(last.endedMs ?? last.startedMs).toISOString(),
+        report: JSON.parse(last.counts) as Omit<MatchReport, "findings" | "accepted">,
+      };
+}

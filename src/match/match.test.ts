@@ -1,0 +1,502 @@
+/** Papers matched: a month with planted errors, single cases, and what must hold whatever the papers are. */
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  ALL,
+  filled,
+  monthOf,
+  papersOf,
+  run,
+  scoreOf,
+  settings,
+} from "../../test/support/matched.ts";
+import { Decimal } from "../core/decimal.ts";
+import {
+  fold,
+  type Invoice,
+  type Order,
+  type Price,
+  rawOf,
+  readers,
+  type Ticket,
+} from "./papers.ts";
+import { Matching, summed } from "./report.ts";
+import { workingDays } from "./rules.ts";
+import type { Finding, MatchSettings } from "./situation.ts";
+import { asCsv, asText, claimCsv, claimOf, headOf } from "./text.ts";
+
+const US = "us";
+const BUYER = "buyer";
+const SELLER = "seller";
+
+const order: Order = {
+  kind: "order",
+  id: "o1",
+  number: "LD-1",
+  status: "INVOICED",
+  day: "2026-11-10",
+  location: "site",
+  lines: [{ product: "ULSD", terminal: "T-1", gallons: "8000", buy: "2.40", sell: "2.50" }],
+};
+const ticket: Ticket = {
+  kind: "ticket",
+  id: "t1",
+  number: "TK-1",
+  status: "SIGNED",
+  day: "2026-11-10",
+  order: "o1",
+  supplier: US,
+  receiver: BUYER,
+  bols: ["4711"],
+  terminal: "T-1",
+  lines: [
+    { product: "ULSD", spec: "", gross: "8000", net: "7950", temperature: null, gravity: null },
+  ],
+};
+const line = {
+  text: "Diesel",
+  product: "ULSD",
+  location: null,
+  bol: "4711",
+  ticket: "TK-1",
+  gallons: "7950",
+  gross: "8000",
+  net: "7950",
+  rate: "2.50",
+  rack: null,
+  margin: null,
+  amount: "19875.00",
+  delivered: "2026-11-10T15:00:00Z",
+};
+const sale: Invoice = {
+  kind: "invoice",
+  id: "i1",
+  number: "INV-1",
+  status: "OUTSTANDING",
+  day: "2026-11-11",
+  direction: "sale",
+  party: BUYER,
+  order: "o1",
+  lines: [line],
+  taxes: [],
+};
+const bill: Invoice = {
+  ...sale,
+  id: "b1",
+  number: "BILL-1",
+  direction: "purchase",
+  party: SELLER,
+  order: null,
+  lines: [{ ...line, ticket: null, rate: "2.40", amount: "19080.00" }],
+};
+
+type AnyPaper = Order | Ticket | Invoice;
+
+function matched(
+  papers: readonly AnyPaper[],
+  more: Partial<MatchSettings> = {},
+  prices: readonly Price[] = [],
+) {
+  const matching = new Matching({ product: fold, terminal: fold });
+  matching.reference.us = US;
+  for (const price of prices) matching.reference.addPrice(price);
+  for (const paper of papers) matching.add(paper);
+  return run(matching, more);
+}
+
+const told = (...[papers, more, prices]: Parameters<typeof matched>) =>
+  matched(papers, more, prices).findings.map(({ rule, certainty, gallons, amount, favour }) => ({
+    rule,
+    certainty,
+    gallons,
+    amount,
+    favour,
+  }));
+
+const withLine = (paper: Invoice, change: Partial<Invoice["lines"][number]>): Invoice => ({
+  ...paper,
+  lines: [{ ...(paper.lines[0] ?? line), ...change }],
+});
+const withTicket = (change: Partial<Ticket["lines"][number]>): Ticket => ({
+  ...ticket,
+  lines: ticket.lines.map((one) => ({ ...one, ...change })),
+});
+
+test("order, ticket, invoice and bill of one load are one case without a finding", () => {
+  expect(matched([order, ticket, sale, bill])).toMatchObject({
+    invoices: { all: 2, match: 2, differ: 0 },
+    findings: [],
+  });
+});
+
+test.each<[string, readonly AnyPaper[], object, Partial<MatchSettings>?]>([
+  [
+    "gallons with two digits turned, on what we bill",
+    [order, ticket, withLine(sale, { gallons: "9750", net: "9750" }), bill],
+    { rule: "quantity", certainty: "certain", gallons: "1800", amount: "4500.00", favour: "them" },
+  ],
+  [
+    "the same on what we are billed",
+    [order, ticket, sale, withLine(bill, { gallons: "9750", net: "9750" })],
+    { rule: "quantity", certainty: "certain", gallons: "1800", amount: "4320.00", favour: "us" },
+  ],
+  [
+    "a ticket that is not signed yet makes it probable",
+    [
+      order,
+      { ...ticket, status: "ISSUED" },
+      withLine(sale, { gallons: "9750", net: "9750" }),
+      bill,
+    ],
+    { rule: "quantity", certainty: "probable" },
+  ],
+  [
+    "gross gallons where net was agreed",
+    [order, ticket, withLine(sale, { gallons: "8000" }), bill],
+    { rule: "wrong-basis", certainty: "certain", gallons: "50", amount: "125.00", favour: "them" },
+  ],
+  [
+    "a rate beside the order's price",
+    [order, ticket, sale, withLine(bill, { rate: "2.45" })],
+    { rule: "order-price", certainty: "certain", amount: "397.50", favour: "us" },
+  ],
+  [
+    "a rate beside its own rack price and margin",
+    [order, ticket, withLine(sale, { rack: "2.40", margin: "0.09" }), bill],
+    { rule: "rack-and-margin", certainty: "certain", amount: "79.50", favour: "them" },
+  ],
+  [
+    "one load on two bills",
+    [order, ticket, sale, bill, { ...bill, id: "b2", number: "BILL-2", day: "2026-11-12" }],
+    { rule: "billed-twice", certainty: "certain", amount: "19080.00", favour: "us" },
+  ],
+  [
+    "one bill of lading on two bills, and no ticket at all",
+    [bill, { ...bill, id: "b2", number: "BILL-2" }],
+    { rule: "billed-twice", certainty: "certain" },
+    { patienceDays: 30 },
+  ],
+  [
+    "another product than was delivered",
+    [order, ticket, withLine(sale, { product: "UNL-87", rate: "2.60" }), bill],
+    { rule: "wrong-product", certainty: "certain", amount: "795.00", favour: "them" },
+  ],
+  [
+    "a signed delivery that is on no invoice",
+    [order, ticket, bill],
+    {
+      rule: "not-billed",
+      certainty: "certain",
+      gallons: "-7950",
+      amount: "19875.00",
+      favour: "us",
+    },
+  ],
+  [
+    "a bill of a load that nobody delivered",
+    [order, ticket, sale, withLine(bill, { bol: "9999" })],
+    { rule: "no-delivery", certainty: "certain", amount: "19080.00", favour: "us" },
+  ],
+  [
+    "less delivered than ordered",
+    [
+      { ...order, lines: [{ ...(order.lines[0] as Order["lines"][number]), gallons: "9000" }] },
+      ticket,
+      sale,
+      bill,
+    ],
+    { rule: "part-delivered", certainty: "probable", gallons: "-1000", favour: null },
+  ],
+  [
+    "a ticket without an order",
+    [{ ...ticket, order: null }, { ...sale, order: null }, bill],
+    { rule: "no-order", certainty: "probable", favour: null },
+  ],
+  [
+    "net gallons that do not follow from gross gallons, temperature and gravity",
+    [order, withTicket({ temperature: "92", gravity: "36" }), sale, bill],
+    { rule: "net-from-gross", certainty: "certain", gallons: "69.8", favour: "them" },
+  ],
+])("%s is one finding", (_, papers, finding, more = {}) => {
+  expect(told(papers, more)).toMatchObject([finding]);
+});
+
+test.each([
+  ["E85", "E85"],
+  ["B100", "B100 biodiesel"],
+  ["DEF-32", "ISO 22241"],
+])("%s is not by the table of petroleum products, and is not checked", (product, spec) => {
+  const other = withTicket({ product, spec, temperature: "92", gravity: "36" });
+  const papers = [order, other, withLine(sale, { product }), withLine(bill, { product })];
+  expect(told(papers).map(({ rule }) => rule)).not.toContain("net-from-gross");
+});
+
+const price = (fromMs: string, amount: string, more: Partial<Price> = {}): Price => ({
+  company: US,
+  terminal: "T-1",
+  product: "ULSD",
+  price: Decimal.of(amount),
+  spread: Decimal.zero,
+  fromMs: Date.parse(fromMs),
+  untilMs: null,
+  ...more,
+});
+
+test("the list in force at delivery is known by its versions: an older one is told with both days", () => {
+  const lists = [price("2026-11-08T23:00:00Z", "2.38"), price("2026-11-09T23:00:00Z", "2.40")];
+  const old = withLine(sale, { rack: "2.38", margin: "0.10", rate: "2.48" });
+  expect(matched([order, ticket, old, bill], {}, lists).findings).toMatchObject([
+    {
+      rule: "old-price-list",
+      certainty: "certain",
+      amount: "159.00",
+      favour: "us",
+      cause: "The list of 2026-11-08 was taken (2.38); in force was that of 2026-11-09 (2.4).",
+    },
+  ]);
+  // Where fuel is loaded the evening before, both count; before the first list nothing is compared.
+  const loadedBefore = { ...old, lines: [{ ...line, rack: "2.38", margin: "0.12" }] };
+  expect(told([order, ticket, loadedBefore, bill], { pricesBefore: true }, lists)).toEqual([]);
+  expect(
+    told([order, ticket, loadedBefore, bill], {}, [price("2026-11-11T00:00:00Z", "9")]),
+  ).toEqual([]);
+});
+
+test("a spread may be posted with the price; a correction of a list takes its place; other units are per gallon", () => {
+  const lists = [
+    price("2026-11-09T23:00:00Z", "2.30"),
+    price("2026-11-09T23:00:00Z", "2.39", { spread: Decimal.of("0.01") }),
+  ];
+  const right = withLine(sale, { rack: "2.40", margin: "0.10" });
+  expect(told([order, ticket, right, bill], {}, lists)).toEqual([]);
+  const read = readers(String).price;
+  const raw = rawOf(
+    '{"terminalId":"T-1","product":"ULSD","price":100.80,"unit":"bbl","spread":0,"effectiveAt":"2026-11-09T23:00:00Z"}',
+  );
+  expect(read(raw ?? {})?.price.plain()).toBe("2.4");
+});
+
+test("an invoice waits for its ticket as long as the site is patient, and is found by itself when it comes", () => {
+  const late = { ...bill, day: "2026-11-23" };
+  expect(matched([order, ticket, sale, withLine(late, { bol: "88" })])).toMatchObject({
+    invoices: { match: 1, wait: 1 },
+    findings: [],
+  });
+  expect(
+    told([order, ticket, sale, withLine({ ...late, day: "2026-11-20" }, { bol: "88" })]),
+  ).toHaveLength(1);
+});
+
+test("a line that names nothing is joined by party, product, day and gallons, and never more than probable", () => {
+  const unnamed = withLine(
+    { ...sale, order: null },
+    { bol: null, ticket: null, gallons: "8100", net: null, gross: null },
+  );
+  const [finding] = matched([order, ticket, unnamed, bill]).findings;
+  expect(finding).toMatchObject({
+    rule: "quantity",
+    certainty: "probable",
+    joined: "party, product and day (a guess)",
+  });
+});
+
+test("numbers are one however they are written, and a ticket may carry several bills of lading", () => {
+  const several = { ...ticket, number: "tk-1 ", bols: ["1", "b 4711"] };
+  const named = withLine(sale, { ticket: " TK-1" });
+  expect(told([order, several, named, withLine(bill, { bol: "B  4711" })])).toEqual([]);
+  const raw = rawOf('{"ticketNumber":"T","bolNumber":"4711 / 4712","bolNumbers":["4713"]}') ?? {};
+  expect(readers(String).ticket(raw).bols).toEqual(["4711", "4712", "4713"]);
+});
+
+const tax = {
+  tax: "TX Diesel",
+  authority: "TX",
+  product: "ULSD",
+  rate: "0.2",
+  gallons: "7950",
+  amount: "1590.00",
+};
+
+test.each<[string, Invoice["taxes"], object]>([
+  ["twice", [tax, tax], { rule: "tax-twice", certainty: "certain", amount: "1590.00" }],
+  [
+    "of another amount than rate × gallons",
+    [{ ...tax, amount: "1690.00" }],
+    { rule: "tax-amount", certainty: "certain", amount: "100.00" },
+  ],
+  [
+    "on other gallons than are billed",
+    [{ ...tax, gallons: "9000", amount: "1800.00" }],
+    { rule: "tax-gallons", amount: "210.00" },
+  ],
+  [
+    "at another rate than usual",
+    [{ ...tax, rate: "0.25", amount: "1987.50" }],
+    { rule: "tax-rate", certainty: "probable", amount: "397.50" },
+  ],
+])("a tax %s is told", (_, taxes, finding) => {
+  const others = Array.from({ length: 60 }, (_, at): Invoice => ({
+    ...sale,
+    id: `x${at}`,
+    number: `X-${at}`,
+    day: "2026-01-10",
+    lines: [],
+    taxes: [tax],
+  }));
+  const found = told([order, ticket, { ...sale, taxes }, bill, ...others], { from: "2026-11-01" });
+  expect(found).toMatchObject([{ ...finding, favour: "them" }]);
+});
+
+test("what a person has accepted counts nowhere, and comes back when its values change", () => {
+  const wrong = withLine(bill, { rate: "2.45" });
+  const [first] = matched([order, ticket, sale, wrong]).findings as [Finding];
+  const accepted = new Map([[first.key, first.digest]]);
+  expect(matched([order, ticket, sale, wrong], { accepted })).toMatchObject({
+    findings: [],
+    accepted: [{ key: first.key }],
+    sums: { forUs: "0.00" },
+    invoices: { match: 2, differ: 0 },
+  });
+  expect(told([order, ticket, sale, withLine(bill, { rate: "2.46" })], { accepted })).toHaveLength(
+    1,
+  );
+});
+
+test("a comparison that fails nearly everywhere is no comparison: it is named, and tells nothing", () => {
+  const bills = Array.from({ length: 12 }, (_, at) => ({
+    ...withLine(bill, { bol: `L-${at}` }),
+    id: `b${at}`,
+    number: `BILL-${at}`,
+  }));
+  const report = matched([order, ticket, sale, ...bills]);
+  expect(report.findings).toEqual([]);
+  expect(report.notCompared).toContain(
+    "whether what is billed was delivered, of what we are billed: most of it differs, so both papers mean other things here",
+  );
+});
+
+test("papers that no flow brings are named", () => {
+  expect(matched([sale]).notCompared).toEqual([
+    "what we are billed: no flow brings invoices that we pay",
+    "gallons, net from gross, what is not billed or not delivered: no flow brings tickets",
+    "ordered prices and gallons: no flow brings orders",
+    "the rack price in force: no flow brings rack prices",
+    "freight: no flow brings freight rates",
+  ]);
+});
+
+test("drafts and void papers are in a case and compare with nothing", () => {
+  const out = [
+    { ...sale, id: "d", status: "DRAFT" },
+    { ...ticket, id: "v", status: "VOID" },
+  ];
+  expect(matched([order, ticket, sale, bill, ...out])).toMatchObject({
+    findings: [],
+    invoices: { all: 3, match: 2, left: 1 },
+  });
+});
+
+test("working days are Monday to Friday", () => {
+  expect(workingDays("2026-11-20", "2026-11-23")).toBe(1);
+  expect(workingDays("2026-11-20", "2026-11-27")).toBe(5);
+});
+
+test("a month with thirteen kinds of errors: each is found and nothing is invented; a clean month has none", () => {
+  const { scene, truth } = monthOf({ trades: 260, faults: 39, seed: 7 });
+  expect(new Set(truth.map(({ kind }) => kind)).size).toBe(13);
+  const score = scoreOf(truth, run(filled(scene)));
+  expect(score).toMatchObject({
+    certain: { recall: 1, precision: 1 },
+    probable: { recall: 1, precision: 1 },
+    missed: [],
+    wrong: [],
+  });
+  const clean = run(filled(monthOf({ trades: 260, seed: 7 }).scene));
+  expect(clean.findings).toEqual([]);
+  expect(clean.notCompared).toEqual([]);
+});
+
+const shuffled = <Value>(values: readonly Value[], seed: number): Value[] =>
+  values
+    .map((value, at) => ({ value, place: Math.imul(at + 1, 2_654_435_761 ^ seed) >>> 0 }))
+    .toSorted((one, other) => one.place - other.place)
+    .map(({ value }) => value);
+
+test("the order in which papers come changes nothing", () => {
+  const { scene } = monthOf({ trades: 60, faults: 26, seed: 3 });
+  const first = run(filled(scene));
+  fc.assert(
+    fc.property(fc.integer(), (seed) => {
+      expect(run(filled(scene, shuffled(papersOf(scene), seed)))).toEqual(first);
+    }),
+    { numRuns: 5 },
+  );
+});
+
+test("every paper is in exactly one case, and every sum ties to the rows", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 500 }),
+      fc.integer({ min: 0, max: 30 }),
+      (seed, faults) => {
+        const { scene } = monthOf({ trades: 40, faults, seed });
+        const seen: string[] = [];
+        const report = run(filled(scene), {}, ALL, ({ orders, tickets, invoices }) =>
+          seen.push(...[...orders, ...tickets, ...invoices].map(({ kind, id }) => `${kind} ${id}`)),
+        );
+        const papers = papersOf(scene).map(({ kind, id }) => `${kind} ${id}`);
+        expect(seen.toSorted()).toEqual(papers.toSorted());
+        const { all, match, differ, wait, left } = report.invoices;
+        expect(match + differ + wait + left).toBe(all);
+        const sum = (some: readonly Finding[]): string =>
+          Decimal.sum(some.map(({ amount }) => Decimal.of(amount ?? "0"))).fixed(2);
+        const rest = report.findings.filter(({ rule }) => rule !== "not-billed");
+        expect(report.sums.forUs).toBe(sum(rest.filter(({ favour }) => favour === "us")));
+        expect(report.sums.againstUs).toBe(sum(rest.filter(({ favour }) => favour === "them")));
+        const byParty = report.parties.map(({ forUs }) => Decimal.of(forUs));
+        expect(Decimal.sum(byParty).fixed(2)).toBe(report.sums.forUs);
+        expect(summed(report.findings)).toMatchObject({ sums: report.sums });
+      },
+    ),
+    { numRuns: 8 },
+  );
+});
+
+test("the report says it in one sentence, as lines, as CSV, and as a claim whose total is the sum of its rows", () => {
+  const report = matched([order, ticket, sale, withLine(bill, { rate: "2.45" })]);
+  expect(headOf(report)).toBe(
+    "Of 2 invoices 1 match; 1 differ: 397.50 for us, 0.00 against us; 0 deliveries not billed: about 0.00.",
+  );
+  const text = asText(report);
+  expect(text).toContain("invoice BILL-1, ticket TK-1, order LD-1");
+  expect(text).toContain("2.45 billed, 2.4 expected; 397.50 for us; certain");
+  expect(asCsv(report.findings).split("\n")).toHaveLength(3);
+  const claim = claimOf(report.findings, SELLER);
+  expect(claim).toMatchObject({ total: "397.50", rows: [{ bill: "BILL-1", ticket: "TK-1" }] });
+  expect(claimCsv(claim)).toContain("total,,,,397.50");
+  expect(claimOf(report.findings, BUYER)).toMatchObject({ total: "0.00", rows: [] });
+  expect(
+    run(
+      filledWith([order, ticket, sale, withLine(bill, { rate: "2.45" })]),
+      {},
+      { party: null, direction: "sale" },
+    ).findings,
+  ).toEqual([]);
+});
+
+function filledWith(papers: readonly AnyPaper[]): Matching {
+  const matching = new Matching({ product: fold, terminal: fold });
+  for (const paper of papers) matching.add(paper);
+  return matching;
+}
+
+test("a supplier's bill in liters is compared in gallons with the order", () => {
+  const raw = rawOf(
+    '{"id":"o","lines":[{"product":"A","quantity":1000,"unitCode":"liter","gallons":1000,"unit":"liter","rate":1}]}',
+  );
+  expect(readers(String).order(raw ?? {}).lines[0]).toMatchObject({
+    gallons: "264.172",
+    sell: null,
+  });
+  expect(settings().patienceDays).toBe(2);
+});

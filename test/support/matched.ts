@@ -1,0 +1,168 @@
+/** The sandbox's scene `month`, matched without a store: what was found beside what was planted. */
+import { Decimal } from "../../src/core/decimal.ts";
+import { calendarOf } from "../../src/core/time.ts";
+import type { Case } from "../../src/match/join.ts";
+import { type AnyPaper, fold, rawOf, readers } from "../../src/match/papers.ts";
+import { Matching, type MatchFilter, type MatchReport } from "../../src/match/report.ts";
+import type { Finding, MatchSettings, Situation } from "../../src/match/situation.ts";
+import type { RawRecord } from "../../src/sandbox/kinds.ts";
+import { companies } from "../../src/sandbox/scenes/companies.ts";
+import {
+  type Fault,
+  type FaultKind,
+  month,
+  type MonthOptions,
+} from "../../src/sandbox/scenes/month.ts";
+import type { Scene } from "../../src/sandbox/scenes/index.ts";
+
+const NOW = new Date("2026-11-24T18:00:00Z");
+const dayOf = calendarOf("America/Chicago");
+const read = readers(dayOf);
+export const ALL: MatchFilter = { party: null, direction: null };
+
+export const settings = (more: Partial<MatchSettings> = {}): MatchSettings => ({
+  today: dayOf(NOW.toISOString()),
+  from: "2026-01-01",
+  to: "2026-12-31",
+  tolerancePercent: Decimal.of("0.5"),
+  toleranceGallons: Decimal.of("25"),
+  basis: () => "net",
+  patienceDays: 2,
+  unbilledDays: 3,
+  pricesBefore: false,
+  accepted: new Map(),
+  ...more,
+});
+
+const raw = (record: RawRecord) => rawOf(JSON.stringify(record)) ?? {};
+
+export const papersOf = ({ records }: Pick<Scene, "records">): AnyPaper[] =>
+  [...records.orders, ...records["delivery-tickets"], ...records.invoices].map((record) =>
+    readIn(JSON.stringify(record)),
+  );
+
+/** A paper as a store has it. */
+export function readIn(json: string): AnyPaper {
+  const record = rawOf(json) ?? {};
+  if ("ticketNumber" in record) return read.ticket(record);
+  if (!("invoiceNumber" in record)) return read.order(record);
+  return read.invoice(record, record["companyId"] === companies.supplier.id ? "sale" : "purchase");
+}
+
+/** Everything of a scene; `papers`: instead of its own. */
+export function filled(scene: Pick<Scene, "records">, papers = papersOf(scene)): Matching {
+  const { records } = scene;
+  const terminals = new Map(
+    records["supplier-terminals"].flatMap((one): [string, string][] => {
+      const place = read.place(raw(one));
+      return [place.name, `${place.name}, ${place.city}`].map((name) => [
+        fold(name),
+        place.code ?? "",
+      ]);
+    }),
+  );
+  const matching = new Matching({
+    product: fold,
+    terminal: (text) => fold(terminals.get(fold(text)) ?? text),
+  });
+  const { reference } = matching;
+  reference.us = companies.supplier.id;
+  for (const one of records["rack-prices"]) {
+    const price = read.price(raw(one));
+    if (price !== null) reference.addPrice(price);
+  }
+  for (const one of records["freight-rates"]) reference.addFreightRate(read.freightRate(raw(one)));
+  for (const one of [...records["supplier-terminals"], ...records.locations])
+    reference.addPlace(read.place(raw(one)));
+  for (const one of records.connections) reference.addConnection(read.connection(raw(one)));
+  for (const paper of papers) matching.add(paper);
+  return matching;
+}
+
+export function run(
+  matching: Matching,
+  more: Partial<MatchSettings> = {},
+  filter = ALL,
+  each?: (one: Case, situation: Situation) => void,
+): MatchReport {
+  const running = matching.run(settings(more), filter, each);
+  for (;;) {
+    const { done, value } = running.next();
+    if (done === true) return value;
+  }
+}
+
+/** By what a planted error is told: what finds it, and what else is true of it. */
+const TOLD: Readonly<
+  Record<FaultKind, readonly [certain: boolean, rules: readonly string[], also: readonly string[]]>
+> = {
+  "transposed gallons": [true, ["quantity"], []],
+  "gross for net": [true, ["wrong-basis"], []],
+  "yesterday's price": [true, ["old-price-list"], []],
+  "missing freight": [true, ["freight"], []],
+  "billed twice": [true, ["billed-twice"], ["freight"]],
+  "wrong product": [true, ["wrong-product"], ["freight"]],
+  "tax twice": [true, ["tax-twice"], []],
+  "short delivery": [true, ["quantity"], ["part-delivered"]],
+  "wrong rate": [true, ["order-price", "rack-and-margin"], []],
+  "never billed": [true, ["not-billed"], []],
+  "billed without delivery": [true, ["no-delivery"], []],
+  "wrong tax rate": [false, ["tax-rate"], []],
+  "wrong net": [true, ["net-from-gross"], ["quantity"]],
+};
+
+const touches = (fault: Fault, { papers }: Finding): boolean =>
+  papers.some(({ id }) => fault.papers.includes(id));
+
+export interface Score {
+  readonly certain: { readonly recall: number; readonly precision: number };
+  readonly probable: { readonly recall: number; readonly precision: number };
+  /** For people: what was missed, and what was told without a reason. */
+  readonly missed: readonly string[];
+  readonly wrong: readonly string[];
+  /** Foretold amounts that came out otherwise. */
+  readonly amounts: readonly string[];
+}
+
+export function scoreOf(truth: readonly Fault[], { findings }: MatchReport): Score {
+  const missed: string[] = [];
+  const wrong: string[] = [];
+  const amounts: string[] = [];
+  const part = (isCertain: boolean) => {
+    const faults = truth.filter(({ kind }) => TOLD[kind][0] === isCertain);
+    const told = findings.filter(({ certainty }) => (certainty === "certain") === isCertain);
+    const found = faults.filter((fault) => {
+      const [, rules] = TOLD[fault.kind];
+      const own = findings.filter(
+        (one) =>
+          rules.includes(one.rule) &&
+          touches(fault, one) &&
+          (!isCertain || one.certainty === "certain"),
+      );
+      if (own.length === 0) missed.push(`${fault.kind} ${fault.number}`);
+      const sum = own.reduce((total, { amount }) => total + Number(amount ?? 0), 0);
+      if (own.length > 0 && fault.amount !== null && Math.abs(sum - Math.abs(fault.amount)) > 40)
+        amounts.push(`${fault.kind} ${fault.number}: ${sum.toFixed(2)} for ${fault.amount}`);
+      return own.length > 0;
+    });
+    const right = told.filter((one) => {
+      const isTrue = truth.some((fault) => {
+        const [, rules, also] = TOLD[fault.kind];
+        return touches(fault, one) && [...rules, ...also].includes(one.rule);
+      });
+      if (!isTrue)
+        wrong.push(
+          `${one.certainty} ${one.rule} ${one.papers.map(({ number }) => number).join(" ")}: ${one.cause}`,
+        );
+      return isTrue;
+    });
+    const share = (some: number, all: number): number => (all === 0 ? 1 : some / all);
+    return {
+      recall: share(found.length, faults.length),
+      precision: share(right.length, told.length),
+    };
+  };
+  return { certain: part(true), probable: part(false), missed, wrong, amounts };
+}
+
+export const monthOf = (options: MonthOptions) => month(NOW, options);
