@@ -405,3 +405,10 @@ test("a flow that was asked to look at once is due now, not since 1970", async (
   const { flows } = await office.status();
   expect(flows[0]?.nextDueAt).toMatch(/^2/);
 });
+
+test("before papers were compared the first time nothing is said of what differs", async () => {
+  const { as } = await site();
+  const { body } = await (await as("viewer")).get("/match");
+  expect(body).toContain("They were never compared");
+  expect(body).not.toContain("Nothing differs");
+});

@@ -27,46 +27,20 @@ const sizeOf = ({ amount }: KeptFinding): Decimal =>
   amount === null ? Decimal.zero : Decimal.of(amount);
 
 export async function match(asked: Asked): Promise<Answer> {
-  const { office, query, site } = asked;
+  const { office, query } = asked;
   const { last, findings } = await office.findings();
   const all = chosen(asked, findings);
   const open = all
     .filter(({ state }) => state !== "accepted")
     .toSorted((one, other) => sizeOf(other).compare(sizeOf(one)));
   const accepted = all.filter(({ state }) => state === "accepted");
-  const { parties } = summed(open);
   const days = { from: query.get("from"), to: query.get("to") };
   const body = html`<h1>Match</h1>
     <p>
       Orders, delivery tickets, invoices and prices that are stored, compared with each other.
       ${last === null ? "They were never compared; the daemon does it every night." : html`Last compared ${ago(last.at, asked)}, ${last.report.from} to ${last.report.to}: ${headOf(last.report)}`}
     </p>
-    ${period(asked)}
-    ${table(
-      "By party, the largest sum first",
-      ["Party", "Findings", right("For us"), right("Against us"), "Claim"],
-      parties.map(({ party, partyName, direction, findings: count, forUs, againstUs }) => [
-        link(address("/match", { ...days, party, direction }), partyName),
-        html`${plural(count, "finding")} in what
-        ${direction === "sale" ? "we bill" : "we are billed"}`,
-        money(forUs, site.currency),
-        money(againstUs, site.currency),
-        forUs === "0.00"
-          ? ""
-          : link(address("/match/claim", { ...days, party, direction }), "Claim it"),
-      ]),
-      "Nothing differs.",
-    )}
-    ${table(
-      `What differs: ${plural(open.length, "finding")}`,
-      ["Papers", "What", right("Amount"), "Cause and next step"],
-      open.slice(0, SHOWN_MAX).map((one, at) => row(one, asked, at)),
-      "Nothing differs.",
-    )}
-    <p>
-      ${open.length > SHOWN_MAX ? `${open.length - SHOWN_MAX} more are in the CSV.` : ""}
-      ${link(address("/match/csv", { ...days, party: query.get("party"), direction: query.get("direction") }), "All of it as CSV")}
-    </p>
+    ${period(asked)} ${last === null ? "" : differing(asked, open, days)}
     ${
       accepted.length === 0
         ? ""
@@ -98,6 +72,41 @@ export async function match(asked: Asked): Promise<Answer> {
       fields: html`${daysOf(days, "now-")}`,
     })}`;
   return { title: "Match", body };
+}
+
+/** Parties and findings; before a first comparison nothing can be said of them. */
+function differing(
+  asked: Asked,
+  open: readonly KeptFinding[],
+  days: { readonly from: string | null; readonly to: string | null },
+): Html {
+  const { query, site } = asked;
+  if (open.length === 0) return html`<p class="quiet">Nothing differs.</p>`;
+  return html`${table(
+      "By party, the largest sum first",
+      ["Party", "Findings", right("For us"), right("Against us"), "Claim"],
+      summed(open).parties.map(
+        ({ party, partyName, direction, findings: count, forUs, againstUs }) => [
+          link(address("/match", { ...days, party, direction }), partyName),
+          html`${plural(count, "finding")} in what
+          ${direction === "sale" ? "we bill" : "we are billed"}`,
+          money(forUs, site.currency),
+          money(againstUs, site.currency),
+          forUs === "0.00"
+            ? ""
+            : link(address("/match/claim", { ...days, party, direction }), "Claim it"),
+        ],
+      ),
+    )}
+    ${table(
+      `What differs: ${plural(open.length, "finding")}`,
+      ["Papers", "What", right("Amount"), "Cause and next step"],
+      open.slice(0, SHOWN_MAX).map((one, at) => row(one, asked, at)),
+    )}
+    <p>
+      ${open.length > SHOWN_MAX ? `${open.length - SHOWN_MAX} more are in the CSV.` : ""}
+      ${link(address("/match/csv", { ...days, party: query.get("party"), direction: query.get("direction") }), "All of it as CSV")}
+    </p>`;
 }
 
 const daysOf = ({ from, to }: { from: string | null; to: string | null }, prefix: string): Html =>
