@@ -95,6 +95,23 @@ test("what the platform cancels or changes after it was booked is for a person, 
   expect(await deliver(sink, over)).toMatchObject({ outcome: "done" });
 });
 
+test("a purchase order that a person closed is told; one that QuickBooks closed with its bill is not", async () => {
+  const company = await openCompany();
+  const sink = sinkOf(company, "orders");
+  const document = orderDocument("PO-1", purchase);
+  const [counterpart = ""] = (await deliver(sink, itemOf(document))).ids ?? [];
+  const { body } = requestOf(sink, [itemOf(document)]);
+  const inspected = () =>
+    sink.inspect?.([{ id: document.id, counterpart: counterpart ?? "", body }], never);
+  const [{ Id } = { Id: "" }] = company.rows("PurchaseOrder");
+  company.edit("PurchaseOrder", Id, { POStatus: "Closed" });
+  expect(await inspected()).toMatchObject([{ differences: [{ field: "state", held: "Closed" }] }]);
+  const over = itemOf(orderDocument("PO-1", { ...purchase, status: "cancelled" }));
+  expect(await deliver(sink, over)).toMatchObject({ outcome: "done" });
+  company.edit("PurchaseOrder", Id, { LinkedTxn: [{ TxnId: "7", TxnType: "Bill" }] });
+  expect(await inspected()).toEqual([{ is: "there", differences: [] }]);
+});
+
 test("a purchase that is not confirmed is refused before anything is sent", async () => {
   const company = await openCompany();
   const sink = opened(settings(company)).sinks["orders"];

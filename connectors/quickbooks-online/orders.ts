@@ -163,7 +163,10 @@ function bookedOf(names: Names, side: LedgerSide, row: Element): OrderRow {
   // A purchase order counts from the moment that it is made; an estimate from its acceptance.
   const state =
     side === "purchase" ? (row.text("POStatus") ?? "Open") : (row.text("TxnStatus") ?? "Pending");
-  const status = side === "purchase" ? "posted" : (STATUSES[state] ?? "posted");
+  // QuickBooks closes a purchase order that was billed; one without a bill was closed by a person.
+  const isGivenUp = state === "Closed" && row.child("LinkedTxn") === null;
+  const status =
+    side === "sale" ? (STATUSES[state] ?? "posted") : isGivenUp ? "cancelled" : "posted";
   return {
     side,
     id,
