@@ -126,12 +126,13 @@ export class Matcher {
     const products = this.#column("products", "product");
     const terminals = this.#column("terminals", "terminal");
     for (const { flow } of this.#flowsFrom("supplierTerminals"))
-      for (const { text } of this.#all(flow)) {
-        const place = readers(this.#engine.dayOf).place(rawOf(text) ?? {});
-        if (place.code === null) continue;
-        for (const name of [place.name, `${place.name}, ${place.city}`])
-          if (!terminals.has(fold(name))) terminals.set(fold(name), fold(place.code));
-      }
+      for (const page of this.#records(flow))
+        for (const { text } of page) {
+          const place = readers(this.#engine.dayOf).place(rawOf(text) ?? {});
+          if (place.code === null) continue;
+          for (const name of [place.name, `${place.name}, ${place.city}`])
+            if (!terminals.has(fold(name))) terminals.set(fold(name), fold(place.code));
+        }
     return {
       product: (text) => products.get(fold(text)) ?? fold(text),
       terminal: (text) => terminals.get(fold(text)) ?? fold(text),
@@ -149,12 +150,9 @@ export class Matcher {
     );
   }
 
-  *#all(flow: number, since = ""): Generator<{ readonly text: string; readonly last: boolean }> {
+  #records(flow: number, since = "") {
     const { papers } = this.#engine.store;
-    for (let page = papers.records(flow, 0, since, PAGE); page.length > 0;) {
-      for (const [at, { text }] of page.entries()) yield { text, last: at === page.length - 1 };
-      page = papers.records(flow, page.at(-1)?.record ?? 0, since, PAGE);
-    }
+    return pagesBy("record", (after) => papers.records(flow, after, since, PAGE));
   }
 
   #flowsFrom = (name: string): Flow[] =>
@@ -189,17 +187,18 @@ export class Matcher {
       if (price !== null) reference.addPrice(price);
     };
     for (const { flow } of this.#flowsFrom("rackPrices"))
-      for (let page = papers.earlier(0, flow, PAGE); page.length > 0;) {
+      for (const page of pagesBy("version", (after) => papers.earlier(after, flow, PAGE))) {
         for (const { text } of page) addPrice(rawOf(text) ?? {});
         yield undefined;
-        page = papers.earlier(page.at(-1)?.version ?? 0, flow, PAGE);
       }
     for (const [name, add] of Object.entries(sources))
       for (const { flow } of this.#flowsFrom(name))
-        for (const { text, last } of this.#all(flow, DATED.has(name) ? since : "")) {
-          const raw = rawOf(text);
-          if (raw !== null) add(raw);
-          if (last) yield undefined;
+        for (const page of this.#records(flow, DATED.has(name) ? since : "")) {
+          for (const { text } of page) {
+            const raw = rawOf(text);
+            if (raw !== null) add(raw);
+          }
+          yield undefined;
         }
     const sinks: Readonly<Record<string, (raw: Raw, target: string) => void>> = {
       invoices: (raw) => matching.add(read.invoice(raw, "sale"), true),
@@ -212,23 +211,23 @@ export class Matcher {
     };
     for (const [name, add] of Object.entries(sinks))
       for (const { flow, mapping } of this.#flowsTo(name))
-        for (let page = papers.sent(mapping.kind, flow, 0, PAGE); page.length > 0;) {
+        for (const page of pagesBy("record", (after) =>
+          papers.sent(mapping.kind, flow, after, PAGE),
+        )) {
           for (const { body, target, platformId } of page) {
             const raw = rawOf(body);
             if (raw !== null)
               add({ ...raw, ...(platformId === null ? {} : { id: platformId }) }, target);
           }
           yield undefined;
-          page = papers.sent(mapping.kind, flow, page.at(-1)?.record ?? 0, PAGE);
         }
     for (const { flow } of this.#flowsTo("rackPrices"))
-      for (let page = papers.batches(flow, 0, PAGE); page.length > 0;) {
+      for (const page of pagesBy("request", (after) => papers.batches(flow, after, PAGE))) {
         for (const { body, sentMs } of page) {
           const prices = rawOf(body)?.["prices"];
           if (Array.isArray(prices)) for (const raw of prices as Raw[]) addPrice(raw, sentMs);
         }
         yield undefined;
-        page = papers.batches(flow, page.at(-1)?.request ?? 0, PAGE);
       }
     this.#nameParties(reference);
     for (const { row } of this.#tables.rows("tax-rates")) {
@@ -285,6 +284,15 @@ export class Matcher {
   }
 }
 
+/** Pages of rows, each asked for by the place of the last row before it; the first by 0. */
+function* pagesBy<Name extends string, Row extends Readonly<Record<Name, number>>>(
+  place: Name,
+  pageAfter: (place: number) => readonly Row[],
+): Generator<readonly Row[]> {
+  for (let page = pageAfter(0); page.length > 0; page = pageAfter(page.at(-1)?.[place] ?? 0))
+    yield page;
+}
+
 /** Of the other papers all that is known is read: an order may be old. */
 const DATED: ReadonlySet<string> = new Set([
   "orders",
@@ -324,8 +332,8 @@ export function settleFinding(
   state: KeptFinding["state"],
   person: Person,
 ): boolean {
-  const one = store.sweeps.findings().find((row) => row.key === key);
-  if (one === undefined) return false;
+  const one = store.sweeps.find(MATCH, key);
+  if (one === null || one.state === "cleared") return false;
   store.sweeps.setState(one.difference, state);
   const detail = `${one.number}: ${one.cause}`;
   const event = `finding ${state === "open" ? "opened again" : state}`;

@@ -397,7 +397,8 @@ function offBy({ gross, net }: TicketLine, gallons: Decimal): Decimal {
   return second === undefined || first.compare(second) <= 0 ? first : second;
 }
 
-function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+/** Adds to the list of a key. */
+export function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
   const list = map.get(key);
   if (list === undefined) map.set(key, [value]);
   else list.push(value);

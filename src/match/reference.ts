@@ -1,6 +1,6 @@
 /** What papers are compared with: prices as they were valid, usual rates of taxes, the usual basis, freight rates and places. */
 import { Decimal } from "../core/decimal.ts";
-import type { Names } from "./join.ts";
+import { type Names, push } from "./join.ts";
 import {
   type Connection,
   type Day,
@@ -67,9 +67,7 @@ export class Reference {
 
   addPrice(price: Price): void {
     const key = `${this.#names.terminal(price.terminal)}|${this.#names.product(price.product)}`;
-    const list = this.#prices.get(key);
-    if (list === undefined) this.#prices.set(key, [price]);
-    else list.push(price);
+    push(this.#prices, key, price);
   }
 
   addFreightRate(rate: FreightRate): void {
