@@ -10,7 +10,7 @@ import { scrubber, scrubValue } from "./config/scrub.ts";
 
 export type { Logger } from "pino";
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: Level;
   /** Values that no line may show. */
   readonly secrets: readonly string[];

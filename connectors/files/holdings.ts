@@ -64,7 +64,7 @@ const KINDS: Readonly<Record<string, HoldingKind>> = {
 const exportedKind = (source: SourceConfig): HoldingKind | null =>
   source.format === "table" && source.holds === "all" ? (KINDS[source.layout] ?? null) : null;
 
-export interface Export {
+interface Export {
   readonly holdings: readonly Holding[];
   /** When the ERP wrote it, ISO 8601 UTC. */
   readonly at: string;

@@ -29,7 +29,7 @@ export interface Site extends Surroundings {
 }
 
 /** A file name, or one with a single `*` for any text. */
-export type Pattern = string;
+type Pattern = string;
 
 /** The folders of a source, which files it takes of them, and how long it keeps them. */
 export interface Place {
@@ -259,7 +259,7 @@ const quoted = (value: string): string => `"${guarded(value).replaceAll('"', '""
  * would be overwritten by what is older. Files that have to be renamed or replaced first hold back nothing.
  */
 
-export interface Queue {
+interface Queue {
   /** Complete and at rest, the oldest first, up to what holds back the rest. */
   readonly ready: readonly FileSet[];
   readonly obstacles: readonly Obstacle[];
@@ -481,7 +481,7 @@ const Move = z.strictObject({
   /** Why the set was not read; the reason goes beside its file. */
   error: Refused.nullable(),
 });
-export type Move = z.infer<typeof Move>;
+type Move = z.infer<typeof Move>;
 
 /** No pattern fits a name that ends in `.tmp`. */
 const NOTE = /^\.fuelbridge-[0-9a-f]{8}\.tmp$/;

@@ -62,7 +62,7 @@ export async function readWhole(drop: Drop, path: string): Promise<Buffer | null
 /* The folders of a sink, and the mark in its staging folder that says since when it is that folder. */
 
 /** Of a sink, as the drop calls them. */
-export interface Folders {
+interface Folders {
   readonly target: string;
   readonly staging: string;
 }

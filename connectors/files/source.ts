@@ -64,7 +64,7 @@ import { x12Writer } from "../../src/formats/x12/write.ts";
 /* One set of files: its bytes are taken once, and nothing of it counts before all of it was read. */
 
 /** Files whose bytes cannot become those of other files under the same name. */
-export interface OpenedSet {
+interface OpenedSet {
   readonly set: FileSet;
   /** Of the one file, or of the parts' hashes in the order of the parts. */
   readonly hash: string;
@@ -116,13 +116,13 @@ type Manifests = ReadonlyMap<string, Manifest>;
 type Progress = Pick<Reading, "signal" | "advanced">;
 
 /** What a set says, once all of it was read. `scratch` has the changes; to be closed. */
-export interface SetRead
+interface SetRead
   extends Omit<RecordsRead, "changes" | "documents">, Pick<Extract, "cut" | "nameless"> {
   readonly scratch: Scratch;
 }
 
 /** How the files of a source become changes: as tables, record by record, or whole by another format. */
-export interface Reader {
+interface Reader {
   /** What they are opened as. */
   readonly encoding: Encoding;
   /** As {@link RecordReader.restates}. */

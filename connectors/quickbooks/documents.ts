@@ -328,7 +328,7 @@ export const sideOf = ({ type }: { readonly type: "in" | "out" }): LedgerSide =>
   type === "out" ? "sale" : "purchase";
 
 /** What payments of one side are looked for by; each may name none. */
-export interface PaymentNames {
+interface PaymentNames {
   readonly ids: readonly string[];
   /** QuickBooks' ids of documents that they pay. */
   readonly documents: readonly string[];

@@ -13,7 +13,7 @@ import {
 
 /** What in Tryton says that a party is a customer, or a supplier. */
 const roleSigns = ["payment-term", "category", "invoice"] as const;
-export type RoleSign = (typeof roleSigns)[number];
+type RoleSign = (typeof roleSigns)[number];
 const signs = (what: string, given: readonly RoleSign[]) =>
   z
     .array(z.enum(roleSigns))

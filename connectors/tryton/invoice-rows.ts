@@ -408,7 +408,7 @@ export function changeOf(row: TrytonInvoice): Change | null {
 }
 
 /** A credit note of an invoice that counts. */
-export interface Credit {
+interface Credit {
   readonly name: string;
   /** {@link PaymentOn.id} where it settles the invoice. */
   readonly settles: string | null;

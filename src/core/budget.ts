@@ -132,7 +132,7 @@ export const WINDOW_MS = 61_000;
 const WINDOW_SECONDS_MAX = 60;
 
 /** What an answer tells of the platform's minute (specification part 7). */
-export interface ToldLimits {
+interface ToldLimits {
   /** Nothing is to be sent for so long; 0: it does not say. */
   readonly pauseMs: number;
   /** Requests that are left, and for how long that holds; -1: it does not say. */
@@ -158,7 +158,7 @@ function secondsIn(value = ""): number {
   return seconds <= WINDOW_SECONDS_MAX ? seconds : 0;
 }
 
-export interface Month {
+interface Month {
   /** `2026-11` */
   readonly name: string;
   readonly startMs: number;
@@ -208,7 +208,7 @@ export interface Forecast {
   readonly runsOut: { readonly at: string; readonly stops: "polls" | "everything" } | null;
 }
 
-export interface Outlook {
+interface Outlook {
   readonly budget: Budget;
   readonly need: Need;
   readonly spent: Spent;
@@ -294,7 +294,7 @@ const DAY_MS = 86_400_000;
 export const LONGEST_MONTH_MS = 31 * DAY_MS;
 
 /** What both sides hold, for what a reconciliation costs. */
-export interface Held {
+interface Held {
   /** Invoices and bills that are made in a month. */
   readonly documentsPerMonth: number;
   /** Payments in all: their list takes no date. */
@@ -305,7 +305,7 @@ export interface Held {
   readonly days: number;
 }
 
-export interface AuditNeed {
+interface AuditNeed {
   /** Requests of a nightly run, of a full sweep, and of a month of 31 days with one sweep. */
   readonly nightly: number;
   readonly sweep: number;

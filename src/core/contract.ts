@@ -225,7 +225,7 @@ export interface Acknowledged {
   readonly source?: Source;
 }
 
-export interface Unfinished {
+interface Unfinished {
   /** As in an answer or a finding. */
   readonly fault: Fault;
   /** Which of these (the receiver's ids) still are, in their order. @throws SourceUnavailable */

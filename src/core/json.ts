@@ -173,7 +173,7 @@ function inOrder(value: unknown, text: (value: string) => string): string | unde
 /** Of a record: the text of each member that was asked for, as its sender wrote it; left out: it has no such member. */
 export type Members = Readonly<Record<string, string>>;
 
-export interface SlicedArray {
+interface SlicedArray {
   readonly elements: string[];
   /** Of each element the members that were asked for; null: it is no plain object, and must be parsed. */
   readonly members: readonly (Members | null)[];

@@ -7,7 +7,7 @@ import { type Answer, type Breaker, type Finding, type Policy, unlistedFault } f
 import type { Fault } from "./record.ts";
 import { later, type Moment, reached, sameMoment } from "./time.ts";
 
-export type Action =
+type Action =
   | { readonly do: "send" }
   /** Look whether it is there; `preflight` before the first send. */
   | { readonly do: "read"; readonly preflight: boolean }
@@ -46,7 +46,7 @@ export type Event =
 
 type AnswerEvent = Extract<Event, { type: "answer" }>;
 
-export interface Step {
+interface Step {
   readonly next: RequestState;
   readonly raise: readonly Raise[];
 }

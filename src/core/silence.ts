@@ -4,7 +4,7 @@
  * or at all.
  */
 /** What is known of the arrivals of a flow. All in ms, instants since 1970 UTC. */
-export interface Rhythm {
+interface Rhythm {
   readonly arrivals: number;
   /** The first arrival; while there was none, the first look. */
   readonly firstMs: number;
@@ -88,7 +88,7 @@ export function lastedByHour(
 }
 
 /** What is silent: a folder that things come into by themselves, or a list that is read. */
-export type Place = "folder" | "list";
+type Place = "folder" | "list";
 
 export const placeOf = ({ silenceMs }: { readonly silenceMs?: number | null }): Place =>
   silenceMs === undefined ? "list" : "folder";

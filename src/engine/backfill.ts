@@ -26,14 +26,14 @@ export interface Filling {
   readonly person: { readonly by: string; readonly note: string };
 }
 
-export interface Means {
+interface Means {
   /** Requests of this month that went to backfills. */
   readonly spent: () => number;
   readonly perMonth: number;
 }
 
 /** What it will take, told before it begins. */
-export interface FillingCost {
+interface FillingCost {
   /** To be gone through: what changed since the first day; null: the source does not say. */
   readonly records: number | null;
   /** About; each record of the period that the list shows only in part takes one more. */

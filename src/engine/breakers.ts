@@ -55,7 +55,7 @@ const ADVICE: Readonly<Record<Stop, string>> = {
     "Is it the right company or database, and may its user still read them? It goes on by itself once they are there. If its books are rightly without them: `fuelbridge release emptied`; they are then in the quarantine.",
 };
 
-export interface Trip {
+interface Trip {
   readonly breaker: string;
   readonly scope: string;
   readonly detail: string;

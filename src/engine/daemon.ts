@@ -312,7 +312,7 @@ const UNREAD: Pick<Ran, "received" | "pages" | "trouble" | "waitMs"> = {
 
 // One run of a flow: pull, then map, freeze and deliver until nothing is left that can go now.
 
-export interface Ran {
+interface Ran {
   readonly trouble: Trouble | null;
   readonly received: number;
   /** What its source came to; null: it was not read to its end. */
@@ -404,7 +404,7 @@ export function recover(engine: Engine, flow: Flow): number {
 /** Deliveries mapped in one transaction. */
 const AT_ONCE = 200;
 
-export interface FrozenRound {
+interface FrozenRound {
   /** The last delivery that was looked at. */
   readonly last: number;
   readonly frozen: number;

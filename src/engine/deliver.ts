@@ -22,7 +22,7 @@ import { moves } from "./schedule.ts";
 /** Requests of one flow that may be under way at once, each under an ordering key of its own. */
 const AT_ONCE = 4;
 
-export interface Delivered {
+interface Delivered {
   /** Steps that changed something. */
   readonly steps: number;
   /** Requests that are still to be settled by machine. */
@@ -517,7 +517,7 @@ function memoryOf({ store, flows }: Engine, flow: Flow, [first]: readonly Carrie
 const namesOf = ({ sink }: Flow): string => sink.names ?? sink.operation;
 
 /** How many pieces of work may be under way at once; the others wait for their turn, in order. */
-export interface Places {
+interface Places {
   take(): Promise<void>;
   leave(): void;
 }

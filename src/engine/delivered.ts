@@ -493,7 +493,7 @@ export const undecidedBefore = needsDecision(
 /** Fetching a file fails this often before a person is asked: with the back-off, about an hour. */
 export const FETCHES_MAX = 20;
 
-export interface Attaching {
+interface Attaching {
   /** Attaches to the documents that the flow's own sink books. */
   readonly sink: Sink;
   /** The PDF of a document, by its id on the platform. @throws NoFile */

@@ -44,7 +44,7 @@ export interface Ready {
   readonly alone: Frozen;
 }
 
-export type Verdict =
+type Verdict =
   | { readonly verdict: "skipped" | "echo"; readonly note: string }
   | {
       readonly verdict: "quarantined";
@@ -696,7 +696,7 @@ function awaitedFault(engine: Engine, flow: Flow, { kind, id, fault }: WaitsFor)
 }
 
 /** Why a document ended without being delivered: by a rule, or by a person, who said this. */
-export type Undelivered = { readonly skipped: string } | { readonly closed: string };
+type Undelivered = { readonly skipped: string } | { readonly closed: string };
 
 /**
  * What waits for this record hears at once how it ended, and that it no longer has. Call it inside the transaction that

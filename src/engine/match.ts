@@ -11,7 +11,7 @@ import type { Finding, MatchSettings } from "../match/situation.ts";
 import type { Engine, Flow } from "./engine.ts";
 
 /** The site's settings (config/schema.ts, `match`). */
-export interface MatchOptions {
+interface MatchOptions {
   readonly days: number;
   readonly tolerancePercent: number;
   readonly toleranceGallons: number;
@@ -23,7 +23,7 @@ export interface MatchOptions {
   readonly alertAbove: number | null;
 }
 
-export interface MatchQuestion {
+interface MatchQuestion {
   /** Company days, both included; null: so many days back as configured, and today. */
   readonly from: string | null;
   readonly to: string | null;

@@ -28,7 +28,7 @@ export interface Trouble {
   readonly next: string;
 }
 
-export interface Pulled {
+interface Pulled {
   /** Null: the source was not read to its end. */
   readonly pages: number | null;
   readonly received: number;

@@ -2,14 +2,14 @@
 import type { Engine } from "./engine.ts";
 
 /** How long each is kept, ms; null: for ever. */
-export interface Keep {
+interface Keep {
   /** The bytes of requests that a newer version of every document of theirs has replaced. */
   readonly replacedMs: number | null;
   /** Both values of differences that are settled. */
   readonly differencesMs: number | null;
 }
 
-export interface Gone {
+interface Gone {
   readonly requests: number;
   readonly bytes: number;
   readonly differences: number;

@@ -182,7 +182,7 @@ export const lateCodes = [
 export type LateCode = (typeof lateCodes)[number];
 
 /** Documents of one flow that stand still for one reason. */
-export interface Late {
+interface Late {
   readonly code: LateCode;
   readonly count: number;
   /** Of the oldest, ms UTC. */
@@ -405,7 +405,7 @@ export function outOfStep(
   ];
 }
 
-export interface OpenStop {
+interface OpenStop {
   readonly breaker: string;
   readonly scope: string;
   readonly message: string;

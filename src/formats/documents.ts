@@ -202,7 +202,7 @@ export const ConnectionDocument = z.object({
 });
 
 export type OrderDocument = z.infer<typeof OrderDocument>;
-export type DeliveryTicketDocument = z.infer<typeof DeliveryTicketDocument>;
+type DeliveryTicketDocument = z.infer<typeof DeliveryTicketDocument>;
 export type CustomerInvoiceDocument = z.infer<typeof CustomerInvoiceDocument>;
 export type SupplierInvoiceDocument = z.infer<typeof SupplierInvoiceDocument>;
 export type PaymentDocument = z.infer<typeof PaymentDocument>;

@@ -14,7 +14,7 @@ export interface CodeKind {
   readonly called: string;
 }
 
-export interface CodesOptions<Kind extends CodeKind, Row> {
+interface CodesOptions<Kind extends CodeKind, Row> {
   /** What people call the books: `Tryton`. */
   readonly books: string;
   readonly now: () => Date;
@@ -28,7 +28,7 @@ export interface CodesOptions<Kind extends CodeKind, Row> {
 }
 
 /** Every method @throws a fault of the books. */
-export interface Codes<Kind extends CodeKind, Row> {
+interface Codes<Kind extends CodeKind, Row> {
   /** The only row of a code, not kept. Null: there is none. @throws Refused when there are several */
   find(kind: Kind, code: string): Promise<Row | null>;
   /** Those of these codes that one row has, in one call, not kept. */

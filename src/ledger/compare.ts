@@ -10,7 +10,7 @@ import type { GoodsKind } from "./port.ts";
 
 /** Fields that a configuration may leave out of the comparison: text for people. Everything else always counts. */
 export const ignorable = ["notes", "order", "name", "address", "lines.text"] as const;
-export type Ignorable = (typeof ignorable)[number];
+type Ignorable = (typeof ignorable)[number];
 export type Ignore = Readonly<Partial<Record<HoldingKind, readonly Ignorable[]>>>;
 
 /**
@@ -58,7 +58,7 @@ const isAlike = (kind: ComparedKind, field: string, ours: Value, theirs: Value):
     : isSame(ours, theirs);
 const GOODS: ReadonlySet<ComparedKind> = new Set(["order", "ticket", "shipment"]);
 
-export interface Comparison {
+interface Comparison {
   readonly group?: Group;
   readonly ignore?: readonly string[];
 }

@@ -222,7 +222,7 @@ export const numberTwice = (books: string, number: string): Fault => ({
 });
 
 /** Fields of a record that say who paid it, and with what. */
-export interface Payers {
+interface Payers {
   /** It is settled by nothing but payments that we booked for the platform. */
   readonly paidByPlatform: boolean;
   /** What is settled of an open invoice, less our payments: settled in full, with a part of it, or not yet. */

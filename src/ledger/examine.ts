@@ -59,7 +59,7 @@ function faultOf(books: Named, error: unknown): Fault {
  */
 
 /** What a column's codes name. */
-export interface CodesNamed {
+interface CodesNamed {
   /** What people call one, and several. */
   readonly what: readonly [one: string, several: string];
   /** At most {@link CODES_MAX} of them. @throws Refused, a fault of the books */

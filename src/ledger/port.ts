@@ -245,7 +245,7 @@ export interface RowPage<Row> {
   readonly total?: number;
 }
 
-export interface EntryPage<Native = unknown> extends Omit<RowPage<never>, "rows"> {
+interface EntryPage<Native = unknown> extends Omit<RowPage<never>, "rows"> {
   readonly entries: readonly Entry<Native>[];
 }
 

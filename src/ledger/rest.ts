@@ -4,7 +4,7 @@ import { parseExact, stringifyExact } from "../core/json.ts";
 import { type HttpRequest, openHttp, TransportError } from "../transport/http.ts";
 import { LedgerError } from "./port.ts";
 
-export interface RestOptions {
+interface RestOptions {
   /** `https://books.example.com/erp`: paths are below it. */
   readonly url: string;
   /** For a request and its whole answer, ms. */

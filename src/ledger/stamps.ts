@@ -11,7 +11,7 @@ import type { SourceUnavailable } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 
 /** A row's place in the walk. Stamps are ISO 8601 text without a zone, UTC, with all digits that the books keep. */
-export interface Place {
+interface Place {
   readonly at: string;
   readonly id: number;
 }
@@ -50,7 +50,7 @@ export interface Mark {
   readonly walk: (Place & { readonly until: string }) | null;
 }
 
-export interface Stamps {
+interface Stamps {
   readonly feeds: readonly StampFeed[];
   /** Records as they are now; those that are gone or are not wanted are left out. @throws a fault of the books */
   readonly details: (records: readonly number[], signal: AbortSignal) => Promise<readonly Change[]>;

@@ -313,7 +313,7 @@ export function toldInvoice(
 type AnyTable<K extends TableKind> = Table<K, any, any, any>;
 
 /** The books of one company by tables. */
-export interface LedgerOptions extends Omit<Books, "adapters" | "surroundings"> {
+interface LedgerOptions extends Omit<Books, "adapters" | "surroundings"> {
   readonly surroundings: Pick<Surroundings, "now" | "ignore" | "currency">;
   readonly tables: {
     readonly [K in Exclude<TableKind, "party">]?: AnyTable<K>;

@@ -20,7 +20,7 @@ import {
   type TicketLine,
 } from "./papers.ts";
 
-export type JoinedBy =
+type JoinedBy =
   "ticket number" | "bill of lading" | "order and product" | "party, product and day (a guess)";
 
 export const GUESS: JoinedBy = "party, product and day (a guess)";

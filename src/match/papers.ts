@@ -380,7 +380,7 @@ const OUT: ReadonlySet<string> = new Set(["DRAFT", "VOID", "CANCELLED"]);
 export const isLive = ({ status }: AnyPaper): boolean => !OUT.has(status);
 
 /** What a line bills. */
-export type LineKind = "fuel" | "freight" | "surcharge" | "other";
+type LineKind = "fuel" | "freight" | "surcharge" | "other";
 
 export function lineKind(line: InvoiceLine): LineKind {
   if (line.gallons !== null && (line.product ?? line.bol ?? line.ticket) !== null) return "fuel";

@@ -20,13 +20,13 @@ import {
 export type Basis = "net" | "gross";
 
 /** A tax rate that a site states itself. */
-export interface StatedTax {
+interface StatedTax {
   readonly tax: string;
   readonly product: string;
   readonly rate: Decimal;
 }
 
-export interface InForce {
+interface InForce {
   /** Per gallon: those that count as in force. */
   readonly prices: readonly Price[];
   /** Those that were valid before. */

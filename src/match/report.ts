@@ -25,7 +25,7 @@ interface Money {
   readonly againstUs: string;
 }
 
-export interface PartySum extends Money {
+interface PartySum extends Money {
   readonly party: string;
   readonly partyName: string;
   readonly direction: Direction;

@@ -37,10 +37,10 @@ export interface MatchSettings {
   readonly accepted: ReadonlyMap<string, string>;
 }
 
-export type Certainty = "certain" | "probable";
+type Certainty = "certain" | "probable";
 
 /** A paper as people find it. */
-export interface PaperName {
+interface PaperName {
   readonly kind: "order" | "ticket" | "invoice";
   readonly id: string;
   readonly number: string;
@@ -91,7 +91,7 @@ export interface Group {
 }
 
 /** What a rule tells; the rest of a finding follows from it. */
-export interface Told {
+interface Told {
   readonly direction: Direction;
   readonly party: string;
   readonly day: Day;

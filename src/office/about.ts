@@ -34,7 +34,7 @@ export function aboutRecord(
   }
 }
 
-export interface Party {
+interface Party {
   readonly code: string | null;
   readonly name: string | null;
 }
@@ -126,7 +126,7 @@ export function standing(
   }
 }
 
-export interface Summed {
+interface Summed {
   readonly number: string;
   readonly about: About;
   readonly party: Party;

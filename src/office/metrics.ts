@@ -9,7 +9,7 @@ import type { FlowStatus, Status } from "./answers.ts";
 import type { Office } from "./questions.ts";
 import { storeFile } from "../store/database.ts";
 
-export interface Exposition {
+interface Exposition {
   readonly type: string;
   readonly text: string;
 }

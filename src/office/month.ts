@@ -16,7 +16,7 @@ import {
 import type { Engine, Flow } from "../engine/engine.ts";
 import { runsPerMonth } from "../engine/schedule.ts";
 
-export interface MonthParts {
+interface MonthParts {
   /** Requests of a month (`2026-11`), of all that share the key. */
   readonly spent: (month: string) => Spent;
   /** The same by day, of this store. */
@@ -35,7 +35,7 @@ export interface MonthParts {
 }
 
 /** `opensInMs`: how long nothing is sent because the minute is used up. */
-export interface Minute {
+interface Minute {
   readonly used: number;
   readonly limit: number;
   readonly opensInMs: number;

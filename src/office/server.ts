@@ -19,7 +19,7 @@ import { type Address, addressFile, type Refusal } from "./remote.ts";
 /** An import by name would load Node's whole fetch with it: a tenth of a second of computing at each start. */
 const { createServer } = process.getBuiltinModule("node:http");
 
-export interface AdminOptions {
+interface AdminOptions {
   readonly office: Office;
   /** The state folder: `admin.json` is written there while the server runs. */
   readonly state: string;

@@ -216,7 +216,7 @@ function failure(error: unknown): Exchange {
 // ledger of the store. Nothing is remembered here that a new process would have to know.
 
 /** The month as the store keeps it. */
-export interface Ledger {
+interface Ledger {
   /** Requests of a month (`2026-11`), none that may have been sent left out. */
   spent(month: string): Spent;
   /** Counts one in that day (`2026-11-23`, UTC) and its month; no end of this process loses it once this returns. @throws StorageError */
@@ -225,7 +225,7 @@ export interface Ledger {
   closedUntil(nowMs: number): number | null;
 }
 
-export interface GovernorOptions {
+interface GovernorOptions {
   readonly clock: Clock;
   readonly budget: Budget;
   readonly ledger: Ledger;
@@ -238,7 +238,7 @@ export interface ProcessGovernor extends Governor {
 }
 
 /** The last minute, for people. */
-export interface MinuteView {
+interface MinuteView {
   readonly used: number;
   readonly limit: number;
   /** How long nothing is sent, because the minute is used up; 0: there is room. */

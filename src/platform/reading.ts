@@ -227,7 +227,7 @@ export function recordIn<T>(schema: z.ZodType<T>, record: string): T | null {
   }
 }
 
-export interface List<Page> {
+interface List<Page> {
   readonly query: Query;
   /** One request. Null: the cursor was refused. */
   readonly ask: (query: Query) => Promise<Page | null>;
@@ -399,7 +399,7 @@ const SLACK_RECORDS = 10;
 const FIRST_WAIT_MS = 6 * 3_600_000;
 const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
-export interface Extent {
+interface Extent {
   readonly pageSize: number;
   /** The most that a page said; null: none did. */
   readonly total: number | null;
@@ -417,7 +417,7 @@ function pagesOf({ pageSize, total }: Extent): number | null {
 const slackOf = (needed: number): number => Math.max(SLACK_PAGES, Math.ceil(needed / 10));
 
 /** What a walk has brought so far. */
-export interface Brought {
+interface Brought {
   /** Records, counted as often as they came. */
   readonly told: number;
   /** Pages without a record in a row, the last one included. */

@@ -46,7 +46,7 @@ export interface Detail {
   readonly others?: readonly string[];
 }
 
-export interface WalkOptions {
+interface WalkOptions {
   /** A list that may be asked for what changed. */
   readonly list: ListOperation;
   readonly query?: Query;
@@ -278,7 +278,7 @@ async function detailed(
   return whole;
 }
 
-export interface ListingOptions {
+interface ListingOptions {
   readonly list: ListOperation;
   /** The list's largest when left out (rule P1): each page is a request of the month's. */
   readonly pageSize?: number;

@@ -30,7 +30,7 @@ import type { Job, Queue } from "./queue.ts";
 
 import { randomUUID } from "node:crypto";
 
-export interface BullmqOptions {
+interface BullmqOptions {
   readonly hub: Hub;
   readonly keys: Keys;
   readonly site: Site;
@@ -250,13 +250,13 @@ function expectTrouble(error: unknown): RedisTrouble {
 /* One site among those that share an API key: keeps its name taken, watches Redis and the workers, and knows what is
    wrong. Two daemons under one name would count each other's requests as their own. */
 
-export interface SiteOptions extends Watching {
+interface SiteOptions extends Watching {
   readonly hub: Hub;
   readonly keys: Keys;
   readonly site: string;
 }
 
-export interface Site {
+interface Site {
   readonly name: string;
   /** This start of this process, which the name belongs to. */
   readonly boot: string;

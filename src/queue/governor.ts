@@ -24,7 +24,7 @@ import { connected, type Hub, type Keys, PRELUDE, RedisTrouble } from "./redis.t
 
 import { type Answer, outcomes, unanswered } from "../core/outcome.ts";
 
-export interface SharedGovernorOptions {
+interface SharedGovernorOptions {
   readonly hub: Hub;
   readonly keys: Keys;
   readonly budget: Budget;
@@ -227,7 +227,7 @@ export interface SiteLedger {
   closedUntil(nowMs: number): number | null;
 }
 
-export interface SharedMonth {
+interface SharedMonth {
   /** Tells what this process knows of the month (`2026-11`), and learns what the others know. @throws RedisTrouble */
   refresh(name: string): Promise<void>;
   isKnown(name: string): boolean;
@@ -289,12 +289,12 @@ return redis.call('HGETALL', KEYS[1])`;
    So nothing is ever carried out twice, and `withdrawn` proves that nobody did or will. */
 
 /** What became of an offer; only `offered` opened a permit. */
-export type Offer = "offered" | "known" | "no-worker" | "other-site";
+type Offer = "offered" | "known" | "no-worker" | "other-site";
 
 /** `gone`: Redis lost it; `restarted`: Redis did, and what it says of the permit may be older than the truth. */
 export type Withdrawal = "withdrawn" | "taken" | "gone" | "restarted";
 
-export type Taking =
+type Taking =
   /** Ours to carry out; its first byte must leave within `startMs`. */
   | { readonly taken: true; readonly startMs: number }
   | { readonly taken: false; readonly why: string };

@@ -21,7 +21,7 @@ import {
 } from "./redis.ts";
 import { openPermits, type Settled, WORKER_ALIVE_MS } from "./governor.ts";
 
-export interface WorkerOptions extends Watching {
+interface WorkerOptions extends Watching {
   readonly hub: Hub;
   readonly keys: Keys;
   /** What jobs may name. */

@@ -75,7 +75,7 @@ export const sumsOf = (files: Readonly<Record<string, string | Buffer>>): string
 export const digestOf = (content: string | Buffer): string =>
   createHash("sha256").update(content).digest("hex");
 
-export interface Verified {
+interface Verified {
   /** The digest of {@link SUMS}: what was noted when the pack was made, it must still be. */
   readonly seal: string;
   readonly changed: readonly string[];

@@ -31,7 +31,7 @@ import {
   Table,
 } from "./groups.ts";
 
-export interface Matching {
+interface Matching {
   readonly records: Records;
   readonly links: readonly Link[];
   /**

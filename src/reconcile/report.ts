@@ -58,7 +58,7 @@ export interface Asked extends Judging {
   readonly ledger: readonly LedgerRow[];
 }
 
-export interface SideStrength {
+interface SideStrength {
   /** The endpoint's name: `platform`, `erp`. */
   readonly endpoint: string;
   readonly kind: HoldingKind;
@@ -112,7 +112,7 @@ export interface Report {
   readonly accounts: readonly AccountTotal[];
 }
 
-export interface AccountTotal {
+interface AccountTotal {
   readonly side: Side;
   readonly kind: HoldingKind;
   readonly party: string | null;

@@ -301,7 +301,7 @@ export interface Balance {
   readonly ledger: string | null;
 }
 
-export interface Aging extends Readonly<Record<Age, string>> {
+interface Aging extends Readonly<Record<Age, string>> {
   readonly total: string;
 }
 

@@ -7,7 +7,7 @@ import { isOpen, manyOf, type Side } from "./case.ts";
 import type { Report, Unasked } from "./report.ts";
 
 /** Columns for the terminal, given a header and rows. */
-export type Table = (header: readonly string[], rows: readonly (readonly string[])[]) => string;
+type Table = (header: readonly string[], rows: readonly (readonly string[])[]) => string;
 
 export function asText(report: Report, table: Table): string {
   return [

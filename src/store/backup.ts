@@ -139,7 +139,7 @@ function examined(
   };
 }
 
-export interface Restoring {
+interface Restoring {
   /** The state folder. */
   readonly folder: string;
   /** The copy; it is only read. */
@@ -149,7 +149,7 @@ export interface Restoring {
   readonly atMs: number;
 }
 
-export interface RestoredStore {
+interface RestoredStore {
   readonly copy: ExaminedCopy;
   /** The folder that keeps what was there before; null: nothing was. */
   readonly aside: string | null;

@@ -58,7 +58,7 @@ export interface Carried {
 export const CARRIED = `delivery, shown_id(record.id) as recordId, ${wholeIn("delivery")} as revision,
   coalesce(number, '') as number, delivery.content, amount, bisect_group as bisectGroup`;
 
-export interface Quarantining {
+interface Quarantining {
   readonly fault: Fault;
   /** Null: as it is known already. */
   readonly number: string | null;
@@ -66,7 +66,7 @@ export interface Quarantining {
   readonly request?: number | undefined;
 }
 
-export type Ended = "delivered" | "skipped" | "echo" | "resolved";
+type Ended = "delivered" | "skipped" | "echo" | "resolved";
 
 const ENDS_FROM: Readonly<Record<Ended, readonly DeliveryState[]>> = {
   delivered: ["frozen", "quarantined", "superseded"],

@@ -29,7 +29,7 @@ export interface FlowRow {
 }
 
 /** One run of a flow at its source. */
-export interface RunRow {
+interface RunRow {
   /** The flow's name. */
   readonly flow: string;
   readonly endedMs: number;
@@ -233,7 +233,7 @@ export interface BackfillRow {
   readonly next: string | null;
 }
 
-export interface NewBackfill {
+interface NewBackfill {
   readonly flow: number;
   readonly fromDay: string;
   readonly toDay: string;
@@ -309,7 +309,7 @@ export function backfills(database: Database.Database) {
 }
 
 /** How far a flow's feed was last read anew for records that were committed late. */
-export interface DeepWalkRow {
+interface DeepWalkRow {
   /** The flow's watermark when the last walk that succeeded began; null: none has. */
   readonly watermark: string | null;
   readonly walkedMs: number | null;

@@ -9,7 +9,7 @@ import { hash } from "node:crypto";
 import type { DaySpent, Purpose, Spent } from "../core/budget.ts";
 import { asking } from "./statements.ts";
 
-export interface Content {
+interface Content {
   readonly at: number;
   readonly flow?: number | null;
   readonly request?: number | null;
@@ -28,7 +28,7 @@ interface ChainedRow extends Required<Content> {
   readonly chain: string;
 }
 
-export interface Checked {
+interface Checked {
   /** Entries that were looked at. */
   readonly entries: number;
   readonly head: Noted | null;
@@ -36,7 +36,7 @@ export interface Checked {
 }
 
 /** An entry and its hash (hex), as somebody noted it. */
-export interface Noted {
+interface Noted {
   readonly entry: number;
   readonly hash: string;
 }
@@ -53,7 +53,7 @@ export interface Entry {
   readonly person?: { readonly by: string; readonly note: string } | undefined;
 }
 
-export interface BreakerRow {
+interface BreakerRow {
   readonly breaker: string;
   readonly scope: string;
   readonly sinceMs: number;
@@ -269,7 +269,7 @@ export interface Condition {
 }
 
 /** `new` and `over` wait to be told; `told` stands. */
-export type AlertState = "new" | "told" | "over";
+type AlertState = "new" | "told" | "over";
 
 export interface AlertRow extends Condition {
   readonly state: AlertState;
@@ -278,7 +278,7 @@ export interface AlertRow extends Condition {
   readonly changedMs: number;
 }
 
-export interface Message {
+interface Message {
   readonly message: number;
   readonly channel: string;
   /** The same for all attempts, and on all channels. */

@@ -61,7 +61,7 @@ export interface Correction extends FieldCorrection {
   readonly atMs: number;
 }
 
-export interface Correcting extends Correction {
+interface Correcting extends Correction {
   readonly record: number;
   /** The delivery that is in quarantine with it. */
   readonly delivery: number;
@@ -122,7 +122,7 @@ export function corrections(database: Database.Database) {
   };
 }
 
-export interface Note {
+interface Note {
   readonly atMs: number;
   readonly who: string;
   readonly text: string;
@@ -146,7 +146,7 @@ export interface AuditRow {
   readonly record: number | null;
 }
 
-export interface AuditQuestion {
+interface AuditQuestion {
   /** ms UTC, the first included, the last not. */
   readonly fromMs: number;
   readonly toMs: number;
@@ -209,20 +209,20 @@ const rowsOf = (audit: string): string =>
 // What becomes of documents after their delivery: they wait for what settles them, a person must finish them at their
 // receiver, they are gone there, or their receiver tells later what it made of them.
 
-export interface Wait {
+interface Wait {
   readonly delivery: number;
   readonly sinceMs: number;
   readonly untilMs: number;
 }
 
-export interface DueWait {
+interface DueWait {
   readonly record: number;
   /** The newest delivery of the record, and its state. */
   readonly delivery: number;
   readonly state: string;
 }
 
-export interface WaitingOfFlow {
+interface WaitingOfFlow {
   readonly count: number;
   /** The last of them, at the latest. */
   readonly untilMs: number;
@@ -411,7 +411,7 @@ export function losses(database: Database.Database) {
   };
 }
 
-export interface Unfinished {
+interface Unfinished {
   readonly delivery: number;
   readonly recordId: string;
   /** Empty: it was never mapped. */

@@ -213,7 +213,7 @@ export interface FoundRow {
 }
 
 /** A record whose newest delivery is not searched by yet. */
-export interface Unsearched {
+interface Unsearched {
   readonly delivery: number;
   readonly record: number;
   readonly flow: string;
@@ -221,14 +221,14 @@ export interface Unsearched {
   readonly text: string;
 }
 
-export interface SearchFacts {
+interface SearchFacts {
   readonly record: number;
   readonly party: string | null;
   readonly amount: string | null;
   readonly day: string;
 }
 
-export interface VersionRow {
+interface VersionRow {
   readonly delivery: number;
   readonly request: number | null;
   readonly version: string | null;
@@ -239,7 +239,7 @@ export interface VersionRow {
   readonly cause: string | null;
 }
 
-export interface SentRow {
+interface SentRow {
   readonly request: number;
   readonly operation: string;
   readonly key: string;
@@ -485,7 +485,7 @@ export function samples(database: Database.Database) {
 }
 
 /** What was delivered in a request, for whoever compares papers. */
-export interface SentPaper {
+interface SentPaper {
   readonly record: number;
   readonly target: string;
   readonly body: string;

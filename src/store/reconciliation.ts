@@ -23,7 +23,7 @@ export interface Disagreement {
 }
 
 /** The newest delivery of a record. */
-export interface Last {
+interface Last {
   readonly record: number;
   readonly delivery: number;
   readonly state: "pending" | "frozen" | "delivered" | "skipped" | "resolved" | "quarantined";
@@ -222,7 +222,7 @@ export interface DifferenceRow extends Found {
   readonly lastMs: number;
 }
 
-export interface AgreementRow {
+interface AgreementRow {
   readonly flow: string;
   readonly atMs: number;
   readonly documents: number;
@@ -231,7 +231,7 @@ export interface AgreementRow {
 }
 
 /** What the store knows of a record's newest delivery. */
-export interface NewestRow {
+interface NewestRow {
   readonly delivery: number;
   readonly state: string;
   readonly version: string | null;
@@ -375,7 +375,7 @@ function newestOf(database: Database.Database) {
 }
 
 /** A record that was delivered and that its list no longer has. */
-export interface Unlisted {
+interface Unlisted {
   readonly record: number;
   readonly id: string;
   /** Its newest delivery, and the state of it. */

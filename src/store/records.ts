@@ -11,7 +11,7 @@ import { rhythms } from "./flows.ts";
 import { corrections } from "./quarantine.ts";
 import { asking, moving, storedId, sumOf, wholeIn } from "./statements.ts";
 
-export interface Taken {
+interface Taken {
   /** Deliveries created. */
   readonly received: number;
   readonly unchanged: number;
@@ -271,7 +271,7 @@ export function openRecords(database: Database.Database) {
   };
 }
 
-export interface StoredObstacle extends Obstacle {
+interface StoredObstacle extends Obstacle {
   /** It was refused: a person settles it. Else it is gone when the source can read it. */
   readonly lasts: boolean;
   /** Since when it is so, ms. */

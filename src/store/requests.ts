@@ -28,7 +28,7 @@ interface RequestRow {
 }
 
 /** `machine`: what is known of it already. */
-export type NewRequest = Frozen & RequestRow;
+type NewRequest = Frozen & RequestRow;
 
 export interface StoredRequest extends RequestRow {
   readonly request: number;
@@ -168,13 +168,13 @@ const unpacked = (machine: string): RequestState => ({
   ...(JSON.parse(machine) as Partial<RequestState>),
 });
 
-export interface Version {
+interface Version {
   readonly record: number;
   readonly request: number;
   readonly state: State;
 }
 
-export interface Turn {
+interface Turn {
   readonly request: number;
   readonly orderingKey: string;
 }
@@ -190,7 +190,7 @@ export interface Unended {
 }
 
 /** A delivery that waits to be mapped, and since when. */
-export interface Unmapped {
+interface Unmapped {
   readonly delivery: number;
   readonly text: string;
   readonly sinceMs: number;
@@ -321,13 +321,13 @@ export function sequences(database: Database.Database) {
 // What goes when its time is over, in small steps. Links, keys, hashes, states and the audit stay, and so do the bytes
 // that a document was last delivered by, and all of what is still open, waits, or differs.
 
-export interface Removed {
+interface Removed {
   /** Requests whose bytes went, and how many bytes. */
   readonly requests: number;
   readonly bytes: number;
 }
 
-export interface StoreSize {
+interface StoreSize {
   /** Of the file. */
   readonly bytes: number;
   /** In it, free for what comes next. */

@@ -148,7 +148,7 @@ export function foldedOf(kind: Kind, number: string): string | null {
   return folded === number ? null : folded;
 }
 
-export interface Move {
+interface Move {
   /** The states that the delivery may be in; in any other nothing is changed. */
   readonly from: readonly DeliveryState[];
   readonly to: DeliveryState;

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 
-export interface Refusal {
+interface Refusal {
   readonly status: number;
   readonly message: string;
 }

@@ -5,7 +5,7 @@
 import { html as escaped, raw } from "hono/html";
 
 export type Html = ReturnType<typeof raw>;
-export type Part = Html | string | number | boolean | null | undefined | readonly Part[];
+type Part = Html | string | number | boolean | null | undefined | readonly Part[];
 
 /** So many characters of a text are shown. */
 const SHOWN_MAX = 2_000;

@@ -45,7 +45,7 @@ export function table(
 
 export const right = (title: string) => ({ title, right: true }) as const;
 
-export interface Form {
+interface Form {
   /** Unique in its page. */
   readonly id: string;
   readonly action: string;

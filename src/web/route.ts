@@ -9,7 +9,7 @@ import type { Html } from "./html.ts";
 import type { Attempts, Session, Sessions } from "./sessions.ts";
 import type { Role, Users } from "./users.ts";
 
-export interface Compared {
+interface Compared {
   readonly report: Report;
   /** The newest entry of the audit just after it. */
   readonly audit: AuditHead | null;
@@ -70,7 +70,7 @@ export interface Site {
 }
 
 /** The files of an evidence pack by name. `by`: who asked for the comparison. */
-export type Pack = (compared: Compared, by: string) => Promise<Readonly<Record<string, string>>>;
+type Pack = (compared: Compared, by: string) => Promise<Readonly<Record<string, string>>>;
 
 export interface Asked {
   readonly office: Office;

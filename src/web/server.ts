@@ -14,7 +14,7 @@ import { consoleApp } from "./app.ts";
 import { askerOf, hostsOf, refuse, securityHeaders } from "./guard.ts";
 import type { AppParts } from "./route.ts";
 
-export interface WebOptions extends Omit<AppParts, "isSecure"> {
+interface WebOptions extends Omit<AppParts, "isSecure"> {
   readonly web: WebConfig;
 }
 

@@ -49,9 +49,9 @@ export type SftpConfig = z.infer<typeof SftpConfig>;
  */
 
 /** What the server did with one operation; `error` is null or undefined when it did it. */
-export type Callback<Value> = (error?: Error | null, value?: Value) => void;
+type Callback<Value> = (error?: Error | null, value?: Value) => void;
 
-export interface Session {
+interface Session {
   readonly sftp: SFTPWrapper;
   readonly socket: Socket;
   /** The fingerprint of its key. */

@@ -119,7 +119,7 @@ export class Auditor {
 // asks the platform, and where a session ends in the middle of a reading. After a limit it goes on without them.
 
 /** Who is waited for, since when, and how long at most. */
-export interface Waiting {
+interface Waiting {
   readonly endpoint: string;
   /** ISO 8601 UTC, both. */
   readonly since: string;

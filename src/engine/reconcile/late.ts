@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000;
 export const QUARTER_MS = 92 * DAY_MS;
 
 /** A flow that walks the platform by time of change, and has ended a walk. */
-export interface PlatformWalk {
+interface PlatformWalk {
   readonly flow: Flow;
   /** Server time, sortable text: everything changed up to here was told by a walk. */
   readonly watermark: string;

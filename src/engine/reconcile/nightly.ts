@@ -16,7 +16,7 @@ import type { Auditor } from "./auditor.ts";
 import { monthOf, platformWalks, walkAllDeeply } from "./late.ts";
 import { SETTLE_MS, telling } from "./keep.ts";
 
-export interface NightlyOptions {
+interface NightlyOptions {
   readonly schedule: Schedule;
   /** Company days that a nightly run looks back. */
   readonly days: number;

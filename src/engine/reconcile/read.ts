@@ -76,13 +76,13 @@ export interface Reading {
   })[];
 }
 
-export interface Unread {
+interface Unread {
   /** The endpoint that could not tell; null: another kind, without which this one cannot be matched. */
   readonly endpoint: string | null;
   readonly error: SourceUnavailable;
 }
 
-export interface Wanted {
+interface Wanted {
   readonly plans: readonly KindPlan[];
   /** Null: everything that the sides hold. */
   readonly period: Period | null;

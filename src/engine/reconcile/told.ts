@@ -276,7 +276,7 @@ function referencesOf(engine: Engine, flow: Flow, partners: Partners): Reference
 
 // What the store knows of a case's records: on their way, with a person, or of no flow's concern. Never a value.
 
-export interface Known {
+interface Known {
   readonly engine: Engine;
   readonly plans: readonly KindPlan[];
   /** {@link keyOf} records that went on changing while they were read. */

@@ -46,7 +46,7 @@ const escaped = (value: string): string =>
     : value;
 
 /** One line of SAP's text: `*` begins a paragraph, a blank goes on after a blank, `=` goes on without one. */
-export interface TextLine {
+interface TextLine {
   readonly TDLINE: string;
   readonly TDFORMAT: string;
 }
@@ -97,7 +97,7 @@ function cut(text: string, width: number): { end: number; next: number; continue
 /* IDocs as XML text: every field checked against its length and kind, nothing cut and nothing replaced unsaid. */
 
 /** A code or a text; an exact number; a day (`YYYY-MM-DD`); null and "": the field is left out. */
-export type Value = string | Decimal | null | undefined;
+type Value = string | Decimal | null | undefined;
 
 type Values<S extends SegmentName> = Partial<Readonly<Record<FieldName<S>, Value>>>;
 
@@ -223,7 +223,7 @@ function unprintable({ segment, field, label }: Place, character: string): Refus
 }
 
 /** A document of the platform on its way into an IDoc. */
-export interface Subject {
+interface Subject {
   /** The platform's id. */
   readonly id: string;
   readonly revision: string;

@@ -9,7 +9,7 @@
  * `code`: identifies something and is taken as it is. `text`: words for people. `number`: decimal point, minus at the end,
  * with a fixed number of decimals or as many as there are. `date`: `YYYYMMDD`. `time`: `HHMMSS`.
  */
-export type FieldKind = "code" | "text" | "number" | "date" | "time";
+type FieldKind = "code" | "text" | "number" | "date" | "time";
 
 export interface FieldType {
   /** Characters, as SAP counts them: UTF-16 units. */

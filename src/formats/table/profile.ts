@@ -168,7 +168,7 @@ export const ProfileFile = z
   .describe("Where the fields of a layout stand in a file.");
 
 export type ProfileFile = z.infer<typeof ProfileFile>;
-export type ColumnFile = z.infer<typeof ColumnSettings>;
+type ColumnFile = z.infer<typeof ColumnSettings>;
 
 /** For editors: what {@link ProfileFile} is. */
 export const profileSchema = (): unknown => ({
@@ -268,7 +268,7 @@ export const guardedAs = (profile: Profile, guarded: boolean): Profile => ({
 
 /* The text of a profile into a {@link Profile}. */
 
-export interface ProfileProblem {
+interface ProfileProblem {
   readonly line: number;
   readonly column: number;
   /** `columns.total.dates`; empty for the file as a whole. */

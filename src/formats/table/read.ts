@@ -216,7 +216,7 @@ interface Place {
 }
 
 /** What of a row becomes an entry. */
-export interface Block {
+interface Block {
   /** What the fields are that no column has: constants, null. In the order of the layout. */
   readonly template: Readonly<Record<string, Cell>>;
   readonly places: readonly Place[];
@@ -361,7 +361,7 @@ function leavesOf(
 }
 
 /** A row, and whether it continues the record above it. */
-export interface TableRow extends Row {
+interface TableRow extends Row {
   readonly continues: boolean;
 }
 

@@ -54,7 +54,7 @@ export interface Extract {
 }
 
 /** How an export is read. */
-export interface ExportOptions extends Pick<TableOptions, "labels" | "decimal"> {
+interface ExportOptions extends Pick<TableOptions, "labels" | "decimal"> {
   /** In place of the profile's, unless `auto`. */
   readonly delimiter?: ProfileFile["delimiter"];
   /** Takes each cell and row that cannot be read. */

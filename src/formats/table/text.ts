@@ -1,7 +1,7 @@
 /** Text into rows of cells, as RFC 4180 has them: strict, in one pass, and as fast as splitting where nothing is quoted. */
 import { FileFault } from "../format.ts";
 
-export type Delimiter = "," | ";" | "\t" | "|";
+type Delimiter = "," | ";" | "\t" | "|";
 
 export interface Row {
   /** The line of the file it begins in, the header being line 1. */

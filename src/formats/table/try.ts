@@ -10,7 +10,7 @@ import { HEADS, type Profile } from "./profile.ts";
 import { changesOf, encodingOf, readExport, type SurveyedFile } from "./records.ts";
 
 /** A row, or a cell of one, that is refused. */
-export interface Refusal {
+interface Refusal {
   readonly id: string;
   readonly file: string;
   /** 0: it is about the whole record. */
@@ -22,7 +22,7 @@ export interface Refusal {
 }
 
 /** A sum over all records that were read, so that people can compare it with what they have. */
-export interface ControlTotal {
+interface ControlTotal {
   /** `total`, `lines.gallons` */
   readonly field: string;
   readonly count: number;

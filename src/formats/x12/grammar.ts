@@ -17,7 +17,7 @@ import {
  * `N0`, `N2`: digits, the last 0 or 2 of which are decimals. `R`: a number with its decimal point. `DT`: CCYYMMDD.
  * `TM`: HHMM, HHMMSS and finer. `ID`: a code. `AN`: text. `C`: a composite, of which the first component counts.
  */
-export type ElementType = "N0" | "N2" | "R" | "DT" | "TM" | "ID" | "AN" | "C";
+type ElementType = "N0" | "N2" | "R" | "DT" | "TM" | "ID" | "AN" | "C";
 
 export interface Element {
   /** In the data element dictionary: what a 997 names in AK402. */

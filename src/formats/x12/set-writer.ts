@@ -88,7 +88,7 @@ export function setText(
 /** The control number of a set by its place in the group, from 0. */
 export const setControlOf = (place: number): string => String(place + 1).padStart(4, "0");
 
-export interface Envelope {
+interface Envelope {
   readonly functionalId: string;
   /** ISA13 and GS06: 0 to 999999999. */
   readonly control: number;

@@ -5,7 +5,7 @@
  */
 import { FileFault } from "../format.ts";
 
-export interface Delimiters {
+interface Delimiters {
   readonly element: string;
   readonly component: string;
   readonly terminator: string;
@@ -67,7 +67,7 @@ export interface Group {
   readonly errors: readonly string[];
 }
 
-export interface Party {
+interface Party {
   readonly qualifier: string;
   readonly id: string;
 }

@@ -27,7 +27,7 @@ import {
   Words,
 } from "./set-writer.ts";
 
-export interface Context {
+interface Context {
   readonly options: X12Options;
   /** ISO 4217. */
   readonly currency: string;

@@ -13,7 +13,7 @@ import { decimal, integer, type PageSize } from "./primitives.ts";
 /** JSON, as OpenAPI has it. */
 type Node = Readonly<Record<string, unknown>>;
 
-export interface OpenApi extends Node {
+interface OpenApi extends Node {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Node>>>>;
 }

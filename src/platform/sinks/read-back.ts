@@ -13,7 +13,7 @@ import { ListedInvoice } from "../contract/invoice.ts";
 import { Connection } from "../contract/network.ts";
 import { CompanyProfile } from "../contract/place.ts";
 
-export interface Listing<Item> {
+interface Listing<Item> {
   readonly list: ListOperation;
   readonly query: Query;
   readonly item: z.ZodType<Item>;
