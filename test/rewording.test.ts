@@ -123,7 +123,8 @@ const withoutBudget = (config: Config): Config => {
 };
 
 const PRICES = [
-  ...Array<string>(3).fill("rack-prices bad-cell 1 correct resolve"),
+  "rack-prices bad-cell 1 correct resolve",
+  "rack-prices bad-cell 2 correct resolve",
   "rack-prices negative-price 1 correct resolve",
   "rack-prices quantity-break 1 correct resolve",
   "rack-prices zero-price 1 correct resolve",

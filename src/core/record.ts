@@ -48,6 +48,11 @@ export interface Fault {
   readonly next: string;
   /** The field or column, in the words of the side it came from. */
   readonly field?: string;
+  /**
+   * What is wrong, as a sentence without any value of the record: faults with the same reason are one group. Left out: code
+   * and field say it.
+   */
+  readonly reason?: string;
   /** The document that it waits for: `id` as the record names it. Left out: it waits for none. */
   readonly awaits?: { readonly kind: Kind; readonly id: string };
   /** The row of a cross-reference table that is missing. Left out: none is. */
@@ -59,6 +64,17 @@ export interface Fault {
    * person who links the two names it. Left out: the amount is not what is wrong.
    */
   readonly amount?: string;
+}
+
+/**
+ * What tells the faults of one flow and code apart when they are grouped, and never a value of the record: the kind that is
+ * waited for, the missing row, else field and reason. Which row of a list a field is in (`lines[3].rate`, `lines.3.rate`) is
+ * left out of it.
+ */
+export function groupKey({ awaits, lookup, field = "", reason = "" }: Fault): string {
+  if (awaits !== undefined) return awaits.kind;
+  if (lookup !== undefined) return `${lookup.table}\n${lookup.key}`;
+  return `${field.replaceAll(/\[\d+\]|\.\d+(?=\.|$)/g, "")}\n${reason}`;
 }
 
 // The states of a delivery (one change on its way to one sink), and the moves between them.

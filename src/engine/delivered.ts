@@ -304,7 +304,7 @@ export function settleDifferences(
       group.length > MANY &&
       group.length > compared.length * SHARE;
     if (isStorm) announce(engine, flow, fields, group.length);
-    for (const one of group) openDifference(engine, flow, one, finder, isStorm ? fields : null);
+    for (const one of group) openDifference(engine, flow, one, finder);
   }
   return fresh.length;
 }
@@ -359,22 +359,20 @@ function openDifference(
   flow: Flow,
   { record, delivery, was, digest, link, differences, fault: known }: Fresh,
   finder: Finder,
-  storm: string | null,
 ): void {
   const at = engine.clock.now().wallMs;
   const lines = linesOf(flow, differences);
-  const fault = known ?? differsFault(flow, lines, storm);
+  const fault = known ?? differsFault(flow, lines, fieldsOf(flow, differences));
   engine.store.disagreements.open(finder, { record, delivery, was, digest }, fault, at);
   audit(engine, flow, "differs", `${link.number}: ${lines.join("; ")}`, { delivery });
 }
 
-function differsFault(flow: Flow, lines: readonly string[], storm: string | null): Fault {
-  const takesChanges = flow.sink.writes === "upsert";
+function differsFault(flow: Flow, lines: readonly string[], fields: string): Fault {
   const endpoint = endpointOf(flow.to);
-  const field = lines.join("; ");
-  if (storm === null) return differs(endpoint, shortened(lines).join("\n"), takesChanges);
-  const many = `many documents differ in "${endpoint}" from what was delivered: ${storm}`;
-  return { ...differs(endpoint, many, takesChanges), field };
+  return {
+    ...differs(endpoint, shortened(lines).join("\n"), flow.sink.writes === "upsert"),
+    reason: `differs in "${endpoint}" from what was delivered: ${fields}`,
+  };
 }
 
 /** `payer: erp A-1038, platform A-1001`: the receiver's value, and that of the side where the document began. */

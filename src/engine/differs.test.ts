@@ -182,11 +182,11 @@ test("documents that differ alike are one group with the values of each, and one
   expect(rest).toEqual([]);
   expect(other).toMatchObject({ cause: "payer: erp A-7, platform A-1001", count: 1 });
   expect(storm).toMatchObject({
-    cause: 'many documents differ in "erp" from what was delivered: due date',
+    reason: 'differs in "erp" from what was delivered: due date',
     count: 40,
   });
   const [first] = storm === undefined ? [] : bench.store.questions.quarantined(storm);
-  expect(first?.field).toBe("due date: erp 2026-11-10, platform 2026-12-08");
+  expect(first?.cause).toBe("due date: erp 2026-11-10, platform 2026-12-08");
   expect(bench.notes.filter((note) => note === "many differ")).toHaveLength(1);
 });
 

@@ -15,7 +15,7 @@ import type { Store } from "../store/store.ts";
 import { aboutOf, inCents, partiesOf, partyOf, partyText, standing, summaryOf } from "./about.ts";
 import type { Counterparts, Sampling, Searching } from "./asked.ts";
 import { OfficeError } from "../core/errors.ts";
-import { correctionsOf, groupId, keyOf } from "./quarantine.ts";
+import { correctionsOf, groupId } from "./quarantine.ts";
 import { remedyOf } from "./remedies.ts";
 
 const PAGE = 25;
@@ -206,9 +206,9 @@ function ownOf(parts: string | null, delivery: number): TraceStep["own"] {
   return detail === undefined ? null : { detail, others: Object.keys(others).length };
 }
 
-function groupOf({ flow, state, code, cause, field, awaitsKind }: DeliveryRow): string[] {
-  if (state !== "quarantined" || code === null) return [];
-  return [groupId({ flow, code, key: keyOf({ code, cause: cause ?? "", field, awaitsKind }) })];
+function groupOf({ flow, state, code, key }: DeliveryRow): string[] {
+  if (state !== "quarantined" || code === null || key === null) return [];
+  return [groupId({ flow, code, key })];
 }
 
 /** From the arrival of one version to what became of it. `told`: audit rows that another version has told already. */

@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 import { bill, Bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { type Change, defineMapping } from "../core/contract.ts";
+import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import { runFlow } from "../engine/daemon.ts";
@@ -38,10 +39,10 @@ async function site(...changes: Change[]) {
   return { ...made, bills, flows, clock, office: open() };
 }
 
-const faulty = (at: number, code: string, message: string, field?: string): Change =>
+const faulty = (at: number, code: string, message: string, field?: string, more = {}): Change =>
   bill(`INV-${at}`, "12.50", {
     payer: "000113",
-    fault: { code, message, next: "Do this.", ...(field === undefined ? {} : { field }) },
+    fault: { code, message, next: "Do this.", ...defined({ field }), ...more },
   });
 
 async function refusal(asked: Promise<unknown>): Promise<string> {
@@ -89,24 +90,42 @@ test("what is waited for has its number, not its id, where its own record is kno
   expect(shown.deliveries).toMatchObject([{ number: "PAY-1", awaits: "INV-7" }]);
 });
 
-test("causes that differ in a value only are one group, each delivery with its own; another next step is another group", async () => {
+test("a group is a flow, code, field and reason, never a value of the record", async () => {
+  const notNumber = { reason: "Price is not a number" };
   const { office } = await site(
     faulty(1, "credit-note", "this is a credit note over -1.00; the platform takes none", "Total"),
     faulty(2, "credit-note", "this is a credit note over -2.00; the platform takes none", "Total"),
     faulty(3, "too-long", "Reference has 65 characters", "Reference"),
     faulty(4, "too-long", "Comment has 2001 characters", "Comment"),
-    faulty(5, "not-mapped", "crossref/products.csv has no row `A`"),
-    faulty(6, "not-mapped", "crossref/products.csv has no row `B`"),
+    faulty(5, "bad-cell", 'Price "$2.31" is not a number', "Price", notNumber),
+    faulty(6, "bad-cell", 'Price "$2.32" is not a number', "Price", notNumber),
+    faulty(7, "bad-cell", "Price is empty", "Price", { reason: "Price is empty" }),
+    faulty(8, "no-room", 'item "DYED-ULSD-PREMIUM" is too long', "lines[0].item"),
+    faulty(9, "no-room", 'item "CLEAR-ULSD-PREMIUM" is too long', "lines[12].item"),
+    faulty(10, "no-room", 'item "UNLEADED-PREMIUM-91" is too long', "lines.7.item"),
+    faulty(11, "refused-there", "BEG03 `ORD-2026-000000071-A` has 22 characters", "BEG03"),
+    faulty(12, "refused-there", "BEG03 `ORD-2026-000000072-A` has 22 characters", "BEG03"),
+    ...["A", "B"].map((key, at) =>
+      faulty(13 + at, "not-mapped", `no row ${key}`, "product", {
+        lookup: { table: "products", key },
+      }),
+    ),
   );
   const groups = await office.quarantine();
   expect(groups.map(({ count, cause }) => `${count} ${cause}`)).toEqual([
+    '3 item "CLEAR-ULSD-PREMIUM" is too long, and others like it',
+    "2 BEG03 `ORD-2026-000000071-A` has 22 characters, and others like it",
+    "2 Price is not a number",
     "2 this is a credit note; the platform takes none",
     "1 Comment has 2001 characters",
+    "1 Price is empty",
     "1 Reference has 65 characters",
-    "1 crossref/products.csv has no row `A`",
-    "1 crossref/products.csv has no row `B`",
+    "1 no row A",
+    "1 no row B",
   ]);
-  const { deliveries } = await office.quarantineShow(groups[0]?.id ?? "");
+  const { deliveries } = await office.quarantineShow(
+    groups.find(({ code }) => code === "credit-note")?.id ?? "",
+  );
   expect(deliveries.map(({ cause }) => cause)).toEqual([
     "this is a credit note over -1.00; the platform takes none",
     "this is a credit note over -2.00; the platform takes none",

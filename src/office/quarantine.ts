@@ -16,38 +16,20 @@ export type Group = ReturnType<typeof groupOf>;
 export function groupsOf(engine: Engine): Group[] {
   const { store, clock } = engine;
   const nowMs = clock.now().wallMs;
-  const byId = Map.groupBy(store.questions.quarantine(isTogether), (row) =>
-    groupId({ ...row, key: keyOf(row) }),
-  );
+  const byId = Map.groupBy(store.questions.quarantine(), groupId);
   return [...byId]
     .map(([id, causes]) => groupOf(engine, id, causes, nowMs))
     .toSorted((one, other) => other.shown.count - one.shown.count);
 }
-
-/** What tells groups of one flow and code apart: what is waited for, the field, or the cause itself. */
-export function keyOf({
-  code,
-  cause,
-  field,
-  awaitsKind,
-}: Pick<CauseRow, "code" | "cause" | "field" | "awaitsKind">): string {
-  if (awaitsKind !== null) return awaitsKind;
-  return isTogether({ code, awaitsKind }) ? (field ?? "") : cause;
-}
-
-const isTogether = ({ code, awaitsKind }: Pick<CauseRow, "code" | "awaitsKind">): boolean =>
-  awaitsKind === null && remedyOf(code).together !== undefined;
 
 /** Short, stable, and never only digits (those name a delivery). */
 export function groupId({ flow, code, key }: { flow: string; code: string; key: string }): string {
   return `q${hash("sha256", JSON.stringify([flow, code, key])).slice(0, 7)}`;
 }
 
-export function deliveriesOf(store: Store, { causes }: Group): QuarantinedRow[] {
-  return causes
-    .flatMap((cause) => store.questions.quarantined(cause))
-    .toSorted((one, other) => one.delivery - other.delivery);
-}
+/** The oldest first. */
+export const deliveriesOf = (store: Store, { causes: [first] }: Group): QuarantinedRow[] =>
+  first === undefined ? [] : store.questions.quarantined(first);
 
 /** Those of a group, with what a person knows them by. `flow`: undefined when the configuration has it no more. */
 function shownOf(engine: Engine, flow: Flow | undefined, rows: readonly QuarantinedRow[]) {
@@ -132,14 +114,14 @@ export const correctionsOf = (store: Store, record: number) =>
 
 function groupOf({ store, flows }: Engine, id: string, causes: readonly CauseRow[], nowMs: number) {
   const [first] = causes as readonly [CauseRow];
-  const { flow, code, field, awaitsKind, lookupTable: table, lookupKey: key } = first;
+  const { flow, code, field, reason, awaitsKind, lookupTable: table, lookupKey: key } = first;
   const { helps, together } = remedyOf(code);
   const sinceMs = causes.reduce((oldest, one) => Math.min(oldest, one.sinceMs), first.sinceMs);
   const isSeveral = causes.length > 1 || first.several === true;
   const said =
     awaitsKind !== null
       ? waiting(store, causes, awaitsKind)
-      : { cause: isSeveral ? (together?.(field ?? "") ?? first.cause) : first.cause };
+      : { cause: isSeveral ? (reason ?? together?.(field ?? "") ?? alike(first)) : first.cause };
   const count = causes.reduce((sum, { count }) => sum + count, 0);
   const lookup = table === null || key === null ? null : { table, key };
   const of = flows.find(({ name }) => name === flow);
@@ -177,6 +159,9 @@ function groupOf({ store, flows }: Engine, id: string, causes: readonly CauseRow
   };
   return { shown, causes };
 }
+
+/** Where nothing says what the causes of a group have in common, one of them stands for all. */
+const alike = ({ cause }: CauseRow): string => `${cause}, and others like it`;
 
 /** So many are named. */
 const NAMED_MAX = 3;

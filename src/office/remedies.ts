@@ -16,8 +16,8 @@ export type Action = "correct" | "wait" | "retry" | "link" | "link-amount" | "re
 interface Remedy {
   readonly helps: readonly Action[];
   /**
-   * What deliveries of this code (and field) have in common, where their causes differ in a value only and the next
-   * step is the same: they are one group. Left out: each cause is a group of its own.
+   * What deliveries of this code (and field) have in common, where their causes differ in values. Left out: the fault's
+   * reason says it, or one of the causes does.
    */
   readonly together?: (field: string) => string;
 }

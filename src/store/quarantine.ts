@@ -1,22 +1,30 @@
 /** Deliveries that need a person: why, who sees to them, what people wrote about them, and the fields that they corrected. */
 import type Database from "better-sqlite3";
 import type { Acknowledgement, Reference } from "../core/contract.ts";
-import type { DeliveryState, Fault, FieldCorrection } from "../core/record.ts";
+import { type DeliveryState, type Fault, type FieldCorrection, groupKey } from "../core/record.ts";
 import type { Kind } from "../core/kinds.ts";
 import { appending, shortened } from "./journal.ts";
 import { asking, moving, RECORD_OF, sumIn } from "./statements.ts";
 
 /** Of a fault. */
-const NOT_SAID = { field: null, amount: null, kind: null, id: null, table: null, key: null };
+const NOT_SAID = {
+  field: null,
+  reason: null,
+  amount: null,
+  kind: null,
+  id: null,
+  table: null,
+  key: null,
+};
 
 /** Why deliveries are in quarantine. */
 export function causes(database: Database.Database) {
   const { rows, run, value, values } = asking(database);
   const add = run<[object]>(
-    `insert into quarantine (delivery, code, cause, next, field, awaits_kind, awaits_id, candidates, amount, lookup_table, lookup_key, since_ms)
-     values (:delivery, :code, :message, :next, :field, :kind, :id, :candidates, :amount, :table, :key, :at)
+    `insert into quarantine (delivery, code, cause, next, field, reason, group_key, awaits_kind, awaits_id, candidates, amount, lookup_table, lookup_key, since_ms)
+     values (:delivery, :code, :message, :next, :field, :reason, :groupKey, :kind, :id, :candidates, :amount, :table, :key, :at)
      on conflict do update set code = excluded.code, cause = excluded.cause, next = excluded.next,
-       field = excluded.field, awaits_kind = excluded.awaits_kind, awaits_id = excluded.awaits_id,
+       field = excluded.field, reason = excluded.reason, group_key = excluded.group_key, awaits_kind = excluded.awaits_kind, awaits_id = excluded.awaits_id,
        candidates = excluded.candidates, amount = excluded.amount,
        lookup_table = excluded.lookup_table, lookup_key = excluded.lookup_key, since_ms = excluded.since_ms`,
   );
@@ -33,6 +41,7 @@ export function causes(database: Database.Database) {
         ...awaits,
         ...lookup,
         candidates: candidates === undefined ? null : JSON.stringify(candidates),
+        groupKey: groupKey(fault),
         delivery,
         at: atMs,
       });

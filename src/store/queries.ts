@@ -11,6 +11,10 @@ export interface CauseRow {
   readonly cause: string;
   readonly next: string;
   readonly field: string | null;
+  /** The cause without its values; null: code and field say it. */
+  readonly reason: string | null;
+  /** With flow and code, what makes a group of them. */
+  readonly key: string;
   /** The kind and, of one of them, the id of the document that they wait for. */
   readonly awaitsKind: string | null;
   readonly awaitsId: string | null;
@@ -19,7 +23,7 @@ export interface CauseRow {
   readonly lookupKey: string | null;
   readonly count: number;
   readonly sinceMs: number;
-  /** It stands for all causes of this code and field, of which it is one; left out: for itself. */
+  /** It stands for all causes of its group, of which it is one; left out: for itself. */
   readonly several?: true;
 }
 
@@ -55,8 +59,8 @@ export interface DeliveryRow {
   readonly note: string | null;
   readonly code: string | null;
   readonly cause: string | null;
-  readonly field: string | null;
-  readonly awaitsKind: string | null;
+  /** Of its group; null: it is in no quarantine. */
+  readonly key: string | null;
   readonly request: number | null;
   /** When the bytes that carried it went; null: they are here, or there are none. */
   readonly goneMs: number | null;
@@ -79,8 +83,8 @@ export function questions(database: Database.Database) {
   const ofNumber = rows<[text: string], DeliveryRow>(
     `select delivery.delivery, flow.name as flow, shown_id(record.id) as recordId, received_ms as receivedMs,
             delivery.version, delivery.origin,
-            delivery.state, since_ms as sinceMs, delivery.number, note, code, cause, field,
-            awaits_kind as awaitsKind, delivery.request,
+            delivery.state, since_ms as sinceMs, delivery.number, note, code, cause,
+            group_key as key, delivery.request,
             (select body_gone_ms from request where request.request = delivery.request) as goneMs
      from delivery join flow using (flow) join record using (record)
        left join quarantine on quarantine.delivery = delivery.delivery and delivery.state = 'quarantined'
@@ -137,30 +141,26 @@ function quarantined(database: Database.Database) {
   const { rows, value } = asking(database);
   // Neither grouped nor sorted here: SQLite would hold all of it in memory.
   const causes = database.prepare<[], CauseRow>(
-    `select flow.name as flow, code, cause, next, field, awaits_kind as awaitsKind, awaits_id as awaitsId,
+    `select flow.name as flow, code, cause, next, field, reason, group_key as key,
+            awaits_kind as awaitsKind, awaits_id as awaitsId,
             lookup_table as lookupTable, lookup_key as lookupKey, 1 as count, since_ms as sinceMs
      from quarantine cross join delivery using (delivery) join flow using (flow)
      where delivery.state = 'quarantined'`,
   );
-  const deliveriesWhere = (isOne: string) =>
-    rows<[flow: string, code: string, one: string], QuarantinedRow>(
-      `select delivery, record.record, delivery.request, delivery.number, shown_id(record.id) as recordId,
-              record.version, record.origin, code, cause, field, awaits_id as awaitsId,
-              quarantine.amount as amountThere, since_ms as sinceMs
-       from quarantine cross join delivery using (delivery) join flow using (flow) join record using (record)
-       where delivery.state = 'quarantined' and flow.name = ? and code = ? and ${isOne} order by delivery`,
-    );
-  const ofCause = deliveriesWhere("cause = ?");
-  const ofField = deliveriesWhere("awaits_kind is null and coalesce(field, '') = ?");
+  const ofGroup = rows<[flow: string, code: string, key: string], QuarantinedRow>(
+    `select delivery, record.record, delivery.request, delivery.number, shown_id(record.id) as recordId,
+            record.version, record.origin, code, cause, field, awaits_id as awaitsId,
+            quarantine.amount as amountThere, since_ms as sinceMs
+     from quarantine cross join delivery using (delivery) join flow using (flow) join record using (record)
+     where delivery.state = 'quarantined' and flow.name = ? and code = ? and group_key = ? order by delivery`,
+  );
 
   return {
-    /** The causes, the most frequent first. `together`: those of one code and field are one row of which no more is kept. */
-    quarantine(together: (row: CauseRow) => boolean = () => false): CauseRow[] {
+    /** One row of each group, of waiting ones one for each document that is waited for; the most frequent first. */
+    quarantine(): CauseRow[] {
       const found = new Map<string, CauseRow>();
       for (const row of causes.iterate()) {
-        const isPart = together(row);
-        const which = isPart ? `field ${row.field ?? ""}` : `cause ${row.cause}`;
-        const key = `${row.flow}\n${row.code}\n${which}`;
+        const key = [row.flow, row.code, row.key, row.awaitsId].join("\n");
         const known = found.get(key);
         found.set(key, known === undefined ? row : joined(known, row));
       }
@@ -170,9 +170,9 @@ function quarantined(database: Database.Database) {
           Number(one.cause > other.cause) - Number(one.cause < other.cause),
       );
     },
-    /** The deliveries that a row of {@link quarantine} stands for. */
-    quarantined: ({ flow, code, cause, field, several }: CauseRow): QuarantinedRow[] =>
-      several === true ? ofField(flow, code, field ?? "") : ofCause(flow, code, cause),
+    /** All deliveries of a group, the oldest first. */
+    quarantined: ({ flow, code, key }: Pick<CauseRow, "flow" | "code" | "key">): QuarantinedRow[] =>
+      ofGroup(flow, code, key),
     /** What people call the document that is still to be delivered and that its source knows by this id. */
     numberOf: value<[id: string], string>(
       `select delivery.number from flow cross join record on record.flow = flow.flow and record.id = stored_id(?)

@@ -305,13 +305,16 @@ const documents = `
 `;
 
 const lifecycle = `
-  -- Why a delivery needs a person; equal causes are one group.
+  -- Why a delivery needs a person; those of one flow, code and group_key are one group (src/core/record.ts, groupKey).
   create table quarantine (
     delivery integer primary key references delivery,
     code text not null,
     cause text not null,
     next text not null,
     field text,
+    -- The cause without its values; what the group says.
+    reason text,
+    group_key text not null,
     -- The document that it waits for.
     awaits_kind text,
     awaits_id text,
@@ -324,7 +327,7 @@ const lifecycle = `
     lookup_key text,
     since_ms integer not null
   ) strict;
-  create index quarantine_cause on quarantine (code, cause);
+  create index quarantine_group on quarantine (code, group_key);
   create index quarantine_awaits on quarantine (awaits_kind, awaits_id) where awaits_id is not null;
 
   -- Who sees to a delivery in quarantine, and what people wrote about it.
