@@ -5,11 +5,10 @@
  */
 import { composeDaemon } from "../src/app/compose.ts";
 import { loadConfiguration } from "../src/app/configuration.ts";
-import { table } from "../src/views/table.ts";
 import { openLog } from "../src/log.ts";
 import { asCsv } from "../src/reconcile/evidence.ts";
 import { agreementJournal, periodJournal } from "../src/reconcile/journal.ts";
-import { asText } from "../src/reconcile/text.ts";
+import { reportText } from "../src/views/reconciliation.ts";
 import { PLANTED } from "./reconcile.ts";
 import { moveDueDates } from "./support.ts";
 import { report } from "./usage.ts";
@@ -32,7 +31,7 @@ await report(async () => {
     throw new Error(
       `${cases.length} of ${PLANTED} differences in ${told.cases.length} cases: ${told.failures.join("; ")}`,
     );
-  const written = [asText(told, table), asCsv(told), periodJournal(told)];
+  const written = [reportText(told), asCsv(told), periodJournal(told)];
   written.push(agreementJournal(told, "month.journal"));
   if (written.some((text) => text === "")) throw new Error("a form of the report is empty");
   return told.cases.length;

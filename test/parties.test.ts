@@ -69,7 +69,7 @@ test(
       expect(out).toMatch(new RegExp(`^Accepted by a person.*\\n+(?:c\\d+ )?party ${number}`, "m"));
       expect(code).toBe(0);
     }
-    expect((await site.here("status")).out).toContain("1 difference accepted by a person");
+    expect((await site.here("status")).out).toContain("1 difference that a person accepted");
   },
   SLOW,
 );

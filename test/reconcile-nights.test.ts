@@ -16,7 +16,7 @@ import type { Audit } from "../src/engine/reconcile/reconcile.ts";
 import { runFlow } from "../src/engine/daemon.ts";
 import { reconciliationStatus } from "../src/office/agreement.ts";
 import type { Status } from "../src/office/answers.ts";
-import { asText } from "../src/reconcile/text.ts";
+import { reportText } from "../src/views/reconciliation.ts";
 import { never, usePlatform } from "./platform/support.ts";
 import { receiver } from "./support/engine.ts";
 import { bookOf, edit, inWords, issued, one, useOffice } from "./support/reconciled-site.ts";
@@ -130,7 +130,7 @@ describe("a kind that a side cannot tell", () => {
     brokenBooks(["bill"]);
     const whole = await office.ask();
     expect(whole).toMatchObject({ state: "done", agrees: false });
-    const [headline = "", verdict = "", missing = ""] = asText(whole, () => "").split("\n");
+    const [headline = "", verdict = "", missing = ""] = reportText(whole).split("\n");
     expect(headline).toContain("Reconciliation of everything");
     expect(verdict).toBe("Both sides agree in what was compared; bills not compared: 8 cases.");
     expect(missing).toBe(
@@ -139,7 +139,7 @@ describe("a kind that a side cannot tell", () => {
     edit(office, bookOf(one(whole)), wrongParty);
     const differing = await office.ask();
     expect(inWords(differing)).toHaveLength(1);
-    expect(asText(differing, () => "")).toContain("Both sides DO NOT AGREE: 1 of 8 cases.");
+    expect(reportText(differing)).toContain("Both sides DO NOT AGREE: 1 of 8 cases.");
   });
 
   test("keeps what was known to differ of it, and is not taken for a side that lost its records", async () => {

@@ -173,11 +173,11 @@ test("the console's form accepts what differs: it is audited with name and reaso
   const page = (await operator.get("/reconciliation")).body;
   const [, action = "", form = ""] =
     /<form[^>]* action="([^"]+\/accept)"[^>]*>([\s\S]*?)<\/form>/.exec(page) ?? [];
-  const [, what = ""] = /name="what" value="([^"]+)"/.exec(form) ?? [];
-  expect([action, what]).toEqual(["/flows/rack-prices/accept", "T-75-TX-2700 ULSD-CLR"]);
-  const fields = { what, note: "agreed with the terminal" };
+  const [, number = ""] = /name="number" value="([^"]+)"/.exec(form) ?? [];
+  expect([action, number]).toEqual(["/flows/rack-prices/accept", "T-75-TX-2700 ULSD-CLR"]);
+  const fields = { number, note: "agreed with the terminal" };
   expect((await viewer.post(action, fields)).status).toBe(403);
-  const wrongNumber = await operator.post(action, { ...fields, what: "T-1" });
+  const wrongNumber = await operator.post(action, { ...fields, number: "T-1" });
   expect([wrongNumber.status, wrongNumber.body.includes("No difference")]).toEqual([422, true]);
   const done = await operator.post(action, fields);
   expect(done.status).toBe(303);

@@ -8,7 +8,7 @@ import { keptReconciliation } from "../src/engine/reconcile/keep.ts";
 import { runFlow } from "../src/engine/daemon.ts";
 import { reconciliationStatus } from "../src/office/agreement.ts";
 import type { CaseRow } from "../src/reconcile/rows.ts";
-import { asText } from "../src/reconcile/text.ts";
+import { reportText } from "../src/views/reconciliation.ts";
 import { times } from "./conformance/support.ts";
 import { never, usePlatform } from "./platform/support.ts";
 import {
@@ -60,7 +60,7 @@ test("goods of books that cannot list them are named as not compared, with what 
   };
   const report = await asked(null);
   expect(report).toMatchObject({ state: "done", agrees: true });
-  const text = asText(report, () => "");
+  const text = reportText(report);
   expect(text).toContain(
     'Both sides agree in what was compared; tickets of flow "tickets" not compared',
   );

@@ -273,7 +273,10 @@ test(
     const items = join(site.folder, "config", "crossref", "items.csv");
     writeFileSync(items, `${readFileSync(items, "utf8")}AVGAS,AV-100,new\n`);
     const retried = await site.here("quarantine", "retry", await groupOf(site, avgas));
-    expect(retried).toMatchObject({ code: 0, out: "1 delivery will be tried again.\n" });
+    expect(retried).toMatchObject({
+      code: 0,
+      out: "1 document will be tried again by the daemon once it runs, or by fuelbridge once.\n",
+    });
     await once(site);
     expect(await flow(site, "orders")).toMatchObject({ delivered: 389, quarantined: 1 });
 
@@ -319,7 +322,7 @@ test(
       expect.arrayContaining(["received", "send", "done", "delivered", "linked", "echo"]),
     );
     const resolved = await site.here("quarantine", "resolve", "all", "--note", "by hand");
-    expect(resolved).toMatchObject({ code: 0, out: "22 deliveries closed.\n" });
+    expect(resolved).toMatchObject({ code: 0, out: "22 documents closed.\n" });
     expect(await site.ask<Status>("status")).toMatchObject({ healthy: true });
     daemon.kill("SIGTERM");
     await daemon.ended;

@@ -259,7 +259,7 @@ test("what will stop unless a person acts is said in status and is one alert, wh
   });
   const conditions = (status: Status) => conditionsOf(status, { unreachableMs: MINUTE }, 0);
   expect(statusText(soon(7))).toContain(
-    "SOON books: the authorisation ends in 7 days\n  Run `fuel",
+    "books will stop unless a person acts: the authorisation ends in 7 days.\n  Run `fuel",
   );
   const [today, tomorrow] = [conditions(soon(7)), conditions(soon(6))];
   expect(today).toMatchObject([{ key: "warning books authorise-soon", urgent: false }]);

@@ -7,8 +7,7 @@ import { type EvidenceAbout, evidenceOf, SUMS, sumsOf } from "../reconcile/evide
 import { asCsv, headOf } from "../match/text.ts";
 import type { Office } from "../office/questions.ts";
 import type { Report } from "../reconcile/report.ts";
-import { asText } from "../reconcile/text.ts";
-import { table } from "../views/table.ts";
+import { reportText } from "../views/reconciliation.ts";
 import { version } from "./process.ts";
 
 type Matching = Awaited<ReturnType<Office["findings"]>>;
@@ -30,7 +29,7 @@ export function packOf(
     mappings: mappingsOf(config),
   };
   const files = {
-    ...evidenceOf(report, about, asText(report, table)),
+    ...evidenceOf(report, about, reportText(report)),
     ...findingsOf(report, matching),
   };
   return { ...files, [SUMS]: sumsOf(files) };

@@ -5,7 +5,8 @@ import { ConfigurationError } from "../core/errors.ts";
 import { ask } from "../app/ask.ts";
 import { addCommand } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
-import { budgetText } from "../views/budget.ts";
+import { budgetView } from "../views/budget.ts";
+import { asText } from "../views/text.ts";
 
 /** The file of the store in its folder. */
 const STORE = "fuelbridge.sqlite";
@@ -16,7 +17,7 @@ export function budget(program: Command): void {
     .description("the requests that the platform allows in a month");
   addCommand(parent, "status", "what went to what, and how long it lasts", async ({ file }) => {
     const data = await ask(file, (office) => office.budget());
-    return { data, text: budgetText(data) };
+    return { data, text: asText(budgetView(data)) };
   });
   addCommand(parent, "plan", "what the configured schedules cost (offline)", async (given) => {
     const config = await loadConfiguration(given.file);

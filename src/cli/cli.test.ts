@@ -20,7 +20,8 @@ import { exitCodes } from "../core/errors.ts";
 import type { Reason } from "../engine/schedule.ts";
 import { statusText as statusInWords } from "../views/status.ts";
 import { STATUS } from "../views/status.fixture.ts";
-import { storyInWords } from "./asking.ts";
+import { traceView } from "../views/documents.ts";
+import { asText } from "../views/text.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const KEY = "svc_live_canary0000";
@@ -255,7 +256,7 @@ test("a configuration that was broken after the daemon began is reported beside 
 test("status names a file that is not read, since when, what to do, and what waits behind it", () => {
   const text = statusInWords(STATUS);
   expect(text).toContain(
-    "NOT READ orders: orders-1121.csv since 2026-11-21 06:00:00 UTC: orders-1121.csv has 600000000 bytes; maxBytes is 500000000.",
+    "orders: orders-1121.csv is not read since 2026-11-21 06:00:00 UTC: orders-1121.csv has 600000000 bytes; maxBytes is 500000000.",
   );
   expect(text).toContain(
     "  Move it away if it is no export; else raise maxBytes of this endpoint.",
@@ -283,7 +284,7 @@ test("a hundred flows that fail alike say so once, and every one of them stands 
   const lines = statusInWords({ ...STATUS, flows }).split("\n");
   expect(lines.filter((line) => /^flow-\d+ +stopped /.test(line))).toHaveLength(100);
   expect(lines.filter((line) => line.includes("could not be read"))).toEqual([
-    "flow-0, flow-1, flow-2, flow-3 and 96 other flows: The platform could not be read.",
+    "Flow flow-0 is stopped, Flow flow-1 is stopped, Flow flow-2 is stopped, Flow flow-3 is stopped and 96 others: The platform could not be read.",
   ]);
   expect(lines.filter((line) => line.includes("Check the network"))).toHaveLength(1);
 });
@@ -324,7 +325,7 @@ test("a story says both ids once, the document's own part of an answer, and who 
     step("quarantined", "the amount changed"),
   ];
   const story = { number: "INV-7", steps, groups: ["q12ab34"] };
-  const out = storyInWords(story);
+  const out = asText(traceView(story));
   expect(out).toMatch(/^platform 8cab7c40, ERP 2026\/0007$/m);
   expect(out.split("8cab7c40")).toHaveLength(2);
   expect(out).toMatch(/ done +2026\/0007 posted \(with 1 other\)$/m);
@@ -345,7 +346,7 @@ test("a story of two documents says whose each line is", () => {
     { ...step, flow: "customers", platformId: "8cab7c40", erpId: "000113" },
     { ...step, flow: "suppliers", platformId: null, erpId: null },
   ];
-  const out = storyInWords({ number: "000113", steps, groups: [] });
+  const out = asText(traceView({ number: "000113", steps, groups: [] }));
   expect(out).toMatch(/ customers +received +a file +8cab7c40 +000113$/m);
   expect(out).toMatch(/ suppliers +received +a file +- +-$/m);
 });

@@ -64,15 +64,3 @@ const DEFAULT_CONFIG = "config/fuelbridge.yaml";
 
 /** Who decides, for the audit: who called sudo, where somebody did. The service's user runs their command for them. */
 export const thisPerson = (): string => process.env["SUDO_USER"] || thisUser();
-
-/** The same with a reason, where one was given. */
-export const personIn = ({ by, note }: Given["options"]): { by: string; note: string } => ({
-  by: by ?? thisPerson(),
-  note: note ?? "on the command line, without a reason",
-});
-
-/** For a command whose reason may be left out; who gave it is kept anyway. */
-export const explained = (command: Command): Command =>
-  command
-    .option("--note <text>", "why; it is kept")
-    .option("--by <name>", "who decided it (default: this user)");

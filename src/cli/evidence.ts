@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { z } from "zod";
 import { EnvironmentError, exitCodes } from "../core/errors.ts";
 import { ABOUT, digestOf, SUMS, verified } from "../reconcile/evidence.ts";
-import { agreementOf } from "../reconcile/text.ts";
+import { agreementOf } from "../views/reconciliation.ts";
 import type { AuditHead } from "../office/asked.ts";
 import type { Answer } from "./answer.ts";
 import { ask, askOf } from "../app/ask.ts";

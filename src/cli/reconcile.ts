@@ -5,14 +5,14 @@ import { EnvironmentError, exitCodes } from "../core/errors.ts";
 import { asCsv } from "../reconcile/evidence.ts";
 import { agreementJournal, periodJournal } from "../reconcile/journal.ts";
 import type { Report } from "../reconcile/report.ts";
-import { asText, caseInWords } from "../reconcile/text.ts";
-import type { KnownDifference, KnownDifferences, ReconcileCost } from "../office/answers.ts";
+import type { KnownDifferences } from "../office/answers.ts";
 import type { Office } from "../office/questions.ts";
 import { ask } from "../app/ask.ts";
 import { addCommand, type Given, thisPerson } from "./command.ts";
 import type { Answer } from "./answer.ts";
 import { watching } from "../app/progress.ts";
-import { counted, durationText, instant, table } from "../views/table.ts";
+import { costView, knownView, reportText } from "../views/reconciliation.ts";
+import { asText } from "../views/text.ts";
 
 /**
  * Asks both sides as they are now. Standard output has the answer alone; what it costs is said on standard error before
@@ -30,7 +30,7 @@ export function reconcile(program: Command): void {
       const asked = { from, to, flow, by: thisPerson() };
       const reconciled = async (office: Office): Promise<Report> => {
         const cost = await office.reconcileCost(asked);
-        process.stderr.write(inWords(cost));
+        process.stderr.write(`${asText(costView(cost))}\n`);
         return watched(office, cost.requests, () => office.reconcile(asked));
       };
       const report = await ask(file, reconciled, "reconcile");
@@ -51,32 +51,11 @@ export function reconcile(program: Command): void {
 }
 
 /** Exit 0 only when nothing is known to differ but what a person has accepted. */
-function known(found: KnownDifferences): Answer {
-  const { lastAt, differences, accepted } = found;
-  const at = lastAt === null ? "never" : instant(lastAt);
-  const head = `Both sides were last compared: ${at}. ${counted(differences.length, "difference")} known.`;
-  return {
-    data: found,
-    text: [
-      head,
-      ...differences.map(knownInWords),
-      ...(accepted.length === 0 ? [] : ["Accepted by a person, until their values change:"]),
-      ...accepted.map(knownInWords),
-    ].join("\n\n"),
-    exitCode: differences.length === 0 ? exitCodes.ok : exitCodes.runtime,
-  };
-}
-
-function knownInWords(one: KnownDifference): string {
-  const { kind, number, bucket, cause, next, confirmed, since, row } = one;
-  const how = confirmed ? "confirmed by a second run" : "seen once";
-  return [
-    row === null
-      ? `${kind} ${number}: ${bucket}\n  cause: ${cause}\n  next: ${next}`
-      : caseInWords(row, null),
-    `  since: ${instant(since)}, ${how}`,
-  ].join("\n");
-}
+const known = (found: KnownDifferences): Answer => ({
+  data: found,
+  text: asText(knownView(found, "")),
+  exitCode: found.differences.length === 0 ? exitCodes.ok : exitCodes.runtime,
+});
 
 /** Of the requests, whoever makes them: a running daemon, or this process. */
 async function watched(office: Office, requests: number, work: () => Promise<Report>) {
@@ -91,15 +70,7 @@ async function watched(office: Office, requests: number, work: () => Promise<Rep
 }
 
 const textOf = (report: Report, options: Given["options"]): string =>
-  options["csv"] === undefined ? asText(report, table) : asCsv(report);
-
-const inWords = ({ from, to, requests, left, waits }: ReconcileCost): string =>
-  `Reconciling ${from} to ${to} takes about ${counted(requests, "request")} to the platform, and up to three for each ` +
-  `difference; ${left} are left for it this month.\n` +
-  (waits === null
-    ? ""
-    : `${waits.endpoints.join(", ")} calls us and is not here: it waits for the next session, ${durationText(waits.atMostMs)} ` +
-      "at most. fuelbridge status says since when; Ctrl-C ends only this command where a daemon runs.\n");
+  options["csv"] === undefined ? reportText(report) : asCsv(report);
 
 /** The agreement journal includes the other: both stand in one folder. @throws EnvironmentError */
 function writeJournals(report: Report, file: string): string[] {

@@ -1,4 +1,5 @@
 /** Texts that people take for the same one, or cannot tell apart. Pure. */
+import type { Decimal } from "./decimal.ts";
 
 /** As people read it: without case, outer blanks and repeated blanks, whichever way its accents are composed. */
 export const folded = (text: string): string => inPlain(text).toLowerCase();
@@ -80,3 +81,18 @@ export const guarded = (text: string): string => (FORMULA.test(text) ? `'${text}
 /** The text that {@link guarded} was given. */
 export const unguarded = (cell: string): string =>
   cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
+
+/** With two decimals, unless it has more. */
+export const inCents = (amount: Decimal): string =>
+  amount.round(2).equals(amount) ? amount.fixed(2) : amount.plain();
+
+const SIGNS: Readonly<Record<string, string>> = { USD: "$", EUR: "€", GBP: "£" };
+
+/** `$20,712.42`, from digits; a currency without a sign of its own stands behind. */
+export function money(amount: string, currency: string): string {
+  const [, minus = "", whole = "", rest = ""] = /^(-?)(\d+)(.*)$/.exec(amount) ?? [];
+  if (whole === "") return `${amount} ${currency}`;
+  const grouped = `${whole.replace(/\B(?=(?:\d{3})+$)/g, ",")}${rest}`;
+  const sign = SIGNS[currency];
+  return sign === undefined ? `${minus}${grouped} ${currency}` : `${minus}${sign}${grouped}`;
+}

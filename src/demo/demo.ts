@@ -8,7 +8,7 @@ import { relative } from "node:path";
 import { calendarOf } from "../core/time.ts";
 import { isOpen } from "../reconcile/case.ts";
 import type { Report } from "../reconcile/report.ts";
-import { agreementOf } from "../reconcile/text.ts";
+import { agreementOf } from "../views/reconciliation.ts";
 import type { Status } from "../office/answers.ts";
 import { openLog } from "../log.ts";
 import { serveAdmin } from "../office/server.ts";

@@ -65,7 +65,7 @@ test("a drop that is empty for longer than ever is told once, with since when, t
   expect(silence).toMatchObject({ longestMs: 3 * DAY, limitMs: 90 * HOUR });
   const [flow] = STATUS.flows as [(typeof STATUS.flows)[number]];
   const said = statusText({ ...STATUS, flows: [{ ...flow, silence }] });
-  expect(said).toContain(`SILENT orders: Nothing came since ${silence?.since}.`);
+  expect(said).toContain(`Flow orders brings nothing: Nothing came since ${silence?.since}.`);
   expect(said).toContain("between two of the 13 arrivals before was 72 hours.");
   expect(said).toContain("Look whether the program that exports still runs");
 

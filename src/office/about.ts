@@ -1,6 +1,6 @@
 /** What people know a document by: its party, its amount, and one line that says what it is and where it stands. */
 import type { About } from "../core/contract.ts";
-import type { Decimal } from "../core/decimal.ts";
+import { inCents, money } from "../core/text.ts";
 import { type Json, parseExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { type Link, ownId } from "../store/deliveries.ts";
@@ -84,21 +84,6 @@ function rowOf(tables: Engine["tables"], party: string) {
   } catch {
     return null;
   }
-}
-
-/** With two decimals, unless it has more. */
-export const inCents = (amount: Decimal): string =>
-  amount.round(2).equals(amount) ? amount.fixed(2) : amount.plain();
-
-const SIGNS: Readonly<Record<string, string>> = { USD: "$", EUR: "€", GBP: "£" };
-
-/** `$20,712.42`, from digits; a currency without a sign of its own stands behind. */
-export function money(amount: string, currency: string): string {
-  const [, minus = "", whole = "", rest = ""] = /^(-?)(\d+)(.*)$/.exec(amount) ?? [];
-  if (whole === "") return `${amount} ${currency}`;
-  const grouped = `${whole.replace(/\B(?=(?:\d{3})+$)/g, ",")}${rest}`;
-  const sign = SIGNS[currency];
-  return sign === undefined ? `${minus}${grouped} ${currency}` : `${minus}${sign}${grouped}`;
 }
 
 /** What became of a delivery, as people say it. */

@@ -42,7 +42,7 @@ test("what waits for the next call of an endpoint is no trouble; a silence that 
   const silent = await statusWith({ silence: quiet });
   expect(silent).toMatchObject({ healthy: false, stops: [{ breaker: "receiver", scope: "erp" }] });
   expect(silent.keys).toContain("silent erp");
-  expect(silent.text).toContain("SILENT erp: It has not called.");
+  expect(silent.text).toContain("erp does not call: It has not called.");
 
   const amiss = await statusWith({ isAwaited: false });
   expect(amiss).toMatchObject({ healthy: false, stops: [{ breaker: "receiver", scope: "erp" }] });

@@ -8,9 +8,6 @@ import type { Condition } from "../store/journal.ts";
 import type { FlowStatus, Status } from "./answers.ts";
 
 export interface Concern extends Condition {
-  /** In capitals, and whom it is about: `STOPPED`, `doubled platform`. */
-  readonly word: string;
-  readonly what: string;
   /** ISO 8601 UTC; null: nobody knows. */
   readonly since: string | null;
   /** The page of the console that shows more, and what is shown there; null: none does. */
@@ -24,7 +21,7 @@ export type Page =
   | { readonly name: "needs-you"; readonly group: string }
   | { readonly name: "reconciliation" | "match" | "budget" };
 
-type Told = Pick<Concern, "key" | "word" | "what" | "title" | "detail" | "next"> & Partial<Concern>;
+type Told = Pick<Concern, "key" | "title" | "detail" | "next"> & Partial<Concern>;
 
 const concern = (told: Told): Concern => ({
   urgent: false,
@@ -40,8 +37,6 @@ export const concernsOf = (status: Status): Concern[] => [
     // Its day may move; it is the same one.
     concern({
       key: `warning ${endpoint} ${code}`,
-      word: "SOON",
-      what: endpoint,
       title: `${endpoint} will stop unless a person acts`,
       detail: message,
       next,
@@ -51,8 +46,6 @@ export const concernsOf = (status: Status): Concern[] => [
   ...status.matching.large.map(({ key, since, what, party, amount, cause, next }) =>
     concern({
       key: `finding ${key}`,
-      word: "FOUND",
-      what,
       title: `${party}: ${amount} differ in ${what}`,
       since,
       detail: cause,
@@ -74,8 +67,6 @@ const ofStops = ({ stops }: Status): Concern[] =>
     concern({
       key: `stop ${breaker} ${scope}`,
       urgent: true,
-      word: "STOPPED",
-      what: `${breaker} ${scope}`,
       title: `Stopped: ${breaker}, ${scope}`,
       since,
       detail: message,
@@ -96,8 +87,6 @@ function ofBothSides({ reconciliation }: Status): Concern[] {
           concern({
             key: "differences",
             urgent: true,
-            word: "DIFFERENT",
-            what: "both sides",
             title: `Both sides differ in ${counted(confirmed, "record")}`,
             detail: named,
             next: "fuelbridge reconcile --last names each with both values.",
@@ -107,8 +96,6 @@ function ofBothSides({ reconciliation }: Status): Concern[] {
     ...notCompared.map(({ endpoint, kind = "", what = "", why, next }) =>
       concern({
         key: `not compared ${endpoint} ${kind} ${what}`.trim(),
-        word: "NOT COMPARED",
-        what: [kind, what, endpoint].filter((part) => part !== "").join(", "),
         title: `Not compared: ${[kind, what, endpoint].filter((part) => part !== "").join(", ")}`,
         detail: why,
         next,
@@ -117,8 +104,6 @@ function ofBothSides({ reconciliation }: Status): Concern[] {
     ...notWalked.map(({ flow, since, message, next }) =>
       concern({
         key: `not walked ${flow}`,
-        word: "NOT READ ANEW",
-        what: flow,
         title: `${flow}: what was committed late is not known`,
         detail: `${since === null ? "Its feed was never read anew" : `Its feed was last read anew at ${since}`}: ${message}`,
         next,
@@ -136,8 +121,6 @@ const ofFailure = (flow: FlowStatus): Concern[] =>
         concern({
           key: `flow ${flow.name} ${flow.lastError.code}`,
           urgent: true,
-          word: "STOPPED",
-          what: flow.name,
           title: `Flow ${flow.name} is stopped`,
           since: flow.failingSince,
           detail: flow.lastError.message,
@@ -154,8 +137,6 @@ const ofUnread = (flow: FlowStatus): Concern[] =>
       const fate = fateOf({ code, lasts });
       return concern({
         key: `unread ${flow.name} ${code} ${what}`,
-        word: fate.replace(/^(is|was) /, "").toUpperCase(),
-        what: `${flow.name}: ${what}`,
         title: `${flow.name}: ${what} ${fate}`,
         since,
         detail: message,
@@ -182,8 +163,6 @@ const ofSilence = (flow: FlowStatus): Concern[] =>
     : [
         concern({
           key: `silent flow ${flow.name}`,
-          word: "SILENT",
-          what: flow.name,
           title: `Flow ${flow.name} brings nothing`,
           detail: flow.silence.message,
           next: flow.silence.next,
@@ -197,8 +176,6 @@ const ofLate = (flow: FlowStatus): Concern[] =>
     .map(({ code, count, since, message, next }) =>
       concern({
         key: `late ${flow.name} ${code}`,
-        word: "STANDS STILL",
-        what: `${flow.name}: ${counted(count, "document")}`,
         title: `${flow.name}: ${counted(count, "document stands", "documents stand")} still`,
         since,
         detail: message,
@@ -215,8 +192,6 @@ const ofCallers = ({ callers }: Status): Concern[] =>
       : concern({
           key: `silent ${endpoint}`,
           urgent: true,
-          word: "SILENT",
-          what: endpoint,
           title: `${endpoint} does not call`,
           detail: `${silence.message} ${counted(waiting, "document waits", "documents wait")} for it.`,
           next: silence.next,
@@ -230,8 +205,6 @@ const ofQuarantine = ({ quarantine }: Status): Concern[] =>
     .map(({ id, flow, count, since, cause, next }) =>
       concern({
         key: `person ${flow} ${id}`,
-        word: "NEEDS A PERSON",
-        what: flow,
         title: `${flow}: ${counted(count, "document needs", "documents need")} a person`,
         since,
         detail: cause,
@@ -248,8 +221,6 @@ function ofBudget({ requests, flows }: Status): Concern[] {
       concern({
         key: `budget spent ${month}`,
         urgent: true,
-        word: "USED UP",
-        what: month,
         title: `The requests of ${month} are used up`,
         detail: `${used} of ${perMonth} requests to the platform are used.`,
         next: "Work goes on by itself when the month allows it. fuelbridge budget status says what used them.",
@@ -261,8 +232,6 @@ function ofBudget({ requests, flows }: Status): Concern[] {
   return [
     concern({
       key: `budget forecast ${month}`,
-      word: "WILL NOT LAST",
-      what: month,
       title: `The requests of ${month} will not last`,
       detail: `${used} of ${perMonth} are used; as it goes they end at ${at} (${stops} stop then).`,
       next: "fuelbridge budget plan proposes intervals that fit.",

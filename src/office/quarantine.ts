@@ -6,7 +6,8 @@ import type { Kind } from "../core/kinds.ts";
 import { endpointOf, type Engine, type Flow } from "../engine/engine.ts";
 import type { CauseRow, QuarantinedRow } from "../store/queries.ts";
 import type { Store } from "../store/store.ts";
-import { aboutRecord, inCents, partiesOf, partyText, readText, summaryOf } from "./about.ts";
+import { inCents } from "../core/text.ts";
+import { aboutRecord, partiesOf, partyText, readText, summaryOf } from "./about.ts";
 import { OfficeError } from "../core/errors.ts";
 import { type Action, remedyOf } from "./remedies.ts";
 

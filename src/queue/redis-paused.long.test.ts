@@ -30,7 +30,7 @@ describe.skipIf(!isThere("redis-server"))("Redis stands still for 30 s", () => {
     await daemon.said('"stopped"');
     const { out } = await site.command("status");
     expect(out).toContain("needs attention");
-    expect(out).toMatch(/^STOPPED receiver platform since .*: Redis at \S+ cannot be reached /m);
+    expect(out).toMatch(/^Stopped: receiver, platform since .*: Redis at \S+ cannot be reached /m);
     expect(out).toContain("work goes on by itself");
     // Those that were under way to the platform are written; no other one can be.
     const written = await site.world.writes();

@@ -9,7 +9,7 @@ import { agreeing, type Case, type StoredState } from "./case.ts";
 import { match } from "./match.ts";
 import { type Asked, reconcile, type Report } from "./report.ts";
 import type { CaseRow } from "./rows.ts";
-import { agreementOf } from "./text.ts";
+import { agreementOf } from "../views/reconciliation.ts";
 
 const open = (ground: Ground, more: Partial<Asked> = {}): readonly CaseRow[] =>
   told(ground, more).cases.filter(({ bucket }) => !agreeing.has(bucket));

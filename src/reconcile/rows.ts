@@ -286,7 +286,7 @@ export interface LedgerRow {
 }
 
 /** Days past the due date: not yet due, 1 to 30, 31 to 60, 61 to 90, older. */
-export const ages = ["current", "30", "60", "90", "older"] as const;
+const ages = ["current", "30", "60", "90", "older"] as const;
 type Age = (typeof ages)[number];
 
 export interface Balance {
@@ -301,7 +301,7 @@ export interface Balance {
   readonly ledger: string | null;
 }
 
-interface Aging extends Readonly<Record<Age, string>> {
+export interface Aging extends Readonly<Record<Age, string>> {
   readonly total: string;
 }
 

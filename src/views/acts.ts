@@ -1,30 +1,67 @@
-/** What people do about flows and stops, and what they are told then: the commands and the console's forms are made of it. */
-import type { Person } from "../office/asked.ts";
+/**
+ * What people do, and what they are told then: one table, of which the commands (cli/asking.ts), the console's routes
+ * (web/routes.ts) and its forms are made.
+ */
+import { BACKFILL_SHARE, type Editing, type Person } from "../office/asked.ts";
+import { OfficeError } from "../office/answers.ts";
 import type { Office } from "../office/questions.ts";
-import { counted } from "./table.ts";
+import { backfillCostText } from "./backfills.ts";
+import { type Inline, plural, say } from "./blocks.ts";
 
 export interface Act {
-  /** The command with its arguments, of which the console's form has the first in its address. */
-  readonly usage: string;
+  /** The command with its arguments; null: the console alone has it. */
+  readonly usage: string | null;
   readonly about: string;
-  /** Of the console's form, where operators alone send it. */
-  readonly path: string;
-  /** What the reason says. `optional`: on the command line it may be left out. */
-  readonly reason: { readonly says: string; readonly optional?: true };
-  readonly work: (
-    office: Office,
-    named: readonly [name: string, what: string],
-    person: Person,
-  ) => Promise<{ readonly data: unknown; readonly told: string }>;
+  /** Of the command, beside the reason and who gives it. */
+  readonly options?: readonly (readonly [flags: string, description: string])[];
+  /** What the reason says. `usual`: taken where the command is given none. Null: it has none, for it is said otherwise. */
+  readonly reason: { readonly says: string; readonly usual?: string } | null;
+  readonly form: Form;
+  /** `given`: arguments and options of the command, or the values of the form and its address, by their names. */
+  readonly work: (office: Office, given: Given, person: Person) => Promise<Done>;
 }
+
+export interface Form {
+  /** `/flows/:flow/pause` */
+  readonly path: string;
+  readonly role: "accountant" | "operator";
+  readonly button: string;
+  /** What is asked for: a reason, unless it is said otherwise; and what it could be. */
+  readonly label?: string;
+  readonly hint?: string;
+}
+
+export type Given = Readonly<Record<string, string | undefined>>;
+
+export interface Done {
+  readonly data: unknown;
+  readonly told: Inline;
+}
+
+const UNEXPLAINED = "on the command line, without a reason";
+const SELECTOR = "a group's id, a delivery's number in the list, or all";
+
+const ofFlow = (path: string, button: string, hint?: string): Form => ({
+  path: `/flows/:flow/${path}`,
+  role: "operator",
+  button,
+  ...(hint === undefined ? {} : { hint }),
+});
+
+const ofGroup = (path: string, button: string, hint?: string): Form => ({
+  path: `/needs-you/:group/${path}`,
+  role: "accountant",
+  button,
+  ...(hint === undefined ? {} : { hint }),
+});
 
 export const acts = {
   now: {
     usage: "now <flow>",
     about: "have the running daemon look at a flow at once; all for every flow",
-    path: "/flows/:flow/now",
-    reason: { says: "why; it is kept", optional: true },
-    work: async (office, [flow], person) => {
+    reason: { says: "why; it is kept", usual: UNEXPLAINED },
+    form: ofFlow("now", "Look now"),
+    work: async (office, { flow = "" }, person) => {
       const data = await office.runNow(flow, person);
       return { data, told: `Looking now: ${data.flows.join(", ")}.` };
     },
@@ -32,9 +69,14 @@ export const acts = {
   release: {
     usage: "release <stop>",
     about: "clear a stop whose cause is gone (status shows stops)",
-    path: "/stops/:stop/release",
-    reason: { says: "why; it is kept", optional: true },
-    work: async (office, [stop], { by, note }) => {
+    reason: { says: "why; it is kept", usual: UNEXPLAINED },
+    form: {
+      path: "/stops/:stop/release",
+      role: "operator",
+      button: "The cause is gone: go on",
+      hint: "What was done about it?",
+    },
+    work: async (office, { stop = "" }, { by, note }) => {
       const data = await office.release(stop, by, note);
       return { data, told: `Released: ${data.released}. Work goes on.` };
     },
@@ -42,10 +84,10 @@ export const acts = {
   pause: {
     usage: "pause <flow>",
     about: "have a flow read and send nothing until it is resumed",
-    path: "/flows/:flow/pause",
     reason: { says: "why; it is kept in the audit" },
-    work: async (office, [name], person) => {
-      const data = await office.pause(name, person);
+    form: ofFlow("pause", "Pause"),
+    work: async (office, { flow = "" }, person) => {
+      const data = await office.pause(flow, person);
       const told = `${data.flow} is paused: it reads and sends nothing until somebody lets it go on.`;
       return { data, told };
     },
@@ -53,40 +95,193 @@ export const acts = {
   resume: {
     usage: "resume <flow>",
     about: "let a paused flow go on",
-    path: "/flows/:flow/resume",
     reason: { says: "why; it is kept in the audit" },
-    work: async (office, [name], person) => {
-      const data = await office.goOn(name, person);
+    form: ofFlow("resume", "Go on"),
+    work: async (office, { flow = "" }, person) => {
+      const data = await office.goOn(flow, person);
       return { data, told: `${data.flow} goes on.` };
     },
   },
   accept: {
     usage: "accept <flow> [number]",
     about: "say that a held list is right, or that what differs in one number may stay so",
-    path: "/flows/:flow/accept",
     reason: { says: "how that is known; it is kept in the audit" },
-    work: async (office, [name, number], person) => {
-      const data = await office.accept(name, number, person);
-      if (number !== "")
-        return {
-          data,
-          told: `${number} of ${data.flow} may stay as it is; it is told again when its values change.`,
-        };
+    form: ofFlow("accept", "The list is right", "How is that known?"),
+    work: async (office, { flow = "", number = "" }, person) => {
+      const data = await office.accept(flow, number, person);
+      if (number !== "") {
+        const told = `${number} of ${data.flow} may stay as it is; it is told again when its values change.`;
+        return { data, told };
+      }
       const what =
         data.told === null
           ? "it is taken at the next look"
-          : `${counted(data.told, "document")} that it lacks: fuelbridge quarantine list`;
-      return { data, told: `The list of ${data.flow} is accepted; ${what}.` };
+          : say`${plural(data.told, "document")} that it lacks: fuelbridge quarantine list`;
+      return { data, told: say`The list of ${data.flow} is accepted; ${what}.` };
     },
   },
   settle: {
     usage: "settle <flow> <file>",
     about: "say that a file which was refused, or cut short, is seen to",
-    path: "/flows/:flow/settle",
     reason: { says: "what was done about it; it is kept in the audit" },
-    work: async (office, [name, what], person) => {
-      const data = await office.settleUnread(name, what, person);
+    form: ofFlow("settle", "It is seen to", "What was done about it?"),
+    work: async (office, { flow = "", file = "" }, person) => {
+      const data = await office.settleUnread(flow, file, person);
       return { data, told: `${data.what} of ${data.flow} is settled.` };
     },
   },
+  backfill: {
+    usage: null,
+    about: "read a past period anew",
+    reason: { says: "why; it is kept in the audit" },
+    form: ofFlow("backfill", "Read the period"),
+    work: async (office, { flow = "", from = "", to = "", share }, person) => {
+      const asked = { flow, from, to, share: Number(share ?? BACKFILL_SHARE), ...person };
+      const data = await office.backfillBegin(asked);
+      return { data, told: backfillCostText(asked, data) };
+    },
+  },
+  retry: {
+    usage: "quarantine retry <selector>",
+    about: `map and deliver again: ${SELECTOR}`,
+    options: [["--anyway", "also what a retry does not help: after an update of fuelbridge"]],
+    reason: { says: "why; it is kept", usual: UNEXPLAINED },
+    form: ofGroup("retry", "Retry", "What has changed?"),
+    work: async (office, given, person) => {
+      const flows = await flowsOf(office, given);
+      const data = await office.retry(
+        given["selector"] ?? "",
+        given["anyway"] !== undefined,
+        person,
+      );
+      const rest =
+        data.left > 0 &&
+        say` ${plural(data.left, "document stays", "documents stay")} in quarantine: a retry does not help.`;
+      return { data, told: [await triedAgain(office, data.retried, flows), rest] };
+    },
+  },
+  resolve: {
+    usage: "quarantine resolve <selector>",
+    about: `settled by hand: ${SELECTOR}`,
+    options: [
+      ["--receiver-id <id>", "where it was found at the receiver: both sides are linked"],
+      ["--amount <amount>", "what it comes to there, where that is another amount"],
+    ],
+    reason: { says: "how it was settled; it is kept" },
+    form: ofGroup("resolve", "Close", "How was it settled?"),
+    work: resolved,
+  },
+  link: {
+    usage: null,
+    about: "found at the receiver",
+    reason: { says: "where it was seen" },
+    form: ofGroup("link", "It is there", "Where did you see it?"),
+    work: resolved,
+  },
+  edit: {
+    usage: "quarantine edit <selector> <correction>",
+    about: "correct a field of one document, FIELD=VALUE, beside what was received",
+    reason: { says: "why; it is kept" },
+    form: ofGroup("edit", "Correct and try again", "How do you know?"),
+    work: async (office, given, person) => {
+      const { selector = "", correction, field = "", value = "" } = given;
+      const editing =
+        correction === undefined ? { field: field.trim(), value } : editingOf(correction);
+      const data = await office.edit(selector, editing, person);
+      const told = `${data.field} is "${data.value}" now; it was "${data.was}". What was received stays as it is.`;
+      if (data.still !== null)
+        return { data, told: `${told}\nIt cannot go out yet: ${data.still}` };
+      if (correction !== undefined)
+        return {
+          data,
+          told: `${told}\nTo map and deliver it: fuelbridge quarantine retry ${data.delivery}`,
+        };
+      await office.retry(data.delivery, false, person);
+      return { data, told: [told, " ", await triedAgain(office, 1, await flowsOf(office, given))] };
+    },
+  },
+  assign: {
+    usage: "quarantine assign <selector>",
+    about: `who sees to it: ${SELECTOR}`,
+    options: [["--to <name>", "who; left out: nobody any more"]],
+    reason: { says: "why; it is kept", usual: "assigned" },
+    form: ofGroup("assign", "Assign"),
+    work: async (office, { selector = "", to = "" }, person) => {
+      const name = to.trim();
+      const data = await office.assign(selector, { to: name === "" ? null : name, ...person });
+      const many = plural(data.assigned, "document is", "documents are");
+      return { data, told: say`${many} ${name === "" ? "nobody's" : `${name}'s`} now.` };
+    },
+  },
+  note: {
+    usage: "quarantine note <selector> <text>",
+    about: `write what you know: ${SELECTOR}`,
+    reason: null,
+    form: { ...ofGroup("note", "Add the note", "What do you know?"), label: "Note" },
+    work: async (office, { selector = "", text }, { by, note }) => {
+      const data = await office.remark(selector, { by, note: text ?? note });
+      return { data, told: say`Noted on ${plural(data.noted, "document")}.` };
+    },
+  },
 } as const satisfies Readonly<Record<string, Act>>;
+
+async function resolved(office: Office, given: Given, person: Person): Promise<Done> {
+  const { selector = "", receiverId = "", amount = "" } = given;
+  const data = await office.resolve(selector, {
+    ...person,
+    ...(receiverId.trim() === "" ? {} : { receiverId: receiverId.trim() }),
+    ...(amount.trim() === "" ? {} : { amount: amount.trim() }),
+  });
+  return {
+    data,
+    told:
+      receiverId === ""
+        ? say`${plural(data.resolved, "document")} closed.`
+        : "Both sides are linked.",
+  };
+}
+
+/** @throws OfficeError when there is no field before the first `=` */
+function editingOf(correction: string): Editing {
+  const at = correction.indexOf("=");
+  if (at > 0) return { field: correction.slice(0, at).trim(), value: correction.slice(at + 1) };
+  throw new OfficeError(
+    `"${correction}" names no field with its value.`,
+    `Write it as FIELD=VALUE, for example lines.1.product=ULSD: fuelbridge quarantine edit 17 lines.1.product=ULSD --note "the terminal's code"`,
+  );
+}
+
+/** The flows that documents in quarantine are of, so far as their group is named. */
+async function flowsOf(office: Office, { selector, group }: Given): Promise<string[]> {
+  const groups = await office.quarantine();
+  return groups
+    .filter(({ id }) => selector === "all" || id === selector || id === group)
+    .map(({ flow }) => flow);
+}
+
+/** From so many on it takes long enough to be asked about. A round is 200 (engine/daemon.ts). */
+export const MANY = 200;
+
+export const ROUNDS =
+  "They go out in rounds, within the requests of each minute; newer documents of the flow wait behind them.";
+
+/** What becomes of documents that are tried again, as things stand. `flows`: theirs. */
+export async function triedAgain(
+  office: Office,
+  count: number,
+  flows: readonly string[],
+): Promise<Inline> {
+  const { daemon, flows: all, stops } = await office.status();
+  const tried = say`${plural(count, "document")} will be tried again`;
+  const paused = all
+    .filter(({ name, state }) => flows.includes(name) && state === "paused")
+    .map(({ name }) => name);
+  if (paused.length > 0)
+    return say`${tried} once somebody lets ${paused.join(" and ")} go on: it is paused.`;
+  if (daemon === null) return say`${tried} by the daemon once it runs, or by fuelbridge once.`;
+  if (stops.length > 0)
+    return say`${tried} once nothing is stopped that they need; fuelbridge status and Today say what is.`;
+  return count < MANY
+    ? say`${tried} now.`
+    : say`${tried}, the oldest first. ${ROUNDS} Today says how many are on the way.`;
+}

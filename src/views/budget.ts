@@ -1,32 +1,94 @@
-/** The month's requests, for a terminal. */
+/** The month's requests: what they went to, and how long they last. */
 import type { Forecast } from "../core/budget.ts";
 import type { MonthStatus } from "../office/answers.ts";
-import { counted, instant, table } from "./table.ts";
+import {
+  type Blocks,
+  each,
+  type Inline,
+  line,
+  notice,
+  plural,
+  say,
+  section,
+  strong,
+  table,
+} from "./blocks.ts";
+import { counted, instant } from "./table.ts";
 
-export function budgetText(month: MonthStatus): string {
-  const { minute, forecast, lists } = month;
+export const PURPOSES: Readonly<Record<string, string>> = {
+  poll: "Looking for what is new",
+  detail: "Reading details",
+  write: "Writing",
+  "read-back": "Looking whether a write arrived",
+  check: "Checks by people",
+  audit: "Comparing both sides",
+  backfill: "Reading past periods again",
+  lost: "Not known: a process was killed",
+};
+
+/** `swatch`: the colour of a purpose in the picture of the page. */
+export function budgetView(
+  month: MonthStatus,
+  swatch: (purpose: string) => Inline = () => null,
+): Blocks {
+  const { used, perMonth, minute, forecast, lists, purposes, polls } = month;
   return [
-    `${month.used} of ${counted(month.perMonth, "request")} are used in ${month.month} (UTC).`,
-    `If it goes on like this, the month comes to ${counted(forecast.expected, "request")}.`,
-    stretchText(forecast),
-    ...lists.filter(({ slowing }) => slowing > 1).map(listText),
-    minute === null
-      ? "The daemon does not run."
-      : `${minute.used} of ${minute.limit} requests of the minute are used${minute.opensInMs > 0 ? `; the next one goes in ${Math.ceil(minute.opensInMs / 1_000)} s` : ""}.`,
-    "",
-    table(
-      ["FOR", "USED", "RESERVED", "LEFT"],
-      month.purposes
-        .filter(({ purpose, used }) => purpose !== "lost" || used > 0)
-        .map(({ purpose, used, reserve, left }) => [
-          purpose,
-          String(used),
-          String(reserve),
-          String(left),
-        ]),
+    notice(
+      used >= perMonth ? "bad" : forecast.runsOut === null ? "good" : "wait",
+      line(
+        strong(say`${used} of ${plural(perMonth, "request")} are used in ${month.month} (UTC).`),
+      ),
+      line(
+        used >= perMonth
+          ? "Nothing is read from the platform or written to it until the month is over (UTC)."
+          : say`If it goes on like this, the month comes to ${plural(forecast.expected, "request")}.`,
+      ),
+      line(stretchText(forecast)),
+      lists.filter(({ slowing }) => slowing > 1).map((one) => line(listText(one))),
+      line(
+        minute === null
+          ? "The daemon does not run."
+          : say`${minute.used} of ${minute.limit} requests of the minute are used`,
+        minute !== null && minute.opensInMs > 0
+          ? `; the next one goes in ${Math.ceil(minute.opensInMs / 1_000)} s.`
+          : minute !== null && ".",
+      ),
     ),
-  ].join("\n");
+    section(
+      null,
+      table(
+        "What the requests went to",
+        purposes.filter(({ purpose, used }) => purpose !== "lost" || used > 0),
+        [
+          ["For", ({ purpose }) => each([swatch(purpose), " ", PURPOSES[purpose]], purpose)],
+          ["Used", (one) => one.used],
+          ["Reserved", ({ reserve }) => reserve],
+          ["Left", ({ left }) => left],
+        ],
+      ),
+    ),
+    section(
+      "What flows cost",
+      table(
+        "Flows that read from the platform",
+        polls,
+        [
+          ["Flow", ({ flow }) => flow],
+          ["Each look", ({ perLook }) => perLook],
+          ["A month, at least", (one) => one.perMonth],
+          ["How often", ({ times }) => (times <= 1 ? "as configured" : apart(times))],
+        ],
+        "No flow reads from the platform.",
+      ),
+      line(
+        "Requests. Each page of 100 records that are new costs one more. A flow that writes to the platform costs about ",
+        "two for each document: one looks for it, one sends it. Reading and writing the ERP costs none.",
+      ),
+    ),
+  ];
 }
+
+const apart = (times: number): string => `${factor(times)} times as far apart as configured`;
 
 /** How far apart polls are, and whether the month suffices: the one sentence about both. */
 export function stretchText(forecast: Pick<Forecast, "stretch" | "runsOut" | "backlog">): string {
@@ -40,17 +102,17 @@ export function stretchText(forecast: Pick<Forecast, "stretch" | "runsOut" | "ba
 }
 
 function paceText({ stretch, runsOut }: Pick<Forecast, "stretch" | "runsOut">): string {
-  const apart = stretch > 1 ? `${factor(stretch)} times as far apart as configured` : AS_CONFIGURED;
+  const distance = stretch > 1 ? apart(stretch) : AS_CONFIGURED;
   if (runsOut === null)
     return stretch > 1
-      ? `Polls are ${apart}, so that the month suffices.`
-      : `Polls are ${apart}, and the month suffices.`;
+      ? `Polls are ${distance}, so that the month suffices.`
+      : `Polls are ${distance}, and the month suffices.`;
   const at = instant(runsOut.at);
   const rest =
     runsOut.stops === "polls"
       ? `polls pause from ${at} until it turns, and the rest is kept for writes`
       : `nothing is sent from ${at} until it turns`;
-  return `Polls are ${apart}, and the month does not suffice: ${rest}. See fuelbridge budget plan.`;
+  return `Polls are ${distance}, and the month does not suffice: ${rest}. See fuelbridge budget plan.`;
 }
 
 const AS_CONFIGURED = "as far apart as configured";

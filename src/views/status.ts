@@ -1,125 +1,191 @@
-/** How things stand, for a terminal. */
-import type { ReasonCode } from "../engine/schedule.ts";
-import type { Caller, FlowStatus, QuarantineGroup, Status } from "../office/answers.ts";
-import { type Concern, concernsOf } from "../office/concerns.ts";
-import { stretchText } from "./budget.ts";
-import { age, counted, durationText, instant, table } from "./table.ts";
-
 /** For a person who asks each morning: is anything wrong, what waits, and what is to be done? */
-export function statusText(status: Status): string {
-  const { daemon, requests } = status;
-  return [
-    `${status.company} (${status.environment}): ${headline(status)}`,
-    daemon === null
-      ? "The daemon does not run, so nothing is read or sent. Start it with fuelbridge run."
-      : `${daemon.command === undefined ? "The daemon runs" : `"fuelbridge ${daemon.command}" works`} since ${instant(daemon.startedAt)} (process ${daemon.pid}).`,
-    step(status),
-    ...clock(status),
-    ...month(requests),
-    size(status),
-    "",
-    flows(status),
-    ...concernsOf(status).filter(isSaidHere).flatMap(concernText),
-    ...errors(status),
-    ...expected(status.flows),
-    ...status.callers.flatMap(called),
-    ...waits(status.flows),
-    ...agreement(status),
-    ...quarantine(status),
-  ].join("\n");
-}
+import type { ReasonCode } from "../engine/schedule.ts";
+import type { Caller, FlowStatus, Status } from "../office/answers.ts";
+import { type Concern, concernsOf, type Page } from "../office/concerns.ts";
+import {
+  address,
+  ago,
+  at,
+  type Blocks,
+  each,
+  entry,
+  heading,
+  type Inline,
+  line,
+  link,
+  mark,
+  money,
+  notice,
+  onPage,
+  onTerminal,
+  paragraph,
+  plural,
+  say,
+  section,
+  segment,
+  sentence,
+  strong,
+  table,
+  untilDue,
+} from "./blocks.ts";
+import { stretchText } from "./budget.ts";
+import { documentsIn, groupsTable, parted } from "./quarantine.ts";
+import { durationText } from "./table.ts";
+import { asText } from "./text.ts";
 
-function size({ store: { bytes, freeBytes } }: Status): string {
-  const free = freeBytes < MB ? "" : `, of which ${inMegabytes(freeBytes)} are free`;
-  return `The store has ${inMegabytes(bytes)}${free}.`;
-}
+export const statusText = (status: Status): string =>
+  asText([verdictView(status), flowsView(status), monthView(status), agreementView(status, "")]);
 
-const MB = 1024 * 1024;
-const inMegabytes = (bytes: number): string => `${(bytes / MB).toFixed(1)} MB`;
+/** Things that a person would act on. */
+export const thingsIn = (status: Status): number =>
+  concernsOf(status).length + (status.daemon === null ? 1 : 0);
 
-/** What has a heading or a table of its own below: failures that befell many flows, differences, the quarantine, the month. */
-const isSaidHere = ({ key }: Concern): boolean =>
-  !/^(?:flow|differences|person|budget)\b/.test(key);
-
-const concernText = ({ word, what, since, detail, next, also }: Concern): string[] => [
-  "",
-  `${word} ${what}${since === null ? "" : ` since ${instant(since)}`}: ${detail}`,
-  `  ${next}`,
-  ...also.map((line) => `  ${line}`),
-];
-
-/** What has not gone on for too long, and nobody is alarmed by; what is told as a stop or a pause is not told twice. */
-const expected = (flows: readonly Pick<FlowStatus, "name" | "late">[]): string[] =>
-  flows.flatMap(({ name, late }) =>
-    late
-      .filter((one) => one.expected && one.code !== "stopped" && one.code !== "paused")
-      .flatMap(({ code, count, since, message, next }) => [
-        "",
-        `WAITING ${name}: ${counted(count, "document")} since ${instant(since)} (${code}): ${message}`,
-        `  ${next}`,
-      ]),
+/** Is anything wrong? In one glance, and in words when nothing is. */
+export function verdictView(status: Status): Blocks {
+  const { daemon, flows, company, environment } = status;
+  const things = thingsIn(status);
+  const held = flows.filter(isHeld);
+  return notice(
+    things > 0 ? "bad" : held.length > 0 ? "wait" : "good",
+    onTerminal(line(`${company} (${environment}): ${headline(status)}`)),
+    onPage(
+      heading(
+        things > 0
+          ? say`${plural(things, "thing")} to look at`
+          : held.length === 0
+            ? "Nothing is wrong"
+            : say`Nothing is wrong, but ${plural(held.length, "flow stands", "flows stand")} still`,
+      ),
+    ),
+    line(
+      daemon === null
+        ? "The daemon does not run, so nothing is read or sent. Start it with fuelbridge run."
+        : say`${daemon.command === undefined ? "The daemon runs" : `"fuelbridge ${daemon.command}" works`} since ${at(daemon.startedAt)} (process ${String(daemon.pid)}).`,
+    ),
+    line(stepText(status)),
+    clockView(status),
+    line(sizeText(status)),
+    concernsView(status),
+    section(null, groupsIn(status)),
+    held.map((flow) => line(heldText(flow))),
+    things === 0 && held.length === 0 && onPage(line("You do not have to do anything.")),
   );
-
-/** What a person has to do first; what clears by itself is counted. */
-function quarantine({ quarantine: groups }: Status): string[] {
-  const [clearing, own] = [true, false].map((clears) =>
-    groups.filter(({ helps }) => helps.includes("wait") === clears),
-  ) as [QuarantineGroup[], QuarantineGroup[]];
-  const rest = own.slice(GROUPS_SHOWN);
-  return [
-    ...(own.length === 0
-      ? []
-      : [
-          "",
-          `${counted(countOf(own), "document")} in quarantine need${countOf(own) === 1 ? "s" : ""} a person:`,
-          table(
-            ["GROUP", "FLOW", "COUNT", "AGE", "CAUSE"],
-            own
-              .slice(0, GROUPS_SHOWN)
-              .map(({ id, flow, count, ageMs, cause }) => [
-                id,
-                flow,
-                `${count}`,
-                age(ageMs),
-                cause,
-              ]),
-          ),
-          ...(rest.length === 0 ? [] : [`and ${counted(rest.length, "more group")}`]),
-          "Each with its documents and what to do: fuelbridge quarantine show GROUP",
-        ]),
-    ...(clearing.length === 0
-      ? []
-      : [
-          "",
-          `${counted(countOf(clearing), "document")} in quarantine wait${countOf(clearing) === 1 ? "s" : ""} for something else, and clear by themselves: fuelbridge quarantine list`,
-        ]),
-  ];
 }
-
-const GROUPS_SHOWN = 5;
-
-const countOf = (groups: readonly QuarantineGroup[]): number =>
-  groups.reduce((sum, { count }) => sum + count, 0);
 
 function headline({ healthy, daemon }: Status): string {
   if (!healthy) return "needs attention";
   return daemon === null ? "nothing is wrong, but nothing runs" : "all is well";
 }
 
+/** What a person would act on beside the quarantine. What befell many alike is said once. */
+function concernsView(status: Status): Blocks {
+  const concerns = concernsOf(status).filter(({ page }) => page?.name !== "needs-you");
+  const alike = Map.groupBy(concerns, ({ detail, next, also }) =>
+    [detail, next, ...also].join("\n"),
+  );
+  return [...alike.values()].map((those) => {
+    const [{ since, detail, next, also, page }] = those as [Concern];
+    const titles = those.slice(0, NAMED).map(({ title }) => title);
+    return section(
+      null,
+      entry(
+        [
+          strong([titles.join(", "), others(those.length - NAMED)]),
+          since !== null && say` since ${at(since)}`,
+          `: ${sentence(detail)}`,
+        ],
+        next,
+        ...also.map((one) => each(null, one)),
+        page !== null && each(toPage(page), null),
+      ),
+    );
+  });
+}
+
+function toPage(page: Page): Inline {
+  switch (page.name) {
+    case "flows":
+      return page.flow === null ? link("/flows", "Flows") : toFlow(page.flow, "Flows");
+    case "budget":
+      return link("/budget", "Budget");
+    case "reconciliation":
+      return link("/reconciliation", "Reconciliation");
+    case "match":
+      return link("/match", "Match");
+    case "needs-you":
+      return null;
+  }
+}
+
+/** Where a flow stands on the page Flows. */
+export const flowAnchor = (name: string): string => `flow-${segment(name)}`;
+const toFlow = (name: string, text: string): Inline => link(`/flows#${flowAnchor(name)}`, text);
+
+const NAMED = 4;
+
+const others = (count: number): Inline => count > 0 && say` and ${plural(count, "other")}`;
+
+/** What a person has to do first; what clears by itself is counted. */
+function groupsIn({ quarantine }: Status): Blocks {
+  const [own, clearing] = parted(quarantine);
+  const rest = own.length - GROUPS_SHOWN;
+  const documents = documentsIn(own);
+  const waiting = documentsIn(clearing);
+  return [
+    own.length > 0 && [
+      line(
+        plural(documents, "document"),
+        ` in quarantine ${documents === 1 ? "needs" : "need"} a person:`,
+      ),
+      groupsTable(own.slice(0, GROUPS_SHOWN)),
+      rest > 0 && line(say`and ${plural(rest, "more group")}`),
+      line(
+        each(
+          link("/needs-you", "All of them"),
+          "Each with its documents and what to do: fuelbridge quarantine show GROUP",
+        ),
+      ),
+    ],
+    clearing.length > 0 &&
+      paragraph(
+        plural(waiting, "document"),
+        ` in quarantine ${waiting === 1 ? "waits" : "wait"} for something else, and clear by themselves`,
+        each(".", ": fuelbridge quarantine list"),
+      ),
+  ];
+}
+
+const GROUPS_SHOWN = 5;
+
+/** It does nothing, and nobody has to mend it: somebody paused it, or the month's requests are kept for writes. */
+const isHeld = ({ state }: FlowStatus): boolean => state === "paused" || state === "paused: budget";
+
+const heldText = ({ name, state, pending }: FlowStatus): Inline =>
+  state === "paused"
+    ? [
+        strong(name),
+        " is paused: it reads and sends nothing until somebody lets it go on. ",
+        pending > 0 && say`${plural(pending, "document waits", "documents wait")} in it. `,
+        each(toFlow(name, "Flows"), null),
+      ]
+    : [
+        strong(name),
+        " waits: what is left of the month's requests is kept for writes. ",
+        each(link("/budget", "Budget"), null),
+      ];
+
 /** What each of the reasons means is told below, under its own heading. */
-function step({ outOfStep }: Status): string {
+function stepText({ outOfStep }: Status): Inline {
   if (outOfStep.length === 0) return "In step, as of the last look of each flow.";
   const groups = Map.groupBy(outOfStep, ({ code }) => code);
-  const said = [...groups].map(([code, alike]) => {
+  const said = [...groups].map(([code, alike]): Inline => {
     const flows = alike.flatMap(({ flow, count }) =>
       flow === null ? [] : [count === null ? flow : `${flow} (${count})`],
     );
-    const shown = flows.slice(0, NAMED).join(", ");
-    const others = flows.length - NAMED;
     if (flows.length === 0) return WORDS[code];
-    return `${WORDS[code]}: ${shown}${others > 0 ? ` and ${counted(others, "other flow")}` : ""}`;
+    return [`${WORDS[code]}: ${flows.slice(0, NAMED).join(", ")}`, others(flows.length - NAMED)];
   });
-  return `Not in step. ${said.join("; ")}.`;
+  return ["Not in step. ", said.map((one, index) => [index > 0 && "; ", one]), "."];
 }
 
 const WORDS: Readonly<Record<ReasonCode, string>> = {
@@ -131,136 +197,195 @@ const WORDS: Readonly<Record<ReasonCode, string>> = {
   waits: "waiting for payments",
 };
 
-function clock({ clockJump }: Status): string[] {
-  if (clockJump === null) return [];
-  const { at, byMs } = clockJump;
+function clockView({ clockJump }: Status): Blocks {
+  if (clockJump === null) return null;
+  const { at: when, byMs } = clockJump;
   const by = durationText(Math.max(Math.round(Math.abs(byMs) / 1_000), 1) * 1_000);
-  return [
-    `The clock of this machine was set ${byMs < 0 ? "back" : "forward"} by ${by} (seen at ${instant(at)}): due times were set by it anew. If that was not you, check its time service.`,
-  ];
-}
-
-function month({ month, used, perMonth, forecast }: Status["requests"]): string[] {
-  const all = `${used} of ${counted(perMonth, "request")} to the platform are used in ${month}.`;
-  if (used >= perMonth)
-    return [all, "Nothing is sent before the month turns, or platform.budget.perMonth is raised."];
-  const isUsual = forecast.stretch <= 1 && forecast.runsOut === null;
-  return isUsual ? [all] : [all, stretchText(forecast)];
-}
-
-function flows({ flows, daemon }: Status): string {
-  const isLooking = daemon !== null && daemon.command === undefined;
-  const rows = flows.map((flow) => [
-    flow.name,
-    flow.state,
-    instant(isLooking && !LOOKLESS.has(flow.state) ? flow.nextDueAt : null),
-    String(flow.received),
-    String(flow.delivered),
-    String(flow.pending),
-    String(flow.quarantined),
-    String(closed(flow)),
-  ]);
-  if (rows.length === 0) return "No flow is configured: nothing is kept in step.";
-  const header = ["FLOW", "STATE", "NEXT LOOK", "RECEIVED", "DELIVERED", "PENDING", "QUARANTINED"];
-  const all = table([...header, "CLOSED"], rows);
-  return flows.some((flow) => closed(flow) > 0) ? `${all}\n\n${CLOSED}` : all;
-}
-
-/** What both sides agree on, since when and in money; and what they do not. */
-function agreement({ flows, reconciliation }: Status): string[] {
-  const { lastAt, trouble, nextDueAt, everyNights, wantsShare, differences, waits } =
-    reconciliation;
-  const agreed = flows.flatMap(({ name, agreed }) =>
-    agreed === null
-      ? []
-      : [[name, instant(agreed.at), String(agreed.documents), agreed.amount ?? "-"]],
+  return line(
+    `The clock of this machine was set ${byMs < 0 ? "back" : "forward"} by ${by} (seen at `,
+    at(when),
+    "): due times were set by it anew. If that was not you, check its time service.",
   );
-  const next = nextDueAt === null ? "" : ` The next time is ${instant(nextDueAt)}.`;
+}
+
+const MB = 1024 * 1024;
+const inMegabytes = (bytes: number): string => `${(bytes / MB).toFixed(1)} MB`;
+
+function sizeText({ store: { bytes, freeBytes } }: Status): string {
+  const free = freeBytes < MB ? "" : `, of which ${inMegabytes(freeBytes)} are free`;
+  return `The store has ${inMegabytes(bytes)}${free}.`;
+}
+
+/** The flows, and what waits in them or for them and nobody is alarmed by. */
+export function flowsView(status: Status): Blocks {
+  const { flows, daemon, callers } = status;
+  const isLooking = daemon !== null && daemon.command === undefined;
+  const looksAt = ({ state, nextDueAt }: FlowStatus): string | null =>
+    isLooking && !LOOKLESS.has(state) ? nextDueAt : null;
   return [
-    "",
-    lastAt === null
-      ? `Both sides were never compared: fuelbridge reconcile.${next}`
-      : `Both sides were last compared ${instant(lastAt)}.${next}`,
-    ...(trouble === null ? [] : [`The last comparison ended without an answer: ${trouble}`]),
-    ...(waits === null
-      ? []
-      : [
-          `A comparison waits for "${waits.endpoint}" since ${instant(waits.since)}, until ${instant(waits.until)} at most: ${waits.message}`,
-          `  ${waits.next}`,
-        ]),
-    ...(everyNights === 1
-      ? []
-      : [`It is done every ${everyNights} nights, to keep within its share of the month.`]),
-    ...(wantsShare === null
-      ? []
-      : [`platform.budget.share.audit: ${wantsShare} would do for a comparison a week.`]),
-    ...(differences.confirmed + differences.seen === 0
-      ? []
-      : [
-          `${counted(differences.confirmed, "difference")} confirmed, and ${differences.seen} seen once:`,
-          ...differences.first.map(
-            ({ kind, number, bucket, cause }) => `  ${kind} ${number}: ${bucket}: ${cause}`,
-          ),
-          "Each with both values and what to do: fuelbridge reconcile --last",
-        ]),
-    ...(differences.clears === 0
-      ? []
-      : [`${counted(differences.clears, "invoice")} paid in part: nothing is to be done.`]),
-    ...(differences.accepted === 0
-      ? []
-      : [
-          `${counted(differences.accepted, "difference")} accepted by a person: nothing is to be done.`,
-        ]),
-    ...(agreed.length === 0
-      ? []
-      : ["", table(["FLOW", "LAST AGREED", "DOCUMENTS", "AMOUNT"], agreed)]),
+    section(
+      null,
+      onPage(heading("Flows")),
+      table(
+        "What moves between the two sides",
+        flows,
+        [
+          ["Flow", ({ name }) => toFlow(name, name)],
+          ["Direction", directionOf, "page"],
+          ["State", (flow) => each(stateMark(flow, needing(status, flow)), flow.state)],
+          ["Last look", ({ lastRunAt }) => ago(lastRunAt), "page"],
+          [
+            "Next look",
+            (flow) =>
+              each(looksAt(flow) === null ? "–" : untilDue(looksAt(flow)), at(looksAt(flow))),
+          ],
+          ["Received", ({ received }) => received],
+          ["Delivered", ({ delivered }) => delivered],
+          ["Pending", ({ pending }) => pending],
+          ["Quarantined", ({ quarantined }) => quarantined, "terminal"],
+          ["Wait", (flow) => toDocuments(flow, waitingIn(status, flow)), "page"],
+          ["Need you", (flow) => toDocuments(flow, needing(status, flow)), "page"],
+          ["Closed", closedIn],
+        ],
+        "No flow is configured: nothing is kept in step.",
+      ),
+    ),
+    flows.some((flow) => closedIn(flow) > 0) &&
+      paragraph(
+        "CLOSED: rightly not delivered (drafts, our own documents read back), replaced by newer versions, or settled by hand.",
+      ),
+    flows.map(expectedIn),
+    callers.map(calledView),
+    flows.map(
+      ({ name, waits }) =>
+        waits !== null &&
+        paragraph(
+          say`${name}: ${plural(waits.count, "document waits", "documents wait")} for payments, until ${at(waits.until)} at the latest.`,
+        ),
+    ),
   ];
 }
 
 /** One is looking now, and nobody will look at the other. */
 const LOOKLESS: ReadonlySet<string> = new Set<FlowStatus["state"]>(["running", "paused"]);
 
+const directionOf = ({ from }: FlowStatus): string =>
+  from.startsWith("platform.") ? "platform to ERP" : "ERP to platform";
+
+/** Nothing is left to do about them. */
+export const closedIn = ({ skipped, echoes, resolved, superseded }: FlowStatus): number =>
+  skipped + echoes + resolved + superseded;
+
+/** Documents in quarantine that clear by themselves. */
+export const waitingIn = (
+  { quarantine }: Pick<Status, "quarantine">,
+  { name }: FlowStatus,
+): number => documentsIn(parted(quarantine)[1].filter(({ flow }) => flow === name));
+
+/** Documents of a flow that somebody has to decide. */
+export const needing = (status: Pick<Status, "quarantine">, flow: FlowStatus): number =>
+  Math.max(flow.quarantined - waitingIn(status, flow), 0);
+
+/** A number of documents, and the way to them. */
+export const toDocuments = ({ name }: FlowStatus, count: number): Inline =>
+  count === 0 ? 0 : link(address("/needs-you", { flow: name }), count);
+
+/** `needs`: documents of it that need somebody. A flow with such is not in order, however well it reads. */
+export function stateMark({ state, lastError, silence, late }: FlowStatus, needs: number): Inline {
+  const isStill = late.some(({ code, expected }) => !expected && code !== "waits");
+  if (isStill && (state === "idle" || state === "running")) return mark("bad", "stands still");
+  if (silence !== null && (state === "idle" || state === "running")) return mark("bad", "silent");
+  switch (state) {
+    case "stopped":
+      return mark("bad", lastError?.code === "unavailable" ? "cannot read" : "stopped");
+    case "paused":
+      return mark("off", "paused");
+    case "paused: budget":
+      return mark("wait", "waits for budget");
+    case "running":
+      return needs > 0 ? mark("wait", "works") : mark("good", "works");
+    case "idle":
+      return needs > 0 ? mark("bad", "needs you") : mark("good", "in order");
+  }
+}
+
+/** What has not gone on for too long, and nobody is alarmed by; what is told as a stop or a pause is not told twice. */
+const expectedIn = ({ name, late }: FlowStatus): Blocks =>
+  late
+    .filter((one) => one.expected && one.code !== "stopped" && one.code !== "paused")
+    .map(({ code, count, since, message, next: step }) =>
+      section(
+        null,
+        entry(
+          say`WAITING ${name}: ${plural(count, "document")} since ${at(since)} (${code}): ${message}`,
+          step,
+        ),
+      ),
+    );
+
 /** One that calls us: when it was here, and what waits for it. */
-function called({ endpoint, lastAt, isHere, waiting }: Caller): string[] {
-  const was = isHere
+function calledView({ endpoint, lastAt, isHere, waiting }: Caller): Blocks {
+  const was: Inline = isHere
     ? "is here"
     : lastAt === null
       ? "has never called"
-      : `was last here ${instant(lastAt)}`;
-  const waits = `${counted(waiting, "document")} wait${waiting === 1 ? "s" : ""}`;
-  const next = waiting === 0 ? "" : isHere ? `; ${waits}` : `; ${waits} for its next call`;
-  return ["", `${endpoint} ${was}${next}.`];
+      : say`was last here ${at(lastAt)}`;
+  const waits =
+    waiting > 0 &&
+    say`; ${plural(waiting, "document waits", "documents wait")}${isHere ? "" : " for its next call"}`;
+  return paragraph(say`${endpoint} ${was}${waits}.`);
 }
 
-/** Nobody need do anything about them. */
-const waits = (flows: readonly Pick<FlowStatus, "name" | "waits">[]): string[] =>
-  flows.flatMap(({ name, waits }) =>
-    waits === null
-      ? []
-      : [
-          "",
-          `${name}: ${counted(waits.count, "document")} wait${waits.count === 1 ? "s" : ""} for payments, until ${instant(waits.until)} at the latest.`,
-        ],
+export const monthView = ({ requests: { month, used, perMonth, forecast } }: Status): Blocks =>
+  section(
+    null,
+    line(say`${used} of ${plural(perMonth, "request")} to the platform are used in ${month}.`),
+    used >= perMonth
+      ? line("Nothing is sent before the month turns, or platform.budget.perMonth is raised.")
+      : (forecast.stretch > 1 || forecast.runsOut !== null) && line(stretchText(forecast)),
   );
 
-/** Nothing is left to do about them. */
-const closed = ({ skipped, echoes, resolved, superseded }: FlowStatus): number =>
-  skipped + echoes + resolved + superseded;
-
-const CLOSED =
-  "CLOSED: rightly not delivered (drafts, our own documents read back), replaced by newer versions, or settled by hand.";
-
-/** What befell many flows alike is said once. */
-function errors({ flows }: Status): string[] {
-  const failed = flows.flatMap(({ name, lastError }) =>
-    lastError === null ? [] : [{ name, text: `${lastError.message}\n  ${lastError.next}` }],
+/** What both sides agree on, since when and in money; and what they do not. */
+export function agreementView({ flows, reconciliation }: Status, currency: string): Blocks {
+  const { lastAt, trouble, nextDueAt, everyNights, wantsShare, differences, waits } =
+    reconciliation;
+  const { confirmed, seen, clears, accepted } = differences;
+  return section(
+    null,
+    line(
+      lastAt === null
+        ? say`Both sides were never compared${each(".", ": fuelbridge reconcile.")}`
+        : say`Both sides were last compared ${at(lastAt)}.`,
+      nextDueAt !== null && say` The next time is ${at(nextDueAt)}.`,
+    ),
+    trouble !== null && line(`The last comparison ended without an answer: ${trouble}`),
+    waits !== null &&
+      entry(
+        say`A comparison waits for "${waits.endpoint}" since ${at(waits.since)}, until ${at(waits.until)} at most: ${waits.message}`,
+        waits.next,
+      ),
+    everyNights !== 1 &&
+      line(`It is done every ${everyNights} nights, to keep within its share of the month.`),
+    wantsShare !== null &&
+      line(`platform.budget.share.audit: ${wantsShare} would do for a comparison a week.`),
+    confirmed + seen > 0 &&
+      line(
+        say`${plural(confirmed, "difference")} confirmed, and ${seen} seen once. `,
+        "Each with both values and what to do: ",
+        each(link("/reconciliation", "Reconciliation"), "fuelbridge reconcile --last"),
+      ),
+    clears > 0 && line(plural(clears, "invoice"), " paid in part: nothing is to be done."),
+    accepted > 0 &&
+      line(plural(accepted, "difference"), " that a person accepted: nothing is to be done."),
+    table(
+      "What both sides hold alike",
+      flows.flatMap(({ name, agreed }) => (agreed === null ? [] : [{ name, ...agreed }])),
+      [
+        ["Flow", ({ name }) => name],
+        ["Last agreed", (one) => at(one.at)],
+        ["Documents", ({ documents }) => documents],
+        ["Amount", ({ amount }) => (amount === null ? null : money(amount, currency))],
+      ],
+    ),
   );
-  return [...Map.groupBy(failed, ({ text }) => text)].flatMap(([text, alike]) => {
-    const names = alike.slice(0, NAMED).map(({ name }) => name);
-    const others = alike.length - names.length;
-    const rest = others === 0 ? "" : ` and ${counted(others, "other flow")}`;
-    return ["", `${names.join(", ")}${rest}: ${text}`];
-  });
 }
-
-const NAMED = 4;

@@ -2,12 +2,12 @@
 import { type Context, Hono } from "hono";
 import { getCookie } from "hono/cookie";
 import { scrubber } from "../config/scrub.ts";
-import { FuelbridgeError, SourceUnavailable } from "../core/errors.ts";
-import { OfficeError } from "../office/answers.ts";
 import { assets } from "./assets.ts";
 import { Attempts, isSame, type Session, Sessions } from "./sessions.ts";
 import { securityHeaders } from "./guard.ts";
-import { address, type Html, html } from "./html.ts";
+import type { Html } from "../views/blocks.ts";
+import { html } from "../views/html.ts";
+import { address } from "../views/blocks.ts";
 import {
   type Answer,
   type AppParts,
@@ -17,6 +17,8 @@ import {
   Jobs,
   type Route,
   type Shared,
+  type Told,
+  toldOf,
 } from "./route.ts";
 import { bare, framed } from "./layout.ts";
 import { login } from "./login.ts";
@@ -62,8 +64,9 @@ async function answered(call: Call, shared: Shared, route: Route): Promise<Respo
   try {
     return respond(call, shared, asked, await route.answer(asked));
   } catch (error) {
-    if (!isTold(error)) noted(call, shared, error);
-    return inFrame(call, shared, asked, toldOf(error));
+    const told = toldOf(error);
+    if (told.isOurs) noted(call, shared, error);
+    return inFrame(call, shared, asked, told);
   }
 }
 
@@ -112,12 +115,6 @@ async function askedOf(
   };
 }
 
-interface Told {
-  readonly status: 403 | 404 | 422 | 500 | 503;
-  readonly message: string;
-  readonly next: string;
-}
-
 /** Every changing form has the session's token and a reason, and comes from who may send it. */
 function refuse({ role, session, form }: Asked, route: Route): Told | null {
   if (route.method === "POST" && !isSame(form.get("csrf") ?? "", session.csrf))
@@ -139,20 +136,6 @@ function refuse({ role, session, form }: Asked, route: Route): Told | null {
       next: "Go back and say why: it is kept.",
     };
   return null;
-}
-
-function toldOf(error: unknown): Told {
-  if (error instanceof OfficeError)
-    return { status: 422, message: error.message, next: error.next };
-  if (error instanceof SourceUnavailable)
-    return { status: 503, message: error.message, next: error.next };
-  if (error instanceof FuelbridgeError)
-    return { status: 500, message: error.message, next: error.next };
-  return {
-    status: 500,
-    message: error instanceof Error ? error.message : String(error),
-    next: "This is a mistake in fuelbridge. Please report it with the text above.",
-  };
 }
 
 function respond(call: Call, shared: Shared, asked: Asked, answer: Answer): Response {
@@ -210,9 +193,3 @@ function failed(call: Context, shared: Shared, error: Error): Response {
 
 const noted = (call: Context, { note }: Shared, error: unknown): void =>
   note("the console failed", { path: call.req.path, error });
-
-/** Said by who knows why. */
-const isTold = (error: unknown): boolean =>
-  error instanceof OfficeError ||
-  error instanceof SourceUnavailable ||
-  error instanceof FuelbridgeError;

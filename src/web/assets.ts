@@ -93,6 +93,8 @@ p, li, td, th, dd, h1, h2, h3 { overflow-wrap: anywhere; }
 .banner li { margin-bottom: 0.3rem; }
 .banner[hidden] { display: none; }
 .told { border: 1px solid var(--good); background: var(--good-back); padding: 0.6rem 0.9rem; border-radius: 0.3rem; }
+.entry { margin-bottom: 0.9rem; }
+.entry > div + div { padding-left: 1.2rem; }
 .mark { white-space: nowrap; font-weight: 600; }
 .mark.good { color: var(--good); } .mark.bad { color: var(--bad); } .mark.wait { color: var(--wait); } .mark.off { color: var(--soft); }
 .scroll { overflow-x: auto; margin-bottom: 1rem; }

@@ -28,7 +28,7 @@ const MONTH: MonthStatus = {
 function cellsOf(body: string, heading: string): string[] {
   const start = body.indexOf(`<th scope="row">${heading}</th>`);
   const row = body.slice(start, body.indexOf("</tr>", start));
-  return [...row.matchAll(/<td[^>]*>([^<]*)<\/td>/g)].map(([, text = ""]) => text);
+  return [...row.matchAll(/<td[^>]*>([^<]*)<\/td>/g)].map(([, text = ""]) => text.trim());
 }
 
 test("the budget is shown by day and purpose, with what is left and the forecast; what has no day is told", async () => {

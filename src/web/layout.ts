@@ -1,5 +1,6 @@
 /** The frame of every page. */
-import { href, type Html, html, verbatim } from "./html.ts";
+import type { Blocks, Html } from "../views/blocks.ts";
+import { asHtml, inPage, href, html, verbatim } from "../views/html.ts";
 import { token } from "./parts.ts";
 import type { Asked, Site } from "./route.ts";
 
@@ -15,7 +16,7 @@ const PAGES: readonly (readonly [path: string, name: string])[] = [
   ["/audit", "Audit"],
 ];
 
-export function framed(asked: Asked, title: string, body: Html): string {
+export function framed(asked: Asked, title: string, body: Blocks): string {
   const { site, session, role, path } = asked;
   const told = session.told;
   session.told = null;
@@ -47,13 +48,13 @@ export function framed(asked: Asked, title: string, body: Html): string {
         </nav>
       </header>
       <main id="main" class="container" tabindex="-1">
-        ${told === null ? "" : html`<p role="status" class="told">${told}</p>`}
+        ${told === null ? "" : html`<p role="status" class="told">${inPage(told, asked)}</p>`}
         <p id="stale" role="alert" class="banner bad" hidden>
           This page could not bring itself up to date: what stands below is older. It asks again by
           itself. If this line stays, load the page again; if nothing comes then, look whether the
           daemon runs.
         </p>
-        ${body}
+        ${asHtml(body, asked)}
       </main>
       <footer class="container">Times of day: ${site.timeZone}.</footer>`,
   );

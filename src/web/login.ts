@@ -1,7 +1,9 @@
 /** Login and logout. Nobody has a password that was not given to them. */
 import type { Hono } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
-import { address, href, type Html, html, verbatim } from "./html.ts";
+import type { Html } from "../views/blocks.ts";
+import { href, html, verbatim } from "../views/html.ts";
+import { address } from "../views/blocks.ts";
 import { bare } from "./layout.ts";
 import type { Call, Env, Shared } from "./route.ts";
 import { isSame, secretText } from "./sessions.ts";

@@ -2,10 +2,11 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import type { Scrub } from "../config/scrub.ts";
+import { FuelbridgeError, SourceUnavailable, OfficeError } from "../core/errors.ts";
 import type { AuditHead, Reconciling } from "../office/asked.ts";
 import type { Office } from "../office/questions.ts";
 import type { Report } from "../reconcile/report.ts";
-import type { Html } from "./html.ts";
+import type { Blocks, Inline } from "../views/blocks.ts";
 import type { Attempts, Session, Sessions } from "./sessions.ts";
 import type { Role, Users } from "./users.ts";
 
@@ -88,9 +89,9 @@ export interface Asked {
 }
 
 export type Answer =
-  | { readonly title: string; readonly body: Html }
+  | { readonly title: string; readonly body: Blocks }
   /** Another page is shown next, with a sentence that says what was done. */
-  | { readonly to: string; readonly told: string | null }
+  | { readonly to: string; readonly told: Inline | null }
   | { readonly file: string; readonly type: string; readonly text: string }
   | { readonly file: string; readonly type: string; readonly bytes: Uint8Array<ArrayBuffer> };
 
@@ -136,3 +137,25 @@ export const personOf = ({ session, form }: Asked): { by: string; note: string }
   by: session.user,
   note: (form.get("note") ?? "").trim(),
 });
+
+/** What a person is told in place of a page. */
+export interface Told {
+  readonly status: 403 | 404 | 422 | 500 | 503;
+  readonly message: string;
+  readonly next: string;
+  /** It is a mistake in fuelbridge: nobody has said why. */
+  readonly isOurs?: true;
+}
+
+export function toldOf(error: unknown): Told {
+  const { message, next } = error as FuelbridgeError;
+  if (error instanceof OfficeError) return { status: 422, message, next };
+  if (error instanceof SourceUnavailable) return { status: 503, message, next };
+  if (error instanceof FuelbridgeError) return { status: 500, message, next };
+  return {
+    status: 500,
+    message: error instanceof Error ? message : String(error),
+    next: "This is a mistake in fuelbridge. Please report it with the text above; the daemon's log says more.",
+    isOurs: true,
+  };
+}

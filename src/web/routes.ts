@@ -1,11 +1,12 @@
 /** Every page and every form, and who may. A form that is not here does not exist. */
+import { type Act, acts } from "../views/acts.ts";
+import { to } from "../views/blocks.ts";
 import { addRow, audit, tables } from "./pages/tables.ts";
 import { budget } from "./pages/budget.ts";
 import { document, documents } from "./pages/documents.ts";
-import { backfill, flowForms, flows } from "./pages/flows.ts";
-import { assign, edit, remark } from "./pages/handling.ts";
 import { claim, claimFile, csv as matchCsv, match, matchNow, settle } from "./pages/match.ts";
-import { found, group, needsYou, resolve, retry } from "./pages/needs-you.ts";
+import { flows } from "./pages/flows.ts";
+import { group, needsYou, selectedIn } from "./pages/quarantine.ts";
 import {
   compare,
   comparison,
@@ -15,7 +16,7 @@ import {
   reconciliation,
 } from "./pages/reconciliation.ts";
 import { today } from "./pages/today.ts";
-import type { Route } from "./route.ts";
+import { personOf, type Route } from "./route.ts";
 import type { Role } from "./users.ts";
 
 const page = (path: string, answer: Route["answer"]): Route => ({
@@ -31,16 +32,27 @@ const form = (role: Role, path: string, answer: Route["answer"]): Route => ({
   answer,
 });
 
+/** The form of an act; what is done about a group leads back to it while it has documents. */
+const formOf = ({ form: { path, role }, work }: Act): Route =>
+  form(role, path, async (asked) => {
+    const { office, params } = asked;
+    const values = { ...Object.fromEntries(asked.form), ...params };
+    const { group } = params;
+    const given =
+      group === undefined ? values : { ...values, selector: await selectedIn(asked, values) };
+    const { told } = await work(office, given, personOf(asked));
+    const isLeft =
+      group !== undefined && (await office.quarantine()).some(({ id }) => id === group);
+    return {
+      to: group === undefined ? "/flows" : isLeft ? to`/needs-you/${group}` : "/needs-you",
+      told,
+    };
+  });
+
 export const routes: readonly Route[] = [
   page("/", today),
   page("/needs-you", needsYou),
   page("/needs-you/:group", group),
-  form("accountant", "/needs-you/:group/retry", retry),
-  form("accountant", "/needs-you/:group/resolve", resolve),
-  form("accountant", "/needs-you/:group/link", found),
-  form("accountant", "/needs-you/:group/edit", edit),
-  form("accountant", "/needs-you/:group/assign", assign),
-  form("accountant", "/needs-you/:group/note", remark),
   page("/documents", documents),
   page("/documents/:document", document),
   page("/reconciliation", reconciliation),
@@ -59,9 +71,8 @@ export const routes: readonly Route[] = [
   page("/match/claim/csv", claimFile),
   page("/budget", budget),
   page("/flows", flows),
-  form("operator", "/flows/:flow/backfill", backfill),
-  ...flowForms,
   page("/cross-references", tables),
   form("accountant", "/cross-references/:table", addRow),
   page("/audit", audit),
+  ...Object.values<Act>(acts).map(formOf),
 ];

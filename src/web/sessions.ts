@@ -1,13 +1,14 @@
 /** Who is logged in, and logins that failed: in the memory of the daemon. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { isIPv6 } from "node:net";
+import type { Inline } from "../views/blocks.ts";
 
 export interface Session {
   readonly user: string;
   /** In every form of this session. */
   readonly csrf: string;
   /** Told once, on the next page. */
-  told: string | null;
+  told: Inline | null;
 }
 
 interface Kept extends Session {

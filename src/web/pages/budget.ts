@@ -1,20 +1,20 @@
 /** The month's requests: what they went to, how long they last, and what is left day by day, as a picture and as a table. */
 import { dayAt, monthAt } from "../../core/budget.ts";
 import type { MonthStatus } from "../../office/answers.ts";
-import { type Html, html } from "../html.ts";
-import { dayName, monthName, number, plural, right, table } from "../parts.ts";
+import {
+  type Blocks,
+  folded,
+  type Html,
+  type Inline,
+  monthName,
+  quiet,
+  say,
+  table,
+  title,
+} from "../../views/blocks.ts";
+import { budgetView, PURPOSES } from "../../views/budget.ts";
+import { html } from "../../views/html.ts";
 import type { Answer, Asked } from "../route.ts";
-
-const PURPOSES: Readonly<Record<string, string>> = {
-  poll: "Looking for what is new",
-  detail: "Reading details",
-  write: "Writing",
-  "read-back": "Looking whether a write arrived",
-  check: "Checks by people",
-  audit: "Comparing both sides",
-  backfill: "Reading past periods again",
-  lost: "Not known: a process was killed",
-};
 
 const WIDE = 640;
 const HIGH = 220;
@@ -38,7 +38,7 @@ interface DayRow {
 }
 
 /** The picture and its table. `nowMs`: ms UTC. */
-function burnDown(month: Month, nowMs: number): Html {
+function burnDown(month: Month, nowMs: number): Blocks {
   const { used, perMonth, forecast } = month;
   const { startMs, endMs } = monthAt(Date.parse(`${month.month}-01T00:00:00Z`));
   const now = Math.min(Math.max(nowMs, startMs + 1), endMs);
@@ -49,19 +49,25 @@ function burnDown(month: Month, nowMs: number): Html {
   const names = purposes.map(({ purpose }) => purpose);
   const rows = rowsOf(month.days, names, dayless, { startMs, now });
   const atEnd = Math.max(perMonth - forecast.expected, 0);
-  const told = `${number(perMonth - used)} requests are left now, and about ${number(atEnd)} at the end of the month.`;
-  return html`${picture({ startMs, endMs, now, names, rows, month, told })}
-    <p class="quiet">
-      Requests left, by day of the month (UTC). The full line is what was left, the broken one what
-      is expected. The bands above the full line are what was used, by purpose, in the order and the
-      colours of the table below. ${told}
-      ${sum(dayless) === 0 ? "" : `${number(sum(dayless))} of the used requests have no day here: an earlier version sent them, other sites with the same API key did, or a process was killed. The picture spreads them evenly until now.`}
-    </p>
-    <details>
-      <summary>Requests of each day</summary>
-      ${byDay(rows, names, dayless, { perMonth, atEnd, month: month.month })}
-    </details>`;
+  const told = `${grouped(perMonth - used)} requests are left now, and about ${grouped(atEnd)} at the end of the month.`;
+  const lost = sum(dayless);
+  return [
+    picture({ startMs, endMs, now, names, rows, month, told }),
+    quiet(
+      "Requests left, by day of the month (UTC). The full line is what was left, the broken one what is expected. The ",
+      "bands above the full line are what was used, by purpose, in the order and the colours of the table above. ",
+      told,
+      lost > 0 &&
+        say` ${lost} of the used requests have no day here: other sites with the same API key sent them, or a process was killed. The picture spreads them evenly until now.`,
+    ),
+    folded(
+      "Requests of each day",
+      byDay(rows, names, dayless, { perMonth, atEnd, month: month.month }),
+    ),
+  ];
 }
+
+const grouped = (count: number): string => Math.round(count).toLocaleString("en-US");
 
 /** A small square in the colour of a purpose. The table of purposes is the picture's legend. */
 const swatch = (purpose: string): Html =>
@@ -123,7 +129,7 @@ function picture({ startMs, endMs, now, names, rows, month, told }: Picture): Ht
   return html`<svg class="chart" viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${told}">
     <line class="grid" x1="${LEFT}" y1="${BOTTOM}" x2="${end}" y2="${BOTTOM}" />
     <line class="grid" x1="${LEFT}" y1="${TOP}" x2="${LEFT}" y2="${BOTTOM}" />
-    <text x="4" y="25">${number(perMonth)}</text>
+    <text x="4" y="25">${grouped(perMonth)}</text>
     <text x="40" y="${BOTTOM}">0</text>
     ${[1, 8, 15, 22, lastDay].map((day) => html`<text x="${Math.round(x(startMs + (day - 1) * DAY_MS))}" y="${BOTTOM + 18}">${day}</text>`)}
     ${names.map((name, at) => html`<polygon class="${name}" points="${[...edge(at), ...edge(at + 1).toReversed()].join(" ")}" />`)}
@@ -137,22 +143,28 @@ function byDay(
   names: readonly PurposeName[],
   dayless: readonly number[],
   { perMonth, atEnd, month }: { perMonth: number; atEnd: number; month: string },
-): Html {
-  const cells = (counts: readonly number[]): string[] => [...counts, sum(counts)].map(number);
-  const nothing = [...names.map(() => ""), ""];
-  return table(
-    `Requests of each day of ${month} (UTC)`,
-    ["Day", ...names.map((name) => right(PURPOSES[name] ?? name)), right("All"), right("Left")],
-    [
-      ...rows.map(({ day, counted, upTo }) => [
-        day,
-        ...cells(counted),
-        number(Math.max(perMonth - sum(upTo), 0)),
-      ]),
-      ...(sum(dayless) === 0 ? [] : [["No day known", ...cells(dayless), ""]]),
-      ["Expected at the end of the month", ...nothing, number(atEnd)],
-    ],
-  );
+): Blocks {
+  interface Line {
+    readonly day: string;
+    readonly counted: readonly number[] | null;
+    readonly left: number | null;
+  }
+  const lines: Line[] = [
+    ...rows.map(({ day, counted, upTo }) => {
+      return { day, counted, left: Math.max(perMonth - sum(upTo), 0) };
+    }),
+    ...(sum(dayless) === 0 ? [] : [{ day: "No day known", counted: dayless, left: null }]),
+    { day: "Expected at the end of the month", counted: null, left: atEnd },
+  ];
+  return table(`Requests of each day of ${month} (UTC)`, lines, [
+    ["Day", ({ day }) => day],
+    ...names.map(
+      (name, at) =>
+        [PURPOSES[name] ?? name, ({ counted }: Line): Inline => counted?.[at] ?? ""] as const,
+    ),
+    ["All", ({ counted }) => (counted === null ? "" : sum(counted))],
+    ["Left", ({ left }) => left ?? ""],
+  ]);
 }
 
 const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);
@@ -160,60 +172,14 @@ const rounded = (length: number): number => Math.round(length * 10) / 10;
 
 const DAY_MS = 86_400_000;
 
-export async function budget(asked: Asked): Promise<Answer> {
-  const month = await asked.office.budget();
-  const { used, perMonth, forecast, purposes, polls, minute } = month;
-  const body = html`<h1>Budget of ${monthName(month.month)}</h1>
-    <div class="banner ${used >= perMonth ? "bad" : forecast.runsOut === null ? "good" : "wait"}">
-      <p>
-        <strong>${number(used)} of ${number(perMonth)} requests are used.</strong>
-        ${
-          forecast.runsOut === null
-            ? `They last for the month: about ${number(forecast.expected)} will be used at its end.`
-            : used >= perMonth
-              ? "Nothing is read from the platform or written to it until the month is over (UTC)."
-              : `At this pace they last until ${dayName(forecast.runsOut.at)} (UTC).`
-        }
-        ${forecast.stretch > 1 && used < perMonth ? `The platform is polled ${forecast.stretch.toFixed(1)} times as far apart as configured, to save requests for writes.` : ""}
-      </p>
-    </div>
-    ${burnDown(month, asked.nowMs)}
-    ${table(
-      "What the requests went to",
-      ["Purpose", right("Used"), right("Kept for it"), right("Left for it")],
-      purposes.map((one) => [
-        html`${swatch(one.purpose)} ${PURPOSES[one.purpose] ?? one.purpose}`,
-        number(one.used),
-        number(one.reserve),
-        number(one.left),
-      ]),
-    )}
-    <h2>What flows cost</h2>
-    ${table(
-      "Flows that read from the platform",
-      ["Flow", right("Each look"), right("A month, at least"), "How often"],
-      polls.map(({ flow, perLook, times, perMonth: monthly }) => [
-        flow,
-        number(perLook),
-        number(monthly),
-        oftenText(times),
-      ]),
-      "No flow reads from the platform.",
-    )}
-    <p class="quiet">
-      Requests. Each page of 100 records that are new costs one more. A flow that writes to the
-      platform costs about two for each document: one looks for it, one sends it. Reading and
-      writing the ERP costs none.
-    </p>
-    ${
-      minute === null
-        ? ""
-        : html`<p class="quiet">
-            In this minute ${plural(minute.used, "request")} of ${number(minute.limit)}.
-          </p>`
-    }`;
-  return { title: "Budget", body };
+export async function budget({ office, nowMs }: Asked): Promise<Answer> {
+  const month = await office.budget();
+  return {
+    title: "Budget",
+    body: [
+      title(`Budget of ${monthName(month.month)}`),
+      budgetView(month, swatch),
+      burnDown(month, nowMs),
+    ],
+  };
 }
-
-const oftenText = (times: number): string =>
-  times <= 1 ? "as configured" : `${times.toFixed(1)} times as far apart as configured`;

@@ -2,174 +2,131 @@
 import { labelOf } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { holdingKindOf, type Kind, kinds } from "../../core/kinds.ts";
-import type { Field, FoundDocument, Life, SentRequest } from "../../office/answers.ts";
+import type { Field, Life, SentRequest } from "../../office/answers.ts";
 import { fieldsOf } from "../../office/documents.ts";
 import {
-  ago,
   at,
+  beside,
+  type Blocks,
   exactly,
   facts,
-  further,
+  folded,
+  heading,
+  line,
   link,
-  mark,
-  number,
   plural,
-  right,
+  quiet,
+  say,
+  section,
+  strong,
   table,
+  title,
+  to,
   valueIn,
-} from "../parts.ts";
-import { bytes, type Html, html, segment, verbatim } from "../html.ts";
+} from "../../views/blocks.ts";
+import { correctionsTable, foundView, stateMark, storyTable } from "../../views/documents.ts";
+import { bytes, html, verbatim } from "../../views/html.ts";
+import { further } from "../parts.ts";
 import type { Answer, Asked } from "../route.ts";
-import { correctionsOf } from "./handling.ts";
 
-export async function documents(asked: Asked): Promise<Answer> {
-  const text = (asked.query.get("text") ?? "").trim().slice(0, 200);
-  const before = asked.query.get("before");
-  const found = await asked.office.documents({
+export async function documents({ office, query }: Asked): Promise<Answer> {
+  const text = (query.get("text") ?? "").trim().slice(0, 200);
+  const found = await office.documents({
     text: text === "" ? null : text,
-    before: before === "" ? null : before,
+    before: query.get("before") || null,
   });
-  const body = html`<h1>Documents</h1>
-    <search>
-      <form method="get" action="/documents">
-        <label for="text">Number, party, amount or date</label>
-        <div class="line">
-          <input
-            id="text"
-            name="text"
-            type="search"
-            value="${verbatim(text)}"
-            maxlength="200"
-            placeholder="INV-118, Prairie Fuel, 20,712.42 or 2026-11-22"
-          />
-          <button type="submit">Search</button>
-        </div>
-      </form>
-    </search>
-    ${
-      found.unsearched > 0
-        ? html`<p role="status">
-            ${number(found.unsearched)} newer documents cannot be found by party, amount and date
-            yet. Their numbers can.
-          </p>`
-        : ""
-    }
-    ${table(
-      text === "" ? "The newest documents" : `Documents for ${text}`,
-      ["Document", "Flow", "State", "Came"],
-      found.documents.map((one) => [
-        link(`/documents/${segment(one.id)}`, one.summary),
-        one.flow,
-        stateMark(one),
-        html`${at(one.receivedAt, asked)} <small>${ago(one.receivedAt, asked)}</small>`,
+  const search = html`<search>
+    <form method="get" action="/documents">
+      <label for="text">Number, party, amount or date</label>
+      <div class="line">
+        <input
+          id="text"
+          name="text"
+          type="search"
+          value="${verbatim(text)}"
+          maxlength="200"
+          placeholder="INV-118, Prairie Fuel, 20,712.42 or 2026-11-22"
+        />
+        <button type="submit">Search</button>
+      </div>
+    </form>
+  </search>`;
+  return {
+    title: text === "" ? "Documents" : `Documents: ${text}`,
+    body: [
+      title("Documents"),
+      search,
+      foundView(found, text),
+      further("/documents", { text, before: found.next }),
+    ],
+  };
+}
+
+export async function document({ office, params, site }: Asked): Promise<Answer> {
+  const life = await office.document(params["document"] ?? "");
+  const body = [
+    line(link("/documents", "Documents")),
+    title(life.summary),
+    line(
+      stateMark(life),
+      life.groups.map((group) => [
+        " ",
+        link(to`/needs-you/${group}`, life.clears ? "What it waits for" : "What to do about it"),
       ]),
-      text === ""
-        ? "No document has come yet."
-        : `Nothing is known for ${text}. A number may be cut short at its end; a party's name may be a part of it.`,
-    )}
-    ${further("/documents", { text, before: found.next })}`;
-  return { title: text === "" ? "Documents" : `Documents: ${text}`, body };
-}
-
-function stateMark({ state, clears }: FoundDocument): Html {
-  switch (state) {
-    case "delivered":
-      return mark("good", "delivered");
-    case "quarantined":
-      return clears ? mark("wait", "waits") : mark("bad", "needs you");
-    case "pending":
-    case "frozen":
-      return mark("wait", "on its way");
-    case "echo":
-      return mark("off", "our own");
-    default:
-      return mark("off", CLOSED[state] ?? state);
-  }
-}
-
-const CLOSED: Readonly<Record<string, string>> = {
-  skipped: "not sent",
-  resolved: "settled by hand",
-  superseded: "replaced",
-};
-
-export async function document(asked: Asked): Promise<Answer> {
-  const life = await asked.office.document(asked.params["document"] ?? "");
-  const body = html`<p>${link("/documents", "Documents")}</p>
-    <h1>${life.summary}</h1>
-    <p>
-      ${stateMark(life)}
-      ${life.groups.map((group) => link(`/needs-you/${segment(group)}`, life.clears ? "What it waits for" : "What to do about it"))}
-    </p>
-    ${facts([
+    ),
+    facts([
       ["Kind", life.kind.replaceAll("-", " ")],
       ["Flow", `${life.flow}: ${life.from} to ${life.to}`],
       ["Id on the platform", life.platformId],
       ["Id in the ERP", life.erpId],
       ["Id of the record", life.recordId],
       ["Mapping", life.mapping],
-    ])}
-    ${
-      life.differences.length === 0
-        ? ""
-        : html`<h2>Where both sides differ</h2>
-            ${differences(life, asked)}`
-    }
-    ${correctionsOf(life.corrections, asked)}
-    <h2>Its life</h2>
-    ${table(
-      "What happened, the oldest first",
-      ["When", "What", "In words"],
-      life.story.map(({ at: when, event, detail, own }) => [
-        exactly(when, asked),
-        event,
-        own === null ? detail : own.detail,
+    ]),
+    section("Where both sides differ", differences(life, site.currency)),
+    section("Corrected here", correctionsTable(life.corrections)),
+    section("Its life", storyTable(life.story)),
+    sides(life),
+    section(
+      "Versions",
+      table("Versions that came, the newest first", life.versions, [
+        ["Came", ({ receivedAt }) => at(receivedAt)],
+        ["Version", ({ version }) => version],
+        ["From", ({ origin }) => origin],
+        ["What became of it", ({ stands }) => stands],
       ]),
-    )}
-    ${sides(life)}
-    <h2>Versions</h2>
-    ${table(
-      "Versions that came, the newest first",
-      ["Came", "Version", "From", "What became of it"],
-      life.versions.map(({ receivedAt, version, origin, stands }) => [
-        at(receivedAt, asked),
-        version ?? "–",
-        origin ?? "–",
-        stands,
-      ]),
-    )}
-    <h2>What was sent, byte by byte</h2>
-    ${life.requests.length === 0 ? html`<p class="quiet">Nothing was sent for it.</p>` : life.requests.map((one) => request(one, asked))}`;
+    ),
+    heading("What was sent, byte by byte"),
+    life.requests.length === 0 ? quiet("Nothing was sent for it.") : life.requests.map(request),
+  ];
   return { title: life.summary, body };
 }
 
-function differences({ kind, differences: rows }: Life, { site }: Asked): Html {
+function differences({ kind, differences: rows }: Life, currency: string): Blocks {
   const known = isKind(kind) ? holdingKindOf(kind) : null;
-  return table(
-    "Fields that differ",
-    ["Field", right("Platform"), right("ERP")],
-    rows.map(({ field, platform, books }) => [
-      known === null ? field : labelOf(known, field),
-      html`<strong>${valueIn(field, platform, site.currency)}</strong>`,
-      html`<strong>${valueIn(field, books, site.currency)}</strong>`,
-    ]),
-  );
+  return table("Fields that differ", rows, [
+    ["Field", ({ field }) => (known === null ? field : labelOf(known, field))],
+    ["Platform", ({ field, platform }) => strong(valueIn(field, platform, currency))],
+    ["ERP", ({ field, books }) => strong(valueIn(field, books, currency))],
+  ]);
 }
 
 const isKind = (kind: string): kind is Kind => Object.hasOwn(kinds, kind);
 
 /** The record as it came, and what was made of it, with the values that stand on one side only marked. */
-function sides({ record, requests: [newest] }: Life): Html {
+function sides({ record, requests: [newest] }: Life): Blocks {
   const sent = newest === undefined ? [] : fieldsOf(newest.body);
-  return html`<h2>Both sides' fields</h2>
-    <p class="quiet">
-      Marked with *: a value that the other column does not have. A mapping leaves some out, and
-      looks some up.
-    </p>
-    <div class="both">
-      ${fields("As it came", record, newest === undefined ? null : valuesOf(sent))}
-      ${newest === undefined ? html`<p class="quiet">Nothing was sent for it.</p>` : fields("As it was sent", sent, valuesOf(record))}
-    </div>`;
+  return section(
+    "Both sides' fields",
+    quiet(
+      "Marked with *: a value that the other column does not have. A mapping leaves some out, and looks some up.",
+    ),
+    beside(
+      fields("As it came", record, newest === undefined ? null : valuesOf(sent)),
+      newest === undefined
+        ? quiet("Nothing was sent for it.")
+        : fields("As it was sent", sent, valuesOf(record)),
+    ),
+  );
 }
 
 const valuesOf = (values: readonly Field[]): ReadonlySet<string> =>
@@ -184,33 +141,25 @@ const fields = (
   caption: string,
   values: readonly Field[],
   other: ReadonlySet<string> | null,
-): Html =>
-  html`<div>
-    ${table(
-      caption,
-      ["Field", "Value"],
-      values
-        .slice(0, FIELDS_SHOWN)
-        .map(({ path, value }) => [
-          path,
-          html`${other === null || other.has(plainOf(value)) ? "" : "* "}${value}`,
-        ]),
-    )}
-    ${values.length > FIELDS_SHOWN ? html`<p>and ${values.length - FIELDS_SHOWN} more fields.</p>` : ""}
-  </div>`;
+): Blocks => [
+  table(caption, values.slice(0, FIELDS_SHOWN), [
+    ["Field", ({ path }) => path],
+    ["Value", ({ value }) => [other !== null && !other.has(plainOf(value)) && "* ", value]],
+  ]),
+  values.length > FIELDS_SHOWN && line(say`and ${values.length - FIELDS_SHOWN} more fields.`),
+];
 
-const request = (one: SentRequest, asked: Asked): Html =>
-  html`<details>
-    <summary>
-      ${one.operation}: ${one.state},
-      ${one.sentAt === null ? "not sent" : html`sent ${exactly(one.sentAt, asked)}`}
-    </summary>
-    ${facts([
+const request = (one: SentRequest): Blocks =>
+  folded(
+    say`${one.operation}: ${one.state}, ${one.sentAt === null ? "not sent" : say`sent ${exactly(one.sentAt)}`}`,
+    facts([
       ["Target", one.target],
       ["Idempotency key", one.key],
       ["SHA-256", one.sha256],
-      ["Frozen", exactly(one.frozenAt, asked)],
-      ["Length", one.removedAt === null ? plural(one.body.length, "character") : null],
-    ])}
-    ${one.removedAt === null ? bytes(one.body, `The bytes of ${one.operation}`) : html`<p class="quiet">Its bytes were kept until ${at(one.removedAt, asked)}; the SHA-256 is theirs.</p>`}
-  </details>`;
+      ["Frozen", exactly(one.frozenAt)],
+      ["Length", one.removedAt === null && plural(one.body.length, "character")],
+    ]),
+    one.removedAt === null
+      ? bytes(one.body, `The bytes of ${one.operation}`)
+      : quiet(say`Its bytes were kept until ${at(one.removedAt)}; the SHA-256 is theirs.`),
+  );

@@ -3,8 +3,33 @@ import { Decimal } from "../../core/decimal.ts";
 import type { KeptFinding } from "../../engine/match.ts";
 import { summed } from "../../match/report.ts";
 import { asCsv, type Claim, claimCsv, claimOf, headOf } from "../../match/text.ts";
-import { address, type Html, html, verbatim } from "../html.ts";
-import { changing, ago, link, mark, money, plural, right, table, whole } from "../parts.ts";
+import {
+  address,
+  ago,
+  type Blocks,
+  folded,
+  heading,
+  type Html,
+  type Inline,
+  line,
+  link,
+  list,
+  mark,
+  money,
+  next,
+  plural,
+  quiet,
+  say,
+  section,
+  small,
+  strong,
+  table,
+  title,
+  whole,
+} from "../../views/blocks.ts";
+import { html, verbatim } from "../../views/html.ts";
+import { counted } from "../../views/table.ts";
+import { changing, hidden } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 
 const SHOWN_MAX = 200;
@@ -35,42 +60,36 @@ export async function match(asked: Asked): Promise<Answer> {
     .toSorted((one, other) => sizeOf(other).compare(sizeOf(one)));
   const accepted = all.filter(({ state }) => state === "accepted");
   const days = { from: query.get("from"), to: query.get("to") };
-  const body = html`<h1>Match</h1>
-    <p>
-      Orders, delivery tickets, invoices and prices that are stored, compared with each other.
-      ${last === null ? "They were never compared; the daemon does it every night." : html`Last compared ${ago(last.at, asked)}, ${last.report.from} to ${last.report.to}: ${headOf(last.report)}`}
-    </p>
-    ${period(asked)} ${last === null ? "" : differing(asked, open, days)}
-    ${
-      accepted.length === 0
-        ? ""
-        : html`<details>
-            <summary>${plural(accepted.length, "finding")} accepted as they are</summary>
-            ${table(
-              "Accepted",
-              ["Papers", "What", right("Amount"), "Cause and next step"],
-              accepted.slice(0, SHOWN_MAX).map((one, at) => row(one, asked, open.length + at)),
-            )}
-          </details>`
-    }
-    ${
-      (last?.report.notCompared ?? []).length === 0
-        ? ""
-        : html`<h2>Not compared</h2>
-            <ul>
-              ${last?.report.notCompared.map((one) => html`<li>${one}</li>`)}
-            </ul>`
-    }
-    <h2>Compare now</h2>
-    <p>Nobody is asked for it: everything is in the store.</p>
-    ${changing(asked, {
+  const body = [
+    title("Match"),
+    line(
+      "Orders, delivery tickets, invoices and prices that are stored, compared with each other. ",
+      last === null
+        ? "They were never compared; the daemon does it every night."
+        : say`Last compared ${ago(last.at)}, ${last.report.from} to ${last.report.to}: ${headOf(last.report)}`,
+    ),
+    period(asked),
+    last !== null && differing(asked, open, days),
+    accepted.length > 0 &&
+      folded(
+        say`${plural(accepted.length, "finding")} accepted as they are`,
+        findingsTable("Accepted", accepted, asked, open.length),
+      ),
+    section(
+      "Not compared",
+      (last?.report.notCompared ?? []).length > 0 && list(last?.report.notCompared ?? []),
+    ),
+    heading("Compare now"),
+    line("Nobody is asked for it: everything is in the store."),
+    changing(asked, {
       id: "match-now",
       action: "/match",
       button: "Compare now",
       role: "accountant",
       hint: "For example: month's end.",
-      fields: html`${daysOf(days, "now-")}`,
-    })}`;
+      fields: daysOf(days, "now-"),
+    }),
+  ];
   return { title: "Match", body };
 }
 
@@ -79,34 +98,38 @@ function differing(
   asked: Asked,
   open: readonly KeptFinding[],
   days: { readonly from: string | null; readonly to: string | null },
-): Html {
+): Blocks {
   const { query, site } = asked;
-  if (open.length === 0) return html`<p class="quiet">Nothing differs.</p>`;
-  return html`${table(
-      "By party, the largest sum first",
-      ["Party", "Findings", right("For us"), right("Against us"), "Claim"],
-      summed(open).parties.map(
-        ({ party, partyName, direction, findings: count, forUs, againstUs }) => [
+  if (open.length === 0) return quiet("Nothing differs.");
+  const chosenOnes = { ...days, party: query.get("party"), direction: query.get("direction") };
+  return [
+    table("By party, the largest sum first", summed(open).parties, [
+      [
+        "Party",
+        ({ party, partyName, direction }) =>
           link(address("/match", { ...days, party, direction }), partyName),
-          html`${plural(count, "finding")} in what
-          ${direction === "sale" ? "we bill" : "we are billed"}`,
-          money(forUs, site.currency),
-          money(againstUs, site.currency),
+      ],
+      [
+        "Findings",
+        ({ direction, findings: count }) =>
+          say`${plural(count, "finding")} in what ${direction === "sale" ? "we bill" : "we are billed"}`,
+      ],
+      ["For us", ({ forUs }) => money(forUs, site.currency)],
+      ["Against us", ({ againstUs }) => money(againstUs, site.currency)],
+      [
+        "Claim",
+        ({ forUs, party, direction }) =>
           forUs === "0.00"
             ? ""
             : link(address("/match/claim", { ...days, party, direction }), "Claim it"),
-        ],
-      ),
-    )}
-    ${table(
-      `What differs: ${plural(open.length, "finding")}`,
-      ["Papers", "What", right("Amount"), "Cause and next step"],
-      open.slice(0, SHOWN_MAX).map((one, at) => row(one, asked, at)),
-    )}
-    <p>
-      ${open.length > SHOWN_MAX ? `${open.length - SHOWN_MAX} more are in the CSV.` : ""}
-      ${link(address("/match/csv", { ...days, party: query.get("party"), direction: query.get("direction") }), "All of it as CSV")}
-    </p>`;
+      ],
+    ]),
+    findingsTable(`What differs: ${counted(open.length, "finding")}`, open, asked, 0),
+    line(
+      open.length > SHOWN_MAX && `${open.length - SHOWN_MAX} more are in the CSV. `,
+      link(address("/match/csv", chosenOnes), "All of it as CSV"),
+    ),
+  ];
 }
 
 const daysOf = ({ from, to }: { from: string | null; to: string | null }, prefix: string): Html =>
@@ -143,40 +166,69 @@ const period = ({ query }: Asked): Html =>
     </div>
   </form>`;
 
-const STATES = { open: null, disputed: "disputed", accepted: "accepted" } as const;
+/** `before`: findings of the page above these. */
+const findingsTable = (
+  caption: string,
+  findings: readonly KeptFinding[],
+  asked: Asked,
+  before: number,
+): Blocks =>
+  table(
+    caption,
+    [...findings.slice(0, SHOWN_MAX).entries()],
+    [
+      ["Papers", ([, one]) => papersOf(one)],
+      [
+        "What",
+        ([, { certainty, rule, compared, billed, expected, gallons, joined }]) => [
+          mark(certainty === "certain" ? "bad" : "wait", certainty),
+          ` ${rule}. ${compared}: ${billed ?? "none"} billed, ${expected ?? "none"} expected`,
+          gallons !== null && `; ${gallons} gallons`,
+          joined !== "" && small(` Joined by ${joined}.`),
+        ],
+      ],
+      [
+        "Amount",
+        ([, { amount }]) => (amount === null ? "not known" : money(amount, asked.site.currency)),
+      ],
+      ["For", ([, { favour }]) => favour && (favour === "us" ? "for us" : "against us")],
+      [
+        "Cause and next step",
+        ([at, one]) => [
+          one.state !== "open" && strong(`${one.state}. `),
+          one.cause,
+          " ",
+          next(one.next),
+          settling(asked, one, before + at),
+        ],
+      ],
+    ],
+  );
 
-function row(one: KeptFinding, asked: Asked, at: number): (Html | string)[] {
-  const state = STATES[one.state];
-  return [
-    html`${one.papers.map(
-      ({ kind, number }) =>
-        html`${kind} ${link(`/documents?text=${encodeURIComponent(number)}`, whole(number))}<br />`,
+const papersOf = ({ papers, partyName, day }: KeptFinding): Inline => [
+  papers.map(({ kind, number }) => [
+    `${kind} `,
+    link(address("/documents", { text: number }), whole(number)),
+    ", ",
+  ]),
+  `${partyName}, `,
+  whole(day),
+];
+
+const settling = (asked: Asked, { key, state }: KeptFinding, at: number): Html =>
+  html`<details>
+    <summary>Settle it</summary>
+    ${SETTLE.filter(([other]) => other !== state).map(([, action, button, hint]) =>
+      changing(asked, {
+        id: `finding-${at}-${action}`,
+        action: `/match/${action}`,
+        button,
+        role: "accountant",
+        hint,
+        fields: hidden({ key }),
+      }),
     )}
-    ${one.partyName}, ${whole(one.day)}`,
-    html`${mark(one.certainty === "certain" ? "bad" : "wait", one.certainty)} ${one.rule}<br />
-      ${one.compared}: ${one.billed ?? "none"} billed, ${one.expected ?? "none"}
-      expected${one.gallons === null ? "" : `; ${one.gallons} gallons`}${one.joined === "" ? "" : html`<br />joined by ${one.joined}`}`,
-    html`${one.amount === null ? "not known" : money(one.amount, asked.site.currency)}<br />
-      ${one.favour === null ? "" : one.favour === "us" ? "for us" : "against us"}`,
-    html`${state === null ? "" : html`<strong>${state}.</strong> `}${one.cause}<br /><strong
-        >Next:</strong
-      >
-      ${one.next}
-      <details>
-        <summary>Settle it</summary>
-        ${SETTLE.filter(([state]) => state !== one.state).map(([, action, button, hint]) =>
-          changing(asked, {
-            id: `finding-${at}-${action}`,
-            action: `/match/${action}`,
-            button,
-            role: "accountant",
-            hint,
-            fields: html`<input type="hidden" name="key" value="${verbatim(one.key)}" />`,
-          }),
-        )}
-      </details>`,
-  ];
-}
+  </details>`;
 
 const SETTLE = [
   ["accepted", "accept", "Accept it as it is", "Why may it stay so?"],
@@ -209,28 +261,28 @@ async function claimIn(asked: Asked): Promise<Claim> {
 export async function claim(asked: Asked): Promise<Answer> {
   const { partyName, rows, total } = await claimIn(asked);
   const { site, query } = asked;
-  const same = Object.fromEntries(query);
-  const body = html`<p>${link("/match", "Match")}</p>
-    <h1>Claim: ${partyName}</h1>
-    <p>
-      ${site.company} claims ${money(total, site.currency)} for ${plural(rows.length, "difference")}
-      between bills and delivery papers.
-    </p>
-    ${table(
+  const body = [
+    line(link("/match", "Match")),
+    title(`Claim: ${partyName}`),
+    line(
+      say`${site.company} claims ${money(total, site.currency)} for ${plural(rows.length, "difference")} between bills and delivery papers.`,
+    ),
+    table(
       "What is claimed",
-      ["Bill", "Day", "Ticket", "What differs", right("Amount")],
+      [...rows, { bill: "Total", day: "", ticket: "", differs: "", amount: total }],
       [
-        ...rows.map(({ bill, day, ticket, differs, amount }) => [
-          whole(bill),
-          whole(day),
-          whole(ticket),
-          differs,
-          money(amount, site.currency),
-        ]),
-        ["Total", "", "", "", money(total, site.currency)],
+        ["Bill", ({ bill }) => whole(bill)],
+        ["Day", ({ day }) => whole(day)],
+        ["Ticket", ({ ticket }) => whole(ticket)],
+        ["What differs", ({ differs }) => differs],
+        ["Amount", ({ amount }) => money(amount, site.currency)],
       ],
-    )}
-    <p>${link(address("/match/claim/csv", same), "The claim as CSV")}; or print this page.</p>`;
+    ),
+    line(
+      link(address("/match/claim/csv", Object.fromEntries(query)), "The claim as CSV"),
+      "; or print this page.",
+    ),
+  ];
   return { title: `Claim: ${partyName}`, body };
 }
 

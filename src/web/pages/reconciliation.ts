@@ -1,89 +1,86 @@
 /** Do both sides agree over a period, as each says now? Differences first, then counts and sums; for paper, too. */
-import { durationText } from "../../views/table.ts";
-import { FuelbridgeError, SourceUnavailable } from "../../core/errors.ts";
 import { calendarOf } from "../../core/time.ts";
 import { asCsv, digestOf, SUMS } from "../../reconcile/evidence.ts";
-import { agreementOf } from "../../reconcile/text.ts";
+import type { Report } from "../../reconcile/report.ts";
 import { type KnownDifference, OfficeError } from "../../office/answers.ts";
 import type { Reconciling } from "../../office/asked.ts";
-import { href, type Html, html, segment, verbatim } from "../html.ts";
-import { type Answer, type Asked, type Job, personOf } from "../route.ts";
-import { ago, at, changing, link, number, plural, table, whole } from "../parts.ts";
+import {
+  ago,
+  at,
+  type Blocks,
+  buttons,
+  code,
+  exactly,
+  heading,
+  type Html,
+  line,
+  link,
+  notice,
+  quiet,
+  strong,
+  table,
+  title,
+} from "../../views/blocks.ts";
+import { href, html, verbatim } from "../../views/html.ts";
+import { segment } from "../../views/blocks.ts";
+import {
+  agreementOf,
+  costView,
+  detailView,
+  knownView,
+  verdictView,
+} from "../../views/reconciliation.ts";
+import { type Answer, type Asked, type Job, personOf, toldOf } from "../route.ts";
 import { zipped } from "../../core/zip.ts";
-import { fieldsOf, periodOf, reported } from "./comparison.ts";
+import { changing, hidden } from "../parts.ts";
 
 export async function reconciliation(asked: Asked): Promise<Answer> {
-  const { office, query, jobs } = asked;
+  const { office, query, jobs, site } = asked;
   const [status, known] = await Promise.all([office.status(), office.differences()]);
   const usual = usualPeriod(asked);
   const period = { from: query.get("from") ?? usual.from, to: query.get("to") ?? usual.to };
-  const body = html`<h1>Reconciliation</h1>
-    ${
-      known.differences.length === 0
-        ? html`<div class="banner ${known.lastAt === null ? "wait" : "good"}">
-            <p>
-              <strong
-                >${known.lastAt === null ? "Both sides were never compared." : "No difference is known."}</strong
-              >
-              ${known.lastAt === null ? "Compare a period below; the daemon does it every night." : `Both sides were last compared ${ago(known.lastAt, asked)}.`}
-            </p>
-          </div>`
-        : html`<div class="banner bad">
-              <p>
-                <strong>${plural(known.differences.length, "difference")} known</strong>, last
-                compared ${ago(known.lastAt, asked)}.
-              </p>
-            </div>
-            ${table(
-              "Differences that are not settled",
-              ["Document", "Result", "Cause and next step", "Since"],
-              known.differences
-                .slice(0, DIFFERENCES_MAX)
-                .map((one, index) => knownRow(one, asked, index)),
-            )}
-            ${known.differences.length > DIFFERENCES_MAX ? html`<p>and ${number(known.differences.length - DIFFERENCES_MAX)} more: compare a period below, its CSV has all.</p>` : ""}`
-    }
-    <h2>Compare a period</h2>
-    <p>
-      Both sides are asked for what they hold now. That costs requests to the platform: the next
-      page says how many before it begins.
-    </p>
-    <form method="get" action="/reconciliation/cost">
-      <div class="line">
-        <label for="from"
-          >From <input id="from" name="from" type="date" required value="${verbatim(period.from)}"
-        /></label>
-        <label for="to"
-          >To <input id="to" name="to" type="date" required value="${verbatim(period.to)}"
-        /></label>
-        <label for="flow"
-          >What
-          <select id="flow" name="flow">
-            <option value="">Everything</option>
-            ${status.flows.map(({ name }) => html`<option value="${verbatim(name)}">${name}</option>`)}
-          </select>
-        </label>
-      </div>
-      <p class="buttons"><button type="submit">What will it cost?</button></p>
-    </form>
-    ${
-      jobs.list().length === 0
-        ? ""
-        : table(
-            "Comparisons since the daemon started",
-            ["Period", "Asked by", "Began", "Result"],
-            jobs
-              .list()
-              .map((job) => [
-                link(`/reconciliation/${segment(job.id)}`, periodOf(job.asked)),
-                job.asked.by,
-                at(new Date(job.startedMs).toISOString(), asked),
-                resultOf(job),
-              ]),
-          )
-    }`;
+  const flows = status.flows.map(({ name }) => name);
+  const body = [
+    title("Reconciliation"),
+    knownView(known, site.currency, (one) => mayStay(one, asked)),
+    heading("Compare a period"),
+    line(
+      "Both sides are asked for what they hold now. That costs requests to the platform: the next page says how many ",
+      "before it begins.",
+    ),
+    periodForm(period, flows),
+    table("Comparisons since the daemon started", jobs.list(), [
+      ["Period", (job) => link(`/reconciliation/${segment(job.id)}`, periodOf(job.asked))],
+      ["Asked by", (job) => job.asked.by],
+      ["Began", ({ startedMs }) => at(new Date(startedMs).toISOString())],
+      ["Result", resultOf],
+    ]),
+  ];
   return { title: "Reconciliation", body };
 }
+
+const periodForm = (
+  { from, to }: { readonly from: string; readonly to: string },
+  flows: readonly string[],
+): Html =>
+  html`<form method="get" action="/reconciliation/cost">
+    <div class="line">
+      <label for="from"
+        >From <input id="from" name="from" type="date" required value="${verbatim(from)}"
+      /></label>
+      <label for="to"
+        >To <input id="to" name="to" type="date" required value="${verbatim(to)}"
+      /></label>
+      <label for="flow"
+        >What
+        <select id="flow" name="flow">
+          <option value="">Everything</option>
+          ${flows.map((name) => html`<option value="${verbatim(name)}">${name}</option>`)}
+        </select>
+      </label>
+    </div>
+    <p class="buttons"><button type="submit">What will it cost?</button></p>
+  </form>`;
 
 /** Of this month so far; in its first days of the one before, which is closed then. */
 function usualPeriod({ site, nowMs }: Asked): { from: string; to: string } {
@@ -96,32 +93,24 @@ function usualPeriod({ site, nowMs }: Asked): { from: string; to: string } {
 const firstOf = (day: string): string => `${day.slice(0, 8)}01`;
 const CLOSING_DAYS = 10;
 
-const DIFFERENCES_MAX = 200;
+/** The form by which a person accepts a difference as it is. */
+const mayStay = ({ flow, number }: KnownDifference, asked: Asked): Html | null =>
+  flow === null
+    ? null
+    : html`<details>
+        <summary>It may stay so</summary>
+        ${changing(asked, {
+          id: `accept-${segment(`${flow} ${number}`)}`,
+          action: `/flows/${segment(flow)}/accept`,
+          button: `Accept ${number}`,
+          role: "operator",
+          hint: "How is that known?",
+          fields: hidden({ number }),
+        })}
+      </details>`;
 
-const knownRow = (
-  { kind, flow, number, bucket, cause, next, since, row }: KnownDifference,
-  asked: Asked,
-  index: number,
-) => [
-  link(`/documents?text=${encodeURIComponent(number)}`, html`${kind} ${whole(number)}`),
-  html`${bucket}${row === null ? "" : fieldsOf(row, asked.site.currency)}`,
-  html`${cause}<br /><strong>Next:</strong> ${next}${
-      flow === null
-        ? ""
-        : html`<details>
-            <summary>It may stay so</summary>
-            ${changing(asked, {
-              id: `accept-${index}`,
-              action: `/flows/${segment(flow)}/accept`,
-              button: `Accept ${number}`,
-              role: "operator",
-              hint: "How is that known?",
-              fields: html`<input type="hidden" name="what" value="${verbatim(number)}" />`,
-            })}
-          </details>`
-    }`,
-  at(since, asked),
-];
+const periodOf = ({ from, to, flow }: Reconciling): string =>
+  `${from ?? ""} to ${to ?? ""}${flow === null ? "" : `, ${flow}`}`;
 
 function resultOf({ state }: Job): string {
   if (state.is === "running") return "is being made";
@@ -138,23 +127,21 @@ const askedOf = (asked: Asked, given: URLSearchParams): Reconciling => ({
 
 export async function cost(asked: Asked): Promise<Answer> {
   const wanted = askedOf(asked, asked.query);
-  const { from, to, requests, left, waits } = await asked.office.reconcileCost(wanted);
-  const hidden = { from, to, flow: wanted.flow ?? "" };
-  const body = html`<p>${link("/reconciliation", "Reconciliation")}</p>
-    <h1>Compare ${from} to ${to}</h1>
-    <p>
-      It takes about ${plural(requests, "request")} to the platform, and up to three for each
-      difference. ${number(left)} are left for it this month.
-    </p>
-    ${waits === null ? "" : html`<p>${waits.endpoints.join(", ")} calls us and is not here now: the comparison waits for the next session, ${durationText(waits.atMostMs)} at most.</p>`}
-    ${changing(asked, {
+  const cost = await asked.office.reconcileCost(wanted);
+  const { from, to } = cost;
+  const body = [
+    line(link("/reconciliation", "Reconciliation")),
+    title(`Compare ${from} to ${to}`),
+    costView(cost),
+    changing(asked, {
       id: "compare",
       action: "/reconciliation",
       button: "Compare now",
       role: "accountant",
       hint: "For example: month's end.",
-      fields: html`${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${verbatim(value)}" />`)}`,
-    })}`;
+      fields: hidden({ from, to, flow: wanted.flow ?? "" }),
+    }),
+  ];
   return { title: `Compare ${from} to ${to}`, body };
 }
 
@@ -171,18 +158,6 @@ export async function compare(asked: Asked): Promise<Answer> {
   return { to: `/reconciliation/${job.id}`, told: null };
 }
 
-function toldOf(error: unknown): { message: string; next: string } {
-  const isTold =
-    error instanceof OfficeError ||
-    error instanceof SourceUnavailable ||
-    error instanceof FuelbridgeError;
-  if (isTold) return { message: error.message, next: error.next };
-  return {
-    message: error instanceof Error ? error.message : String(error),
-    next: "The daemon's log says more.",
-  };
-}
-
 /** @throws OfficeError when it is not kept any more */
 function jobOf({ jobs, params }: Asked): Job {
   const job = jobs.find(params["job"] ?? "");
@@ -192,22 +167,48 @@ function jobOf({ jobs, params }: Asked): Job {
 
 export async function comparison(asked: Asked): Promise<Answer> {
   const job = jobOf(asked);
-  const title = `Reconciliation ${periodOf(job.asked)}`;
+  const heading = `Reconciliation ${periodOf(job.asked)}`;
   const { state } = job;
-  if (state.is === "running") return { title, body: running(job, asked) };
+  if (state.is === "running") return { title: heading, body: running(job) };
   if (state.is === "failed")
     return {
-      title,
-      body: html`<h1>${title}</h1>
-        <div class="banner bad" role="alert">
-          <p><strong>${state.message}</strong></p>
-          <p>${state.next}</p>
-        </div>`,
+      title: heading,
+      body: [title(heading), notice("bad", line(strong(state.message)), line(state.next))],
     };
-  return { title, body: reported(state.report, job, asked) };
+  return { title: heading, body: reported(state.report, job, asked) };
 }
 
-const running = (job: Job, asked: Asked): Html =>
+function reported(report: Report, job: Job, { site }: Asked): Blocks {
+  const isAsked = report.strength.every(({ strength }) => strength === "asked");
+  return [
+    title(`Reconciliation of ${site.company}, ${periodOf(job.asked)}`),
+    quiet(
+      isAsked ? "Both sides as each says" : "The platform as it says, the ERP as described below,",
+      " at ",
+      exactly(report.at),
+      `. Amounts in ${report.currency}. Asked by ${job.asked.by}.`,
+    ),
+    verdictView(report),
+    buttons(
+      link(`/reconciliation/${job.id}/csv`, "Every document as CSV"),
+      " ",
+      link(`/reconciliation/${job.id}/evidence`, "Evidence for an auditor (zip)"),
+    ),
+    quiet(
+      "To print, or to keep as PDF, use the browser's own print. The number in the zip's name is its seal: note it ",
+      "elsewhere. Unpacked, ",
+      code("fuelbridge evidence verify FOLDER --seal SEAL"),
+      " checks every file.",
+    ),
+    detailView(report, false),
+    html`<div class="sign">
+      <p>Reconciled by, date</p>
+      <p>Reviewed by, date</p>
+    </div>`,
+  ];
+}
+
+const running = (job: Job): Blocks => [
   html`<div
     id="job"
     hx-get="${href(`/reconciliation/${job.id}`)}"
@@ -215,15 +216,22 @@ const running = (job: Job, asked: Asked): Html =>
     hx-select="#main > *"
     hx-target="#main"
     hx-swap="innerHTML"
-  >
-    <h1>Both sides are being compared</h1>
-    <p role="status">
-      It began ${ago(new Date(job.startedMs).toISOString(), asked)}; about
-      ${plural(job.requests, "request")}, at most 600 a minute.
-    </p>
-    <progress aria-label="Comparing"></progress>
-    <p>${link(`/reconciliation/${job.id}`, "Look again")}</p>
-  </div>`;
+  ></div>`,
+  title("Both sides are being compared"),
+  {
+    is: "line",
+    kind: "status",
+    text: [
+      "It began ",
+      ago(new Date(job.startedMs).toISOString()),
+      "; about ",
+      job.requests,
+      " requests, at most 600 a minute.",
+    ],
+  },
+  html`<progress aria-label="Comparing"></progress>`,
+  line(link(`/reconciliation/${job.id}`, "Look again")),
+];
 
 export async function csv(asked: Asked): Promise<Answer> {
   const { state, asked: of } = jobOf(asked);

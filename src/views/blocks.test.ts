@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { valueIn } from "./parts.ts";
+import { valueIn } from "./blocks.ts";
+import { inPage } from "./html.ts";
+import { inLine } from "./text.ts";
 
 test("amounts that differ have their currency and two digits, prices their own digits, and all else stays", () => {
   const shown = [
@@ -13,7 +15,14 @@ test("amounts that differ have their currency and two digits, prices their own d
     ["lines.1.quantity", "7500.5"],
     ["number", "1000"],
     ["money.open", "none"],
-  ].map(([field = "", value = ""]) => valueIn(field, value, "USD"));
+  ].map(([field = "", value = ""]) => {
+    const shown = valueIn(field, value, "USD");
+    expect(inLine(shown).startsWith(value)).toBe(true);
+    return String(inPage(shown, { site: { timeZone: "UTC" }, nowMs: 0 })).replaceAll(
+      /<[^>]*>/g,
+      "",
+    );
+  });
   expect(shown).toEqual([
     "$20,712.40",
     "-$5.00",

@@ -1,0 +1,169 @@
+/** A report on a terminal and in the console: both tell the same of it, each in its own way. */
+import { expect, test } from "vitest";
+import { Ground } from "../../test/support/planted.ts";
+import { askedOf } from "../../test/support/reconciling.ts";
+import { tellOf, twoSides } from "../../test/support/two-sides.ts";
+import { Decimal } from "../core/decimal.ts";
+import type { Facts } from "../core/holdings.ts";
+import { type Asked, reconcile, type Report } from "../reconcile/report.ts";
+import type { CaseRow } from "../reconcile/rows.ts";
+import { asHtml } from "./html.ts";
+import { detailView, reportText, verdictView } from "./reconciliation.ts";
+
+const reportOf = ({ sides }: Ground, more: Partial<Asked> = {}): Report =>
+  reconcile(askedOf(sides, tellOf(sides.pairs), more));
+
+const READING = { site: { timeZone: "America/Chicago" }, nowMs: Date.parse("2026-11-22") };
+
+/** What the page says, without its markup. */
+const pageOf = (report: Report): string =>
+  String(asHtml([verdictView(report), detailView(report, false)], READING))
+    .replaceAll(/<[^>]*>/g, " ")
+    .replaceAll(/\s+/g, " ");
+
+const cent = (facts: Facts): Facts => ({
+  ...facts,
+  money: { ...facts.money, total: (facts.money?.total ?? Decimal.zero).plus(Decimal.of("0.01")) },
+});
+
+/** A payer that differs, one that waits for long, one invoice without partner, one equal one that changed elsewhere. */
+function planted(): Ground {
+  const ground = new Ground(twoSides(8));
+  const payer = ground.take("invoice", (pair) => pair.by === "mark" && !pair.books.endsWith("3"));
+  ground.facts("books", payer, (facts) => ({ ...facts, party: "A-00003" }));
+  ground.remove("books", ground.take("invoice"));
+  return ground;
+}
+
+/** 40 invoices of October, of which the books lack two, and parties and prices. */
+function lacking(more: Partial<Asked> = {}): Report {
+  const sides = twoSides(40);
+  const [gone, other] = sides.books.filter(({ kind }) => kind === "invoice");
+  const books = sides.books.filter((one) => one !== gone && one !== other);
+  return reconcile(askedOf({ ...sides, books }, tellOf(sides.pairs), more));
+}
+
+test("differences come first, each with both values, its cause and next step", () => {
+  const report = reportOf(planted());
+  const text = reportText(report);
+  const [head, verdict, ...rest] = text.split("\n");
+  expect(head).toBe(
+    "Reconciliation of 2026-10-01 to 2026-10-31, both sides as of 2026-11-22T05:00:00Z. Amounts in USD.",
+  );
+  expect(verdict).toMatch(/^Both sides DO NOT AGREE: 2 of \d+ cases\.$/);
+  expect(rest[2]).toMatch(
+    /^c1 invoice FL-\d+ \(A-0000\d, 2026-10-\d\d\): differs, platform [\d.]+, ERP [\d.]+$/,
+  );
+  expect(rest.slice(3, 6)).toEqual([
+    expect.stringMatching(/^ {2}payer: platform A-0000\d, ERP A-00003$/),
+    "  cause: different on the two sides: payer",
+    expect.stringMatching(/^ {2}next: Correct the side that is wrong/),
+  ]);
+  expect(text.indexOf("only there")).toBeLessThan(text.indexOf("\nCounts and sums\n"));
+  const page = pageOf(report);
+  expect(page).toMatch(/payer: platform A-0000\d , ERP A-00003/);
+  expect(page).toMatch(/different on the two sides: payer Next: Correct the side that is wrong/);
+});
+
+test("counts and sums of buckets, the bridge, party and month, open balances by age", () => {
+  const ledger = [{ kind: "invoice", party: "A-00001", open: Decimal.of("7") }] as const;
+  const text = reportText(reportOf(planted(), { ledger }));
+  for (const told of [
+    /^invoices {2,}differs {2,}1 {2,}1 {2,}[\d.]+ {2,}1 {2,}[\d.]+$/m,
+    /^invoices {2,}less only there {2,}[\d.]+$/m,
+    /^A-00003 {2,}invoices {2,}2026-10 {2,}[\d.]+ {2,}[\d.]+ {2,}-[\d.]+$/m,
+    /^PARTY {2,}OWED {2,}SIDE {2,}NOT DUE {2,}1 TO 30 {2,}31 TO 60 {2,}61 TO 90 {2,}OLDER {2,}TOTAL$/m,
+    /^A-0000\d {2,}by customers {2,}platform less ERP( {2,}-?[\d.]+){6}$/m,
+    /^ {2}A-00001: the books' ledger has 7\.00 receivable/m,
+  ])
+    expect(text).toMatch(told);
+  const report = lacking();
+  const [differing] = report.months.filter(({ difference }) => difference !== "0.00");
+  const page = pageOf(report);
+  const parts = page.slice(page.indexOf("By party and month"));
+  expect(parts.replaceAll(",", "")).toContain(`$${differing?.difference}`);
+  expect(parts).toMatch(/more rows are the same on both sides/);
+  expect(parts).toMatch(/by customers platform .* by customers ERP /);
+});
+
+test("what it does not prove is told: ignored fields, files, kinds that were not asked", () => {
+  const report = reportOf(new Ground(twoSides(8)), {
+    ignore: { invoice: ["notes"] },
+    strength: [
+      { endpoint: "erp", kind: "invoice", strength: "remembered" },
+      { endpoint: "erp", kind: "party", strength: "exported" },
+      { endpoint: "platform", kind: "invoice", strength: "asked" },
+    ],
+    unasked: [{ endpoint: "erp", kind: "price", why: "its files hold none" }],
+  });
+  for (const text of [reportText(report), pageOf(report)]) {
+    expect(text).toMatch(/NOT COMPARED:\s+erp: prices: its files hold none/);
+    expect(text).toMatch("Not compared, by the configuration (ignore): invoice: notes.");
+    expect(text).toMatch("erp, invoices: what was written, not what the ERP did with it.");
+    expect(text).toMatch("erp, parties: as of the last file that was read, not as they are now.");
+    expect(text).not.toMatch("platform, invoices");
+  }
+  expect(pageOf(lacking())).toContain("Not compared, by the configuration (ignore): nothing.");
+});
+
+test("a storm is told once on a terminal, what waits only when it is overdue, and why a run failed", () => {
+  const ground = new Ground(twoSides(120));
+  for (let n = 0; n < 25; n++) ground.facts("books", ground.take("invoice"), cent);
+  const [fresh, late] = [ground.take("bill"), ground.take("bill")];
+  const since = {
+    [fresh.platform]: "2026-11-22T01:00:00Z",
+    [late.platform]: "2026-11-01T01:00:00Z",
+  };
+  const text = reportText(
+    reportOf(ground, {
+      stored: ({ platform: [first] }) =>
+        first && since[first.id]
+          ? { waits: { for: "delivery 7", since: since[first.id] ?? null } }
+          : {},
+    }),
+  );
+  expect(text.match(/^MISMATCH: 25 invoices are "differs" alike in total: .*$/gm)).toHaveLength(1);
+  expect(text.match(/^c\d+ /gm)).toHaveLength(1);
+  expect(text).toMatch(/^c\d+ bill .* waiting for longer than a day/m);
+  const lists = [{ side: "books", kind: "bill", what: "all", total: 9, distinct: 8 }] as const;
+  expect(reportText(reportOf(ground, { lists }))).toMatch(
+    /It cannot be trusted, and nothing was judged:\n {2}the books list of bills/,
+  );
+});
+
+test("a side that has no such document is told as not there, never as an amount of zero", () => {
+  const report = lacking();
+  const row = report.cases.find(({ bucket }) => bucket === "only there");
+  expect(row?.records.books).toEqual([]);
+  const page = pageOf(report);
+  const at = page.indexOf(`invoice ${row?.number}`);
+  expect(page.slice(at, at + 200)).toMatch(/only there, platform \$[\d,]+\.\d\d , ERP not there/);
+  expect(page).toMatch(/parties equal \d+ – \d+ –/);
+  expect(reportText(report)).toMatch(/: only there, platform [\d.]+, ERP not there$/m);
+});
+
+test("what is not of the period is named as that, and counted apart", () => {
+  const within = reportText(lacking({ period: { from: "2026-10-01", to: "2026-10-31" } }));
+  expect(within).not.toContain("outside of the period");
+  const outside = reportText(lacking({ period: { from: "2025-01-01", to: "2025-01-31" } }));
+  expect(outside.match(/outside of the period\): only there/g)).toHaveLength(2);
+  expect(outside).toContain("Not of the period, but open or changed:");
+});
+
+test("what only one side has, and rightly, stands under the totals that it makes different, with its reason", () => {
+  const report = lacking();
+  const [first] = report.cases.filter(
+    ({ bucket, kind }) => bucket === "equal" && kind === "invoice",
+  );
+  const out = {
+    ...(first as CaseRow),
+    bucket: "out of scope" as const,
+    amount: { platform: first?.amount.platform ?? "", books: "0.00" },
+    cause: { code: "out-of-scope", message: "a draft", next: "" },
+  };
+  const cases = report.cases.map((row) => (row === first ? out : row));
+  const page = pageOf({ ...report, cases });
+  expect(page).toContain("Out of scope in the period: the sides differ by these, and agree");
+  expect(page).toMatch(new RegExp(`invoice ${first?.number} .*?out of scope, .*?cause: a draft`));
+  expect(pageOf(report)).not.toContain("Out of scope in the period");
+});

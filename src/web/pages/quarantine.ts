@@ -1,0 +1,265 @@
+/** What needs a person: groups by cause, each with what it means, what to do, and only what can help. */
+import { OfficeError, type ShownGroup, type ShownTable } from "../../office/answers.ts";
+import { acts, type Given, MANY, ROUNDS } from "../../views/acts.ts";
+import {
+  address,
+  type Blocks,
+  buttons,
+  facts,
+  folded,
+  heading,
+  type Html,
+  line,
+  link,
+  next,
+  notice,
+  quiet,
+  title,
+  to,
+} from "../../views/blocks.ts";
+import { html, verbatim } from "../../views/html.ts";
+import {
+  deliveriesTable,
+  documentsIn,
+  groupsView,
+  knownView,
+  parted,
+} from "../../views/quarantine.ts";
+import { counted } from "../../views/table.ts";
+import { changing, field, formOf, hidden } from "../parts.ts";
+import type { Answer, Asked } from "../route.ts";
+import { atLeast } from "../users.ts";
+
+export async function needsYou({ office, query }: Asked): Promise<Answer> {
+  const flow = query.get("flow");
+  const groups = (await office.quarantine()).filter((one) => flow === null || one.flow === flow);
+  return {
+    title: `Needs you: ${counted(documentsIn(parted(groups)[0]), "document")}`,
+    body: [
+      title("Needs you"),
+      flow !== null && line(`Only the flow ${flow}. `, link("/needs-you", "All flows")),
+      groupsView(groups),
+    ],
+  };
+}
+
+/** A group, and one page of its documents, the oldest first. */
+interface Shown extends ShownGroup {
+  /** Documents before this page. */
+  readonly skip: number;
+}
+
+/** So many documents are on a page. */
+const SHOWN = 50;
+
+/** `skip`: as the page or the form says. @throws OfficeError when there is no such group */
+async function shownGroup(
+  { office, params }: Asked,
+  skip: string | null | undefined,
+): Promise<Shown> {
+  const skipped = /^\d{1,7}$/.test(skip ?? "") ? Number(skip) : 0;
+  return {
+    ...(await office.quarantineShow(params["group"] ?? "", SHOWN, skipped)),
+    skip: skipped,
+  };
+}
+
+/**
+ * What the form of a group is about: the group that is named in the address, or a delivery of it that was shown.
+ * @throws OfficeError when the delivery has left the group meanwhile: nothing else is done instead
+ */
+export async function selectedIn(asked: Asked, { skip, selector }: Given): Promise<string> {
+  const { id, deliveries } = await shownGroup(asked, skip);
+  const chosen = selector ?? id;
+  if (chosen === id || deliveries.some(({ delivery }) => delivery === chosen)) return chosen;
+  throw new OfficeError(
+    "This document is not in the group any more, or is on another page of it now: nothing was done.",
+    "Load the page again: somebody may have settled it, or one before it.",
+  );
+}
+
+export async function group(asked: Asked): Promise<Answer> {
+  const { office } = asked;
+  const shown = await shownGroup(asked, asked.query.get("skip"));
+  const { id, lookup, count, skip, deliveries } = shown;
+  const tables = lookup === null ? [] : await office.tables();
+  const missing = tables.find(({ name }) => name === lookup?.table);
+  const isClearing = shown.helps.includes("wait");
+  const body = [
+    line(link("/needs-you", "Needs you")),
+    title(shown.title),
+    notice(isClearing ? "wait" : "bad", line(shown.accountant), line(next(shown.next))),
+    missing !== undefined &&
+      lookup !== null && [
+        heading("Add the missing row"),
+        addRowForm(asked, missing, lookup.key, id),
+      ],
+    actions(asked, shown),
+    heading("Documents"),
+    deliveriesTable(
+      shown,
+      count <= SHOWN
+        ? "Documents of this group"
+        : `Documents ${skip + 1} to ${skip + deliveries.length} of ${count}, the oldest first`,
+    ),
+    count > SHOWN &&
+      buttons(
+        skip > 0 && link(pageOf(id, Math.max(skip - SHOWN, 0)), "The ones before"),
+        " ",
+        skip + SHOWN < count && link(pageOf(id, skip + SHOWN), "The next ones"),
+      ),
+    knownView(shown),
+    heading("Other things to do"),
+    otherThings(asked, shown),
+    folded(
+      "For the person who runs fuelbridge",
+      line(shown.operator),
+      facts([
+        ["Cause", shown.cause],
+        ["Code", shown.code],
+        ["Flow", shown.flow],
+        ["Group", id],
+      ]),
+    ),
+  ];
+  return { title: shown.title, body };
+}
+
+const pageOf = (id: string, skip: number): string =>
+  address(to`/needs-you/${id}`, { skip: skip === 0 ? null : String(skip) });
+
+/** Only what can help. */
+function actions(asked: Asked, shown: Shown): Blocks {
+  const { id, helps, count, deliveries } = shown;
+  const isCorrected = deliveries.some(({ corrections }) => corrections.length > 0);
+  return [
+    (helps.includes("retry") || isCorrected) && [
+      heading("Try again"),
+      count >= MANY && line(ROUNDS),
+      formOf(asked, acts.retry, id, { fields: which("retry", shown, true) }),
+    ],
+    (helps.includes("link") || helps.includes("link-amount")) && [
+      heading("It is there already"),
+      line("You looked at the receiver and found it. Both sides are linked, and nothing is sent."),
+      formOf(asked, acts.link, id, {
+        fields: html`${which("link", shown, false)}
+        ${field("link-receiver", "receiverId", "Its id at the receiver")}
+        ${helps.includes("link-amount") ? amountThere : ""}`,
+      }),
+    ],
+    isToClose(shown) && [heading("Settled by hand"), closing(asked, shown)],
+  ];
+}
+
+/** Nobody links two amounts by the way: the one at the receiver is named. */
+const amountThere = field("link-amount", "amount", "Its amount at the receiver, which you accept");
+
+/** Closing it is the next step where nothing else helps; elsewhere it would only be taken for that. */
+const isToClose = ({ helps }: Shown): boolean => helps.includes("resolve") && helps.length === 1;
+
+const closing = (asked: Asked, shown: Shown): Blocks => [
+  line("Nothing is sent for it any more. Say how it was settled."),
+  formOf(asked, acts.resolve, shown.id, { fields: which("resolve", shown, true) }),
+];
+
+/** Folded, for they are for some documents only. A person who may do none of them is told so, unfolded. */
+function otherThings(asked: Asked, shown: Shown): Blocks {
+  if (!atLeast(asked.role, "accountant"))
+    return quiet(
+      "To close, correct or assign documents and to add notes: only for accountants and operators. ",
+      `You are logged in as ${asked.role}.`,
+    );
+  const correctable = shown.deliveries.filter((one) => one.correctable.length > 0);
+  return [
+    shown.helps.includes("resolve") &&
+      !isToClose(shown) &&
+      folded("Close it: it was settled by hand", closing(asked, shown)),
+    correctable.length > 0 &&
+      folded(
+        "Correct a field of one document",
+        line(
+          "For codes, names and dates. Amounts, quantities and document numbers are corrected where they come from.",
+        ),
+        formOf(asked, acts.edit, shown.id, {
+          fields: correctionFields({ ...shown, deliveries: correctable }),
+        }),
+      ),
+    folded(
+      "Who sees to it",
+      formOf(asked, acts.assign, shown.id, {
+        fields: html`${which("assign", shown, true)}
+        ${field("assign-to", "to", "Who (leave empty for nobody)", false)}`,
+      }),
+    ),
+    folded(
+      "Add a note",
+      formOf(asked, acts.note, shown.id, { fields: which("note", shown, true) }),
+    ),
+  ];
+}
+
+/** All of the group where there are several, or one. */
+const which = (
+  id: string,
+  { id: group, count, deliveries, skip }: Shown,
+  all: boolean,
+): Html => html`
+  ${hidden({ skip })}
+  <label for="${id}-which">Which</label>
+  <select id="${id}-which" name="selector">
+    ${all && count > 1 ? html`<option value="${verbatim(group)}">All ${count} of this group</option>` : ""}
+    ${deliveries.map(
+      ({ delivery, summary }) =>
+        html`<option value="${verbatim(delivery)}">${summary.slice(0, 160)}</option>`,
+    )}
+  </select>
+`;
+
+function correctionFields(shown: Shown): Html {
+  const values = new Map(
+    shown.deliveries
+      .toReversed()
+      .flatMap(({ correctable }) => correctable.map(({ field, value }) => [field, value] as const)),
+  );
+  return html`${which("edit", shown, false)}
+    ${field("edit-field", "field", "Field", true, "edit-fields")}
+    ${field("edit-value", "value", "Right value", false)}
+    <datalist id="edit-fields">
+      ${[...values].map(
+        ([field, value]) => html`<option value="${verbatim(field)}">${value.slice(0, 80)}</option>`,
+      )}
+    </datalist>`;
+}
+
+/** `group`: retried with it; null: the row alone. */
+export function addRowForm(
+  asked: Asked,
+  { name, columns }: Pick<ShownTable, "name" | "columns">,
+  key: string | null,
+  group: string | null,
+): Html {
+  const id = `row-${name}-${group ?? "new"}`;
+  return changing(asked, {
+    id,
+    action: to`/cross-references/${name}`,
+    button: group === null ? "Add the row" : "Add the row and retry",
+    role: "accountant",
+    hint: "Who said so?",
+    fields: html`${group === null ? "" : hidden({ group })}
+      <div class="fields">
+        ${columns.map(
+          (column, at) =>
+            html`<label for="${id}-${at}"
+              >${column}${at === 0 ? " (the key)" : ""}
+              <input
+                id="${id}-${at}"
+                name="cell.${verbatim(column)}"
+                maxlength="200"
+                autocomplete="off"
+                ${at === 0 && key !== null ? html`value="${verbatim(key)}" readonly` : ""}
+                ${at < 2 ? "required" : ""}
+            /></label>`,
+        )}
+      </div>`,
+  });
+}
