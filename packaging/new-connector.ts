@@ -22,13 +22,19 @@ function main(name: string): void {
 
 /** Null: a connector may be called so. */
 function troubleWith(name: string): string | null {
-  const usage = "Say npm run new-connector NAME, with a name of small letters and digits.";
-  if (!/^[a-z][a-z0-9]{1,30}$/.test(name)) return `"${name}" is no name for a connector. ${usage}`;
-  if (!isIdentifier(name)) return `"${name}" is a word of JavaScript. Choose another name.`;
+  const usage = "Say npm run new-connector NAME, with a name of small letters, digits and hyphens.";
+  if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(name) || !/^.{2,31}$/.test(name))
+    return `"${name}" is no name for a connector. ${usage}`;
+  if (!isIdentifier(identifierOf(name)))
+    return `"${name}" is a word of JavaScript. Choose another name.`;
   return existsSync(join(connectors, name))
     ? `connectors/${name} exists already. Choose another name, or remove that folder.`
     : null;
 }
+
+/** `business-central` as code calls it: `businessCentral`. */
+const identifierOf = (name: string): string =>
+  name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 function isIdentifier(name: string): boolean {
   try {
@@ -43,10 +49,12 @@ function create(name: string): void {
   const list = enlisted(readFileSync(LIST, "utf8"), name);
   const folder = join(connectors, name);
   cpSync(join(root, PATTERN), folder, { recursive: true });
-  const title = `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
+  const id = identifierOf(name);
+  const title = `${id.slice(0, 1).toUpperCase()}${id.slice(1)}`;
   for (const path of globSync(`${folder}/**/*.*`)) {
     const text = readFileSync(path, "utf8")
-      .replaceAll(/\bexample\b/g, name)
+      .replaceAll(NAMED, name)
+      .replaceAll(/\bexample\b/g, path.endsWith(".ts") ? id : name)
       .replaceAll(/\bExample/g, title);
     writeFileSync(path, text);
     renameSync(path, join(dirname(path), basename(path).replace(/^example\b/, name)));
@@ -85,19 +93,19 @@ export function enlisted(text: string, name: string): string {
         "Let every connector of the list have an import of its folder's index.ts, then start again.",
     );
   const after = imports.filter(({ folder }) => folder < name).at(-1);
-  const line = `import { ${name} } from "./${name}/index.ts";`;
+  const id = identifierOf(name);
+  const line = `import { ${id} } from "./${name}/index.ts";`;
   const first = imports[0]?.line ?? "";
   const grown =
     after === undefined
       ? head.replace(first, `${line}\n${first}`)
       : head.replace(after.line, `${after.line}\n${line}`);
   const at = after === undefined ? 0 : listed.indexOf(after.id) + 1;
-  return text.replace(
-    LISTED,
-    () => `${grown}${OPENED}${listed.toSpliced(at, 0, name).join(", ")}];`,
-  );
+  return text.replace(LISTED, () => `${grown}${OPENED}${listed.toSpliced(at, 0, id).join(", ")}];`);
 }
 
+/** In code too: the name of the connector, and of its files. */
+const NAMED = /(?<=["`]|\.\/)example(?=["`]|\.(?:fixture|test)\b)/g;
 const OPENED = "export const connectors: readonly Connector[] = [";
 const LISTED =
   /^(?<head>[^]*?)export const connectors: readonly Connector\[\] = \[(?<elements>[^\]]*)\];/;

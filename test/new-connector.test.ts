@@ -17,20 +17,21 @@ const listOf = (...connectors: readonly (readonly [id: string, folder: string])[
     "",
   ].join("\n");
 
-test.each(["acme", "middle", "zebra"])(
-  "a connector %s is added to the list, and none is lost",
-  (name) => {
-    const before: [string, string][] = [
-      ["example", "example"],
-      ["quickbooksOnline", "quickbooks-online"],
-      ["tryton", "tryton"],
-    ];
-    const after = [...before, [name, name] as [string, string]].toSorted(([, a], [, b]) =>
-      a < b ? -1 : 1,
-    );
-    expect(enlisted(listOf(...before), name)).toBe(listOf(...after));
-  },
-);
+test.each([
+  ["acme", "acme"],
+  ["middle-of-it", "middleOfIt"],
+  ["zebra", "zebra"],
+] as const)("a connector %s is added to the list, and none is lost", (name, id) => {
+  const before: [string, string][] = [
+    ["example", "example"],
+    ["quickbooksOnline", "quickbooks-online"],
+    ["tryton", "tryton"],
+  ];
+  const after = [...before, [id, name] as [string, string]].toSorted(([, a], [, b]) =>
+    a < b ? -1 : 1,
+  );
+  expect(enlisted(listOf(...before), name)).toBe(listOf(...after));
+});
 
 test("the list as it is keeps every line but that of the elements", () => {
   const grown = enlisted(LIST, "acme");

@@ -3,6 +3,7 @@ import type { Surroundings } from "../../src/core/contract.ts";
 import type { Scope } from "../../src/core/holdings.ts";
 import { type CodeKind, openCodes } from "../../src/ledger/codes.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
+import { unitedPages } from "../../src/ledger/stamps.ts";
 import type { Element } from "../quickbooks/element.ts";
 import { sameName } from "../quickbooks/text.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
@@ -184,20 +185,22 @@ function conditionsOf({ dated, changedSince, open }: Scope): string[] {
 export const OPEN = "Balance > '0'";
 
 /** Lists in pages, one after the other; the position says which list, and where in it. */
-export async function* listed(
+export const listed = (
   wire: Wire,
   lists: readonly Walk[],
   from: string | null,
   signal: AbortSignal,
-) {
-  const [, at = "0", since = ""] = /^(\d+) (.*)$/.exec(from ?? "") ?? [];
-  for (const [index, list] of lists.entries()) {
-    if (index < Number(at)) continue;
-    const start = index === Number(at) && since !== "" ? since : null;
-    for await (const { rows, last } of walk(wire, { ...list, from: start }, signal))
-      yield { rows, position: `${index} ${last ?? ""}`, entity: list.entity };
-  }
-}
+) =>
+  unitedPages(
+    lists.map(
+      (list) =>
+        async function* (start: string | null) {
+          for await (const { rows, last } of walk(wire, { ...list, from: start }, signal))
+            yield { rows, position: last ?? "", entity: list.entity };
+        },
+    ),
+    from,
+  );
 
 /** An entity in a scope, for {@link listed}. */
 export const inScope = (entity: Entity, scope: Scope): Walk[] =>

@@ -83,7 +83,7 @@ async function captured({ online, entities }: Capturing, from: string, signal: A
   try {
     return await online.wire.changes(entities, since.toISOString(), signal);
   } catch (error) {
-    if (sorted(error, "read", QUICKBOOKS.errors).sort === "data") return null;
+    if (sorted(error, "read", QUICKBOOKS.errors).row?.sort === "data") return null;
     throw error;
   }
 }

@@ -24,8 +24,8 @@ import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { EnvironmentError } from "../../src/core/errors.ts";
+import { askToken, TOKEN_MS } from "../../src/ledger/oauth.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
-import { openHttp, TransportError } from "../../src/transport/http.ts";
 import { isSameSecret } from "../quickbooks/text.ts";
 import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
 
@@ -55,15 +55,12 @@ const Answer = z.object({
   /** Whatever use is made of it: then a person authorises. */
   x_refresh_token_hard_expires_in: seconds.optional(),
 });
-const Told = z.object({ error: z.string().regex(/^[a-z_]+$/) });
 
 /** A person who must authorise anew is told this many days before. */
 export const EARLY_DAYS = 7;
 const EARLY_MS = 5 * 60_000;
 const LOCK_TRIES = 600;
 const LOCK_MS = 100;
-const ANSWER_BYTES = 64 * 1024;
-const TOKEN_MS = 30_000;
 /** A lock this old was left by a process that was killed: asking takes half of it at most. */
 const ABANDONED_MS = 2 * TOKEN_MS;
 /** Since November 2025 a person authorises anew at least every five years. */
@@ -148,42 +145,12 @@ async function askTokens(
   form: Readonly<Record<string, string>>,
   now: Date,
 ) {
-  const { origin, pathname } = new URL(addressesOf(config).tokenUrl);
-  const http = openHttp({ origin, connections: 1, headersMs: TOKEN_MS, bodyMs: TOKEN_MS });
   const basic = Buffer.from(`${config.clientId}:${config.clientSecret}`).toString("base64");
-  const asked = {
-    method: "POST",
-    path: pathname,
-    headers: {
-      authorization: `Basic ${basic}`,
-      accept: "application/json",
-      "content-type": "application/x-www-form-urlencoded",
-    },
-    body: new URLSearchParams(form).toString(),
-    signal: AbortSignal.timeout(TOKEN_MS),
-  } as const;
-  const { status, json } = await (async () => {
-    try {
-      const told = await http.ask(asked);
-      return { status: told.status, json: parsed(await told.text(ANSWER_BYTES)) };
-    } catch (error) {
-      // Nothing of a document has left this machine.
-      if (error instanceof TransportError)
-        throw new LedgerError("not-sent", `no new token: ${error.message}`, { cause: error });
-      throw error;
-    } finally {
-      await http.close();
-    }
-  })();
-  const answer = Answer.safeParse(json).data;
-  const refreshToken = answer?.refresh_token ?? form["refresh_token"];
-  if (status !== 200 || answer === undefined || refreshToken === undefined) {
-    const code = Told.safeParse(json).data?.error ?? null;
-    const message = `no new token: HTTP ${status}${code === null ? "" : ` ${code}`}`;
-    // Of a gateway that fails nothing follows: it is asked again.
-    if (code === null || status >= 500) throw new LedgerError("not-sent", message);
-    throw new LedgerError("answered", message, { status, code });
-  }
+  const authorization = `Basic ${basic}`;
+  const { tokenUrl } = addressesOf(config);
+  const answer = await askToken(tokenUrl, form, Answer, { authorization });
+  const refreshToken = answer.refresh_token ?? form["refresh_token"];
+  if (refreshToken === undefined) throw new LedgerError("not-sent", "no new token: HTTP 200");
   const after = (left: number): string => new Date(now.getTime() + left * 1000).toISOString();
   const { x_refresh_token_expires_in: idle, x_refresh_token_hard_expires_in: hard = idle } = answer;
   return {

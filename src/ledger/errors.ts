@@ -70,9 +70,11 @@ export function sorted(error: unknown, verb: Verb, errors: readonly ErrorRow[]):
   if (!(error instanceof LedgerError)) throw error;
   if (error.phase === "not-sent") return { sort: "not-sent", row: null, error };
   const row = error.phase === "torn" ? undefined : errors.find((one) => fits(one, error, verb));
-  if (row !== undefined) return { sort: row.sort, row, error };
-  // A look that failed proves nothing and has done nothing.
-  return { sort: verb === "locate" || verb === "read" ? "not-sent" : "unknown", row: null, error };
+  const isRead = verb === "locate" || verb === "read";
+  // A read that failed proves nothing of the document and has done nothing.
+  if (isRead && (row === undefined || row.sort === "data"))
+    return { sort: "not-sent", row: row ?? null, error };
+  return { sort: row?.sort ?? "unknown", row: row ?? null, error };
 }
 
 function fits({ when }: ErrorRow, { status, code, message }: LedgerError, verb: Verb): boolean {

@@ -143,8 +143,7 @@ export function plan(planning: Planning, desired: Desired, found: Identified): N
     question,
     fault: asked(planning, desired, question, more),
   });
-  if (found.is === "several")
-    return ask("twice", `: ${found.entries.map(({ id }) => id).join(" and ")}`);
+  if (found.is === "several") return ask("twice", `: ${found.entries.map(nameOf).join(" and ")}`);
   if (found.is === "taken") return ask(found.by.isCancelled ? "kept" : "taken", whose(found.by));
   const isOver = desired.target === "cancelled";
   if (found.is === "none" && isOver) return nothing(null);
@@ -302,10 +301,16 @@ export const paymentsIn = (payments: readonly PaymentOn[]): string =>
     })
     .join(", ");
 
-const whose = ({ id, mark }: Pick<Entry, "id" | "mark">): string =>
-  `: ${id ?? "in the same request"}${mark === null ? "" : `, platform id ${mark}`}`;
+/** What people call it. */
+export const nameOf = ({ id, called }: Pick<Entry, "id" | "called">): string | null => called ?? id;
 
-const called = ({ id }: Entry): string => (id === null ? "" : `: ${id}`);
+const whose = ({ mark, ...entry }: Pick<Entry, "id" | "called" | "mark">): string =>
+  `: ${nameOf(entry) ?? "in the same request"}${mark === null ? "" : `, platform id ${mark}`}`;
+
+const called = (entry: Entry): string => {
+  const name = nameOf(entry);
+  return name === null ? "" : `: ${name}`;
+};
 
 /* Which record in the books is the one of a document. Pure. */
 
@@ -319,7 +324,7 @@ export type Identified =
   /** It is not there, and another document has its number. */
   | {
       readonly is: "taken";
-      readonly by: Pick<Entry, "id" | "mark" | "goods"> & {
+      readonly by: Pick<Entry, "id" | "called" | "mark" | "goods"> & {
         /** It keeps the number for good: no retry helps. */
         readonly isCancelled: boolean;
       };
@@ -496,8 +501,8 @@ const NEXT = {
 } as const;
 
 /**
- * The payment that settles what is open of an invoice as one; its description says why.
- * @throws Refused when it was booked before, LedgerError
+ * The payment that settles what is open of an invoice as one; its description says why. `draft`: it was made and is not
+ * posted yet. @throws Refused when it was booked before, LedgerError
  */
 export async function settlementOf(
   books: Books,
@@ -505,7 +510,7 @@ export async function settlementOf(
   entry: Entry,
   amount: Decimal,
   call: Call,
-): Promise<Desired> {
+): Promise<{ readonly payment: Desired; readonly draft: Entry | undefined }> {
   const invoice = document as InvoiceDocument;
   const adapter = adapterOf(books, "payment");
   const what = "settled as one";
@@ -523,11 +528,17 @@ export async function settlementOf(
   };
   const carried = { document: payment, counterpart: null, until: null };
   const [desired] = (await desiredOf(adapter, [carried], [], call)) as [Desired];
-  const before = await adapter.locate([{ ...desired, on: entry }], call);
-  if (before.every((one) => one.mark !== desired.mark)) return { ...desired, on: entry };
+  const settling = { ...desired, on: entry };
+  const before = (await adapter.locate([settling], call)).filter(
+    ({ mark: its }) => its === desired.mark,
+  );
+  const draft = before.find(
+    ({ status, facts }) => status === "draft" && facts.money?.amount?.equals(amount) === true,
+  );
+  if (before.length === 0 || draft !== undefined) return { payment: settling, draft };
   throw new Refused({
     code: "settled-before",
-    message: `invoice ${invoice.number} in ${books.name} was settled as one and is open again: ${entry.id}`,
+    message: `invoice ${invoice.number} in ${books.name} was settled as one and is open again: ${nameOf(entry)}`,
     next: "An accountant corrects the payment there, or the platform; then it is resolved here.",
   });
 }

@@ -96,6 +96,8 @@ export interface PaymentOn {
 export interface Entry<Native = unknown> {
   /** What links are kept by. Null: it is covered by another document (a payment by a settlement). */
   readonly id: string | null;
+  /** What people call it there, where links call it by an id that nobody can look up. Left out: its id. */
+  readonly called?: string;
   /** What links may call it besides: the id that it had as a draft. */
   readonly aliases?: readonly string[];
   /** {@link Desired.mark} as the record has it; null: the record has none. */

@@ -69,3 +69,10 @@ test("an ERP that is not there got nothing", async () => {
   });
   await rest.close();
 });
+
+test("a link of an answer is followed below the configured address, whatever host it names", async () => {
+  const rest = await opened({ "GET /erp/invoices?page=2": [200, '{"total": 1}'] });
+  const path = rest.pathIn("https://elsewhere.example/erp/invoices?page=2");
+  await expect(rest.call(path, null, Total, never)).resolves.toMatchObject({});
+  expect(() => rest.pathIn("https://elsewhere.example/other")).toThrow(/another address/);
+});

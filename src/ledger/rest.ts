@@ -11,26 +11,37 @@ interface RestOptions {
   readonly deadlineMs: number;
   readonly connections?: number;
   /** With every request: the credentials. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers | Credentials;
   /** Reads the ERP's own code and words from an answer that is no success. */
   readonly error: z.ZodType<{ readonly code: string | null; readonly message: string }>;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
+/**
+ * Credentials that end. `refused`: those that were just answered with 401, which has done nothing: the same bytes go once
+ * more with what this gives then. @throws LedgerError
+ */
+export type Credentials = (signal: AbortSignal, refused?: Headers) => Promise<Headers>;
+
 export interface Rest {
   /**
-   * `path` begins with `/`. The answer, if it has the shape of `schema`; its numbers are exact decimals. A body of null is
-   * none, and makes the method GET where no other is given. @throws LedgerError
+   * `path` begins with `/`. The answer, if it has the shape of `schema`; its numbers are exact decimals, and null stands for
+   * an answer without a body. A body of null is none, and makes the method GET where no other is given. `headers`: of this call (`if-match`). @throws LedgerError
    */
   call<T>(
     path: string,
     body: object | null,
     schema: z.ZodType<T>,
     signal: AbortSignal,
-    method?: HttpRequest["method"],
+    more?: { readonly method?: HttpRequest["method"]; readonly headers?: Headers },
   ): Promise<T>;
+  /** A link in an answer (the next page), as a path for {@link call}: whatever host it names, nothing is sent to another. */
+  pathIn(link: string): string;
   close(): Promise<void>;
 }
 
+const JSON_BOTH_WAYS = { accept: "application/json", "content-type": "application/json" };
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 export function openRest({ url, deadlineMs, connections = 2, headers, error }: RestOptions): Rest {
@@ -38,17 +49,27 @@ export function openRest({ url, deadlineMs, connections = 2, headers, error }: R
   const prefix = pathname.replace(/\/$/, "");
   const http = openHttp({ origin, connections, headersMs: deadlineMs, bodyMs: deadlineMs });
   let closed: Promise<void> | null = null;
+  const credentials: Credentials = typeof headers === "function" ? headers : async () => headers;
   return {
-    async call(path, body, schema, signal, method = body === null ? "GET" : "POST") {
-      if (signal.aborted) throw new LedgerError("not-sent", `${path}: stopped before it was sent`);
-      try {
-        const answer = await http.ask({
-          method,
+    async call(path, body, schema, signal, { method, headers: own } = {}) {
+      const send = (given: Headers) => {
+        if (signal.aborted)
+          throw new LedgerError("not-sent", `${path}: stopped before it was sent`);
+        return http.ask({
+          method: method ?? (body === null ? "GET" : "POST"),
           path: `${prefix}${path}`,
-          headers: { accept: "application/json", "content-type": "application/json", ...headers },
+          headers: { ...JSON_BOTH_WAYS, ...given, ...own },
           body: body === null ? null : stringifyExact(body),
           signal: AbortSignal.any([AbortSignal.timeout(deadlineMs), signal]),
         });
+      };
+      try {
+        const first = await credentials(signal);
+        let answer = await send(first);
+        if (answer.status === 401 && typeof headers === "function") {
+          answer.leave();
+          answer = await send(await headers(signal, first));
+        }
         const json = parsedExact(await answer.text(ANSWER_BYTES_MAX));
         const { status } = answer;
         if (status < 200 || status > 299) {
@@ -66,6 +87,11 @@ export function openRest({ url, deadlineMs, connections = 2, headers, error }: R
         if (!(failed instanceof TransportError)) throw failed;
         throw new LedgerError(failed.phase, `${path}: ${failed.message}`, { cause: failed });
       }
+    },
+    pathIn(link) {
+      const { pathname: path, search } = new URL(link, url);
+      if (path.startsWith(`${prefix}/`)) return `${path.slice(prefix.length)}${search}`;
+      throw new LedgerError("torn", `the answer has a link to another address: ${link}`);
     },
     close: () => (closed ??= http.close()),
   };

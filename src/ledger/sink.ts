@@ -33,6 +33,7 @@ import {
   type Planning,
   posts,
   settlementMark,
+  nameOf,
   settlementOf,
 } from "./plan.ts";
 import type {
@@ -292,12 +293,22 @@ class Send {
 
   async #settle(desired: Desired, entry: Entry, amount: Decimal): Promise<void> {
     this.#verb = "locate";
-    const payment = await settlementOf(this.#books, desired, entry, amount, this.#call);
+    const { payment, draft } = await settlementOf(this.#books, desired, entry, amount, this.#call);
     const { document } = payment;
-    this.#expectNew([payment]);
-    this.#verb = "create";
-    await adapterOf(this.#books, "payment").create([payment], this.#call);
-    this.#own.add(payment.mark);
+    const adapter = adapterOf(this.#books, "payment");
+    if (draft !== undefined) {
+      this.#verb = "posted";
+      await adapter.apply(
+        "posted",
+        [{ desired: payment, entry: draft, differences: [] }],
+        this.#call,
+      );
+    } else {
+      this.#expectNew([payment]);
+      this.#verb = "create";
+      await adapter.create([payment], this.#call);
+      this.#own.add(payment.mark);
+    }
     if ("description" in document) this.#settled.set(desired.mark, document.description ?? "");
     this.#changed = true;
   }
@@ -426,7 +437,7 @@ function inspected(
   { desired, found, next }: Planned,
 ): Inspection {
   if (found.is === "several") {
-    const held = found.entries.map(({ id }) => id).join(" and ");
+    const held = found.entries.map(nameOf).join(" and ");
     return { is: "there", differences: [{ field: "record", expected: "one", held }] };
   }
   if (found.is !== "one") return gone;

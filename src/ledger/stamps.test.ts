@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
-import { type StampedRow, stampSource } from "./stamps.ts";
+import { type StampedRow, stampListSource, stampSource, unitedPages } from "./stamps.ts";
 
 const never = new AbortController().signal;
 
@@ -103,4 +103,65 @@ test("a fault of the books stops the walk where it is, and is no fault when the 
   expect(await read(Infinity, stopped.signal)).toEqual([]);
   state.fails = null;
   expect(await read()).toEqual(["1"]);
+});
+
+test("a list in pages goes on from its last stamp, back by as long as a transaction may take", async () => {
+  const rows = ["2026-11-21T10:00:00.123Z", "2026-11-21T10:05:00Z", "2026-11-21T11:00:00Z"];
+  const asked: (string | null)[] = [];
+  const source = stampListSource<string>(
+    [
+      {
+        name: "rows",
+        async *pages(since) {
+          asked.push(since);
+          for (const row of rows) if (since === null || row >= since) yield [row];
+        },
+        stampOf: (row) => row,
+      },
+    ],
+    {
+      tell: (all) => all.map((id) => ({ id, version: null, text: "{}" })),
+      unavailable: (error) => new SourceUnavailable("not now", { next: "wait", cause: error }),
+    },
+  );
+  const read = async (from: Json | null, pages = Infinity) => {
+    const told: string[] = [];
+    let position = from;
+    for await (const page of source.read(from, {
+      signal: never,
+      known: () => null,
+      stored: () => false,
+    })) {
+      told.push(...page.changes.map(({ id }) => id));
+      position = page.position;
+      if (told.length === pages) break;
+    }
+    return { told, position };
+  };
+  const first = await read(null, 2);
+  expect(first.told).toEqual(rows.slice(0, 2));
+  const second = await read(first.position);
+  // A transaction that began before the last stamp came up behind it.
+  expect(second.told).toEqual(rows);
+  expect((await read(second.position)).told).toEqual(rows.slice(2));
+  expect(asked).toEqual([null, "2026-11-21T09:55:00.000Z", "2026-11-21T10:50:00.000Z"]);
+});
+
+test("lists in pages are resumed in the list and at the page where they stopped", async () => {
+  const list = (name: string) =>
+    async function* (from: string | null) {
+      for (const position of ["1", "2", null])
+        if (from === null || position === null || position > from)
+          yield { row: `${name} ${position}`, position };
+    };
+  const walk = async (from: string | null) => {
+    const all: [string, string][] = [];
+    for await (const { row, position } of unitedPages([list("a"), list("b")], from))
+      all.push([row, position]);
+    return all;
+  };
+  const whole = await walk(null);
+  expect(whole.map(([row]) => row)).toEqual(["a 1", "a 2", "a null", "b 1", "b 2", "b null"]);
+  for (const [at, [, position]] of whole.entries())
+    expect(await walk(position)).toEqual(whole.slice(at + 1));
 });

@@ -85,13 +85,84 @@ export const stampSource = (stamps: Stamps): Source => ({
         }
       }
     } catch (error) {
-      const told = stamps.unavailable(error);
-      // Whoever stopped the reading does not need to know what that did to the call.
-      if (signal.aborted) return;
-      throw told;
+      throwUnlessStopped(stamps, error, signal);
     }
   },
 });
+
+/** Whoever stopped the reading does not need to know what that did to the call. */
+function throwUnlessStopped(
+  { unavailable }: Pick<Stamps, "unavailable">,
+  error: unknown,
+  signal: AbortSignal,
+): void {
+  const told = unavailable(error);
+  if (!signal.aborted) throw told;
+}
+
+/** Rows of books that give pages with links of their own, in the order of their stamps. */
+export interface StampList<Row> {
+  /** What its position is stored under: it never changes. */
+  readonly name: string;
+  /** All rows with this stamp or a later one, the earliest first; null: all. @throws a fault of the books */
+  pages(since: string | null, signal: AbortSignal): AsyncIterable<readonly Row[]>;
+  /** ISO 8601 UTC. */
+  stampOf(row: Row): string;
+}
+
+/**
+ * A source of such lists, one after the other. Rows need no numbers: each reading goes on from the last stamp that was
+ * read, back by as long as a transaction may take, and tells what lies there again.
+ */
+export const stampListSource = <Row>(
+  lists: readonly StampList<Row>[],
+  telling: Pick<Stamps, "unavailable"> & { readonly tell: (rows: readonly Row[]) => Change[] },
+): Source => ({
+  async *read(from: Json | null, { signal }): AsyncGenerator<Page> {
+    let position = (from ?? {}) as Readonly<Record<string, string>>;
+    try {
+      for (const list of lists) {
+        const { name } = list;
+        const before = position[name];
+        const since =
+          before === undefined ? null : new Date(Date.parse(before) - SETTLED_MS).toISOString();
+        if (signal.aborted) return;
+        for await (const rows of list.pages(since, signal)) {
+          const last = rows.at(-1);
+          const stamp = last === undefined ? undefined : list.stampOf(last);
+          // What is read once more is no step back.
+          if (stamp !== undefined && Date.parse(stamp) > Date.parse(before ?? BEGINNING))
+            position = { ...position, [name]: stamp };
+          yield { changes: telling.tell(rows), position };
+          if (signal.aborted) return;
+        }
+      }
+    } catch (error) {
+      throwUnlessStopped(telling, error, signal);
+    }
+  },
+});
+
+/**
+ * Lists in pages, one after the other: a scope is a union, and many interfaces have no "or". The position says which list,
+ * and where in it (null: that page was its last one); a row that is in two of them is told twice.
+ * @param lists each from a position of its own pages on; null is its beginning
+ */
+export async function* unitedPages<P extends { readonly position: string | null }>(
+  lists: readonly ((from: string | null) => AsyncIterable<P>)[],
+  from: string | null,
+): AsyncGenerator<P & { readonly position: string }> {
+  const [, at = "0", within = ""] = /^(\d+) (.*)$/.exec(from ?? "") ?? [];
+  for (const [index, pages] of lists.entries()) {
+    if (index < Number(at)) continue;
+    const start = index === Number(at) && within !== "" ? within : null;
+    for await (const page of pages(start))
+      yield {
+        ...page,
+        position: page.position === null ? `${index + 1} ` : `${index} ${page.position}`,
+      };
+  }
+}
 
 interface Walking {
   readonly feed: StampFeed;

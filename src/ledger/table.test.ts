@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { Refused } from "../core/errors.ts";
 import type { InvoiceDocument } from "./documents.ts";
-import type { Capabilities, Desired, Step } from "./port.ts";
-import { openLedger, type Table } from "./table.ts";
+import type { Capabilities, Desired, LedgerAdapter, Step } from "./port.ts";
+import { openLedger, rememberedParties, stampedLists, type Table } from "./table.ts";
 
 const call = {
   key: "k",
@@ -76,3 +76,69 @@ test("where external ids cannot be asked for, those of its day that carry one of
   const found = await adapter?.locate([desired as unknown as Desired<"invoice">], call);
   expect(found?.map(({ id }) => id)).toEqual(["3", "1"]);
 });
+
+test("two lists of parties are two sources, and the store remembers for whom one was made", async () => {
+  const rows = new Set(["OLD"]);
+  const kept = new Map<string, string | null>();
+  const notebook = {
+    get: (name: string) => kept.get(name) ?? null,
+    set: (name: string, text: string | null) => void kept.set(name, text),
+  };
+  const list = (name: string): Table<"party", object, string> =>
+    rememberedParties<object, string, null>(
+      {
+        can,
+        records: {
+          search: async ({ ids = [] }) => ids.filter((id) => rows.has(id)),
+          async *list() {},
+          create: async (all) => all.map(({ desired: { number } }) => (rows.add(number), number)),
+          changed: stampedLists({
+            name,
+            async *pages() {
+              yield [...rows];
+            },
+            stampOf: () => "2026-11-21T10:00:00Z",
+          }),
+        },
+        write: () => ({}),
+        facts: () => ({}),
+        read: (code) => ({ id: code, mark: null, number: code, status: "posted" }),
+        tell: ({ number, mark }) => ({ id: number ?? "", version: null, text: `${name} ${mark}` }),
+      },
+      name,
+      { notebook },
+      ["SHARED"],
+    );
+  const { books, sources } = openLedger({
+    name: "the ledger",
+    tables: { party: { sale: list("customers"), purchase: list("vendors") } },
+    errors: [],
+    settleMs: 0,
+    settleAfterMs: 0,
+    surroundings: { now: () => new Date(), ignore: {}, currency: "USD" },
+  });
+  const { sale } = books.adapters.party as Record<"sale", LedgerAdapter<"party">>;
+  const of = (code: string, company: string) =>
+    ({
+      document: { code, name: code, companyId: company },
+      mark: company,
+      number: code,
+    }) as unknown as Desired<"party">;
+  await sale.create([of("NEW", "company-1"), of("SHARED", "company-2")], call);
+  const marksOf = async (desired: Desired<"party">) =>
+    (await sale.locate([desired], call)).map(({ number, mark }) => [number, mark]);
+  expect(await marksOf(of("NEW", "company-9"))).toEqual([["NEW", "company-1"]]);
+  expect(await marksOf(of("OLD", "company-9"))).toEqual([["OLD", null]]);
+  expect(await marksOf(of("SHARED", "company-9"))).toEqual([["SHARED", null]]);
+  // Under another code it is found by the company.
+  expect(await marksOf(of("OTHER", "company-1"))).toEqual([["NEW", "company-1"]]);
+  expect(Object.keys(sources)).toEqual(["customers", "suppliers"]);
+  const told: string[] = [];
+  for (const source of Object.values(sources))
+    for await (const { changes } of source.read(null, { ...reading, signal: call.signal }))
+      told.push(...changes.map(({ id, text }) => `${id}: ${text}`));
+  expect(told).toContain("NEW: customers company-1");
+  expect(told).toContain("NEW: vendors null");
+});
+
+const reading = { known: () => null, stored: () => false };

@@ -3,7 +3,7 @@
  * a record is read; {@link Records} are the ERP's calls for that kind. The driver's adapters (port.ts), the sources, the
  * sinks and what reconciliation reads follow from both, so a connector compares and decides nothing.
  */
-import type { Change, Offer, Sink, Source, Surroundings } from "../core/contract.ts";
+import type { Change, Notebook, Offer, Sink, Source, Surroundings } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
 import type { SourceUnavailable } from "../core/errors.ts";
@@ -40,7 +40,7 @@ import {
   type StepTo,
 } from "./port.ts";
 import { ledgerSink } from "./sink.ts";
-import { type StampFeed, stampSource } from "./stamps.ts";
+import { type StampFeed, type StampList, stampListSource, stampSource } from "./stamps.ts";
 
 /** Orders and tickets have tables of their own (orders.ts). */
 export type TableKind = Exclude<LedgerKind, GoodsKind>;
@@ -113,6 +113,12 @@ export const stampedRows =
       details: async (ids, signal) => tell(await rowsOf(ids, signal)),
     });
 
+/** {@link Records.changed} of lists in pages with links of their own (stamps.ts). */
+export const stampedLists =
+  <Row>(...lists: readonly StampList<Row>[]) =>
+  (telling: Telling<Row>): Source =>
+    stampListSource(lists, telling);
+
 const SUMS = ["untaxed", "tax", "total"] as const;
 type Sum = (typeof SUMS)[number];
 
@@ -147,6 +153,51 @@ export interface Table<K extends TableKind, Values, Row, Codes = null> {
   readonly covering?: Covering<K>;
   /** What a source tells of an entry; null: nothing. Left out: no source reads this kind. */
   tell?(entry: Entry<Row>): Change | null;
+}
+
+/**
+ * Parties in books that have no field for the platform's id of a company: the store remembers for which company one was
+ * made, by its code. One that people made is nobody's: whoever has its code may use it.
+ * @param list its name, kept in the store @param shared codes that are several companies' of the platform
+ */
+export function rememberedParties<Values, Row, Codes>(
+  table: Table<"party", Values, Row, Codes>,
+  list: string,
+  { notebook = notes() }: Pick<Surroundings, "notebook">,
+  shared: readonly string[] = [],
+): Table<"party", Values, Row, Codes> {
+  const { records } = table;
+  const companyOf = (code: string): string => `company of ${list} ${code}`;
+  const codeOf = (company: string): string => `${list} of company ${company}`;
+  return {
+    ...table,
+    records: {
+      ...records,
+      search({ ids = [], marks = [], ...where }, call) {
+        const known = marks.flatMap((mark) => notebook.get(codeOf(mark)) ?? []);
+        return records.search({ ...where, marks, ids: [...new Set([...ids, ...known])] }, call);
+      },
+      create(all, call) {
+        // Before it is made: an answer that is lost would leave it nobody's.
+        for (const { mark, number } of all.map(({ desired }) => desired)) {
+          notebook.set(companyOf(number), mark);
+          notebook.set(codeOf(mark), number);
+        }
+        return records.create(all, call);
+      },
+    },
+    read(row, desired) {
+      const read = table.read(row, desired);
+      const code = read.number ?? "";
+      return { ...read, mark: shared.includes(code) ? null : notebook.get(companyOf(code)) };
+    },
+  };
+}
+
+/** What is kept until the process ends. */
+function notes(): Notebook {
+  const kept = new Map<string, string | null>();
+  return { get: (name) => kept.get(name) ?? null, set: (name, text) => void kept.set(name, text) };
 }
 
 /** Prices, which are only read. */
@@ -345,6 +396,7 @@ export interface Ledger {
   readonly books: Books;
   /** By the names that a configuration gives them: `invoices`. */
   readonly sinks: Readonly<Record<string, Sink>>;
+  /** `parties`; of two lists `customers` and `suppliers`, which may have the same numbers. */
   readonly sources: Readonly<Record<string, Source>>;
   readonly holdings: Holdings;
 }
@@ -395,13 +447,16 @@ export function openLedger({ tables, ...options }: LedgerOptions): Ledger {
       rows.flatMap((row) => price?.line(row) ?? []),
     ),
   );
+  const lists = party === undefined || isOneList ? undefined : party;
   const sources = {
     parties: isOneList ? told("party", party) : undefined,
+    customers: told("party", lists?.sale),
+    suppliers: told("party", lists?.purchase),
     invoices: told("invoice", tables.invoice),
     paidInvoices: told("invoice", paidInvoice),
     prices,
   };
-  const isListed = party !== undefined && !isOneList && party.sale.tell !== undefined;
+  const isListed = lists?.sale.tell !== undefined;
   const sinks = mapped(SINKS, (kind) =>
     books.adapters[kind] === undefined ? undefined : ledgerSink(books, kind),
   );

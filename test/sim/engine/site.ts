@@ -64,6 +64,7 @@ export class Sides {
   wire(process: Process): Rest {
     const { world } = this;
     return {
+      pathIn: String,
       call: async (path, body, schema) => {
         const isChange = /(?:create|change|post|cancel|delete)$/.test(path);
         await process.at(isChange ? "before a ledger write" : "before a ledger read");
