@@ -12,6 +12,7 @@ import {
 } from "./site.ts";
 import {
   cellOf,
+  cellOrNone,
   codeOf,
   COLUMNS,
   joined,
@@ -24,6 +25,7 @@ import {
 import { defineMapping, type Likeness, type References } from "../src/core/contract.ts";
 import { Decimal } from "../src/core/decimal.ts";
 import { Refused } from "../src/core/errors.ts";
+import { namedDay } from "../src/core/time.ts";
 import { DeliveryTicketDocument, OrderDocument } from "../src/formats/documents.ts";
 import {
   OrderDocument as BookedOrder,
@@ -147,15 +149,14 @@ export const bookedOrders = defineMapping({
     ...goodsTables(options),
     [TABLES.sites]: ["location", "company"],
   }),
-  // A sale or purchase has one day, and nothing of the haul. What the other side of the trade reads is left out of a sale
-  // (`lines.buyPrice`, `lines.supplierId`) and of a purchase (`locationId`).
+  // Nothing of the haul. What the other side of the trade reads is left out of a sale (`lines.buyPrice`,
+  // `lines.supplierId`) and of a purchase (`locationId`).
   leaves: {
     record: [
       ...HAUL,
       ...paths(`
-      carrierCompanyId deliveryDate deliveryEnd deliveryStart requestedDate orderType
-      urgency updatedAt locationId lines.buyPrice lines.rate lines.productCode
-      lines.supplierId
+      carrierCompanyId orderType urgency updatedAt locationId lines.buyPrice lines.rate
+      lines.productCode lines.supplierId
     `),
     ],
     document: TAKEN_BACK_ONLY,
@@ -181,6 +182,11 @@ export const bookedOrders = defineMapping({
       ...(isTakenBack ? { platformStatus: record.status } : {}),
       date: references.dayOf(record.createdAt),
       description: record.notes?.trim() || null,
+      shipTo: type === "sale" ? shipToOf(record, references) : null,
+      requestedDate: dayOrNone(references, record.requestedDate),
+      deliveryDate: dayOrNone(references, record.deliveryDate),
+      deliveryStart: record.deliveryStart?.trim() || null,
+      deliveryEnd: record.deliveryEnd?.trim() || null,
       lines: isTakenBack
         ? []
         : record.lines.map((line) => ({
@@ -188,6 +194,8 @@ export const bookedOrders = defineMapping({
             quantity: quantityOf(line),
             unit: symbolOf(references, unitOf(line)),
             unitPrice: priceOf(line, type),
+            terminal: (line.terminalCode ?? line.terminal)?.trim() || null,
+            loadingNumber: line.loadingNumber?.trim() || null,
             description: joined(
               line.product,
               line.terminal,
@@ -228,6 +236,10 @@ function buyerOf({ companyId, locationId }: Order, references: References, us: s
   const site = cellOf(references, TABLES.sites, locationId, "company");
   return partyOf(references, "customer", site);
 }
+
+/** The site's own code, where the table of sites has one: in its column `ship_to`, which it need not have. */
+const shipToOf = ({ locationId }: Order, references: References): string | null =>
+  locationId === null ? null : cellOrNone(references, TABLES.sites, locationId, "ship_to");
 
 function sellerOf({ lines }: Order): string {
   const [seller, ...others] = new Set(lines.map(({ supplierId }) => supplierId));
@@ -369,6 +381,12 @@ export const bookedTickets = defineMapping({
       ...(isTakenBack ? { platformStatus: record.status } : {}),
       date: dayOrNone(references, record.deliveryDate),
       reference: record.bolNumber?.trim() || record.ticketNumber,
+      bolNumbers: (record.bolNumber ?? "").split(/[,;/\s]+/).filter((number) => number !== ""),
+      terminal: record.loadingTerminalName?.trim() || null,
+      destination: record.destinationName?.trim() || null,
+      carrier: record.carrierCompanyName?.trim() || null,
+      driver: record.driverName?.trim() || null,
+      deliveredAt: timeOf(record.deliveryDate),
       note: noteOf(record),
       lines: lines.map((line) => {
         const product = productIn(line);
@@ -387,6 +405,10 @@ export const bookedTickets = defineMapping({
     gallons: Decimal.sum(lines.map(({ quantity }) => quantity)),
   }),
 });
+
+/** An instant; none where a day alone is named. */
+const timeOf = (instant: string | null): string | null =>
+  instant === null || namedDay(instant) !== instant ? null : instant;
 
 /** Ours goes out to its receiver; what is brought to us comes in from its supplier. @throws Refused */
 function sideOf(

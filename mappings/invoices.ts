@@ -10,6 +10,7 @@ import {
 } from "./site.ts";
 import {
   accountOf,
+  cellOrNone,
   codeOf,
   COLUMNS,
   CORRECT_THERE,
@@ -289,7 +290,7 @@ const INVOICE_STATUSES = {
  * and a specification have no field; taxes are booked by their amount; `updatedAt` dates only what became void.
  */
 const NOT_BOOKED = paths(`
-  notes orderId lineItems.location lineItems.spec taxLines.gallons taxLines.rate updatedAt
+  notes orderId lineItems.location lineItems.spec updatedAt
 `);
 
 /** Those that came from the books are their own, read back. */
@@ -351,6 +352,10 @@ function booked(
       description: tax.authority === null ? tax.taxType : `${tax.taxType} (${tax.authority})`,
       base: baseOf(tax.productRef, lineItems, invoice.subtotal),
       amount: tax.amount.round(2),
+      ...pick(tax, "authority", "gallons", "rate"),
+      product:
+        tax.productRef &&
+        (cellOrNone(references, "items", tax.productRef, COLUMNS.items[1]) ?? tax.productRef),
     })),
     subtotal: invoice.subtotal.round(2),
     tax: invoice.tax.round(2),

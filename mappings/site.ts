@@ -1,9 +1,17 @@
 /** What a ledger calls the things that the platform names, and what its mappings must know of the site. */
 import { z } from "zod";
-import { accountOf, cellOf, COLUMNS, PARTY_TABLES, TABLES, unknownStatus } from "./values.ts";
+import {
+  accountOf,
+  cellOf,
+  cellOrNone,
+  COLUMNS,
+  PARTY_TABLES,
+  TABLES,
+  unknownStatus,
+} from "./values.ts";
 import { namedDay } from "../src/core/time.ts";
 import { type References, skip, type Skip } from "../src/core/contract.ts";
-import { NotMapped, Refused } from "../src/core/errors.ts";
+import { Refused } from "../src/core/errors.ts";
 import type { Kind } from "../src/core/kinds.ts";
 import type { Party } from "../src/ledger/documents.ts";
 
@@ -14,16 +22,11 @@ export function partyOf(
   companyId: string,
 ): Party {
   const code = accountOf(references, kind, companyId);
-  return { code, name: nameIn(references, PARTY_TABLES[kind], companyId) ?? code, companyId };
-}
-
-function nameIn(references: References, table: string, companyId: string): string | null {
-  try {
-    return cellOf(references, table, companyId, "name");
-  } catch (error) {
-    if (error instanceof NotMapped) return null;
-    throw error;
-  }
+  return {
+    code,
+    name: cellOrNone(references, PARTY_TABLES[kind], companyId, "name") ?? code,
+    companyId,
+  };
 }
 
 /** The symbol of a unit in the books: `l` for `liter`. @throws NotMapped */

@@ -43,6 +43,21 @@ export function cellOf(references: References, table: string, key: string, colum
   return cell;
 }
 
+/** The same of a cell that a site may leave out. Null: there is none. */
+export function cellOrNone(
+  references: References,
+  table: string,
+  key: string,
+  column: string,
+): string | null {
+  try {
+    return cellOf(references, table, key, column);
+  } catch (error) {
+    if (error instanceof NotMapped) return null;
+    throw error;
+  }
+}
+
 /** The one cell of a row. @throws NotMapped when the table has no row for `key`, or the row no code yet */
 export const codeOf = (references: References, table: keyof typeof COLUMNS, key: string): string =>
   cellOf(references, table, key, COLUMNS[table][1]);

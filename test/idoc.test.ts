@@ -2,16 +2,19 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { brokenRules } from "./files/idoc-rules.ts";
 import { aleaud, sinkConfig } from "./files/idoc.ts";
 import { referenceTo } from "../src/formats/idoc/answers.ts";
 import { files } from "../connectors/files/index.ts";
 import { mappings } from "../mappings/index.ts";
 import { calendarOf } from "../src/core/time.ts";
 import { withAcknowledgements } from "../src/engine/acknowledged.ts";
+import { RESTORED, trip } from "../src/engine/breakers.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import { push, runFlow } from "../src/engine/daemon.ts";
 import { verify } from "../src/engine/verify.ts";
 import { resolve, select } from "../src/office/decisions.ts";
+import { companies } from "../src/sandbox/scenes/companies.ts";
 import { never, usePlatform } from "./platform/support.ts";
 import { engineOn } from "./support/engine.ts";
 import { tempFolder } from "./support/folder.ts";
@@ -20,15 +23,27 @@ const platform = usePlatform("demo");
 
 const HOUR_MS = 3_600_000;
 
+/** What goes to SAP, of which source, by which mapping. */
+const KINDS = {
+  bills: ["INVOIC", "invoicesPayable", "canonical/supplier-invoices"],
+  orders: ["ORDERS", "orders", "books/orders"],
+  tickets: ["DELVRY", "deliveryTickets", "books/delivery-tickets"],
+} as const;
+
 /** A site whose bills go to SAP, and SAP's side of its folders. */
-async function site(sharesNumber = false) {
+async function site(sharesNumber = false, kind: keyof typeof KINDS = "bills") {
   const folder = tempFolder();
   const clock = await platform.clock();
   const bench = engineOn(tempFolder(), clock);
+  const us = companies.supplier.id;
   const row = (_table: string, key: string) => ({
     item: key.slice(0, 18),
     tax: "I1",
     account: "104711",
+    company: us,
+    symbol: "gal",
+    value: us,
+    plant: "HOU1",
   });
   const engine: Engine = { ...bench.engine, tables: { row } };
   const surroundings = {
@@ -41,7 +56,13 @@ async function site(sharesNumber = false) {
     note: () => {},
   };
   const answers = { folder: "from-sap", withinHours: 24 };
-  const config = sinkConfig("INVOIC", { withoutOrder: "send", paid: "deliver", answers });
+  const [message, from, mappingName] = KINDS[kind];
+  const own = kind === "bills" ? { withoutOrder: "send", paid: "deliver" } : {};
+  const config = sinkConfig(message, {
+    ...own,
+    ...(kind === "orders" ? { plants: undefined } : {}),
+    answers,
+  });
   /** As after each start: nothing is remembered but what lies in files and in the store. */
   const start = () => {
     const { sinks } = files.open(
@@ -49,8 +70,8 @@ async function site(sharesNumber = false) {
       surroundings,
     );
     const remote = platform.endpoint({ clock });
-    const mapping = mappings.find(({ name }) => name === "canonical/supplier-invoices");
-    const [own, source] = [sinks["it"], remote.sources["invoicesPayable"]];
+    const mapping = mappings.find(({ name }) => name === mappingName);
+    const [own, source] = [sinks["it"], remote.sources[from]];
     if (mapping === undefined || own?.acknowledged === undefined || source === undefined)
       throw new Error("no flow");
     const acknowledged = {
@@ -69,6 +90,12 @@ async function site(sharesNumber = false) {
     });
   };
   let flow = start();
+  // The first day of a site that worked before: its store is new, and nobody knows what was delivered.
+  engine.store.transaction(() => {
+    const detail = "this store is new";
+    if (kind !== "bills") trip(engine, { breaker: RESTORED, scope: "everything", detail });
+    engine.store.journal.release(RESTORED, "firstStart in the configuration", 0);
+  });
   const out = join(folder, "to-sap");
   const inbox = join(folder, "from-sap");
   mkdirSync(inbox);
@@ -183,3 +210,19 @@ test("of documents that would share a DOCNUM the first one goes, and each other 
   expect(taken[0]?.cause).toMatch(/idoc 0000000000000117\) is that of [A-Z0-9-]+, which went/);
   expect(sap.counts()).not.toHaveProperty("pending");
 });
+
+test.each([
+  ["orders", ["no-customer", "no-purchases"]],
+  ["tickets", ["no-delivery", "waits-without-flow"]],
+] as const)(
+  "%s that SAP never had are skipped with a word on the first day, and no group of the quarantine is of them",
+  async (kind, others) => {
+    const sap = await site(false, kind);
+    await sap.deliver();
+    expect(sap.counts()["skipped"]).toBeGreaterThan(0);
+    const codes = new Set(sap.quarantine().map(({ code }) => code));
+    expect(others).toEqual(expect.arrayContaining([...codes]));
+    for (const name of kind === "orders" ? sap.written() : [])
+      expect(brokenRules(sap.textOf(name)), name).toEqual([]);
+  },
+);

@@ -140,7 +140,7 @@ type Placing = Pick<SinkConfig, "folder" | "staging" | "marker" | "manifest">;
  */
 export function fileSink(config: Placing, site: Site, writer: DocumentWriter): FileSink {
   const { drop } = site;
-  const { concerns, inspect, sequence, acknowledged } = writer;
+  const { concerns, skips, inspect, sequence, acknowledged } = writer;
   const folders = foldersOf(config, (path) => drop.at(path));
   const ready = makingFolders(folders, site);
   const idsOf = (request: Outgoing): readonly string[] =>
@@ -153,7 +153,7 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
     atOnce: AT_ONCE,
     // A disk tells the truth at once, so one look settles what is unknown, and the same file may always be moved again.
     policy: keyless,
-    ...defined({ concerns, inspect, sequence, acknowledged }),
+    ...defined({ concerns, skips, inspect, sequence, acknowledged }),
 
     async check() {
       await ready();

@@ -184,6 +184,11 @@ export interface Sink {
    */
   concerns?(document: unknown): unknown;
   /**
+   * Why a document that was never delivered is rightly not: what ended before its receiver had it, where that receiver cannot
+   * be asked. Null: it is delivered. Pure. Left out: all are.
+   */
+  skips?(document: unknown): string | null;
+  /**
    * The sequence that its requests are numbered by, where the receiver wants that: every request takes the next number
    * of it in the transaction that stores its bytes. Several sinks may share one. Left out: no numbers.
    */

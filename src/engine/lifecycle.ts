@@ -227,6 +227,8 @@ class PendingDocument {
     const out = mapping.map(this.record, this.#references) as Skip | object;
     if ("skip" in out && typeof out.skip === "string") return (this.#mapped = { skip: out.skip });
     const document = parsed(mapping.output, out, "mapping-output");
+    const reason = this.link === null ? (sink.skips?.(document) ?? null) : null;
+    if (reason !== null) return (this.#mapped = { skip: reason });
     const figures = mapping.figures(document);
     const content = contentOf(sink.concerns?.(document) ?? document);
     return (this.#mapped = { document, figures, content });

@@ -114,6 +114,31 @@ export const SupplierInvoiceDocument = z.object({
   ...invoiceBody,
 });
 
+/**
+ * Each tax with the line that it is levied on, in the order of the lines: that of its product, with its gallons where there
+ * are several; else the first line with a product, else the first. No amount is divided.
+ */
+export function taxesByLine({
+  lines,
+  taxes,
+}: Pick<SupplierInvoiceDocument, "lines" | "taxes">): SupplierInvoiceDocument["taxes"][] {
+  const of = taxes.map(({ product, gallons }) => {
+    const own = lines.filter((line) => product !== null && line.product === product);
+    const all = own.length > 0 ? own : lines.filter((line) => line.product !== null);
+    return (
+      all.find((line) => gallons !== null && line.gallons?.equals(gallons)) ?? all[0] ?? lines[0]
+    );
+  });
+  return lines.map((line) => taxes.filter((_, at) => of[at] === line));
+}
+
+/** `HHMM` of a time of the day that people wrote (`6:00`, `06:00`, `0600`); null: it is none. */
+export function hoursOf(text: string | null): string | null {
+  const [, hours = "", minutes = ""] = /^(\d{1,2}):?(\d{2})$/.exec(text?.trim() ?? "") ?? [];
+  const isTime = hours !== "" && Number(hours) < 24 && Number(minutes) < 60;
+  return isTime ? hours.padStart(2, "0") + minutes : null;
+}
+
 /** A payment that went through, of an invoice that was delivered. Its `version` is the moment it was paid. */
 export const PaymentDocument = z.object({
   ...head,

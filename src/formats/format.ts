@@ -82,7 +82,7 @@ export const refusedIn = ({ id, origin, raw }: RecordPlace, fault: Fault): Chang
 /** Writes documents of one kind. Everything is pure: the same items give the same name and the same text. */
 export interface DocumentWriter extends Pick<
   Sink,
-  "operation" | "writes" | "itemsMax" | "concerns" | "inspect" | "sequence"
+  "operation" | "writes" | "itemsMax" | "concerns" | "skips" | "inspect" | "sequence"
 > {
   /** What its documents are (`books.orders`): the mappings that write this make them. */
   readonly form: string;

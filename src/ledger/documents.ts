@@ -20,6 +20,11 @@ export const decimalOrNone = decimal.nullable();
 export const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, "not a day (YYYY-MM-DD)");
 export const dayOrNone = day.nullable();
 
+/** What only some papers tell; left out is none. */
+const textIfTold = textOrNone.optional();
+const dayIfTold = dayOrNone.optional();
+const decimalIfTold = decimalOrNone.optional();
+
 /** A company of the platform as a party in the books; it is created when its code is not there yet. */
 export const Party = z.object({
   code: text,
@@ -52,6 +57,11 @@ const InvoiceTax = z.object({
   description: text,
   base: decimal,
   amount: decimal,
+  /** Who levies it, on which product (its code), and on how many US gallons at which rate, where the platform says so. */
+  authority: textIfTold,
+  product: textIfTold,
+  gallons: decimalIfTold,
+  rate: decimalIfTold,
 });
 
 /** `type` `out`: we issued it; `in`: we must pay it. */
@@ -95,6 +105,9 @@ const OrderLine = z.object({
   unit: text,
   unitPrice: decimal,
   description: text,
+  /** Where it is loaded: the terminal's code on the platform, else its name; and the number that loads it there. */
+  terminal: textIfTold,
+  loadingNumber: textIfTold,
 });
 
 /**
@@ -122,6 +135,13 @@ export const OrderDocument = z
     platformStatus,
     date: dayOrNone,
     description: textOrNone,
+    /** The site's own code in the books (`sites.csv`, `ship_to`). None: where the party is. */
+    shipTo: textIfTold,
+    requestedDate: dayIfTold,
+    deliveryDate: dayIfTold,
+    /** The window of that day, in the words of the platform: `06:00`. */
+    deliveryStart: textIfTold,
+    deliveryEnd: textIfTold,
     lines: z.array(OrderLine),
   })
   .refine(hasLines, noLines);
@@ -149,7 +169,14 @@ export const ShipmentDocument = z
     order: textOrNone,
     date: dayOrNone,
     reference: text,
-    /** What has no field of its own: gross gallons, temperature, gravity, driver, terminal. */
+    /** What else moved: every bill of lading, from where to where, by whom; and the instant of it, where a time is told. */
+    bolNumbers: z.array(text).optional(),
+    terminal: textIfTold,
+    destination: textIfTold,
+    carrier: textIfTold,
+    driver: textIfTold,
+    deliveredAt: textIfTold,
+    /** The same in words, with temperature and gravity: for books that have a note alone. */
     note: textOrNone,
     lines: z.array(ShipmentLine),
   })

@@ -7,6 +7,7 @@ import { documents } from "../../src/formats/documents.ts";
 import { field, idocsIn } from "../../src/formats/idoc/xml.ts";
 import { guardedAs, openProfile } from "../../src/formats/table/profile.ts";
 import { draftsIn } from "../../src/formats/table/read.ts";
+import { brokenRules } from "../files/idoc-rules.ts";
 import { csvFiles } from "./csv.ts";
 import { formats } from "./formats.ts";
 import { desktopRequests } from "./quickbooks-desktop.ts";
@@ -57,13 +58,14 @@ function tally(paths: readonly string[]): Record<string, number> {
   return Object.fromEntries([...kinds].map(([kind, files]) => [kind, files.length]));
 }
 
-test("every IDoc is one to our reader, and no two have one number", () => {
+test("every IDoc is one to our reader, breaks no rule of SAP's inbound processing, and no two have one number", () => {
   const numbers = new Set<string | null>();
   const files = [...(formats["idoc"]?.(1, 20) ?? [])];
   for (const { path, bytes } of files) {
     const [idoc, ...others] = idocsIn(bytes, path);
     expect(others, path).toEqual([]);
     if (idoc !== undefined) numbers.add(field(idoc.control, "EDI_DC40", "DOCNUM"));
+    expect(brokenRules(bytes.toString()), path).toEqual([]);
   }
   expect(numbers.size).toBe(files.length);
   expect(tally(files.map(({ path }) => path))).toEqual({
@@ -71,8 +73,9 @@ test("every IDoc is one to our reader, and no two have one number", () => {
     "INVOIC/random": 20,
     "ORDERS/case": 5,
     "ORDERS/random": 20,
-    "DELVRY/case": 3,
-    "DELVRY/random": 20,
+    "DELVRY/case": 1,
+    "DELVRY/random": 13,
+    "SHPCON/random": 20,
   });
 });
 

@@ -188,9 +188,9 @@ const idocKinds: Kinds = {
   "UTF-16, low byte first": ["refused", edited(idoc, (text) => utf16(text))],
   "UTF-16, high byte first": ["refused", edited(idoc, (text) => utf16(text, { isBig: true }))],
   "UTF-16 without a mark": ["refused", edited(idoc, (text) => utf16(text, { mark: "" }))],
-  "another encoding by its own words": [
+  "an encoding that nobody reads, by its own words": [
     "refused",
-    edited(idoc, (text) => text.replace("UTF-8", "ISO-8859-1")),
+    edited(idoc, (text) => text.replace("UTF-8", "EBCDIC-US")),
   ],
   "a NUL byte": ["refused", inIdoc("\u0000")],
   "a NUL as a reference": ["refused", inIdoc("&#0;")],

@@ -62,7 +62,7 @@ function readBill(body: string): unknown {
       rate: exact(get(item, "VPREI")),
       po: keyed(item, "E1EDP02", "QUALF", "BELNR")["001"],
       ticket: keyed(item, "E1EDP02", "QUALF", "BELNR")["016"] ?? null,
-      item: keyed(item, "E1EDP19", "QUALF", "IDTNR")["002"],
+      item: keyed(item, "E1EDP19", "QUALF", "IDTNR")["001"],
       amount: exact(keyed(item, "E1EDP26", "QUALF", "BETRG")["003"]),
       text: textIn(item, "E1EDPT1", "E1EDPT2"),
     })),
@@ -108,7 +108,7 @@ export function roundTrips(numRuns: number): void {
   });
 
   test(`${numRuns} random orders and tickets are read back as they were`, () => {
-    const [selling, delivering] = [openSap("ORDERS"), openSap("DELVRY")];
+    const [selling, delivering] = [openSap("ORDERS"), openSap("DELVRY", { withoutOrder: "send" })];
     fc.assert(
       fc.property(orders, tickets, (sold, brought) => {
         const root = recordsOf(selling.freeze([itemOf(sold)]).body);

@@ -44,8 +44,9 @@ const own = {
     division: "00",
     orderType: "OR",
     priceCondition: "PR00",
+    plants: { "T-76-TX-2780": "HOU1" },
   },
-  DELVRY: {},
+  DELVRY: { deliveryNumber: "ticketNumber" },
 } as const;
 
 export const sinkConfig = (
@@ -166,7 +167,7 @@ export const billLine = (
   amount: string,
 ): SupplierInvoiceDocument["lines"][number] => ({
   item,
-  product: item,
+  product: item === null ? null : "ULSD-2 DYED",
   description: item === null ? "Discount" : "ULSD no. 2 dyed",
   spec: null,
   gallons: gallons === null ? null : d(gallons),
@@ -199,6 +200,11 @@ export const order = (more: Partial<OrderDocument> = {}): OrderDocument => ({
   status: "confirmed",
   date: "2026-08-14",
   description: null,
+  shipTo: "12077",
+  requestedDate: "2026-08-18",
+  deliveryDate: null,
+  deliveryStart: "6:00",
+  deliveryEnd: "10:00",
   lines: [
     {
       product: "ULSD2",
@@ -206,6 +212,8 @@ export const order = (more: Partial<OrderDocument> = {}): OrderDocument => ({
       unit: "gal",
       unitPrice: d("2.435167"),
       description: "ULSD2, Houston",
+      terminal: "T-76-TX-2780",
+      loadingNumber: "LD-5512-1",
     },
   ],
   ...more,
@@ -217,7 +225,7 @@ export const ticket = (more: Partial<ShipmentDocument> = {}): ShipmentDocument =
   party: { code: "104711", name: "Gulf Coast", companyId: "5d0f2c7e-9b1a-4c3d-8e5f-6a7b8c9d0e1f" },
   type: "in",
   status: "waiting",
-  order: "FL-7C9E6679742540DE944BE07FC1F90AE7",
+  order: "4500017823",
   date: "2026-08-14",
   reference: "5512009",
   note: "driver Ann",

@@ -86,8 +86,10 @@ export const orders: fc.Arbitrary<OrderDocument> = fc
       id,
       number,
       date,
+      requestedDate: date,
+      shipTo: null,
       party: { ...order().party, code: party },
-      lines: [{ ...line, unit: "gal", description: "x" }],
+      lines: [{ ...line, unit: "gal", description: "x", terminal: "T-76-TX-2780" }],
     }),
   );
 
@@ -112,3 +114,8 @@ export const tickets: fc.Arbitrary<ShipmentDocument> = fc
       lines: [{ ...line, unit: "gal", netGallons: null, temperature: null, apiGravity: null }],
     }),
   );
+
+/** What we ship: their numbers are SAP's deliveries. */
+export const shipments: fc.Arbitrary<ShipmentDocument> = fc
+  .tuple(tickets, fc.integer({ min: 1, max: 9_999_999_999 }))
+  .map(([one, number]) => ({ ...one, type: "out" as const, number: String(number) }));

@@ -87,7 +87,18 @@ export const InvoicSink = z.strictObject({
     .describe(
       "The baseline date (IDDAT 024): the invoice's, or the due date where the terms are none.",
     ),
-  taxCode: code(7).optional().describe("The tax code of every item (E1EDP04). Left out: none."),
+  taxCode: code(7)
+    .optional()
+    .describe("The tax code of items without a tax (E1EDP04, and E1EDK04 over 0). Left out: none."),
+  orderItems: z
+    .enum(["position", "material"])
+    .default("position")
+    .describe(
+      "The item of the purchase order (E1EDP02-ZEILE), where the PO number does not name it (4500017823/20): position, the bill's first product is item 10, the next one 20; material, none is written and SAP finds it by E1EDP19.",
+    ),
+  chargeItem: code(35)
+    .default("CHARGE")
+    .describe("What a line without a product is called (E1EDP19 002)."),
 });
 
 export const OrdersSink = z.strictObject({
@@ -96,7 +107,13 @@ export const OrdersSink = z.strictObject({
   organization: code(4).describe("Sales organization (E1EDK14 008)."),
   channel: code(2).describe("Distribution channel (007)."),
   division: code(2).describe("Division (006)."),
-  orderType: code(4).optional().describe("Order type (012). Left out: SAP's default."),
+  orderType: code(4).default("OR").describe("Order type (012)."),
+  plants: z
+    .record(z.string().min(1), code(4))
+    .optional()
+    .describe(
+      "The plant (WERKS) of each terminal, by its code or name on the platform. Left out: none is written.",
+    ),
   priceCondition: code(4)
     .optional()
     .describe("The condition type that carries our price (E1EDP05). Left out: SAP prices."),
@@ -111,6 +128,24 @@ export const DelvrySink = z.strictObject({
     .enum(["DELVRY03", "DELVRY05", "DELVRY06", "DELVRY07"])
     .default("DELVRY03")
     .describe("As in the partner profile; only fields of DELVRY03 are written."),
+  deliveryNumber: z
+    .enum(["ticketNumber", "bolNumber"])
+    .optional()
+    .describe(
+      "Where a ticket of what we ship has SAP's delivery number, which SHPCON must name (E1EDL20-VBELN). Left out: such tickets are skipped.",
+    ),
+  action: z
+    .enum(["PGI", "PIC", "CHG"])
+    .default("PGI")
+    .describe(
+      "What SHPCON does with the delivery (E1EDL18): post goods issue, confirm picking, or change its quantities.",
+    ),
+  withoutOrder: z
+    .enum(["refuse", "send"])
+    .default("refuse")
+    .describe(
+      "A ticket of what we receive that names no purchase order: SAP makes no inbound delivery of it.",
+    ),
 });
 
 /** What SAP answers: a document that it says nothing of for so long after it was delivered is for a person. */

@@ -133,7 +133,11 @@ const BAD: readonly [string, string | Buffer, RegExp][] = [
   ],
   ["UTF-16", Buffer.from(`\ufeff${good}`, "utf16le"), /is UTF-16/],
   ["Latin-1", Buffer.from(inField("Müller"), "latin1"), /is not valid UTF-8/],
-  ["another declared encoding", good.replace("UTF-8", "ISO-8859-1"), /says that it is ISO-8859-1/],
+  [
+    "an encoding that nobody reads",
+    good.replace("UTF-8", "EBCDIC-US"),
+    /says that it is EBCDIC-US/,
+  ],
   ["elements 400 deep", `${"<a>".repeat(400)}${"</a>".repeat(400)}`, /more than 16 elements deep/],
   ["a comment that does not end", "<!--".repeat(100_000), /ends inside a tag/],
   ["no control record", good.replaceAll(/<EDI_DC40.*?<\/EDI_DC40>/g, ""), /has no control record/],
@@ -169,6 +173,30 @@ test("bad files are refused with a report beside each, and good ones go through"
   }
   expect(failed).toHaveLength(2 * BAD.length);
   expect(existsSync(join(folder, "archive"))).toBe(true);
+});
+
+test.each([
+  [
+    "CDATA",
+    inField("<![CDATA[<Stop & \u00dcberland> &amp; 7]]> end"),
+    "<Stop & Überland> &amp; 7 end",
+  ],
+  ["a comment around CDATA", inField("A<!-- <![CDATA[ x -->B"), "AB"],
+  [
+    "ISO-8859-1, as it is declared",
+    Buffer.from(inField("Müller §").replace("UTF-8", "ISO-8859-1"), "latin1"),
+    "Müller §",
+  ],
+  [
+    "Windows-1252, as it is declared",
+    Buffer.from(inField("100 \u0080").replace("UTF-8", "windows-1252"), "latin1"),
+    "100 €",
+  ],
+])("%s is read as what it says", async (_, content, expected) => {
+  const { changes } = await readAll(folderWith({ "a.xml": content }), { message: "DEBMAS" });
+  expect((JSON.parse(changes[0]?.text ?? "{}") as { name: string }).name).toBe(
+    `Hill & Sons ${expected}`,
+  );
 });
 
 test("an IDoc that is another message, for another, or a test is refused alone", async () => {

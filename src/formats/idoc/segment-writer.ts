@@ -40,7 +40,7 @@ export const codePoint = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 /** For the text of an element. */
-const escaped = (value: string): string =>
+export const escaped = (value: string): string =>
   SPECIAL.test(value)
     ? value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
     : value;
@@ -96,6 +96,17 @@ function cut(text: string, width: number): { end: number; next: number; continue
 
 /* IDocs as XML text: every field checked against its length and kind, nothing cut and nothing replaced unsaid. */
 
+/** Each header of a text with its lines, and the field of the language. Deliveries have theirs in another order. */
+const TEXTS = {
+  E1EDKT1: { line: "E1EDKT2", language: "TSSPRAS_ISO" },
+  E1EDPT1: { line: "E1EDPT2", language: "TSSPRAS_ISO" },
+  E1TXTH8: { line: "E1TXTP8", language: "LANGUA_ISO" },
+  E1TXTH9: { line: "E1TXTP9", language: "LANGUA_ISO" },
+} as const;
+const LINE_LENGTH = 70;
+/** INVOIC02's and ORDERS01's number. */
+const LINES_MAX = 999;
+
 /** A code or a text; an exact number; a day (`YYYY-MM-DD`); null and "": the field is left out. */
 type Value = string | Decimal | null | undefined;
 
@@ -115,7 +126,8 @@ export class SegmentWriter {
   of<S extends SegmentName>(
     name: S,
     values: Values<S>,
-    { below = "", label = "" }: { readonly below?: string; readonly label?: string } = {},
+    label = "",
+    below: readonly string[] = [],
   ): string {
     const types: Readonly<Record<string, FieldType>> = segments[name];
     const given: Readonly<Record<string, Value>> = values;
@@ -127,7 +139,7 @@ export class SegmentWriter {
       const text = this.#text(types[field] as FieldType, value, place);
       if (text !== "") fields += `<${field}>${text}</${field}>`;
     }
-    return `<${name} SEGMENT="1">${fields}${below}</${name}>`;
+    return `<${name} SEGMENT="1">${fields}${below.join("")}</${name}>`;
   }
 
   /** The same, or nothing where one of its values is missing: a qualifier or a label alone says nothing. */
@@ -135,26 +147,25 @@ export class SegmentWriter {
     const all: readonly unknown[] = Object.values(values);
     return all.some((value) => value === null || value === undefined || value === "")
       ? ""
-      : this.of(name, values, { label });
+      : this.of(name, values, label);
   }
 
-  /** A text of any length as the lines below a text header. @throws Refused when it has more than `most` lines */
-  textOf(
-    header: "E1EDKT1" | "E1EDPT1",
-    id: string | undefined,
-    text: string,
-    { most, label }: { readonly most: number; readonly label: string },
-  ): string {
+  /** A text of any length as the lines below a text header. @throws Refused when it has more lines than SAP takes */
+  textOf(header: keyof typeof TEXTS, id: string | undefined, text: string, label: string): string {
     if (id === undefined || text.trim() === "") return "";
-    const name = header === "E1EDKT1" ? "E1EDKT2" : "E1EDPT2";
-    const lines = linesOf(text, segments[name].TDLINE.length);
-    if (lines.length > most)
+    const { line: name, language } = TEXTS[header];
+    const lines = linesOf(text, LINE_LENGTH);
+    if (lines.length > LINES_MAX)
       throw noRoom(
-        `${label} has ${lines.length} lines of 70 characters; ${name} takes ${most}`,
+        `${label} has ${lines.length} lines of ${LINE_LENGTH} characters; ${name} takes ${LINES_MAX}`,
         label,
       );
-    const below = lines.map((line) => this.of(name, { ...line }, { label })).join("");
-    return this.of(header, { TDID: id, TSSPRAS_ISO: "EN" }, { below });
+    const below = lines.map(({ TDLINE, TDFORMAT }) =>
+      name === "E1TXTP8" || name === "E1TXTP9"
+        ? this.of(name, { TDFORMAT, TDLINE }, label)
+        : this.of(name, { TDLINE, TDFORMAT }, label),
+    );
+    return this.of(header, { TDID: id, [language]: "EN" }, "", below);
   }
 
   #text(type: FieldType, value: string | Decimal, place: Place): string {

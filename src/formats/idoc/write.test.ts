@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
+import { brokenRules } from "../../../test/files/idoc-rules.ts";
 import { linesOf, SegmentWriter, textOfLines } from "./segment-writer.ts";
 import { type SegmentName, segments } from "./segments.ts";
 import {
@@ -26,14 +27,90 @@ test("a vendor bill is written as SAP's invoice verification reads it", () => {
 test("an order that we sell is written with its sales area, our number and a price of two decimals", () => {
   const frozen = openSap("ORDERS").freeze([itemOf(order())]);
   expect(frozen.body).toBe(compact(golden("ORDERS")));
+  const texts = openSap("ORDERS", { headerText: "0001" }).freeze([itemOf(order())]).body;
+  expect(texts).toContain("<TDLINE>deliver 6:00 to 10:00</TDLINE>");
 });
 
-test("a ticket of what we receive is announced, one of what we ship is confirmed", () => {
+test("a ticket of what we receive is announced with SAP's purchase order, one of what we ship confirms SAP's delivery", () => {
   const sink = openSap("DELVRY");
   expect(sink.freeze([itemOf(ticket())]).body).toBe(compact(golden("DESADV")));
-  const shipped = sink.freeze([itemOf(ticket({ type: "out" }))]);
-  expect(shipped.body).toContain("<MESTYP>SHPCON</MESTYP>");
-  expect(shipped.body).toContain("<PARTNER_Q>WE</PARTNER_Q>");
+  expect(sink.freeze([itemOf(shipped())]).body).toBe(compact(golden("SHPCON")));
+});
+
+const shipped = (more: Parameters<typeof ticket>[0] = {}) =>
+  ticket({
+    type: "out",
+    number: "80001234",
+    order: "FL-7C9E6679742540DE944BE07FC1F90AE7",
+    ...more,
+  });
+
+test("what SAP never had and what it could not take is skipped with a word", () => {
+  const skipped = (message: "ORDERS" | "DELVRY", document: object, more = {}) =>
+    openSap(message, more).skips?.(document);
+  expect(skipped("ORDERS", order())).toBeNull();
+  expect(
+    skipped("ORDERS", order({ status: "taken-back", platformStatus: "DRAFT", lines: [] })),
+  ).toBe("draft, and SAP never had it");
+  expect(skipped("DELVRY", ticket({ status: "cancelled" }))).toBe(
+    "cancelled, and SAP never had it",
+  );
+  expect(skipped("DELVRY", shipped())).toBeNull();
+  expect(skipped("DELVRY", shipped(), { deliveryNumber: undefined })).toMatch(/SHPCON must name/);
+});
+
+test("the item of a purchase order is the one its number names, else the product's place in the bill", () => {
+  const items = (more: Parameters<typeof bill>[0], settings = {}): string[] => {
+    const { body } = openSap("INVOIC", settings).freeze([itemOf(bill(more))]);
+    const orders = body.matchAll(/<QUALF>001<\/QUALF><BELNR>(\d+)<\/BELNR>(?:<ZEILE>(\d+))?/g);
+    return Array.from(orders, ([, order = "", item = "none"]) => `${order} ${item}`);
+  };
+  const [first, charge] = bill().lines as [BillLine, BillLine];
+  const zero = Decimal.of("0");
+  const lines = [
+    first,
+    charge,
+    { ...first, amount: zero },
+    { ...first, item: "000418", amount: zero },
+  ];
+  const order = "4500017823";
+  expect(items({ lines })).toEqual(["10", "20", "10", "30"].map((one) => `${order} 0000${one}`));
+  expect(items({ poNumber: `${order}/30` })).toEqual([`${order} 000030`, `${order} 000030`]);
+  expect(items({}, { orderItems: "material" })).toEqual([`${order} none`, `${order} none`]);
+});
+type BillLine = ReturnType<typeof bill>["lines"][number];
+
+test("each tax stands with the item that it is levied on, and the head has the sum of each code", () => {
+  const [first] = bill().lines as [BillLine];
+  const lines = [
+    { ...first, product: "A", gallons: Decimal.of("10"), amount: Decimal.of("10") },
+    { ...first, product: "B", gallons: Decimal.of("20"), amount: Decimal.of("20") },
+    { ...first, product: "B", gallons: Decimal.of("30"), amount: Decimal.of("30") },
+  ];
+  const tax = (
+    taxCode: string,
+    amount: string,
+    product: string | null,
+    gallons: string | null,
+  ) => ({
+    ...billTax(amount),
+    taxCode,
+    product,
+    gallons: gallons === null ? null : Decimal.of(gallons),
+  });
+  const taxes = [tax("F1", "1", "B", "30"), tax("F1", "2", "A", null), tax("S1", "4", null, null)];
+  const sums = { subtotal: Decimal.of("60"), taxTotal: Decimal.of("7"), total: Decimal.of("67") };
+  const { body } = openSap("INVOIC", { taxCode: "I0" }).freeze([
+    itemOf(bill({ ...sums, lines, taxes })),
+  ]);
+  const told = (segment: string) =>
+    Array.from(
+      body.matchAll(new RegExp(`<${segment} [^>]*><MWSKZ>(\\w+)</MWSKZ><MWSBT>([^<]+)`, "g")),
+      ([, code = "", amount = ""]) => `${code} ${amount}`,
+    );
+  expect(told("E1EDK04")).toEqual(["F1 3.00", "S1 4.00", "I0 0.00"]);
+  expect(told("E1EDP04")).toEqual(["F1 2.00", "S1 4.00", "I0 0.00", "F1 1.00"]);
+  expect(brokenRules(body)).toEqual([]);
 });
 
 test("the same document is the same file, name and number whenever it is written; another version is another one", () => {
@@ -57,7 +134,7 @@ test("a value of one character more than its field is refused with field, value 
   for (const [name, fields] of Object.entries(segments))
     for (const [field, { length, kind, decimals }] of Object.entries(fields)) {
       const write = (value: string | Decimal): unknown =>
-        writer.of(name as SegmentName, { [field]: value }, { label: "it" });
+        writer.of(name as SegmentName, { [field]: value }, "it");
       const ofLength = (digits: number): string | Decimal => {
         if (kind !== "number") return "7".repeat(digits);
         const point = decimals === null || decimals === 0 ? 0 : decimals + 1;
@@ -105,16 +182,32 @@ const REFUSALS: readonly [string, string, () => unknown][] = [
   ["a code that ends with a blank", "no-room", () => frozenBill({ number: "F-1 " })],
   ["a bell in a number", "unprintable", () => frozenBill({ number: "F-\u0007" })],
   ["half a character in a note", "unprintable", () => frozenBill({ notes: "a \ud83d b" })],
-  ["26 tax codes", "no-room", () => frozenBill({ taxes: taxes(26) })],
+  ["26 tax codes", "no-room", () => frozenBill({ taxes: taxes(26), ...sums26 })],
   ["a purchase", "no-purchases", () => frozenOrder({ type: "purchase" })],
   ["a cancelled order", "not-confirmed", () => frozenOrder({ status: "cancelled" })],
   ["a unit without a code", "unknown-unit", () => frozenOrder({ lines: [lineIn("drum")] })],
+  [
+    "a terminal without a plant",
+    "unknown-plant",
+    () => frozenOrder({ lines: [{ ...lineIn("gal"), terminal: "Elsewhere" }] }),
+  ],
+  [
+    "a ticket of what we receive without an order",
+    "no-purchase-order",
+    () => openSap("DELVRY").freeze([itemOf(ticket({ order: null }))]),
+  ],
+  [
+    "a ticket whose number is no delivery of SAP's",
+    "no-delivery",
+    () => openSap("DELVRY").freeze([itemOf(shipped({ number: "DT-1" }))]),
+  ],
   [
     "a void ticket",
     "cancelled",
     () => openSap("DELVRY").freeze([itemOf(ticket({ status: "cancelled" }))]),
   ],
 ];
+const sums26 = { taxTotal: Decimal.of("26"), total: Decimal.of("18263.00") };
 const inHalves = {
   subtotal: Decimal.of("0.005"),
   taxTotal: Decimal.zero,

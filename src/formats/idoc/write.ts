@@ -13,7 +13,7 @@ import {
 } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
-import { SupplierInvoiceDocument } from "../documents.ts";
+import { hoursOf, SupplierInvoiceDocument, taxesByLine } from "../documents.ts";
 import { type DocumentWriter, sentOf } from "../format.ts";
 import { referenceTo, standingOf } from "./answers.ts";
 import type { DelvrySink, IdocSink, InvoicSink, OrdersSink } from "./config.ts";
@@ -27,7 +27,7 @@ import {
   SegmentWriter,
   unitOf,
 } from "./segment-writer.ts";
-import { kept, most } from "./segments.ts";
+import { kept, most, segments } from "./segments.ts";
 
 type Site = Pick<Surroundings, "currency" | "dayOf" | "now">;
 
@@ -47,6 +47,7 @@ const refused = (code: string, message: string, next: string, field: string): Re
  */
 
 type Bill = SupplierInvoiceDocument;
+type LineTax = Pick<Bill["taxes"][number], "taxCode" | "authority" | "amount">;
 
 /** What no IDoc has; notes go with the first version only, for payments change them. */
 const NOT_SENT = "version status paidDate issuerId orderId notes";
@@ -58,8 +59,9 @@ function stateOf(status: string, paid: InvoicSink["paid"]): string {
 }
 
 /** The data records of a bill. @throws Refused */
-function billRecords({ writer, config, site }: Writing<InvoicSink>, bill: Bill): string {
+function billRecords({ writer, config, site }: Writing<InvoicSink>, bill: Bill): string[] {
   expectPostable(bill, config);
+  expectSums(bill);
   const { currency } = site;
   const number = numberFor(bill.number, config);
   const dayOrNone = (instant: string | null) => (instant === null ? null : site.dayOf(instant));
@@ -68,25 +70,39 @@ function billRecords({ writer, config, site }: Writing<InvoicSink>, bill: Bill):
   // A credit memo has its amounts without a sign; its type says what it is.
   const isCredit = bill.total.sign < 0;
   const signed = (amount: Decimal): Decimal => (isCredit ? amount.negated() : amount);
-  const taxes = [...Map.groupBy(bill.taxes, ({ taxCode }) => taxCode)];
-  if (taxes.length > most.INVOIC.E1EDK04)
-    throw noRoom(
-      `the bill has ${taxes.length} tax codes; SAP takes ${most.INVOIC.E1EDK04}`,
-      "taxes",
-    );
-  expectSums(bill);
+  const untaxed: readonly LineTax[] =
+    config.taxCode === undefined
+      ? []
+      : [{ taxCode: config.taxCode, authority: null, amount: Decimal.zero }];
+  const items: (readonly LineTax[])[] = taxesByLine(bill).map((own) =>
+    own.length === 0 ? untaxed : own,
+  );
+  const taxed = (segment: "E1EDK04" | "E1EDP04", taxes: readonly LineTax[]): string[] => {
+    const codes = [...Map.groupBy(taxes, ({ taxCode }) => taxCode)];
+    const room = most.INVOIC[segment];
+    if (codes.length > room)
+      throw noRoom(`the bill has ${codes.length} tax codes; SAP takes ${room}`, "taxes");
+    return codes.map(([MWSKZ, all]) => {
+      const told = [...new Set(all.flatMap(({ authority }) => authority ?? []))].join(", ");
+      const KTEXT = told.length > segments[segment].KTEXT.length ? null : told;
+      const MWSBT = signed(Decimal.sum(all.map(({ amount }) => amount)));
+      return writer.of(segment, { MWSKZ, MWSBT, KTEXT }, "tax code");
+    });
+  };
   const sum = (SUMID: string, amount: Decimal): string =>
-    writer.of("E1EDS01", { SUMID, SUMME: signed(amount), WAERQ: currency }, { label: "sum" });
+    writer.of("E1EDS01", { SUMID, SUMME: signed(amount), WAERQ: currency }, "sum");
   const { code: PARTN, name: NAME1 } = config.companyCode;
+  const [order = null, named] = splitOrder(bill.poNumber);
+  const keys = bill.lines.map(({ item, description }) => item ?? `charge ${description}`);
   return [
     writer.of(
       "E1EDK01",
       { CURCY: currency, BSART: isCredit ? "CRME" : "INVO", BELNR: number },
-      { label: "invoice number" },
+      "invoice number",
     ),
-    writer.of("E1EDKA1", { PARVW: "RS", PARTN: alpha10(bill.vendor) }, { label: "vendor" }),
+    writer.of("E1EDKA1", { PARVW: "RS", PARTN: alpha10(bill.vendor) }, "vendor"),
     writer.of("E1EDKA1", { PARVW: "RE", PARTN, NAME1 }),
-    writer.of("E1EDK02", { QUALF: "009", BELNR: number, DATUM: day }, { label: "invoice number" }),
+    writer.of("E1EDK02", { QUALF: "009", BELNR: number, DATUM: day }, "invoice number"),
     writer.given("E1EDK02", { QUALF: "006", BELNR: bill.contractNumber }, "contract"),
     writer.given("E1EDK03", { IDDAT: "012", DATUM: day }),
     writer.given("E1EDK03", {
@@ -94,41 +110,16 @@ function billRecords({ writer, config, site }: Writing<InvoicSink>, bill: Bill):
       DATUM: config.baseline === "due" ? (due ?? day) : day,
     }),
     writer.given("E1EDK03", { IDDAT: "028", DATUM: due }),
-    ...taxes.map(([MWSKZ, lines]) =>
-      writer.of(
-        "E1EDK04",
-        { MWSKZ, MWSBT: signed(Decimal.sum(lines.map(({ amount }) => amount))) },
-        { label: "tax code" },
-      ),
-    ),
-    writer.textOf("E1EDKT1", config.headerText, bill.notes ?? "", {
-      most: most.INVOIC.E1EDKT2,
-      label: "notes",
-    }),
+    ...taxed("E1EDK04", items.flat()),
+    writer.textOf("E1EDKT1", config.headerText, bill.notes ?? "", "notes"),
     ...bill.lines.map((line, at) => {
       const label = `line ${at + 1}`;
       // A charge without gallons is one piece at its amount.
       const gallons = line.gallons?.sign === 0 ? null : line.gallons;
-      const below = [
-        writer.given(
-          "E1EDP02",
-          { QUALF: "001", BELNR: bill.poNumber },
-          `purchase order of ${label}`,
-        ),
-        writer.given(
-          "E1EDP02",
-          { QUALF: "016", BELNR: line.deliveryTicket },
-          `delivery ticket of ${label}`,
-        ),
-        writer.given("E1EDP03", { IDDAT: "027", DATUM: dayOrNone(line.deliveredDate) }),
-        writer.given("E1EDP19", { QUALF: "002", IDTNR: line.item }, `item of ${label}`),
-        writer.given("E1EDP26", { QUALF: "003", BETRG: signed(line.amount) }, `amount of ${label}`),
-        writer.given("E1EDP04", { MWSKZ: config.taxCode }),
-        writer.textOf("E1EDPT1", config.itemText, describe(line), {
-          most: most.INVOIC.E1EDPT2,
-          label: `description of ${label}`,
-        }),
-      ];
+      const place = new Set(keys.slice(0, keys.indexOf(keys[at] ?? "") + 1)).size - 1;
+      const ZEILE = named ?? (config.orderItems === "position" ? itemNumber(place) : null);
+      const KTEXT = line.description.length > 70 ? null : line.description;
+      const sold = line.item === null ? config.chargeItem : line.product;
       return writer.of(
         "E1EDP01",
         {
@@ -138,13 +129,51 @@ function billRecords({ writer, config, site }: Writing<InvoicSink>, bill: Bill):
           VPREI: gallons === null ? null : line.rate,
           PEINH: gallons === null || line.rate === null ? null : ONE,
         },
-        { below: below.join(""), label: `quantity or price of ${label}` },
+        `quantity or price of ${label}`,
+        [
+          order === null
+            ? ""
+            : writer.of(
+                "E1EDP02",
+                { QUALF: "001", BELNR: order, ZEILE },
+                `purchase order of ${label}`,
+              ),
+          writer.given(
+            "E1EDP02",
+            { QUALF: "016", BELNR: line.deliveryTicket },
+            `delivery ticket of ${label}`,
+          ),
+          writer.given("E1EDP03", { IDDAT: "027", DATUM: dayOrNone(line.deliveredDate) }),
+          writer.given("E1EDP19", { QUALF: "001", IDTNR: line.item }, `item of ${label}`),
+          sold === null || sold.length > segments.E1EDP19.IDTNR.length
+            ? ""
+            : writer.of(
+                "E1EDP19",
+                { QUALF: "002", IDTNR: sold.trim(), KTEXT },
+                `product of ${label}`,
+              ),
+          writer.given(
+            "E1EDP26",
+            { QUALF: "003", BETRG: signed(line.amount) },
+            `amount of ${label}`,
+          ),
+          ...taxed("E1EDP04", items[at] ?? []),
+          writer.textOf("E1EDPT1", config.itemText, describe(line), `description of ${label}`),
+        ],
       );
     }),
     sum("010", bill.subtotal),
     sum("005", bill.taxTotal),
     sum("011", bill.total),
-  ].join("");
+  ];
+}
+
+/** A purchase order, and its item where the number names one: `4500017823/20`, `4500017823-00020`. */
+function splitOrder(poNumber: string | null): [order?: string, item?: string] {
+  const text = poNumber ?? "";
+  const [, order, item] = /^(\d{10})\s*[-/]\s*(\d{1,6})$/.exec(text) ?? [];
+  if (text.trim() === "") return [];
+  return order === undefined || item === undefined ? [text] : [order, item.padStart(6, "0")];
 }
 
 const ONE = Decimal.of("1");
@@ -153,16 +182,18 @@ const PIECE = "C62";
 
 /** What an item has no field for. */
 function describe(line: Bill["lines"][number]): string {
-  const parts = [
+  return worded([
     ["", line.description],
     ["BOL ", line.bolNumber],
     ["gross gal ", line.grossGallons?.plain()],
     ["net gal ", line.netGallons?.plain()],
     ["location ", line.location],
     ["carrier ", line.carrier],
-  ] as const;
-  return parts.flatMap(([name, value]) => (value ? [name + value] : [])).join(", ");
+  ]);
 }
+
+const worded = (parts: readonly (readonly [string, string | null | undefined])[]): string =>
+  parts.flatMap(([name, value]) => (value ? [name + value] : [])).join(", ");
 
 /** @throws Refused where SAP would book something else than the platform says */
 function expectPostable(bill: Bill, config: InvoicSink): void {
@@ -229,47 +260,85 @@ const orderReference = (id: string): string => `FL-${id.replaceAll("-", "").toUp
 
 /** The data records of an order. @throws Refused */
 function orderRecords(
-  { writer, config, site: { currency } }: Writing<OrdersSink>,
+  { writer, config, site }: Writing<OrdersSink>,
   order: OrderDocument,
-): string {
+): string[] {
   expectSale(order);
+  const { currency } = site;
   const reference = orderReference(order.id);
-  const area = (QUALF: string, ORGID: string | undefined): string =>
-    writer.given("E1EDK14", { QUALF, ORGID });
+  const area = (QUALF: string, ORGID: string): string => writer.of("E1EDK14", { QUALF, ORGID });
   const number = order.number === order.id ? null : order.number;
+  const { requestedDate, deliveryDate, deliveryStart = null, deliveryEnd = null } = order;
+  const day = deliveryDate ?? requestedDate ?? null;
+  const window = [deliveryStart, deliveryEnd].filter((time) => time !== null).join(" to ");
+  const notes = [order.description, window === "" ? null : `deliver ${window}`];
+  const buyer = alpha10(order.party.code);
+  const shipTo = order.shipTo ? alpha10(order.shipTo) : buyer;
   return [
     writer.of("E1EDK01", { CURCY: currency, BELNR: reference }),
     area("008", config.organization),
     area("007", config.channel),
     area("006", config.division),
     area("012", config.orderType),
+    writer.given("E1EDK03", { IDDAT: "002", DATUM: day }),
     writer.given("E1EDK03", { IDDAT: "012", DATUM: order.date }),
-    writer.of("E1EDKA1", { PARVW: "AG", PARTN: alpha10(order.party.code) }, { label: "customer" }),
+    writer.of("E1EDKA1", { PARVW: "AG", PARTN: buyer }, "customer"),
+    writer.of("E1EDKA1", { PARVW: "WE", PARTN: shipTo }, "ship-to"),
     writer.of("E1EDK02", { QUALF: "001", BELNR: reference, DATUM: order.date }),
     writer.given("E1EDK02", { QUALF: "044", BELNR: number }, "loading number"),
-    writer.textOf("E1EDKT1", config.headerText, order.description ?? "", {
-      most: most.ORDERS.E1EDKT2,
-      label: "notes",
-    }),
+    writer.textOf("E1EDKT1", config.headerText, notes.filter(Boolean).join("\n"), "notes"),
     ...order.lines.map((line, at) => {
       const label = `line ${at + 1}`;
       const unit = unitOf(config.units, line.unit);
-      const below = [
-        priceOf(writer, config.priceCondition, { price: line.unitPrice, unit, label, currency }),
-        writer.of("E1EDP20", { WMENG: line.quantity }, { label: `quantity of ${label}` }),
-        writer.given("E1EDP19", { QUALF: "002", IDTNR: line.product }, `product of ${label}`),
-        writer.textOf("E1EDPT1", config.itemText, line.description, {
-          most: most.ORDERS.E1EDPT2,
-          label: `description of ${label}`,
-        }),
-      ];
+      const item = itemNumber(at);
+      const loading = line.loadingNumber === number ? null : line.loadingNumber;
       return writer.of(
         "E1EDP01",
-        { POSEX: itemNumber(at), MENGE: line.quantity, MENEE: unit },
-        { below: below.join(""), label: `quantity of ${label}` },
+        {
+          POSEX: item,
+          MENGE: line.quantity,
+          MENEE: unit,
+          WERKS: plantOf(config, line.terminal ?? null),
+        },
+        `quantity of ${label}`,
+        [
+          writer.of("E1EDP02", { QUALF: "001", BELNR: reference, ZEILE: item }),
+          writer.given("E1EDP02", { QUALF: "044", BELNR: loading }, `loading number of ${label}`),
+          priceOf(writer, config.priceCondition, { price: line.unitPrice, unit, label, currency }),
+          writer.of(
+            "E1EDP20",
+            {
+              WMENG: line.quantity,
+              EDATU: day,
+              EZEIT: day === null ? null : clockOf(deliveryStart),
+            },
+            `quantity of ${label}`,
+          ),
+          writer.given("E1EDP19", { QUALF: "002", IDTNR: line.product }, `product of ${label}`),
+          writer.textOf("E1EDPT1", config.itemText, line.description, `description of ${label}`),
+        ],
       );
     }),
-  ].join("");
+  ];
+}
+
+/** `HHMMSS` of a time that people wrote (`6:00`, `06:00`); null: it is none. */
+const clockOf = (text: string | null): string | null => {
+  const digits = hoursOf(text);
+  return digits === null ? null : `${digits}00`;
+};
+
+/** @throws Refused where plants are set, and not that of this terminal */
+function plantOf({ plants }: OrdersSink, terminal: string | null): string | null {
+  if (plants === undefined || terminal === null) return null;
+  const plant = plants[terminal];
+  if (plant !== undefined) return plant;
+  throw refused(
+    "unknown-plant",
+    `SAP's plant of the terminal "${terminal}" is not known here`,
+    `Add it under "plants" of this sink (${terminal}: the plant), then retry.`,
+    "terminal",
+  );
 }
 
 interface Priced {
@@ -295,7 +364,7 @@ function priceOf(
       return writer.of(
         "E1EDP05",
         { ALCKZ: "+", KSCHL: condition, KRATE: rate, UPRBS: per, MEAUN: unit, KOEIN: currency },
-        { label: `price of ${label}` },
+        `price of ${label}`,
       );
   }
   throw noRoom(`the price ${price.plain()} of ${label} has more than 6 decimals`, "lines");
@@ -319,8 +388,14 @@ function expectSale({ type, status }: OrderDocument): void {
     );
 }
 
-/** The data records of a ticket, as DELVRY. @throws Refused */
-function ticketRecords({ writer, config }: Writing<DelvrySink>, ticket: ShipmentDocument): string {
+/**
+ * The data records of a ticket, as DELVRY. What we receive is announced (DESADV: an inbound delivery of a purchase order);
+ * of what we ship, SAP's own delivery is confirmed (SHPCON). @throws Refused
+ */
+function ticketRecords(
+  { writer, config }: Writing<DelvrySink>,
+  ticket: ShipmentDocument,
+): string[] {
   if (ticket.status === "cancelled")
     throw refused(
       "cancelled",
@@ -328,39 +403,87 @@ function ticketRecords({ writer, config }: Writing<DelvrySink>, ticket: Shipment
       "Cancel the delivery in SAP by hand, then resolve it here.",
       "status",
     );
-  const party = {
-    PARTNER_Q: ticket.type === "in" ? "LF" : "WE",
-    PARTNER_ID: alpha10(ticket.party.code),
-  };
-  const below = [
-    writer.of("E1ADRM1", party, { label: "party" }),
-    writer.given("E1EDT13", { QUALF: "007", NTANF: ticket.date }),
-    ...ticket.lines.map((line, at) => {
-      const label = `line ${at + 1}`;
-      const order = { QUALF: "001", BSTNR: ticket.order };
-      return writer.of(
-        "E1EDL24",
-        {
-          POSNR: itemNumber(at),
-          MATNR: line.product,
-          LFIMG: line.quantity,
-          VRKME: unitOf(config.units, line.unit),
-          VOLUM: line.grossGallons,
-          VOLEH: line.grossGallons === null ? null : unitOf(config.units, "gal"),
-        },
-        {
-          below: writer.given("E1EDL41", order, `order of ${label}`),
-          label: `product or quantity of ${label}`,
-        },
-      );
-    }),
+  const isAnnounced = ticket.type === "in";
+  const [order = null, named] = splitOrder(ticket.order);
+  if (isAnnounced && order === null && config.withoutOrder === "refuse")
+    throw refused(
+      "no-purchase-order",
+      "the ticket names no order, and SAP makes no inbound delivery without a purchase order",
+      'Enter its order on the platform; or set "withoutOrder: send" where SAP takes such.',
+      "orderId",
+    );
+  const products = [...new Set(ticket.lines.map(({ product }) => product))];
+  const party = isAnnounced ? ["LF"] : ["AG", "WE"];
+  return [
+    writer.of(
+      "E1EDL20",
+      {
+        VBELN: isAnnounced ? null : deliveryOf(config, ticket),
+        BOLNR: ticket.reference,
+        LIFEX: ticket.number,
+      },
+      "BOL or ticket number",
+      [
+        writer.of("E1EDL18", { QUALF: isAnnounced ? "ORI" : config.action }),
+        ...party.map((PARTNER_Q) =>
+          writer.of("E1ADRM1", { PARTNER_Q, PARTNER_ID: alpha10(ticket.party.code) }, "party"),
+        ),
+        isAnnounced
+          ? writer.given("E1EDT13", { QUALF: "007", NTANF: ticket.date })
+          : writer.given("E1EDT13", { QUALF: "006", ISDD: ticket.date }),
+        writer.textOf("E1TXTH8", config.headerText, ticket.note ?? "", "note"),
+        ...ticket.lines.map((line, at) => {
+          const label = `line ${at + 1}`;
+          const item = named ?? itemNumber(products.indexOf(line.product));
+          return writer.of(
+            "E1EDL24",
+            {
+              POSNR: itemNumber(at),
+              MATNR: line.product,
+              KDMAT: isAnnounced ? line.product : null,
+              LFIMG: line.quantity,
+              VRKME: unitOf(config.units, line.unit),
+              VOLUM: line.grossGallons,
+              VOLEH: line.grossGallons === null ? null : unitOf(config.units, "gal"),
+              POSEX: order === null ? null : item,
+            },
+            `product or quantity of ${label}`,
+            [
+              isAnnounced ? "" : writer.of("E1EDL19", { QUALF: "QUA" }),
+              writer.given(
+                "E1EDL41",
+                { QUALI: "001", BSTNR: order, POSEX: item },
+                `order of ${label}`,
+              ),
+              writer.textOf("E1TXTH9", config.itemText, measuredText(line), `figures of ${label}`),
+            ],
+          );
+        }),
+      ],
+    ),
   ];
-  return writer.of(
-    "E1EDL20",
-    { BOLNR: ticket.reference, LIFEX: ticket.number },
-    { below: below.join(""), label: "BOL or ticket number" },
+}
+
+/** @throws Refused where what should be SAP's delivery number is none */
+function deliveryOf({ deliveryNumber }: DelvrySink, ticket: ShipmentDocument): string {
+  const number = deliveryNumber === "bolNumber" ? ticket.reference : ticket.number;
+  if (deliveryNumber !== undefined && /^\d{1,10}$/.test(number)) return alpha10(number);
+  throw refused(
+    "no-delivery",
+    `SHPCON must name SAP's delivery, and the ${deliveryNumber ?? "ticket"} "${number}" is no delivery number of SAP`,
+    "Confirm the delivery in SAP by hand, then resolve it here; or enter SAP's delivery number on the platform's ticket.",
+    "ticketNumber",
   );
 }
+
+/** What DELVRY has no field for. */
+const measuredText = (line: ShipmentDocument["lines"][number]): string =>
+  worded([
+    ["net gal ", line.netGallons?.plain()],
+    ["gross gal ", line.grossGallons?.plain()],
+    ["temperature ", line.temperature?.plain()],
+    ["API gravity ", line.apiGravity?.plain()],
+  ]);
 
 /* The messages as files. */
 
@@ -377,12 +500,22 @@ interface Message<C, D> {
   /** The IDoc's own date: it depends on no clock. */
   day(document: D, site: Site): string | null;
   /** @throws Refused */
-  records(writing: Writing<C>, document: D): string;
+  records(writing: Writing<C>, document: D): readonly string[];
+  /** Why a document that SAP never had is rightly not told; null: it is. Left out: all are. */
+  skips?(document: D, config: C): string | null;
   /** What SAP gets of it: a version that changes nothing else is nothing new to SAP. */
   concerns(document: D, config: C, site: Site): unknown;
   /** What SAP calls it; left out: its IDoc. */
   counterpart?(id: string): string;
 }
+
+const endedBefore = ({
+  status,
+  platformStatus = status,
+}: Pick<OrderDocument | ShipmentDocument, "status" | "platformStatus">): string | null =>
+  status === "cancelled" || status === "taken-back"
+    ? `${platformStatus.toLowerCase()}, and SAP never had it`
+    : null;
 
 const MESSAGES: {
   readonly [M in IdocSink["message"]]: Message<Extract<IdocSink, { message: M }>, DocumentOf[M]>;
@@ -406,6 +539,7 @@ const MESSAGES: {
     basicType: () => "ORDERS05",
     day: ({ date }) => date,
     records: orderRecords,
+    skips: endedBefore,
     concerns: (order) => order,
     counterpart: orderReference,
   },
@@ -417,9 +551,18 @@ const MESSAGES: {
     basicType: ({ basicType }) => basicType,
     day: ({ date }) => date,
     records: ticketRecords,
+    skips: (ticket, { deliveryNumber }) =>
+      endedBefore(ticket) ??
+      (ticket.type === "out" && deliveryNumber === undefined
+        ? "SHPCON must name SAP's delivery, and this sink has no deliveryNumber"
+        : null),
     // Whether it is signed yet is not in it.
     concerns: (ticket, _, { dayOf }) => ({
-      ...sentOf(ticket, "note status", dayOf),
+      ...sentOf(
+        ticket,
+        "note status bolNumbers terminal destination carrier driver deliveredAt",
+        dayOf,
+      ),
       isCancelled: ticket.status === "cancelled",
     }),
   },
@@ -449,6 +592,7 @@ export function idocWriter(config: IdocSink, site: Site): DocumentWriter {
     itemsMax: 1,
     encoding: "utf-8",
     concerns: (document) => message.concerns(message.schema.parse(document), config, site),
+    skips: (document) => message.skips?.(message.schema.parse(document), config) ?? null,
     /** `INVOIC_FUELBRIDGE_0123456789012345.xml` */
     nameOf(items) {
       const item = only(items);
@@ -466,7 +610,7 @@ export function idocWriter(config: IdocSink, site: Site): DocumentWriter {
         day: message.day(document, site),
         basicType: message.basicType(config),
       };
-      const records = message.records(writing, document);
+      const records = message.records(writing, document).join("");
       return idocXml(config, subject, controlRecord(writing.writer, config, subject) + records);
     },
     // An order is known by our reference, which its deliveries name; the others by the IDoc's number.

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import type * as FastXml from "fast-xml-parser";
 import { Decimal } from "../../core/decimal.ts";
 import { FileFault } from "../format.ts";
-import { codePoint } from "./segment-writer.ts";
+import { codePoint, escaped } from "./segment-writer.ts";
 import { type FieldName, type SegmentName, segments } from "./segments.ts";
 
 /** Larger files are refused: a file is held whole while it is read, some ten times its size. */
@@ -40,7 +40,7 @@ export function idocsIn(bytes: Uint8Array, file: string): Idoc[] {
     const { msg, line } = checked.err;
     throw new FileFault(`is not whole XML: ${msg.replace(/\.$/, "")}`, line);
   }
-  const roots = Object.entries(parsed(text)).filter(([name]) => !name.startsWith("?"));
+  const roots = Object.entries(parsed(plainText(text))).filter(([name]) => !name.startsWith("?"));
   const [root] = roots;
   if (roots.length !== 1 || root === undefined) throw new FileFault("has no root element");
   // The root is the basic type or a site's extension of it: what an IDoc is, its control record says.
@@ -81,28 +81,43 @@ export const overlong = (read: Read, segment: SegmentName): string[] =>
 export const below = ({ below: segments }: Pick<Read, "below">, name: SegmentName): Read[] =>
   segments.filter((one) => one.name === name);
 
-const MARKS: readonly (readonly [readonly number[], string])[] = [
-  [[0xff, 0xfe], "UTF-16"],
-  [[0xfe, 0xff], "UTF-16"],
-];
+/** How a file says that its bytes are characters, and how they are read then. */
+const ENCODINGS: Readonly<Record<string, string>> = {
+  "utf-8": "utf-8",
+  "us-ascii": "utf-8",
+  "iso-8859-1": "iso-8859-1",
+  "windows-1252": "windows-1252",
+};
 
-/** @throws FileFault unless it is UTF-8 and says nothing else */
+/** @throws FileFault unless the bytes are what the file says that they are; without a word they are UTF-8 */
 function textIn(bytes: Uint8Array): string {
-  for (const [start, name] of MARKS)
-    if (start.every((byte, at) => bytes[at] === byte))
-      throw new FileFault(`is ${name}; have the port write UTF-8`);
+  const [first, second] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))
+    throw new FileFault("is UTF-16; have the port write UTF-8");
+  const start = Buffer.from(bytes.subarray(0, 200)).toString("latin1");
+  const said = /<\?xml[^>]*\bencoding\s*=\s*["']([^"']*)["']/i.exec(start)?.[1] ?? "UTF-8";
+  const encoding = ENCODINGS[said.toLowerCase()];
+  if (encoding === undefined)
+    throw new FileFault(`says that it is ${said}; have the port write UTF-8`);
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    // The decoder of that name reads what Windows adds to ISO-8859-1.
+    text =
+      encoding === "iso-8859-1"
+        ? Buffer.from(bytes).toString("latin1")
+        : new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    throw new FileFault("is not valid UTF-8");
+    throw new FileFault(`is not valid ${said.toUpperCase()}`);
   }
-  const said = /^\s*<\?xml[^>]*\bencoding\s*=\s*["']([^"']*)["']/i.exec(text)?.[1];
-  if (said !== undefined && said.toLowerCase() !== "utf-8")
-    throw new FileFault(`says that it is ${said}; have the port write UTF-8`);
   if (text.trim() === "") throw new FileFault("is empty");
   return text;
 }
+
+/** Without comments, and with CDATA as the text that it is. */
+const plainText = (text: string): string =>
+  text.replaceAll(/<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>/g, (_, raw: string | undefined) =>
+    escaped(raw ?? ""),
+  );
 
 /** What XML 1.0 does not have; half characters are no UTF-8. */
 const FORBIDDEN = /(?![\t\n\r\u007f-\u009f])\p{Cc}|[\ufffe\uffff]/u;
