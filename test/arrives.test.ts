@@ -15,7 +15,7 @@ import { push, runFlow } from "../src/engine/daemon.ts";
 import { documents } from "../src/formats/documents.ts";
 import { layouts } from "../src/formats/table/layouts.ts";
 import { HEADS, openProfile } from "../src/formats/table/profile.ts";
-import { columnsOf, labelOf } from "../src/formats/table/read.ts";
+import { columnsOf, labelOf } from "../src/formats/table/columns.ts";
 import { platformOffers } from "../src/platform/parts.ts";
 import type { Row } from "./conformance/support.ts";
 import { never, usePlatform } from "./platform/support.ts";

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { Decimal } from "../core/decimal.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import { FileFault, PartFault, type Totals } from "./format.ts";
-import type { Table } from "./table/read.ts";
+import type { Table } from "./table/columns.ts";
 
 export const MANIFEST_BYTES_MAX = 65_536;
 

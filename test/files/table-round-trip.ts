@@ -108,7 +108,7 @@ const carried = (profile: Profile, { encoding, decimal, delimiter }: Carrier): P
   languages: Object.fromEntries(
     Object.entries(profile.languages)
       .slice(0, 1)
-      .map(([language, { dates }]) => [language, { decimal, dates }]),
+      .map(([language, { dates }]) => [language, { numbers: { decimal }, dates }]),
   ),
 });
 

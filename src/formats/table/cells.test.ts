@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
 import { type CellForm, type CellType, readCell } from "./cells.ts";
 
-const en: CellForm = { decimal: ".", dates: ["MM/dd/yyyy", "yyyy-MM-dd"] };
-const de: CellForm = { decimal: ",", dates: ["dd.MM.yyyy", "yyyy-MM-dd"] };
+const en: CellForm = { numbers: {}, dates: ["MM/dd/yyyy", "yyyy-MM-dd"] };
+const de: CellForm = { numbers: { decimal: "," }, dates: ["dd.MM.yyyy", "yyyy-MM-dd"] };
 
 test.each<[CellType, CellForm, string, unknown]>([
   ["decimal", en, "2.503190", Decimal.of("2.503190")],
@@ -42,7 +42,7 @@ test.each<[CellType, CellForm, string, string]>([
   ["text", en, "a\u0000b", "holds the control character U+0000"],
   ["text", en, "a\u0081b", "holds the control character U+0081"],
   ["text", en, "a\ufffdb", "holds the control character U+FFFD"],
-  ["text", en, "x".repeat(4001), "is 4001 characters long; 4000 are read"],
+  ["text", en, "x".repeat(4001), "is longer than the 4000 characters that are read"],
 ])("a %s of %o refuses %j", (type, locale, cell, reason) => {
   expect(() => readCell(type, cell, locale)).toThrow(reason);
 });

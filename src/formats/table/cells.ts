@@ -1,118 +1,172 @@
+import { z } from "zod";
 import { Decimal } from "../../core/decimal.ts";
 import { guarded, unguarded } from "../../core/text.ts";
 
 /**
- * Days as files write them. A form is made of `yyyy`, `yy` (2000 to 2099), `MM`, `M`, `dd`, `d` and whatever stands
- * between them; what is in brackets may follow and is not read (`yyyy-MM-dd[ HH:mm]`).
- */
-
-interface DateForm {
-  /** `YYYY-MM-DD`. @throws RangeError as the end of a sentence */
-  readonly read: (cell: string) => string;
-  /** In the first form. */
-  readonly write: (day: string) => string;
-}
-
-const PARTS: Readonly<Record<string, string>> = {
-  yyyy: "(?<year>\\d{4})",
-  yy: "(?<year>\\d\\d)",
-  MM: "(?<month>\\d\\d)",
-  M: "(?<month>\\d\\d?)",
-  dd: "(?<day>\\d\\d)",
-  d: "(?<day>\\d\\d?)",
-  HH: "\\d\\d",
-  H: "\\d\\d?",
-  mm: "\\d\\d",
-  ss: "\\d\\d",
-};
-const TOKEN = /yyyy|yy|MM|M|dd|d|HH|H|mm|ss|\[|\]|[^[\]]/g;
-
-/** Whether a form has a year, a month and a day, each once. */
-export function isDateForm(form: string): boolean {
-  const tokens = tokensOf(form.replace(/\[[^[\]]*\]$/, ""));
-  const count = (pattern: RegExp): number => tokens.filter((one) => pattern.test(one)).length;
-  return (
-    count(/^y/) === 1 && count(/^M/) === 1 && count(/^d/) === 1 && !/[[\]]/.test(tokens.join(""))
-  );
-}
-
-const tokensOf = (form: string): string[] => form.match(TOKEN) ?? [];
-const made = new Map<string, DateForm>();
-
-/** @throws RangeError from `read`: it is none of these forms, or no day of the calendar */
-function dateForm(forms: readonly string[]): DateForm {
-  const key = forms.join("|");
-  const known = made.get(key);
-  if (known !== undefined) return known;
-  const patterns = forms.map(patternOf);
-  const called = forms.map((form) => form.replaceAll("M", "m")).join(" or ");
-  const [first = "yyyy-MM-dd"] = forms;
-  const form: DateForm = {
-    read(cell) {
-      for (const pattern of patterns) {
-        const { year, month = "", day = "" } = pattern.exec(cell)?.groups ?? {};
-        if (year !== undefined) return calendar(cell, year, month, day);
-      }
-      throw new RangeError(`"${cell.slice(0, 60)}" is not a date (${called})`);
-    },
-    write: (day) => dayIn(first, day),
-  };
-  made.set(key, form);
-  return form;
-}
-
-function patternOf(form: string): RegExp {
-  const parts = tokensOf(form).map((token) => {
-    if (token === "[") return "(?:";
-    if (token === "]") return ")?";
-    return PARTS[token] ?? token.replace(/[.*+?^${}()|\\/-]/g, String.raw`\$&`);
-  });
-  return new RegExp(`^${parts.join("")}$`);
-}
-
-function calendar(cell: string, year: string, month: string, day: string): string {
-  const full = year.length === 2 ? `20${year}` : year;
-  // A day that a month does not have is one of the next month.
-  const at = new Date(Date.UTC(Number(full), Number(month) - 1, Number(day)));
-  const isDay = at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day);
-  if (Number(full) < 1900 || !isDay) throw new RangeError(`"${cell}" is not a day of the calendar`);
-  return `${full}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
-}
-
-/** `2026-03-01` in `MM/dd/yyyy` is `03/01/2026`. */
-function dayIn(form: string, iso: string): string {
-  const [year = "", month = "", day = ""] = iso.split("-");
-  if (form.includes("yy") && !form.includes("yyyy") && !year.startsWith("20"))
-    throw new RangeError(`${iso} has no two digits for its year`);
-  const values: Readonly<Record<string, string>> = {
-    yyyy: year,
-    yy: year.slice(2),
-    MM: month,
-    M: month.replace(/^0/, ""),
-    dd: day,
-    d: day.replace(/^0/, ""),
-  };
-  return tokensOf(form.replace(/\[[^[\]]*\]$/, ""))
-    .map((token) => values[token] ?? token)
-    .join("");
-}
-
-/*
  * One cell of a table into one value, and one value into a cell. Only the forms that a profile names are read; anything
  * else is refused with the text in the message. Nothing is guessed: `1,234` is one and a bit or a thousand, depending
  * on who wrote it.
  */
 
+/** A cell that cannot be read. The message is the end of a sentence with the cell in it; the reason is the same without. */
+export class BadCell extends RangeError {
+  readonly reason: string;
+
+  constructor(reason: string, cell?: string) {
+    super(cell === undefined ? reason : `"${short(cell)}" ${reason}`);
+    this.reason = reason;
+  }
+}
+
+const short = (cell: string): string => (cell.length > 60 ? `${cell.slice(0, 60)}…` : cell);
+
+/* Days as files write them. */
+
+/** By the token of a date's form. */
+const PARTS: Readonly<Record<string, string>> = {
+  yyyy: String.raw`(?<year>\d{4})`,
+  yy: String.raw`(?<year>\d\d)`,
+  cyy: String.raw`(?<year>[01]\d\d)`,
+  MMM: "(?<month>[A-Za-z]{3})",
+  MM: String.raw`(?<month>\d\d)`,
+  M: String.raw`(?<month>\d\d?)`,
+  dd: String.raw`(?<day>\d\d)`,
+  d: String.raw`(?<day>\d\d?)`,
+  HH: String.raw`\d\d`,
+  H: String.raw`\d\d?`,
+  mm: String.raw`\d\d`,
+  ss: String.raw`\d\d`,
+};
+const TOKEN = /yyyy|cyy|yy|MMM|MM|M|dd|d|HH|H|mm|ss|\[|\]|[^[\]]/g;
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+/** What two digits of a year may be in this century: 98 is a year of the last one, or an error. */
+const SHORT_YEAR_MAX = 69;
+
+/** Whether a form has a year, a month and a day, each once. */
+export function isDateForm(form: string): boolean {
+  const tokens = tokensOf(bareForm(form));
+  const count = (pattern: RegExp): number => tokens.filter((one) => pattern.test(one)).length;
+  return (
+    count(/^c?yy/) === 1 && count(/^M/) === 1 && count(/^d/) === 1 && !/[[\]]/.test(tokens.join(""))
+  );
+}
+
+/** Without what may follow and is not read. */
+const bareForm = (form: string): string => form.replace(/\[[^[\]]*\]$/, "");
+const tokensOf = (form: string): string[] => form.match(TOKEN) ?? [];
+
+function datePattern(form: string): RegExp {
+  const parts = tokensOf(form).map((token) => {
+    if (token === "[") return "(?:";
+    if (token === "]") return ")?";
+    return PARTS[token] ?? escaped(token);
+  });
+  return new RegExp(`^${parts.join("")}$`);
+}
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`);
+
+/** Days come again and again in a file. */
+const KNOWN_MAX = 5_000;
+
+/** A cell that two of the forms read as two days is neither. */
+function dateReader({ dates }: CellForm): (cell: string) => string {
+  const patterns = dates.map(datePattern);
+  const called = dates.map((form) => form.replaceAll("M", "m")).join(" or ");
+  const known = new Map<string, string>();
+  return (cell) => {
+    const before = known.get(cell);
+    if (before !== undefined) return before;
+    const fits = patterns.map((pattern) => pattern.exec(cell)?.groups);
+    const found = fits.flatMap((one) => (one === undefined ? [] : [calendarDay(one)]));
+    const [day, other] = new Set(found.filter((one) => one !== null));
+    if (found.length === 0) throw new BadCell(`is not a date (${called})`, cell);
+    if (day === undefined) throw new BadCell("is not a day of the calendar", cell);
+    if (other !== undefined) throw new BadCell(`is two days, by ${called}`, cell);
+    if (known.size < KNOWN_MAX) known.set(cell, day);
+    return day;
+  };
+}
+
+/** `YYYY-MM-DD`; null: there is no such day. */
+function calendarDay({ year = "", month = "", day = "" }: Record<string, string>): string | null {
+  const full = fullYear(year);
+  const word = `${month.slice(0, 1).toUpperCase()}${month.slice(1).toLowerCase()}`;
+  const number = /\d/.test(month) ? Number(month) : MONTHS.indexOf(word) + 1;
+  // A day that a month does not have is one of the next month.
+  const at = new Date(Date.UTC(full, number - 1, Number(day)));
+  const isDay = at.getUTCMonth() === number - 1 && at.getUTCDate() === Number(day);
+  return full < 1900 || !isDay ? null : at.toISOString().slice(0, 10);
+}
+
+/** `26` is 2026, `126` (as AS/400 has it) too; 0: it cannot be known. */
+function fullYear(year: string): number {
+  if (year.length === 4) return Number(year);
+  if (year.length === 3) return 1900 + Number(year);
+  return Number(year) > SHORT_YEAR_MAX ? 0 : 2000 + Number(year);
+}
+
+/** `2026-03-01` in `MM/dd/yyyy` is `03/01/2026`. */
+function dayIn(form: string, iso: string): string {
+  const [year = "", month = "", day = ""] = iso.split("-");
+  const tokens = tokensOf(bareForm(form));
+  if (tokens.includes("yy") && (!year.startsWith("20") || Number(year) > 2000 + SHORT_YEAR_MAX))
+    throw new RangeError(`${iso} has no two digits for its year`);
+  const values: Readonly<Record<string, string>> = {
+    yyyy: year,
+    yy: year.slice(2),
+    cyy: String(Number(year) - 1900).padStart(3, "0"),
+    MMM: MONTHS[Number(month) - 1] ?? "",
+    MM: month,
+    M: month.replace(/^0/, ""),
+    dd: day,
+    d: day.replace(/^0/, ""),
+  };
+  return tokens.map((token) => values[token] ?? token).join("");
+}
+
+/* How the writer of a file writes values. */
+
+const sign = z.enum([".", ","]);
+
+export const NumberSettings = z
+  .strictObject({
+    decimal: sign.describe("The decimal sign."),
+    thousands: z
+      .enum([",", ".", " ", "'"])
+      .describe("What may stand between groups of three digits: 1,234.50."),
+    parentheses: z.boolean().describe("(12.50) is less than nothing."),
+    currency: z.string().min(1).max(5).describe("May stand before or after the number: $."),
+    trim: z.boolean().describe("Blanks may stand around the number."),
+    leadingZeros: z
+      .boolean()
+      .describe(
+        "Zeros may fill the number up (0012.50), and the one before the sign may be missing (.5).",
+      ),
+    trailingMinus: z
+      .union([z.boolean(), z.string().min(1).max(5)])
+      .describe("12.50- is less than nothing; as a text: what stands there, CR."),
+  })
+  .partial();
+
+export type NumberForm = z.infer<typeof NumberSettings>;
 export type CellType = "text" | "decimal" | "date" | "flag" | "day" | "instant";
 export type Cell = string | boolean | Decimal | null;
 
 /** How the writer of a file writes values. ISO dates are read only where `dates` has them. */
 export interface CellForm {
-  readonly decimal: "." | ",";
-  /** `MM/dd/yyyy`, see {@link dateForm}; the first one is written. */
+  /** A plain number is always read: nothing but digits, a minus before them and one decimal sign. */
+  readonly numbers: NumberForm;
+  /**
+   * `MM/dd/yyyy`: made of `yyyy`, `yy` (2000 to 2069), `cyy` (the years since 1900), `MMM` (Jan), `MM`, `M`, `dd`, `d` and
+   * whatever stands between them; what is in brackets may follow and is not read (`yyyy-MM-dd[ HH:mm]`). The first one is
+   * written.
+   */
   readonly dates: readonly string[];
   /** What stands in the file, and what it is in the record: `{ Gallons: gal }`. A flag is `1` or `0` in the record. */
   readonly values?: ReadonlyMap<string, string>;
+  /** Small and capital letters are the same in `values`. */
+  readonly anyCase?: boolean;
   /** So many of a number's last digits are decimals, without a sign for it: 3 reads `0023457` as 23.457. */
   readonly implied?: number;
   /** The sign is the other way round in the file. */
@@ -125,83 +179,164 @@ export interface CellForm {
   readonly empty?: ReadonlySet<string>;
 }
 
-const TEXT_MAX = 4000;
-const NUMBER_MAX = 40;
-const POINT = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
-const COMMA = /^-?(?:0|[1-9]\d*)(?:,\d+)?$/;
-const DIGITS = /^-?\d+$/;
+/** As our own files and the constants of profiles have values. */
+export const ISO: CellForm = { numbers: {}, dates: ["yyyy-MM-dd"] };
+
+/** What a column says of its cells counts before what its file says of all. */
+export const formOf = (all: CellForm, own: Partial<CellForm>): CellForm => ({
+  ...all,
+  ...own,
+  numbers: { ...all.numbers, ...own.numbers },
+});
+
+/* Reading: one reader for each type, made of a form once. */
+
+type Read = (cell: string) => Cell;
+
+const READERS: Readonly<Record<CellType, (form: CellForm) => Read>> = {
+  text: textReader,
+  instant: textReader,
+  decimal: numberReader,
+  date: dateReader,
+  day: dateReader,
+  flag: () => flag,
+};
 
 /** Not a character: it begins no text of a file. */
 const UNREADABLE = "\uffff";
 
 /** What stands for a cell of a workbook whose value cannot be known: it is refused with this end of a sentence. */
-export const unreadable = (why: string): string => `${UNREADABLE}${why}`;
+export const unreadable = (why: string, cell = ""): string =>
+  `${UNREADABLE}${cell}${UNREADABLE}${why}`;
 
-/** The value of a cell; null when it is empty. @throws RangeError with what is wrong, as the end of a sentence. */
-export function readCell(type: CellType, cell: string, form: CellForm): Cell {
-  if (cell.startsWith(UNREADABLE)) throw new RangeError(cell.slice(1));
-  if (cell === "" || form.empty?.has(cell) === true) return null;
-  const known = form.values === undefined ? cell : worded(cell, form.values);
-  switch (type) {
-    case "text":
-    case "instant":
-      return text(form.guarded === true ? unguarded(known) : known, form.long === true);
-    case "decimal":
-      return decimal(known, form);
-    case "date":
-    case "day":
-      return dateForm(form.dates).read(known);
-    case "flag":
-      return flag(known);
-  }
+/** What a workbook has for yes and no: no text, number or day. */
+export const [TRUE, FALSE] = ["TRUE", "FALSE"].map((word) =>
+  unreadable(`is ${word} in the workbook, which is no text, number or day`),
+) as [string, string];
+
+/** Gives the value of a cell; null when it is empty. What it gives throws {@link BadCell}. */
+export function cellReader(type: CellType, form: CellForm): Read {
+  const read = READERS[type](form);
+  const { values, empty } = form;
+  const word = values === undefined ? null : wordReader(values, form.anyCase === true);
+  return (cell) => {
+    if (cell === "" || empty?.has(cell) === true) return null;
+    if (cell.startsWith(UNREADABLE)) {
+      if (type === "flag" && (cell === TRUE || cell === FALSE)) return cell === TRUE;
+      const [, shown = "", why = ""] = cell.split(UNREADABLE);
+      throw shown === "" ? new BadCell(why) : new BadCell(why, shown);
+    }
+    return read(word === null ? cell : word(cell));
+  };
 }
 
-function worded(cell: string, values: ReadonlyMap<string, string>): string {
-  const value = values.get(cell);
-  if (value !== undefined) return value;
-  throw new RangeError(
-    `"${short(cell)}" is none of the values that the profile knows (${[...values.keys()].join(", ")})`,
-  );
+/** @throws BadCell */
+export const readCell = (type: CellType, cell: string, form: CellForm): Cell =>
+  cellReader(type, form)(cell);
+
+/** Texts that are the same where small and capital letters are. */
+export const foldedAs = (anyCase: boolean, text: string): string =>
+  anyCase ? text.toLowerCase() : text;
+
+function wordReader(values: ReadonlyMap<string, string>, anyCase: boolean) {
+  const known = new Map([...values].map(([word, value]) => [foldedAs(anyCase, word), value]));
+  const reason = `is none of the values that the profile knows (${[...values.keys()].join(", ")})`;
+  return (cell: string): string => {
+    const value = known.get(foldedAs(anyCase, cell));
+    if (value === undefined) throw new BadCell(reason, cell);
+    return value;
+  };
 }
 
-/** Line breaks become LF, so that a file means the same however it was carried here; all else stays as it is. */
-function text(cell: string, isLong: boolean): string {
-  if (cell.length > TEXT_MAX && !isLong)
-    throw new RangeError(`is ${cell.length} characters long; ${TEXT_MAX} are read`);
-  if (DAMAGE.test(cell))
-    throw new RangeError(
-      `holds the control character ${codeOf(DAMAGE.exec(cell)?.[0] ?? "")}; the file is damaged or in another encoding`,
-    );
-  return cell.includes("\r\n") ? cell.replaceAll("\r\n", "\n") : cell;
-}
-
+const TEXT_MAX = 4000;
 // oxlint-disable-next-line no-control-regex
 const DAMAGE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffd]/;
+
+/** Line breaks become LF, so that a file means the same however it was carried here; all else stays as it is. */
+function textReader({ guarded: isGuarded, long }: CellForm): (cell: string) => string {
+  return (whole) => {
+    const cell = isGuarded === true ? unguarded(whole) : whole;
+    if (cell.length > TEXT_MAX && long !== true)
+      throw new BadCell(`is longer than the ${TEXT_MAX} characters that are read`);
+    if (DAMAGE.test(cell))
+      throw new BadCell(
+        `holds the control character ${codeOf(DAMAGE.exec(cell)?.[0] ?? "")}; the file is damaged or in another encoding`,
+      );
+    return cell.includes("\r\n") ? cell.replaceAll("\r\n", "\n") : cell;
+  };
+}
 
 const codeOf = (character: string): string =>
   `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
-/** Digits stay as they are written. No thousands separators, exponents, currency signs or brackets. */
-function decimal(cell: string, { decimal: sign, implied, negated }: CellForm): Decimal {
-  const form = implied !== undefined ? DIGITS : sign === "," ? COMMA : POINT;
-  if (cell.length > NUMBER_MAX || !form.test(cell)) {
-    const mark = sign === "," ? "comma" : "point";
-    const wanted =
-      implied === undefined
-        ? `a plain number with a decimal ${mark}`
-        : `a number of nothing but digits`;
-    throw new RangeError(`"${short(cell)}" is not ${wanted}`);
-  }
-  const plain = sign === "," ? cell.replace(",", ".") : cell;
-  const digits = implied === undefined ? plain : pointed(cell, implied);
-  return negated === true ? turned(digits) : Decimal.of(digits);
+const NUMBER_MAX = 40;
+
+/** Digits stay as they are written. There are no exponents. */
+function numberReader({ numbers, implied, negated }: CellForm): (cell: string) => Decimal {
+  const { decimal = ".", thousands, trim, ...marks } = numbers;
+  const pattern = numberPattern(numbers, implied);
+  const isPlain =
+    implied === undefined && thousands === undefined && Object.keys(marks).length === 0;
+  const mark = decimal === "," ? "comma" : "point";
+  const reason =
+    implied === undefined
+      ? `is not a plain number with a decimal ${mark}`
+      : "is not a number of nothing but digits";
+  return (cell) => {
+    const text = trim === true ? cell.trim() : cell;
+    const parts = text.length > NUMBER_MAX ? null : pattern.exec(text);
+    if (parts === null) throw new BadCell(reason, cell);
+    let digits = text;
+    if (!isPlain) {
+      const { open, close, before, inside, behind, number = "" } = parts.groups ?? {};
+      const signs = [open, before, inside, behind].filter((one) => one !== undefined);
+      if ((open === undefined) !== (close === undefined) || signs.length > 1)
+        throw new BadCell(reason, cell);
+      digits = (signs.length > 0 ? "-" : "") + withoutFilling(number, thousands ?? "", decimal);
+      if (implied !== undefined) digits = pointed(digits, implied);
+    } else if (decimal === ",") digits = text.replace(",", ".");
+    return negated === true ? turned(digits) : Decimal.of(digits);
+  };
 }
 
-/** `0023457` with 3 decimals is `23.457`. */
-function pointed(cell: string, implied: number): string {
-  const minus = cell.startsWith("-") ? "-" : "";
-  const digits = cell.slice(minus.length).padStart(implied + 1, "0");
-  const whole = digits.slice(0, digits.length - implied).replace(/^0+(?=\d)/, "");
+function numberPattern(numbers: NumberForm, implied: number | undefined): RegExp {
+  const { decimal = ".", thousands, parentheses, currency, leadingZeros, trailingMinus } = numbers;
+  const whole = leadingZeros === true ? String.raw`\d*` : String.raw`(?:0|[1-9]\d*)`;
+  const grouped =
+    thousands === undefined ? "" : String.raw`|[1-9]\d{0,2}(?:${escaped(thousands)}\d{3})+`;
+  const number =
+    implied === undefined
+      ? String.raw`(?=\D?\d)(?:${whole}${grouped})(?:${escaped(decimal)}\d+)?`
+      : String.raw`\d+`;
+  const money = currency === undefined ? "" : `(?:${escaped(currency)} ?)?`;
+  const behind = trailingMinus === true ? "-" : trailingMinus === false ? undefined : trailingMinus;
+  return new RegExp(
+    [
+      parentheses === true ? String.raw`^(?<open>\()?` : "^",
+      `(?<before>-)?${money}`,
+      currency === undefined ? "" : "(?<inside>-)?",
+      `(?<number>${number})`,
+      currency === undefined ? "" : `(?: ?${escaped(currency)})?`,
+      behind === undefined ? "" : `(?<behind> ?${escaped(behind)})?`,
+      parentheses === true ? String.raw`(?<close>\))?$` : "$",
+    ].join(""),
+  );
+}
+
+/** Digits with at most a point: `1,012.50` is `1012.50`, and `.5` is `0.5`. */
+function withoutFilling(number: string, thousands: string, decimal: string): string {
+  const digits = (thousands === "" ? number : number.replaceAll(thousands, "")).replace(
+    decimal,
+    ".",
+  );
+  return digits.replace(/^0+(?=\d)/, "").replace(/^\./, "0.");
+}
+
+/** `23457` with 3 decimals is `23.457`. */
+function pointed(number: string, implied: number): string {
+  const minus = number.startsWith("-") ? "-" : "";
+  const digits = number.slice(minus.length).padStart(implied + 1, "0");
+  const whole = digits.slice(0, digits.length - implied);
   return `${minus}${whole}${implied === 0 ? "" : `.${digits.slice(-implied)}`}`;
 }
 
@@ -212,9 +347,11 @@ const turned = (digits: string): Decimal =>
   );
 
 function flag(cell: string): boolean {
-  if (cell !== "0" && cell !== "1") throw new RangeError(`"${short(cell)}" is neither 1 nor 0`);
+  if (cell !== "0" && cell !== "1") throw new BadCell("is neither 1 nor 0", cell);
   return cell === "1";
 }
+
+/* Writing. */
 
 /**
  * The cell of a value; null: it has none. Days of the calendar and instants must be such already.
@@ -234,7 +371,7 @@ function plainOf(type: CellType, value: string | boolean | Decimal, form: CellFo
   switch (type) {
     case "date":
     case "day":
-      return dateForm(form.dates).write(value);
+      return dayIn(form.dates[0] ?? "yyyy-MM-dd", value);
     case "text":
     case "instant":
     case "decimal":
@@ -244,9 +381,9 @@ function plainOf(type: CellType, value: string | boolean | Decimal, form: CellFo
 }
 
 /** All digits the source wrote, but no exponent: not every importer reads one. */
-function digitsOf(value: Decimal, { decimal: sign, implied, negated }: CellForm): string {
+function digitsOf(value: Decimal, { numbers, implied, negated }: CellForm): string {
   const digits = (negated === true ? turned(value.fixed(0)) : value).fixed(0);
-  if (implied === undefined) return sign === "," ? digits.replace(".", ",") : digits;
+  if (implied === undefined) return numbers.decimal === "," ? digits.replace(".", ",") : digits;
   const [, decimals = ""] = digits.split(".");
   if (/[1-9]/.test(decimals.slice(implied)))
     throw new RangeError(`${digits} has more than the ${implied} decimals that the file has`);
@@ -267,5 +404,3 @@ function written(value: string): string {
 /** Control characters but tab and line breaks. */
 // oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/;
-
-const short = (cell: string): string => (cell.length > 60 ? `${cell.slice(0, 60)}…` : cell);

@@ -7,22 +7,22 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
+import { defined } from "../../core/defined.ts";
 import { ConfigurationError } from "../../core/errors.ts";
-import { type CellForm, isDateForm, readCell } from "./cells.ts";
+import { type CellForm, formOf, isDateForm, ISO, NumberSettings, readCell } from "./cells.ts";
 import { documentLayouts, type Field, type Fields, type Layout, layouts } from "./layouts.ts";
 import type { TextForm } from "./text.ts";
 
 const delimiters = [",", ";", "\t", "|"] as const;
 const name = z.string().min(1).max(120);
 const place = z.int().min(1).max(100_000);
-const sign = z.enum([".", ","]);
 const dates = z
   .array(
     z
       .string()
       .refine(
         isDateForm,
-        "is made of yyyy or yy, MM or M, dd or d, and what stands between them; an end in brackets is not read: yyyy-MM-dd[ HH:mm]",
+        "is made of yyyy, yy or cyy, MMM, MM or M, dd or d, and what stands between them; an end in brackets is not read: yyyy-MM-dd[ HH:mm]",
       ),
   )
   .min(1)
@@ -30,16 +30,31 @@ const dates = z
 
 const Label = z.union([name, z.record(name, name)]);
 
+const placeSettings = {
+  label: Label.optional().describe(
+    "The label in the header; by language: { en: Number, de: Nummer }.",
+  ),
+  column: place.optional().describe("Without a header: which column it is, from 1."),
+  at: place.optional().describe("Of fixed width: the first character, from 1."),
+  length: place
+    .optional()
+    .describe("Of fixed width: how many characters. Else: the most that may be written."),
+  optional: z.boolean().optional().describe("The column may be missing; its field is empty then."),
+};
+
+const Parts = z.array(z.union([name, z.strictObject(placeSettings)])).min(1);
+
 const ColumnSettings = z
   .strictObject({
-    label: Label.optional().describe(
-      "The label in the header; by language: { en: Number, de: Nummer }.",
+    ...placeSettings,
+    join: Parts.optional().describe(
+      "Several columns as one text, in their order: [Division, Customer]. A row that has only some of them is refused.",
     ),
-    column: place.optional().describe("Without a header: which column it is, from 1."),
-    at: place.optional().describe("Of fixed width: the first character, from 1."),
-    length: place
-      .optional()
-      .describe("Of fixed width: how many characters. Else: the most that may be written."),
+    with: z.string().default("").describe("What stands between the texts of join."),
+    plus: Parts.optional().describe(
+      "The sum of these columns, less those of minus. An empty one is refused, unless it is optional: then it is nothing.",
+    ),
+    minus: Parts.optional(),
     constant: z
       .string()
       .optional()
@@ -50,7 +65,13 @@ const ColumnSettings = z
       .record(z.string(), z.string())
       .optional()
       .describe("What stands in the file, and what it is: { Gallons: gal }."),
-    decimal: sign.optional(),
+    anyCase: z
+      .boolean()
+      .optional()
+      .describe("Small and capital letters are the same in values and constant."),
+    numbers: NumberSettings.optional().describe(
+      "Where they are written otherwise than all others.",
+    ),
     dates: dates.optional(),
     decimals: z
       .int()
@@ -59,10 +80,6 @@ const ColumnSettings = z
       .optional()
       .describe("So many last digits are decimals, without a sign."),
     negated: z.boolean().optional().describe("The sign is the other way round in the file."),
-    optional: z
-      .boolean()
-      .optional()
-      .describe("The column may be missing; its field is empty then."),
   })
   .describe("Where a field stands and how it is written.");
 
@@ -75,7 +92,7 @@ const ListSettings = z.strictObject({
   on: name.optional().describe("The field of the head that those rows name."),
   by: name.optional().describe("The field of those rows that names the head."),
   tag: z
-    .union([name, z.record(name, z.string())])
+    .union([z.string(), z.record(z.string(), z.string())])
     .optional()
     .describe(
       "What the tag column says in its rows. Several: { product: item, charge: '' } writes product where the field item has a value, else charge.",
@@ -85,6 +102,9 @@ const ListSettings = z.strictObject({
     .optional()
     .describe("The column that numbers its rows, from 1."),
   repeats: Columns.optional().describe("Fields of the head that stand in its rows as well."),
+  when: name
+    .optional()
+    .describe("A row in which this field is empty or 0 has none of the list: amount."),
   columns: Columns,
 });
 
@@ -111,16 +131,29 @@ export const ProfileFile = z
       .default("csv")
       .describe("Of the names of files that are written."),
     lineEnd: z.enum(["crlf", "lf"]).default("crlf"),
+    lastLineEnd: z
+      .enum(["required", "optional"])
+      .default("required")
+      .describe(
+        "optional: the last row may lack its line end; then nobody sees that a file was cut in its last cell.",
+      ),
+    endOfFile: z
+      .int()
+      .min(0)
+      .max(31)
+      .optional()
+      .describe("The code of the character that may end the file, as CP/M and DOS had it: 0x1A."),
+    trim: z.boolean().default(false).describe("Blanks around a cell are no part of it."),
     header: z
       .union([z.int().min(0).max(1000), z.literal("tags")])
       .default(1)
       .describe(
         "The line that has the labels; 0: none. tags: each kind of row has one, which begins with !.",
       ),
-    decimal: sign.default("."),
+    numbers: NumberSettings.default({}).describe("How numbers are written, besides plainly."),
     dates: dates.default(["yyyy-MM-dd"]),
     languages: z
-      .record(name, z.strictObject({ decimal: sign, dates }))
+      .record(name, z.strictObject({ numbers: NumberSettings.default({}), dates }))
       .optional()
       .describe("Where labels are given by language: how numbers and days are written in each."),
     otherColumns: z.enum(["allowed", "refused"]).default("allowed"),
@@ -138,19 +171,33 @@ export const ProfileFile = z
       .union([
         z.enum(["row", "continues"]),
         z.strictObject({ inherits: z.array(name).min(1) }),
-        z.strictObject({ same: z.array(name).min(1) }),
-        z.strictObject({ tag: name, closing: name.optional() }),
+        z.strictObject({ same: z.array(name).min(1), first: z.array(name).optional() }),
+        z.strictObject({ tag: z.string(), closing: name.optional() }),
       ])
       .default("row")
       .describe(
-        "Which rows are a record. row: each. continues: rows whose head is empty belong above. inherits: each, and these fields stand on the first row only. same: neighbours that say the same of these fields. tag: a row with this tag begins one.",
+        "Which rows are a record. row: each. continues: rows whose head is empty belong above. inherits: each, and these fields stand on the first row only. same: neighbours that say the same of these fields; those of first stand on its first row, on the others there is nothing or 0. tag: a row with this tag begins one.",
+      ),
+    heading: z
+      .strictObject({ tag: z.string(), columns: Columns })
+      .optional()
+      .describe(
+        "Rows with this tag are no record: what they say holds for the records below, up to the next one.",
       ),
     columns: Columns.default({}),
     order: z
       .array(name)
       .default([])
       .describe("The labels of a file that is written, in their order; others follow."),
-    lists: z.record(name, ListSettings).default({}),
+    lists: z
+      .record(name, z.union([ListSettings, z.array(ListSettings).min(1)]))
+      .default({})
+      .describe("Of each list, where its rows are; several: its rows are of several kinds."),
+    balance: name
+      .optional()
+      .describe(
+        "The label of amounts that come to nothing in each document; one that does not is not written.",
+      ),
     across: z
       .strictObject({
         header: name.describe("The field that the labels of the columns are."),
@@ -168,11 +215,11 @@ export const ProfileFile = z
   .describe("Where the fields of a layout stand in a file.");
 
 export type ProfileFile = z.infer<typeof ProfileFile>;
-type ColumnFile = z.infer<typeof ColumnSettings>;
+type ColumnFile = Partial<z.infer<typeof ColumnSettings>>;
 
 /** For editors: what {@link ProfileFile} is. */
 export const profileSchema = (): unknown => ({
-  ...z.toJSONSchema(ProfileFile, { io: "input" }),
+  ...z.toJSONSchema(ProfileFile, { io: "input", reused: "ref" }),
   title: "A profile of fuelbridge",
 });
 
@@ -195,11 +242,21 @@ export interface Column {
   readonly constant: string | null;
   readonly optional: boolean;
   readonly form: Partial<CellForm>;
+  /** It is made of these columns, in the file's order; null: it is one. */
+  readonly parts: readonly Part[] | null;
+  /** What stands between the texts of its parts; null: they are added up. */
+  readonly glue: string | null;
+}
+
+interface Part {
+  readonly column: Column;
+  /** It is taken off, not added. */
+  readonly isLess: boolean;
 }
 
 /** Whether it stands in the file: a constant may not. */
-export const isPlaced = ({ labels, index, slice }: Column): boolean =>
-  labels !== null || index !== null || slice !== null;
+export const isPlaced = ({ labels, index, slice, parts }: Column): boolean =>
+  labels !== null || index !== null || slice !== null || parts !== null;
 
 export interface List {
   readonly name: string;
@@ -212,6 +269,8 @@ export interface List {
   readonly counts: Column | null;
   readonly repeats: readonly Column[];
   readonly columns: readonly Column[];
+  /** The field without which a row has none of the list. */
+  readonly when: string | null;
 }
 
 /** A profile whose parts fit each other and its layout. */
@@ -225,6 +284,10 @@ export interface Profile extends Pick<
   | "quotes"
   | "ending"
   | "lineEnd"
+  | "lastLineEnd"
+  | "endOfFile"
+  | "trim"
+  | "balance"
   | "header"
   | "otherColumns"
   | "leaveOut"
@@ -233,10 +296,11 @@ export interface Profile extends Pick<
   | "record"
 > {
   readonly layout: Layout;
-  readonly languages: Readonly<Record<string, Pick<CellForm, "decimal" | "dates">>>;
+  readonly languages: Readonly<Record<string, Pick<CellForm, "numbers" | "dates">>>;
   /** Of every cell. */
   readonly form: Pick<CellForm, "empty" | "guarded" | "long">;
   readonly tag: Column | null;
+  readonly heading: { readonly tag: string; readonly columns: readonly Column[] } | null;
   readonly head: readonly Column[];
   readonly lists: readonly List[];
 }
@@ -252,12 +316,14 @@ export const partsOf = ({ lists }: Profile): string[] => [
 
 /** How a text with this profile is cut into rows and cells. `delimiter`: in place of the profile's, unless `auto`. */
 export const textFormOf = (
-  { file, delimiter: own, quotes, header }: Profile,
+  { file, delimiter: own, quotes, header, lastLineEnd, endOfFile }: Profile,
   delimiter: ProfileFile["delimiter"] = "auto",
 ): TextForm => ({
   delimiter: file === "fixed" ? null : delimiter === "auto" ? own : delimiter,
   quotes: file !== "fixed" && quotes !== "none",
   header: header === "tags" ? 0 : header,
+  lastLineEnd,
+  endOfFile,
 });
 
 /** With or without an apostrophe before text that a spreadsheet would run, whatever the profile says. */
@@ -376,9 +442,6 @@ function placeOf(
 
 /* The settings of a profile, if its parts fit each other and its layout. */
 
-/** Values of constants are written as in our own files. */
-const ISO: CellForm = { decimal: ".", dates: ["yyyy-MM-dd"] };
-
 /** Null: there is no such layout. */
 function compiled(
   settings: ProfileFile,
@@ -392,7 +455,7 @@ function compiled(
     complain(["layout"], `"${settings.layout}" is no layout`, `Right would be one of ${names}.`);
     return null;
   }
-  const { languages, decimal, dates, empty, formulas, tag, ...rest } = settings;
+  const { languages, numbers, dates, empty, formulas, tag, heading = null, ...rest } = settings;
   const isRead = !isWritten(layout);
   const column = columnMaker(settings, complain);
   const columns = (
@@ -413,14 +476,15 @@ function compiled(
     const message = name === "" ? "names the field that joins both files" : `"${name}" is no field`;
     complain(path, message, oneOf(fields));
   };
-  const listOf = (name: string, list: ProfileFile["lists"][string]): List | null => {
+  const listOf = (name: string, list: z.infer<typeof ListSettings>): List | null => {
     const fields = layout.lists[name];
     const path = ["lists", name];
     if (fields === undefined) {
       complain(path, `${layout.name} has no list "${name}"`, oneOf(layout.lists));
       return null;
     }
-    const { file = null, on = "", by = "", tag, counts, repeats = {} } = list;
+    const { file = null, on = "", by = "", tag, counts, repeats = {}, when = null } = list;
+    if (when !== null) expectField(when, list.columns, [...path, "when"]);
     if (file !== null) {
       expectField(on, layout.head, [...path, "on"]);
       expectField(by, list.columns, [...path, "by"]);
@@ -436,11 +500,12 @@ function compiled(
       repeats: columns(repeats, layout.head, [...path, "repeats"]),
       // What joins the rows of two files may be no field of the list.
       columns: columns(list.columns, fields, [...path, "columns"], by),
+      when,
     };
   };
-  const written = Object.entries(languages ?? { en: { decimal, dates } }).map(
-    ([one, { decimal: sign, dates: days }]) =>
-      [one, { decimal: sign, dates: daysIn(settings.file, days) }] as const,
+  const written = Object.entries(languages ?? { en: { numbers: {}, dates } }).map(
+    ([one, { numbers: its, dates: days }]) =>
+      [one, { numbers: { ...numbers, ...its }, dates: daysIn(settings.file, days) }] as const,
   );
   const profile: Profile = {
     ...rest,
@@ -453,10 +518,18 @@ function compiled(
       ...(isRead ? {} : { long: true }),
     },
     tag: tag === undefined ? null : column("tag", tag, null, ["tag"]),
+    heading: heading && {
+      tag: heading.tag,
+      columns: columns(heading.columns, layout.head, ["heading", "columns"]),
+    },
     head: columns(rest.columns, layout.head, ["columns"]),
-    lists: Object.entries(rest.lists).flatMap(([name, list]) => listOf(name, list) ?? []),
+    lists: Object.entries(rest.lists).flatMap(([name, list]) =>
+      [list].flat().flatMap((one) => listOf(name, one) ?? []),
+    ),
   };
+  checkNumbers(profile, complain);
   if (rest.file === "xlsx") checkWorkbook(profile, complain);
+  if (!isRead) checkWritten(profile, complain);
   checkRecord(profile, expectField, complain);
   if (isRead) checkWhole(profile, complain);
   for (const name of ["header", "cell"] as const)
@@ -487,9 +560,8 @@ const NO_PLACE = {
   labelled: ["has no label", "Give label: what stands above it in the header."],
 } as const;
 
-const columnMaker =
-  ({ file, header, languages = {} }: ProfileFile, complain: Complain) =>
-  (
+const columnMaker = ({ file, header, languages = {} }: ProfileFile, complain: Complain) => {
+  const make = (
     name: string,
     given: string | ColumnFile,
     field: Field | null,
@@ -497,9 +569,23 @@ const columnMaker =
   ): Column => {
     const settings: ColumnFile = typeof given === "string" ? { label: given } : given;
     const { label, column, at, length, constant = null, optional = false } = settings;
-    const { values, decimal, dates, decimals, negated } = settings;
+    const { values, anyCase, numbers, dates, decimals, negated } = settings;
+    const { join, plus = [], minus = [], with: glue = "" } = settings;
     const isFixed = file === "fixed";
-    if (constant === null || hasPlace(settings)) {
+    const isMade = join !== undefined || plus.length > 0 || minus.length > 0;
+    if (
+      isMade &&
+      (hasPlace(settings) ||
+        constant !== null ||
+        (join !== undefined && plus.length + minus.length > 0))
+    )
+      complain(path, "has two places", "Give one of a place, join, and plus with minus.");
+    const partsIn = (setting: string, given: readonly (string | ColumnFile)[], isLess = false) =>
+      given.map((one, part) => ({
+        column: make(name, one, field, [...path, setting, String(part)]),
+        isLess,
+      }));
+    if (!isMade && (constant === null || hasPlace(settings))) {
       const kind = isFixed ? "fixed" : header === 0 ? "numbered" : "labelled";
       const place = { fixed: length && at, numbered: column, labelled: label }[kind];
       const [message, remedy] = NO_PLACE[kind];
@@ -517,7 +603,7 @@ const columnMaker =
         );
     if (constant !== null && field !== null)
       try {
-        readCell(field.type, constant, ISO);
+        if (!isMade) readCell(field.type, constant, ISO);
       } catch (error) {
         const remedy = "Numbers have a decimal point here, days are yyyy-MM-dd, flags 1 or 0.";
         complain([...path, "constant"], (error as RangeError).message, remedy);
@@ -531,23 +617,62 @@ const columnMaker =
       most: length ?? null,
       constant,
       optional,
-      form: {
-        ...(values === undefined ? {} : { values: new Map(Object.entries(values)) }),
-        ...(decimal === undefined ? {} : { decimal }),
-        ...(dates === undefined ? {} : { dates: daysIn(file, dates) }),
-        ...(decimals === undefined ? {} : { implied: decimals }),
-        ...(negated === undefined ? {} : { negated }),
-      },
+      form: defined({
+        values: values && new Map(Object.entries(values)),
+        anyCase,
+        numbers,
+        dates: dates && daysIn(file, dates),
+        implied: decimals,
+        negated,
+      }),
+      parts: isMade
+        ? [
+            ...partsIn("join", join ?? []),
+            ...partsIn("plus", plus),
+            ...partsIn("minus", minus, true),
+          ]
+        : null,
+      glue: join === undefined ? null : glue,
     };
   };
+  return make;
+};
+
+/** What would read one number as two: the same sign twice. */
+function checkNumbers({ languages, head, lists, heading }: Profile, complain: Complain): void {
+  const columns = [...head, ...(heading?.columns ?? []), ...lists.flatMap((list) => list.columns)];
+  const all = Object.values(languages);
+  const forms = all.flatMap((one) => [one, ...columns.map(({ form }) => formOf(one, form))]);
+  if (forms.some(({ numbers: { thousands, decimal = "." } }) => thousands === decimal))
+    complain(
+      ["numbers"],
+      "thousands and decimal are the same sign",
+      'Give both: numbers: { thousands: ".", decimal: "," }.',
+    );
+}
+
+/** What is read only: it says nothing of how one field becomes several cells. */
+function checkWritten({ head, lists, heading }: Profile, complain: Complain): void {
+  const made = [...head, ...lists.flatMap(({ columns }) => columns)].find(
+    ({ parts }) => parts !== null,
+  );
+  const twice = lists.find(({ name }, at) => lists.findIndex((one) => one.name === name) !== at);
+  const what = made?.name ?? twice?.name ?? heading?.tag;
+  if (what !== undefined)
+    complain(
+      [],
+      `${what} is made of several columns or rows, which are read and not written`,
+      "Remove join, plus, minus, heading, and all but one place of a list.",
+    );
+}
 
 /** Its numbers have no sign of their own, and it is not written. */
 function checkWorkbook({ layout, languages }: Profile, complain: Complain): void {
   if (isWritten(layout))
     complain(["file"], "workbooks are read, not written", "Write csv: spreadsheets open it.");
-  if (Object.values(languages).some(({ decimal }) => decimal === ","))
+  if (Object.values(languages).some(({ numbers }) => numbers.decimal === ","))
     complain(
-      ["decimal"],
+      ["numbers", "decimal"],
       "a workbook has numbers, which have no decimal comma",
       "Remove it. Numbers that are entered as text are read with a decimal point.",
     );
@@ -555,15 +680,16 @@ function checkWorkbook({ layout, languages }: Profile, complain: Complain): void
 
 /** What says where a record begins is there. */
 function checkRecord(
-  { layout, record, tag, lists, header }: Profile,
+  { layout, record, tag, lists, header, heading }: Profile,
   expectField: (name: string, fields: object, path: readonly string[]) => void,
   complain: Complain,
 ): void {
   const isTagged = typeof record === "object" && "tag" in record;
   if (typeof record === "object" && !isTagged)
-    for (const [setting, fields] of Object.entries(record))
+    for (const [setting, fields] of Object.entries(record) as [string, string[]][])
       for (const name of fields) expectField(name, layout.head, ["record", setting]);
-  if ((isTagged || lists.some(({ tags }) => tags !== null)) && tag === null && header !== "tags")
+  const isAsked = isTagged || heading !== null || lists.some(({ tags }) => tags !== null);
+  if (isAsked && tag === null && header !== "tags")
     complain(["tag"], "is missing", "Name the column that says what a row is: tag: record.");
   if (record === "row" && lists.some(({ part }) => part === null))
     complain(
@@ -574,7 +700,7 @@ function checkRecord(
 }
 
 /** No field is missing that a record cannot do without. */
-function checkWhole({ layout, head, lists, across }: Profile, complain: Complain): void {
+function checkWhole({ layout, head, heading, lists, across }: Profile, complain: Complain): void {
   const check = (
     fields: Fields,
     given: readonly (string | undefined)[],
@@ -590,7 +716,12 @@ function checkWhole({ layout, head, lists, across }: Profile, complain: Complain
         );
   };
   const crossed = [across?.header, across?.cell];
-  check(layout.head, [...namesOf(head), ...crossed], ["columns"], layout.name);
+  check(
+    layout.head,
+    [...namesOf(head), ...namesOf(heading?.columns ?? []), ...crossed],
+    ["columns"],
+    layout.name,
+  );
   for (const { name, columns } of lists)
     check(layout.lists[name] ?? {}, namesOf(columns), ["lists", name, "columns"], name);
 }

@@ -181,6 +181,20 @@ describe("shipped profiles", () => {
   });
 
   test.each([
+    ["a total that lines and taxes do not come to", { total: d("20219.21") }, /differ by 0.01/],
+    ["a line that is left out of the total", { lines: [] }, /differ by 18286.70/],
+    [
+      "an amount that is not in cents, though all add up",
+      { total: d("20219.205"), lines: [line(null, null, null, "18286.705")] },
+      /20219.205 is not in cents/,
+    ],
+  ])("a journal entry that does not balance to the cent is refused: %s", (_name, more, told) => {
+    const profile = openProfile("quickbooks/iif-sales", "");
+    const document = { ...iifInvoice(), ...more };
+    expect(() => writeDocuments("customer-invoices", [document], profile)).toThrow(told);
+  });
+
+  test.each([
     ["a tab", { number: "A\tB" }],
     ["a line break", { number: "A\nB" }],
     ["a number that is too long", { number: "INV2026000118ACME" }],
@@ -264,7 +278,7 @@ describe("mistakes in a profile", () => {
     ],
     [
       "layout: plain/terminals\ndates: [mm-dd-yyyy]\ncolumns: { code: Code, name: Name }",
-      "2 dates.0: is made of yyyy or yy",
+      "2 dates.0: is made of yyyy, yy or cyy",
     ],
     [
       "layout: books.prices\ncolumns: { list: A, product: B, price: { constant: '1,5' }, unit: C }",

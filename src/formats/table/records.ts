@@ -16,6 +16,7 @@ import {
   textOf,
 } from "../format.ts";
 import { checkTotals, type Manifest } from "../manifest.ts";
+import { openTable, type Table, type TableOptions } from "./columns.ts";
 import type { Layout } from "./layouts.ts";
 import { HEADS, type Profile, type ProfileFile, textFormOf } from "./profile.ts";
 import {
@@ -23,12 +24,9 @@ import {
   draftsOf,
   type Entry,
   type Join,
-  openTable,
   type Problem,
   raggedness,
   readEntry,
-  type Table,
-  type TableOptions,
 } from "./read.ts";
 import { type Cut, type Row, Sheet } from "./text.ts";
 import { rowsOfWorkbook, WORKBOOK_BYTES_MAX } from "./workbook.ts";
@@ -133,8 +131,10 @@ export async function readRecords(
     if (heads.manifest !== undefined) checkTotals(heads.manifest, table, count);
   });
   const { cut, wholeRows } = table.sheet;
+  const { hidden } = table.sheet;
+  const hiding = hidden > 0 ? [`${table.file}: ${hidden} hidden rows were not read.`] : [];
   return {
-    notices: joins.flatMap(({ orphans }) => orphans(table.file)),
+    notices: [...hiding, ...joins.flatMap(({ orphans }) => orphans(table.file))],
     cut: cut && { ...cut, file: table.file, wholeRows },
     leftOut: table.counted.leftOut,
     nameless,
@@ -291,12 +291,16 @@ function labelOf(name: string): Label {
   return label;
 }
 
-const NEXT = "Correct it in the ERP and export again; a corrected file is read like any other.";
+const NEXT =
+  "Correct it in the ERP and export again; a corrected file is read like any other. Where the ERP always writes it so, say it in the profile.";
 
-function cellFault({ column, message }: Problem): Fault {
-  const fault = { code: column === "" ? "bad-row" : "bad-cell", message: `${message}.` };
-  return { ...fault, next: NEXT, ...(column === "" ? {} : { field: column }) };
-}
+const cellFault = ({ column, message, reason }: Problem): Fault => ({
+  code: column === "" ? "bad-row" : "bad-cell",
+  message: `${message}.`,
+  reason,
+  next: NEXT,
+  ...(column === "" ? {} : { field: column }),
+});
 
 const keyFault = (key: string): Fault => ({
   code: "bad-key",
@@ -386,9 +390,9 @@ async function openWorkbook(
   const bytes = await firstBytes(handle, WORKBOOK_BYTES_MAX + 1);
   if (bytes.length <= WORKBOOK_BYTES_MAX && hash("sha256", bytes, "hex") !== survey.hash)
     throw new ChangedMeanwhile();
-  const rows = await rowsOfWorkbook(bytes, sheet);
+  const { rows, hidden } = await rowsOfWorkbook(bytes, sheet);
   read(bytes.length);
-  return Sheet.of(batchOf(rows), header === "tags" ? 0 : header);
+  return Sheet.of(batchOf(rows), header === "tags" ? 0 : header, hidden);
 }
 
 // oxlint-disable-next-line require-await -- a sheet takes its batches as they come

@@ -154,6 +154,10 @@ export interface TextForm {
   readonly quotes?: boolean;
   /** The line of the file that the header stands in; what is above it is no part of the table. 0: there is none. */
   readonly header?: number;
+  /** `optional`: the last row may lack its line end. Left out: it is cut then. */
+  readonly lastLineEnd?: "required" | "optional";
+  /** The code of a character that may stand at the very end of the file. */
+  readonly endOfFile?: number | undefined;
 }
 
 /**
@@ -162,6 +166,8 @@ export interface TextForm {
  */
 export class Sheet {
   readonly header: readonly string[];
+  /** How many rows of a workbook are hidden: they are none of its rows. */
+  readonly hidden: number;
   readonly #batches: AsyncGenerator<readonly Row[], Cut | null>;
   /** The rows that came with the header. */
   #first: readonly Row[];
@@ -172,8 +178,10 @@ export class Sheet {
     header: readonly string[],
     first: readonly Row[],
     batches: AsyncGenerator<readonly Row[], Cut | null>,
+    hidden: number,
   ) {
     this.header = header;
+    this.hidden = hidden;
     this.#first = first;
     this.#batches = batches;
   }
@@ -191,13 +199,14 @@ export class Sheet {
   static async of(
     batches: AsyncGenerator<readonly Row[], Cut | null>,
     header: number,
+    hidden = 0,
   ): Promise<Sheet> {
-    if (header === 0) return new Sheet([], [], batches);
+    if (header === 0) return new Sheet([], [], batches, hidden);
     for (;;) {
       const next = await batches.next();
       if (next.done) throw new FileFault("has no whole header line", header);
       const [first, ...rows] = next.value.filter(({ line }) => line >= header);
-      if (first !== undefined) return new Sheet(first.cells, rows, batches);
+      if (first !== undefined) return new Sheet(first.cells, rows, batches, hidden);
     }
   }
 
@@ -247,10 +256,9 @@ export class Sheet {
 /** The rows of each piece that end in it; then where the text stops within a row. */
 async function* batchesOf(
   pieces: AsyncIterable<string>,
-  { delimiter: wanted, quotes = true, header = 1 }: TextForm,
+  { delimiter: wanted, quotes = true, header = 1, lastLineEnd, endOfFile }: TextForm,
 ): AsyncGenerator<readonly Row[], Cut | null> {
-  let tokens: Tokens | null =
-    wanted === "auto" ? null : { delimiter: wanted, quotes, longest: ROW_MAX };
+  let tokens: Tokens | null = null;
   let rest = "";
   /** The line that `rest` begins in. */
   let line = 1;
@@ -261,8 +269,18 @@ async function* batchesOf(
       endless = stillEndless(piece, endless.open, quotes, line);
       continue;
     }
-    const text = rest + piece;
-    tokens ??= { delimiter: sniffed(text, header), quotes, longest: ROW_MAX };
+    let text = rest + piece;
+    if (tokens === null) {
+      if (text.length < DECLARED_MAX && !text.includes("\n")) {
+        rest = text;
+        continue;
+      }
+      const declared = wanted === null ? null : declaredIn(text, wanted);
+      const delimiter = declared?.delimiter ?? (wanted === "auto" ? sniffed(text, header) : wanted);
+      tokens = { delimiter, quotes, longest: ROW_MAX };
+      text = text.slice(declared?.length ?? 0);
+      line += declared === null ? 0 : 1;
+    }
     const { rows, end, line: reached, open, fault } = tokenise(text, tokens, line);
     if (fault !== null) throw new FileFault(NO_ROW, fault);
     if (rows.length > 0) yield rows;
@@ -274,8 +292,37 @@ async function* batchesOf(
     }
   }
   if (endless !== null) return { line, reason: reasonOf(endless.open), cells: [] };
-  if (rest.trim() === "") return null;
-  return { line, ...partial(rest, tokens ?? { delimiter: ",", quotes, longest: ROW_MAX }) };
+  const last = endOfFile === undefined ? rest : withoutEnd(rest, String.fromCharCode(endOfFile));
+  if (last.trim() === "") return null;
+  tokens ??= { delimiter: wanted === "auto" ? "," : wanted, quotes, longest: ROW_MAX };
+  if (lastLineEnd === "optional") {
+    const { rows, fault, open } = tokenise(`${last}\n`, tokens, line);
+    if (!open && fault === null) {
+      yield rows;
+      return null;
+    }
+  }
+  return { line, ...partial(last, tokens) };
+}
+
+/** A first line that tells Excel the delimiter: it is no row. */
+const DECLARED = /^sep=([,;\t|])\r?\n/i;
+const DECLARED_MAX = "sep=;\r\n".length;
+
+/** @throws FileFault for another delimiter than the profile's */
+function declaredIn(text: string, wanted: Delimiter | "auto") {
+  const [line, delimiter] = DECLARED.exec(text) ?? [];
+  if (line === undefined) return null;
+  if (wanted !== "auto" && delimiter !== wanted)
+    throw new FileFault(`says sep=${delimiter}, and the profile has the delimiter "${wanted}"`);
+  return { delimiter: delimiter as Delimiter, length: line.length };
+}
+
+/** Without the marks of its end. */
+function withoutEnd(text: string, mark: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === mark) end--;
+  return text.slice(0, end);
 }
 
 /** @throws FileFault when the row ends after all: then it is no row */

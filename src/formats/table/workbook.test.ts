@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
-import { readCell } from "./cells.ts";
+import { readCell, TRUE } from "./cells.ts";
 import { openProfile } from "./profile.ts";
 import { tryProfile } from "./try.ts";
 import { exact, rowsOfWorkbook } from "./workbook.ts";
@@ -65,8 +65,8 @@ test.each([
   ["1e999", null],
   ["NaN", null],
 ])("the number %s of a workbook is %s: what a person entered, or refused", (text, told) => {
-  const read = () => readCell("text", exact(text), { decimal: ".", dates: [] });
-  if (told === null) expect(read).toThrow(`is ${text} in the workbook`);
+  const read = () => readCell("text", exact(text), { numbers: {}, dates: [] });
+  if (told === null) expect(read).toThrow(`"${text}" is calculated in the workbook`);
   else expect(read()).toBe(told);
 });
 
@@ -81,12 +81,12 @@ test("days, times, truth, errors and texts of cells", async () => {
     { raw: '<c r="G1" s="1"><f>A1+1</f><v/></c>' },
   ];
   const days = ["2026-11-21", "2026-11-21 18:00:00", "2026-11-21 08:00:00"];
-  expect(await rowsOfWorkbook(workbook([row]), "Prices")).toEqual([
+  expect((await rowsOfWorkbook(workbook([row]), "Prices")).rows).toEqual([
     {
       line: 1,
       cells: [
         ...days,
-        "1",
+        TRUE,
         "#DIV/0!",
         "000417 <&",
         expect.stringContaining("is a formula without a result"),
@@ -94,7 +94,7 @@ test("days, times, truth, errors and texts of cells", async () => {
     },
   ]);
   const mac = workbook([[{ day: "44885" }]], { properties: '<workbookPr date1904="1"/>' });
-  expect(await rowsOfWorkbook(mac, 1)).toEqual([{ line: 1, cells: ["2026-11-21"] }]);
+  expect((await rowsOfWorkbook(mac, 1)).rows).toEqual([{ line: 1, cells: ["2026-11-21"] }]);
 });
 
 test("a calculated price quarantines its record with what to do; the others go through, and the workbook is archived", async () => {
@@ -108,7 +108,7 @@ test("a calculated price quarantines its record with what to do; the others go t
   expect(bad.map(({ id, fault }) => [id, fault?.message])).toEqual([
     [
       "T-75-TX-2650|ULSD No 2",
-      "ULSD No 2 is 2.3000000000000003 in the workbook, which is calculated and has more digits than a spreadsheet shows; round it there (ROUND), or enter the number.",
+      'ULSD No 2 "2.3000000000000003" is calculated in the workbook and has more digits than a spreadsheet shows; round it there (ROUND), or enter the number.',
     ],
     ["T-76-TX-2801|ULSD No 2", expect.stringContaining("$2.40")],
   ]);

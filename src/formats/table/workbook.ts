@@ -5,7 +5,7 @@
 import { crc32, inflateRawSync } from "node:zlib";
 import { zipped } from "../../core/zip.ts";
 import { FileFault } from "../format.ts";
-import { unreadable } from "./cells.ts";
+import { FALSE, TRUE, unreadable } from "./cells.ts";
 import type { Row } from "./text.ts";
 
 const ENTRIES_MAX = 1_000;
@@ -102,12 +102,21 @@ const CELLS_MAX = 500_000;
 const COLUMNS_MAX = 1_000;
 const SHEETS = "xl/worksheets/";
 
+/** How every workbook of before 2007 begins: it is a compound file (MS-CFB 2.2). */
+const COMPOUND = Buffer.of(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1);
+
 /**
- * The rows that are not empty; `line` is the row's number. Numbers have a decimal point, days are `yyyy-MM-dd`, with a time
- * `yyyy-MM-dd HH:mm:ss`, true and false are 1 and 0. `sheet`: its name, or its number from 1.
+ * The rows that are neither empty nor hidden; `line` is the row's number. Numbers have a decimal point, days are
+ * `yyyy-MM-dd`, with a time `yyyy-MM-dd HH:mm:ss`; true and false are {@link TRUE} and {@link FALSE}. `sheet`: its name, or
+ * its number from 1. `hidden`: how many rows a person or a filter has hidden.
  * @throws FileFault when it is no workbook, is too large, or has no such sheet
  */
-export async function rowsOfWorkbook(bytes: Buffer, sheet: string | number): Promise<Row[]> {
+export async function rowsOfWorkbook(
+  bytes: Buffer,
+  sheet: string | number,
+): Promise<{ readonly rows: Row[]; readonly hidden: number }> {
+  if (bytes.subarray(0, COMPOUND.length).equals(COMPOUND))
+    throw new FileFault("is an old Excel workbook (.xls); save it as .xlsx");
   if (bytes.length > WORKBOOK_BYTES_MAX)
     throw new FileFault(
       `has ${bytes.length} bytes; a workbook is read up to ${WORKBOOK_BYTES_MAX}`,
@@ -120,10 +129,14 @@ export async function rowsOfWorkbook(bytes: Buffer, sheet: string | number): Pro
       parts.set(name, Buffer.from(withTexts(xml)));
     }
   const cells = await cellsOf(zipped(parts), sheet);
-  return cells.flatMap((row, at) => {
+  let hidden = 0;
+  const rows = cells.flatMap((row, at) => {
     const texts = row.map(textOf);
-    return texts.every((text) => text === "") ? [] : [{ line: at + 1, cells: texts }];
+    const isHidden = texts.includes(HIDDEN);
+    if (isHidden) hidden++;
+    return isHidden || texts.every((text) => text === "") ? [] : [{ line: at + 1, cells: texts }];
   });
+  return { rows, hidden };
 }
 
 /** Every row is as wide as the widest: a single cell far away makes a sheet of millions. @throws FileFault */
@@ -144,9 +157,22 @@ function checkSize(xml: string): void {
     );
 }
 
-/** Errors (`#N/A`) and formulas without a result as texts: the library takes both for empty cells. */
+/** What stands in place of the cells of a row that is hidden. */
+const HIDDEN = unreadable("is hidden");
+const HIDDEN_ROW =
+  /(<row\b(?=[^>]*\bhidden=["'](?:1|true)["'])[^>]*\br=["'](\d+)["'][^>]*?)(?:\/>|>.*?<\/row>)/gs;
+
+/**
+ * Errors (`#N/A`) and formulas without a result as texts: the library takes both for empty cells. Hidden rows are marked: it
+ * takes them for others.
+ */
 const withTexts = (xml: string): string =>
   xml
+    .replaceAll(
+      HIDDEN_ROW,
+      (_, open: string, line: string) =>
+        `${open}><c r="A${line}" t="str"><v>${HIDDEN}</v></c></row>`,
+    )
     .replaceAll(ERROR, '$1t="str"')
     .replaceAll(
       NO_RESULT,
@@ -192,7 +218,7 @@ async function cellsOf(bytes: Buffer, sheet: string | number): Promise<Value[][]
 function textOf(value: Value): string {
   if (value === null) return "";
   if (typeof value === "string") return value;
-  if (typeof value === "boolean") return value ? "1" : "0";
+  if (typeof value === "boolean") return value ? TRUE : FALSE;
   return value instanceof Digits ? exact(value.text) : dayText(value);
 }
 
@@ -224,7 +250,8 @@ export function exact(text: string): string {
 
 const notExact = (text: string): string =>
   unreadable(
-    `is ${text.slice(0, 40)} in the workbook, which is calculated and has more digits than a spreadsheet shows; round it there (ROUND), or enter the number`,
+    "is calculated in the workbook and has more digits than a spreadsheet shows; round it there (ROUND), or enter the number",
+    text.slice(0, 40),
   );
 
 /** Digits with their point moved by a power of ten. */

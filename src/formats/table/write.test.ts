@@ -7,7 +7,8 @@ import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { documentLayouts } from "./layouts.ts";
 import { guardedAs, HEADS, openProfile } from "./profile.ts";
-import { columnsOf, draftsIn, labelOf } from "./read.ts";
+import { columnsOf, labelOf } from "./columns.ts";
+import { draftsIn } from "./read.ts";
 import { config, d, invoice, item, line, openIn, rowsOf } from "../../../test/files/sink.ts";
 
 /** The header of the shipped profile of a document. */

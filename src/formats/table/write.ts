@@ -9,7 +9,7 @@ import { Refused } from "../../core/errors.ts";
 import { sortableInstant } from "../../core/keys.ts";
 import { type DocumentName, documents } from "../documents.ts";
 import { type DocumentWriter, FileFault, fileName, foreignTo, type Totals } from "../format.ts";
-import { type CellForm, type CellType, Unprintable, writeCell } from "./cells.ts";
+import { type CellForm, type CellType, formOf, readCell, Unprintable, writeCell } from "./cells.ts";
 import {
   type Column,
   guardedAs,
@@ -19,7 +19,8 @@ import {
   openProfile,
   type Profile,
 } from "./profile.ts";
-import { columnsOf, type Draft, draftsIn, headersOf, labelOf, openText, rowsOf } from "./read.ts";
+import { columnsOf, headersOf, labelOf } from "./columns.ts";
+import { type Draft, draftsIn, openText, rowsOf } from "./read.ts";
 
 export interface Writing {
   readonly document: DocumentName;
@@ -86,12 +87,12 @@ const typeOf = ({ constant, field }: Column): CellType =>
 /** The lines of a file, each with its end. */
 function lineWriter(profile: Profile, part: string) {
   const [language = ""] = Object.keys(profile.languages);
-  const base = {
-    decimal: ".",
+  const base: CellForm = {
+    numbers: {},
     dates: [],
     ...profile.languages[language],
     ...profile.form,
-  } as const;
+  };
   const { file, header, record, quotes, tag: tagColumn } = profile;
   const delimiter = profile.delimiter === "auto" ? "," : profile.delimiter;
   const end = profile.lineEnd === "crlf" ? "\r\n" : "\n";
@@ -104,7 +105,7 @@ function lineWriter(profile: Profile, part: string) {
   const placeOf = (column: Column, type = typeOf(column)): Place => ({
     column,
     type,
-    form: { ...base, ...column.form },
+    form: formOf(base, column.form),
     at: column.index ?? labels.indexOf(labelOf(column, language) ?? ""),
   });
   const tagPlace = tagColumn === null ? null : placeOf(tagColumn);
@@ -182,11 +183,16 @@ function tableText(profile: Profile, part: string, dayOf: Writing["dayOf"]) {
     if (bar !== undefined) throw new RangeError(`has ${what} in it, and the file has no quotes`);
   };
 
+  /** Of the record that is being written: what its cells of the profile's `balance` say, as they stand in the file. */
+  const balance: Decimal[] = [];
   const cell = (place: Place, value: unknown, field: string): WrittenCell => {
     try {
       const { column, type, form } = place;
       const text = writeCell(type, value, form);
       if (text !== null) checkRoom(text, column);
+      const isAmount = profile.balance !== undefined && labelOf(column, "") === profile.balance;
+      if (text !== null && isAmount)
+        balance.push(readCell("decimal", text, { ...form, negated: false }) as Decimal);
       return { place, text };
     } catch (error) {
       throw refusal(error, field);
@@ -238,7 +244,31 @@ function tableText(profile: Profile, part: string, dayOf: Writing["dayOf"]) {
     ).join("");
   };
 
-  return { header: header(), rows };
+  return {
+    header: header(),
+    rows: (record: Fields): string => {
+      balance.length = 0;
+      const text = rows(record);
+      if (profile.balance !== undefined) expectBalance(balance);
+      return text;
+    },
+  };
+}
+
+/** Whoever reads it rounds each amount to cents, and adds them up. @throws Refused */
+function expectBalance(amounts: readonly Decimal[]): void {
+  const cents = amounts.find((amount) => !amount.round(2).equals(amount));
+  const sum = amounts.reduce((one, two) => one.plus(two), Decimal.zero);
+  if (cents === undefined && sum.sign === 0) return;
+  throw new Refused({
+    code: "does-not-add-up",
+    message:
+      cents === undefined
+        ? `total, lines and taxes differ by ${sum.abs().fixed(2)}`
+        : `the amount ${cents.text} is not in cents`,
+    next: "Ask whoever issued it to correct it on the platform; the corrected version is delivered by itself.",
+    field: "total",
+  });
 }
 
 const lengthOf = (text: string): number =>

@@ -1,0 +1,505 @@
+/** Where the columns of a profile stand in one file: its header against the profile's labels. */
+import { Decimal } from "../../core/decimal.ts";
+import { defined } from "../../core/defined.ts";
+import { FileFault } from "../format.ts";
+import {
+  BadCell,
+  type Cell,
+  type CellForm,
+  cellReader,
+  type CellType,
+  foldedAs,
+  formOf,
+  ISO,
+  readCell,
+  unreadable,
+} from "./cells.ts";
+import type { Fields } from "./layouts.ts";
+import { type Column, HEADS, isPlaced, type List, type Profile } from "./profile.ts";
+import type { Sheet } from "./text.ts";
+
+export interface TableOptions {
+  /** The language of the labels; left out: any that the profile knows. */
+  readonly labels?: string | undefined;
+  readonly decimal?: "." | "," | undefined;
+  /** The columns to be summed, null: all of numbers. Left out: nothing is counted. */
+  readonly sums?: readonly string[] | null;
+}
+
+interface Located {
+  readonly language: string;
+  /** -1: the column is not there. */
+  readonly indexOf: (column: Column) => number;
+  /** How many cells a row has; null: as many as it likes. */
+  readonly width: number | null;
+  /** The columns of a table with one record per cell. */
+  readonly across: readonly { readonly label: string; readonly at: number }[];
+}
+
+/** @throws FileFault when columns are missing, unknown or there twice */
+function locate(
+  labels: readonly string[],
+  profile: Profile,
+  part: string,
+  options: TableOptions,
+): Located {
+  const columns = columnsOf(profile, part);
+  const languages = languagesOf(profile, columns, options);
+  const [language = ""] = languages;
+  if (profile.header === "tags") return taggedPlaces(profile, language);
+  if (profile.header === 0) {
+    const indexes = columns.map(({ index }) => (index ?? -1) + 1);
+    const width = profile.file === "fixed" ? null : Math.max(...indexes, 0);
+    return { language, indexOf: ({ index }) => index ?? -1, width, across: [] };
+  }
+  return byLabels(
+    labels.map((label) => label.trim()),
+    profile,
+    columns,
+    languages,
+  );
+}
+
+/** The label of a column in a language; null: it has none. */
+export const labelOf = ({ labels }: Column, language: string): string | null =>
+  labels?.[language] ?? labels?.[""] ?? null;
+
+/** All columns of a part, each once. */
+export function columnsOf({ head, heading, lists, tag }: Profile, part: string): Column[] {
+  const own = lists.filter((list) => list.part === (part === HEADS ? null : part));
+  const all = [
+    ...(part === HEADS
+      ? [...(tag === null ? [] : [tag]), ...head, ...(heading?.columns ?? [])]
+      : []),
+    ...own.flatMap(({ repeats, counts, columns }) => [
+      ...repeats,
+      ...(counts === null ? [] : [counts]),
+      ...columns,
+    ]),
+  ];
+  return all.flatMap((one) => one.parts?.map(({ column }) => column) ?? [one]);
+}
+
+/** The languages that every column has a label in, where it has any. @throws FileFault */
+function languagesOf(
+  profile: Profile,
+  columns: readonly Column[],
+  { labels }: TableOptions,
+): string[] {
+  const whole = Object.keys(profile.languages).filter((language) =>
+    columns.every((column) => column.labels === null || labelOf(column, language) !== null),
+  );
+  const wanted = whole.filter((language) => labels === undefined || labels === language);
+  if (wanted.length === 0) throw new FileFault(`is of a layout without labels in "${labels}"`);
+  return wanted;
+}
+
+function byLabels(
+  header: readonly string[],
+  { otherColumns, across }: Profile,
+  columns: readonly Column[],
+  languages: readonly string[],
+): Located {
+  const candidates = languages.map((language) => {
+    const labelled = columns.filter(({ labels }) => labels !== null);
+    const named = labelled.map((column) => labelOf(column, language) ?? "");
+    const needed = labelled
+      .filter(({ optional }) => !optional)
+      .map((column) => labelOf(column, language) ?? "");
+    const missing = [...new Set(needed)].filter((label) => !header.includes(label));
+    return { language, missing, others: header.filter((label) => !named.includes(label)) };
+  });
+  const [best] = candidates.toSorted((a, b) => a.missing.length - b.missing.length);
+  const { language = "", missing = [], others = [] } = best ?? {};
+  const unknown = otherColumns === "refused" && across === undefined ? others : [];
+  if (missing.length > 0 || unknown.length > 0) throw headerFault(language, missing, unknown);
+  const crossed =
+    across === undefined
+      ? []
+      : others.filter(
+          (label) =>
+            label !== "" &&
+            !across.except.includes(label) &&
+            (across.columns?.includes(label) ?? true),
+        );
+  const used = new Set([
+    ...columns.flatMap((column) => labelOf(column, language) ?? []),
+    ...crossed,
+  ]);
+  const twice = header.find(
+    (label, at) => header.indexOf(label) !== at && (otherColumns === "refused" || used.has(label)),
+  );
+  if (twice !== undefined)
+    throw new FileFault(`has the column ${quoted([twice])} twice`, 1, twice.slice(0, LABEL_SHOWN));
+  const absent = (across?.columns ?? []).filter((label) => !header.includes(label));
+  if (absent.length > 0) throw headerFault(language, absent, []);
+  return {
+    language,
+    indexOf: (column) => header.indexOf(labelOf(column, language) ?? ""),
+    width: header.length,
+    across: crossed.map((label) => ({ label, at: header.indexOf(label) })),
+  };
+}
+
+/** The kinds of rows of a file in which each begins with its tag, and their columns in their order. */
+function kindsOf({ record, head, lists }: Profile): (readonly [string, readonly Column[]])[] {
+  const tag = typeof record === "object" && "tag" in record ? record.tag : "";
+  return [
+    [tag, head],
+    ...lists.flatMap(({ tags, repeats, columns }) =>
+      [...(tags?.keys() ?? [])].map((one) => [one, [...repeats, ...columns]] as const),
+    ),
+  ];
+}
+
+/** Where each kind of row has a header of its own: its labels. */
+export const headersOf = (profile: Profile, language: string): Map<string, string[]> =>
+  profile.header === "tags"
+    ? new Map(
+        kindsOf(profile).map(([tag, columns]) => [
+          tag,
+          columns.map((column) => labelOf(column, language) ?? ""),
+        ]),
+      )
+    : new Map();
+
+/** Its tag is the first cell. */
+function taggedPlaces(profile: Profile, language: string): Located {
+  const places = new Map<Column, number>();
+  for (const [, columns] of kindsOf(profile))
+    for (const [at, column] of columns.entries()) places.set(column, at + 1);
+  return { language, indexOf: (column) => places.get(column) ?? -1, width: null, across: [] };
+}
+
+function headerFault(
+  language: string,
+  missing: readonly string[],
+  unknown: readonly string[],
+): FileFault {
+  const parts = [
+    ...(missing.length > 0 ? [`lacks the columns ${quoted(missing)} (labels: ${language})`] : []),
+    ...(unknown.length > 0 ? [`has the unknown columns ${quoted(unknown)}`] : []),
+  ];
+  return new FileFault(parts.join(" and "), 1, missing[0] ?? "");
+}
+
+const LABELS_SHOWN = 30;
+const LABEL_SHOWN = 60;
+
+function quoted(labels: readonly string[]): string {
+  const shown = labels.slice(0, LABELS_SHOWN).map((label) => `"${label.slice(0, LABEL_SHOWN)}"`);
+  const more = labels.length - shown.length;
+  return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+type Find = (cells: readonly string[]) => string;
+/** What it gives throws {@link BadCell}. */
+type Value = (cells: readonly string[]) => Cell;
+
+/** A column of this file. */
+export interface Place {
+  readonly name: string;
+  readonly label: string;
+  readonly type: CellType;
+  readonly filled: boolean;
+  readonly blank: boolean;
+  /** What stands there; of several columns: something, where any of them has something. */
+  readonly find: Find;
+  readonly value: Value;
+  /** What the cell must be; null: what it likes. It is no field then. */
+  readonly must: string | null;
+  readonly anyCase: boolean;
+  /** An empty cell is none that contradicts {@link must}. */
+  readonly optional: boolean;
+}
+
+/** What of a row becomes an entry. */
+export interface Block {
+  /** What the fields are that no column has: constants, null. In the order of the layout. */
+  readonly template: Readonly<Record<string, Cell>>;
+  readonly places: readonly Place[];
+}
+
+/** A file's sheet with its columns found. */
+export interface Table {
+  readonly file: string;
+  readonly sheet: Sheet;
+  readonly profile: Profile;
+  /** Of the head; of another part of an export: of its list. */
+  readonly head: Block;
+  /** Of the lists in this file, with the tags of their rows. */
+  readonly lists: readonly (Block & Pick<List, "name" | "tags" | "when">)[];
+  /** What rows say of the records below them, and the tag of such rows; null: there are none. */
+  readonly heading: (Block & { readonly tag: string }) | null;
+  /** One record per cell: where they stand. */
+  readonly across: readonly {
+    readonly label: string;
+    readonly find: Find;
+    readonly value: Value;
+  }[];
+  readonly tag: Find | null;
+  readonly leaves: (cells: readonly string[]) => boolean;
+  /** A record is a row, and has no lists. */
+  readonly isPlain: boolean;
+  /** How many cells a row has; null: as many as it likes. */
+  readonly width: number | null;
+  /** Of the kinds of rows that have each a header of their own: their labels. */
+  readonly headers: ReadonlyMap<string, readonly string[]>;
+  readonly counted: { leftOut: number };
+  /** Its rows and sums as of the rows that were read; null: nobody asked. */
+  readonly tally: Tally | null;
+}
+
+/** Finds the columns in the header. @throws FileFault when columns are missing, unknown or there twice. */
+export function openTable(
+  file: string,
+  sheet: Sheet,
+  profile: Profile,
+  part: string,
+  options: TableOptions,
+): Table {
+  const isHeads = part === HEADS;
+  const own = profile.lists.filter((list) => list.part === (isHeads ? null : part));
+  const { language, indexOf, width, across } = locate(sheet.header, profile, part, options);
+  const written = profile.languages[language];
+  const base: CellForm = {
+    numbers: { ...written?.numbers, ...defined({ decimal: options.decimal }) },
+    dates: written?.dates ?? ["yyyy-MM-dd"],
+    ...profile.form,
+  };
+  const find = ({ parts, ...column }: Column): Find => {
+    const { slice, form } = column;
+    if (parts !== null) {
+      const finds = parts.map((part) => find(part.column));
+      return (cells) => finds.map((one) => one(cells)).find((text) => text !== "") ?? "";
+    }
+    const isWhole = form.implied !== undefined;
+    if (slice !== null) return ([line = ""]) => sliced(line, slice, isWhole);
+    const at = indexOf({ ...column, parts });
+    return profile.trim ? (cells) => (cells[at] ?? "").trim() : (cells) => cells[at] ?? "";
+  };
+  const block = (columns: readonly Column[], fields: Fields): Block => ({
+    template: templateOf(columns, fields),
+    places: columns
+      .filter((column) => column.constant === null || isPlaced(column))
+      .map((column) => placeOf(column, find, language, base)),
+  });
+  const { layout, across: crossed, heading } = profile;
+  const [list] = own;
+  const cell = layout.head[crossed?.cell ?? ""]?.type ?? "text";
+  const read = cellReader(
+    cell,
+    formOf(base, profile.head.find(({ name }) => name === crossed?.cell)?.form ?? {}),
+  );
+  const table: Table = {
+    file,
+    sheet,
+    profile,
+    head: isHeads
+      ? block(profile.head, layout.head)
+      : block(list?.columns ?? [], layout.lists[list?.name ?? ""] ?? {}),
+    lists: isHeads
+      ? own.map(({ name, tags, when, columns }) => ({
+          name,
+          tags,
+          when,
+          ...block(columns, layout.lists[name] ?? {}),
+        }))
+      : [],
+    heading: heading && {
+      tag: heading.tag,
+      ...block(
+        heading.columns,
+        Object.fromEntries(
+          heading.columns.flatMap(({ name, field }) => (field === null ? [] : [[name, field]])),
+        ),
+      ),
+    },
+    across: across.map(({ label, at }) => {
+      const found: Find = (cells) => cells[at] ?? "";
+      return { label, find: found, value: (cells) => read(found(cells)) };
+    }),
+    tag: profile.tag === null ? (profile.header === "tags" ? firstCell : null) : find(profile.tag),
+    leaves: leavesOf(profile, language, find),
+    isPlain:
+      profile.record === "row" &&
+      profile.tag === null &&
+      heading === null &&
+      Object.keys(layout.lists).length === 0,
+    width,
+    headers: headersOf(profile, language),
+    counted: { leftOut: 0 },
+    tally: null,
+  };
+  const { sums } = options;
+  return sums === undefined ? table : { ...table, tally: new Tally(table, sums) };
+}
+
+const firstCell: Find = ([cell = ""]) => cell;
+
+/**
+ * By characters, as people count them; blanks around a value fill it up. `isWhole`: a line that ends within it was cut, and
+ * what is left of a number whose decimals are its last digits is another one.
+ */
+function sliced(
+  line: string,
+  { from, length }: { from: number; length: number },
+  isWhole: boolean,
+): string {
+  const whole = ASTRAL.test(line)
+    ? Array.from(line)
+        .slice(from, from + length)
+        .join("")
+    : line.slice(from, from + length);
+  const text = whole.trim();
+  return isWhole && text !== "" && whole.length < length
+    ? unreadable("is cut: the line ends within it", text)
+    : text;
+}
+
+const ASTRAL = /[\ud800-\udfff]/;
+
+const templateOf = (columns: readonly Column[], fields: Fields): Record<string, Cell> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, { type, blank }]) => {
+      const constant = columns.find((column) => column.name === name)?.constant ?? null;
+      if (constant !== null) return [name, readCell(type, constant, ISO)];
+      return [name, blank === true ? "" : null];
+    }),
+  );
+
+function placeOf(
+  column: Column,
+  find: (column: Column) => Find,
+  language: string,
+  base: CellForm,
+): Place {
+  const { name, field, constant: must, optional, parts } = column;
+  const { type = "text", filled = false, blank = false } = field ?? {};
+  const form = formOf(base, column.form);
+  const read = cellReader(type, form);
+  const found = find(column);
+  return {
+    name,
+    label: shownLabel(column, language),
+    type,
+    filled,
+    blank,
+    find: found,
+    value: parts === null ? (cells) => read(found(cells)) : madeOf(column, find, language, read),
+    must: must === null ? null : foldedAs(form.anyCase === true, must),
+    anyCase: form.anyCase === true,
+    optional,
+  };
+}
+
+/** `Total - Tax` of a column that is made of these. */
+function shownLabel(column: Column, language: string): string {
+  const { parts, glue, name } = column;
+  return (
+    parts
+      ?.map(({ column: part, isLess }, at) => {
+        const before = at === 0 ? "" : glue !== null ? ", " : isLess ? " - " : " + ";
+        return `${before}${shownLabel(part, language)}`;
+      })
+      .join("") ??
+    labelOf(column, language) ??
+    name
+  );
+}
+
+/** The value that several columns make together. */
+function madeOf(
+  { parts, glue }: Column,
+  find: (column: Column) => Find,
+  language: string,
+  read: (cell: string) => Cell,
+): Value {
+  const all = (parts ?? []).map(({ column, isLess }) => ({
+    label: shownLabel(column, language),
+    isOptional: column.optional,
+    isLess,
+    find: find(column),
+  }));
+  return (cells) => {
+    const found = all.map((part) => ({ ...part, text: part.find(cells) }));
+    const filled = found.filter(({ text }) => text !== "");
+    if (filled.length === 0) return null;
+    const lacking = found.find(({ text, isOptional }) => text === "" && !isOptional);
+    if (lacking !== undefined) throw new BadCell(`cannot be made, since ${lacking.label} is empty`);
+    if (glue !== null) return read(filled.map(({ text }) => text).join(glue));
+    return filled.reduce((sum, { text, isLess }) => {
+      const value = read(text);
+      if (!(value instanceof Decimal)) return sum;
+      return isLess ? sum.minus(value) : sum.plus(value);
+    }, Decimal.zero);
+  };
+}
+
+/** Rows that the profile leaves out: by a label, or by the name of a field or of the tag where there is no header. */
+function leavesOf(
+  profile: Profile,
+  language: string,
+  find: (column: Column) => Find,
+): Table["leaves"] {
+  const columns = columnsOf(profile, HEADS);
+  const rules = Object.entries(profile.leaveOut).flatMap(([named, texts]) => {
+    const column =
+      columns.find((one) => labelOf(one, language) === named) ??
+      columns.find((one) => one.name === named);
+    return column === undefined ? [] : [{ at: find(column), texts: new Set(texts) }];
+  });
+  if (rules.length === 0) return () => false;
+  return (cells) => rules.some(({ at, texts }) => texts.has(at(cells).trim()));
+}
+
+/* Control totals of a file: how many rows it has, and the sums of its columns of numbers as they stand there. */
+
+interface Summed extends Pick<Place, "value"> {
+  /** Whether a row has it. */
+  readonly isOn: (cells: readonly string[]) => boolean;
+}
+
+class Tally {
+  rows = 0;
+  readonly sums = new Map<string, Decimal>();
+  /** The first cell of a column that is no number, by the column. */
+  readonly unreadable = new Map<string, { readonly line: number; readonly message: string }>();
+  /** By label. Rows of several kinds may each have a column of one name. */
+  readonly #columns = new Map<string, Summed[]>();
+
+  /** `wanted`: labels, where there is no header the names of fields; null: all columns of numbers. */
+  constructor(table: Table, wanted: readonly string[] | null) {
+    const { record } = table.profile;
+    const tag = typeof record === "object" && "tag" in record ? new Map([[record.tag, ""]]) : null;
+    const add = (label: string, summed: Summed): void => {
+      if (wanted !== null && !wanted.includes(label)) return;
+      this.#columns.set(label, [...(this.#columns.get(label) ?? []), summed]);
+      this.sums.set(label, Decimal.zero);
+    };
+    for (const { places, tags } of [{ ...table.head, tags: tag }, ...table.lists])
+      for (const { label, type, value } of places)
+        if (type === "decimal") add(label, { value, isOn: (cells) => isOf(table, tags, cells) });
+    for (const { label, value } of table.across) add(label, { value, isOn: () => true });
+  }
+
+  take(line: number, cells: readonly string[]): void {
+    this.rows++;
+    for (const [name, places] of this.#columns) {
+      const place = places.find(({ isOn }) => isOn(cells));
+      if (place === undefined) continue;
+      try {
+        const value = place.value(cells);
+        if (value instanceof Decimal)
+          this.sums.set(name, (this.sums.get(name) ?? Decimal.zero).plus(value));
+      } catch (error) {
+        const { message } = error as RangeError;
+        if (!this.unreadable.has(name)) this.unreadable.set(name, { line, message });
+      }
+    }
+  }
+}
+
+/** Whether a row has one of these tags; null: any row does. */
+export const isOf = (table: Table, tags: List["tags"], cells: readonly string[]): boolean =>
+  tags === null || tags.has(table.tag?.(cells) ?? "");
