@@ -16,15 +16,19 @@ export interface Entry {
 const xml = (text: string): Buffer =>
   Buffer.from(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${text}`);
 
-/** One sheet named Prices; `more`: further entries. */
+/** One sheet named Prices; `more`: further entries, `hidden`: rows from 1. */
 export function workbook(
   rows: readonly (readonly Cell[])[],
-  { properties = "", more = [] }: { properties?: string; more?: readonly Entry[] } = {},
+  {
+    properties = "",
+    more = [],
+    hidden = [],
+  }: { properties?: string; more?: readonly Entry[]; hidden?: readonly number[] } = {},
 ): Buffer {
   const data = rows
     .map(
       (cells, row) =>
-        `<row r="${row + 1}">${cells.map((cell, at) => cellXml(cell, `${String.fromCharCode(65 + at)}${row + 1}`)).join("")}</row>`,
+        `<row r="${row + 1}"${hidden.includes(row + 1) ? ' hidden="1"' : ""}>${cells.map((cell, at) => cellXml(cell, `${String.fromCharCode(65 + at)}${row + 1}`)).join("")}</row>`,
     )
     .join("");
   return zipped([

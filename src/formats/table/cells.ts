@@ -219,7 +219,9 @@ export function cellReader(type: CellType, form: CellForm): Read {
   const read = READERS[type](form);
   const { values, empty } = form;
   const word = values === undefined ? null : wordReader(values, form.anyCase === true);
-  return (cell) => {
+  const isTrimmed = type === "decimal" && form.numbers.trim === true;
+  return (whole) => {
+    const cell = isTrimmed ? whole.trim() : whole;
     if (cell === "" || empty?.has(cell) === true) return null;
     if (cell.startsWith(UNREADABLE)) {
       if (type === "flag" && (cell === TRUE || cell === FALSE)) return cell === TRUE;
@@ -273,7 +275,7 @@ const NUMBER_MAX = 40;
 
 /** Digits stay as they are written. There are no exponents. */
 function numberReader({ numbers, implied, negated }: CellForm): (cell: string) => Decimal {
-  const { decimal = ".", thousands, trim, ...marks } = numbers;
+  const { decimal = ".", thousands, trim: _, ...marks } = numbers;
   const pattern = numberPattern(numbers, implied);
   const isPlain =
     implied === undefined && thousands === undefined && Object.keys(marks).length === 0;
@@ -283,10 +285,9 @@ function numberReader({ numbers, implied, negated }: CellForm): (cell: string) =
       ? `is not a plain number with a decimal ${mark}`
       : "is not a number of nothing but digits";
   return (cell) => {
-    const text = trim === true ? cell.trim() : cell;
-    const parts = text.length > NUMBER_MAX ? null : pattern.exec(text);
+    const parts = cell.length > NUMBER_MAX ? null : pattern.exec(cell);
     if (parts === null) throw new BadCell(reason, cell);
-    let digits = text;
+    let digits = cell;
     if (!isPlain) {
       const { open, close, before, inside, behind, number = "" } = parts.groups ?? {};
       const signs = [open, before, inside, behind].filter((one) => one !== undefined);
@@ -294,7 +295,7 @@ function numberReader({ numbers, implied, negated }: CellForm): (cell: string) =
         throw new BadCell(reason, cell);
       digits = (signs.length > 0 ? "-" : "") + withoutFilling(number, thousands ?? "", decimal);
       if (implied !== undefined) digits = pointed(digits, implied);
-    } else if (decimal === ",") digits = text.replace(",", ".");
+    } else if (decimal === ",") digits = cell.replace(",", ".");
     return negated === true ? turned(digits) : Decimal.of(digits);
   };
 }

@@ -177,7 +177,9 @@ function headerFault(
   unknown: readonly string[],
 ): FileFault {
   const parts = [
-    ...(missing.length > 0 ? [`lacks the columns ${quoted(missing)} (labels: ${language})`] : []),
+    ...(missing.length > 0
+      ? [`lacks the columns ${quoted(missing)}${language === "" ? "" : ` (labels: ${language})`}`]
+      : []),
     ...(unknown.length > 0 ? [`has the unknown columns ${quoted(unknown)}`] : []),
   ];
   return new FileFault(parts.join(" and "), 1, missing[0] ?? "");
@@ -320,7 +322,7 @@ export function openTable(
       return { label, find: found, value: (cells) => read(found(cells)) };
     }),
     tag: profile.tag === null ? (profile.header === "tags" ? firstCell : null) : find(profile.tag),
-    leaves: leavesOf(profile, language, find),
+    leaves: isHeads ? leavesOf(profile, sheet.header, find) : () => false,
     isPlain:
       profile.record === "row" &&
       profile.tag === null &&
@@ -436,18 +438,23 @@ function madeOf(
   };
 }
 
-/** Rows that the profile leaves out: by a label, or by the name of a field or of the tag where there is no header. */
+/**
+ * Rows that the profile leaves out: by any label of the header, or by the name of a field or of the tag.
+ * @throws FileFault for a label that is not there: what is to be left out would be taken
+ */
 function leavesOf(
   profile: Profile,
-  language: string,
+  header: readonly string[],
   find: (column: Column) => Find,
 ): Table["leaves"] {
   const columns = columnsOf(profile, HEADS);
-  const rules = Object.entries(profile.leaveOut).flatMap(([named, texts]) => {
-    const column =
-      columns.find((one) => labelOf(one, language) === named) ??
-      columns.find((one) => one.name === named);
-    return column === undefined ? [] : [{ at: find(column), texts: new Set(texts) }];
+  const rules = Object.entries(profile.leaveOut).map(([named, texts]) => {
+    const place = header.findIndex((label) => label.trim() === named);
+    const column = columns.find((one) => one.name === named);
+    if (place < 0 && column === undefined) throw headerFault("", [named], []);
+    const at: Find =
+      column === undefined || place >= 0 ? (cells) => cells[place] ?? "" : find(column);
+    return { at, texts: new Set(texts) };
   });
   if (rules.length === 0) return () => false;
   return (cells) => rules.some(({ at, texts }) => texts.has(at(cells).trim()));
