@@ -13,7 +13,6 @@ import module from "node:module";
 import { constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import v8 from "node:v8";
 
 const OLDEST_MAJOR = 24;
 const EXIT_ENVIRONMENT = 3;
@@ -174,24 +173,15 @@ async function main() {
   const source = join(home, "src", "main.ts");
   const isSource = existsSync(source) && !home.includes("node_modules");
   const entry = isSource ? source : join(home, "dist", "src", "main.js");
-  // Compiled code is kept beside the modules, where we may write; and short-lived garbage may not spread over 64 MB. What
-  // is older is collected when it comes to as much as what is in use: by itself V8 waits for four times that, and is no
-  // faster (bench/large-file.ts).
+  // Compiled code is kept beside the modules, where we may write.
   const cache = join(home, "node_modules", ".cache", "fuelbridge");
   if (node !== process.execPath) {
     process.env.NODE_COMPILE_CACHE = process.env.NODE_COMPILE_CACHE || cache;
     // What one thread gives back the others use: else glibc keeps a heap for each.
     process.env.MALLOC_ARENA_MAX = process.env.MALLOC_ARENA_MAX || "2";
-    return start(node, [
-      "--max-semi-space-size=4",
-      "--heap-growing-percent=100",
-      entry,
-      ...process.argv.slice(2),
-    ]);
+    return start(node, ["--max-semi-space-size=4", entry, ...process.argv.slice(2)]);
   }
   module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE ?? cache);
-  v8.setFlagsFromString("--semi-space-growth-factor=1");
-  v8.setFlagsFromString("--heap-growing-percent=100");
   process.argv[1] = entry;
   await import(pathToFileURL(entry).href);
 }

@@ -43,17 +43,17 @@ export async function contentAt(
   }
   if (found.kind !== "file" || found.size !== bytes.length) return "other";
   // It may have been taken since.
-  const there = await readWhole(drop, path);
+  const there = await readWhole(drop, path, found.size);
   if (there === null) return "none";
   return there.equals(bytes) ? "same" : "other";
 }
 
-/** A whole file, as long as it was when it was opened; null when it is not there. */
-export async function readWhole(drop: Drop, path: string): Promise<Buffer | null> {
+/** A whole file, as long as it was when it was looked at, or is opened; null when it is not there. */
+export async function readWhole(drop: Drop, path: string, size?: number): Promise<Buffer | null> {
   const file = await drop.open(path);
   if (file === null) return null;
   try {
-    return await firstBytes(file, (await file.look()).size);
+    return await firstBytes(file, size ?? (await file.look()).size);
   } finally {
     await file.close();
   }
@@ -68,7 +68,7 @@ interface Folders {
 }
 
 /** Requests under way: so many share the waits for the disk, or for the line to a server. */
-const AT_ONCE = 16;
+const AT_ONCE = 64;
 
 /** In the staging folder, an instant by our clock. */
 const MARK = ".since";

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { loadConfiguration } from "../app/configuration.ts";
 import type { ProgressLine } from "../app/progress.ts";
-import { untilSignal } from "../app/process.ts";
+import { boundGarbage, untilSignal } from "../app/process.ts";
 import type { Config } from "../config/config.ts";
 import { calendarOf } from "../core/time.ts";
 import { exitCodes } from "../core/errors.ts";
@@ -58,6 +58,7 @@ const run = (given: Given): Promise<Answer> =>
       import("../views/budget.ts"),
     ]);
     const daemon = await composeDaemon(config, log, line);
+    boundGarbage();
     try {
       const services = await startServices(config, daemon, log);
       // What `budget plan` refuses is run all the same, slowed.
@@ -89,6 +90,7 @@ async function once({ file }: Given): Promise<Answer> {
   ]);
   const { result, exitCode } = await untilSignal(async (signal) => {
     const daemon = await composeDaemon(config, log, line);
+    boundGarbage();
     try {
       await answering(config, daemon.office, "once", () => daemon.once(signal));
       return await daemon.office.status();

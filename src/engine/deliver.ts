@@ -39,9 +39,16 @@ export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): 
   const turns = engine.store.underWay.turns(flow.flow);
   const queue = [...Map.groupBy(turns, ({ orderingKey }) => orderingKey).values()];
   const atOnce = flow.sink.atOnce ?? AT_ONCE;
-  const places = limited(atOnce);
+  // Twice as many as may send: while some are under way, the outcomes of others share a commit with the next to go. Of many
+  // that wait for the same disk or line each one waits for the others instead.
+  const abreast = atOnce > AT_ONCE;
+  const workers = abreast ? atOnce : 2 * atOnce;
   const failed = new AbortController();
-  const stopping = AbortSignal.any([signal, failed.signal]);
+  const crew: Crew = {
+    signal: AbortSignal.any([signal, failed.signal]),
+    places: limited(atOnce),
+    commits: abreast ? new SharedCommits(engine.store) : engine.store,
+  };
   let steps = 0;
   let wakeAt: Moment | null = null;
   const worker = async (): Promise<void> => {
@@ -49,7 +56,7 @@ export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): 
       for (const turn of line) {
         // Read only now: it may have been settled by a poll, or by a person, while it waited for its turn.
         const request = engine.store.requests.get(turn.request) as StoredRequest;
-        const worked = await work(engine, flow, request, { signal: stopping, places });
+        const worked = await work(engine, flow, request, crew);
         steps += worked.steps;
         if (worked.wakeAt !== null && (wakeAt === null || worked.wakeAt.wallMs < wakeAt.wallMs))
           wakeAt = worked.wakeAt;
@@ -58,10 +65,11 @@ export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): 
       }
     }
   };
-  // Twice as many as may send: while some are under way, the outcomes of others share a commit with the next to go.
-  const workers = Array.from({ length: 2 * atOnce }, worker);
-  for (const one of workers) one.catch((error: unknown) => failed.abort(error));
-  await Promise.allSettled(workers);
+  const working = Array.from({ length: Math.min(workers, queue.length) }, () =>
+    crew.commits instanceof SharedCommits ? crew.commits.among(worker) : worker(),
+  );
+  for (const one of working) one.catch((error: unknown) => failed.abort(error));
+  await Promise.allSettled(working);
   if (failed.signal.aborted) throw failed.signal.reason;
   return { steps, open: engine.store.requests.openCount(flow.flow), wakeAt };
 }
@@ -70,7 +78,7 @@ async function work(
   engine: Engine,
   flow: Flow,
   first: StoredRequest,
-  { signal, places }: { signal: AbortSignal; places: Places },
+  crew: Crew,
 ): Promise<{ steps: number; settled: boolean; wakeAt: Moment | null }> {
   const scopes = [endpointOf(flow.to), flow.sink.operation];
   let request = first;
@@ -83,7 +91,8 @@ async function work(
     const recovering = inRecovery(engine);
     const { policy } = flow.sink;
     const action = nextAction(request.machine, recovering ? lookFirst(policy) : policy, now);
-    if (action.do === "nothing" || signal.aborted) return { steps, settled: false, wakeAt: null };
+    if (action.do === "nothing" || crew.signal.aborted)
+      return { steps, settled: false, wakeAt: null };
     if (action.do === "wait") return { steps, settled: false, wakeAt: action.until };
     if (action.do === "send" && recovering) return { steps, settled: false, wakeAt: null };
     const stop = blocked(engine, scopes);
@@ -94,8 +103,8 @@ async function work(
       const carried = engine.store.requests.carried(request.request);
       const before = () => flow.sink.prepare?.(outgoing(request, carried), never);
       if (!(await ready(engine, flow, before))) continue;
-      request = await send(engine, flow, request, { carried, scopes, places, signal });
-    } else request = await read(engine, flow, request, action.preflight);
+      request = await send(engine, flow, request, { ...crew, carried, scopes });
+    } else request = await read(engine, flow, request, action.preflight, crew);
     engine.progress?.(delivering(flow.name));
   }
 }
@@ -120,20 +129,25 @@ async function ready(
   }
 }
 
-interface Sending {
+/** What the workers of one flow share. */
+interface Crew {
+  readonly signal: AbortSignal;
+  readonly places: Places;
+  readonly commits: Pick<Store, "together">;
+}
+
+interface Sending extends Crew {
   readonly carried: readonly Carried[];
   readonly scopes: readonly string[];
-  readonly places: Places;
-  readonly signal: AbortSignal;
 }
 
 async function send(
   engine: Engine,
   flow: Flow,
   request: StoredRequest,
-  { carried, scopes, places, signal }: Sending,
+  { carried, scopes, places, signal, commits }: Sending,
 ): Promise<StoredRequest> {
-  const { store, clock } = engine;
+  const { clock } = engine;
   await places.take();
   // It may have waited so long that the same bytes must not go again unread.
   const isTime = nextAction(request.machine, flow.sink.policy, clock.now()).do === "send";
@@ -141,13 +155,13 @@ async function send(
     places.leave();
     return request;
   }
-  const { sending, answer } = await sent(engine, flow, request, carried).finally(() =>
+  const { sending, answer } = await sent(engine, flow, request, carried, commits).finally(() =>
     places.leave(),
   );
   const shared = carried.length > 1;
   const event: Event = { type: "answer", at: clock.now(), answer, chance: clock.chance(), shared };
   const each = answer.outcome === "refused" ? carried.map(() => REFUSED_WITH_OTHERS) : answer.each;
-  const next = await store.together(() => {
+  const next = await commits.together(() => {
     const after = moved(engine, flow, sending, event, told(answer), partsOf(carried, each));
     return apply(engine, flow, after, carried, answer);
   });
@@ -161,11 +175,11 @@ async function sent(
   flow: Flow,
   request: StoredRequest,
   carried: readonly Carried[],
+  commits: Crew["commits"],
 ): Promise<{ sending: StoredRequest; answer: Answer }> {
-  const { store, clock } = engine;
   const detail = `${request.target} (${request.key})`;
-  const sending = await store.together(() =>
-    moved(engine, flow, request, { type: "send", at: clock.now() }, detail),
+  const sending = await commits.together(() =>
+    moved(engine, flow, request, { type: "send", at: engine.clock.now() }, detail),
   );
   return { sending, answer: await flow.sink.send(outgoing(sending, carried), never) };
 }
@@ -175,18 +189,19 @@ async function read(
   flow: Flow,
   request: StoredRequest,
   preflight: boolean,
+  { commits }: Crew,
 ): Promise<StoredRequest> {
   const { store, clock } = engine;
   const carried = store.requests.carried(request.request);
   const begin = { type: "preflight", at: clock.now() } as const;
   const looking = preflight
-    ? await store.together(() => moved(engine, flow, request, begin, "before the first send"))
+    ? await commits.together(() => moved(engine, flow, request, begin, "before the first send"))
     : request;
   const memory = memoryOf(engine, flow, carried);
   const finding = await flow.sink.find(outgoing(looking, carried), never, memory);
   const shared = carried.length > 1;
   const event: Event = { type: "finding", at: clock.now(), finding, shared };
-  return store.together(() => {
+  return commits.together(() => {
     // It may have come by in a poll meanwhile.
     const current = store.requests.get(looking.request);
     if (current !== null && isFinal(current.machine.state)) return current;
@@ -539,6 +554,53 @@ function limited(places: number): Places {
       else next();
     },
   };
+}
+
+/** Nobody waits longer for the others, ms: what a receiver has taken is to be written down. */
+const MEETING_MS = 20;
+
+/** One commit for all workers that are abreast: whoever has something to store waits until each of them has. */
+class SharedCommits {
+  readonly #store: Pick<Store, "together">;
+  #working = 0;
+  #meeting: { readonly all: Promise<void>; readonly begin: () => void; waiting: number } | null =
+    null;
+
+  constructor(store: Pick<Store, "together">) {
+    this.#store = store;
+  }
+
+  /** One of the workers. */
+  async among(worker: () => Promise<void>): Promise<void> {
+    this.#working++;
+    await worker().finally(() => {
+      this.#working--;
+      this.#beginIfAllAreThere();
+    });
+  }
+
+  async together<T>(work: () => T): Promise<T> {
+    const meeting = (this.#meeting ??= this.#called());
+    meeting.waiting++;
+    this.#beginIfAllAreThere();
+    await meeting.all;
+    return this.#store.together(work);
+  }
+
+  #called() {
+    const { promise: all, resolve } = Promise.withResolvers<void>();
+    const begin = (): void => {
+      clearTimeout(latest);
+      this.#meeting = null;
+      resolve();
+    };
+    const latest = setTimeout(begin, MEETING_MS);
+    return { all, begin, waiting: 0 };
+  }
+
+  #beginIfAllAreThere(): void {
+    if (this.#meeting !== null && this.#meeting.waiting >= this.#working) this.#meeting.begin();
+  }
 }
 
 /** From business identity, never from chance or time: the same intent has the same key after any restart. */

@@ -1,19 +1,9 @@
 /** A drop in a folder of this machine, which may be a mounted share. */
-import { constants, type Stats } from "node:fs";
-import {
-  access,
-  type FileHandle,
-  lstat,
-  mkdir,
-  open,
-  opendir,
-  rename,
-  rm,
-  rmdir,
-  stat,
-} from "node:fs/promises";
+import fs, { constants, type Stats } from "node:fs";
+import { access, mkdir, opendir, rm, rmdir, stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import path, { basename, dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
 import {
   type Drop,
   type Entry,
@@ -29,6 +19,18 @@ const { O_CREAT, O_RDONLY, O_TRUNC, O_WRONLY } = constants;
 /** Windows has no such flag: there, `look` is the guard. */
 const O_NOFOLLOW = (constants.O_NOFOLLOW as number | undefined) ?? 0;
 
+/** What every document needs, by the numbers of open files: a FileHandle costs more than the file does. */
+const [open, read, write, close, fstat, fsync, lstat, rename] = [
+  promisify(fs.open),
+  promisify(fs.read<Buffer>),
+  promisify(fs.write<Buffer>),
+  promisify(fs.close),
+  promisify(fs.fstat),
+  promisify(fs.fsync),
+  promisify(fs.lstat),
+  promisify(fs.rename),
+];
+
 /** `base`: the connector's folder, absolute. */
 export const localDrop = (base: string): Drop => ({
   where: base,
@@ -42,18 +44,19 @@ export const localDrop = (base: string): Drop => ({
   look,
 
   async open(path) {
-    const handle = await unless(open(path, O_RDONLY | O_NOFOLLOW), "ENOENT", "ELOOP");
-    return handle === null ? null : opened(handle, basename(path));
+    const file = await unless(open(path, O_RDONLY | O_NOFOLLOW), "ENOENT", "ELOOP");
+    return file === null ? null : opened(file, basename(path));
   },
 
   async write(path, bytes, over) {
     const creating = over === "any" ? O_CREAT : 0;
     const file = await open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | creating);
     try {
-      await file.writeFile(bytes);
-      await file.sync();
+      for (let at = 0; at < bytes.length;)
+        at += (await write(file, bytes, at, bytes.length - at, at)).bytesWritten;
+      await fsync(file);
     } finally {
-      await file.close();
+      await close(file);
     }
   },
 
@@ -70,11 +73,11 @@ export const localDrop = (base: string): Drop => ({
 /** Windows has no such call; NTFS journals names by itself. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
-  const folder = await open(path, "r");
+  const folder = await open(path, O_RDONLY);
   try {
-    await folder.sync();
+    await fsync(folder);
   } finally {
-    await folder.close();
+    await close(folder);
   }
 }
 
@@ -130,11 +133,20 @@ async function look(path: string): Promise<Entry | null> {
   return found === null ? null : entryOf(basename(path), found);
 }
 
-const opened = (handle: FileHandle, name: string): OpenFile => ({
-  look: async () => entryOf(name, await handle.stat()),
-  read: (buffer, offset, length, position) => handle.read(buffer, offset, length, position),
-  close: () => handle.close(),
-});
+function opened(file: number, name: string): OpenFile {
+  let isOpen = true;
+  return {
+    look: async () => entryOf(name, await fstat(file)),
+    read: (buffer, offset, length, position) => read(file, buffer, offset, length, position),
+    async close() {
+      // Its number may be another file's by now.
+      if (isOpen) {
+        isOpen = false;
+        await close(file);
+      }
+    },
+  };
+}
 
 function entryOf(name: string, stats: Stats): Entry {
   const kind = stats.isFile() ? "file" : stats.isDirectory() ? "folder" : "other";
