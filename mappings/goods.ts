@@ -79,7 +79,7 @@ const order = {
       number: null,
     };
   },
-  about: ({ companyId }: Order) => ({ party: companyId }),
+  about: ({ companyId, createdAt }: Order) => ({ party: companyId, day: createdAt }),
 } as const;
 
 /** How an order is put out to bid and hauled stays on the platform; `lines.gallons` and `lines.unit` are older names. */
@@ -299,7 +299,10 @@ const ticket = {
       number: null,
     };
   },
-  about: ({ receiverCompanyId }: DeliveryTicket) => ({ party: receiverCompanyId }),
+  about: ({ receiverCompanyId: party, deliveryDate, createdAt }: DeliveryTicket) => ({
+    party,
+    day: deliveryDate ?? createdAt,
+  }),
 } as const;
 
 /** What was measured of a load, under the names of documents. */

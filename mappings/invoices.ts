@@ -99,7 +99,11 @@ const invoiceOf = (type: Type) => {
     number: (invoice: Invoice) => invoice.invoiceNumber,
     likeness: (invoice: Invoice, { dayOf }: Pick<References, "dayOf">) =>
       likenessOf(invoice, companyOf(invoice), dayOf),
-    about: (invoice: Invoice) => ({ party: companyOf(invoice), amount: invoice.total }),
+    about: (invoice: Invoice) => ({
+      party: companyOf(invoice),
+      amount: invoice.total,
+      day: invoice.createdAt,
+    }),
   };
 };
 
@@ -470,7 +474,7 @@ const paymentOf = (type: Type) => ({
     if (status !== "SUCCEEDED" || !reference?.trim()) return null;
     return { party: invoiceId, amount, day: dayOf(paidAt), reference, lines: null, number: null };
   },
-  about: ({ reference, amount }: Payment) => ({ name: reference, amount }),
+  about: ({ reference, amount, paidAt }: Payment) => ({ name: reference, amount, day: paidAt }),
 });
 
 /** A payment shows no time of change: one that was taken back after it was delivered is for a person. */

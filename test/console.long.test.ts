@@ -191,7 +191,8 @@ test.runIf(isThere("chromium") && isThere("pdftotext"))(
     await page.keyboard.type("INV-2026-00052");
     await page.keyboard.press("Enter");
     await page
-      .getByRole("link", { name: /INV-2026-00052 · 00 Ranch · \$11,294\.66/ })
+      .getByRole("row", { name: /INV-2026-00052.*00 Ranch.*\$11,294\.66/ })
+      .getByRole("link")
       .first()
       .click();
     expect(await page.getByRole("heading", { level: 1 }).innerText()).toContain("00 Ranch");

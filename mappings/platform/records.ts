@@ -139,11 +139,12 @@ const BY_HAND = "Enter it on the platform by hand and resolve it here.";
 /** Drafts have none. */
 const numberOf = ({ number, id }: InvoiceRecord): string => number ?? `draft-${id}`;
 
-const aboutInvoice = ({ partyCode, partyName, total, currency }: InvoiceRecord) => ({
-  party: partyCode,
-  ...(partyName ? { partyName } : {}),
-  amount: total,
-  currency,
+const aboutInvoice = (record: InvoiceRecord) => ({
+  party: record.partyCode,
+  partyName: record.partyName || null,
+  amount: record.total,
+  currency: record.currency,
+  day: record.invoiceDate,
 });
 
 /** State, open amount and stamps stay out of the document: an invoice that is paid is no new invoice. */

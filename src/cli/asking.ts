@@ -1,8 +1,10 @@
 /** Questions of the office, as commands: the answer is told in the blocks that the console shows, too. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { ask } from "../app/ask.ts";
+import { ConfigurationError } from "../core/errors.ts";
+import { documentStates, Searching } from "../office/asked.ts";
 import type { Blocks } from "../views/blocks.ts";
-import { foundView, traceView } from "../views/documents.ts";
+import { documentsTable, foundView, traceView } from "../views/documents.ts";
 import { statusText } from "../views/status.ts";
 import { asText } from "../views/text.ts";
 import type { Office } from "../office/questions.ts";
@@ -20,14 +22,47 @@ export function askingCommands(program: Command): void {
     (office, { args: [number = ""] }) => office.trace(number),
     traceView,
   );
-  question(
+  addCommand(
     program,
-    "find <text>",
-    "documents by number or its beginning, id, party, amount or day",
-    (office, { args: [text = ""], options }) =>
-      office.documents({ text, before: options["before"] ?? null }),
-    (found, { args: [text = ""] }) => foundView(found, text),
-  ).option("--before <id>", "the next page: what the page before names at its end");
+    "find [text]",
+    "documents by number or its beginning, id, party, amount, day or month",
+    async ({ file, args: [text = null], options }) => {
+      const { before = null, csv, month, ...filters } = options;
+      const asked = { text, before, ...monthIn(month), ...filters, limit: csv ? 500 : 50 };
+      const found = await ask(file, (office) => office.documents(Searching.parse(asked)));
+      const what = [text, month, ...Object.values(filters)].filter(Boolean).join(", ");
+      return {
+        data: found,
+        text: csv
+          ? (await import("../views/csv.ts")).asCsv(documentsTable(found, "", null))
+          : asText(foundView(found, what)),
+      };
+    },
+  )
+    .option("--flow <name>", "of one flow")
+    .addOption(
+      new Option("--state <state>", "where they stand").choices([...documentStates, "all"]),
+    )
+    .option("--party <text>", "a part of the party's code or name")
+    .option("--month <month>", "of this month, by their own day: 2026-10")
+    .option("--least <amount>", "of this amount or more")
+    .option("--most <amount>", "of this amount or less")
+    .addOption(
+      new Option("--order <order>", "the newest, the last or the largest first").choices([
+        "came",
+        "day",
+        "amount",
+      ]),
+    )
+    .option("--csv", "as a file for spreadsheets, 500 of them")
+    .option("--before <place>", "the next page: what the page before names at its end");
+}
+
+/** @throws ConfigurationError */
+function monthIn(month: string | undefined) {
+  if (month === undefined) return {};
+  if (/^\d{4}-\d\d$/.test(month)) return { from: `${month}-01`, to: `${month}-31` };
+  throw new ConfigurationError(`"${month}" is no month.`, "Write it as 2026-10.");
 }
 
 /** A command that asks, and shows the answer. */

@@ -31,7 +31,10 @@ export function user(program: Command): void {
       text: `${name} may log in as ${role}.`,
     };
   }).addOption(
-    new Option("--role <role>", "viewer looks, accountant decides, operator may do all")
+    new Option(
+      "--role <role>",
+      "viewer looks, clerk adds rows and notes, accountant decides, operator may do all",
+    )
       .choices(roles)
       .default("viewer"),
   );

@@ -361,6 +361,8 @@ export interface About {
   readonly party?: string | null;
   readonly partyName?: string | null;
   readonly amount?: Decimal | null;
+  /** Its own day, `YYYY-MM-DD`, or an instant of it, ISO 8601 UTC. Left out: it has none. */
+  readonly day?: string | null;
   /** ISO 4217; null: the company's. */
   readonly currency?: string | null;
 }

@@ -86,6 +86,24 @@ function rowOf(tables: Engine["tables"], party: string) {
   }
 }
 
+/** The day of the document where it tells one. `dayOf`: the company's day of an instant. */
+export const dayIn = ({ day = null }: About, dayOf: Engine["dayOf"]): string | null =>
+  day === null || day.length === 10 ? day : dayOf(day);
+
+/** What a document is looked at by, beside its number. */
+export function shownFacts({ currency, dayOf }: Engine, about: About, { code, name }: Party) {
+  const { amount = null } = about;
+  return {
+    /** The other party, as people call it. */
+    partyName: name ?? code,
+    /** Decimal digits, in `currency` (ISO 4217); null: it has none, or it cannot be read. */
+    amount: amount === null ? null : inCents(amount),
+    currency: amount === null ? null : (about.currency ?? currency),
+    /** Its own, `YYYY-MM-DD`; null: it tells none. */
+    day: dayIn(about, dayOf),
+  };
+}
+
 /** What became of a delivery, as people say it. */
 export function standing(
   state: string,

@@ -48,11 +48,34 @@ export const AddingRow = z.strictObject({
 });
 export type AddingRow = Readonly<z.infer<typeof AddingRow>>;
 
+/** As their deliveries stand: `pending` also while they are sent. */
+export const documentStates = [
+  "quarantined",
+  "pending",
+  "delivered",
+  "skipped",
+  "echo",
+  "resolved",
+] as const;
+
 /**
- * `text`: a number or its beginning, an id, a party's code or name, an amount, a day; null: all. `before`: `next` of the page
- * before.
+ * `text`: a number or its beginning, an id, a part of a party's code or name, an amount, a day, a month; null: all. `before`:
+ * `next` of the page before. `party`: a part of its code or name. `from`, `to`: of its own day, both included; `least`,
+ * `most`: its amount. `state` left out: all but our own that came back. `order`: by default as what is asked for.
  */
-export const Searching = z.strictObject({ text: text.nullable(), before: text.nullable() });
+export const Searching = z.strictObject({
+  text: text.nullable(),
+  before: text.nullable(),
+  flow: text.optional(),
+  state: z.enum([...documentStates, "all"]).optional(),
+  party: text.optional(),
+  from: day.optional(),
+  to: day.optional(),
+  least: text.optional(),
+  most: text.optional(),
+  order: z.enum(["came", "day", "amount"]).optional(),
+  limit: z.int().min(1).max(500).optional(),
+});
 export type Searching = Readonly<z.infer<typeof Searching>>;
 
 /** Days: both included; null: from the first, until now. `after`: entries after this one; `people`: what people decided alone. */

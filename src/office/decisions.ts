@@ -25,6 +25,8 @@ import { remedyOf } from "./remedies.ts";
 export interface Chosen {
   readonly flow: Flow;
   readonly row: QuarantinedRow;
+  /** The id of its group. */
+  readonly group: string;
   /** What is to be done about it, as it was shown. */
   readonly next: string;
 }
@@ -38,7 +40,7 @@ export function select(engine: Engine, flows: readonly Flow[], selector: string)
     if (flow === undefined) continue;
     const whole = selector === "all" || id === selector;
     for (const row of deliveriesOf(engine.store, group))
-      if (whole || String(row.delivery) === selector) chosen.push({ flow, row, next });
+      if (whole || String(row.delivery) === selector) chosen.push({ flow, row, group: id, next });
   }
   if (chosen.length === 0 && selector !== "all")
     throw new OfficeError(

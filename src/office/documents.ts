@@ -9,17 +9,35 @@ import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import type { FieldDifference } from "../reconcile/case.ts";
 import type { CaseRow } from "../reconcile/rows.ts";
-import type { AuditRow, DeliveryRow, FoundRow, Sample } from "../store/queries.ts";
+import {
+  type AuditRow,
+  type ChoiceRow,
+  type DeliveryRow,
+  type FoundRow,
+  LOOKED_MAX,
+  type Order,
+  type Sample,
+  type Ways,
+} from "../store/queries.ts";
 import { otherId } from "../store/deliveries.ts";
 import type { Store } from "../store/store.ts";
 import { inCents } from "../core/text.ts";
-import { aboutOf, partiesOf, partyOf, partyText, standing, summaryOf } from "./about.ts";
+import {
+  aboutOf,
+  dayIn,
+  partiesOf,
+  partyOf,
+  partyText,
+  shownFacts,
+  standing,
+  summaryOf,
+} from "./about.ts";
 import type { Counterparts, Sampling, Searching } from "./asked.ts";
 import { OfficeError } from "../core/errors.ts";
 import { correctionsOf, groupId } from "./quarantine.ts";
 import { remedyOf } from "./remedies.ts";
 
-const PAGE = 25;
+const PAGE = 50;
 /** Deliveries that are taken into the table in one transaction. */
 const STEP = 100;
 
@@ -48,87 +66,274 @@ export function catchUp(engine: Engine, flows: readonly Flow[], forMs: number): 
         record,
         party: partyText(called(about)),
         amount: amount === null ? null : inCents(amount),
-        day: dayOf(new Date(receivedMs).toISOString()),
+        currency: amount === null ? null : (about.currency ?? engine.currency),
+        cents: amount === null ? null : Number(amount.times(HUNDRED).fixed(0)),
+        day: dayIn(about, dayOf) ?? dayOf(new Date(receivedMs).toISOString()),
       };
     });
     store.transaction(() => store.found.search(facts, last.delivery));
   } while (performance.now() < endMs);
 }
 
-export function documentsOf(engine: Engine, flows: readonly Flow[], { text, before }: Searching) {
+export function documentsOf(engine: Engine, flows: readonly Flow[], asked: Searching) {
   const { found } = engine.store;
-  const end =
-    before !== null && /^\d{1,15}$/.test(before) ? Number(before) : Number.MAX_SAFE_INTEGER;
-  const records =
-    text === null || text.trim() === ""
-      ? found.newest(end, PAGE + 1)
-      : matching(engine, text.trim(), end);
-  const rows = records.slice(0, PAGE).flatMap((record) => found.row(record) ?? []);
+  const { records, next } = chosenBy(engine, asked);
   return {
-    documents: rows.map((row) => documentOf(engine, flows, row)),
-    /** For the next page; null: this is the last one. */
-    next: records.length > PAGE ? String(records[PAGE - 1]) : null,
+    documents: records.flatMap((record) => {
+      const row = found.row(record);
+      return row === null ? [] : [documentOf(engine, flows, row)];
+    }),
+    /** For the next page; null: this is the last one. A page may be short, or empty, where few of many are asked for. */
+    next,
     /** Documents that cannot be found by party, amount and day yet, about. */
     unsearched: found.unsearchedCount(),
   };
 }
 
-/** The newest ones of each way to read the text. */
-function matching({ store: { found, links } }: Engine, text: string, end: number): number[] {
-  const limit = PAGE + 1;
-  const amount = amountIn(text);
-  const day = dayIn(text);
+/** What is asked for, as the store knows it. Days and cents: both ends included; null: any. */
+interface Wanted {
+  readonly ways: Ways | null;
+  readonly flow: string | null;
+  readonly states: readonly string[] | null;
+  readonly parties: ReadonlySet<number> | null;
+  readonly days: readonly [from: string, to: string] | null;
+  readonly cents: readonly [least: number, most: number] | null;
+}
+
+const LAST = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Looks at those of the way that has few; where each has many, at all in their order, so many in one page: what that finds
+ * none of goes on in the next one. So no page takes long, however large the store.
+ */
+function chosenBy(engine: Engine, asked: Searching) {
+  const { found } = engine.store;
+  const wanted = wantedBy(engine, asked);
+  const { days, cents } = wanted;
+  const order = asked.order ?? (days !== null ? "day" : cents !== null ? "amount" : "came");
+  const limit = asked.limit ?? PAGE;
+  const first = order === "day" ? (days?.[1] ?? "9999") : (cents?.[1] ?? LAST);
+  const after = placeIn(asked.before, order) ?? ([first, LAST] as const);
+  const few = fewOf(found, wanted);
+  const rows = few === null ? found.inOrder(order, after) : inOrder(found, few, order, after);
+  const records: ChoiceRow[] = [];
+  let looked = 0;
+  let last: ChoiceRow | null = null;
+  for (const row of rows) {
+    looked++;
+    last = row;
+    if (order === "day" && days !== null && (row.day ?? "") < days[0]) break;
+    if (order === "amount" && cents !== null && (row.cents ?? LAST) < cents[0]) break;
+    if (!isWanted(row, wanted)) continue;
+    records.push(row);
+    if (records.length > limit) break;
+  }
+  const end = records.length > limit ? records[limit - 1] : looked === LOOKED_MAX ? last : null;
+  return {
+    records: records.slice(0, limit).map(({ record }) => record),
+    next: end ? placeOf(end, order) : null,
+  };
+}
+
+const valueOf = ({ day, cents, record }: ChoiceRow, order: Order): string | number | null =>
+  ({ day, amount: cents, came: record })[order];
+
+/** `2026-10-31~118` */
+const placeOf = (row: ChoiceRow, order: Order): string => `${valueOf(row, order)}~${row.record}`;
+
+function placeIn(text: string | null, order: Order): readonly [string | number, number] | null {
+  const [, value = "", record = ""] = /^([\d-]+)~(\d{1,15})$/.exec(text ?? "") ?? [];
+  return record === "" ? null : [order === "day" ? value : Number(value), Number(record)];
+}
+
+function inOrder(
+  found: Store["found"],
+  few: readonly number[],
+  order: Order,
+  [value, record]: readonly [unknown, number],
+): ChoiceRow[] {
+  const end = String(value);
+  const compared = (one: ChoiceRow, other: readonly [unknown, number]): number => {
+    const [own, its] = [valueOf(one, order), other[0]];
+    if (order !== "came" && own !== its) return (own ?? -LAST) < (its as string | number) ? -1 : 1;
+    return one.record - other[1];
+  };
+  return few
+    .flatMap((one) => found.chosen(one) ?? [])
+    .filter((row) => valueOf(row, order) !== null)
+    .filter((row) => compared(row, [order === "day" ? end : value, record]) < 0)
+    .toSorted((one, other) => compared(other, [valueOf(one, order), one.record]));
+}
+
+function isWanted(row: ChoiceRow, { ways, flow, states, parties, days, cents }: Wanted): boolean {
+  const { day, cents: own, party } = row;
+  return (
+    (flow === null || row.flow === flow) &&
+    (states === null ? row.state !== "echo" || ways !== null : states.includes(row.state)) &&
+    (parties === null || (party !== null && parties.has(party))) &&
+    (days === null || (day !== null && day >= days[0] && day <= days[1])) &&
+    (cents === null || (own !== null && own >= cents[0] && own <= cents[1]))
+  );
+}
+
+/** Null: one of them has many. */
+const all = (some: readonly (readonly number[] | null)[]): readonly number[] | null =>
+  some.every((one) => one !== null) ? some.flat() : null;
+
+/** Null: each way has many. */
+function fewOf(found: Store["found"], wanted: Wanted): readonly number[] | null {
+  const { ways, flow, states, parties, days, cents } = wanted;
+  if (ways !== null) return [...found.byWays(ways)];
+  return (
+    (states === null ? null : all(states.map((state) => fewInState(found, state)))) ??
+    (parties === null ? null : all([...parties].map((party) => found.fewBy("party", party)))) ??
+    (days === null ? null : found.fewBy("days", ...days)) ??
+    (cents === null ? null : found.fewBy("cents", ...cents)) ??
+    (flow === null ? null : found.fewBy("flow", flow))
+  );
+}
+
+function fewInState(found: Store["found"], state: string): readonly number[] | null {
+  if (state === "delivered") return null;
+  return state === "quarantined" || state === "pending" || state === "frozen"
+    ? found.fewBy(state)
+    : found.fewBy("closed", state);
+}
+
+/** @throws OfficeError for what is no amount */
+function wantedBy(engine: Engine, asked: Searching): Wanted {
+  const { flow = null, state, party, from, to, least, most } = asked;
+  const text = asked.text?.trim() ?? "";
+  const today = engine.dayOf(new Date(engine.clock.now().wallMs).toISOString());
+  const days = daysIn(text, today);
+  return {
+    ways: text === "" || days !== null ? null : waysOf(engine, text),
+    flow,
+    states: state === undefined ? null : STATES[state],
+    parties: party === undefined ? null : new Set(engine.store.found.parties(party.trim())),
+    days: days ?? (from === undefined && to === undefined ? null : [from ?? "", to ?? "9999"]),
+    cents:
+      least === undefined && most === undefined
+        ? null
+        : [
+            least === undefined ? -LAST : centsOf(least)[0],
+            most === undefined ? LAST : centsOf(most)[1],
+          ],
+  };
+}
+
+const ALL = [
+  "pending",
+  "frozen",
+  "delivered",
+  "skipped",
+  "echo",
+  "quarantined",
+  "resolved",
+  "superseded",
+];
+const STATES: Readonly<Record<NonNullable<Searching["state"]>, readonly string[]>> = {
+  all: ALL,
+  quarantined: ["quarantined"],
+  pending: ["pending", "frozen"],
+  delivered: ["delivered"],
+  skipped: ["skipped"],
+  echo: ["echo"],
+  resolved: ["resolved"],
+};
+
+function waysOf({ store: { found, links } }: Engine, text: string): Ways {
   const upper = text.toUpperCase();
-  // By an id of either side, or by a number that a link has.
-  const ids = new Set([
-    text,
-    ...links.search(text).flatMap(({ platformId, erpId }) => [platformId, erpId]),
-  ]);
-  const all = [
-    ...found.byNumber(text, end, limit),
-    ...(upper === text ? [] : found.byNumber(upper, end, limit)),
-    ...[...ids].flatMap((id) => found.byId(id, end)),
-    ...(amount === null ? [] : found.byAmount(amount, end, limit)),
-    ...(day === null ? [] : found.byDay(day, end, limit)),
-    ...(text.length < 2 ? [] : found.byParty(text, end, limit)),
-  ];
-  return [...new Set(all)].toSorted((one, other) => other - one).slice(0, limit);
+  return {
+    numbers: upper === text ? [text] : [text, upper],
+    // By an id of either side, or by a number that a link has.
+    ids: [text, ...links.search(text).flatMap(({ platformId, erpId }) => [platformId, erpId])],
+    cents: centsIn(text),
+    parties: text.length < 2 ? [] : found.parties(text),
+  };
 }
 
-/** `$20,712.42`, `20712.42` */
-function amountIn(text: string): string | null {
+/** `$20,712.42`, `20712.42`; without cents every amount of these dollars. */
+function centsIn(text: string): readonly [least: number, most: number] | null {
   const digits = text.replace(/^(-?)\s*[$€£]\s*/, "$1").replaceAll(/,(?=\d{3}(?!\d))/g, "");
-  return Decimal.is(digits) ? inCents(Decimal.of(digits)) : null;
+  if (!Decimal.is(digits)) return null;
+  const amount = Decimal.of(digits);
+  const cents = Number(amount.times(HUNDRED).fixed(0));
+  if (digits.includes(".")) return [cents, cents];
+  return amount.sign < 0 ? [cents - 99, cents] : [cents, cents + 99];
 }
 
-/** `2026-11-22`, `11/22/2026` */
-function dayIn(text: string): string | null {
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return text;
-  const [, month = "", day = "", year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text) ?? [];
-  return year === undefined ? null : `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
+const HUNDRED = Decimal.of("100");
+
+/** @throws OfficeError */
+function centsOf(text: string): readonly [least: number, most: number] {
+  const cents = centsIn(text.trim());
+  if (cents !== null) return cents;
+  throw new OfficeError(`"${text}" is no amount.`, "Write it as 20712.42 or 20,712.");
+}
+
+const MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
+
+/**
+ * `2026-11-22`, `11/22/2026`, `Nov 22`, `November 22, 2026`; of a month all its days: `2026-11`, `Nov 2026`. A day without a
+ * year is the last one. @param today `YYYY-MM-DD`
+ */
+function daysIn(text: string, today: string): readonly [from: string, to: string] | null {
+  const iso = /^(\d{4})-(\d\d)(?:-(\d\d))?$/.exec(text);
+  if (iso !== null) return spanOf(iso[1], iso[2], iso[3]);
+  const american = /^(\d{1,2})\/(\d{1,2})\/(\d{4}|\d\d)$/.exec(text);
+  if (american !== null) return spanOf(american[3]?.padStart(4, "20"), american[1], american[2]);
+  const [, name = "", day, year] =
+    /^([a-z]{3,9})\.?(?: (\d{1,2}))?(?:,? (\d{4}))?$/i.exec(text) ?? [];
+  const month = MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1;
+  if (month === 0 || (day === undefined && year === undefined)) return null;
+  const span = spanOf(year ?? today.slice(0, 4), String(month), day);
+  const isAhead = year === undefined && span !== null && span[0] > today;
+  return isAhead ? spanOf(String(Number(today.slice(0, 4)) - 1), String(month), day) : span;
+}
+
+function spanOf(year = "", month = "", day?: string): readonly [from: string, to: string] | null {
+  const of = `${year}-${month.padStart(2, "0")}`;
+  const span = [
+    `${of}-${(day ?? "1").padStart(2, "0")}`,
+    `${of}-${(day ?? "31").padStart(2, "0")}`,
+  ] as const;
+  return Number(month) < 1 || Number(month) > 12 || Number(day ?? 1) > 31 ? null : span;
 }
 
 function documentOf(engine: Engine, flows: readonly Flow[], row: FoundRow) {
   const flow = flows.find(({ name }) => name === row.flow);
   const about = aboutOf(flow, row.text);
   const number = row.number ?? about.number ?? row.recordId;
+  const party = partyOf(engine, about);
   return {
     id: String(row.record),
     flow: row.flow,
     kind: (flow?.mapping.kind ?? "document") as string,
     /** `INV-118 · Prairie Fuel · $20,712.42 · waits for customer 000113` */
-    summary: summaryOf(engine.currency, {
-      number,
-      about,
-      party: partyOf(engine, about),
-      stands: standing(row.state, row),
-    }),
+    summary: summaryOf(engine.currency, { number, about, party, stands: standing(row.state, row) }),
     number,
+    ...shownFacts(engine, about, party),
+    ...idsIn(engine, flow, row.recordId),
     state: row.state,
     /** In quarantine, and nobody has to do anything. */
     clears: row.code !== null && remedyOf(row.code).helps.includes("wait"),
     receivedAt: new Date(row.receivedMs).toISOString(),
   };
+}
+
+/** Its ids on both sides; null: there is none, as far as is known. */
+function idsIn(
+  { store: { links } }: Engine,
+  flow: Flow | undefined,
+  recordId: string,
+): Record<"platformId" | "erpId", string | null> {
+  const link = flow === undefined ? null : links.find(flow.mapping.kind, flow.side, recordId);
+  const { platformId = null, erpId = null } = link ?? {};
+  if (link !== null || flow === undefined) return { platformId, erpId };
+  return flow.side === "platform"
+    ? { platformId: recordId, erpId }
+    : { platformId, erpId: recordId };
 }
 
 /** One line of a document's story, oldest first. */
@@ -320,8 +525,8 @@ export function lifeOf(engine: Engine, flows: readonly Flow[], id: string) {
     from: flow?.from ?? "",
     to: flow?.to ?? "",
     mapping: flow?.mapping.name ?? "",
-    platformId: linked?.platformId ?? null,
-    erpId: linked?.erpId ?? null,
+    platformId: document.platformId ?? linked?.platformId ?? null,
+    erpId: document.erpId ?? linked?.erpId ?? null,
     /** The newest first. */
     versions: store.found.versions(row.record, VERSIONS_MAX).map((one) => ({
       version: one.version,

@@ -1,14 +1,16 @@
 /** The quarantine as people see it: deliveries whose next step is the same are one group, told in two voices. */
 import { hash } from "node:crypto";
+import { Decimal } from "../core/decimal.ts";
 import { type Leaf, leavesIn } from "../core/record.ts";
 import type { Json } from "../core/json.ts";
 import type { Kind } from "../core/kinds.ts";
 import { endpointOf, type Engine, type Flow } from "../engine/engine.ts";
-import type { CauseRow, QuarantinedRow } from "../store/queries.ts";
+import { added, type CauseRow, type QuarantinedRow } from "../store/queries.ts";
 import type { Store } from "../store/store.ts";
 import { inCents } from "../core/text.ts";
-import { aboutRecord, partiesOf, partyText, readText, summaryOf } from "./about.ts";
+import { aboutRecord, partiesOf, partyText, readText, shownFacts, summaryOf } from "./about.ts";
 import { OfficeError } from "../core/errors.ts";
+import type { Person } from "./asked.ts";
 import { type Action, remedyOf } from "./remedies.ts";
 
 export type Group = ReturnType<typeof groupOf>;
@@ -18,10 +20,20 @@ export function groupsOf(engine: Engine): Group[] {
   const { store, clock } = engine;
   const nowMs = clock.now().wallMs;
   const byId = Map.groupBy(store.questions.quarantine(), groupId);
+  const called = partiesOf(engine);
   return [...byId]
-    .map(([id, causes]) => groupOf(engine, id, causes, nowMs))
-    .toSorted((one, other) => other.shown.count - one.shown.count);
+    .map(([id, causes]) => ({ id, causes, count: counted(causes) }))
+    .toSorted((one, other) => other.count - one.count)
+    .map(({ id, causes }, at) =>
+      groupOf(engine, { id, causes, nowMs, called: at < LOOKED_MAX ? called : null }),
+    );
 }
+
+/** So many groups are told with their oldest document: each is read and parsed for it. */
+const LOOKED_MAX = 100;
+
+const counted = (causes: readonly CauseRow[]): number =>
+  causes.reduce((sum, { count }) => sum + count, 0);
 
 /** Short, stable, and never only digits (those name a delivery). */
 export function groupId({ flow, code, key }: { flow: string; code: string; key: string }): string {
@@ -48,7 +60,6 @@ function shown(
   const read = readText(engine.store.waits.text(delivery));
   const about = aboutRecord(flow, read);
   const party = called(about);
-  const { amount = null } = about;
   return {
     delivery: String(delivery),
     /** As the question `document` takes it. */
@@ -71,9 +82,7 @@ function shown(
     name: about.name || null,
     /** The other party, by its code in the ERP and its name so far as they are known. */
     party: partyText(party),
-    /** Decimal digits, in `currency` (ISO 4217); null: it has none, or it cannot be read. */
-    amount: amount === null ? null : inCents(amount),
-    currency: amount === null ? null : (about.currency ?? engine.currency),
+    ...shownFacts(engine, about, party),
     /** Its own, with the values that the group's leaves out. */
     cause,
     /** What people corrected in it; until a newer version comes. */
@@ -113,7 +122,16 @@ export const correctionsOf = (store: Store, record: number) =>
     at: new Date(atMs).toISOString(),
   }));
 
-function groupOf({ store, flows }: Engine, id: string, causes: readonly CauseRow[], nowMs: number) {
+interface Grouped {
+  readonly id: string;
+  readonly causes: readonly CauseRow[];
+  readonly nowMs: number;
+  /** Null: its documents are not looked at. */
+  readonly called: ReturnType<typeof partiesOf> | null;
+}
+
+function groupOf(engine: Engine, { id, causes, nowMs, called }: Grouped) {
+  const { store, flows } = engine;
   const [first] = causes as readonly [CauseRow];
   const { flow, code, field, reason, awaitsKind, lookupTable: table, lookupKey: key } = first;
   const { helps, together } = remedyOf(code);
@@ -123,11 +141,11 @@ function groupOf({ store, flows }: Engine, id: string, causes: readonly CauseRow
     awaitsKind !== null
       ? waiting(store, causes, awaitsKind)
       : { cause: isSeveral ? (reason ?? together?.(field ?? "") ?? alike(first)) : first.cause };
-  const count = causes.reduce((sum, { count }) => sum + count, 0);
+  const count = counted(causes);
   const lookup = table === null || key === null ? null : { table, key };
   const of = flows.find(({ name }) => name === flow);
   const counts = of === undefined ? null : store.deliveries.counts(of.flow);
-  const { title, accountant, operator } = voicesOf({
+  const { many, awaited, title, accountant, operator } = voicesOf({
     code,
     kind: of?.mapping.kind ?? null,
     flow,
@@ -152,17 +170,49 @@ function groupOf({ store, flows }: Engine, id: string, causes: readonly CauseRow
     ageMs: ageMs(nowMs, sinceMs),
     /** What a person can do about it with success. */
     helps,
+    /** `12 invoices` */
+    many,
+    /** What all of them wait for, by its name; null: it is another cause. */
+    awaits: awaited,
     title,
     accountant,
     operator,
     /** The row of a cross-reference table that all of them wait for; null: it is another cause. */
     lookup,
+    /** What people know the oldest of them by; null: there are too many groups. */
+    first: called === null ? null : oldestOf(engine, of, causes, called),
+    /** What all of them come to; null: that cannot be said. */
+    sum: sumOf(causes),
   };
   return { shown, causes };
 }
 
+function oldestOf(
+  engine: Engine,
+  flow: Flow | undefined,
+  causes: readonly CauseRow[],
+  called: ReturnType<typeof partiesOf>,
+) {
+  const { first, number } = causes.reduce((old, one) => (one.first < old.first ? one : old));
+  const about = aboutRecord(flow, readText(engine.store.waits.text(first)));
+  return {
+    /** What people call it; null: nobody can tell. */
+    number: about.name || (number ?? about.number ?? null),
+    ...shownFacts(engine, about, called(about)),
+  };
+}
+
+function sumOf(causes: readonly CauseRow[]): { amount: string; currency: string } | null {
+  const [{ currency }] = causes as readonly [CauseRow];
+  const sum = causes.map(({ amount }) => amount).reduce((all, amount) => added(all, amount));
+  const isOne = causes.every((one) => one.currency === currency);
+  return sum === null || currency === null || !isOne
+    ? null
+    : { amount: inCents(Decimal.of(sum)), currency };
+}
+
 /** Where nothing says what the causes of a group have in common, one of them stands for all. */
-const alike = ({ cause }: CauseRow): string => `${cause}, and others like it`;
+const alike = ({ cause }: CauseRow): string => `${cause.replace(/\.$/, "")}, and others like it`;
 
 /** So many are named. */
 const NAMED_MAX = 3;
@@ -219,15 +269,48 @@ const ageMs = (nowMs: number, sinceMs: number): number => Math.max(nowMs - since
 /** One group with its deliveries, the oldest first, `limit` of them (all) after `skip`. @throws OfficeError when it is not there */
 export function shownGroup(engine: Engine, id: string, limit?: number, skip = 0) {
   const found = groupsOf(engine).find(({ shown }) => shown.id === id);
-  if (found === undefined)
-    throw new OfficeError(
-      `There is no quarantine group "${id}".`,
-      "`fuelbridge quarantine list` shows the groups.",
-    );
+  if (found === undefined) throw gone(engine.store, id);
   const flow = engine.flows.find(({ name }) => name === found.shown.flow);
   const rows = deliveriesOf(engine.store, found).slice(skip, limit && skip + limit);
   return { ...found.shown, deliveries: shownOf(engine, flow, rows) };
 }
+
+/** What people decided lately, by group: for whoever comes second, as long as this process runs. */
+const decided = new WeakMap<
+  Store,
+  Map<string, Person & { readonly atMs: number; readonly what: string }>
+>();
+const DECIDED_MAX = 1_000;
+
+/** `what`: in the past, of the documents of these groups. */
+export function remember(
+  { store, clock }: Engine,
+  groups: readonly string[],
+  what: string,
+  person: Person,
+): void {
+  const all = decided.get(store) ?? new Map<string, Person & { atMs: number; what: string }>();
+  decided.set(store, all);
+  for (const group of groups) all.set(group, { ...person, what, atMs: clock.now().wallMs });
+  for (const group of [...all.keys()].slice(0, Math.max(all.size - DECIDED_MAX, 0)))
+    all.delete(group);
+}
+
+function gone(store: Store, id: string): OfficeError {
+  const last = decided.get(store)?.get(id);
+  if (last === undefined)
+    return new OfficeError(
+      `There is no quarantine group "${id}".`,
+      "`fuelbridge quarantine list` shows the groups.",
+    );
+  const when = instant(new Date(last.atMs).toISOString());
+  return new OfficeError(
+    `Nothing is left to do here: ${last.by} ${last.what} at ${when}: ${last.note}`,
+    "What was done about each document stands in its own story.",
+  );
+}
+
+const instant = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 
 interface Voiced {
   readonly code: string;
@@ -247,6 +330,8 @@ interface Voiced {
 }
 
 interface Voices {
+  readonly many: string;
+  readonly awaited: string | null;
   /** `12 invoices wait for one product: ULSD-DYED.` */
   readonly title: string;
   readonly accountant: string;
@@ -255,7 +340,7 @@ interface Voices {
 
 function voicesOf(group: Voiced): Voices {
   const { code, count, cause, lookup, flow, isAll } = group;
-  const many = counted(count, group.kind);
+  const many = manyOf(count, group.kind);
   const awaited = lookup === null ? group.awaited : `one row of ${lookup.table}: ${lookup.key}`;
   const title =
     awaited === null
@@ -264,7 +349,13 @@ function voicesOf(group: Voiced): Voices {
   const where = isAll
     ? `Everything that the flow "${flow}" has is refused alike: look at its configuration before the documents.`
     : `Other documents of the flow "${flow}" go through: it is these documents, not the configuration.`;
-  return { title, accountant: forAccountant(group), operator: `${flow}, code ${code}. ${where}` };
+  return {
+    many,
+    awaited,
+    title,
+    accountant: forAccountant(group),
+    operator: `${flow}, code ${code}. ${where}`,
+  };
 }
 
 function forAccountant({ code, lookup, helps, from, to, count }: Voiced): string {
@@ -310,7 +401,7 @@ const sideName = (side: string): string => (side === "platform" ? "the platform"
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** `12 invoices`, `1 delivery ticket` */
-function counted(count: number, kind: string | null): string {
+function manyOf(count: number, kind: string | null): string {
   const name = (kind ?? "document").replaceAll("-", " ");
   return `${count} ${count === 1 ? name : `${name}s`}`;
 }

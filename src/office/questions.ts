@@ -28,7 +28,7 @@ import {
   Searching,
   text,
 } from "./asked.ts";
-import { assign, edit, helped, remark, resolve, retry, select } from "./decisions.ts";
+import { assign, type Chosen, edit, helped, remark, resolve, retry, select } from "./decisions.ts";
 import {
   catchUp,
   catchUpWithFew,
@@ -62,7 +62,7 @@ import {
   needed,
   reconcileCost,
 } from "./periods.ts";
-import { groupsOf, shownGroup } from "./quarantine.ts";
+import { groupsOf, remember, shownGroup } from "./quarantine.ts";
 import { type OfficeParts, status } from "./status.ts";
 
 type Items = z.core.util.TupleItems;
@@ -185,6 +185,7 @@ export const questions = {
       engine.store.transaction(() => {
         for (const one of able) retry(engine, one, person);
       });
+      if (person !== undefined) remember(engine, groupsIn(able), "tried it again", person);
       daemon?.nudge();
       return { retried: able.length, left: chosen.length - able.length };
     },
@@ -193,6 +194,7 @@ export const questions = {
   resolve: act([text, Decision], ({ engine, flows, daemon }, selector, decision) => {
     const chosen = select(engine, flows, selector);
     engine.store.transaction(() => resolve(engine, chosen, decision));
+    remember(engine, groupsIn(chosen), "closed it", decision);
     daemon?.nudge();
     return { resolved: chosen.length };
   }),
@@ -315,6 +317,8 @@ export const questions = {
     addRow(engine, needed(tables, NO_TABLES), adding, person),
   ),
 };
+
+const groupsIn = (chosen: readonly Chosen[]): string[] => chosen.map(({ group }) => group);
 
 const NO_TABLES = "There are no cross-reference tables here.";
 

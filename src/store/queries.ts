@@ -3,6 +3,7 @@
  * a mapping on. Read only, but for the table of what is searched.
  */
 import type Database from "better-sqlite3";
+import { Decimal } from "../core/decimal.ts";
 import { asking, storedId, wholeIn } from "./statements.ts";
 
 export interface CauseRow {
@@ -23,6 +24,12 @@ export interface CauseRow {
   readonly lookupKey: string | null;
   readonly count: number;
   readonly sinceMs: number;
+  /** The oldest delivery of them, and its number; null: it was never mapped. */
+  readonly first: number;
+  readonly number: string | null;
+  /** What they come to; null: one of them has no amount, is not searched by yet, or is in another currency. */
+  readonly amount: string | null;
+  readonly currency: string | null;
   /** It stands for all causes of its group, of which it is one; left out: for itself. */
   readonly several?: true;
 }
@@ -143,8 +150,10 @@ function quarantined(database: Database.Database) {
   const causes = database.prepare<[], CauseRow>(
     `select flow.name as flow, code, cause, next, field, reason, group_key as key,
             awaits_kind as awaitsKind, awaits_id as awaitsId,
-            lookup_table as lookupTable, lookup_key as lookupKey, 1 as count, since_ms as sinceMs
+            lookup_table as lookupTable, lookup_key as lookupKey, 1 as count, since_ms as sinceMs,
+            delivery.delivery as first, delivery.number, search_record.amount, search_record.currency
      from quarantine cross join delivery using (delivery) join flow using (flow)
+       left join search_record on search_record.record = delivery.record
      where delivery.state = 'quarantined'`,
   );
   const ofGroup = rows<[flow: string, code: string, key: string], QuarantinedRow>(
@@ -184,6 +193,9 @@ function quarantined(database: Database.Database) {
 
 const least = (one: string, other: string): string => (other < one ? other : one);
 
+export const added = (one: string | null, other: string | null): string | null =>
+  one === null || other === null ? null : Decimal.of(one).plus(Decimal.of(other)).plain();
+
 function joined(known: CauseRow, row: CauseRow): CauseRow {
   const isOther = known.several === true || row.cause !== known.cause;
   return {
@@ -191,6 +203,8 @@ function joined(known: CauseRow, row: CauseRow): CauseRow {
     cause: least(known.cause, row.cause),
     next: least(known.next, row.next),
     count: known.count + 1,
+    ...(row.first < known.first ? { first: row.first, number: row.number } : {}),
+    amount: known.currency === row.currency ? added(known.amount, row.amount) : null,
     sinceMs: Math.min(known.sinceMs, row.sinceMs),
     ...(isOther ? { several: true } : {}),
   };
@@ -225,8 +239,35 @@ interface SearchFacts {
   readonly record: number;
   readonly party: string | null;
   readonly amount: string | null;
+  /** ISO 4217 */
+  readonly currency: string | null;
+  /** The amount in hundredths, rounded. */
+  readonly cents: number | null;
   readonly day: string;
 }
+
+/** What documents are chosen and sorted by; null where it is not known of one. */
+export interface ChoiceRow {
+  readonly record: number;
+  readonly flow: string;
+  /** Of its newest delivery. */
+  readonly state: string;
+  readonly party: number | null;
+  readonly cents: number | null;
+  readonly day: string | null;
+}
+
+/** What documents may be found by, each alone. `cents`: both ends included. */
+export interface Ways {
+  readonly numbers: readonly string[];
+  readonly ids: readonly string[];
+  readonly parties: readonly number[];
+  readonly cents: readonly [least: number, most: number] | null;
+}
+
+/** `came`: in the order they came; all of them the newest, the last, the largest first. */
+export const orders = ["came", "day", "amount"] as const;
+export type Order = (typeof orders)[number];
 
 interface VersionRow {
   readonly delivery: number;
@@ -261,19 +302,68 @@ export interface Lately {
 /** Deliveries that are looked at for what happened lately, at most. */
 export const LATELY_MAX = 20_000;
 const PARTIES_MAX = 200;
-/** Deliveries under a prefix that are sorted as they are, and the newest ones that are looked at where there are more. */
+/** So many documents of one way are chosen from as they are; of more the newest. */
 const FEW = 2_000;
+/** Deliveries under a prefix that are looked at where there are more. */
 const WINDOW = 5_000;
+/** Documents that one page looks through, at most. */
+export const LOOKED_MAX = 40_000;
+
+const SEARCH = "select record from search_record where";
 
 /** Documents as people search for them, and what people did. */
 export function found(database: Database.Database) {
   const { row, rows, run, value, values } = asking(database);
-  /** Each of these: records older than `before`, newest first. */
-  const recordsWhere = <Bound extends readonly unknown[]>(from: string) =>
-    values<[...Bound, before: number, limit: number], number>(
-      `select record from ${from} record < ? order by record desc limit ?`,
-    );
-  const byParty = recordsWhere<[party: number]>("search_record where party = ? and");
+  /** Records that are chosen by one way, the newest ones of too many. */
+  const some = <Bound extends readonly unknown[]>(from: string) =>
+    values<[...Bound, limit: number], number>(`${from} limit ?`);
+  const ways = {
+    party: some<[party: number]>(`${SEARCH} party = ? order by record desc`),
+    cents: some<[least: number, most: number]>(
+      `${SEARCH} cents >= ? and cents <= ? order by record desc`,
+    ),
+    days: some<[from: string, to: string]>(`${SEARCH} day >= ? and day <= ?`),
+    flow: some<[flow: string]>(
+      "select record from flow cross join record on record.flow = flow.flow where flow.name = ?",
+    ),
+    quarantined: some<[]>(
+      "select record from quarantine cross join delivery using (delivery) where state = 'quarantined'",
+    ),
+    pending: some<[]>(
+      "select record from flow cross join delivery on delivery.flow = flow.flow where state = 'pending'",
+    ),
+    frozen: some<[]>(
+      `select record from request q cross join delivery on delivery.request = q.request
+       where q.live = 1 and delivery.state = 'frozen'`,
+    ),
+    closed: some<[state: string]>(
+      "select record from delivery where state in ('echo', 'skipped', 'resolved') and state = ?",
+    ),
+  };
+  const facts = `record.record as record, (select name from flow where flow.flow = record.flow) as flow, party, cents, day,
+    (select state from delivery where delivery = (select max(delivery) from delivery where record = record.record)) as state`;
+  const chosen = row<[record: number], ChoiceRow>(
+    `select ${facts} from record left join search_record on search_record.record = record.record
+     where record.record = ?`,
+  );
+  const sorted = (from: string) =>
+    database.prepare<unknown[], ChoiceRow>(`select ${facts} from ${from} limit ${LOOKED_MAX}`);
+  const joined = "search_record cross join record on record.record = search_record.record";
+  const inOrder: Readonly<
+    Record<Order, { iterate(...after: unknown[]): IterableIterator<ChoiceRow> }>
+  > = {
+    came: sorted(
+      `record left join search_record on search_record.record = record.record
+       where record.record < ? order by record desc`,
+    ),
+    day: sorted(
+      `${joined} where (day, search_record.record) < (?, ?) order by day desc, search_record.record desc`,
+    ),
+    amount: sorted(
+      `${joined} where cents is not null and (cents, search_record.record) < (?, ?)
+       order by cents desc, search_record.record desc`,
+    ),
+  };
   const parties = values<[pattern: string, limit: number], number>(
     "select party from search_party where name like ? escape '!' order by party limit ?",
   );
@@ -289,11 +379,16 @@ export function found(database: Database.Database) {
     "insert into search_party (name) values (?) on conflict do nothing",
   );
   const save = run<[object]>(
-    `insert into search_record (record, party, amount, day)
-     values (:record, (select party from search_party where name = :party), :amount, :day)
-     on conflict do update set party = excluded.party, amount = excluded.amount, day = excluded.day`,
+    `insert into search_record (record, party, amount, currency, cents, day)
+     values (:record, (select party from search_party where name = :party), :amount, :currency, :cents, :day)
+     on conflict do update set party = excluded.party, amount = excluded.amount,
+       currency = excluded.currency, cents = excluded.cents, day = excluded.day`,
   );
   const move = run<[upTo: number]>("update search_end set delivery = ?");
+  const byId = values<[id: string], number>(
+    `select record from flow f cross join record r on r.flow = f.flow and r.id in (?1, stored_id(?1))`,
+  );
+  const byNumber = numbered(database);
 
   return {
     row: row<[record: number], FoundRow>(
@@ -304,18 +399,30 @@ export function found(database: Database.Database) {
          left join quarantine q on q.delivery = d.delivery and d.state = 'quarantined'
        where r.record = ?`,
     ),
-    newest: recordsWhere<[]>("record where"),
-    ...numbered(database),
-    byId: values<[id: string, before: number], number>(
-      `select record from flow f cross join record r on r.flow = f.flow and r.id in (?1, stored_id(?1)) where +r.record < ?2`,
-    ),
-    byAmount: recordsWhere<[amount: string]>("search_record where amount = ? and"),
-    byDay: recordsWhere<[day: string]>("search_record where day = ? and"),
-    /** Whose party's code or name contains this, in any case. */
-    byParty(text: string, before: number, limit: number): number[] {
-      const pattern = `%${text.replace(/[!%_]/g, "!$&")}%`;
-      return parties(pattern, PARTIES_MAX).flatMap((party) => byParty(party, before, limit));
+    /** Whose number begins so. */
+    byNumber,
+    /** Whose code or name contains this, in any case. */
+    parties: (text: string): number[] => parties(`%${text.replace(/[!%_]/g, "!$&")}%`, PARTIES_MAX),
+    /** Of each way so many at most. */
+    byWays: ({ numbers, ids, parties, cents }: Ways): Set<number> =>
+      new Set([
+        ...numbers.flatMap((number) => byNumber(number, Number.MAX_SAFE_INTEGER, FEW)),
+        ...ids.flatMap((id) => byId(id)),
+        ...parties.flatMap((party) => ways.party(party, FEW)),
+        ...(cents === null ? [] : ways.cents(...cents, FEW)),
+      ]),
+    /** Those of one way alone where they are few; null: they are not. */
+    fewBy<Way extends keyof typeof ways>(
+      way: Way,
+      ...asked: Parameters<(typeof ways)[Way]> extends [...infer Bound, number] ? Bound : never
+    ): readonly number[] | null {
+      const records = (ways[way] as (...asked: unknown[]) => number[])(...asked, FEW + 1);
+      return records.length > FEW ? null : records;
     },
+    chosen,
+    /** From a place on, which is not one of them: the order's value and the record. At most {@link LOOKED_MAX}. */
+    inOrder: (order: Order, [value, record]: readonly [unknown, number]) =>
+      order === "came" ? inOrder.came.iterate(record) : inOrder[order].iterate(value, record),
     /** What is not searched by yet, oldest first. */
     unsearched: (limit: number): Unsearched[] => next(end() ?? 0, limit),
     /** How many deliveries are not searched by yet, about. */
@@ -347,15 +454,12 @@ function numbered(database: Database.Database) {
        select record, number from delivery where record < :before order by record desc limit ${WINDOW})
      where ${range} order by record desc limit :limit`,
   );
-  return {
-    /** Whose number begins so. */
-    byNumber(text: string, before: number, limit: number): number[] {
-      const range = { from: text, to: `${text}\u{10FFFF}` };
-      const asked = { ...range, before, limit };
-      if ((some(range) ?? 0) <= FEW) return all(asked);
-      const found = newest(asked);
-      return found.length === limit ? found : all(asked);
-    },
+  return (text: string, before: number, limit: number): number[] => {
+    const range = { from: text, to: `${text}\u{10FFFF}` };
+    const asked = { ...range, before, limit };
+    if ((some(range) ?? 0) <= FEW) return all(asked);
+    const found = newest(asked);
+    return found.length === limit ? found : all(asked);
   };
 }
 

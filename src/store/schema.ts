@@ -206,6 +206,8 @@ const documents = `
   -- With the record, so that the newest ones under a prefix are found without reading their deliveries.
   create index delivery_number on delivery (number, record) where number is not null;
   create index delivery_folded on delivery (folded) where folded is not null;
+  -- What is closed, which people choose documents by.
+  create index delivery_closed on delivery (state, record) where state in ('echo', 'skipped', 'resolved');
 
   create table delivery_count (
     flow integer not null references flow,
@@ -608,11 +610,15 @@ const daemon = `
   create table search_record (
     record integer primary key references record,
     party integer references search_party,
+    -- As it is written, with its currency; and in hundredths, rounded, which it is found and sorted by.
     amount text,
+    currency text,
+    cents integer,
+    -- Its own day, or the one on which it came.
     day text not null
   ) strict;
   create index search_by_party on search_record (party) where party is not null;
-  create index search_by_amount on search_record (amount) where amount is not null;
+  create index search_by_amount on search_record (cents) where cents is not null;
   create index search_by_day on search_record (day);
   -- The last delivery whose record was taken into it.
   create table search_end (delivery integer not null) strict;

@@ -24,7 +24,7 @@ export interface Act {
 export interface Form {
   /** `/flows/:flow/pause` */
   readonly path: string;
-  readonly role: "accountant" | "operator";
+  readonly role: "clerk" | "accountant" | "operator";
   readonly button: string;
   /** What is asked for: a reason, unless it is said otherwise; and what it could be. */
   readonly label?: string;
@@ -205,7 +205,7 @@ export const acts = {
     about: `who sees to it: ${SELECTOR}`,
     options: [["--to <name>", "who; left out: nobody any more"]],
     reason: { says: "why; it is kept", usual: "assigned" },
-    form: ofGroup("assign", "Assign"),
+    form: { ...ofGroup("assign", "Assign"), role: "clerk" },
     work: async (office, { selector = "", to = "" }, person) => {
       const name = to.trim();
       const data = await office.assign(selector, { to: name === "" ? null : name, ...person });
@@ -217,7 +217,7 @@ export const acts = {
     usage: "quarantine note <selector> <text>",
     about: `write what you know: ${SELECTOR}`,
     reason: null,
-    form: { ...ofGroup("note", "Add the note", "What do you know?"), label: "Note" },
+    form: { ...ofGroup("note", "Add the note", "What do you know?"), label: "Note", role: "clerk" },
     work: async (office, { selector = "", text }, { by, note }) => {
       const data = await office.remark(selector, { by, note: text ?? note });
       return { data, told: say`Noted on ${plural(data.noted, "document")}.` };

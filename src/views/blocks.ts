@@ -51,7 +51,13 @@ export type Block =
   /** `id`: where links of the console lead to. */
   | { readonly is: "card"; readonly id?: string; readonly blocks: Blocks }
   /** Shown on demand; a terminal leaves it out. */
-  | { readonly is: "folded"; readonly summary: Inline; readonly blocks: Blocks }
+  | {
+      readonly is: "folded";
+      readonly summary: Inline;
+      readonly blocks: Blocks;
+      /** It looks as a button, for what is to be done is in it. */
+      readonly isAct?: true;
+    }
   /** It asks its page for itself again; without a script it is as it was loaded. */
   | {
       readonly is: "live";
@@ -107,7 +113,8 @@ export function table<Row>(
   };
 }
 
-const isFigure = (cell: Inline): boolean =>
+/** A number or an amount, by itself or as a link. */
+export const isFigure = (cell: Inline): boolean =>
   typeof cell === "number" ||
   (typeof cell === "object" && cell !== null && "is" in cell && cell.is === "figure") ||
   (typeof cell === "object" &&
@@ -171,6 +178,12 @@ export const folded = (summary: Inline, ...blocks: Blocks[]): Block => ({
   summary,
   blocks,
 });
+export const act = (button: Inline, ...blocks: Blocks[]): Block => ({
+  is: "folded",
+  summary: button,
+  blocks,
+  isAct: true,
+});
 export const beside = (...blocks: Blocks[]): Block => ({ is: "beside", blocks });
 export const live = (id: string, path: string, seconds: number, blocks: Blocks): Block => ({
   is: "live",
@@ -219,6 +232,16 @@ export const segment = (text: string): string =>
 /** A path of the console, its values encoded: `` to`/documents/${id}` `` */
 export const to = (strings: TemplateStringsArray, ...values: readonly string[]): string =>
   String.raw({ raw: strings }, ...values.map(segment));
+
+/** `Oct 3, 2026` on the page, of `2026-10-03`. */
+export const dayOf = (day: string | null): Inline =>
+  day &&
+  each(
+    whole(`${MONTHS[Number(day.slice(5, 7)) - 1]} ${Number(day.slice(8))}, ${day.slice(0, 4)}`),
+    day,
+  );
+
+const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 /** `November 2026`, of `2026-11`. */
 export const monthName = (month: string): string =>

@@ -1,48 +1,79 @@
 /** Documents that were found, and what happened to one. */
 import type { Found, FoundDocument, ShownCorrection, Trace, TraceStep } from "../office/answers.ts";
 import {
-  ago,
   at,
   type Blocks,
+  dayOf,
   each,
   exactly,
   type Inline,
   line,
   link,
   mark,
+  money,
   onTerminal,
   paragraph,
   plural,
   say,
   section,
   small,
+  type Table,
   table,
   to,
+  whole,
 } from "./blocks.ts";
 
-/** `text`: what was searched; empty: the newest are shown. */
-export const foundView = ({ documents, next, unsearched }: Found, text: string): Blocks => [
-  unsearched > 0 &&
-    line(
-      plural(unsearched, "newer document"),
-      " cannot be found by party, amount and date yet. Their numbers can.",
-    ),
+/** One line for each document; the same table is the CSV. */
+export const documentsTable = (
+  { documents }: Found,
+  caption: string,
+  empty: string | null,
+): Table =>
   table(
-    text === "" ? "The newest documents" : `Documents for ${text}`,
+    caption,
     documents,
     [
-      ["Document", ({ id, summary }) => link(to`/documents/${id}`, summary)],
+      ["Number", ({ id, number }) => link(to`/documents/${id}`, whole(number))],
       ["Flow", ({ flow }) => flow],
+      ["Party", ({ partyName }) => partyName],
+      ["Amount", ({ amount, currency }) => amount && currency && money(amount, currency)],
+      ["Currency", ({ currency }) => currency, "terminal"],
+      ["Day", ({ day }) => dayOf(day)],
       ["State", stateMark],
-      ["Came", ({ receivedAt }) => [at(receivedAt), each([" ", small(ago(receivedAt))], "")]],
+      ["Platform id", ({ platformId }) => shortId(platformId)],
+      ["ERP id", ({ erpId }) => shortId(erpId)],
+      ["Came", ({ receivedAt }) => at(receivedAt)],
     ],
-    text === ""
+    empty,
+  );
+
+/** The page has room for the beginning of a UUID; the document's own page has all of it. */
+const shortId = (id: string | null): Inline =>
+  id && each(small(id.length > 16 ? `${id.slice(0, 8)}…` : id), id);
+
+/** `what`: what was asked for, in words; empty: the newest are shown. */
+export const foundView = (found: Found, what: string): Blocks => [
+  found.unsearched > 0 &&
+    line(
+      plural(found.unsearched, "newer document"),
+      " cannot be found by party, amount and date yet. Their numbers can.",
+    ),
+  documentsTable(
+    found,
+    what === "" ? "The newest documents" : `Documents: ${what}`,
+    what === ""
       ? "No document has come yet."
-      : `Nothing is known for ${text}. A number may be cut short at its end; a party's name may be a part of it.`,
+      : found.next === null
+        ? `Nothing is known for ${what}. A number may be cut short at its end; a party's name may be a part of it.`
+        : "None of those that were looked through; older ones may be.",
   ),
-  next !== null &&
-    onTerminal(paragraph(`Older ones: fuelbridge find ${JSON.stringify(text)} --before ${next}`)),
+  found.next !== null &&
+    onTerminal(paragraph(`Older ones: the same command with --before ${found.next}`)),
 ];
+
+/** Of one of the states that documents are chosen by. */
+export const stateName = (state: string): string =>
+  state === "quarantined" ? "needs you, or waits" : (STATES[state]?.[1] ?? state);
 
 export function stateMark({ state, clears }: Pick<FoundDocument, "state" | "clears">): Inline {
   if (state === "quarantined") return clears ? mark("wait", "waits") : mark("bad", "needs you");
@@ -54,7 +85,7 @@ const STATES: Readonly<Record<string, readonly [tone: "good" | "wait" | "off", t
   delivered: ["good", "delivered"],
   pending: ["wait", "on its way"],
   frozen: ["wait", "on its way"],
-  echo: ["off", "our own"],
+  echo: ["off", "sent from here"],
   skipped: ["off", "not sent"],
   resolved: ["off", "settled by hand"],
   superseded: ["off", "replaced"],

@@ -116,7 +116,7 @@ function blockHtml(block: Block, reading: Reading): Html {
         ${inside(block.blocks)}
       </article>`;
     case "folded":
-      return html`<details>
+      return html`<details class="${block.isAct ? "act" : ""}">
         <summary>${words(block.summary)}</summary>
         ${inside(block.blocks)}
       </details>`;

@@ -1,18 +1,23 @@
 /** The quarantine: groups by cause, and the documents of one with what can be done about them. */
 import type { QuarantineGroup, ShownGroup } from "../office/answers.ts";
 import type { Action } from "../office/remedies.ts";
+import { Decimal } from "../core/decimal.ts";
+import { inCents } from "../core/text.ts";
 import {
+  address,
   ago,
   at,
   type Block,
   type Blocks,
   card,
+  dayOf,
   each,
   entry,
   heading,
+  type Inline,
   line,
   link,
-  mark,
+  money,
   next,
   notice,
   onPage,
@@ -22,10 +27,10 @@ import {
   quiet,
   say,
   section,
-  small,
   strong,
   table,
   to,
+  whole,
 } from "./blocks.ts";
 import { correctionsTable } from "./documents.ts";
 import { age } from "./table.ts";
@@ -41,22 +46,46 @@ export function parted(
 export const documentsIn = (groups: readonly QuarantineGroup[]): number =>
   groups.reduce((total, { count }) => total + count, 0);
 
-/** For a terminal, one line for each group. */
+/** `INV-118 · Prairie Fuel · $20,712.42 · Oct 3, 2026`; of several, how many and what they come to. */
+function headOf({ count, many, awaits, title, first, sum }: QuarantineGroup): Inline {
+  if (count > 1 || first === null)
+    return [awaits === null ? many : title, sum !== null && [", ", moneyOf(sum)]];
+  const facts = [whole(first.number ?? many), first.partyName, moneyOf(first), dayOf(first.day)];
+  return facts.filter(Boolean).map((fact, at) => [at > 0 && " · ", fact]);
+}
+
+const moneyOf = (sum: { amount: string | null; currency: string | null } | null): Inline =>
+  sum?.amount && sum.currency ? money(sum.amount, sum.currency) : null;
+
+/** Where all of a group wait for one thing, its head says so. */
+const causeOf = ({ count, awaits, cause }: QuarantineGroup): Inline => {
+  if (awaits === null) return cause;
+  return count === 1 ? `waits for ${awaits}` : null;
+};
+
+/** One line for each group. */
 export const groupsTable = (groups: readonly QuarantineGroup[]): Block =>
   table(
     "Documents that need a person",
     groups,
     [
-      ["Group", ({ id, title }) => link(to`/needs-you/${id}`, each(title, id))],
+      ["Group", (group) => link(to`/needs-you/${group.id}`, each(headOf(group), group.id))],
       ["Flow", ({ flow }) => flow],
-      ["Count", ({ count }) => count],
+      ["Count", ({ count }) => count, "terminal"],
+      ["Number", ({ count, first }) => (count === 1 && first?.number) || null, "terminal"],
+      ["Party", ({ count, first }) => (count === 1 && first?.partyName) || null, "terminal"],
+      ["Sum", ({ sum }) => moneyOf(sum), "terminal"],
       ["Age", ({ since, ageMs }) => each(ago(since), age(ageMs))],
-      ["Cause", ({ cause }) => cause],
+      ["Cause", (group) => each(causeOf(group), group.cause)],
     ],
     "Nothing is in quarantine.",
   );
 
-export function groupsView(groups: readonly QuarantineGroup[]): Blocks {
+/** `button`: what helps most, on the card itself. */
+export function groupsView(
+  groups: readonly QuarantineGroup[],
+  button: (group: QuarantineGroup) => Blocks = () => null,
+): Blocks {
   const [own, clearing] = parted(groups);
   return [
     onTerminal(
@@ -73,11 +102,8 @@ export function groupsView(groups: readonly QuarantineGroup[]): Blocks {
               " Every document is delivered, on its way, or closed.",
             ),
           )
-        : line(
-            say`${plural(documentsIn(own), "document")} in ${plural(own.length, "group")}. `,
-            "Each group has one cause and one next step.",
-          ),
-      own.map(groupCard),
+        : line(say`${plural(documentsIn(own), "document")}, the most first.`),
+      cardsOf(own, button),
       clearing.length > 0 && [
         heading("Clears by itself"),
         line(
@@ -85,22 +111,49 @@ export function groupsView(groups: readonly QuarantineGroup[]): Blocks {
           " for something else. You do not have to do anything.",
         ),
       ],
-      clearing.map(groupCard),
+      cardsOf(clearing, button),
     ),
   ];
 }
 
-const groupCard = ({ id, title, accountant, flow, helps, since }: QuarantineGroup): Block =>
-  card(
-    heading(link(to`/needs-you/${id}`, title)),
-    line(accountant),
-    quiet(
-      `${flow} · `,
-      helps.includes("wait") ? mark("wait", "waits") : mark("bad", "needs you"),
-      " · the oldest came ",
-      ago(since),
-    ),
+/** Groups of one flow about which the same is to be done are one card, with a line for each. */
+function cardsOf(
+  groups: readonly QuarantineGroup[],
+  button: (group: QuarantineGroup) => Blocks,
+): Blocks {
+  const alike = Map.groupBy(groups, ({ id, flow, accountant, lookup }) =>
+    lookup === null ? `${flow} ${accountant}` : id,
   );
+  return [...alike.values()].map((those) => {
+    const [one, other] = those;
+    if (one === undefined || other !== undefined) return foldedCard(those);
+    return card(
+      heading(link(to`/needs-you/${one.id}`, headOf(one))),
+      line(causeOf(one) !== null && [strong(causeOf(one)), ". "], one.accountant),
+      button(one),
+      quiet(`${one.flow} · the oldest came `, ago(one.since)),
+    );
+  });
+}
+
+function foldedCard(those: readonly QuarantineGroup[]): Blocks {
+  const [{ flow, accountant, sum }] = those as [QuarantineGroup];
+  const sums = those.flatMap((one) => (one.sum?.currency === sum?.currency ? (one.sum ?? []) : []));
+  const all = Decimal.sum(sums.map(({ amount }) => Decimal.of(amount)));
+  return card(
+    heading([
+      `${flow}: `,
+      plural(documentsIn(those), "document"),
+      sum !== null && sums.length === those.length && [", ", money(inCents(all), sum.currency)],
+    ]),
+    line(accountant),
+    table(`${flow}: what is wrong with each`, those, [
+      ["Document", (group) => link(to`/needs-you/${group.id}`, headOf(group))],
+      ["Cause", causeOf],
+      ["Came", ({ since }) => ago(since)],
+    ]),
+  );
+}
 
 /** One group with its documents, for a terminal. */
 export const groupView = (group: ShownGroup): Blocks => [
@@ -119,15 +172,22 @@ export const deliveriesTable = ({ cause, deliveries }: ShownGroup, caption: stri
     caption,
     deliveries,
     [
-      ["Document", ({ document, summary }) => link(to`/documents/${document}`, summary), "page"],
       ["Delivery", ({ delivery }) => delivery, "terminal"],
-      ["Number", ({ name, number }) => name ?? number, "terminal"],
-      ["Party", ({ party }) => party, "terminal"],
-      ["Amount", ({ amount, currency }) => amount && `${amount} ${currency}`, "terminal"],
-      ["Waits for", ({ awaits }) => awaits && link(to`/documents?text=${awaits}`, awaits)],
+      [
+        "Number",
+        ({ document, name, number }) => link(to`/documents/${document}`, whole(name ?? number)),
+      ],
+      ["Party", ({ party, partyName }) => each(partyName, party)],
+      ["Amount", moneyOf],
+      ["Currency", ({ currency }) => currency, "terminal"],
+      ["Day", ({ day }) => dayOf(day)],
+      [
+        "Waits for",
+        ({ awaits }) => awaits && link(address("/documents", { text: awaits }), awaits),
+      ],
       // Of many documents that differ alike: what differs in each.
       ["Field", ({ field }) => field, "terminal"],
-      ["Since", (one) => each([at(one.since), " ", small(ago(one.since))], age(one.ageMs))],
+      ["Since", (one) => each(ago(one.since), age(one.ageMs))],
       ["Assigned to", ({ assignee }) => assignee],
       ["From", ({ origin, version }) => origin ?? version],
       // Where the group's sentence leaves the values out.

@@ -73,6 +73,10 @@ export const STATUS: Status = {
       accountant: "Nobody has said yet what the platform calls 99.",
       operator: "invoices, code not-mapped.",
       lookup: { table: "products", key: "99" },
+      many: "12 invoices",
+      awaits: "one row of products: 99",
+      first: null,
+      sum: null,
     },
   ],
   reconciliation: {

@@ -147,6 +147,10 @@ details { margin-bottom: 0.6rem; }
 details summary { line-height: 1.4; }
 details summary, details[open] > summary { color: var(--pico-primary); }
 .card details { border-top: 1px solid var(--pico-muted-border-color); padding-top: 0.5rem; }
+.act > summary { display: inline-block; border: 1px solid var(--pico-primary); border-radius: 0.3rem; padding: 0.4rem 0.9rem; color: var(--pico-primary); }
+.act > summary::after { display: none; }
+.act[open] > summary { margin-bottom: 0.8rem; }
+.card .act { border: 0; padding: 0; }
 .buttons { margin-top: 0.8rem; display: flex; flex-wrap: wrap; gap: 0.7rem; align-items: center; }
 .buttons button { width: auto; margin: 0; }
 .sign { display: none; }

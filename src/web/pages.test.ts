@@ -31,10 +31,11 @@ async function site(changes = THREE, sink = receiver()) {
   const mapping: typeof billMapping = {
     ...billMapping,
     tables: { products: ["code", "product"] },
-    about: ({ payer, amount }) => ({
+    about: ({ number, payer, amount }) => ({
       party: payer ?? "000417",
       partyName: "Prairie Fuel",
       amount,
+      day: number === "INV-118" ? "2026-10-15" : null,
     }),
   };
   const bills = made.flow({
@@ -272,22 +273,128 @@ test("what is meant for one document that has left its group meanwhile is refuse
   expect(await office.quarantine()).toMatchObject([{ id: group?.id, count: 1 }]);
 });
 
-test("a document is found by number, its beginning, party, amount and day, and its page has its life and bytes", async () => {
+test("documents are found by every form of what people know, chosen, sorted and given as CSV", async () => {
+  const { as, run, engine, paused } = await site();
+  const ours = {
+    kind: "invoice",
+    platformId: "P-9",
+    erpId: "INV-116",
+    number: "INV-116",
+  } as const;
+  engine.store.links.save({ ...ours, born: "platform", content: "c", amount: "1.00" }, 0);
+  const own = pagesOf([{ changes: [bill("INV-116", "1.00")], position: 2 }]);
+  await runFlow(engine, { ...paused, source: own }, signal);
+  await run();
+  const viewer = await as("viewer");
+  const numbers = async (asked: string): Promise<string> => {
+    const [page, csv] = [
+      await viewer.get(`/documents?${asked}`),
+      await viewer.get(`/documents/csv?${asked}`),
+    ];
+    const found = [...csv.body.matchAll(/^INV-(\d+),/gm)].map(([, number]) => number);
+    for (const number of found) expect(page.body).toContain(`INV-${number}</span></a>`);
+    expect(page.body.match(/<th scope="row">/g) ?? []).toHaveLength(found.length);
+    return found.join(" ");
+  };
+  for (const [asked, found] of [
+    ["text=INV-118", "118"],
+    ["text=inv-11", "116 119 118 117"],
+    ["text=id-of-INV-119", "119"],
+    ["text=P-9", "116"],
+    ["text=$20,712.42", "118"],
+    ["text=20712", "118"],
+    ["text=20,712", "118"],
+    ["text=20712.4", ""],
+    ["text=9.5", "117"],
+    ["text=prair", "116 119 118 117"],
+    ["text=10/15/2026", "118"],
+    ["text=10/15/26", "118"],
+    ["text=2026-10-15", "118"],
+    ["text=2026-10", "118"],
+    ["text=oct 15", "118"],
+    ["text=October 15, 2026", "118"],
+    ["text=Oct 2026", "118"],
+    ["text=2026-11-21", "119 117"],
+    ["text=11/20/2026", ""],
+    ["text=100%", ""],
+    ["", "119 118 117"],
+    ["state=all", "116 119 118 117"],
+    ["state=echo", "116"],
+    ["state=quarantined", "118 117"],
+    ["state=delivered&flow=bills", "119"],
+    ["flow=others", ""],
+    ["party=prairie&least=50&most=100", "119"],
+    ["month=2026-10", "118"],
+    ["least=50", "118 119"],
+    ["order=amount", "118 119 117"],
+    ["order=day", "119 117 118"],
+  ] as const)
+    expect([asked, await numbers(asked.replaceAll("%", "%25").replaceAll(" ", "%20"))]).toEqual([
+      asked,
+      found,
+    ]);
+  expect((await viewer.get("/documents?least=much")).body).toContain("is no amount");
+});
+
+test("a page of documents ends where the next one begins, in every order", async () => {
+  const { office } = await site();
+  for (const order of ["came", "day", "amount"] as const) {
+    const all = (await office.documents({ text: null, before: null, order })).documents;
+    const one = async (before: string | null) =>
+      office.documents({ text: null, before, order, limit: 1 });
+    const first = await one(null);
+    const second = await one(first.next);
+    const third = await one(second.next);
+    expect([first, second, third].map(({ documents }) => documents)).toEqual(
+      all.map((each) => [each]),
+    );
+    expect(third.next).toBeNull();
+  }
+});
+
+test("whoever comes to a group second is told who was first, when and why", async () => {
+  const { as, office } = await site();
+  const [group] = await office.quarantine();
+  const [ann, kim] = [await as("accountant"), await as("operator")];
+  const form = { note: "entered by hand" };
+  const to = `/needs-you/${group?.id}`;
+  expect((await ann.post(`${to}/resolve`, form)).status).toBe(303);
+  for (const { status, body } of [await kim.get(to), await kim.post(`${to}/resolve`, form)]) {
+    expect(status).toBe(422);
+    expect(body).toContain("Nothing is left to do here: accountant closed it at 2026-11-21 ");
+    expect(body).toContain("UTC: entered by hand");
+  }
+});
+
+test("a card has what people know its documents by, their sum, the cause, and the form that helps", async () => {
+  const { as, office } = await site();
+  // As the daemon does all the time.
+  await office.documents({ text: null, before: null });
+  const clerk = await as("clerk");
+  const { body } = await clerk.get("/needs-you");
+  for (const told of [
+    "2 invoices wait for one row of products: ULSD-DYED",
+    "$20,721.92",
+    'action="/cross-references/products"',
+  ])
+    expect(body).toContain(told);
+  const [group] = await office.quarantine();
+  expect(group).toMatchObject({
+    sum: { amount: "20721.92", currency: "USD" },
+    first: { number: "INV-117", partyName: "Prairie Fuel", amount: "9.50" },
+  });
+  const row = {
+    "cell.code": "ULSD-DYED",
+    "cell.product": "ULSD",
+    note: "Kim",
+    group: group?.id ?? "",
+  };
+  expect((await clerk.post("/cross-references/products", row)).status).toBe(303);
+});
+
+test("the page of a document has its life and bytes", async () => {
   const { as, office } = await site();
   const viewer = await as("viewer");
-  const numbers = async (text: string): Promise<string[]> => {
-    const { documents } = await office.documents({ text, before: null });
-    return documents.map(({ number }) => number);
-  };
-  expect(await numbers("INV-118")).toEqual(["INV-118"]);
-  expect(await numbers("inv-11")).toEqual(["INV-119", "INV-118", "INV-117"]);
-  expect(await numbers("id-of-INV-119")).toEqual(["INV-119"]);
-  expect(await numbers("$20,712.42")).toEqual(["INV-118"]);
-  expect(await numbers("9.5")).toEqual(["INV-117"]);
-  expect(await numbers("prairie")).toHaveLength(3);
-  expect(await numbers("2026-11-21")).toHaveLength(3);
-  expect(await numbers("11/20/2026")).toEqual([]);
-  expect(await numbers("100%")).toEqual([]);
   const { documents } = await office.documents({ text: "INV-119", before: null });
   const { body } = await viewer.get(`/documents/${documents[0]?.id}`);
   expect(body).toContain("INV-119 · Prairie Fuel · $100.00 · is delivered");

@@ -3,7 +3,7 @@ import type { Act, Form } from "../views/acts.ts";
 import { address, type Blocks, type Html, link, segment } from "../views/blocks.ts";
 import { href, html, verbatim } from "../views/html.ts";
 import type { Asked } from "./route.ts";
-import { atLeast } from "./users.ts";
+import { atLeast, type Role, roles } from "./users.ts";
 
 interface Sent extends Omit<Form, "path"> {
   /** Unique in its page. */
@@ -19,8 +19,7 @@ export function changing(
 ): Html {
   if (!atLeast(role, needed))
     return html`<p class="quiet">
-      ${button}: only for ${needed === "accountant" ? "accountants and operators" : "operators"}.
-      You are logged in as ${role}.
+      ${button}: only for ${listed(needed)}. You are logged in as ${role}.
     </p>`;
   return html`<form method="post" action="${href(action)}" class="change">
     ${token(session)} ${fields ?? ""}
@@ -31,6 +30,14 @@ export function changing(
     </div>
   </form>`;
 }
+
+/** `accountants and operators` */
+export const listed = (needed: Role): string =>
+  roles
+    .filter((role) => atLeast(role, needed))
+    .map((role) => `${role}s`)
+    .join(", ")
+    .replace(/, (?!.*, )/, " and ");
 
 /** The form of an act. `of`: what its address names. */
 export const formOf = (
@@ -52,23 +59,48 @@ export const hidden = (values: Readonly<Record<string, string | number>>): Html 
 
 export const token = ({ csrf }: Pick<Asked["session"], "csrf">): Html => hidden({ csrf });
 
-/** A text that is asked for. `list`: the id of what may be chosen from. */
+/** A value that is asked for, by the name that is the end of its id where none is given. */
 export const field = (
   id: string,
-  name: string,
   label: string,
-  required = true,
-  list: string | null = null,
+  attributes: Readonly<Record<string, string | number | boolean>> = {},
 ): Html =>
-  html`<label for="${id}">${label}</label>
+  html`<label for="${id}"
+    >${label}
     <input
-      id="${id}"
-      name="${name}"
-      maxlength="1000"
-      autocomplete="off"
-      ${required ? "required" : ""}
-      ${list === null ? "" : html`list="${list}"`}
-    />`;
+      ${Object.entries({
+        id,
+        name: nameOf(id),
+        maxlength: 1000,
+        autocomplete: "off",
+        ...attributes,
+      }).map(([name, value]) =>
+        typeof value === "boolean"
+          ? value && html`${name} `
+          : html`${name}="${verbatim(String(value))}" `,
+      )}
+  /></label>`;
+
+const nameOf = (id: string): string => id.slice(id.lastIndexOf("-") + 1);
+
+/** One of several. `options`: value and name of each. */
+export const choice = (
+  id: string,
+  label: string,
+  options: readonly (readonly [value: string, name: string])[],
+  chosen = "",
+): Html =>
+  html`<label for="${id}"
+    >${label}
+    <select id="${id}" name="${nameOf(id)}">
+      ${options.map(
+        ([value, name]) =>
+          html`<option value="${verbatim(value)}" ${value === chosen ? verbatim("selected") : ""}>
+            ${name.slice(0, 160)}
+          </option>`,
+      )}
+    </select></label
+  >`;
 
 /** For the next page of a list. */
 export const further = (path: string, query: Readonly<Record<string, string | null>>): Blocks =>

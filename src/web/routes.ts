@@ -3,7 +3,7 @@ import { type Act, acts } from "../views/acts.ts";
 import { to } from "../views/blocks.ts";
 import { addRow, audit, tables } from "./pages/tables.ts";
 import { budget } from "./pages/budget.ts";
-import { document, documents } from "./pages/documents.ts";
+import { document, documents, documentsCsv } from "./pages/documents.ts";
 import { claim, claimFile, csv as matchCsv, match, matchNow, settle } from "./pages/match.ts";
 import { flows } from "./pages/flows.ts";
 import { group, needsYou, selectedIn } from "./pages/quarantine.ts";
@@ -54,6 +54,7 @@ export const routes: readonly Route[] = [
   page("/needs-you", needsYou),
   page("/needs-you/:group", group),
   page("/documents", documents),
+  page("/documents/csv", documentsCsv),
   page("/documents/:document", document),
   page("/reconciliation", reconciliation),
   page("/reconciliation/cost", cost),
@@ -72,7 +73,7 @@ export const routes: readonly Route[] = [
   page("/budget", budget),
   page("/flows", flows),
   page("/cross-references", tables),
-  form("accountant", "/cross-references/:table", addRow),
+  form("clerk", "/cross-references/:table", addRow),
   page("/audit", audit),
   ...Object.values<Act>(acts).map(formOf),
 ];

@@ -6,8 +6,8 @@ import { EnvironmentError } from "../core/errors.ts";
 import { handOver } from "../store/database.ts";
 import { OfficeError } from "../office/answers.ts";
 
-/** Each may do what those before it may: look; decide about documents; change how the daemon works. */
-export const roles = ["viewer", "accountant", "operator"] as const;
+/** Each may do what those before it may: look; add rows and notes; decide about documents; change how the daemon works. */
+export const roles = ["viewer", "clerk", "accountant", "operator"] as const;
 export type Role = (typeof roles)[number];
 
 export const atLeast = (role: Role, needed: Role): boolean =>

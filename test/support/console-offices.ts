@@ -32,6 +32,10 @@ export function hostileOffice(text: () => string): Office {
     accountant: text(),
     operator: text(),
     lookup: { table: text(), key: text() },
+    many: text(),
+    awaits: null,
+    first: { number: text(), ...factsOf(text) },
+    sum: { amount: "20.00", currency: text() },
   });
   const office = { ...statuses(text, groupOf), ...documents(text), ...changes() };
   return {
@@ -53,8 +57,7 @@ export function hostileOffice(text: () => string): Office {
           ageMs: 1,
           name: text(),
           party: text(),
-          amount: text(),
-          currency: text(),
+          ...factsOf(text),
           cause: text(),
           awaits: text(),
           corrections: [correction(text)],
@@ -66,6 +69,13 @@ export function hostileOffice(text: () => string): Office {
     }),
   };
 }
+
+const factsOf = (text: () => string) => ({
+  partyName: text(),
+  amount: text(),
+  currency: text(),
+  day: "2026-10-03",
+});
 
 const correction = (text: () => string): ShownCorrection => ({
   field: text(),
@@ -324,6 +334,9 @@ function documents(
     kind: text(),
     summary: text(),
     number: text(),
+    ...factsOf(text),
+    platformId: text(),
+    erpId: text(),
     state: "quarantined",
     clears: false,
     receivedAt: AT,
@@ -334,8 +347,6 @@ function documents(
     from: text(),
     to: text(),
     mapping: text(),
-    platformId: text(),
-    erpId: text(),
     versions: [{ version: text(), origin: text(), receivedAt: AT, stands: text() }],
     story: [
       {

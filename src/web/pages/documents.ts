@@ -2,9 +2,12 @@
 import { labelOf } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { holdingKindOf, type Kind, kinds } from "../../core/kinds.ts";
-import type { Field, Life, SentRequest } from "../../office/answers.ts";
+import { defined } from "../../core/defined.ts";
+import type { Field, Found, FoundDocument, Life, SentRequest } from "../../office/answers.ts";
+import { documentStates } from "../../office/asked.ts";
 import { fieldsOf } from "../../office/documents.ts";
 import {
+  address,
   at,
   beside,
   type Blocks,
@@ -12,6 +15,8 @@ import {
   facts,
   folded,
   heading,
+  type Html,
+  type Inline,
   line,
   link,
   plural,
@@ -24,42 +29,123 @@ import {
   to,
   valueIn,
 } from "../../views/blocks.ts";
-import { correctionsTable, foundView, stateMark, storyTable } from "../../views/documents.ts";
-import { bytes, html, verbatim } from "../../views/html.ts";
-import { further } from "../parts.ts";
+import { asCsv } from "../../views/csv.ts";
+import {
+  correctionsTable,
+  documentsTable,
+  foundView,
+  stateMark,
+  stateName,
+  storyTable,
+} from "../../views/documents.ts";
+import { bytes, html } from "../../views/html.ts";
+import { choice, field, further, hidden } from "../parts.ts";
 import type { Answer, Asked } from "../route.ts";
 
 export async function documents({ office, query }: Asked): Promise<Answer> {
-  const text = (query.get("text") ?? "").trim().slice(0, 200);
-  const found = await office.documents({
-    text: text === "" ? null : text,
-    before: query.get("before") || null,
-  });
-  const search = html`<search>
+  const { text, ...filters } = chosenIn(query);
+  const all = await office.documents({ text, ...filters, before: query.get("before") || null });
+  const { flows } = await office.status();
+  const what = [text, ...Object.values(filters)].filter(Boolean).join(", ");
+  const given = Object.fromEntries([...query].filter(([name]) => name !== "before"));
+  const sorted = ([order, name]: (typeof ORDERS)[number]): Inline =>
+    filters.order === order ? strong(name) : link(address("/documents", { ...given, order }), name);
+  return {
+    title: what === "" ? "Documents" : `Documents: ${what}`,
+    body: [
+      title("Documents"),
+      search(
+        query,
+        flows.map(({ name }) => name),
+      ),
+      line(
+        "Sorted by: ",
+        ORDERS.map((one) => [sorted(one), " · "]),
+        link(address("/documents/csv", given), "CSV of these"),
+      ),
+      foundView(all, what),
+      further("/documents", { ...given, before: all.next }),
+    ],
+  };
+}
+
+const ORDERS = [
+  ["came", "newest first"],
+  ["day", "its day"],
+  ["amount", "amount"],
+] as const;
+
+const STATES: readonly (typeof documentStates)[number][] = documentStates;
+
+/** What the form asks for. What is no choice of it is not asked. */
+function chosenIn(query: URLSearchParams) {
+  const of = (name: string): string | undefined =>
+    query.get(name)?.trim().slice(0, 200) || undefined;
+  const month = /^\d{4}-\d\d$/.exec(of("month") ?? "")?.[0];
+  return {
+    text: of("text") ?? null,
+    ...defined({
+      flow: of("flow"),
+      state: [...STATES, "all" as const].find((state) => state === of("state")),
+      party: of("party"),
+      from: month && `${month}-01`,
+      to: month && `${month}-31`,
+      least: of("least"),
+      most: of("most"),
+      order: ORDERS.map(([order]) => order).find((order) => order === of("order")),
+    }),
+  };
+}
+
+const search = (query: URLSearchParams, flows: readonly string[]): Html => {
+  const of = (name: string): string => query.get(name) ?? "";
+  return html`<search>
     <form method="get" action="/documents">
-      <label for="text">Number, party, amount or date</label>
       <div class="line">
-        <input
-          id="text"
-          name="text"
-          type="search"
-          value="${verbatim(text)}"
-          maxlength="200"
-          placeholder="INV-118, Prairie Fuel, 20,712.42 or 2026-11-22"
-        />
+        ${field("text", "Number, party, amount or date", {
+          type: "search",
+          value: of("text"),
+          maxlength: 200,
+          placeholder: "INV-118, Prairie, 20,712 or Oct 15",
+        })}
+        ${choice("flow", "Flow", [["", "all"], ...flows.map((name) => [name, name] as const)], of("flow"))}
+        ${choice(
+          "state",
+          "State",
+          [
+            ["", "all but sent from here"],
+            ["all", "all"],
+            ...STATES.map((state) => [state, stateName(state)] as const),
+          ],
+          of("state"),
+        )}
+        ${field("party", "Party", { value: of("party"), maxlength: 200 })}
+        ${field("month", "Month", { type: "month", value: of("month"), placeholder: "2026-10" })}
+        ${field("least", "Amount from", { value: of("least"), maxlength: 20, inputmode: "decimal" })}
+        ${field("most", "to", { value: of("most"), maxlength: 20, inputmode: "decimal" })}
+        ${hidden(defined({ order: query.get("order") ?? undefined }))}
         <button type="submit">Search</button>
       </div>
     </form>
   </search>`;
-  return {
-    title: text === "" ? "Documents" : `Documents: ${text}`,
-    body: [
-      title("Documents"),
-      search,
-      foundView(found, text),
-      further("/documents", { text, before: found.next }),
-    ],
-  };
+};
+
+/** Of all pages together. */
+const CSV_MAX = 10_000;
+const CSV_PAGE = 500;
+
+/** The daemon's other work goes on between the pages. */
+export async function documentsCsv({ office, query }: Asked): Promise<Answer> {
+  const chosen = chosenIn(query);
+  const documents: FoundDocument[] = [];
+  let before: string | null = null;
+  do {
+    const page: Found = await office.documents({ ...chosen, before, limit: CSV_PAGE });
+    documents.push(...page.documents);
+    before = page.next;
+  } while (before !== null && documents.length < CSV_MAX);
+  const text = asCsv(documentsTable({ documents, next: null, unsearched: 0 }, "", null));
+  return { file: "documents.csv", type: "text/csv", text };
 }
 
 export async function document({ office, params, site }: Asked): Promise<Answer> {

@@ -1,7 +1,13 @@
 /** What needs a person: groups by cause, each with what it means, what to do, and only what can help. */
-import { OfficeError, type ShownGroup, type ShownTable } from "../../office/answers.ts";
+import {
+  OfficeError,
+  type QuarantineGroup,
+  type ShownGroup,
+  type ShownTable,
+} from "../../office/answers.ts";
 import { acts, type Given, MANY, ROUNDS } from "../../views/acts.ts";
 import {
+  act,
   address,
   type Blocks,
   buttons,
@@ -26,11 +32,12 @@ import {
   parted,
 } from "../../views/quarantine.ts";
 import { counted } from "../../views/table.ts";
-import { changing, field, formOf, hidden } from "../parts.ts";
+import { changing, choice, field, formOf, hidden, listed } from "../parts.ts";
 import type { Answer, Asked } from "../route.ts";
 import { atLeast } from "../users.ts";
 
-export async function needsYou({ office, query }: Asked): Promise<Answer> {
+export async function needsYou(asked: Asked): Promise<Answer> {
+  const { office, query } = asked;
   const flow = query.get("flow");
   const groups = (await office.quarantine()).filter((one) => flow === null || one.flow === flow);
   return {
@@ -38,10 +45,30 @@ export async function needsYou({ office, query }: Asked): Promise<Answer> {
     body: [
       title("Needs you"),
       flow !== null && line(`Only the flow ${flow}. `, link("/needs-you", "All flows")),
-      groupsView(groups),
+      groupsView(groups, await buttonsFor(asked, groups)),
     ],
   };
 }
+
+/** What helps most with a group, on its card; null: nothing is to be done here. */
+async function buttonsFor(asked: Asked, groups: readonly QuarantineGroup[]) {
+  const isMissing = groups.some(({ lookup }) => lookup !== null);
+  const tables = isMissing ? await asked.office.tables() : [];
+  return (group: QuarantineGroup): Blocks => {
+    const { id, lookup, helps, count } = group;
+    const missing = tables.find(({ name }) => name === lookup?.table);
+    if (missing !== undefined && lookup !== null)
+      return act(`Add the row ${lookup.key}`, addRowForm(asked, missing, lookup.key, id));
+    if (helps.includes("link") && count === 1)
+      return act("It is booked as …", formOf(asked, acts.link, id, { fields: receiverId(id) }));
+    if (helps.includes("retry") && !helps.includes("link"))
+      return act("Retry", formOf(asked, acts.retry, id));
+    return helps.length === 1 && act("It is settled by hand", formOf(asked, acts.resolve, id));
+  };
+}
+
+const receiverId = (id: string): Html =>
+  field(`link-${id}-receiverId`, "Its id at the receiver", { required: true });
 
 /** A group, and one page of its documents, the oldest first. */
 interface Shown extends ShownGroup {
@@ -142,8 +169,7 @@ function actions(asked: Asked, shown: Shown): Blocks {
       heading("It is there already"),
       line("You looked at the receiver and found it. Both sides are linked, and nothing is sent."),
       formOf(asked, acts.link, id, {
-        fields: html`${which("link", shown, false)}
-        ${field("link-receiver", "receiverId", "Its id at the receiver")}
+        fields: html`${which("link", shown, false)} ${receiverId("one")}
         ${helps.includes("link-amount") ? amountThere : ""}`,
       }),
     ],
@@ -152,7 +178,9 @@ function actions(asked: Asked, shown: Shown): Blocks {
 }
 
 /** Nobody links two amounts by the way: the one at the receiver is named. */
-const amountThere = field("link-amount", "amount", "Its amount at the receiver, which you accept");
+const amountThere = field("link-amount", "Its amount at the receiver, which you accept", {
+  required: true,
+});
 
 /** Closing it is the next step where nothing else helps; elsewhere it would only be taken for that. */
 const isToClose = ({ helps }: Shown): boolean => helps.includes("resolve") && helps.length === 1;
@@ -164,9 +192,9 @@ const closing = (asked: Asked, shown: Shown): Blocks => [
 
 /** Folded, for they are for some documents only. A person who may do none of them is told so, unfolded. */
 function otherThings(asked: Asked, shown: Shown): Blocks {
-  if (!atLeast(asked.role, "accountant"))
+  if (!atLeast(asked.role, "clerk"))
     return quiet(
-      "To close, correct or assign documents and to add notes: only for accountants and operators. ",
+      `To close, correct or assign documents and to add notes: only for ${listed("clerk")}. `,
       `You are logged in as ${asked.role}.`,
     );
   const correctable = shown.deliveries.filter((one) => one.correctable.length > 0);
@@ -188,7 +216,7 @@ function otherThings(asked: Asked, shown: Shown): Blocks {
       "Who sees to it",
       formOf(asked, acts.assign, shown.id, {
         fields: html`${which("assign", shown, true)}
-        ${field("assign-to", "to", "Who (leave empty for nobody)", false)}`,
+        ${field("assign-to", "Who (leave empty for nobody)")}`,
       }),
     ),
     folded(
@@ -205,14 +233,10 @@ const which = (
   all: boolean,
 ): Html => html`
   ${hidden({ skip })}
-  <label for="${id}-which">Which</label>
-  <select id="${id}-which" name="selector">
-    ${all && count > 1 ? html`<option value="${verbatim(group)}">All ${count} of this group</option>` : ""}
-    ${deliveries.map(
-      ({ delivery, summary }) =>
-        html`<option value="${verbatim(delivery)}">${summary.slice(0, 160)}</option>`,
-    )}
-  </select>
+  ${choice(`${id}-selector`, "Which", [
+    ...(all && count > 1 ? [[group, `All ${count} of this group`] as const] : []),
+    ...deliveries.map(({ delivery, summary }) => [delivery, summary] as const),
+  ])}
 `;
 
 function correctionFields(shown: Shown): Html {
@@ -222,8 +246,8 @@ function correctionFields(shown: Shown): Html {
       .flatMap(({ correctable }) => correctable.map(({ field, value }) => [field, value] as const)),
   );
   return html`${which("edit", shown, false)}
-    ${field("edit-field", "field", "Field", true, "edit-fields")}
-    ${field("edit-value", "value", "Right value", false)}
+    ${field("edit-field", "Field", { required: true, list: "edit-fields" })}
+    ${field("edit-value", "Right value")}
     <datalist id="edit-fields">
       ${[...values].map(
         ([field, value]) => html`<option value="${verbatim(field)}">${value.slice(0, 80)}</option>`,
@@ -243,7 +267,7 @@ export function addRowForm(
     id,
     action: to`/cross-references/${name}`,
     button: group === null ? "Add the row" : "Add the row and retry",
-    role: "accountant",
+    role: "clerk",
     hint: "Who said so?",
     fields: html`${group === null ? "" : hidden({ group })}
       <div class="fields">
