@@ -46,6 +46,8 @@ export interface Case {
   readonly contradictions: readonly Contradiction[];
   /** Records that may be the same and are not proven to be, in words. Only one-sided cases have any. */
   readonly suspects: readonly string[];
+  /** One-sided goods of the books: they say what others of the platform's say, so that a person may have copied those. */
+  readonly isCopy: boolean;
   /** One-sided: a record of the paired kind that this one's mark or number names (a sale that became a purchase). */
   readonly turned: string | null;
   /** One-sided: the other side's id that the store or a mark remembers and that is not there any more. */

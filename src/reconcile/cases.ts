@@ -4,6 +4,7 @@ import {
   type HoldingKind,
   holdingKinds,
   identityOf,
+  isGoodsHolding,
   partyRole,
   type Role,
 } from "../core/holdings.ts";
@@ -43,7 +44,7 @@ function caseOf(
   table: Table,
   tables: Tables,
   claims: Claims,
-  suspects: (node: Node) => string[],
+  suspects: Suspects,
   names: Names,
 ): Case {
   const of = (side: Side): Node[] => group.nodes.filter((node) => node.side === side);
@@ -70,11 +71,12 @@ function caseOf(
           ...nodes.flatMap((node) => foreignMark(node, table, tables)),
         ],
     suspects: isOneSided
-      ? [...new Set([...(claimed?.unproven ?? []), ...nodes.flatMap(suspects)])].slice(
+      ? [...new Set([...(claimed?.unproven ?? []), ...nodes.flatMap(suspects.of)])].slice(
           0,
           SUSPECTS_MAX,
         )
       : [],
+    isCopy: platform.length === 0 && books.some((node) => suspects.copied(node).length > 0),
     turned: isOneSided ? turnedOf(nodes, tables) : null,
     lost: isOneSided ? (claimed?.lost ?? lostMark(nodes, table, tables)) : null,
   };
@@ -215,20 +217,33 @@ function turnedOf(nodes: readonly Node[], tables: Tables): string | null {
 const DAY_MS = 86_400_000;
 const NEAR_DAYS = 5;
 
+interface Suspects {
+  /** In words. */
+  readonly of: (node: Node) => string[];
+  /** Goods of the same party, day and lines that both sides have. */
+  readonly copied: (node: Node) => Node[];
+}
+
 /**
  * Of a record without partner: those of its kind whose number is the same but for case, blanks and leading zeros; those
- * without partner of the other side with its party and amount within five days; parties of the same name.
+ * without partner of the other side with its party and amount within five days; parties of the same name; goods that say the
+ * same as others that came from the platform.
  */
-function suspectsOf(
-  tables: ReadonlyMap<HoldingKind, Table>,
-  names: Names,
-): (node: Node) => string[] {
+function suspectsOf(tables: ReadonlyMap<HoldingKind, Table>, names: Names): Suspects {
   const indexes = new Map<HoldingKind, ReturnType<typeof indexOf>>();
-  return (node) => {
-    const { kind } = node.holding;
+  const indexFor = ({ holding: { kind } }: Node): ReturnType<typeof indexOf> => {
     const index = indexes.get(kind) ?? indexOf(tables.get(kind) as Table, names);
     indexes.set(kind, index);
+    return index;
+  };
+  const copied = (node: Node): Node[] =>
+    (indexFor(node).byGoods.get(goodsKey(node) ?? "") ?? []).filter(
+      (other) => other.group !== node.group && isMatched(other),
+    );
+  const of = (node: Node): string[] => {
+    const index = indexFor(node);
     const alike = [
+      ...copied(node),
       ...(index.byNumber.get(folded(node.number ?? "")) ?? []),
       ...(index.byName.get(folded(node.holding.facts.words?.name ?? "")) ?? []),
       ...(index.byAmount.get(amountKey(node, names) ?? "") ?? []).filter(
@@ -238,6 +253,7 @@ function suspectsOf(
     const others = new Set(alike.filter(({ group }) => group !== node.group));
     return [...others].map((other) => inWords(other, names));
   };
+  return { of, copied };
 }
 
 function indexOf({ nodes }: Table, names: Names) {
@@ -246,7 +262,16 @@ function indexOf({ nodes }: Table, names: Names) {
     byNumber: grouped(live, ({ number }) => folded(number ?? "")),
     byName: grouped(live, ({ holding }) => folded(holding.facts.words?.name ?? "")),
     byAmount: grouped(live, (node) => (isMatched(node) ? null : amountKey(node, names))),
+    byGoods: grouped(live, goodsKey),
   };
+}
+
+/** Party, day and lines of goods that have moved or are to; null: nothing tells them from others. */
+function goodsKey({ side, holding: { kind, facts } }: Node): string | null {
+  const { party, state, days, lines = [] } = facts;
+  if (!isGoodsHolding(kind) || state !== "posted" || !party || !days?.date) return null;
+  const told = lines.map(({ product, quantity }) => `${product} ${quantity?.plain()}`).toSorted();
+  return told.length === 0 ? null : [side, party, days.date, ...told].join("\n");
 }
 
 /** `INV-0042` and `inv 42` … are one; a number's inner zeros stay. */

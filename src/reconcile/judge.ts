@@ -203,11 +203,12 @@ function skipOf(one: Case, told: Told | null, stored: StoredState): string | nul
 
 /**
  * Books hold documents that have nothing to do with the platform: drafts, those of parties it does not know, and goods
- * that people entered.
+ * that people entered, unless they say what others of the platform's say.
  */
-function booksOnly({ kind, books, parties, partyIsShared }: Case): string | null {
+function booksOnly({ kind, books, parties, partyIsShared, isCopy }: Case): string | null {
   const isRead = books.some(({ change }) => change !== null);
   if (isRead || kind === "party" || kind === "price") return null;
+  if (isCopy) return null;
   if (isGoodsHolding(kind))
     return `entered in the books: no flow brings a ${kind} of theirs to the platform`;
   if (!partyIsShared) return `the platform does not know party ${parties.books ?? "none"}`;

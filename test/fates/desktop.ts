@@ -5,7 +5,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { TABLES } from "../quickbooks-desktop/ledger.ts";
 import { type DesktopSite, openDesktopSite } from "../quickbooks-desktop/site.ts";
 import { NO_NUMBER, platformSide, PRODUCTS } from "./platform.ts";
-import { type Counterpart, NOT_CARRIED } from "./round.ts";
+import { type Counterpart, NO_COPY, NOT_CARRIED } from "./round.ts";
 import type { Actor, Held, Side } from "./table.ts";
 
 const TERMINAL = "T-76-TX-2799";
@@ -124,9 +124,27 @@ function sideOf(site: DesktopSite): Side {
   const received = (...tables: Table[]): Actor =>
     named({
       ...documents(tables, true),
+      ...(tables.includes("ReceivePayment")
+        ? { lacks: { copy: NO_COPY } }
+        : { copy: copied(tables) }),
       cutWrite: async (when) =>
         void books.cuts.push({ name: new RegExp(`<(?:${tables.join("|")})AddRq`), when }),
     });
+  /** With its memo, which our mark is in; a GUID is one record's alone. */
+  const copied = (tables: readonly Table[]) => async (held: Held) => {
+    const table = tables.find((one) => books.rows(one).some(({ id }) => id === held.id)) as Table;
+    const { fields, lines } = row(table, held);
+    const { ExternalGUID, ...rest } = fields;
+    void ExternalGUID;
+    const RefNumber = `${(rest["RefNumber"] ?? "").slice(0, 9)}-C`;
+    return heldOf(
+      books.enter(
+        table,
+        { ...rest, RefNumber },
+        lines.map((one) => ({ ...one })),
+      ),
+    );
+  };
   const ordered = (table: Table): Actor => ({
     ...received(table),
     void: undefined,

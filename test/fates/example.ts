@@ -9,7 +9,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { dayOf } from "../tryton/ledger.ts";
 import { openBooksSite } from "../support/books-site.ts";
 import { NO_NUMBER, PRODUCTS } from "./platform.ts";
-import { type Counterpart, NOT_CARRIED } from "./round.ts";
+import { type Counterpart, NO_COPY, NOT_CARRIED } from "./round.ts";
 import type { Actor, Held, Side } from "./table.ts";
 
 const d = (digits: string | number): Decimal => Decimal.of(String(digits));
@@ -133,6 +133,11 @@ function sideOf(ledger: Ledger): Side {
       return `${held.number}-BY-HAND`;
     },
     recode: async (held) => recodeParty(String(row(table, held)["party"])),
+    copy: async (held) => {
+      const { id, seq, mark, ...rest } = row(table, held);
+      void [id, seq, mark];
+      return { ...heldOf(ledger.enter(table, rest)), names: [String(rest["reference"])] };
+    },
     ...cuts(table),
   });
   const heldOf = (one: Row): Held => ({ id: String(one.seq), number: one.id, stands: true });
@@ -181,6 +186,7 @@ function sideOf(ledger: Ledger): Side {
       ledger.delete("payments", row("payments", held).id);
     },
     ...cuts("payments"),
+    lacks: { copy: NO_COPY },
   };
   const takeBack = (held: Held): void => {
     const { id } = row("payments", held);

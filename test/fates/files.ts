@@ -50,7 +50,7 @@ type Name = "customers" | "suppliers" | "invoices" | "prices" | "paid";
 const TERMINAL = "T-76-TX-2799";
 const LIST = "T-76-TX-2799 San Antonio (Hwy 181)";
 const UNSEEN = "what the ERP does with an imported file nobody sees here";
-const NOT_THERE = { renumber: UNSEEN, void: UNSEEN, remove: UNSEEN } as const;
+const NOT_THERE = { renumber: UNSEEN, void: UNSEEN, remove: UNSEEN, copy: UNSEEN } as const;
 
 export const files: Counterpart = {
   connector: "files",

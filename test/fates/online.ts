@@ -4,7 +4,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { openOnlineSite } from "../quickbooks-online/site.ts";
 import { dayOf } from "../tryton/ledger.ts";
 import { NO_NUMBER, PRODUCTS } from "./platform.ts";
-import { type Counterpart, NOT_CARRIED } from "./round.ts";
+import { type Counterpart, NO_COPY, NOT_CARRIED } from "./round.ts";
 import type { Actor, Held, Side } from "./table.ts";
 
 const d = (digits: string | number): Decimal => Decimal.of(String(digits));
@@ -118,7 +118,16 @@ function sideOf(books: Company): Side {
   const received = (...tables: string[]): Actor => ({
     ...documents(tables, true),
     cutWrite: cutWrite(new RegExp(`^(?:${tables.map((one) => one.toLowerCase()).join("|")}) `)),
+    ...(tables.includes("Payment") ? { lacks: { copy: NO_COPY } } : { copy: copied(tables) }),
   });
+  /** With its memo, which our mark is in. */
+  const copied = (tables: readonly string[]) => async (held: Held) => {
+    const table = tables.find((one) => books.rows(one).some(({ Id }) => Id === held.id)) ?? "";
+    const { Id, SyncToken, MetaData, LinkedTxn, ...rest } = row(table, held);
+    void [Id, SyncToken, MetaData, LinkedTxn];
+    const DocNumber = `${String(rest["DocNumber"]).slice(0, 19)}-C`;
+    return heldOf(books.enter(table, { ...rest, DocNumber, Balance: rest["TotalAmt"] }));
+  };
 
   const item = (): Record_ => books.rows("Item").find(({ Name }) => Name === "ULSD-CLR") as Record_;
   const invoice = (): Record_ => {

@@ -208,10 +208,22 @@ export function platformSide({ control, companyId }: Platform): Side {
     },
     void: (held) => patch("connections", held, { status: "DECLINED" }),
     remove: (held) => patch("connections", held, { fromCompanyId: ELSEWHERE, toCompanyId: PAYER }),
+    // Another company that is given its code.
+    copy: async (held) => {
+      const { fromCompanyId } = await rowOf("connections", held);
+      const end = fromCompanyId === companyId ? "toCompanyId" : "fromCompanyId";
+      const company = `00000000-0000-4000-8000-00000000000${path === "/customers" ? 2 : 3}`;
+      const copied = await again("connections", held, { [end]: company });
+      return { ...held, id: textOf(copied, "id"), names: [company] };
+    },
     ...cuts(path, "/connections"),
   });
 
-  const own: Actor = invoices(() => companyId, isOurs);
+  const own: Actor = {
+    ...invoices(() => companyId, isOurs),
+    copy: async (held) =>
+      invoiceOf(await again("invoices", held, { invoiceNumber: `${held.number}-COPY` })),
+  };
   const settled: Actor = {
     list: async () =>
       (await stored("invoices"))
@@ -222,6 +234,7 @@ export function platformSide({ control, companyId }: Platform): Side {
     lacks: {
       renumber: "a payment of the books has no record of its own on the platform",
       remove: "a payment of the books has no record of its own on the platform",
+      copy: "a payment of the books has no record of its own on the platform",
     },
   };
   const prices: Actor = {
@@ -236,7 +249,10 @@ export function platformSide({ control, companyId }: Platform): Side {
     void: (held) => patch("rack-prices", held, { expiresAt: daysFromNow(-0.01) }),
     remove: (held) => patch("rack-prices", held, { companyId: ELSEWHERE }),
     ...cuts("/pricing/bulk/rack", "/pricing/rack"),
-    lacks: { renumber: NO_NUMBER },
+    lacks: {
+      renumber: NO_NUMBER,
+      copy: "a price that is entered again takes the place of the other",
+    },
   };
 
   return {

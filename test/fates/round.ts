@@ -48,6 +48,10 @@ export interface Counterpart {
 const MADE_WITH = "no flow reads the platform's parties: one is made with its first document";
 const NO_PLACE = "the platform's interface has no place for it";
 
+/** Of a payment in books. */
+export const NO_COPY =
+  "nobody copies a payment: another one is entered for what is open, and is one of its own";
+
 /** What no connector carries. */
 export const NOT_CARRIED = {
   "customer to books": MADE_WITH,
@@ -127,6 +131,8 @@ interface Case {
   /** The same at its receiver. */
   readonly partner: Held;
   readonly before: readonly Held[];
+  /** What was there at the source. */
+  readonly sources: readonly Held[];
   /** New numbers, and documents that people entered. */
   number: string | null;
   made: Held | null;
@@ -196,6 +202,7 @@ const ACTS: Readonly<Record<Event, { from?: readonly Act[]; to?: readonly Act[] 
   "voided at its receiver": { to: ["void"] },
   "removed at its receiver": { to: ["remove"] },
   "copied at its source": { from: ["copy"] },
+  "copied at its receiver": { to: ["copy"] },
   "the same arrives twice": { from: ["touch"] },
   "write cut before it is carried out": { from: ["make"], to: ["cutWrite"] },
   "write cut after it was carried out": { from: ["make"], to: ["cutWrite"] },
@@ -226,7 +233,17 @@ async function begun(actors: { from: Actor; to: Actor }, kind: Kind, way: Way): 
   for (const subject of there.filter(({ stands }) => stands)) {
     const partner = before.find((one) => isPartner(subject, one) && one.stands);
     if (partner !== undefined)
-      return { ...actors, kind, way, subject, partner, before, number: null, made: null };
+      return {
+        ...actors,
+        kind,
+        way,
+        subject,
+        partner,
+        before,
+        sources: there,
+        number: null,
+        made: null,
+      };
   }
   throw new Error(
     `no ${kind} ${way} is on both sides: ${JSON.stringify({ there, before }).slice(0, 2_000)}`,
@@ -266,6 +283,9 @@ async function happens(event: Event, one: Case): Promise<void> {
       return to.remove?.(partner);
     case "copied at its source":
       one.made = (await from.copy?.(subject)) ?? null;
+      return;
+    case "copied at its receiver":
+      one.made = (await to.copy?.(partner)) ?? null;
       return;
     case "the same arrives twice":
       return from.touch?.(subject);
@@ -338,6 +358,18 @@ async function judged(
             "doubled",
             `${seen}${said === undefined ? "" : `; told after it: ${said.slice(0, 160)}`}`,
           ];
+    case "copied at its receiver": {
+      const sources = new Set(one.sources.map(({ id }) => id));
+      const back = (await from.list()).filter(
+        (row) =>
+          !sources.has(row.id) &&
+          !entered.has(row.id) &&
+          (row.partner === made?.id || row.number === made?.number),
+      );
+      return back.length > 0
+        ? ["doubled", `its copy went back: ${back.map(words).join(" and ")}`]
+        : toldOr("silent", "its copy stands at its receiver");
+    }
     case "the same arrives twice":
       return now?.stands === true ? ["brought over", "it is known again"] : toldOr("lost", "gone");
     case "code changed in the books": {

@@ -458,7 +458,27 @@ const goods = (["order", "ticket"] as const).flatMap((kind): readonly Plant[] =>
     name: `an ${kind} of the books alone is no difference`,
     plant: (ground) => {
       const pair = ground.take(kind);
+      const own = { number: `HAND-${pair.books}`, days: { date: "2026-09-01" } };
+      const facts = { ...ground.of("books", pair).facts, ...own };
+      ground.addCopy("books", pair, { mark: null, facts });
+      return [];
+    },
+  },
+  {
+    name: `an ${kind} that a clerk copied under another number`,
+    plant: (ground) => {
+      const pair = ground.take(kind, isMarked);
       const facts = { ...ground.of("books", pair).facts, number: `HAND-${pair.books}` };
+      const copy = ground.addCopy("books", pair, { mark: null, facts });
+      return [{ key: `books:${copy.id}`, kind, bucket: "only here", code: "extra" }];
+    },
+  },
+  {
+    name: `a draft of an ${kind} that a clerk copied is no difference`,
+    plant: (ground) => {
+      const pair = ground.take(kind);
+      const own = { number: `HAND-${pair.books}`, state: "draft" } as const;
+      const facts = { ...ground.of("books", pair).facts, ...own };
       ground.addCopy("books", pair, { mark: null, facts });
       return [];
     },
