@@ -72,9 +72,11 @@ const order = {
     ];
     return {
       party: `${companyId} ${locationId ?? ""}`,
+      company: null,
       amount: Decimal.sum(lines.map(quantityOf)),
       day: dayOf(record.createdAt),
-      reference: loadingNumber?.trim() ? loadingNumber : told.map((word) => word ?? ""),
+      names: loadingNumber?.trim() ? [loadingNumber] : told.map((word) => word ?? ""),
+      loads: [],
       lines: null,
       number: null,
     };
@@ -290,11 +292,14 @@ const ticket = {
         (figure) => figure?.plain() ?? "",
       ),
     ]);
+    const party = `${record.supplierCompanyId ?? ""} ${record.receiverCompanyId ?? ""}`;
     return {
-      party: `${record.supplierCompanyId ?? ""} ${record.receiverCompanyId ?? ""}`,
+      party,
+      company: party,
       amount: Decimal.sum(lines.map(({ net_gallons: net }) => net ?? Decimal.zero)),
       day: dayOf(deliveryDate ?? createdAt),
-      reference: bolNumber?.trim() ? bolNumber : null,
+      names: bolNumber?.trim() ? [bolNumber] : [],
+      loads: [],
       lines: figures,
       number: null,
     };

@@ -215,10 +215,12 @@ function likenessOf(
   ]);
   return {
     party,
+    company: party,
     amount: total,
     day: dayOf(createdAt),
-    reference: named.length > 0 ? [...named.map(String), ...loads] : null,
-    lines: [...told, ...loads],
+    names: named.map(String),
+    loads,
+    lines: told,
     number: invoiceNumber,
   };
 }
@@ -472,7 +474,8 @@ const paymentOf = (type: Type) => ({
     { dayOf }: Pick<References, "dayOf">,
   ): Likeness | null {
     if (status !== "SUCCEEDED" || !reference?.trim()) return null;
-    return { party: invoiceId, amount, day: dayOf(paidAt), reference, lines: null, number: null };
+    const alike = { party: invoiceId, company: null, amount, day: dayOf(paidAt) };
+    return { ...alike, names: [reference], loads: [], lines: null, number: null };
   },
   about: ({ reference, amount, paidAt }: Payment) => ({ name: reference, amount, day: paidAt }),
 });

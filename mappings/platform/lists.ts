@@ -1,6 +1,6 @@
 /** Lists of any ERP (`plain/…`), as documents of the platform. */
 import { COLUMNS, noonOf, pick, present, productOf } from "../values.ts";
-import { defineMapping, type References, skip } from "../../src/core/contract.ts";
+import { defineMapping, type Likeness, type References, skip } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import * as layouts from "../../src/formats/table/layouts.ts";
@@ -57,6 +57,30 @@ export const deliveryTickets = defineMapping({
     amount: null,
     gallons: Decimal.sum((productLines ?? []).map((line) => gallonsOf(line.net_gallons))),
   }),
+  /** Whoever enters a ticket twice keeps its parties, its day, its gallons and its bill of lading, or else what was measured. */
+  likeness({ status, supplier, receiver, delivered, bolNumber, lines }, { find }): Likeness | null {
+    if (status === "DRAFT" || status === "VOID" || delivered === null) return null;
+    const companies = [
+      supplier === null ? "" : find("supplier", supplier),
+      receiver === null ? "" : find("customer", receiver),
+    ];
+    const measured = lines.flatMap(({ product, ...line }) => [
+      product ?? "",
+      ...[line.grossGallons, line.netGallons, line.temperature, line.apiGravity].map(
+        (figure) => figure?.plain() ?? "",
+      ),
+    ]);
+    return {
+      party: `${supplier ?? ""} ${receiver ?? ""}`,
+      company: companies.includes(null) ? null : companies.join(" "),
+      amount: Decimal.sum(lines.map(({ netGallons }) => netGallons ?? Decimal.zero)),
+      day: delivered,
+      names: bolNumber?.trim() ? [bolNumber] : [],
+      loads: [],
+      lines: measured,
+      number: null,
+    };
+  },
   about: ({ receiver }) => ({ party: receiver }),
 });
 

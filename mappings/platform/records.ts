@@ -182,7 +182,7 @@ export const bookedInvoices = defineMapping({
     gallons: Decimal.sum(lineItems.map(gallonsOf)),
   }),
   /** What is not posted is like nothing. */
-  likeness(record): Likeness | null {
+  likeness(record, { find }): Likeness | null {
     const { number, reference, invoiceDate, state, platformId, partyCode, total } = record;
     const isPosted = state === "posted" || state === "paid";
     if (number === null || invoiceDate === null || !isPosted || platformId !== null) return null;
@@ -197,9 +197,10 @@ export const bookedInvoices = defineMapping({
     const loads = lines.flatMap(({ description }) => bolsIn(description ?? ""));
     // Books that have no reference of the customer's repeat their own number.
     const isOwn = reference === null || sameNumber(reference, number);
-    const words = reference?.trim() && !isOwn ? [reference, ...loads] : null;
-    const alike = { amount: total, day: invoiceDate, reference: words, lines: told, number };
-    return { party: partyCode, ...alike };
+    const names = reference?.trim() && !isOwn ? [reference] : [];
+    const company = record.partyCompanyId ?? find("customer", partyCode);
+    const alike = { amount: total, day: invoiceDate, names, loads, lines: told, number };
+    return { party: partyCode, company, ...alike };
   },
   about: aboutInvoice,
 });

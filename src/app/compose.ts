@@ -362,6 +362,7 @@ function flowOf(
       silenceMs,
       limits,
       duplicates: duplicates === "deliver" ? duplicates : undefined,
+      holdings: endpoints.get(to.endpoint)?.holdings,
     }),
     get paused() {
       return paused || store.flows.isHeld(flow);

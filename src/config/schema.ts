@@ -169,9 +169,9 @@ const flowSchema = (mappings: readonly string[]) =>
         .enum(["wait", "deliver"])
         .default("wait")
         .describe(
-          "An invoice, bill or payment that looks like another one of its source (the same party, and the same number, or " +
-            "the same amount, day and reference, under another id): wait holds it for a person before anything is sent, " +
-            "deliver sends it like all others.",
+          "An invoice, bill, payment, order or ticket that looks like another one of its source (the same party, and the same " +
+            "number, or the same amount, day and reference, under another id), or like one that the other side has: wait holds " +
+            "it for a person before anything is sent, deliver sends it like all others.",
         ),
       silence: z
         .union([z.literal("off"), duration("When a flow that brings nothing is told")])

@@ -371,12 +371,16 @@ export interface About {
 export interface Likeness {
   /** Its code or id. */
   readonly party: string;
+  /** What the platform calls the party: what both sides know it by. Null: nothing here says it. */
+  readonly company: string | null;
   /** In the currency; of goods, gallons. */
   readonly amount: Decimal;
   /** `YYYY-MM-DD` */
   readonly day: string;
-  /** What tells two documents of one party, amount and day apart. Null: nothing does but their lines. */
-  readonly reference: string | readonly string[] | null;
+  /** What tells two documents of one party, amount and day apart: orders, contracts, checks. Empty: nothing does but their lines. */
+  readonly names: readonly string[];
+  /** Bills of lading and tickets: two loads of one day and one order have their own. */
+  readonly loads: readonly string[];
   /**
    * What it says, line by line: of two documents of which one has no reference these tell whether they are alike, for not
    * every ERP copies the reference. Null: they do not.
@@ -407,7 +411,7 @@ export interface Mapping<In = unknown, Out = unknown> {
    * By what a second document of the same kind would be taken for the same one: such a one waits for a person. Null:
    * nothing is like it (it is void, or a draft). Left out: nobody looks.
    */
-  likeness?(record: In, references: Pick<References, "dayOf">): Likeness | null;
+  likeness?(record: In, references: Pick<References, "dayOf" | "find">): Likeness | null;
   /** For the quarantine: it is asked of records that cannot be mapped. Left out: the number says all. */
   about?(record: In): About;
   /** True for documents that are posted in books: an amount that changes after delivery is work for a person. */

@@ -104,6 +104,11 @@ export interface Scope {
   /** ISO 8601 UTC. */
   readonly changedSince: string | null;
   readonly open: boolean;
+  /**
+   * It is asked before a document is sent for the first time: what other lists must be read for (what is still to pay) is left
+   * out, and the request is paid as read-backs are.
+   */
+  readonly beforeSend?: true;
 }
 
 /** What a party is to us. */

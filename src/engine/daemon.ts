@@ -435,9 +435,9 @@ export function freezeNext(engine: Engine, flow: Flow, after: number): FrozenRou
       const judged = round.judge(delivery);
       // Before all that is ours is known, a fault may only mean that it is.
       if (!mayGo && (judged.verdict === "ready" || judged.verdict === "quarantined")) continue;
+      if (judged.likenesses !== null) store.likenesses.keep(delivery.record, judged.likenesses);
       if (judged.verdict === "ready") {
         ready.push(judged.ready);
-        store.likenesses.keep(delivery.record, judged.ready.likenesses);
         continue;
       }
       if (judged.verdict === "apart") apart++;

@@ -16,6 +16,7 @@ import type { Store } from "../store/store.ts";
 import { awaitAcknowledgements } from "./acknowledged.ts";
 import { arrived, leaveUnfinished, refusedBecause, taken, undecided } from "./delivered.ts";
 import { blocked, clearBreakers, inRecovery, lookFirst, takeReplay, trip } from "./breakers.ts";
+import { type FirstSend, isForgotten, mayBeThere, twinsAtReceiver } from "./copies.ts";
 import { delivering, endpointOf, type Engine, type Flow } from "./engine.ts";
 import { moves } from "./schedule.ts";
 
@@ -36,6 +37,66 @@ interface Delivered {
  * way any more. @throws what the first of its workers met
  */
 export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): Promise<Delivered> {
+  const compared = new Set<number>();
+  let steps = 0;
+  for (;;) {
+    const firsts: FirstSend[] = [];
+    const ran = await deliverOnce(engine, flow, signal, { compared, firsts });
+    steps += ran.steps;
+    // Only now all that is there under its own number is known as ours.
+    const isCompared = firsts.length > 0 && (await compareFirst(engine, flow, firsts, signal));
+    if (!isCompared) return { ...ran, steps };
+    for (const { request } of firsts) compared.add(request.request);
+  }
+}
+
+interface Comparing {
+  /** Requests that look like nothing that the receiver has. */
+  readonly compared: ReadonlySet<number>;
+  /** Those that are to be compared before their first byte leaves. */
+  readonly firsts: FirstSend[];
+}
+
+/** What looks like a document that the receiver has becomes a person's. False: the receiver could not be asked. */
+async function compareFirst(
+  engine: Engine,
+  flow: Flow,
+  firsts: readonly FirstSend[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  let twins: ReadonlyMap<number, Fault> = new Map();
+  const isAsked = await ready(engine, flow, async () => {
+    twins = await twinsAtReceiver(engine, flow, firsts, signal);
+  });
+  if (!isAsked || signal.aborted) return false;
+  const { store, clock } = engine;
+  for (const { request, carried } of firsts) {
+    const fault = twins.get(request.request);
+    if (fault === undefined) continue;
+    store.transaction(() => {
+      const at = clock.now();
+      const finding = { found: "different", detail: fault.message, fault } as const;
+      const looking = moved(
+        engine,
+        flow,
+        request,
+        { type: "preflight", at },
+        "before the first send",
+      );
+      const event: Event = { type: "finding", at, finding, shared: carried.length > 1 };
+      const after = moved(engine, flow, looking, event, `different: ${fault.message}`);
+      apply(engine, flow, after, carried, finding);
+    });
+  }
+  return true;
+}
+
+async function deliverOnce(
+  engine: Engine,
+  flow: Flow,
+  signal: AbortSignal,
+  comparing: Comparing,
+): Promise<Delivered> {
   const turns = engine.store.underWay.turns(flow.flow);
   const queue = [...Map.groupBy(turns, ({ orderingKey }) => orderingKey).values()];
   const atOnce = flow.sink.atOnce ?? AT_ONCE;
@@ -48,6 +109,7 @@ export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): 
     signal: AbortSignal.any([signal, failed.signal]),
     places: limited(atOnce),
     commits: abreast ? new SharedCommits(engine.store) : engine.store,
+    comparing,
   };
   let steps = 0;
   let wakeAt: Moment | null = null;
@@ -90,7 +152,8 @@ async function work(
     const now = engine.clock.now();
     const recovering = inRecovery(engine);
     const { policy } = flow.sink;
-    const action = nextAction(request.machine, recovering ? lookFirst(policy) : policy, now);
+    const looks = recovering || isForgotten(engine, flow, request);
+    const action = nextAction(request.machine, looks ? lookFirst(policy) : policy, now);
     if (action.do === "nothing" || crew.signal.aborted)
       return { steps, settled: false, wakeAt: null };
     if (action.do === "wait") return { steps, settled: false, wakeAt: action.until };
@@ -101,6 +164,11 @@ async function work(
     else if (!(await ready(engine, flow, () => flow.sink.expect?.(never)))) continue;
     else if (action.do === "send") {
       const carried = engine.store.requests.carried(request.request);
+      const first = { request, carried };
+      if (!crew.comparing.compared.has(request.request) && mayBeThere(engine, flow, first)) {
+        crew.comparing.firsts.push(first);
+        return { steps, settled: false, wakeAt: null };
+      }
       const before = () => flow.sink.prepare?.(outgoing(request, carried), never);
       if (!(await ready(engine, flow, before))) continue;
       request = await send(engine, flow, request, { ...crew, carried, scopes });
@@ -134,6 +202,7 @@ interface Crew {
   readonly signal: AbortSignal;
   readonly places: Places;
   readonly commits: Pick<Store, "together">;
+  readonly comparing: Comparing;
 }
 
 interface Sending extends Crew {

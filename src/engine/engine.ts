@@ -1,5 +1,6 @@
 /** What the engine works with. It knows the store and the contract of endpoints; nothing of HTTP, files or any ERP. */
 import type { Mapping, Sink, Source } from "../core/contract.ts";
+import type { Holdings } from "../core/holdings.ts";
 import type { Clock } from "../core/time.ts";
 import type { Entry } from "../store/journal.ts";
 import type { Side } from "../store/deliveries.ts";
@@ -77,13 +78,15 @@ export interface Flow {
   readonly mapping: Mapping;
   readonly source: Source;
   readonly sink: Sink;
+  /** What its receiver holds: asked before what may be there already is sent (copies.ts). Left out: it cannot tell. */
+  readonly holdings?: Pick<Holdings, "strength" | "list" | "expect">;
   readonly schedule: Schedule;
   /** A person is told when it brings nothing for so many ms; infinite: never. Left out: as its source says, else learned. */
   readonly silenceMs?: number;
   readonly paused: boolean;
   /** When a whole list of its source is not believed; left out: as usual. */
   readonly limits?: ListLimits;
-  /** `deliver`: a document that looks like another one goes like all others (lifecycle.ts). Left out: it waits for a person. */
+  /** `deliver`: a document that looks like another one goes like all others (copies.ts). Left out: it waits for a person. */
   readonly duplicates?: "deliver";
   /** It attaches PDFs to what the flow of this name delivers (delivered.ts); left out: it is a flow of its own. */
   readonly attachesTo?: string;

@@ -7,19 +7,16 @@ import {
   type Figures,
   type Frozen,
   type Item,
-  type Likeness,
   type References,
-  referencesBy,
   type Skip,
 } from "../core/contract.ts";
 import { type Fault, leavesIn } from "../core/record.ts";
 import { Decimal } from "../core/decimal.ts";
 import { FuelbridgeError, Refused, WaitsFor } from "../core/errors.ts";
 import { parseExact } from "../core/json.ts";
-import { contentOf, foldedNumber, sameNumber, sha256 } from "../core/keys.ts";
+import { contentOf, sameNumber } from "../core/keys.ts";
 import type { Kind } from "../core/kinds.ts";
 import {
-  type Likened,
   type Link,
   type Mapped,
   otherId,
@@ -28,18 +25,17 @@ import {
 } from "../store/deliveries.ts";
 import { foldedOf } from "../store/statements.ts";
 import { referenceTaken } from "./acknowledged.ts";
-import { hasForgotten } from "./breakers.ts";
+import { copied, type Likenesses, likenessesOf } from "./copies.ts";
 import { moved, recognised, waitsForFirst } from "./deliver.ts";
 import { goneBefore, isRevisit, undecidedBefore, waitsSince } from "./delivered.ts";
 import { audit, endpointOf, type Engine, type Flow } from "./engine.ts";
+import { referencesOf } from "./references.ts";
 import { howToGoOn } from "./schedule.ts";
 
 export interface Ready {
   readonly delivery: PendingDelivery;
   readonly item: Item;
   readonly mapped: Mapped;
-  /** By what copies of it are known. */
-  readonly likenesses: readonly string[];
   /** What goes out when it shares its request with no other; that it could be made is its local check. */
   readonly alone: Frozen;
 }
@@ -60,9 +56,13 @@ type Verdict =
   | { readonly verdict: "apart" };
 
 /** `number`: null where nobody can tell it. */
-export type Judged =
+export type Judged = (
   | ({ readonly number: string | null } & Verdict)
-  | { readonly verdict: "ready"; readonly ready: Ready };
+  | { readonly verdict: "ready"; readonly ready: Ready }
+) & {
+  /** By what copies of it are known; null: as before. */
+  readonly likenesses: readonly string[] | null;
+};
 
 interface Rule {
   readonly name: string;
@@ -124,7 +124,13 @@ const rules: readonly Rule[] = [
   },
   { name: "nothing new for the receiver", judge: judgeUnchanged },
   { name: "it changed after it was delivered", judge: judgeChanged },
-  { name: "it looks like another one", judge: judgeCopied },
+  {
+    name: "it looks like another one",
+    judge: (document) => {
+      const fault = copied(document);
+      return fault && quarantined(fault);
+    },
+  },
   { name: "its reference at the receiver is another one's", judge: judgeReference },
 ];
 
@@ -163,13 +169,17 @@ export class Round {
     try {
       for (const rule of rules) {
         const verdict = rule.judge(document, this);
-        if (verdict !== null) return { ...verdict, number: document.knownNumber };
+        if (verdict === null) continue;
+        const { knownNumber: number, knownLikenesses } = document;
+        const likenesses = verdict.verdict === "quarantined" ? knownLikenesses : null;
+        return { ...verdict, number, likenesses };
       }
-      return { verdict: "ready", ready: document.ready };
+      return { verdict: "ready", ready: document.ready, likenesses: document.likenesses.own };
     } catch (error) {
       const fault =
         error instanceof WaitsFor ? awaitedFault(this.#engine, this.#flow, error) : faultOf(error);
-      return { ...quarantined(fault), number: document.knownNumber };
+      const { knownNumber: number, knownLikenesses: likenesses } = document;
+      return { ...quarantined(fault), number, likenesses };
     }
   }
 }
@@ -243,6 +253,16 @@ class PendingDocument {
     return (this.#likenesses ??= likenessesOf(this.engine, this.flow, this.record));
   }
 
+  /** Of one that cannot go as it is: a person may enter it by hand. Null: it cannot be read. */
+  get knownLikenesses(): readonly string[] | null {
+    try {
+      return this.likenesses.own;
+    } catch (error) {
+      faultOf(error);
+      return null;
+    }
+  }
+
   get item(): Item {
     if (this.#item !== undefined) return this.#item;
     const { engine, flow, delivery, link, number } = this;
@@ -263,7 +283,6 @@ class PendingDocument {
 
   get ready(): Ready {
     const { delivery, item, alone, number } = this;
-    const likenesses = this.likenesses.own;
     const { figures, content } = this.made;
     const mapped = {
       number,
@@ -272,7 +291,7 @@ class PendingDocument {
       amount: figures.amount?.plain() ?? null,
       gallons: figures.gallons?.plain() ?? null,
     };
-    return { delivery, item, mapped, likenesses, alone };
+    return { delivery, item, mapped, alone };
   }
 }
 
@@ -472,101 +491,6 @@ function judgeChanged(document: PendingDocument): Verdict | null {
   });
 }
 
-/**
- * A document that looks like another one of its source: entered twice, or copied by a clerk. Whoever copies one keeps its
- * party, reference, amount and day, and gets another id; whoever enters a supplier's bill twice keeps its number; whoever
- * enters by hand in the books what came from the platform enters its number as the reference. Such a document waits for a
- * person before its first byte leaves; a retry says that it is another one.
- */
-function judgeCopied(document: PendingDocument): Verdict | null {
-  const { engine, flow, link, delivery, number } = document;
-  const { likenesses } = document;
-  if (link !== null || flow.duplicates === "deliver") return null;
-  const { store } = engine;
-  const known = (by: readonly string[]): Likened[] => {
-    const all = by
-      .flatMap((likeness) => store.likenesses.others(likeness, delivery.record))
-      .filter((one) => !store.incidents.isDismissed(delivery.delivery, one.recordId));
-    return [...new Map(all.map((one) => [one.recordId, one])).values()];
-  };
-  const copies = known(likenesses.alike);
-  const others = copies.length > 0 ? copies : known(likenesses.crossing);
-  if (others.length === 0) return null;
-  const [from, to] = [endpointOf(flow.from), endpointOf(flow.to)];
-  const more = others.length > LIKENED_SHOWN ? [`${others.length - LIKENED_SHOWN} more`] : [];
-  const named = [...others.slice(0, LIKENED_SHOWN).map(likenedName), ...more].join(" and ");
-  const why =
-    copies.length > 0
-      ? `${named}, taken from "${from}" before: the party is the same, and so is the number, or the amount (of goods the gallons), the day and the reference`
-      : `${named}, which "${to}" has already: the number of one is the reference of the other, and the amount is the same`;
-  return quarantined({
-    code: "duplicate",
-    message: `${likenedName({ number, recordId: delivery.recordId })} looks like ${why}`,
-    next: `Compare both in "${from}". Is it the same document twice? Then remove one there and resolve this. Is it another one? Then retry: it goes as it is. (duplicates: deliver in the flow switches this off.)`,
-    candidates: others.map((one) => one.recordId),
-  });
-}
-
-const LIKENED_SHOWN = 3;
-
-const likenedName = ({ number, recordId }: Pick<Likened, "number" | "recordId">): string =>
-  number === recordId ? number : `${number} (${recordId})`;
-
-/** By what copies of a record are known, and by what it is known as a copy of another one. */
-interface Likenesses {
-  readonly own: readonly string[];
-  readonly alike: readonly string[];
-  /** As one that came from the other side: the number there, the reference here. */
-  readonly crossing: readonly string[];
-}
-
-/** Its mapping tells nothing, or nothing is like it. */
-const LIKE_NOTHING: Likenesses = { own: [], alike: [], crossing: [] };
-
-function likenessesOf(engine: Engine, { mapping, side }: Flow, record: unknown): Likenesses {
-  const told = mapping.likeness?.(record, engine) ?? null;
-  if (told === null) return LIKE_NOTHING;
-  const { party, amount, day, reference, lines, number } = told;
-  const of = (...parts: readonly string[]): string =>
-    sha256(JSON.stringify([mapping.kind, side, party, ...parts])).slice(0, 22);
-  const copied = (by: string, words: readonly string[] | null): string[] =>
-    words === null ? [] : [of(by, amount.plain(), day, ...words.map(foldedNumber))];
-  const words = reference === null ? null : wordsOf(reference);
-  const named = [
-    ...copied("copied", words),
-    ...(number === null ? [] : [of("numbered", foldedNumber(number))]),
-  ];
-  const [unreferenced, referenced] = [copied("lines", lines), copied("referenced lines", lines)];
-  const { own, crossing } = crossingOf(told, { mapping, side });
-  return words === null
-    ? {
-        own: [...own, ...named, ...unreferenced],
-        alike: [...named, ...unreferenced, ...referenced],
-        crossing,
-      }
-    : { own: [...own, ...named, ...referenced], alike: [...named, ...unreferenced], crossing };
-}
-
-/** The platform's document by its number, one of the books by what it refers to. Both sides name the party otherwise. */
-function crossingOf(
-  { number, reference, amount }: Likeness,
-  { mapping, side }: Pick<Flow, "mapping" | "side">,
-): { own: string[]; crossing: string[] } {
-  const words = side === "platform" ? [number ?? ""] : wordsOf(reference ?? []);
-  const of = (from: Flow["side"]): string[] =>
-    words
-      .filter((word) => word.trim() !== "")
-      .map((word) =>
-        sha256(
-          JSON.stringify([mapping.kind, "crossing", from, amount.plain(), foldedNumber(word)]),
-        ).slice(0, 22),
-      );
-  return { own: of(side), crossing: of(side === "platform" ? "erp" : "platform") };
-}
-
-const wordsOf = (reference: string | readonly string[]): readonly string[] =>
-  typeof reference === "string" ? [reference] : reference;
-
 function judgeReference({ engine, flow, alone, delivery }: PendingDocument): Verdict | null {
   const taken = referenceTaken(engine, flow.sink, alone, delivery.record);
   if (taken === null) return null;
@@ -617,45 +541,6 @@ export function parsed(
 
 interface Issues {
   readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
-}
-
-/**
- * For documents that are mapped in one go: a row is looked up for the first of them, and is the same for all. `used`: told
- * of each row that was asked for and is there, once.
- */
-export function referencesOf(
-  engine: Engine,
-  { side, flow }: Flow,
-  used?: (table: string, key: string) => void,
-): References {
-  const { links, incidents } = engine.store;
-  const find: References["find"] = (kind, id): string | null => {
-    const link = links.find(kind, side, id);
-    return link === null ? null : otherId(link, side);
-  };
-  const amountOf: References["amountOf"] = (kind, id) => {
-    const amount = links.find(kind, side, id)?.amount ?? null;
-    return amount === null ? null : Decimal.of(amount);
-  };
-  const wasLost = (id: string): boolean => incidents.ever(flow, id, "gone") || hasForgotten(engine);
-  const numbered: References["numbered"] = (kind, number) => {
-    const link = links.numbered(kind, number, side);
-    return link === null ? null : ownId(link, side);
-  };
-  const references = { ...referencesBy(engine, find), amountOf, numbered, wasLost };
-  const rows = new Map<string, ReturnType<References["row"]>>();
-  return {
-    ...references,
-    row(table, key) {
-      const name = `${table}\n${key}`;
-      const known = rows.get(name);
-      if (known !== undefined) return known;
-      const row = references.row(table, key);
-      used?.(table, key);
-      rows.set(name, row);
-      return row;
-    },
-  };
 }
 
 /** The cause of a document that `flow` cannot deliver before the document it names is. */

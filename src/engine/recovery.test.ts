@@ -90,6 +90,22 @@ test("what could not be looked for before the release is looked for after it, wh
   expect(sink.executed).toHaveLength(2);
 });
 
+test("what was not even frozen before the release is looked for after it, whatever its policy", async () => {
+  const folder = tempFolder();
+  const backup = join(tempFolder(), "backup.sqlite");
+  // Requests of two documents: one is made when the last is settled.
+  const sink = receiver({ itemsMax: 2 });
+  await life(folder, sink, ["INV-1"]);
+  copyFileSync(file(folder), backup);
+  await life(folder, sink, ["INV-2", "INV-3"]);
+
+  copyFileSync(backup, file(folder));
+  await life(folder, sink, ["NEW-1", "NEW-2", "INV-2", "INV-3"]);
+  expect(await life(folder, sink, [], "eva")).toMatchObject({ open: 0, delivered: 5 });
+  const sent = sink.executed.map(({ body }) => body.match(/(?:INV|NEW)-\d/g));
+  expect(sent).toEqual([["INV-1"], ["INV-2", "INV-3"], ["NEW-1", "NEW-2"]]);
+});
+
 /** A site with both directions: an ERP that keeps what it took to itself, and the platform. */
 function twoWays(folder: string, erp: Receiver, platform: Receiver, told: readonly Change[]) {
   const bench = engineOn(folder, testClock(Date.now()));

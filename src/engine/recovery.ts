@@ -133,6 +133,7 @@ export function released(engine: Engine, breaker: string): void {
   // What was sent was sent before now, whatever the clock showed then.
   const sent = store.sentUntil();
   const until = sent === null ? at : Math.min(Date.parse(sent), at);
+  store.flows.doubt(at);
   for (const flow of engine.flows) lookStill(engine, flow);
   for (const flow of engine.flows) if (flow.sink.forgets === true) doubt(engine, flow, until, at);
   store.acknowledge(at);

@@ -91,7 +91,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   "inactive-after-delivery": CORRECTED,
   "credit-note": together(BY_HAND, "this is a credit note; the platform takes none"),
   doubled: BY_HAND,
-  duplicate: ANY,
+  duplicate: LOOKED_FOR,
   renumbered: CORRECTED,
   "left-the-list": together(
     { helps: ["correct", "resolve"] },

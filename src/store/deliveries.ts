@@ -92,6 +92,10 @@ export function deliveries(database: Database.Database) {
      where delivery.flow = ? and delivery.state = 'pending' and delivery.delivery > ?
      order by delivery.delivery limit ?`,
   );
+  const received = row<[delivery: number], { record: number; text: string }>(
+    `select record.record, ${wholeIn("record")} as text
+     from delivery join record using (record) where delivery = ?`,
+  );
   const freeze = moving(database, {
     from: ["pending"],
     to: "frozen",
@@ -136,6 +140,12 @@ export function deliveries(database: Database.Database) {
         correctedBefore: isCorrected === 1 ? fields.outdated(row.record) : [],
         fault: fault === null ? null : (JSON.parse(fault) as Fault),
       })),
+
+    /** Its record as it is now, with the corrections of people. */
+    text(delivery: number): string {
+      const { record, text } = received(delivery) ?? { record: 0, text: "null" };
+      return corrected(text, fields.standing(record));
+    },
 
     freeze(delivery: number, request: number, mapped: Mapped): void {
       const { number, folded, amount, gallons, content } = mapped;
@@ -333,30 +343,47 @@ export function links(database: Database.Database) {
 export interface Likened {
   readonly recordId: string;
   readonly number: string;
+  /** Whose record it is, and what it says. */
+  readonly flow: number;
+  readonly text: string;
 }
 
-/** By the first key of its table, and what is known of each record by its own. */
-const OTHERS = `select shown_id(record.id) as recordId, coalesce((select number from delivery
-     where delivery.record = likeness.record and number is not null order by delivery desc limit 1), '') as number
+/**
+ * By the first key of its table, and what is known of each record by its own. A person may have said of either of two that it is
+ * not the other.
+ */
+const othersIn = (states: readonly DeliveryState[]): string =>
+  `select shown_id(record.id) as recordId, coalesce((select number from delivery
+     where delivery.record = likeness.record and number is not null order by delivery desc limit 1), '') as number,
+     record.flow, ${wholeIn("record")} as text
    from likeness cross join record on record.record = likeness.record
-   where likeness.likeness = ? and likeness.record <> ? and exists (
+   where likeness.likeness = ?1 and likeness.record <> ?2 and exists (
      select 1 from delivery left join request using (request) where delivery.record = likeness.record
-       and (delivery.state in ('pending', 'frozen', 'delivered') or request.live = 1))`;
+       and (delivery.state in (${states.map((state) => `'${state}'`).join(", ")}) or request.live = 1))
+   and not exists (select 1 from dismissed where dismissed.record = ?2 and counterpart = shown_id(record.id))
+   and not exists (select 1 from dismissed join record own on own.record = ?2
+     where dismissed.record = record.record and counterpart = shown_id(own.id))`;
 
 /** By what copies of documents would be known (src/engine/lifecycle.ts), of each document that went or is on its way. */
 export function likenesses(database: Database.Database) {
   const { rows, run } = asking(database);
-  const others = rows<[likeness: string, record: number], Likened>(OTHERS);
+  const sent = rows<[likeness: string, record: number], Likened>(
+    othersIn(["pending", "frozen", "delivered"]),
+  );
+  // What one side cannot take is entered there by hand, as its person was told.
+  const known = rows<[likeness: string, record: number], Likened>(
+    othersIn(["pending", "frozen", "delivered", "quarantined", "resolved"]),
+  );
   const drop = run<[record: number]>("delete from likeness where record = ?");
   const add = run<[likeness: string, record: number]>(
     "insert or ignore into likeness (likeness, record) values (?, ?)",
   );
   return {
-    /** Other records that are like it and went, or are on their way. */
-    others: (likeness: string, record: number): Likened[] =>
-      others(likeness, record).map(({ recordId, number }) => ({
-        recordId,
-        number: number || recordId,
+    /** Other records that are like it and went, or are on their way; `isEach`: those that a person has, too. */
+    others: (likeness: string, record: number, isEach: boolean): Likened[] =>
+      (isEach ? known : sent)(likeness, record).map((one) => ({
+        ...one,
+        number: one.number || one.recordId,
       })),
     /** The record goes: by these its copies are known from now on. Inside a transaction. */
     keep(record: number, all: readonly string[]): void {

@@ -26,6 +26,8 @@ export interface FlowRow {
   readonly pages: number | null;
   /** Since when a person has paused it, ms UTC; null: nobody has. */
   readonly held_ms: number | null;
+  /** What came until then may be at the receiver though no link says so, ms UTC; null: all of it. */
+  readonly doubtful_ms: number | null;
 }
 
 /** One run of a flow at its source. */
@@ -63,7 +65,8 @@ export function flows(database: Database.Database) {
        last_error_next = :next,
        success_ms = iif(:error is null, :at, success_ms),
        failing_ms = iif(:error is null, null, coalesce(failing_ms, :at)),
-       pages = coalesce(:pages, pages)
+       pages = coalesce(:pages, pages),
+       doubtful_ms = iif(:error is null, coalesce(doubtful_ms, :at), doubtful_ms)
      where flow = :flow`,
   );
   const addRun = run<
@@ -116,6 +119,8 @@ export function flows(database: Database.Database) {
       standing ??= new Set(held());
       return standing.has(flow);
     },
+    /** Nobody knows what of it was delivered: a store that was restored is released. Inside a transaction. */
+    doubt: run<[atMs: number]>("update flow set doubtful_ms = ? where doubtful_ms is not null"),
     setDue: run<[flow: number, dueMs: number]>("update flow set next_due_ms = ?2 where flow = ?1"),
   };
 }

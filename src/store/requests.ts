@@ -51,7 +51,7 @@ const ROW = `request, flow, operation, kind, number, revision, ordering_key as o
  * position: names cost as much as the statement.
  */
 export function requests(database: Database.Database, leaving: (atMs: number) => void) {
-  const { insert, is, row, rows, run, sure } = asking(database);
+  const { insert, is, row, rows, run, sure, value } = asking(database);
   const add = insert<unknown[]>(
     `insert into request (flow, operation, kind, number, revision, ordering_key, key, target, body, body_sha256,
        state, live, machine, created_ms, updated_ms, sent_ms, sum, folded)
@@ -135,6 +135,11 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
       if (next.state === "sending") leaving(atMs);
       return { ...request, machine: next, key };
     },
+
+    /** When the first of its documents came, ms UTC. */
+    receivedMs: value<[request: number], number>(
+      "select min(received_ms) from delivery where request = ?",
+    ),
 
     /** In the order of its items. */
     carried: rows<[request: number], Carried>(

@@ -38,6 +38,9 @@ const flows = `
     pages integer,
     -- Since when a person has paused it; null: nobody has.
     held_ms integer,
+    -- What came until then may be at the receiver though no link says so: its first reading, and what a restored store had before
+    -- its release (src/engine/copies.ts). Null: its first reading has not ended.
+    doubtful_ms integer,
     -- 1: the versions that newer ones replace are kept, too (earlier_version).
     keeps_versions integer not null default 0 check (keeps_versions in (0, 1))
   ) strict;

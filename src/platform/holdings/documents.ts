@@ -228,7 +228,7 @@ const OWED: readonly string[] = ["OUTSTANDING", "OVERDUE", "DISPUTED"];
 export function invoicePart(
   { dayOf }: Reader,
   role: Role,
-  paid: PaidSoFar,
+  paid: PaidSoFar | null,
   shown: Shown,
 ): DatedPart {
   return {
@@ -249,7 +249,8 @@ export function invoicePart(
         const { id, total, status, invoiceNumber: number } = invoice;
         const party = role === "issuer" ? invoice.payerCompanyId : invoice.companyId;
         shown.set(id, { number, party });
-        const open = OWED.includes(status)
+        const isOwed = paid !== null && OWED.includes(status);
+        const open = isOwed
           ? total.minus(await (single ? paid.ofOne(role, id, signal) : paid.of(role, id, signal)))
           : Decimal.zero;
         const facts = shownInvoice(invoice, role === "issuer" ? "sale" : "purchase");
@@ -262,7 +263,7 @@ export function invoicePart(
             due: invoice.dueDate === null ? null : dayOf(namedDay(invoice.dueDate)),
             paid: invoice.paidAt === null ? null : dayOf(invoice.paidAt),
           },
-          money: { ...facts.money, open },
+          money: { ...facts.money, ...(paid === null ? {} : { open }) },
         };
       }),
     /**

@@ -19,6 +19,12 @@ import {
 export function platformHoldings(reader: Reader, ourselves: Ourselves): Holdings {
   const shown: Shown = new Map();
   const paid = new PaidSoFar(reader);
+  const beforeSend = { ...reader, purpose: "read-back" } as const;
+  const plain = {
+    invoice: dated(beforeSend, "invoice", invoicePart(reader, "issuer", null, shown)),
+    bill: dated(beforeSend, "bill", invoicePart(reader, "payer", null, shown)),
+    ticket: dated(beforeSend, "ticket", ticketPart(reader, ourselves)),
+  };
   const kinds: Record<HoldingKind, KindHoldings> = {
     invoice: dated(reader, "invoice", invoicePart(reader, "issuer", paid, shown)),
     bill: dated(reader, "bill", invoicePart(reader, "payer", paid, shown)),
@@ -31,7 +37,8 @@ export function platformHoldings(reader: Reader, ourselves: Ourselves): Holdings
   };
   return {
     strength: Object.fromEntries(holdingKinds.map((kind) => [kind, "asked" as const])),
-    list: (kind, scope, _from, signal) => kinds[kind].list(scope, signal),
+    list: (kind, scope, _from, signal) =>
+      ({ ...kinds, ...(scope.beforeSend ? plain : {}) })[kind].list(scope, signal),
     get: (kind, ids, signal) => kinds[kind].get(ids, signal),
     named: async (kind, numbers, signal) => (await kinds[kind].named?.(numbers, signal)) ?? [],
     expect: (kind, items) => Promise.all(items.map(async (item) => kinds[kind].expect(item))),
