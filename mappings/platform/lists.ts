@@ -39,7 +39,7 @@ export const deliveryTickets = defineMapping({
       // The receiver may have signed it on the platform meanwhile.
       ...(status === "ISSUED" && !isNew ? {} : { status }),
       // What the ERP has emptied is emptied on the platform.
-      orderId: ticket.orderId,
+      orderId: ticket.orderId === null ? null : orderOf(ticket.orderId, references),
       supplierCompanyId: partyOf(references, "supplier", ticket.supplier),
       receiverCompanyId: partyOf(references, "customer", ticket.receiver),
       bolNumber: ticket.bolNumber,
@@ -117,6 +117,10 @@ const partyOf = (
   kind: "customer" | "supplier",
   code: string | null,
 ): string | null => (code === null ? null : references.counterpart(kind, code));
+
+/** An order by the platform's id, or by what the ERP or a partner calls it. @throws WaitsFor */
+const orderOf = (named: string, references: References): string =>
+  id.safeParse(named).success ? named : references.counterpart("order", named);
 
 const draftAgain = new Refused({
   code: "draft-after-delivery",
@@ -223,5 +227,8 @@ export const orderNotes = defineMapping({
   input: layouts.orderNotes.record,
   output: NoteOnOrder,
   number: ({ id }) => id,
-  map: ({ orderId, note }) => ({ orderId, content: note }),
+  map: ({ orderId, note }, references) => ({
+    orderId: orderOf(orderId, references),
+    content: note,
+  }),
 });

@@ -67,7 +67,11 @@ export const invoices = fc
     return invoice({
       ...one,
       total: Decimal.sum(amounts),
-      taxes: taxes.map((amount) => ({ ...(tax as NonNullable<typeof tax>), amount })),
+      taxes: taxes.map((amount, at) => ({
+        ...(tax as NonNullable<typeof tax>),
+        amount,
+        product: one.lines[at]?.product ?? null,
+      })),
     });
   });
 
@@ -102,8 +106,12 @@ export const orders: fc.Arbitrary<OrderDocument> = fc
   })
   .map(({ lines, ...head }) => {
     const [line] = order().lines;
+    // Without a loading number the platform's id is its number.
+    const number = head.number.endsWith("0") ? head.id : head.number;
     return order({
       ...head,
+      number,
+      deliveryStart: head.requestedDate === null ? null : "6:00",
       lines: lines.map((one) => ({ ...(line as NonNullable<typeof line>), ...one })),
     });
   });

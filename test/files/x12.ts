@@ -76,6 +76,8 @@ export const golden810 = [
   "ITD*01*3****20261128",
   // GA: US gallons. VP: the vendor's part number.
   "IT1*1*7998*GA*2.3457**VP*ULSD2",
+  // The tax of this line; VD: who levies it is a code that two partners agreed on.
+  "TXI*FT*1951.51**VD*IRS",
   "MEA*PD*QQ1*8050*GA",
   "MEA*PD*QQ2*7998*GA",
   "PID*F****ULSD NO 2",
@@ -87,7 +89,6 @@ export const golden810 = [
   "IT1*2*1*EA*-478.9",
   "PID*F****Credit, freight",
   "TDS*2023352",
-  "TXI*FT*1951.51",
   "CTT*2",
 ];
 
@@ -207,6 +208,45 @@ export const order = (more: Partial<OrderDocument> = {}): OrderDocument => ({
   ],
   ...more,
 });
+
+/** As public samples have it: BAK03 our number, BAK08 theirs; ACK after each PO1, 068 the day that is planned. */
+export const golden855 = [
+  "855",
+  "BAK*00*AC*LN-88121*20261113****SO-7714",
+  "N1*SE*GULF COAST REFINING*92*V-0007",
+  "PO1*1*8000*GA*2.3457**VP*ULSD2",
+  "ACK*IA*8000*GA*068*20261117",
+  "PO1*2*2000*GA*2.1188**VP*E10REG",
+  "ACK*IB*2000*GA*068*20261119",
+  "CTT*2",
+];
+
+/** As public samples have it: shipment, order, items; REF BM, DTM 011 shipped, 035 delivered; CTT counts the HL. */
+export const golden856 = [
+  "856",
+  "BSN*00*SHP-4471*20261117*1530*0001",
+  "HL*1**S",
+  "TD5*B*2*BAYO*M*BAYOU TRUCKING",
+  "REF*BM*4471182",
+  "DTM*011*20261117*1405",
+  "DTM*035*20261118",
+  "N1*SF*TULSA TERMINAL*92*T-73-OK-2700",
+  "N1*ST*DEPOT 9*92*ACME-BP2",
+  "N1*SU*GULF COAST REFINING*92*V-0007",
+  "HL*2*1*O",
+  "PRF*LN-88121***20261112",
+  "HL*3*2*I",
+  "LIN*1*VP*ULSD2",
+  "SN1*1*7998*GA",
+  "MEA*PD*QQ1*8050*GA",
+  "MEA*PD*QQ2*7998*GA",
+  "MEA*PD*TE*71.3",
+  "MEA*PD*GV*36.2",
+  "HL*4*2*I",
+  "LIN*2*VP*E10REG",
+  "SN1*2*1000*GA",
+  "CTT*4",
+];
 
 export const golden832 = [
   "832",

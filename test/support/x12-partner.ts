@@ -9,6 +9,7 @@ import {
 } from "../../mappings/platform/records.ts";
 import { orders as canonicalOrders } from "../../mappings/goods.ts";
 import { customerInvoices } from "../../mappings/invoices.ts";
+import { deliveryTickets, orderNotes } from "../../mappings/platform/lists.ts";
 import type { Endpoint, Sink, Source } from "../../src/core/contract.ts";
 import { withAcknowledgements } from "../../src/engine/acknowledged.ts";
 import type { Engine, Flow } from "../../src/engine/engine.ts";
@@ -44,13 +45,24 @@ const SETTINGS = {
       x12,
     },
     paid: { format: "x12", layout: "books.paidInvoices", folder: "in", pick: "820*.edi", x12 },
+    answered: { format: "x12", layout: "plain/order-notes", folder: "in", pick: "855*.edi", x12 },
+    shipped: {
+      format: "x12",
+      layout: "plain/delivery-tickets",
+      folder: "in",
+      pick: "856*.edi",
+      x12,
+    },
   },
 };
 
 export interface Partner {
   readonly engine: Engine;
   readonly flows: Readonly<
-    Record<"invoices" | "orders" | "issued" | "prices" | "replies" | "paid", Flow>
+    Record<
+      "invoices" | "orders" | "issued" | "prices" | "replies" | "paid" | "answered" | "shipped",
+      Flow
+    >
   >;
   /** The process ended, and another one opens the same store and the same folders. */
   readonly again: () => Promise<Partner>;
@@ -140,9 +152,19 @@ async function opened(platform: Platform, place: Place): Promise<Partner> {
     source: erp.sources["paid"] as Source,
     sink: endpoint.sinks["paidInvoices"] as Sink,
   });
+  const answered = flow("answered", {
+    mapping: orderNotes,
+    source: erp.sources["answered"] as Source,
+    sink: endpoint.sinks["orderNotes"] as Sink,
+  });
+  const shipped = flow("shipped", {
+    mapping: deliveryTickets,
+    source: erp.sources["shipped"] as Source,
+    sink: endpoint.sinks["tickets"] as Sink,
+  });
   return {
     engine,
-    flows: { invoices, orders, issued, prices, replies, paid },
+    flows: { invoices, orders, issued, prices, replies, paid, answered, shipped },
     again: () => {
       bench.store.close();
       return opened(platform, place);

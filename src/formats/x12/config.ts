@@ -34,6 +34,11 @@ const Id = z.strictObject({
     .describe("GS02 or GS03; left out: the same as `id`."),
 });
 
+const Measured = z
+  .string()
+  .regex(/^[A-Z0-9]{1,3}$/)
+  .optional();
+
 const parsed = <T>(schema: z.ZodType<T>, text: object = {}) => schema.parse(text);
 
 export const X12Options = z.strictObject({
@@ -83,16 +88,22 @@ export const X12Options = z.strictObject({
     .record(z.string().min(1), Code)
     .default({})
     .describe("What the partner calls our tax codes (TXI01)."),
-  gross: z
-    .string()
-    .regex(/^[A-Z0-9]{1,3}$/)
-    .optional()
-    .describe("MEA02 of gross gallons; left out: they are not written."),
-  net: z
-    .string()
-    .regex(/^[A-Z0-9]{1,3}$/)
-    .optional()
-    .describe("MEA02 of net gallons; left out: they are not written."),
+  taxesOn: z
+    .enum(["lines", "invoice"])
+    .default("lines")
+    .describe(
+      "Where an 810 has its taxes (TXI): with the line that each is levied on, or after the total.",
+    ),
+  authorities: z
+    .record(z.string().min(1), z.string().regex(/^[A-Z0-9]{1,10}$/))
+    .default({})
+    .describe(
+      "What the partner calls who levies a tax (TXI05). One that is not here and does not fit is told in words (PID).",
+    ),
+  gross: Measured.describe("MEA02 of gross gallons; left out: they are not written, nor read."),
+  temperature: Measured.describe("MEA02 of the temperature in an 856; left out: it is not read."),
+  gravity: Measured.describe("MEA02 of the API gravity in an 856; left out: it is not read."),
+  net: Measured.describe("MEA02 of net gallons; left out: they are not written, nor read."),
 });
 export type X12Options = z.infer<typeof X12Options>;
 
@@ -100,7 +111,13 @@ export type X12Options = z.infer<typeof X12Options>;
 export const usageOf = ({ usage }: Pick<X12Options, "usage">): string =>
   usage === "production" ? "P" : "T";
 
-/** What sets become: 810 invoices, 832 prices, 820 invoices that were paid. */
-export const x12Layouts = ["books.invoices", "books.prices", "books.paidInvoices"] as const;
+/** What sets become: 810 invoices, 832 prices, 820 invoices that were paid, 855 notes on orders, 856 delivery tickets. */
+export const x12Layouts = [
+  "books.invoices",
+  "books.prices",
+  "books.paidInvoices",
+  "plain/order-notes",
+  "plain/delivery-tickets",
+] as const;
 /** What is written: invoices as 810, orders as 850. */
 export const x12Documents = ["customer-invoices", "orders"] as const;

@@ -4,7 +4,14 @@ import { runFlow } from "../../engine/daemon.ts";
 import { retry, select } from "../../office/decisions.ts";
 import { never, usePlatform } from "../../../test/platform/support.ts";
 import { partnerOn } from "../../../test/support/x12-partner.ts";
-import { envelope, golden810, golden820, golden832 } from "../../../test/files/x12.ts";
+import {
+  envelope,
+  golden810,
+  golden820,
+  golden832,
+  golden855,
+  golden856,
+} from "../../../test/files/x12.ts";
 
 const platform = usePlatform();
 const { control } = platform;
@@ -69,7 +76,9 @@ test("an invoice goes out as 810; a 997 that rejects it lands with a person, and
   await runFlow(engine, flows.invoices, never);
   expect(got("customer-invoices")).toEqual([expect.stringContaining("*000000001*0*T*>~GS*IN*")]);
   expect(got("customer-invoices")[0]).toContain("BIG*20261118*INV2026000118ACME~");
-  expect(got("customer-invoices")[0]).toContain("TDS*2071242~TXI*FT*1951.51~CTT*1~");
+  expect(got("customer-invoices")[0]).toContain(
+    "TXI*FT*1951.51~PID*F****ULSD NO 2~TDS*2071242~CTT*1~",
+  );
 
   puts("997-1.edi", saying(501, 1, ...rejected));
   await runFlow(engine, flows.invoices, never);
@@ -218,6 +227,32 @@ test("an order goes out as 850, once; a version that says something else is for 
   await runFlow(engine, flows.orders, never);
   expect(got("orders")).toHaveLength(1);
   expect(causes()).toEqual(["orders: changed-after-delivery"]);
+});
+
+test("what the supplier answers to our 850 is a note on that order, and what they ship a ticket of it", async () => {
+  const [order] = await control.records("orders", [{ ...ORDER, loadingNumber: null }]);
+  const { engine, flows, got, puts, causes } = await opened();
+  await runFlow(engine, flows.orders, never);
+  // Its number is the platform's id, which has no room in BEG03.
+  const [, number = ""] = /BEG\*00\*SA\*(FL\w{20})\*/.exec(got("orders")[0] ?? "") ?? [];
+  expect(got("orders")[0]).toContain(`~REF*IL**${String(order?.["id"])}~`);
+  const link = { kind: "supplier", born: "platform", content: null, amount: null } as const;
+  const ids = { platformId: INVOICE.payerCompanyId, erpId: "V-0007", number: "V-0007" };
+  engine.store.transaction(() => engine.store.links.save({ ...link, ...ids }, 0));
+  const named = (set: readonly string[]) => set.map((one) => one.replace("LN-88121", number));
+  puts("855-1.edi", envelope({ functionalId: "PR", sets: [named(golden855)], control: "201" }));
+  puts("856-1.edi", envelope({ functionalId: "SH", sets: [named(golden856)], control: "202" }));
+  await runFlow(engine, flows.answered, never);
+  await runFlow(engine, flows.shipped, never);
+  expect(causes()).toEqual([]);
+  const [ticket] = await control.stored("delivery-tickets", "supplier");
+  expect(ticket).toMatchObject({
+    ticketNumber: "SHP-4471",
+    orderId: order?.["id"],
+    supplierCompanyId: INVOICE.payerCompanyId,
+    bolNumber: "4471182",
+  });
+  expect(engine.store.deliveries.counts(flows.answered.flow)).toEqual(new Map([["delivered", 1]]));
 });
 
 test("an 810 of our ERP becomes an invoice of the platform, once, however often it comes", async () => {

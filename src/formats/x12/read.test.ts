@@ -8,6 +8,8 @@ import {
   golden810,
   golden820,
   golden832,
+  golden855,
+  golden856,
   options,
   read,
   records,
@@ -145,6 +147,68 @@ describe("golden files", () => {
     expect(changed("BPR*I*20712.42*C", "BPR*I*20712.42*D")?.fault?.code).toBe("not-a-credit");
     expect(changed("~DTM*003", "~ADX*-5*01~DTM*003")?.fault?.code).toBe("adjusted");
     expect(changed("**20712.42*20712.42", "**20712.42")?.fault?.message).toBe("RMR05 is missing");
+  });
+
+  test("an 855 becomes a note on our order, with what the supplier made of each line", () => {
+    const text = envelope({ functionalId: "PR", sets: [golden855] });
+    const { changes, replies } = read("plain/order-notes", text);
+    expect(records(changes)).toEqual([
+      {
+        id: expect.stringMatching(/^855 LN-88121 [0-9a-f]{8}$/) as string,
+        orderId: "LN-88121",
+        note: "GULF COAST REFINING: Order LN-88121 acknowledged with changes (AC); their number SO-7714; line 1: accepted (IA) 8000 GA 2026-11-17; line 2: back-ordered (IB) 2000 GA 2026-11-19",
+      },
+    ]);
+    expect(acknowledged(replies)[0]).toContain("AK5*A");
+  });
+
+  test("an 856 becomes a delivery ticket with its order, bill of lading, places, times and figures", () => {
+    const text = envelope({ functionalId: "SH", sets: [golden856] });
+    const codes = { temperature: "TE", gravity: "GV" };
+    const { changes, replies } = read("plain/delivery-tickets", text, codes);
+    const figures = { spec: null, grossGallons: null, temperature: null, apiGravity: null };
+    expect(records(changes)).toEqual([
+      {
+        number: "SHP-4471",
+        status: "ISSUED",
+        orderId: "LN-88121",
+        supplier: "V-0007",
+        receiver: null,
+        bolNumber: "4471182",
+        delivered: "2026-11-18",
+        driver: null,
+        carrier: "BAYOU TRUCKING",
+        terminal: "TULSA TERMINAL",
+        destination: "DEPOT 9",
+        notes: "lifted 2026-11-17 14:05",
+        lines: [
+          {
+            product: "ULSD2",
+            spec: null,
+            grossGallons: d("8050"),
+            netGallons: d("7998"),
+            temperature: d("71.3"),
+            apiGravity: d("36.2"),
+          },
+          { product: "E10REG", netGallons: d("1000"), ...figures },
+        ],
+      },
+    ]);
+    expect(acknowledged(replies)[0]).toContain("AK5*A");
+    const fault = (from: string, to: string) =>
+      read("plain/delivery-tickets", text.replace(from, to)).changes[0]?.fault?.code;
+    expect(fault("SN1*1*7998*GA", "SN1*1*190*BR")).toBe("other-unit");
+    expect(fault("BSN*00", "BSN*04")).toBe("other-purpose");
+    expect(fault("CTT*4", "CTT*3")).toBe("lines-counted");
+    const two = golden856.flatMap((one) =>
+      one === "CTT*4" ? ["HL*5*1*O", "PRF*LN-2", "CTT*5"] : [one],
+    );
+    const several = envelope({ functionalId: "SH", sets: [two] });
+    expect(read("plain/delivery-tickets", several).changes[0]?.fault?.code).toBe("several-orders");
+    const voided = records(
+      read("plain/delivery-tickets", text.replace("BSN*00", "BSN*01")).changes,
+    );
+    expect(voided[0]?.["status"]).toBe("VOID");
   });
 
   test("a 997 says of each set what the partner made of it, with the codes in words, and is not answered", () => {

@@ -1,9 +1,12 @@
 /**
- * Files of interchanges as records of books: 810 as invoices, 832 as prices, 820 as invoices that were paid. An interchange
+ * Files of interchanges as records: 810 as invoices, 832 as prices, 820 as invoices that were paid, 855 as notes on our
+ * orders, 856 as delivery tickets. An interchange
  * whose envelope is wrong, that is not for us, or whose control number came before is refused whole; a set with a fault is
  * quarantined, and the others go on. What is said of each group is a 997, which goes back where the site wants that; a 997
  * itself is never answered.
  */
+import { hash } from "node:crypto";
+import type { z } from "zod";
 import type { Change, Reply, Surroundings } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
@@ -19,6 +22,7 @@ import {
   type RecordsRead,
   refusedIn,
 } from "../format.ts";
+import type { deliveryTickets, PlainTicketLine } from "../table/layouts.ts";
 import { acknowledgementsIn, type GroupVerdict, replyTo } from "./acknowledgement.ts";
 import { usageOf, type x12Layouts, type X12Options } from "./config.ts";
 import {
@@ -77,6 +81,18 @@ const KINDS: Readonly<Record<X12Layout, Kind>> = {
     functionalId: "RA",
     needed: ["BPR", "RMR"],
     read: readRemittance,
+  },
+  "plain/order-notes": {
+    set: "855",
+    functionalId: "PR",
+    needed: ["BAK"],
+    read: readOrderAcknowledgement,
+  },
+  "plain/delivery-tickets": {
+    set: "856",
+    functionalId: "SH",
+    needed: ["BSN", "HL"],
+    read: readShipNotice,
   },
 };
 
@@ -274,12 +290,12 @@ interface Reading {
 type SetReader = (reading: Reading, set: TransactionSet) => Change[];
 
 /**
- * CTT01 is the number of lines (IT1 of an 810, LIN of an 832), where the set has a CTT.
+ * CTT01 is the number of lines (IT1 of an 810, LIN of an 832, PO1 of an 855, HL of an 856), where the set has a CTT.
  * @throws Refused where it says another number: lines are missing, or there are too many
  */
-function expectCount(segments: readonly Segment[], lines: number): void {
+function expectCount(segments: readonly Segment[], lines: number, or = lines): void {
   const told = at(first(segments, "CTT"), 1);
-  if (told !== null && money(told)?.plain() !== String(lines))
+  if (told !== null && ![lines, or].map(String).includes(money(told)?.plain() ?? ""))
     throw refused("lines-counted", `CTT01 says ${told} lines, and there are ${lines}`, "CTT01");
 }
 
@@ -309,6 +325,12 @@ const TAKEN = {
     known: "001 021 025",
     code: "not-offered",
     message: "the product is not offered any more, or what is meant is not known",
+  },
+  // Data element 353: original, cancellation, replacement, duplicate.
+  BSN01: {
+    known: "00 01 05 07",
+    code: "other-purpose",
+    message: "it tells no delivery",
   },
   // Data element 639: per piece, and per unit of measure.
   CTP09: { known: "PE UM", code: "other-price", message: "the price is not that of one unit" },
@@ -709,5 +731,152 @@ function settledBy(
     paidByOthers: isPaid ? null : paid,
     lines: [],
     taxes: [],
+  };
+}
+
+/* Transaction set 855 as a note on the order that it is of: what the supplier made of it, for people. */
+
+/** Data element 587. */
+const ACKNOWLEDGED: Readonly<Record<string, string>> = {
+  AC: "acknowledged with changes",
+  AD: "acknowledged without changes",
+  AE: "acknowledged with exceptions",
+  AK: "acknowledged",
+  AP: "accepted",
+  AT: "accepted",
+  RD: "rejected",
+  RF: "rejected",
+  RJ: "rejected",
+};
+
+/** Data element 668. */
+const LINE_ACKNOWLEDGED: Readonly<Record<string, string>> = {
+  AC: "accepted and shipped",
+  AR: "accepted and released for shipment",
+  DR: "accepted on another day",
+  IA: "accepted",
+  IB: "back-ordered",
+  IC: "accepted with changes",
+  ID: "deleted",
+  IF: "on hold",
+  IP: "accepted at another price",
+  IQ: "accepted with another quantity",
+  IR: "rejected",
+  IS: "accepted with a substitute",
+  R2: "rejected",
+};
+
+const worded = (words: Readonly<Record<string, string>>, code: string | null): string =>
+  `${words[code ?? ""] ?? "answered"} (${code ?? "no code"})`;
+
+function readOrderAcknowledgement(reading: Reading, set: TransactionSet): Change[] {
+  const segments = set.segments.slice(1, -1);
+  const bak = first(segments, "BAK");
+  const number = at(bak, 3);
+  const id = `855 ${number} ${hash("sha256", JSON.stringify(segments), "hex").slice(0, 8)}`;
+  return [
+    changeIn(recordPlace(reading, set, id), () => {
+      const orderId = needed(number, "BAK03");
+      const { before, loops: lines } = loops(segments, "PO1", ["CTT", "SE"]);
+      expectCount(segments, lines.length);
+      const [from] = [first(before, "N1", "SE", "SU", "VN")].map((n1) => at(n1, 2) ?? codeOf(n1));
+      const said = lines.flatMap((line, place) =>
+        all(line, "ACK").map((ack) => {
+          const told = [at(ack, 2), at(ack, 3), day(at(ack, 5))].filter((one) => one !== null);
+          return `line ${at(line[0], 1) ?? place + 1}: ${[worded(LINE_ACKNOWLEDGED, at(ack, 1)), ...told].join(" ")}`;
+        }),
+      );
+      const theirs = at(bak, 8) === null ? [] : [`their number ${at(bak, 8)}`];
+      const who = from === null ? "The supplier" : from;
+      const words = [`Order ${orderId} ${worded(ACKNOWLEDGED, at(bak, 2))}`, ...theirs, ...said];
+      return [id, { id, orderId, note: `${who}: ${words.join("; ")}` }];
+    }),
+  ];
+}
+
+/* Transaction set 856 as a delivery ticket of the shipment: one order, its items, what was lifted and when. */
+
+function readShipNotice(reading: Reading, set: TransactionSet): Change[] {
+  const segments = set.segments.slice(1, -1);
+  const bsn = first(segments, "BSN");
+  const number = at(bsn, 2);
+  return [
+    changeIn(recordPlace(reading, set, number), () => {
+      const named = needed(number, "BSN02");
+      return [named, ticketIn(reading, segments, named)];
+    }),
+  ];
+}
+
+/** @throws Refused */
+function ticketIn(
+  reading: Reading,
+  segments: readonly Segment[],
+  number: string,
+): z.infer<typeof deliveryTickets.record> {
+  const { ourCode } = reading.options;
+  const { loops: levels } = loops(segments, "HL", ["CTT"]);
+  const of = (code: string) => levels.filter(([hl]) => at(hl, 3) === code);
+  const items = of("I");
+  expectCount(segments, levels.length, items.length);
+  const bsn = first(segments, "BSN");
+  expectTaken(bsn, "BSN01");
+  const orders = new Set(of("O").flatMap((level) => at(first(level, "PRF"), 1) ?? []));
+  const [orderId = null, another] = orders;
+  if (another !== undefined)
+    throw refused("several-orders", `the shipment is of ${orders.size} orders`, "PRF01");
+  const party = (...roles: string[]): Segment | undefined => first(segments, "N1", ...roles);
+  const other = (code: string | null): string | null => (code === ourCode ? null : code);
+  const nameOf = (n1: Segment | undefined): string | null => at(n1, 2) ?? codeOf(n1);
+  const lifted = first(segments, "DTM", "011");
+  const [hours, minutes] = [at(lifted, 3)?.slice(0, 2), at(lifted, 3)?.slice(2, 4)];
+  const liftedAt = [day(at(lifted, 2)), minutes ? `${hours}:${minutes}` : null].filter(Boolean);
+  const bols = all(segments, "REF").filter((ref) => at(ref, 1) === "BM");
+  return {
+    number,
+    status: at(bsn, 1) === "01" ? "VOID" : "ISSUED",
+    orderId,
+    supplier: other(codeOf(party("SU", "SE", "VN"))),
+    receiver: other(codeOf(party("BY", "BT"))),
+    bolNumber: [...new Set(bols.flatMap((ref) => at(ref, 2) ?? []))].join(", ") || null,
+    delivered: day(at(first(segments, "DTM", "035", "017", "011"), 2)),
+    driver: null,
+    carrier: nameOf(party("CA")) ?? at(first(segments, "TD5"), 5) ?? at(first(segments, "TD5"), 3),
+    terminal: nameOf(party("SF")),
+    destination: nameOf(party("ST")),
+    notes: liftedAt.length === 0 ? null : `lifted ${liftedAt.join(" ")}`,
+    lines: items.map((item) => itemIn(reading, item)),
+  };
+}
+
+/** @throws Refused where it is not in gallons: nothing is converted */
+function itemIn({ options }: Reading, item: readonly Segment[]): PlainTicketLine {
+  const sn1 = first(item, "SN1");
+  const unit = unitIn(options, at(sn1, 3));
+  if (unit !== "gal")
+    throw refused(
+      "other-unit",
+      `SN103 is ${at(sn1, 3) ?? "empty"}, not a unit of gallons`,
+      "SN103",
+    );
+  const measured = (code: string | undefined): Decimal | null =>
+    code === undefined
+      ? null
+      : money(
+          at(
+            all(item, "MEA").find((mea) => at(mea, 2) === code),
+            3,
+          ),
+        );
+  return {
+    product: needed(
+      productIn(first(item, "LIN"), 2, options.product),
+      `LIN03 (${options.product})`,
+    ),
+    spec: null,
+    grossGallons: measured(options.gross),
+    netGallons: measured(options.net) ?? needed(money(at(sn1, 2)), "SN102"),
+    temperature: measured(options.temperature),
+    apiGravity: measured(options.gravity),
   };
 }

@@ -5,7 +5,13 @@ import type { Item, Reference, Surroundings } from "../../core/contract.ts";
 import type { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { sortableInstant } from "../../core/keys.ts";
-import { CustomerInvoiceDocument, documents, OrderDocument } from "../documents.ts";
+import {
+  CustomerInvoiceDocument,
+  documents,
+  hoursOf,
+  OrderDocument,
+  taxesByLine,
+} from "../documents.ts";
 import { type DocumentWriter, fileName, sentOf } from "../format.ts";
 import {
   acknowledgementSet,
@@ -70,11 +76,15 @@ function codeOf(options: X12Options, table: "units" | "taxes", key: string): str
   });
 }
 
+type Tax = CustomerInvoiceDocument["taxes"][number];
+
 /** The lines, each rounded to the cent, and the taxes come to TDS01. @throws Refused */
 function invoiceRows(context: Context, invoice: CustomerInvoiceDocument): Row[] {
   const { options, currency, dayOf } = context;
   expectSum(invoice);
-  expectRoom(options, invoice);
+  const isOnLines = options.taxesOn === "lines" && invoice.lines.length > 0;
+  const taxes = isOnLines ? taxesByLine(invoice) : [];
+  const atEnd = isOnLines ? [] : invoice.taxes;
   return [
     [
       "BIG",
@@ -89,13 +99,9 @@ function invoiceRows(context: Context, invoice: CustomerInvoiceDocument): Row[] 
     ...(options.ourCode === undefined ? [] : [partyRow(context, "SE", options.ourCode, "N104")]),
     partyRow(context, "BT", invoice.customer, "customer"),
     ...dated(context, invoice.dueDate, (due) => ["ITD", "01", "3", null, null, null, due]),
-    ...invoice.lines.flatMap((line, at) => invoiceLine(context, line, at)),
+    ...invoice.lines.flatMap((line, at) => invoiceLine(context, line, taxes[at] ?? [], at)),
     ["TDS", named("total", invoice.total)],
-    ...invoice.taxes.map(({ taxCode, amount }, at): Row => [
-      "TXI",
-      codeOf(options, "taxes", taxCode),
-      named(`taxes[${at}].amount`, amount),
-    ]),
+    ...taxRows(options, atEnd, "the invoice"),
     ["CTT", String(invoice.lines.length)],
   ];
 }
@@ -103,6 +109,7 @@ function invoiceRows(context: Context, invoice: CustomerInvoiceDocument): Row[] 
 function invoiceLine(
   context: Context,
   line: CustomerInvoiceDocument["lines"][number],
+  taxes: readonly Tax[],
   at: number,
 ): Row[] {
   const { options } = context;
@@ -122,28 +129,54 @@ function invoiceLine(
       ? []
       : [["MEA", "PD", qualifier, gallons, codeOf(options, "units", "gal")]];
   const lump = isPriced || line.gallons === null ? "" : ` [${line.gallons.plain()} gal]`;
+  const untold = taxes.filter(
+    (tax) => tax.authority !== null && authorityOf(options, tax) === null,
+  );
   return [
     ["IT1", String(at + 1), named(field("gallons"), quantity), unit, price, ...product],
+    ...taxRows(options, taxes, `line ${at + 1}`),
     ...measured(options.gross, line.grossGallons),
     ...measured(options.net, line.netGallons),
     ...described(`${line.description}${lump}`, field("description")),
+    ...untold.flatMap(({ taxType, authority }) =>
+      described(`${taxType}: ${authority ?? ""}`, "taxes"),
+    ),
     ...reference("BM", line.bolNumber, field("bolNumber")),
     ...reference("DJ", line.deliveryTicket, field("deliveryTicket")),
     ...dated(context, line.deliveredDate, (day) => ["DTM", "011", day]),
   ];
 }
 
-/** TXI after TDS in release 004010; 005010 has no such limit. */
+/** Who levies a tax, as a code that two partners agreed on (data element 955: VD); null: none, or it has no room. */
+function authorityOf({ authorities, characters }: X12Options, { authority }: Tax): string | null {
+  if (authority === null) return null;
+  const code = authorities[authority] ?? authority.trim();
+  const isBasic = code === code.toUpperCase() || characters === "extended";
+  return /^[A-Za-z0-9 ]{1,10}$/.test(code) && isBasic ? code : null;
+}
+
+/** TXI in one place: release 004010 has room for so many. */
 const TAXES_MAX = 10;
 
 /** @throws Refused */
-function expectRoom({ version }: X12Options, { taxes }: CustomerInvoiceDocument): void {
-  if (version !== "004010" || taxes.length <= TAXES_MAX) return;
-  throw new Refused({
-    code: "does-not-fit-x12",
-    message: `it has ${taxes.length} taxes; an 810 of release 004010 has room for ${TAXES_MAX} (TXI)`,
-    next: "Send this one to the partner by hand and resolve it here.",
-    field: "taxes",
+function taxRows(options: X12Options, taxes: readonly Tax[], where: string): Row[] {
+  if (options.version === "004010" && taxes.length > TAXES_MAX)
+    throw new Refused({
+      code: "does-not-fit-x12",
+      message: `${where} has ${taxes.length} taxes; an 810 of release 004010 has room for ${TAXES_MAX} (TXI)`,
+      next: "Send this one to the partner by hand and resolve it here.",
+      field: "taxes",
+    });
+  return taxes.map((tax): Row => {
+    const authority = authorityOf(options, tax);
+    return [
+      "TXI",
+      codeOf(options, "taxes", tax.taxCode),
+      named("taxes.amount", tax.amount),
+      null,
+      authority === null ? null : "VD",
+      named("taxes.authority", authority),
+    ];
   });
 }
 
@@ -164,15 +197,41 @@ function expectSum({ lines, taxes, total }: CustomerInvoiceDocument): void {
   });
 }
 
+/** A purchase order's number has room for so many characters (BEG03, BAK03, PRF01). */
+const PO_NUMBER_MAX = 22;
+
+/**
+ * What the partner knows an order by: its number, or one that follows from its id where that is longer. Of a million orders two
+ * would have the same one with a probability of 1 in 10^18.
+ */
+export function poNumberOf({ id, number }: Pick<OrderDocument, "id" | "number">): string {
+  if (number.length <= PO_NUMBER_MAX) return number;
+  const digits = BigInt(`0x${hash("sha256", id, "hex").slice(0, 25)}`).toString(36);
+  return `FL${digits.toUpperCase().padStart(PO_NUMBER_MAX - 2, "0")}`;
+}
+
 /** An order as transaction set 850. @throws Refused */
 function orderRows(context: Context, order: OrderDocument): Row[] {
   const { options, currency, dayOf } = context;
   const notes = pieces(order.notes ?? "");
+  const number = poNumberOf(order);
+  const day = order.deliveryDate ?? order.requestedDate;
+  const window = (qualifier: string, time: string | null): Row[] => {
+    const hours = hoursOf(time);
+    return day === null || hours === null ? [] : [["DTM", qualifier, dayOf(day), hours]];
+  };
   return [
-    ["BEG", "00", "SA", named("number", order.number), null, dayOf(order.version)],
+    ["BEG", "00", "SA", named("number", number), null, dayOf(order.version)],
     ["CUR", "BY", currency],
+    // The long number: REF02 has no room for it in 004010, REF03 has.
+    ...(number === order.number
+      ? []
+      : [["REF", "IL", null, named("number", order.number)] as const]),
     ...dated(context, order.requestedDate, (day) => ["DTM", "002", day]),
     ...dated(context, order.deliveryDate, (day) => ["DTM", "017", day]),
+    // Not before, not after.
+    ...window("064", order.deliveryStart),
+    ...window("063", order.deliveryEnd),
     ...(notes.length > 0 ? [["N9", "ZZ", "NOTES"] as const] : []),
     // Release 005010 has no MSG in an 850.
     ...notes.map((note): Row =>
@@ -182,15 +241,21 @@ function orderRows(context: Context, order: OrderDocument): Row[] {
     ),
     partyRow(context, "BY", options.ourCode ?? order.companyId, "companyId"),
     ...(order.locationId === null ? [] : [partyRow(context, "ST", order.locationId, "locationId")]),
-    ...order.lines.flatMap((line, at) => orderLine(options, line, at)),
+    ...order.lines.flatMap((line, at) => orderLine(options, order, line, at)),
     ["CTT", String(order.lines.length)],
   ];
 }
 
-function orderLine(options: X12Options, line: OrderDocument["lines"][number], at: number): Row[] {
+function orderLine(
+  options: X12Options,
+  { loadingNumber }: OrderDocument,
+  line: OrderDocument["lines"][number],
+  at: number,
+): Row[] {
   const field = (name: string): string => `lines[${at}].${name}`;
   const code = line.terminalCode ?? line.terminal;
   const name = named(field("terminal"), line.terminal === null ? null : new Words(line.terminal));
+  const loading = line.lineLoadingNumber === loadingNumber ? null : line.lineLoadingNumber;
   return [
     [
       "PO1",
@@ -203,6 +268,8 @@ function orderLine(options: X12Options, line: OrderDocument["lines"][number], at
       named(field("item"), line.item),
     ],
     ...described(line.product, field("product")),
+    // LO: load planning number.
+    ...reference("LO", loading, field("lineLoadingNumber")),
     ...(code === null
       ? []
       : [["N1", "SF", name, options.idQualifier, named(field("terminalCode"), code)] as const]),
@@ -221,8 +288,11 @@ const kindOf = <D extends { readonly status: string }>(
   schema: z.ZodType<D>,
   notTold: string,
   rows: (context: Context, document: D) => Row[],
+  /** What the partner calls it. */
+  numberOf: (document: Pick<Item, "id" | "number">) => string,
 ) => ({
   functionalId,
+  numberOf,
   /** From ST to SE; `place`: in its group. @throws Refused */
   text(context: Context, document: unknown, place: number): string[] {
     const parsed = schema.parse(document);
@@ -254,14 +324,16 @@ export const x12Sets = {
     CustomerInvoiceDocument,
     "id version status orderId payerId paidDate subtotal taxTotal",
     invoiceRows,
+    ({ number }) => number,
   ),
   orders: kindOf(
     "PO",
     "850",
     OrderDocument,
-    `id version status orderType urgency carrierId loadingNumber deliveryStart deliveryEnd
-     productCode supplierId gallons buyPrice sellPrice lineLoadingNumber`,
+    `id version status orderType urgency carrierId loadingNumber productCode supplierId gallons
+     buyPrice sellPrice`,
     orderRows,
+    poNumberOf,
   ),
 } as const satisfies Record<X12Document, unknown>;
 
@@ -312,7 +384,7 @@ export function x12Writer(
         { functionalId: set.functionalId, control: number, at: newest(items) },
         items.map(({ document }, at) => set.text(context, document, at)),
       ),
-    idsOf: ({ items }) => items.map(({ number }) => number),
+    idsOf: ({ items }) => items.map(set.numberOf),
   };
 }
 

@@ -73,6 +73,81 @@ describe("golden files", () => {
   });
 });
 
+describe("what is told of lines", () => {
+  const [first, second] = invoice().lines as [Line, Line];
+  const [tax] = invoice().taxes as [Tax];
+  type Line = ReturnType<typeof invoice>["lines"][number];
+  type Tax = ReturnType<typeof invoice>["taxes"][number];
+  const taxed = (taxes: Tax[], more: object = {}): string[] => {
+    const lines = [first, { ...second, product: "E10" }];
+    const total = taxes.reduce((sum, { amount }) => sum.plus(amount), d("18282.01"));
+    return invoiceSet(context(more), invoice({ lines, taxes, total }), 0).filter((row) =>
+      /^(IT1|TXI|TDS|PID)/.test(row),
+    );
+  };
+
+  test("each tax stands with the line that it is levied on, with who levies it; more than ten of them go", () => {
+    const of = (product: string, authority: string | null) => ({ ...tax, product, authority });
+    expect(taxed([of("E10", "TX"), of("ULSD-CLR", null), of("E10", "State of Oklahoma")])).toEqual([
+      "IT1*1*7998*GA*2.3457**VP*ULSD2",
+      "TXI*FT*1951.51",
+      "PID*F****ULSD NO 2",
+      "IT1*2*1*EA*-478.9",
+      "TXI*FT*1951.51**VD*TX",
+      "TXI*FT*1951.51",
+      "PID*F****Credit, freight",
+      "PID*F****Federal excise: State of Oklahoma",
+      "TDS*2413654",
+    ]);
+    const many = Array.from({ length: 20 }, (_, at) => of(at % 2 === 0 ? "E10" : "ULSD-CLR", null));
+    expect(taxed(many).filter((row) => row.startsWith("TXI"))).toHaveLength(20);
+    const named = { authorities: { "State of Oklahoma": "OK" } };
+    expect(taxed([of("E10", "State of Oklahoma")], named)).toContain("TXI*FT*1951.51**VD*OK");
+  });
+
+  test("taxes stand after the total where the partner wants them there", () => {
+    const rows = taxed([tax], { taxesOn: "invoice" });
+    expect(rows.slice(-2)).toEqual(["TDS*2023352", "TXI*FT*1951.51**VD*IRS"]);
+  });
+
+  test("an order has its window, and the loading number of a line that has its own", () => {
+    const [line] = order().lines as [ReturnType<typeof order>["lines"][number]];
+    const told = orderSet(
+      context(),
+      order({
+        deliveryStart: "6:00",
+        deliveryEnd: "14:30",
+        lines: [{ ...line, lineLoadingNumber: "LN-88121-A" }],
+      }),
+      0,
+    );
+    expect(told).toEqual(
+      expect.arrayContaining([
+        "DTM*064*20261117*0600",
+        "DTM*063*20261117*1430",
+        "REF*LO*LN-88121-A",
+      ]),
+    );
+  });
+
+  test("an order whose number has no room goes under a short one that stays the same and is its own, and tells the long one", () => {
+    const id = "1c6f7a52-4c1e-4d8a-9f5e-1c2d3e4f5a6b";
+    const [, beg, , ref] = orderSet(context(), order({ number: id }), 0);
+    const [, short = ""] = /^BEG\*00\*SA\*(FL[0-9A-Z]{20})\*/.exec(beg ?? "") ?? [];
+    expect(ref).toBe(`REF*IL**${id}`);
+    const ids = (more: object) =>
+      sink("orders").idsOf?.({
+        target: "",
+        body: "",
+        items: [itemOf(order({ number: id, ...more }))],
+      });
+    expect(ids({})).toEqual([short]);
+    expect(ids({ version: "2026-12-01T00:00:00Z" })).toEqual([short]);
+    expect(ids({ id: "1c6f7a52-4c1e-4d8a-9f5e-1c2d3e4f5a6c" })).not.toEqual([short]);
+    expect(ids({ number: "LN-1" })).toEqual(["LN-1"]);
+  });
+});
+
 describe("node-x12 as a second reader, strict", () => {
   const content: ReplyContent = {
     at: "2026-11-18T09:15:00Z",
@@ -150,7 +225,7 @@ describe("limits", () => {
     [{ total: d("20233.53") }, /^does-not-add-up: lines and taxes come to 20233.52/],
     [
       { total: d("18282.01"), taxes: Array.from({ length: 11 }, () => free) },
-      "does-not-fit-x12: it has 11 taxes; an 810 of release 004010 has room for 10 (TXI)",
+      "does-not-fit-x12: line 1 has 11 taxes; an 810 of release 004010 has room for 10 (TXI)",
     ],
   ])("%o is refused, with the element", (more, expected) => {
     expect(written(more)).toMatch(expected);
