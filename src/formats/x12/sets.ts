@@ -30,10 +30,10 @@ type SetReader = (reading: Reading, set: TransactionSet) => Change[];
 
 /** A set that is one record, known by an element; or by its own id, where what it names is not itself. */
 const single =
-  <R extends object>(
+  (
     segment: string,
     element: number,
-    make: (reading: Reading, segments: readonly Segment[], id: string) => R,
+    make: (reading: Reading, segments: readonly Segment[], id: string) => object,
   ): SetReader =>
   (reading, set) => {
     const segments = set.segments.slice(1, -1);

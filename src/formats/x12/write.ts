@@ -204,7 +204,7 @@ const PO_NUMBER_MAX = 22;
  * What the partner knows an order by: its number, or one that follows from its id where that is longer. Of a million orders two
  * would have the same one with a probability of 1 in 10^18.
  */
-export function poNumberOf({ id, number }: Pick<OrderDocument, "id" | "number">): string {
+function poNumberOf({ id, number }: Pick<OrderDocument, "id" | "number">): string {
   if (number.length <= PO_NUMBER_MAX) return number;
   const digits = BigInt(`0x${hash("sha256", id, "hex").slice(0, 25)}`).toString(36);
   return `FL${digits.toUpperCase().padStart(PO_NUMBER_MAX - 2, "0")}`;
