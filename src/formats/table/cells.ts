@@ -272,11 +272,15 @@ const codeOf = (character: string): string =>
   `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 const NUMBER_MAX = 40;
+/** A plain number, by its decimal sign. */
+const PLAIN = {
+  ".": /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/,
+  ",": /^-?(?:0|[1-9]\d*)(?:,\d+)?$/,
+};
 
 /** Digits stay as they are written. There are no exponents. */
 function numberReader({ numbers, implied, negated }: CellForm): (cell: string) => Decimal {
   const { decimal = ".", thousands, trim: _, ...marks } = numbers;
-  const pattern = numberPattern(numbers, implied);
   const isPlain =
     implied === undefined && thousands === undefined && Object.keys(marks).length === 0;
   const mark = decimal === "," ? "comma" : "point";
@@ -284,19 +288,25 @@ function numberReader({ numbers, implied, negated }: CellForm): (cell: string) =
     implied === undefined
       ? `is not a plain number with a decimal ${mark}`
       : "is not a number of nothing but digits";
+  const valueOf = (digits: string): Decimal =>
+    negated === true ? turned(digits) : Decimal.of(digits);
+  // Most files have plain numbers, and millions of them.
+  const plain = PLAIN[decimal];
+  if (isPlain)
+    return (cell) => {
+      if (cell.length > NUMBER_MAX || !plain.test(cell)) throw new BadCell(reason, cell);
+      return valueOf(decimal === "," ? cell.replace(",", ".") : cell);
+    };
+  const pattern = numberPattern(numbers, implied);
   return (cell) => {
     const parts = cell.length > NUMBER_MAX ? null : pattern.exec(cell);
-    if (parts === null) throw new BadCell(reason, cell);
-    let digits = cell;
-    if (!isPlain) {
-      const { open, close, before, inside, behind, number = "" } = parts.groups ?? {};
-      const signs = [open, before, inside, behind].filter((one) => one !== undefined);
-      if ((open === undefined) !== (close === undefined) || signs.length > 1)
-        throw new BadCell(reason, cell);
-      digits = (signs.length > 0 ? "-" : "") + withoutFilling(number, thousands ?? "", decimal);
-      if (implied !== undefined) digits = pointed(digits, implied);
-    } else if (decimal === ",") digits = cell.replace(",", ".");
-    return negated === true ? turned(digits) : Decimal.of(digits);
+    const { open, close, before, inside, behind, number = "" } = parts?.groups ?? {};
+    const signs = [open, before, inside, behind].filter((one) => one !== undefined);
+    if (parts === null || (open === undefined) !== (close === undefined) || signs.length > 1)
+      throw new BadCell(reason, cell);
+    const bare = withoutFilling(number, thousands ?? "", decimal);
+    const digits = (signs.length > 0 ? "-" : "") + bare;
+    return valueOf(implied === undefined ? digits : pointed(digits, implied));
   };
 }
 
