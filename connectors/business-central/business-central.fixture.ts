@@ -1,0 +1,146 @@
+/** Documents whose figures add up, and an endpoint over a company of the test's own. */
+import { onTestFinished } from "vitest";
+import type { Endpoint, Item, Surroundings } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
+import {
+  CLIENT,
+  type Company,
+  COMPANY,
+  type Row,
+  SECRET,
+  startCompany,
+} from "./company.fixture.ts";
+import { businessCentral } from "./index.ts";
+
+const d = (digits: string): Decimal => Decimal.of(digits);
+export const TODAY = "2026-11-21";
+export const SENT = "2026-11-21T12:00:00.000Z";
+export const never = new AbortController().signal;
+
+export const settings = ({ url }: Company, more: object = {}) => ({
+  url: `${url}/api/v2.0`,
+  company: COMPANY,
+  login: `${url}/login/oauth2/v2.0/token`,
+  clientId: CLIENT,
+  clientSecret: SECRET,
+  accounts: { revenue: "40100", expense: "50100" },
+  taxCode: "NONTAXABLE",
+  journals: { received: "FBIN", made: "FBOUT" },
+  settleMs: 0,
+  ...more,
+});
+
+const surroundings: Surroundings = surroundingsIn(".", { now: () => new Date(SENT) });
+
+export function opened(company: Company, more: object = {}): Endpoint {
+  const config = businessCentral.config.parse(settings(company, more));
+  const endpoint = businessCentral.open(config, surroundings);
+  onTestFinished(() => endpoint.close());
+  return endpoint;
+}
+
+/** The platform's id of a document: `FL-1` is always the same one. */
+export const idOf = (name: string): string =>
+  `0b000000-0000-4000-8000-${Buffer.from(name).toString("hex").padStart(12, "0").slice(-12)}`;
+
+/** One line and one tax: 18103.96 and 1830.12, together 19934.08. */
+export function invoiceDocument(
+  number: string,
+  more: Partial<InvoiceDocument> = {},
+): InvoiceDocument {
+  return {
+    id: idOf(number),
+    number,
+    party: { code: "CUST-1", name: "Ranch Supply", companyId: idOf("company-1") },
+    type: "out",
+    status: "open",
+    invoiceDate: TODAY,
+    dueDate: "2026-12-08",
+    paidDate: null,
+    description: "PO 4711",
+    lines: [
+      {
+        product: "ULSD-CLR",
+        account: null,
+        quantity: d("7500.5"),
+        unit: "gal",
+        unitPrice: d("2.4137"),
+        amount: d("18103.96"),
+        description: "ULSD; BOL 123456",
+      },
+    ],
+    taxes: [
+      {
+        account: "22350",
+        description: "Federal excise",
+        base: d("18103.96"),
+        amount: d("1830.12"),
+      },
+    ],
+    subtotal: d("18103.96"),
+    tax: d("1830.12"),
+    total: d("19934.08"),
+    ...more,
+  };
+}
+
+export const billDocument = (number: string, more: Partial<InvoiceDocument> = {}) =>
+  invoiceDocument(number, { type: "in", ...more });
+
+/** @param invoice its id in the books */
+export const paymentDocument = (
+  name: string,
+  invoice: string,
+  more: Partial<PaymentDocument> = {},
+): PaymentDocument => ({
+  id: idOf(name),
+  number: name,
+  type: "out",
+  invoice,
+  invoiceId: null,
+  amount: d("100.00"),
+  date: TODAY,
+  reference: "4711",
+  description: "ACH 4711",
+  ...more,
+});
+
+export const withProduct = <D extends { readonly lines: readonly object[] }>(
+  document: D,
+  product: string,
+): D => ({ ...document, lines: document.lines.map((line) => ({ ...line, product })) });
+
+export const itemOf = (
+  document: { readonly id: string; readonly number: string },
+  counterpart: string | null = null,
+): Item => ({ number: document.number, id: document.id, revision: "r1", document, counterpart });
+
+/** A posted invoice that a person entered. */
+export const enterInvoice = (company: Company, values: object = {}): Row =>
+  company.enter("salesInvoices", {
+    customerNumber: "CUST-1",
+    invoiceDate: TODAY,
+    postingDate: TODAY,
+    dueDate: "2026-12-08",
+    customerPurchaseOrderReference: "PO 4711",
+    salesInvoiceLines: [
+      {
+        lineType: "Item",
+        lineObjectNumber: "ULSD-CLR",
+        unitOfMeasureCode: "GAL",
+        description: "ULSD",
+        quantity: d("7500.5"),
+        unitPrice: d("2.4137"),
+      },
+    ],
+    ...values,
+  });
+
+/** A company of this test's own, until the test ends. */
+export async function openCompany(): Promise<Company> {
+  const { company, close } = await startCompany();
+  onTestFinished(close);
+  return company;
+}

@@ -1,0 +1,414 @@
+/** What Business Central does that other ERPs do not, one test each, over a company as the tests' own server has it. */
+import { describe, expect, test } from "vitest";
+import type { Item, Needs, Sink } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import type { Change } from "../../src/core/record.ts";
+import {
+  billDocument,
+  enterInvoice,
+  idOf,
+  invoiceDocument,
+  itemOf,
+  never,
+  opened,
+  openCompany,
+  paymentDocument,
+  SENT,
+  TODAY,
+} from "./business-central.fixture.ts";
+import { type Company, KEY, NAME } from "./company.fixture.ts";
+
+const requestOf = (sink: Sink, item: Item, key = `fb1_${item.id}`) => ({
+  ...sink.freeze([item]),
+  key,
+  items: [item],
+  firstSentAt: null,
+});
+
+async function sent(company: Company, sink: string, item: Item, more: object = {}) {
+  const its = opened(company, more).sinks[sink] as Sink;
+  return its.send(requestOf(its, item), never);
+}
+
+const found = (company: Company, sink: string, item: Item) => {
+  const its = opened(company).sinks[sink] as Sink;
+  return its.find({ ...requestOf(its, item), firstSentAt: SENT }, never);
+};
+
+const first = itemOf(invoiceDocument("FL-1"));
+const POST = /^POST .*Microsoft\.NAV\.post$/;
+const CREATE = /^POST .*\/(?:sales|purchase)Invoices$/;
+const posted = (company: Company, set = "salesInvoices") =>
+  company.rows(set).filter((row) => row["status"] !== "Draft");
+
+async function told(company: Company, source: string, more: object = {}): Promise<Change[]> {
+  const all: Change[] = [];
+  const reading = { signal: never, known: () => null, stored: () => false };
+  const pages = opened(company, more).sources[source]?.read(null, reading) ?? [];
+  for await (const { changes } of pages) all.push(...changes);
+  return all;
+}
+
+const enterCustomer = (company: Company, values: object) =>
+  company.enter("customers", { number: "CUST-1", displayName: "Ranch Supply", ...values });
+
+describe("a document", () => {
+  test("keeps its id when it is posted, and people read the number that it has then", async () => {
+    const company = await openCompany();
+    const { outcome, ids } = await sent(company, "invoices", first);
+    expect(outcome).toBe("done");
+    const [row] = posted(company);
+    expect(ids).toEqual([row?.id]);
+    expect(row?.["number"]).toMatch(/^PS-INV/);
+    const [change] = await told(company, "invoices");
+    expect(change?.text).toContain(`"number":"${String(row?.["number"])}"`);
+  });
+
+  test("that a clerk posted in between is done", async () => {
+    const company = await openCompany();
+    const act = () => {
+      const [row] = company.rows("salesInvoices");
+      company.edit("salesInvoices", row?.id ?? "", { status: "Open" });
+    };
+    company.before = { path: POST, act };
+    expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "done" });
+    expect(posted(company)).toHaveLength(1);
+  });
+
+  test("whose draft a clerk deleted in between is made again, once", async () => {
+    const company = await openCompany();
+    const act = () => company.delete("salesInvoices", company.rows("salesInvoices")[0]?.id ?? "");
+    company.before = { path: POST, act };
+    expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "unknown" });
+    expect(await found(company, "invoices", first)).toMatchObject({ found: "none" });
+    expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "done" });
+    expect(posted(company)).toHaveLength(1);
+  });
+
+  test("whose draft a clerk changed is a person's, and stays as it is", async () => {
+    const company = await openCompany();
+    company.says = { path: POST, status: 503, code: "busy" };
+    expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "unknown" });
+    const [row] = company.rows("salesInvoices");
+    company.edit("salesInvoices", row?.id ?? "", { customerNumber: "CUST-2" });
+    expect(await sent(company, "invoices", first)).toMatchObject({
+      outcome: "refused",
+      fault: { code: "differs", message: expect.stringContaining("payer") },
+    });
+    expect(company.rows("salesInvoices")).toHaveLength(1);
+    expect(posted(company)).toEqual([]);
+  });
+
+  test("is posted with a quantity of five decimals, and refused where its sums come out otherwise", async () => {
+    const company = await openCompany();
+    const [line] = invoiceDocument("FL-5").lines as [
+      ReturnType<typeof invoiceDocument>["lines"][0],
+    ];
+    const [quantity, unitPrice] = [Decimal.of("7500.12345"), Decimal.of("2.41371")];
+    const amount = quantity.times(unitPrice).round(2);
+    const of = (number: string, comes: Decimal) =>
+      itemOf(
+        invoiceDocument(number, {
+          lines: [{ ...line, quantity, unitPrice, amount: comes }],
+          taxes: [],
+          subtotal: comes,
+          tax: Decimal.zero,
+          total: comes,
+        }),
+      );
+    expect(await sent(company, "invoices", of("FL-5", amount))).toMatchObject({ outcome: "done" });
+    const cent = Decimal.of("0.01");
+    expect(await sent(company, "invoices", of("FL-6", amount.plus(cent)))).toMatchObject({
+      outcome: "refused",
+      fault: { code: "would-differ" },
+    });
+    expect(company.rows("salesInvoices")).toHaveLength(1);
+  });
+
+  test("keeps its cents where its price has more decimals than Business Central keeps", async () => {
+    const company = await openCompany();
+    const [line] = invoiceDocument("FL-7").lines as [
+      ReturnType<typeof invoiceDocument>["lines"][0],
+    ];
+    for (const [at, price] of ["2.437512", "2.437518", "2.4375151"].entries()) {
+      const unitPrice = Decimal.of(price);
+      const amount = line.quantity.times(unitPrice).round(2);
+      const document = invoiceDocument(`FL-7${at}`, {
+        lines: [{ ...line, unitPrice, amount }],
+        taxes: [],
+        subtotal: amount,
+        tax: Decimal.zero,
+        total: amount,
+      });
+      expect(await sent(company, "invoices", itemOf(document))).toMatchObject({ outcome: "done" });
+      expect(posted(company).at(-1)).toMatchObject({ totalAmountIncludingTax: amount });
+    }
+  });
+
+  test("to which Business Central would add a tax of its own is refused and leaves nothing", async () => {
+    const company = await openCompany();
+    company.taxes.set("", "8.25");
+    const without = { taxCode: undefined };
+    expect(await sent(company, "invoices", first, without)).toMatchObject({
+      outcome: "refused",
+      fault: { code: "would-differ", message: expect.stringContaining("tax") },
+    });
+    expect(company.rows("salesInvoices")).toEqual([]);
+    expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "done" });
+  });
+
+  const refusals: readonly (readonly [string, (company: Company) => void])[] = [
+    ["closed-period", (company) => (company.closedBefore = "2026-12-01")],
+    ["no-dimension", (company) => (company.needsDimension = true)],
+    ["blocked", (company) => enterCustomer(company, { blocked: "All" })],
+    ["would-differ", (company) => enterCustomer(company, { currencyCode: "EUR" })],
+  ];
+  test.each(refusals)(
+    "that is refused as %s names what to do and leaves nothing",
+    async (code, act) => {
+      const company = await openCompany();
+      act(company);
+      const { outcome, fault } = await sent(company, "invoices", first);
+      expect({ outcome, code: fault?.code }).toEqual({ outcome: "refused", code });
+      expect(fault?.next).toMatch(/\w+ \w+/);
+      expect(company.rows("salesInvoices")).toEqual([]);
+    },
+  );
+
+  test("carries the dimensions of the configuration", async () => {
+    const company = await openCompany();
+    company.needsDimension = true;
+    const dimensions = { first: "FUEL" };
+    expect(await sent(company, "invoices", first, { dimensions })).toMatchObject({
+      outcome: "done",
+    });
+  });
+
+  test("of two vendors may have one number", async () => {
+    const company = await openCompany();
+    const other = { code: "VEND-2", name: "Gulf Meridian", companyId: idOf("company-2") };
+    const [one, two] = [billDocument("77"), billDocument("77", { id: idOf("b2"), party: other })];
+    expect(await sent(company, "bills", itemOf(one))).toMatchObject({ outcome: "done" });
+    expect(await sent(company, "bills", itemOf(two))).toMatchObject({ outcome: "done" });
+    expect(posted(company, "purchaseInvoices")).toHaveLength(2);
+  });
+
+  test("that waits as a draft takes a new due date and is posted by a person", async () => {
+    const company = await openCompany();
+    const draft = { posting: "draft" };
+    expect(await sent(company, "invoices", first, draft)).toMatchObject({ outcome: "done" });
+    const later = itemOf(invoiceDocument("FL-1", { dueDate: "2026-12-31" }));
+    expect(await sent(company, "invoices", later, draft)).toMatchObject({ outcome: "done" });
+    expect(company.rows("salesInvoices")).toMatchObject([
+      { status: "Draft", dueDate: "2026-12-31" },
+    ]);
+  });
+});
+
+describe("what the API answers", () => {
+  const cases = [
+    [409, "Request_EntityChanged", undefined, { outcome: "done" }],
+    [412, "", undefined, { outcome: "done" }],
+    [429, "", "7", { outcome: "nothing", waitMs: 7_000 }],
+    [503, "", "9", { outcome: "nothing", waitMs: 9_000 }],
+    [503, "", undefined, { outcome: "nothing", waitMs: 60_000 }],
+    [403, "Authorization_RequestDenied", undefined, { outcome: "nothing", stop: "scope" }],
+    [400, "Application_FieldValidationException", undefined, { outcome: "refused" }],
+    [504, "", undefined, { outcome: "unknown" }],
+    [408, "", undefined, { outcome: "unknown" }],
+    [500, "Internal_ServerError", undefined, { outcome: "unknown" }],
+  ] as const;
+  test.each(cases)("%s %s to a create, after %s s: %o", async (status, code, wait, answer) => {
+    const company = await openCompany();
+    const headers = wait === undefined ? {} : { "retry-after": wait };
+    company.says = { path: CREATE, status, code, headers };
+    expect(await sent(company, "invoices", first)).toMatchObject(answer);
+    if (answer.outcome !== "done") expect(company.rows("salesInvoices")).toEqual([]);
+  });
+
+  test("a search that is refused is no fault of the document", async () => {
+    const company = await openCompany();
+    company.says = { path: /^GET .*salesInvoices/, status: 400, code: "BadRequest" };
+    expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "nothing" });
+  });
+
+  test("a token that ends in the middle of a list is replaced, and no row is lost", async () => {
+    const company = await openCompany();
+    for (let count = 0; count < 450; count++) enterInvoice(company);
+    company.before = {
+      path: /^GET .*salesInvoices$/,
+      act: () => {
+        const act = () => company.tokens.clear();
+        company.before = { path: /^GET .*salesInvoices$/, act };
+      },
+    };
+    expect(await told(company, "invoices")).toHaveLength(450);
+    expect(company.asked.filter((one) => one.includes("/login/"))).toHaveLength(2);
+  });
+
+  test("a user with an access key logs in on premises", async () => {
+    const company = await openCompany();
+    const basic = {
+      clientId: undefined,
+      clientSecret: undefined,
+      login: undefined,
+      user: "fuelbridge",
+      accessKey: KEY,
+    };
+    await opened(company, basic).check(never);
+    await expect(
+      opened(company, { ...basic, accessKey: "another-key" }).check(never),
+    ).rejects.toMatchObject({
+      stop: "credentials",
+    });
+  });
+
+  test("a company is found by its name, and one that was renamed stops with the next step", async () => {
+    const company = await openCompany();
+    await opened(company, { company: NAME }).check(never);
+    await expect(opened(company, { company: "Old Name" }).check(never)).rejects.toMatchObject({
+      stop: "scope",
+      next: expect.stringContaining("company"),
+    });
+  });
+});
+
+describe("payments", () => {
+  const booked = async (company: Company, sink: "invoices" | "bills", more: object = {}) => {
+    const document = sink === "bills" ? billDocument("R-1", more) : invoiceDocument("FL-1", more);
+    const { ids } = await sent(company, sink, itemOf(document));
+    return ids?.[0] ?? "";
+  };
+
+  test("of a bill debit the vendor, and the bill is paid by the platform", async () => {
+    const company = await openCompany();
+    const bill = await booked(company, "bills");
+    const amount = Decimal.of("19934.08");
+    const pay = itemOf(paymentDocument("pay-1", bill, { type: "in", amount }));
+    expect(await sent(company, "payments", pay)).toMatchObject({ outcome: "done" });
+    expect(posted(company, "purchaseInvoices")).toMatchObject([{ status: "Paid" }]);
+    const paid = itemOf(billDocument("R-1", { status: "paid", paidDate: TODAY }));
+    expect(await sent(company, "bills", paid)).toMatchObject({ outcome: "done" });
+    expect(company.rows("generalLedgerEntries")).toHaveLength(2);
+  });
+
+  test("that settle an invoice as one are posted once, whatever answer is lost", async () => {
+    const paid = itemOf(invoiceDocument("FL-1", { status: "paid", paidDate: TODAY }));
+    for (let step = 1, over = false; !over; step++) {
+      const company = await openCompany();
+      company.loses = step;
+      await sent(company, "invoices", paid);
+      over = company.loses > 0;
+      company.loses = 0;
+      expect(await sent(company, "invoices", paid), `step ${step}`).toMatchObject({
+        outcome: "done",
+      });
+      expect(posted(company)).toMatchObject([{ status: "Paid" }]);
+      expect(company.rows("generalLedgerEntries"), `step ${step}`).toHaveLength(2);
+      expect(company.rows("customerPayments")).toEqual([]);
+    }
+  });
+
+  test("are not posted with what a person has put into the journal", async () => {
+    const company = await openCompany();
+    const invoice = await booked(company, "invoices");
+    const [journal] = company.rows("customerPaymentJournals");
+    company.enter("customerPayments", { journalId: journal?.id, description: "by hand" });
+    const pay = itemOf(paymentDocument("pay-1", invoice));
+    expect(await sent(company, "payments", pay)).toMatchObject({
+      outcome: "refused",
+      fault: { code: "journal-shared", message: expect.stringContaining("by hand") },
+    });
+    expect(company.rows("customerPayments")).toMatchObject([{ description: "by hand" }]);
+    expect(company.rows("generalLedgerEntries")).toEqual([]);
+  });
+
+  test("in a journal that is not there stop, with the next step", async () => {
+    const company = await openCompany();
+    const invoice = await booked(company, "invoices");
+    const journals = { received: "NONE", made: "NONE" };
+    const pay = itemOf(paymentDocument("pay-1", invoice));
+    expect(await sent(company, "payments", pay, { journals })).toMatchObject({
+      outcome: "nothing",
+      stop: "scope",
+    });
+  });
+
+  test.each([
+    ["ask", {}, '"clearedBy":"19934.08 without a payment"'],
+    ["money", { unseenPayments: "money" }, '"clearedBy":"money"'],
+  ] as const)("that people entered are told as the setting says: %s", async (_, more, says) => {
+    const company = await openCompany();
+    const id = await booked(company, "invoices");
+    company.edit("salesInvoices", id, { status: "Paid", remainingAmount: Decimal.zero });
+    const [change] = await told(company, "invoices", more);
+    expect(change?.text).toContain(says);
+    expect(change?.text).toContain('"state":"paid"');
+  });
+
+  test("ours are told as the platform's, and a credit memo by its number", async () => {
+    const company = await openCompany();
+    const id = await booked(company, "invoices");
+    await sent(company, "payments", itemOf(paymentDocument("pay-1", id)));
+    const [row] = posted(company);
+    const amount = Decimal.of("19834.08");
+    company.enter("salesCreditMemos", {
+      customerNumber: "CUST-1",
+      invoiceNumber: row?.["number"],
+      number: "PS-CR7",
+      salesCreditMemoLines: [
+        {
+          lineType: "Account",
+          lineObjectNumber: "40100",
+          quantity: Decimal.of("1"),
+          unitPrice: amount,
+        },
+      ],
+    });
+    company.edit("salesInvoices", id, { status: "Paid", remainingAmount: Decimal.zero });
+    const [change] = await told(company, "invoices");
+    expect(change?.text).toContain('"clearedBy":"credit memo PS-CR7 of 19834.08"');
+    expect(change?.text).toContain('"paidByPlatform":false');
+  });
+});
+
+test("a void bill is credited in full by a credit memo that is applied to it, once", async () => {
+  const company = await openCompany();
+  const bill = itemOf(billDocument("R-1"));
+  const gone = itemOf(billDocument("R-1", { status: "void", endedDate: "2026-11-25" }));
+  expect(await sent(company, "bills", bill)).toMatchObject({ outcome: "done" });
+  expect(await sent(company, "bills", gone)).toMatchObject({ outcome: "done" });
+  expect(await sent(company, "bills", gone)).toMatchObject({ outcome: "done" });
+  expect(company.rows("purchaseCreditMemos")).toMatchObject([
+    {
+      status: "Paid",
+      creditMemoDate: "2026-11-25",
+      totalAmountIncludingTax: Decimal.of("19934.08"),
+    },
+  ]);
+});
+
+test("doctor names what is missing in Business Central, with the line that names it", async () => {
+  const company = await openCompany();
+  const needs: Needs = {
+    parts: new Set(["invoices"]),
+    days: [],
+    currency: "USD",
+    ourselves: [],
+    column: (table, column) =>
+      table === "items" && column === "item"
+        ? ["ULSD-CLR", "GOLD"].map((value, at) => ({
+            key: value,
+            value,
+            file: "items.csv",
+            line: at + 2,
+          }))
+        : [],
+  };
+  const endpoint = opened(company, { accounts: { revenue: "40100", expense: "59999" } });
+  const faults = (await endpoint.examine?.(never, needs))?.flatMap(({ fault }) => fault ?? []);
+  expect(faults).toMatchObject([
+    { message: "Business Central has no G/L account 59999" },
+    { message: "Business Central has no item GOLD" },
+  ]);
+});

@@ -1,0 +1,578 @@
+/**
+ * A company of Business Central as a server of the tests' own: API v2.0 as Microsoft publishes it (the resources' pages, the
+ * names, types and lengths of $metadata, the rules of OData, of limits and of errors). It is strict: what the API does not
+ * have is refused as the API refuses it. No Business Central was there to compare it with.
+ *
+ * Where the documentation says less than a server must know: a deep insert is one transaction; posting keeps a document's id
+ * and lines, and gives it a number of another series; a posting of a journal writes two general ledger entries for each line, with its document
+ * number and description; a credit memo that names an invoice settles it; the second posting is refused.
+ */
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Decimal } from "../../src/core/decimal.ts";
+import { parseExact, stringifyExact } from "../../src/core/json.ts";
+import { type Documents, DOCUMENTS, FIELDS, isDocuments, isSale } from "./metadata.fixture.ts";
+import { type Query, queryOf, shown } from "./odata.fixture.ts";
+import { Refusal, refuse } from "./refusal.fixture.ts";
+
+export const COMPANY = "0f6d9a7e-0b5c-4e11-8df1-6045bde9ca19";
+export const NAME = "Prairie Fuel";
+export const SECRET = "entra-secret";
+export const CLIENT = "11111111-2222-4333-8444-555555555555";
+export const KEY = "key-of-44-characters";
+
+type Values = Record<string, unknown>;
+export type Row = Values & { id: string };
+
+interface State {
+  version: number;
+  series: number;
+  ids: number;
+  sets: Record<string, Row[]>;
+}
+interface Told {
+  readonly status: number;
+  readonly answer: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export class Company {
+  readonly url: string;
+  /** Percent by tax code: what it adds by itself. */
+  readonly taxes = new Map<string, string>();
+  /** Documents of earlier days are not posted. */
+  closedBefore = "2000-01-01";
+  /** Posting wants a value of the first global dimension. */
+  needsDimension = false;
+  /** How far its clock is ahead of ours. */
+  clockMs = 0;
+  now: () => number = () => Date.now();
+  /** The answer to the nth change from now is lost. 0: none is. */
+  loses = 0;
+  /** What it answers instead, once; nothing happens then. */
+  says: {
+    readonly path: RegExp;
+    readonly status: number;
+    readonly code: string;
+    readonly headers?: Readonly<Record<string, string>>;
+  } | null = null;
+  /** What a clerk does before the next request of this path is carried out, once. */
+  before: { readonly path: RegExp; readonly act: () => void } | null = null;
+  /** Rows of a page at most, whatever is asked for. */
+  pageMost = 20_000;
+  /** Tokens that are good. */
+  readonly tokens = new Set<string>();
+  /** `GET /api/v2.0/…`, decoded. */
+  readonly asked: string[] = [];
+  #state: State = { version: 0, series: 1000, ids: 0, sets: {} };
+
+  constructor(url: string) {
+    this.url = url;
+    this.#insert("companyInformation", { displayName: NAME, currencyCode: "USD" });
+    for (const number of ["40100", "50100", "22350", "11000", "21000", "10100"])
+      this.enter("accounts", { number });
+    this.enter("items", {
+      number: "ULSD-CLR",
+      unitPrice: Decimal.of("2.4137"),
+      baseUnitOfMeasureCode: "GAL",
+    });
+    this.enter("unitsOfMeasure", { code: "GAL" });
+    this.enter("taxGroups", { code: "NONTAXABLE" });
+    for (const set of ["customerPaymentJournals", "vendorPaymentJournals"])
+      this.enter(set, { code: set.startsWith("c") ? "FBIN" : "FBOUT" });
+  }
+
+  rows(set: string): Row[] {
+    return (this.#state.sets[set] ??= []);
+  }
+
+  /** A person enters a record; a document is posted unless it says otherwise. */
+  enter(set: string, values: Values): Row {
+    const row = this.#insert(set, values);
+    if (!isDocuments(set)) return row;
+    this.#addUp(set, row);
+    return Object.assign(row, {
+      status: values["status"] ?? "Open",
+      remainingAmount: row["totalAmountIncludingTax"],
+    });
+  }
+
+  /** A person changes one. */
+  edit(set: string, id: string, values: object): void {
+    const row = this.#row(set, id);
+    Object.assign(row, values);
+    this.#stamp(row);
+  }
+
+  delete(set: string, id: string): void {
+    this.#state.sets[set] = this.rows(set).filter((row) => row.id !== id);
+  }
+
+  /** Puts it back. */
+  backup(): () => void {
+    const before = copied(this.#state);
+    return () => void (this.#state = copied(before));
+  }
+
+  /** One request, all of it or nothing. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = Buffer.concat(await request.toArray()).toString();
+    const { method = "" } = request;
+    const { pathname, search } = new URL(request.url ?? "", this.url);
+    const path = `${method} ${pathname}`;
+    this.asked.push(decodeURIComponent(path + search));
+    const { before: clerk } = this;
+    if (clerk?.path.test(path) === true) {
+      this.before = null;
+      clerk.act();
+    }
+    const undo = method === "GET" ? () => {} : this.backup();
+    let told: Told;
+    try {
+      told = this.#answer(path, pathname, search, request, text);
+    } catch (error) {
+      undo();
+      if (!(error instanceof Refusal)) throw error;
+      const { status, code, message } = error;
+      const correlated = `${message}  CorrelationId:  ${randomUUID()}.`;
+      told = { status, answer: { error: { code, message: correlated } } };
+    }
+    const isChange = method !== "GET" && told.status < 300 && !pathname.startsWith("/login");
+    if (isChange && this.loses > 0 && --this.loses === 0) return void request.socket.destroy();
+    const headers = { "content-type": "application/json", ...told.headers };
+    response
+      .writeHead(told.status, headers)
+      .end(told.answer === null ? undefined : stringifyExact(told.answer));
+  }
+
+  #answer(
+    path: string,
+    pathname: string,
+    search: string,
+    { headers }: IncomingMessage,
+    text: string,
+  ): Told {
+    const { says } = this;
+    if (says?.path.test(path) === true) {
+      this.says = null;
+      return { ...says, answer: { error: { code: says.code, message: "as it was told to" } } };
+    }
+    if (pathname === "/login/oauth2/v2.0/token") return this.#login(text);
+    const [kind, token = ""] = headers.authorization?.split(" ") ?? [];
+    const isKnown =
+      kind === "Bearer"
+        ? this.tokens.has(token)
+        : Buffer.from(token, "base64").toString() === `fuelbridge:${KEY}`;
+    if (!isKnown)
+      return refuse("Authentication_InvalidCredentials", "The credentials are not valid.", 401);
+    if (pathname === "/api/v2.0/companies") {
+      const isNamed = decodeURIComponent(search) === `?$filter=name eq '${NAME}'`;
+      return { status: 200, answer: { value: isNamed ? [{ id: COMPANY, name: NAME }] : [] } };
+    }
+    const under = `/api/v2.0/companies(${COMPANY})/`;
+    if (!pathname.startsWith(under))
+      return refuse("Internal_CompanyNotFound", "The company is not there.", 404);
+    return this.#resource(path, pathname, pathname.slice(under.length), search, headers, text);
+  }
+
+  #login(text: string): Told {
+    const form = Object.fromEntries(new URLSearchParams(text));
+    const isRight =
+      form["grant_type"] === "client_credentials" &&
+      form["scope"] === "https://api.businesscentral.dynamics.com/.default" &&
+      form["client_id"] === CLIENT &&
+      form["client_secret"] === SECRET;
+    if (!isRight)
+      return {
+        status: 401,
+        answer: { error: "invalid_client", error_description: "AADSTS7000215: Invalid secret" },
+      };
+    const token = randomUUID();
+    this.tokens.add(token);
+    return {
+      status: 200,
+      answer: { token_type: "Bearer", expires_in: 3599, access_token: token },
+    };
+  }
+
+  #resource(
+    path: string,
+    pathname: string,
+    rest: string,
+    search: string,
+    headers: IncomingMessage["headers"],
+    text: string,
+  ): Told {
+    const [, outer = "", outerId, , inner, innerId, , action] =
+      /^(\w+)(?:\(([^)]*)\))?(\/(?!Microsoft)(\w+)(?:\(([^)]*)\))?)?(\/Microsoft\.NAV\.(\w+))?$/.exec(
+        rest,
+      ) ?? [];
+    if (outer === "journals" && action === "post") return this.#postJournal(outerId ?? "");
+    const [set, id] = inner === undefined ? [outer, outerId] : [inner, innerId];
+    const isLine = set.endsWith("Lines") || (inner === undefined && set.endsWith("Payments"));
+    if (FIELDS[set] === undefined || isLine)
+      return refuse("BadRequest_ResourceNotFound", `Resource not found for '${set}'.`, 404);
+    const journal = inner === undefined ? {} : { journalId: this.#row(outer, outerId ?? "").id };
+    const query = queryOf(set, search);
+    if (path.startsWith("GET") && id === undefined)
+      return { status: 200, answer: this.#page(set, query, pathname, headers, journal) };
+    if (path.startsWith("GET"))
+      return { status: 200, answer: this.#shown(set, this.#row(set, id ?? ""), query) };
+    if (action !== undefined && path.startsWith("POST")) {
+      if (text !== "" && text !== "{}") return refuse("BadRequest", "An action takes no body.");
+      this.#act(set, this.#row(set, id ?? ""), action);
+      return { status: 204, answer: null };
+    }
+    if (path.startsWith("POST") && id === undefined) {
+      if (headers["content-type"] !== "application/json")
+        return refuse("BadRequest", "Unsupported media type.", 415);
+      const values = this.#taken(set, parseExact(text) as Values);
+      const row = this.#create(set, { ...values, ...journal });
+      return { status: 201, answer: this.#shown(set, row, query) };
+    }
+    return this.#change(path, set, this.#row(set, id ?? ""), headers["if-match"], text, query);
+  }
+
+  #change(
+    path: string,
+    set: string,
+    row: Row,
+    match: string | undefined,
+    text: string,
+    query: Query,
+  ): Told {
+    if (match === undefined)
+      return refuse("BadRequest_InvalidToken", "The If-Match header is missing.");
+    if (match !== "*" && match !== etagOf(row))
+      return refuse("Request_EntityChanged", "Another user has already changed the record.", 409);
+    if (isDocuments(set) && row["status"] !== "Draft")
+      return refuse("Application_DialogException", "A posted document cannot be changed.");
+    if (path.startsWith("DELETE")) {
+      this.delete(set, row.id);
+      return { status: 204, answer: null };
+    }
+    if (!path.startsWith("PATCH"))
+      return refuse("BadRequest_MethodNotAllowed", "Method not allowed.", 405);
+    const values = this.#taken(set, parseExact(text) as Values);
+    if (Object.values(values).some((value) => Array.isArray(value)))
+      return refuse("BadRequest", "Deep updates are not supported.");
+    Object.assign(row, values);
+    this.#stamp(row);
+    return { status: 200, answer: this.#shown(set, row, query) };
+  }
+
+  #page(
+    set: string,
+    query: Query,
+    pathname: string,
+    headers: IncomingMessage["headers"],
+    { journalId }: { readonly journalId?: string },
+  ): object {
+    const asked = /odata\.maxpagesize=(\d+)/.exec(String(headers["prefer"] ?? ""))?.[1];
+    const most = Math.min(this.pageMost, Number(asked ?? Infinity));
+    const rows = this.rows(set).filter(
+      (row) => journalId === undefined || row["journalId"] === journalId,
+    );
+    const all = query.select(rows) as Row[];
+    const next = query.skip + most;
+    return {
+      "@odata.context": `${this.url}/api/v2.0/$metadata#${set}`,
+      value: all.slice(query.skip, next).map((row) => this.#shown(set, row, query)),
+      ...(next < all.length
+        ? { "@odata.nextLink": `https://other.example${pathname}${query.linkAt(next)}` }
+        : {}),
+    };
+  }
+
+  #shown = (set: string, row: Row, query: Query): object => ({
+    "@odata.etag": etagOf(row),
+    ...shown(set, row, query),
+  });
+
+  #row(set: string, id: string): Row {
+    const row = this.rows(set).find((one) => one.id === id);
+    return row ?? refuse("Internal_RecordNotFound", `The ${set} ${id} does not exist.`, 404);
+  }
+
+  /** What is sent, checked field by field and as it is kept. */
+  #taken(set: string, body: Values): Values {
+    const kept: Values = {};
+    for (const [name, value] of Object.entries(body)) {
+      const field = FIELDS[set]?.get(name);
+      if (field === undefined)
+        return refuse(
+          "BadRequest",
+          `The property '${name}' does not exist on type 'Microsoft.NAV.${set}'.`,
+        );
+      if (field.isFixed)
+        return refuse("BadRequest_InvalidOperation", `Control '${name}' is read-only.`);
+      if (value === null)
+        return refuse("BadRequest", `Null is no value of '${name}' (${field.type}).`);
+      if (field.type === "lines") {
+        kept[name] = (value as Values[]).map((one) => this.#taken(name, one));
+        continue;
+      }
+      const isText = ["text", "code", "date", "guid"].includes(field.type);
+      const isNumber = field.type === "decimal" || field.type === "int";
+      if ((isText && typeof value !== "string") || (isNumber && !(value instanceof Decimal)))
+        return refuse("BadRequest", `Cannot convert a value of '${name}' to ${field.type}.`);
+      const text = typeof value === "string" ? value : "";
+      if (field.type === "date" && !/^\d{4}-\d{2}-\d{2}$/.test(text))
+        return refuse("BadRequest", `'${text}' is no date.`);
+      if (isText && text.length > field.most)
+        return refuse(
+          "Application_StringExceededLength",
+          `The length of the string is ${text.length}, but it must be less than or equal to ${field.most} characters.`,
+        );
+      kept[name] = field.type === "code" ? text.trim().toUpperCase() : value;
+    }
+    return kept;
+  }
+
+  #create(set: string, values: Values): Row {
+    const number = values["number"] as string | undefined;
+    if (number !== undefined && this.rows(set).some((row) => row["number"] === number))
+      return refuse("Internal_EntityWithSameKeyExists", `The record ${number} is there.`);
+    if (isDocuments(set)) {
+      const [lines, , name] = DOCUMENTS[set];
+      const { currencyCode } = this.#party(set, values[name]);
+      for (const line of (values[lines] ?? []) as Values[]) this.#line(line);
+      return this.#created(set, { currencyCode, ...values });
+    }
+    if (set.endsWith("Payments")) this.#invoiceOf(set, values);
+    return this.#insert(set, values);
+  }
+
+  #created(set: Documents, values: Values): Row {
+    const row = this.#insert(set, values);
+    this.#addUp(set, row);
+    return row;
+  }
+
+  #party(set: string, number: unknown): Row {
+    const list = isSale(set) ? "customers" : "vendors";
+    const party = this.rows(list).find((one) => one["number"] === number);
+    if (party === undefined)
+      return refuse(
+        "Application_DialogException",
+        `The ${list} ${String(number)} cannot be found.`,
+      );
+    return party["blocked"] === "_x0020_" || party["blocked"] === ""
+      ? party
+      : refuse(
+          "Application_DialogException",
+          `You cannot create this document because ${String(number)} is blocked.`,
+        );
+  }
+
+  /** The posted one that a payment is applied to. */
+  #invoiceOf(set: string, { appliesToInvoiceId: id }: Values): Row {
+    const invoices = set === "customerPayments" ? "salesInvoices" : "purchaseInvoices";
+    const row = this.rows(invoices).find((one) => one.id === id && one["status"] !== "Draft");
+    return (
+      row ??
+      refuse(
+        "Application_DialogException",
+        "The appliesToInvoiceId should be the ID of an invoice.",
+      )
+    );
+  }
+
+  #line({ lineType, lineObjectNumber, unitOfMeasureCode = "GAL" }: Values): void {
+    const has = (set: string, field: string, value: unknown) =>
+      this.rows(set).some((row) => row[field] === value && row["blocked"] !== true);
+    if (lineType === "Comment") return;
+    const [what, set] = lineType === "Item" ? ["Item", "items"] : ["G/L Account", "accounts"];
+    if (!has(set, "number", lineObjectNumber)) missing(what, lineObjectNumber);
+    if (!has("unitsOfMeasure", "code", unitOfMeasureCode)) missing("Unit", unitOfMeasureCode);
+  }
+
+  #insert(set: string, values: Values): Row {
+    const row = {
+      ...emptyOf(set),
+      ...(isDocuments(set) ? { number: this.#next(DOCUMENTS[set][1]), status: "Draft" } : {}),
+      ...values,
+      id: this.#id(),
+    } as Row;
+    if (isDocuments(set)) {
+      const [lines] = DOCUMENTS[set];
+      row[lines] = ((row[lines] ?? []) as Values[]).map((line, at) => ({
+        ...emptyOf(lines),
+        sequence: (at + 1) * 10_000,
+        ...line,
+        id: this.#id(),
+        documentId: row.id,
+      }));
+    }
+    this.#stamp(row);
+    this.rows(set).push(row);
+    return row;
+  }
+
+  /** The same from run to run. */
+  #id = (): string => `0c000000-0000-4000-8000-${String(++this.#state.ids).padStart(12, "0")}`;
+
+  /** A series skips: what is refused has used its number up. */
+  #next = (prefix: string): string => `${prefix}${(this.#state.series += 3)}`;
+
+  /** It adds up by itself, and adds its own tax. */
+  #addUp(set: Documents, row: Row): void {
+    const [name, , , price] = DOCUMENTS[set];
+    for (const line of row[name] as Row[]) {
+      // Unit-Amount Rounding Precision and quantities: five decimals.
+      for (const field of ["quantity", price])
+        line[field] = ((line[field] ?? Decimal.zero) as Decimal).round(5);
+      const of = (field: string) => (line[field] ?? Decimal.zero) as Decimal;
+      const net = of("quantity").times(of(price)).round(2).minus(of("discountAmount"));
+      const percent = Decimal.of(this.taxes.get(String(line["taxCode"])) ?? "0");
+      const totalTaxAmount = net.times(percent).times(Decimal.of("0.01")).round(2);
+      Object.assign(line, { amountExcludingTax: net, netAmount: net, totalTaxAmount });
+    }
+    const sum = (field: string) =>
+      Decimal.sum((row[name] as Row[]).map((line) => line[field] as Decimal));
+    const [untaxed, tax] = [sum("netAmount"), sum("totalTaxAmount")];
+    Object.assign(row, {
+      totalAmountExcludingTax: untaxed,
+      totalTaxAmount: tax,
+      totalAmountIncludingTax: untaxed.plus(tax),
+    });
+  }
+
+  #act(set: string, row: Row, action: string): void {
+    const can: Readonly<Record<string, readonly string[]>> = {
+      salesInvoices: ["post", "cancel"],
+      purchaseInvoices: ["post"],
+      purchaseCreditMemos: ["post", "cancel"],
+    };
+    if (can[set]?.includes(action) !== true)
+      return refuse("BadRequest_NotFound", `There is no action ${action} on ${set}.`, 404);
+    if (action === "post") this.#post(set as Documents, row);
+    else {
+      if (row["status"] !== "Open")
+        return refuse("Application_DialogException", "The invoice cannot be cancelled.");
+      Object.assign(row, { status: "Canceled", remainingAmount: Decimal.zero });
+      this.#stamp(row);
+    }
+  }
+
+  #post(set: Documents, row: Row): void {
+    if (row["status"] !== "Draft") no("The action can be applied to a draft invoice only.");
+    this.#open(row["postingDate"]);
+    if (this.needsDimension && row["shortcutDimension1Code"] === "")
+      no("Select a Dimension Value Code for the Dimension Code DEPARTMENT.");
+    this.#party(set, row[DOCUMENTS[set][2]]);
+    const number = row["vendorInvoiceNumber"];
+    const isTwice = this.rows(set).some(
+      (one) =>
+        one.id !== row.id &&
+        one["status"] !== "Draft" &&
+        one["vendorInvoiceNumber"] === number &&
+        one["vendorNumber"] === row["vendorNumber"],
+    );
+    if (set === "purchaseInvoices" && (isTwice || number === ""))
+      no(`Purchase Invoice ${String(number)} already exists for this vendor.`);
+    Object.assign(row, {
+      status: "Open",
+      number: this.#next(`P${DOCUMENTS[set][1]}`),
+      remainingAmount: row["totalAmountIncludingTax"],
+    });
+    this.#stamp(row);
+    if (set !== "purchaseCreditMemos") return;
+    const invoice = this.#row("purchaseInvoices", String(row["invoiceId"]));
+    this.#settle(invoice, row["totalAmountIncludingTax"] as Decimal);
+    Object.assign(row, { status: "Paid", invoiceNumber: invoice["number"] });
+  }
+
+  #open(date: unknown): void {
+    if (String(date) >= this.closedBefore) return;
+    refuse(
+      "Application_DialogException",
+      "Posting Date is not within your range of allowed posting dates.",
+    );
+  }
+
+  /** More than is to pay stays on the party's account. */
+  #settle(invoice: Row, amount: Decimal): void {
+    const open = (invoice["remainingAmount"] as Decimal).minus(amount);
+    // What is paid in part leaves the invoice's stamp as it was.
+    invoice["remainingAmount"] = open.sign > 0 ? open : Decimal.zero;
+    if (open.sign > 0) return;
+    invoice["status"] = "Paid";
+    this.#stamp(invoice);
+  }
+
+  /** All lines of a batch. */
+  #postJournal(id: string): Told {
+    const set = this.rows("customerPaymentJournals").some((row) => row.id === id)
+      ? "customerPayments"
+      : "vendorPayments";
+    const lines = this.rows(set).filter((row) => row["journalId"] === id);
+    if (lines.length === 0)
+      return refuse("Application_DialogException", "There is nothing to post.");
+    for (const line of lines) {
+      const amount = line["amount"] as Decimal;
+      const isReceipt = set === "customerPayments";
+      if (amount.sign !== (isReceipt ? -1 : 1))
+        refuse(
+          "Application_DialogException",
+          `Amount must be ${isReceipt ? "negative" : "positive"}.`,
+        );
+      this.#open(line["postingDate"]);
+      this.#settle(this.#invoiceOf(set, line), amount.abs());
+      const [debit, credit] = isReceipt ? ["10100", "11000"] : ["21000", "10100"];
+      for (const accountNumber of [debit, credit])
+        this.#insert("generalLedgerEntries", {
+          postingDate: line["postingDate"],
+          documentNumber: line["documentNumber"],
+          documentType: "Payment",
+          description: line["description"],
+          accountNumber,
+          [accountNumber === debit ? "debitAmount" : "creditAmount"]: amount.abs(),
+        });
+      this.delete(set, line.id);
+    }
+    return { status: 204, answer: null };
+  }
+
+  #stamp(row: Row): void {
+    Object.assign(row, {
+      lastModifiedDateTime: new Date(this.now() + this.clockMs).toISOString(),
+      version: ++this.#state.version,
+    });
+  }
+}
+
+const no = (message: string) => refuse("Application_DialogException", message);
+
+const missing = (what: string, of: unknown) =>
+  refuse(
+    "Internal_InvalidTableRelation",
+    `The field No. of table Sales Line contains a value (${String(of)}) that cannot be found in the related table (${what}).`,
+  );
+
+const emptyOf = (set: string): Values =>
+  Object.fromEntries([...(FIELDS[set]?.values() ?? [])].map((one) => [one.name, one.empty]));
+
+const etagOf = (row: Row): string =>
+  `W/"${Buffer.from(`44;${String(row["version"])};`).toString("base64")}"`;
+
+function copied<T>(value: T): T {
+  if (value instanceof Decimal || value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map((one: unknown) => copied(one)) as T;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copied(one)])) as T;
+}
+
+/** Until it is closed. */
+export async function startCompany(): Promise<{ company: Company; close: () => void }> {
+  const server = createServer((request, response) => void company.handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const company = new Company(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return {
+    company,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

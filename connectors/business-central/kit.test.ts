@@ -1,0 +1,175 @@
+/** The connector kit over a company of Business Central as the tests' own server has it. */
+import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import {
+  billDocument,
+  enterInvoice,
+  idOf,
+  invoiceDocument,
+  itemOf,
+  never,
+  opened,
+  openCompany,
+  paymentDocument,
+  settings,
+  TODAY,
+  withProduct,
+} from "./business-central.fixture.ts";
+import type { Company } from "./company.fixture.ts";
+import { businessCentral } from "./index.ts";
+import { externalNumber } from "./rows.ts";
+
+/** The only invoice of every ground. */
+const INVOICE = "0c000000-0000-4000-8000-000000000013";
+
+const lacks = {
+  batches: "one call takes one document",
+  "batches-cut-off": "one call takes one document",
+};
+
+connectorSuite({
+  connector: businessCentral,
+  ground,
+  bad: [
+    { field: "url", config: (good) => ({ ...good, url: "books" }) },
+    { field: "company", config: (good) => ({ ...good, company: "" }) },
+    { field: "clientSecret", config: (good) => ({ ...good, clientSecret: undefined }) },
+    { field: "accounts.expense", config: (good) => ({ ...good, accounts: { revenue: "40100" } }) },
+    { field: "colour", config: (good) => ({ ...good, colour: "blue" }) },
+  ],
+  sources: ["customers", "suppliers", "invoices", "prices"],
+  sinks: {
+    invoices: {
+      good: itemOf(invoiceDocument("FL-1")),
+      voided: itemOf(invoiceDocument("FL-1", { status: "void" })),
+      refused: itemOf(withProduct(invoiceDocument("FL-GOLD"), "GOLD")),
+      lacks,
+    },
+    bills: {
+      good: itemOf(billDocument("R-1")),
+      refused: itemOf(withProduct(billDocument("R-GOLD"), "GOLD")),
+      voided: itemOf(billDocument("R-1", { status: "void" })),
+      lacks,
+    },
+    payments: {
+      good: itemOf(paymentDocument("pay-1", INVOICE)),
+      refused: itemOf(paymentDocument("pay-2", idOf("nobody"))),
+      lacks: {
+        ...lacks,
+        cancellation: "the platform voids no payment",
+        codes: "a payment names no code",
+      },
+    },
+  },
+  paying: {
+    open: itemOf(invoiceDocument("FL-1")),
+    paid: itemOf(invoiceDocument("FL-1", { status: "paid", paidDate: TODAY })),
+    total: "19934.08",
+    payment: (id, invoice, amount) =>
+      itemOf(paymentDocument(id, invoice, { amount: Decimal.of(amount) })),
+    lacks: { covering: "the API takes no note on a posted invoice" },
+  },
+});
+
+const SETS: Readonly<Record<string, readonly string[]>> = {
+  invoices: ["salesInvoices"],
+  bills: ["purchaseInvoices", "purchaseCreditMemos"],
+  payments: ["customerPayments", "generalLedgerEntries"],
+};
+
+async function ground(): Promise<Ground> {
+  const company = await openCompany();
+  const { id: invoice } = enterInvoice(company);
+  if (invoice !== INVOICE) throw new Error(`the invoice of every ground is ${invoice}`);
+  const config = settings(company, { prices: { list: "T-1" } });
+  const rowsOf = (sink: string, id: string) =>
+    (SETS[sink] ?? []).flatMap((set) =>
+      company
+        .rows(set)
+        .filter((row) => [id, externalNumber(id)].some((one) => JSON.stringify(row).includes(one)))
+        .map((row) => [set, row] as const),
+    );
+  return {
+    folder: ".",
+    config,
+    unreachable: { ...config, url: "http://127.0.0.1:9/api", login: "http://127.0.0.1:9/login" },
+    wrongCredentials: { ...config, clientSecret: "wrong-secret" },
+    fill: (source) => Promise.resolve(fill(company, source)),
+    // What belongs together is one text.
+    effects: (sink, { id }) => {
+      const rows = rowsOf(sink, id).map(([, row]) => plain(row));
+      return Promise.resolve(rows.length === 0 ? [] : [JSON.stringify(rows)]);
+    },
+    backup: () => {
+      const restore = company.backup();
+      return Promise.resolve(() => Promise.resolve(restore()));
+    },
+    change: (sink, { id }) => {
+      for (const [set, row] of rowsOf(sink, id))
+        company.edit(
+          set,
+          row.id,
+          {
+            invoices: { customerNumber: "CUST-2" },
+            bills: { vendorNumber: "CUST-2" },
+            payments: { postingDate: "2026-11-30" },
+          }[sink] ?? {},
+        );
+      return Promise.resolve();
+    },
+    vanish: () => {
+      const [item] = company.rows("items");
+      company.edit("items", item?.id ?? "", { number: "OTHER" });
+      const back = () => company.edit("items", item?.id ?? "", { number: "ULSD-CLR" });
+      return Promise.resolve(() => Promise.resolve(back()));
+    },
+    money: () => Promise.resolve(moneyOf(company)),
+    clock: (aheadMs) => Promise.resolve(void (company.clockMs = aheadMs)),
+    async interrupt(sink, request, step) {
+      company.loses = step;
+      const answer = await opened(company).sinks[sink]?.send(request, never);
+      const over = company.loses > 0;
+      company.loses = 0;
+      return { over, answer: answer ?? null };
+    },
+  };
+}
+
+/** Of the platform's invoice. */
+function moneyOf(company: Company): { open: string; onAccount: string } {
+  const invoice = company.rows("salesInvoices").find((row) => row["externalDocumentNumber"] !== "");
+  const [open, total] = [invoice?.["remainingAmount"], invoice?.["totalAmountIncludingTax"]] as [
+    Decimal,
+    Decimal,
+  ];
+  const paid = company.rows("generalLedgerEntries").map((row) => row["debitAmount"] as Decimal);
+  return {
+    open: open.fixed(2),
+    onAccount: Decimal.sum(paid).minus(total.minus(open)).fixed(2),
+  };
+}
+
+const RUN = new Set(["id", "documentId", "version", "lastModifiedDateTime", "number"]);
+
+/** Without what differs from run to run. */
+const plain = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(plain)
+    : value !== null && typeof value === "object" && !("plain" in value)
+      ? Object.fromEntries(
+          Object.entries(value).map(([name, one]) => [name, RUN.has(name) ? "" : plain(one)]),
+        )
+      : String(value);
+
+/** Three pages. */
+function fill(company: Company, source: string): void {
+  for (let number = 0; number < 450; number++)
+    if (source === "invoices") enterInvoice(company);
+    else if (source === "prices")
+      company.enter("items", { number: `I-${number}`, unitPrice: Decimal.of("2.5") });
+    else
+      company.enter(source === "customers" ? "customers" : "vendors", {
+        number: `10${number}`,
+        displayName: `Party ${number}`,
+      });
+}
