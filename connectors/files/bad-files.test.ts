@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { FilesConfig } from "./config.ts";
 import type { Drop } from "./folder/port.ts";
 import { files } from "./index.ts";
-import { openSource, readerOf } from "./source.ts";
+import { formatOf, openSource } from "./source.ts";
 import type { Obstacle, Reading } from "../../src/core/contract.ts";
 import { Sheet } from "../../src/formats/table/text.ts";
 import { expectFates, putInboxes, sourcesIn, type ToldRow } from "../../test/files/bad-inbox.ts";
@@ -123,7 +123,7 @@ test.each(["t/../../x.csv", "t/x.csv", "t\u0000.csv"])(
     const hindered = ({ fault }: Obstacle): void => void codes.push(fault.code);
     const { signal } = new AbortController();
     const reading = { signal, known: () => null, stored: () => false, hindered };
-    for await (const { changes } of openSource(readerOf(it, site), it, config, site).read(
+    for await (const { changes } of openSource(formatOf(it).read(it, site), it, config, site).read(
       null,
       reading,
     ))

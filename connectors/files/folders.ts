@@ -3,7 +3,7 @@ import { relative, resolve } from "node:path";
 import type { FilesConfig, SinkConfig, SourceConfig, TableSource, X12Sink } from "./config.ts";
 import { type Drop, failure, isRightMissing, troubleOf, type Wanted } from "./folder/port.ts";
 import { foldersOf } from "./sink.ts";
-import { sinkForm, sourceForm } from "./source.ts";
+import { formatOf } from "./source.ts";
 import type {
   Examination,
   FolderNeed,
@@ -117,8 +117,8 @@ export function offersOf(config: FilesConfig, base: string): Offers {
       }),
     );
   return {
-    sources: offers("sources", sources, sourceForm),
-    sinks: offers("sinks", sinks, sinkForm),
+    sources: offers("sources", sources, (one) => formatOf(one).reads(one)),
+    sinks: offers("sinks", sinks, (one) => formatOf(one).writes(one)),
     complaints: [
       ...Object.entries(sources).flatMap(([name, source]) => {
         if (source.format !== "table") return [];

@@ -8,7 +8,7 @@ import { examineFiles, offersOf } from "./folders.ts";
 import { filesHoldings } from "./holdings.ts";
 import { checkFolder, checkRoot, Kept, list, type Site } from "./pickup.ts";
 import { type FileSink, fileSink, readWhole } from "./sink.ts";
-import { openSource, readerOf, wholeReader, writerOf } from "./source.ts";
+import { formatOf, openSource, wholeReader } from "./source.ts";
 import {
   type Acknowledgement,
   defineConnector,
@@ -101,7 +101,7 @@ export const files = defineConnector<FilesConfig>({
     const sources = opened(config.sources, (source) => {
       const reply = repliesOf(source, site);
       if (reply !== null) replies.push(reply);
-      return openSource(readerOf(source, site), source, config, site, reply);
+      return openSource(formatOf(source).read(source, site), source, config, site, reply);
     });
     return {
       sources,
@@ -128,7 +128,7 @@ const repliesOf = (source: SourceConfig, site: Site): FileSink | null =>
 
 /** With the source of what its partner acknowledges in files of their own. */
 export function openSink(config: SinkConfig, files: FilesConfig, site: Site): FileSink {
-  const sink = fileSink(config, site, writerOf(config, site));
+  const sink = fileSink(config, site, formatOf(config).write(config, site));
   const source = acknowledgementsOf(config, files, site);
   if (source === null || sink.acknowledged === undefined) return sink;
   return { ...sink, acknowledged: { ...sink.acknowledged, source } };

@@ -30,10 +30,10 @@ import type { Json } from "../../src/core/json.ts";
 import { memoryScratch, type Scratch } from "../../src/core/scratch.ts";
 import {
   ChangedMeanwhile,
-  type DocumentWriter,
   type Encoding,
   FileFault,
   firstBytes,
+  type Format,
   PartFault,
   type RecordReader,
   type RecordsRead,
@@ -207,27 +207,43 @@ function recordsIn(records: RecordReader, bytes: Buffer, name: string): RecordsR
   }
 }
 
-/* The formats that files come and go in: a further one is a line in each function here, and in `config.ts`. */
+/* The formats that files come and go in: a further one is a member here, and its settings in `config.ts`. */
 
-/** @throws InvalidProfile */
-export function writerOf(config: SinkConfig, site: Site): DocumentWriter {
-  if (config.format === "idoc") return idocWriter(config, site);
-  return config.format === "x12" ? x12Writer(config, site) : tableWriter(config, site);
-}
+type Of<Any, Name> = Any & { readonly format: Name };
+const FORMATS: {
+  readonly [Name in SinkConfig["format"]]: Format<
+    Of<SourceConfig, Name>,
+    Of<SinkConfig, Name>,
+    Site,
+    Reader
+  >;
+} = {
+  table: {
+    name: "table",
+    reads: ({ layout }) => layout,
+    writes: ({ document }) => `files.${document}`,
+    read: (source, site) => tableReader(source, site),
+    write: tableWriter,
+  },
+  idoc: {
+    name: "idoc",
+    reads: idocRecords,
+    writes: idocForm,
+    read: (source, site) => wholeReader(idocReader(source, site)),
+    write: idocWriter,
+  },
+  x12: {
+    name: "x12",
+    reads: ({ layout }) => layout,
+    writes: ({ document }) => `files.${document}`,
+    read: (source, site) => wholeReader(x12Reader(source, site)),
+    write: x12Writer,
+  },
+};
 
-/** @throws InvalidProfile */
-export function readerOf(config: SourceConfig, site: Site): Reader {
-  if (config.format === "table") return tableReader(config, site);
-  return wholeReader(config.format === "idoc" ? idocReader(config, site) : x12Reader(config, site));
-}
-
-/** What the records of a source are, told without reading any. */
-export const sourceForm = (source: SourceConfig): string =>
-  source.format === "idoc" ? idocRecords(source) : source.layout;
-
-/** What the documents of a sink are. */
-export const sinkForm = (sink: SinkConfig): string =>
-  sink.format === "idoc" ? idocForm(sink) : `files.${sink.document}`;
+/** Settings of one format go with that format. */
+export const formatOf = ({ format }: Pick<SinkConfig, "format">) =>
+  FORMATS[format] as Format<SourceConfig, SinkConfig, Site, Reader>;
 
 /** Changes in a page, which is a transaction: as many as the store takes in some tens of milliseconds, be they long. */
 const PAGE = { changes: 1_000, characters: 500_000 };

@@ -99,6 +99,20 @@ export interface DocumentWriter extends Pick<
   idsOf?(request: Frozen & Pick<Outgoing, "items">): readonly string[];
 }
 
+/**
+ * One format of files, as a folder asks for it: what its records and documents are, told without opening anything, and what
+ * reads bytes and writes texts. `Read`: how it reads, whole or piece by piece.
+ */
+export interface Format<Source, Document, Site, Read> {
+  readonly name: string;
+  reads(source: Source): string;
+  writes(sink: Document): string;
+  /** @throws InvalidProfile */
+  read(source: Source, site: Site): Read;
+  /** @throws InvalidProfile */
+  write(sink: Document, site: Site): DocumentWriter;
+}
+
 const NAME_MAX = 100;
 
 /** `customer-invoices_INV-1…`: characters that are safe on every file system and in every shell. `rest`: what tells it from others. */

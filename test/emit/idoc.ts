@@ -1,6 +1,6 @@
 /** The IDocs that the files connector writes: each message from the cases of its mapping and from random documents. */
 import * as fc from "fast-check";
-import { sinkForm, writerOf } from "../../connectors/files/source.ts";
+import { formatOf } from "../../connectors/files/source.ts";
 import { itemsOfCases } from "./cases.ts";
 import { type Emitted, written } from "./emitted.ts";
 import { itemOf, sinkConfig, siteIn } from "../files/idoc.ts";
@@ -27,8 +27,8 @@ export function* idocFiles(seed: number, count: number): Generator<Emitted> {
   const site = siteIn("/nowhere", { looking: true });
   for (const [folder, message, more, documents] of KINDS) {
     const config = sinkConfig(message, { ...more, characters: "clean" });
-    const writer = writerOf(config, site);
-    const own = folder === message ? (cases.get(sinkForm(config)) ?? []) : [];
+    const writer = formatOf(config).write(config, site);
+    const own = folder === message ? (cases.get(formatOf(config).writes(config)) ?? []) : [];
     for (const [at, item] of own.entries())
       yield* written(`${folder}/case-${at + 1}.xml`, writer, [item]);
     const random = fc.sample<{ id: string; number: string }>(documents, { seed, numRuns: count });

@@ -4,7 +4,7 @@
  */
 import * as fc from "fast-check";
 import { X12Sink } from "../../connectors/files/config.ts";
-import { writerOf } from "../../connectors/files/source.ts";
+import { formatOf } from "../../connectors/files/source.ts";
 import type { DocumentWriter } from "../../src/formats/format.ts";
 import { replyWriter } from "../../src/formats/x12/write.ts";
 import { itemsOfCases } from "./cases.ts";
@@ -66,17 +66,12 @@ function* acknowledgements(
   }
 }
 
-const writer = (document: X12Sink["document"], agreement: object): DocumentWriter =>
-  writerOf(
-    X12Sink.parse({
-      format: "x12",
-      document,
-      folder: "out",
-      per: "batch",
-      x12: { ...agreed, taxes: TAXES, units: UNITS, text: "replace", ...agreement },
-    }),
-    siteIn("/nowhere", { looking: true }),
-  );
+function writer(document: X12Sink["document"], agreement: object): DocumentWriter {
+  const x12 = { ...agreed, taxes: TAXES, units: UNITS, text: "replace", ...agreement };
+  const settings = { format: "x12", document, folder: "out", per: "batch", x12 };
+  const config = X12Sink.parse(settings);
+  return formatOf(config).write(config, siteIn("/nowhere", { looking: true }));
+}
 
 /** What the partner calls the taxes and units of the cases. */
 const UNITS = { gal: "GA", liter: "LT" };

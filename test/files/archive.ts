@@ -6,7 +6,7 @@ import { localDrop } from "../../connectors/files/folder/local.ts";
 import type { Drop, Entry } from "../../connectors/files/folder/port.ts";
 import { filesHoldings } from "../../connectors/files/holdings.ts";
 import { Kept, type Site } from "../../connectors/files/pickup.ts";
-import { openSource, readerOf } from "../../connectors/files/source.ts";
+import { formatOf, openSource } from "../../connectors/files/source.ts";
 
 const HEADER =
   "ID,Code,Name,Phone,Mobile,E-Mail,Addresses/Building Name,Addresses/Street,Addresses/Postal Code,Addresses/City," +
@@ -56,7 +56,7 @@ export async function archiveOf(folder: string, count: number) {
   const config = FilesConfig.parse({ folder: ".", settleMs: 0, sources: { it: settings } });
   const [it] = Object.values(config.sources);
   if (it === undefined) throw new Error("no source");
-  const source = openSource(readerOf(it, site), it, config, site);
+  const source = openSource(formatOf(it).read(it, site), it, config, site);
   const holdings = filesHoldings(config, site);
   return {
     visits: () => visits,

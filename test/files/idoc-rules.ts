@@ -251,3 +251,14 @@ export function brokenRules(xml: string): string[] {
   ];
   return [...common, ...rules(idoc)].flatMap(([rule, holds]) => (holds ? [] : [rule]));
 }
+
+/** The text that lines of SAP's make: `*` begins a paragraph, a blank goes on after a blank, `=` goes on without one. */
+export const textOfLines = (
+  lines: readonly Readonly<Record<"TDLINE" | "TDFORMAT", string>>[],
+): string =>
+  lines
+    .map(({ TDLINE, TDFORMAT }, at) => {
+      if (at === 0) return TDLINE;
+      return `${TDFORMAT === "*" ? "\n" : TDFORMAT === "=" ? "" : " "}${TDLINE}`;
+    })
+    .join("");

@@ -6,7 +6,7 @@ import { localDrop } from "../../connectors/files/folder/local.ts";
 import type { Site } from "../../connectors/files/pickup.ts";
 import type { FileSink } from "../../connectors/files/sink.ts";
 import { sinkOf } from "./sink.ts";
-import { openSource, readerOf } from "../../connectors/files/source.ts";
+import { formatOf, openSource } from "../../connectors/files/source.ts";
 import { calendarOf } from "../../src/core/time.ts";
 import type { Item, Outgoing } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -117,7 +117,7 @@ export async function readAll(folder: string, config: Record<string, unknown>) {
   const { signal } = new AbortController();
   const reading = { signal, known: () => null, stored: () => false };
   const site = siteIn(folder);
-  const reader = readerOf(source, site);
+  const reader = formatOf(source).read(source, site);
   for await (const page of openSource(reader, source, files, site).read(null, reading)) {
     changes.push(...page.changes);
     notices.push(...toldOf(page));

@@ -4,7 +4,7 @@ import { SinkConfig } from "../../connectors/files/config.ts";
 import { localDrop } from "../../connectors/files/folder/local.ts";
 import type { Site } from "../../connectors/files/pickup.ts";
 import { type FileSink, fileSink } from "../../connectors/files/sink.ts";
-import { writerOf } from "../../connectors/files/source.ts";
+import { formatOf } from "../../connectors/files/source.ts";
 import { calendarOf } from "../../src/core/time.ts";
 import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -27,7 +27,7 @@ export function openIn(
 }
 
 export const sinkOf = (settings: SinkConfig, site: Site): FileSink =>
-  fileSink(settings, site, writerOf(settings, site));
+  fileSink(settings, site, formatOf(settings).write(settings, site));
 
 export function request(
   sink: Sink,

@@ -7,7 +7,7 @@ import { localDrop } from "../../connectors/files/folder/local.ts";
 import type { Drop } from "../../connectors/files/folder/port.ts";
 import { files } from "../../connectors/files/index.ts";
 import type { Site } from "../../connectors/files/pickup.ts";
-import { openSource, readerOf, tableReader } from "../../connectors/files/source.ts";
+import { formatOf, openSource, tableReader } from "../../connectors/files/source.ts";
 import type { Change, Endpoint, Obstacle, Page, Reading, Source } from "../../src/core/contract.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
 import { type Layout, parties } from "../../src/formats/table/layouts.ts";
@@ -111,7 +111,7 @@ export async function dropFolder(): Promise<DropFolder> {
       const config = files.config.parse({ folder: ".", sources: { it: source } });
       const it = config.sources["it"] as SourceConfig;
       const site = { ...surroundings, drop };
-      return readAll(openSource(readerOf(it, site), it, config, site));
+      return readAll(openSource(formatOf(it).read(it, site), it, config, site));
     },
     duringPause: async () => {},
     remove: () => rm(path, { recursive: true, force: true }),

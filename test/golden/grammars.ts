@@ -3,7 +3,7 @@
  * are read back later, by a newer version too, so none may change unnoticed.
  */
 import { SinkConfig } from "../../connectors/files/config.ts";
-import { writerOf } from "../../connectors/files/source.ts";
+import { formatOf } from "../../connectors/files/source.ts";
 import { guidOf } from "../../connectors/quickbooks/text.ts";
 import {
   DOC_NUMBER_MOST,
@@ -147,7 +147,7 @@ function names(): Rows {
   );
   return Object.fromEntries(
     [...tables, ...messages, ...sets].flatMap(([name, config]) => {
-      const writer = writerOf(config, site);
+      const writer = formatOf(config).write(config, site);
       const all: readonly Item[] = items.get(writer.form) ?? [];
       const given = writer.itemsMax === 1 ? all.slice(0, 1) : all;
       const odd = given.map((item) => ({ ...item, number: "INV/2026 000118 ñ" }));

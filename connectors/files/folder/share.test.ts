@@ -8,7 +8,7 @@ import { localDrop } from "./local.ts";
 import { type Drop, failure } from "./port.ts";
 import type { Site } from "../pickup.ts";
 import type { FileSink } from "../sink.ts";
-import { openSource, readerOf } from "../source.ts";
+import { formatOf, openSource } from "../source.ts";
 import type { Obstacle, Outgoing, Reading } from "../../../src/core/contract.ts";
 import { config, invoice, item, sinkOf } from "../../../test/files/sink.ts";
 import { HEADER } from "../../../test/files/kit.ts";
@@ -88,7 +88,10 @@ async function read(site: Site, known: Reading["known"]): Promise<[number, Obsta
   const hindered = (obstacle: Obstacle): void => void obstacles.push(obstacle);
   const reading = { signal, known, stored: () => false, hindered };
   const it = files.sources["it"] as SourceConfig;
-  for await (const page of openSource(readerOf(it, site), it, files, site).read(null, reading))
+  for await (const page of openSource(formatOf(it).read(it, site), it, files, site).read(
+    null,
+    reading,
+  ))
     changes += page.changes.length;
   return [changes, obstacles];
 }

@@ -52,7 +52,7 @@ interface TextLine {
 }
 
 /**
- * A text as lines of at most `width` characters, from which {@link textOfLines} makes the same text. Blanks at the end
+ * A text as lines of at most `width` characters, from which the same text can be made. Blanks at the end
  * of a paragraph are left out; a line neither begins nor ends with one, for SAP drops them.
  */
 export function linesOf(text: string, width: number): TextLine[] {
@@ -70,14 +70,6 @@ export function linesOf(text: string, width: number): TextLine[] {
   }
   return lines;
 }
-
-export const textOfLines = (lines: readonly TextLine[]): string =>
-  lines
-    .map(({ TDLINE, TDFORMAT }, at) => {
-      if (at === 0) return TDLINE;
-      return `${TDFORMAT === "*" ? "\n" : TDFORMAT === "=" ? "" : " "}${TDLINE}`;
-    })
-    .join("");
 
 const isBlank = (text: string, at: number): boolean => /\s/.test(text[at] ?? "");
 

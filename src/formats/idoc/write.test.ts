@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
-import { brokenRules } from "../../../test/files/idoc-rules.ts";
-import { linesOf, SegmentWriter, textOfLines } from "./segment-writer.ts";
+import { brokenRules, textOfLines } from "../../../test/files/idoc-rules.ts";
+import { linesOf, SegmentWriter } from "./segment-writer.ts";
 import { type SegmentName, segments } from "./segments.ts";
 import {
   bill,

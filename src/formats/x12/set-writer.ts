@@ -230,36 +230,19 @@ function foreignTo(options: X12Options, text: string): string | null {
   return null;
 }
 
-const LETTERS: Readonly<Record<string, string>> = {
-  ß: "ss",
-  Æ: "AE",
-  æ: "ae",
-  Ø: "O",
-  ø: "o",
-  Œ: "OE",
-  œ: "oe",
-  Ł: "L",
-  ł: "l",
-  Đ: "D",
-  đ: "d",
-  Þ: "TH",
-  þ: "th",
-  "‘": "'",
-  "’": "'",
-  "“": '"',
-  "”": '"',
-  "–": "-",
-  "—": "-",
-  "…": "...",
-  "€": "EUR",
-};
+/** Each letter or sign that has no accent to lose, with what it becomes. */
+const LETTERS = new Map(
+  "ß=ss Æ=AE æ=ae Ø=O ø=o Œ=OE œ=oe Ł=L ł=l Đ=D đ=d Þ=TH þ=th ‘=' ’=' “=\" ”=\" –=- —=- …=... €=EUR"
+    .split(" ")
+    .map((pair) => [pair.slice(0, 1), pair.slice(2)]),
+);
 
 /**
  * The written rule: accents fall away, ligatures and signs become what stands in {@link LETTERS}, with basic characters
  * letters become capitals, and whatever then does not belong becomes a blank; blanks in a row become one.
  */
 function replaced(options: X12Options, text: string): string {
-  const plain = Array.from(text, (character) => LETTERS[character] ?? character)
+  const plain = Array.from(text, (character) => LETTERS.get(character) ?? character)
     .join("")
     .normalize("NFKD")
     .replace(/\p{M}/gu, "");

@@ -77,7 +77,6 @@ export interface Interchange {
   readonly receiver: Party;
   readonly control: string;
   readonly usage: string;
-  readonly delimiters: Delimiters;
   readonly groups: readonly Group[];
   /** TA1 segments: what the partner says of interchanges of ours. */
   readonly acknowledged: readonly Segment[];
@@ -148,7 +147,6 @@ class Reader {
       receiver: { qualifier: value(7), id: value(8) },
       control: value(13),
       usage: value(15),
-      delimiters: this.#delimiters,
       groups,
       acknowledged,
     };
