@@ -165,7 +165,6 @@ export const bookedInvoices = defineMapping({
     document: paths(`
       contractNumber orderId lineItems.carrier lineItems.deliveredDate lineItems.deliveryTicket
       lineItems.grossGallons lineItems.location lineItems.netGallons lineItems.spec
-      taxLines.authority taxLines.gallons taxLines.rate
     `),
   },
   input: InvoiceRecord,
@@ -212,9 +211,11 @@ function issued(record: InvoiceRecord, references: References): CreateInvoice | 
   const number = needed(50, "Number", record.number);
   expectIssuable(record, references.currency);
   const lines = billed(record);
-  const taxLines = record.taxes?.map(({ name, description, amount }) => ({
+  const taxLines = record.taxes?.map(({ name, description, amount, authority, gallons, rate }) => ({
     taxType: needed(100, "Tax", name ?? description),
     amount: notNegative("Amount", cents("Amount", amount)),
+    // The platform's gallons are whole.
+    ...present({ authority, rate, gallons: gallons?.isInteger ? plain(gallons) : null }),
   }));
   const dueDate = record.dueDate ?? dueDays(record).at(-1) ?? null;
   const document = {

@@ -1,6 +1,6 @@
 import { assert, constantFrom, integer, property } from "fast-check";
 import { expect, test } from "vitest";
-import { calendarOf, faultOfTimeZone, namedDay } from "./time.ts";
+import { calendarOf, faultOfTimeZone, namedDay, timeOfDay } from "./time.ts";
 
 const chicago = calendarOf("America/Chicago");
 
@@ -93,4 +93,13 @@ test.each(["GMT+6", "Etc/GMT+6", "UTC-6", "UTC+06:00", "-06:00", "-0600"])(
 
 test.each(["America/Texas", "Zulu", "Central", "", "CST/CDT"])("%j is not a time zone", (name) => {
   expect(faultOfTimeZone(name)).not.toBeNull();
+});
+
+test("the time of a day is that of the calendar, and none on a day on which clocks are set", () => {
+  const dayOf = calendarOf("America/Chicago");
+  expect(timeOfDay("2026-08-14T15:02:11Z", dayOf)).toBe("1002");
+  expect(timeOfDay("2026-08-14T05:00:00Z", dayOf)).toBe("0000");
+  expect(timeOfDay("2026-08-15T04:59:59Z", dayOf)).toBe("2359");
+  expect(timeOfDay("2026-03-08T18:00:00Z", dayOf)).toBeNull();
+  expect(timeOfDay("2026-11-01T18:00:00Z", dayOf)).toBeNull();
 });

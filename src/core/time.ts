@@ -22,6 +22,33 @@ const MIDNIGHT = /^\d{4}-\d\d-\d\d[Tt ]00:00:00(?:\.0+)?(?:[Zz]|[+-]\d\d:?\d\d)$
 export const namedDay = (instant: string): string =>
   MIDNIGHT.test(instant) ? instant.slice(0, 10) : instant;
 
+const MINUTE_MS = 60_000;
+
+/**
+ * `HHMM` of an instant where `dayOf` has its calendar: the minutes since that day began. Null on a day on which clocks are set,
+ * for then they do not tell the time.
+ */
+export function timeOfDay(instant: string, dayOf: (instant: string) => string): string | null {
+  const day = dayOf(instant);
+  const isSameDay = (minutes: number): boolean =>
+    dayOf(new Date(Date.parse(instant) + minutes * MINUTE_MS).toISOString()) === day;
+  /** How many whole minutes of the day lie on that side. */
+  const minutesOf = (sign: 1 | -1): number => {
+    let [within, beyond] = [0, 1501];
+    while (beyond - within > 1) {
+      const middle = Math.floor((within + beyond) / 2);
+      if (isSameDay(sign * middle)) within = middle;
+      else beyond = middle;
+    }
+    return within;
+  };
+  const [before, after] = [minutesOf(-1), minutesOf(1)];
+  if (before + after !== 24 * 60 - 1) return null;
+  return [Math.floor(before / 60), before % 60]
+    .map((part) => String(part).padStart(2, "0"))
+    .join("");
+}
+
 /** What is wrong with a day that people wrote, as the end of a sentence that begins with it; null: nothing. */
 export function faultOfDay(text: string): string | null {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];

@@ -253,6 +253,10 @@ const InvoiceRecordTax = z.object({
   account: textOrNone,
   base: decimalOrNone,
   amount: decimal,
+  /** Who levies it, and on how many US gallons at which rate, where it is told. */
+  authority: textIfTold,
+  gallons: decimalIfTold,
+  rate: decimalIfTold,
 });
 
 /** A customer invoice. Its change's id is its `id`: its number may change. */

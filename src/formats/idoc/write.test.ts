@@ -37,6 +37,15 @@ test("a ticket of what we receive is announced with SAP's purchase order, one of
   expect(sink.freeze([itemOf(shipped())]).body).toBe(compact(golden("SHPCON")));
 });
 
+test("the time of a delivery is the company's, where one is told", () => {
+  const told = (of: ReturnType<typeof ticket>): string =>
+    /<E1EDT13 .*?<\/E1EDT13>/.exec(openSap("DELVRY").freeze([itemOf(of)]).body)?.[0] ?? "";
+  const deliveredAt = "2026-08-14T15:02:11Z";
+  expect(told(ticket({ deliveredAt }))).toContain("<NTANZ>100200</NTANZ>");
+  expect(told(shipped({ deliveredAt }))).toContain("<ISDZ>100200</ISDZ>");
+  expect(told(ticket())).not.toContain("NTANZ");
+});
+
 const shipped = (more: Parameters<typeof ticket>[0] = {}) =>
   ticket({
     type: "out",
@@ -51,9 +60,9 @@ test("what SAP never had and what it could not take is skipped with a word", () 
   expect(skipped("ORDERS", order())).toBeNull();
   expect(
     skipped("ORDERS", order({ status: "taken-back", platformStatus: "DRAFT", lines: [] })),
-  ).toBe("draft, and SAP never had it");
+  ).toBe("draft, and as far as is known here SAP never had it");
   expect(skipped("DELVRY", ticket({ status: "cancelled" }))).toBe(
-    "cancelled, and SAP never had it",
+    "cancelled, and as far as is known here SAP never had it",
   );
   expect(skipped("DELVRY", shipped())).toBeNull();
   expect(skipped("DELVRY", shipped(), { deliveryNumber: undefined })).toMatch(/SHPCON must name/);

@@ -13,6 +13,7 @@ import {
 } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
+import { timeOfDay } from "../../core/time.ts";
 import { hoursOf, SupplierInvoiceDocument, taxesByLine } from "../documents.ts";
 import { type DocumentWriter, sentOf } from "../format.ts";
 import { referenceTo, standingOf } from "./answers.ts";
@@ -393,7 +394,7 @@ function expectSale({ type, status }: OrderDocument): void {
  * of what we ship, SAP's own delivery is confirmed (SHPCON). @throws Refused
  */
 function ticketRecords(
-  { writer, config }: Writing<DelvrySink>,
+  { writer, config, site }: Writing<DelvrySink>,
   ticket: ShipmentDocument,
 ): string[] {
   if (ticket.status === "cancelled")
@@ -414,6 +415,8 @@ function ticketRecords(
     );
   const products = [...new Set(ticket.lines.map(({ product }) => product))];
   const party = isAnnounced ? ["LF"] : ["AG", "WE"];
+  const hours = ticket.deliveredAt ? timeOfDay(ticket.deliveredAt, site.dayOf) : null;
+  const time = hours === null ? null : `${hours}00`;
   return [
     writer.of(
       "E1EDL20",
@@ -428,9 +431,14 @@ function ticketRecords(
         ...party.map((PARTNER_Q) =>
           writer.of("E1ADRM1", { PARTNER_Q, PARTNER_ID: alpha10(ticket.party.code) }, "party"),
         ),
-        isAnnounced
-          ? writer.given("E1EDT13", { QUALF: "007", NTANF: ticket.date })
-          : writer.given("E1EDT13", { QUALF: "006", ISDD: ticket.date }),
+        ticket.date === null
+          ? ""
+          : writer.of(
+              "E1EDT13",
+              isAnnounced
+                ? { QUALF: "007", NTANF: ticket.date, NTANZ: time }
+                : { QUALF: "006", ISDD: ticket.date, ISDZ: time },
+            ),
         writer.textOf("E1TXTH8", config.headerText, ticket.note ?? "", "note"),
         ...ticket.lines.map((line, at) => {
           const label = `line ${at + 1}`;
@@ -514,7 +522,7 @@ const endedBefore = ({
   platformStatus = status,
 }: Pick<OrderDocument | ShipmentDocument, "status" | "platformStatus">): string | null =>
   status === "cancelled" || status === "taken-back"
-    ? `${platformStatus.toLowerCase()}, and SAP never had it`
+    ? `${platformStatus.toLowerCase()}, and as far as is known here SAP never had it`
     : null;
 
 const MESSAGES: {

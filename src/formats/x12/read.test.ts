@@ -44,7 +44,7 @@ describe("golden files", () => {
           },
           { product: null, description: "Credit, freight", amount: d("-478.90") },
         ],
-        taxes: [{ description: "FED-EX", amount: d("1951.51") }],
+        taxes: [{ description: "FED-EX", amount: d("1951.51"), authority: "IRS" }],
       },
     ]);
     expect(acknowledged(replies)).toEqual([

@@ -276,6 +276,7 @@ function taxed(
       "TDS01",
     );
   const names = new Map(Object.entries(options.taxes).map(([name, code]) => [code, name]));
+  const levied = new Map(Object.entries(options.authorities).map(([name, code]) => [code, name]));
   const taxes = chosen.map((txi) => {
     const code = needed(at(txi, 1), "TXI01");
     const base = money(at(txi, 8)) ?? untaxed;
@@ -284,6 +285,7 @@ function taxed(
       account: null,
       base,
       amount: needed(money(at(txi, 2)), "TXI02"),
+      authority: levied.get(at(txi, 5) ?? "") ?? at(txi, 5),
     };
   });
   return { taxes, untaxed, tax: sum(chosen) };
