@@ -18,6 +18,7 @@ import { isGoodsHolding } from "../src/core/holdings.ts";
 import { moneyKinds } from "../src/reconcile/sums.ts";
 import type { Total } from "../src/reconcile/rows.ts";
 import { SourceUnavailable } from "../src/core/errors.ts";
+import { resultOf } from "../src/views/reconciliation.ts";
 import type { Office } from "../src/office/questions.ts";
 import { PASSWORD, testConsole } from "./support/console.ts";
 import { recordingOffice } from "./support/console-offices.ts";
@@ -31,6 +32,7 @@ const PAGES = [
   "needs-you",
   "documents",
   "reconciliation",
+  "month-end",
   "budget",
   "flows",
   "cross-references",
@@ -122,7 +124,7 @@ async function photographed(page: Page, url: string, paths: readonly string[]): 
 const unfound = (totals: readonly Total[], text: string): Total[] =>
   totals.filter(({ kind, bucket, platform, books }) => {
     const shown = [platform, books].map((side) => `${side.records}\\s+${figure(kind, side)}`);
-    const line = new RegExp(`\\b${bucket}\\s+${shown.join("\\s+")}(?!\\S)`);
+    const line = new RegExp(`\\b${resultOf(bucket)}\\s+${shown.join("\\s+")}(?!\\S)`);
     return !line.test(text.replaceAll(",", ""));
   });
 

@@ -1,8 +1,11 @@
 /** Of what is wrong now, what people are told unasked: a side that cannot be reached for a moment is not. */
 import { PAUSED } from "../core/budget.ts";
 import type { FlowStatus, Status } from "../office/answers.ts";
-import { concernsOf } from "../office/concerns.ts";
+import { concernsOf, pathOf } from "../office/concerns.ts";
 import type { Condition } from "../store/journal.ts";
+
+/** Where the console is, without a slash at its end: messages link to it; null: there is none. */
+type ConsoleUrl = string | null;
 
 interface Limits {
   /** How long a side cannot be reached before that counts, ms. */
@@ -14,6 +17,7 @@ export function conditionsOf(
   status: Status,
   { unreachableMs }: Limits,
   nowMs: number,
+  console: ConsoleUrl = null,
 ): Condition[] {
   const isLong = (since: string | null): boolean =>
     since !== null && nowMs - Date.parse(since) >= unreachableMs;
@@ -29,12 +33,12 @@ export function conditionsOf(
     ...unreachable(status.flows, isLong),
     ...concernsOf(status)
       .filter(({ key }) => !untold.has(key))
-      .map(({ key, urgent, title, since, detail, next }) => ({
+      .map(({ key, urgent, title, since, detail, next, page }) => ({
         key,
         urgent,
         title,
         detail: key.startsWith("late ") ? `Since ${since}: ${detail}` : detail,
-        next,
+        next: page === null || console === null ? next : `${next}\n${console}${pathOf(page)}`,
       })),
   ];
 }

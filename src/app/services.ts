@@ -78,7 +78,7 @@ function inBackground(
 }
 
 async function sendAlerts(
-  { alerts, company, timeZone }: Config,
+  { alerts, company, timeZone, console }: Config,
   { office, engine: { store, clock } }: Parts,
   log: Logger,
   signal: AbortSignal,
@@ -92,10 +92,18 @@ async function sendAlerts(
     channels,
     collectMs: alerts.collectMs,
     isQuiet: quietHours(alerts.quiet, timeZone),
-    conditions: async () => conditionsOf(await office.status(), alerts, clock.now().wallMs),
+    conditions: async () =>
+      conditionsOf(await office.status(), alerts, clock.now().wallMs, urlOf(console.web)),
     note: (event: string, details: object) => log.warn(details, event),
   };
   await runAlerts(parts, signal);
+}
+
+/** Where people find the console; null: there is none, or nobody knows its port. */
+function urlOf(web: Config["console"]["web"]): string | null {
+  if (web === null || web.port === 0) return null;
+  const [name = web.host] = web.names;
+  return `${web.tls === null ? "http" : "https"}://${name}:${web.port}`;
 }
 
 type Note = (message: string, details: Readonly<Record<string, unknown>>) => void;

@@ -2,11 +2,14 @@
 import { type Command, Option } from "commander";
 import { ask } from "../app/ask.ts";
 import { ConfigurationError } from "../core/errors.ts";
-import { documentStates, Searching } from "../office/asked.ts";
-import type { Blocks } from "../views/blocks.ts";
+import { documentStates } from "../core/record.ts";
+import type { Searching } from "../office/asked.ts";
+import type { Blocks, Table } from "../views/blocks.ts";
+import { monthEndView } from "../views/month-end.ts";
 import { documentsTable, foundView, traceView } from "../views/documents.ts";
 import { statusText } from "../views/status.ts";
-import { asText } from "../views/text.ts";
+import { missingTable } from "../views/tables.ts";
+import { asText, inLine } from "../views/text.ts";
 import type { Office } from "../office/questions.ts";
 import { addCommand, type Given } from "./command.ts";
 
@@ -22,6 +25,16 @@ export function askingCommands(program: Command): void {
     (office, { args: [number = ""] }) => office.trace(number),
     traceView,
   );
+  question(
+    program,
+    "month-end [month]",
+    "may the month be closed? every point with its number; by default the last month",
+    async (office, { args: [month = lastMonth()] }) => ({
+      month: monthIn(month).from?.slice(0, 7) ?? month,
+      status: await office.status(),
+    }),
+    ({ status, month }) => monthEndView(status, month),
+  );
   addCommand(
     program,
     "find [text]",
@@ -29,7 +42,7 @@ export function askingCommands(program: Command): void {
     async ({ file, args: [text = null], options }) => {
       const { before = null, csv, month, ...filters } = options;
       const asked = { text, before, ...monthIn(month), ...filters, limit: csv ? 500 : 50 };
-      const found = await ask(file, (office) => office.documents(Searching.parse(asked)));
+      const found = await ask(file, (office) => office.documents(asked as Searching));
       const what = [text, month, ...Object.values(filters)].filter(Boolean).join(", ");
       return {
         data: found,
@@ -58,8 +71,29 @@ export function askingCommands(program: Command): void {
     .option("--before <place>", "the next page: what the page before names at its end");
 }
 
+/** `crossref missing`: every row that documents wait for, as a file for spreadsheets. */
+export function crossref(program: Command): void {
+  const parent = program.command("crossref").description("the cross-reference tables");
+  addCommand(parent, "missing", "rows that documents wait for, as CSV", async ({ file }) => {
+    const missing = missingTable(await ask(file, (office) => office.tables()));
+    const { asCsv } = await import("../views/csv.ts");
+    return { data: { missing: rowsOf(missing) }, text: asCsv(missing) };
+  });
+}
+
+/** By the titles of the columns. */
+const rowsOf = ({ columns, rows }: Table) =>
+  rows.map((row) =>
+    Object.fromEntries(columns.map(({ title }, at) => [title.toLowerCase(), inLine(row[at])])),
+  );
+
+const lastMonth = (): string => {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 0)).toISOString().slice(0, 7);
+};
+
 /** @throws ConfigurationError */
-function monthIn(month: string | undefined) {
+function monthIn(month: string | undefined): { from?: string; to?: string } {
   if (month === undefined) return {};
   if (/^\d{4}-\d\d$/.test(month)) return { from: `${month}-01`, to: `${month}-31` };
   throw new ConfigurationError(`"${month}" is no month.`, "Write it as 2026-10.");

@@ -97,6 +97,16 @@ export const deliveryStates = [
   /** A newer version of the record goes instead. */
   "superseded",
 ] as const;
+
+/** What people choose documents by, as their deliveries stand: `pending` also while they are sent. */
+export const documentStates = [
+  "quarantined",
+  "pending",
+  "delivered",
+  "skipped",
+  "echo",
+  "resolved",
+] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
 /**

@@ -119,7 +119,7 @@ export function standing(
     case "skipped":
       return note === null || note === "" ? "is not to be sent" : `is not to be sent: ${note}`;
     case "echo":
-      return "is our own, read back";
+      return "was sent from here, and came back";
     case "quarantined":
       return cause ?? "needs you";
     case "resolved":

@@ -1,6 +1,7 @@
 /** What the office is asked with. Each schema guards the daemon's interface, and its type is the one of the question. */
 import { z } from "zod";
 import type { Kind } from "../core/kinds.ts";
+import { documentStates } from "../core/record.ts";
 
 export const text = z.string().min(1).max(1000);
 /** A calendar day of the company. */
@@ -47,16 +48,6 @@ export const AddingRow = z.strictObject({
   cells: z.record(text, z.string().max(1000)),
 });
 export type AddingRow = Readonly<z.infer<typeof AddingRow>>;
-
-/** As their deliveries stand: `pending` also while they are sent. */
-export const documentStates = [
-  "quarantined",
-  "pending",
-  "delivered",
-  "skipped",
-  "echo",
-  "resolved",
-] as const;
 
 /**
  * `text`: a number or its beginning, an id, a part of a party's code or name, an amount, a day, a month; null: all. `before`:

@@ -5,7 +5,8 @@
 import { WAITS_FOR_BUDGET } from "../core/budget.ts";
 import { fateOf } from "../core/contract.ts";
 import type { Condition } from "../store/journal.ts";
-import type { FlowStatus, Status } from "./answers.ts";
+import { money } from "../core/text.ts";
+import type { FlowStatus, QuarantineGroup, Status } from "./answers.ts";
 
 export interface Concern extends Condition {
   /** ISO 8601 UTC; null: nobody knows. */
@@ -20,6 +21,14 @@ export type Page =
   | { readonly name: "flows"; readonly flow: string | null }
   | { readonly name: "needs-you"; readonly group: string }
   | { readonly name: "reconciliation" | "match" | "budget" };
+
+/** Of the console. */
+export function pathOf(page: Page): string {
+  if (page.name === "needs-you") return `/needs-you/${encodeURIComponent(page.group)}`;
+  return page.name === "flows" && page.flow !== null
+    ? `/flows#flow-${encodeURIComponent(page.flow)}`
+    : `/${page.name}`;
+}
 
 type Told = Pick<Concern, "key" | "title" | "detail" | "next"> & Partial<Concern>;
 
@@ -202,16 +211,29 @@ const ofCallers = ({ callers }: Status): Concern[] =>
 const ofQuarantine = ({ quarantine }: Status): Concern[] =>
   quarantine
     .filter(({ helps }) => !helps.includes("wait"))
-    .map(({ id, flow, count, since, cause, next }) =>
+    .map(({ id, flow, count, since, cause, next, first, sum }) =>
       concern({
         key: `person ${flow} ${id}`,
         title: `${flow}: ${counted(count, "document needs", "documents need")} a person`,
         since,
-        detail: cause,
+        detail: [knownBy(first, sum, count), cause].filter(Boolean).join(": "),
         next: `${next} (fuelbridge quarantine show ${id})`,
         page: { name: "needs-you", group: id },
       }),
     );
+
+/** `INV-118, Prairie Fuel, $20,712.42 and 3 more, $41,000.00 together` */
+function knownBy(
+  first: QuarantineGroup["first"],
+  sum: QuarantineGroup["sum"],
+  count: number,
+): string {
+  if (first === null) return "";
+  const { number, partyName, amount, currency } = first;
+  const own = [number, partyName, amount && currency && money(amount, currency)];
+  const all = sum === null ? "" : `, ${money(sum.amount, sum.currency)} together`;
+  return own.filter(Boolean).join(", ") + (count > 1 ? ` and ${count - 1} more${all}` : "");
+}
 
 function ofBudget({ requests, flows }: Status): Concern[] {
   const { used, perMonth, forecast, month } = requests;

@@ -391,7 +391,7 @@ export function trace(store: Store, text: string): Story {
       at: iso(link.linkedMs),
       flow: link.kind,
       event: "linked",
-      detail: `${link.number}, born ${link.born === "erp" ? "in the ERP" : "on the platform"}${link.amount === null ? "" : `, amount ${link.amount}`}`,
+      detail: `${link.number}, entered ${link.born === "erp" ? "in the ERP" : "on the platform"} first${link.amount === null ? "" : `, amount ${link.amount}`}`,
       own: null,
       platformId: link.platformId,
       erpId: link.erpId,

@@ -9,6 +9,8 @@ import { groupsOf } from "./quarantine.ts";
 
 const PAGE = 50;
 const HOUR_MS = 3_600_000;
+/** Two days. */
+export const LATELY_HOURS = 48;
 const ROWS_MAX = 500;
 
 export function deedsOf({ store }: Engine, before: string | null) {
@@ -33,7 +35,7 @@ export function deedsOf({ store }: Engine, before: string | null) {
 }
 
 export function latelyOf({ store, clock }: Engine) {
-  return store.found.lately(clock.now().wallMs - HOUR_MS);
+  return store.found.lately(clock.now().wallMs - LATELY_HOURS * HOUR_MS);
 }
 
 export const looksOf = ({ store }: Engine) =>
@@ -150,8 +152,8 @@ function unusedOf({ store, flows }: Engine, table: string, rows: ReturnType<Tabl
 }
 
 function missingRows(engine: Engine) {
-  return groupsOf(engine).flatMap(({ shown: { id, count, lookup } }) =>
-    lookup === null ? [] : [{ table: lookup.table, key: lookup.key, count, group: id }],
+  return groupsOf(engine).flatMap(({ shown: { id: group, flow, count, lookup, first, sum } }) =>
+    lookup === null ? [] : [{ ...lookup, flow, count, sum, first, group }],
   );
 }
 

@@ -161,7 +161,7 @@ export const questions = {
   samples: ask([Sampling], ({ engine }, asked) => samplesOf(engine.store, asked)),
   /** The other side's ids, in the order they were asked; null: there is none yet. */
   counterparts: ask([Counterparts], ({ engine }, asked) => counterpartsOf(engine.store, asked)),
-  /** What came within the last hour and where it is now, of the newest documents (`LATELY_MAX`). */
+  /** What came within the last two days, by the hour, and where it is now, of the newest documents (`LATELY_MAX`). */
   lately: ask([], ({ engine }) => latelyOf(engine)),
   /** The newest looks of each flow at its source, the newest first. */
   runs: ask([], ({ engine }) => looksOf(engine)),

@@ -397,7 +397,7 @@ function differing({ one, differences, told }: Facing): Fault {
   if (differences.every(({ field }) => PROGRESS.has(field)))
     return fault(
       "progress",
-      `it has not come as far on both sides: ${fieldsOf(one.kind, differences)}`,
+      `one side is further than the other: ${fieldsOf(one.kind, differences)}`,
       "Look for a payment, a posting or a dispute that only one side has.",
     );
   return fault(

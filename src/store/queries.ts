@@ -296,6 +296,8 @@ interface SentRow {
 export interface Lately {
   readonly flow: string;
   readonly state: string;
+  /** The hour in which they came, whole hours since 1970 (UTC). */
+  readonly hour: number;
   readonly count: number;
 }
 
@@ -483,9 +485,9 @@ function lives(database: Database.Database) {
     ),
     /** What came since and where it is now, of the newest 20,000. */
     lately: rows<[sinceMs: number], Lately>(
-      `select flow.name as flow, state, count(*) as count
+      `select flow.name as flow, state, received_ms / 3600000 as hour, count(*) as count
        from (select flow, state, received_ms from delivery order by delivery desc limit ${LATELY_MAX}) join flow using (flow)
-       where received_ms >= ? group by flow.name, state order by flow.name, state`,
+       where received_ms >= ? group by flow.name, state, hour order by flow.name, state, hour`,
     ),
   };
 }

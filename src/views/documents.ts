@@ -9,6 +9,7 @@ import {
   type Inline,
   line,
   link,
+  list,
   mark,
   money,
   onTerminal,
@@ -16,6 +17,7 @@ import {
   plural,
   say,
   section,
+  sentence,
   small,
   type Table,
   table,
@@ -113,7 +115,7 @@ export function traceView({ number, steps, groups }: Trace): Blocks {
 }
 
 /** The oldest first. `ids`: those of each step; without them it is one document's. */
-export const storyTable = (steps: readonly TraceStep[], ids = false): Blocks =>
+const storyTable = (steps: readonly TraceStep[], ids = false): Blocks =>
   table("What happened, the oldest first", steps, [
     ["When", (step) => exactly(step.at)],
     ["Flow", ({ flow }) => flow],
@@ -126,6 +128,41 @@ export const storyTable = (steps: readonly TraceStep[], ids = false): Blocks =>
     ...(ids ? [["Platform", ({ platformId }: TraceStep) => platformId ?? "-"] as const] : []),
     ...(ids ? [["ERP", ({ erpId }: TraceStep) => erpId ?? "-"] as const] : []),
   ]);
+
+/** In sentences, the oldest first: `Oct 3, 2026, 10:12:00 CDT: It was sent to the receiver (invoices).` */
+export const storyView = (steps: readonly TraceStep[]): Blocks =>
+  list(
+    steps.map(({ at: when, flow, event, detail, own }) => {
+      const told = own?.detail ?? detail;
+      return say`${exactly(when)}: ${sentence(`${SENTENCES[event] ?? inSentence(event)}${told === "" ? "" : `: ${told}`}`)} ${small(flow)}`;
+    }),
+  );
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  received: "It came",
+  quarantined: "It was held for a person",
+  send: "It was sent",
+  done: "The receiver took it",
+  finished: "It was finished at the receiver",
+  rejected: "The receiver refused it",
+  delivered: "It is delivered",
+  linked: "Both sides know it as one",
+  skipped: "It is not to be sent",
+  echo: "It was sent from here, and came back",
+  retried: "It was tried again",
+  resolved: "It was closed by a person",
+  superseded: "It was replaced",
+  corrected: "A field was corrected",
+  assigned: "Somebody sees to it",
+  note: "Somebody noted",
+  manual: "Nobody can tell by machine whether it arrived",
+  unknown: "No answer came",
+  pending: "It waits to be sent",
+  frozen: "It is being sent",
+  decision: "A person decided",
+};
+
+const inSentence = (event: string): string => event.charAt(0).toUpperCase() + event.slice(1);
 
 /** Of documents by their numbers: what people corrected in each. */
 export const correctionsTable = (

@@ -59,7 +59,7 @@ test("differences come first, each with both values, its cause and next step", (
     "  cause: different on the two sides: payer",
     expect.stringMatching(/^ {2}next: Correct the side that is wrong/),
   ]);
-  expect(text.indexOf("only there")).toBeLessThan(text.indexOf("\nCounts and sums\n"));
+  expect(text.indexOf("only on the platform")).toBeLessThan(text.indexOf("\nCounts and sums\n"));
   const page = pageOf(report);
   expect(page).toMatch(/payer: platform A-0000\d , ERP A-00003/);
   expect(page).toMatch(/different on the two sides: payer Next: Correct the side that is wrong/);
@@ -70,7 +70,7 @@ test("counts and sums of buckets, the bridge, party and month, open balances by 
   const text = reportText(reportOf(planted(), { ledger }));
   for (const told of [
     /^invoices {2,}differs {2,}1 {2,}1 {2,}[\d.]+ {2,}1 {2,}[\d.]+$/m,
-    /^invoices {2,}less only there {2,}[\d.]+$/m,
+    /^invoices {2,}less only on the platform {2,}[\d.]+$/m,
     /^A-00003 {2,}invoices {2,}2026-10 {2,}[\d.]+ {2,}[\d.]+ {2,}-[\d.]+$/m,
     /^PARTY {2,}OWED {2,}SIDE {2,}NOT DUE {2,}1 TO 30 {2,}31 TO 60 {2,}61 TO 90 {2,}OLDER {2,}TOTAL$/m,
     /^A-0000\d {2,}by customers {2,}platform less ERP( {2,}-?[\d.]+){6}$/m,
@@ -137,16 +137,18 @@ test("a side that has no such document is told as not there, never as an amount 
   expect(row?.records.books).toEqual([]);
   const page = pageOf(report);
   const at = page.indexOf(`invoice ${row?.number}`);
-  expect(page.slice(at, at + 200)).toMatch(/only there, platform \$[\d,]+\.\d\d , ERP not there/);
+  expect(page.slice(at, at + 200)).toMatch(
+    /only on the platform, platform \$[\d,]+\.\d\d , ERP not there/,
+  );
   expect(page).toMatch(/parties equal \d+ – \d+ –/);
-  expect(reportText(report)).toMatch(/: only there, platform [\d.]+, ERP not there$/m);
+  expect(reportText(report)).toMatch(/: only on the platform, platform [\d.]+, ERP not there$/m);
 });
 
 test("what is not of the period is named as that, and counted apart", () => {
   const within = reportText(lacking({ period: { from: "2026-10-01", to: "2026-10-31" } }));
   expect(within).not.toContain("outside of the period");
   const outside = reportText(lacking({ period: { from: "2025-01-01", to: "2025-01-31" } }));
-  expect(outside.match(/outside of the period\): only there/g)).toHaveLength(2);
+  expect(outside.match(/outside of the period\): only on the platform/g)).toHaveLength(2);
   expect(outside).toContain("Not of the period, but open or changed:");
 });
 

@@ -4,7 +4,7 @@ import { Decimal } from "../core/decimal.ts";
 import { isGoodsHolding, type Strength } from "../core/holdings.ts";
 import { distinctly } from "../core/text.ts";
 import type { KnownDifference, KnownDifferences, ReconcileCost } from "../office/answers.ts";
-import { agreeing, isOpen, manyOf, type Side } from "../reconcile/case.ts";
+import { agreeing, type Bucket, isOpen, manyOf, type Side } from "../reconcile/case.ts";
 import type { Report, Unasked } from "../reconcile/report.ts";
 import type { Aging, Balance, CaseRow, Group, Total } from "../reconcile/rows.ts";
 import { moneyKinds } from "../reconcile/sums.ts";
@@ -37,6 +37,16 @@ import { asText } from "./text.ts";
 
 /** So many are shown; the CSV has all. */
 const SHOWN = 200;
+
+/** What a comparison has found, as people say it; the others are called as they are. */
+const RESULTS: Partial<Readonly<Record<Bucket, string>>> = {
+  "void on both": "void",
+  "with a person": "in quarantine",
+  "only there": "only on the platform",
+  "only here": "only in the ERP",
+};
+
+export const resultOf = (bucket: Bucket): string => RESULTS[bucket] ?? bucket;
 
 /** For a terminal, and for the pack of an auditor. */
 export function reportText(report: Report): string {
@@ -151,7 +161,7 @@ function stormView(
   const numbers = rows.map(({ number }) => number).join(", ");
   return entry(
     [
-      `MISMATCH: ${cases.length} ${manyOf(kind)} are "${bucket}" alike`,
+      `MISMATCH: ${cases.length} ${manyOf(kind)} are "${resultOf(bucket)}" alike`,
       `${labels === "" ? "" : ` in ${labels}`}: ${numbers}, ...`,
     ],
     ...(first === undefined ? [] : reasonsOf(first, currency)),
@@ -173,7 +183,7 @@ function caseView(row: CaseRow, currency: string, name: string, ...more: Inline[
     [
       name,
       link(to`/documents?text=${number}`, [`${kind} `, whole(number)]),
-      `${known.length === 0 ? "" : ` (${known.join(", ")})`}: ${bucket}`,
+      `${known.length === 0 ? "" : ` (${known.join(", ")})`}: ${resultOf(bucket)}`,
       overdue && " for longer than a day",
       (isGoodsHolding(kind) || moneyKinds.has(kind)) &&
         say`, platform ${figureOn(row, "platform", currency)}, ERP ${figureOn(row, "books", currency)}`,
@@ -212,7 +222,7 @@ function figureOf(
 const totalsTable = (caption: string, totals: readonly Total[], currency: string): Blocks =>
   table(caption, totals, [
     ["What", ({ kind }) => manyOf(kind)],
-    ["Result", ({ bucket }) => bucket],
+    ["Result", ({ bucket }) => resultOf(bucket)],
     ["Cases", ({ cases }) => cases, "terminal"],
     ["Platform", ({ platform }) => platform.records],
     ["Amount", ({ kind, platform }) => figureOf(kind, platform, currency)],
@@ -225,9 +235,11 @@ const bridgeTable = ({ bridges, currency }: Report): Blocks =>
     "From the platform's total to the ERP's",
     bridges.flatMap(({ kind, platform, steps, books }) => [
       { kind, step: "platform", amount: platform },
-      ...steps
-        .filter(isDifferent)
-        .map(({ bucket, difference }) => ({ kind, step: `less ${bucket}`, amount: difference })),
+      ...steps.filter(isDifferent).map(({ bucket, difference }) => ({
+        kind,
+        step: `less ${resultOf(bucket)}`,
+        amount: difference,
+      })),
       { kind, step: "ERP", amount: books },
     ]),
     [
@@ -275,7 +287,7 @@ const alike = (count: number, others: number): Blocks =>
   count > 0 &&
   line(plural(count, "more row is", "more rows are"), " the same on both sides.");
 
-const columns = [
+export const agings = [
   ["current", "not due"],
   ["30", "1 to 30"],
   ["60", "31 to 60"],
@@ -344,7 +356,7 @@ const agedTable = (
       ["Party", ({ party }) => party],
       ["Owed", ({ kind }) => OWED[kind]],
       ["Side", ({ side }) => side],
-      ...columns.map(
+      ...agings.map(
         ([column, title]) => [title, ({ open }: Aged) => money(open(column), currency)] as const,
       ),
     ],

@@ -1,10 +1,9 @@
 /** For a person who asks each morning: is anything wrong, what waits, and what is to be done? */
 import type { ReasonCode } from "../engine/schedule.ts";
 import type { Caller, FlowStatus, Status } from "../office/answers.ts";
-import { type Concern, concernsOf, type Page } from "../office/concerns.ts";
+import { type Concern, concernsOf, type Page, pathOf } from "../office/concerns.ts";
 import {
   address,
-  ago,
   at,
   type Blocks,
   each,
@@ -57,14 +56,17 @@ export function verdictView(status: Status): Blocks {
             : say`Nothing is wrong, but ${plural(held.length, "flow stands", "flows stand")} still`,
       ),
     ),
-    line(
-      daemon === null
-        ? "The daemon does not run, so nothing is read or sent. Start it with fuelbridge run."
-        : say`${daemon.command === undefined ? "The daemon runs" : `"fuelbridge ${daemon.command}" works`} since ${at(daemon.startedAt)} (process ${String(daemon.pid)}).`,
-    ),
+    daemon === null &&
+      line("The daemon does not run, so nothing is read or sent. Start it with fuelbridge run."),
+    daemon !== null &&
+      onTerminal(
+        line(
+          say`${daemon.command === undefined ? "The daemon runs" : `"fuelbridge ${daemon.command}" works`} since ${at(daemon.startedAt)} (process ${String(daemon.pid)}).`,
+        ),
+      ),
     line(stepText(status)),
     clockView(status),
-    line(sizeText(status)),
+    onTerminal(line(sizeText(status))),
     concernsView(status),
     section(null, groupsIn(status)),
     held.map((flow) => line(heldText(flow))),
@@ -102,20 +104,8 @@ function concernsView(status: Status): Blocks {
   });
 }
 
-function toPage(page: Page): Inline {
-  switch (page.name) {
-    case "flows":
-      return page.flow === null ? link("/flows", "Flows") : toFlow(page.flow, "Flows");
-    case "budget":
-      return link("/budget", "Budget");
-    case "reconciliation":
-      return link("/reconciliation", "Reconciliation");
-    case "match":
-      return link("/match", "Match");
-    case "needs-you":
-      return null;
-  }
-}
+const toPage = (page: Page): Inline =>
+  link(pathOf(page), page.name.charAt(0).toUpperCase() + page.name.slice(1));
 
 /** Where a flow stands on the page Flows. */
 export const flowAnchor = (name: string): string => `flow-${segment(name)}`;
@@ -211,7 +201,7 @@ function clockView({ clockJump }: Status): Blocks {
 const MB = 1024 * 1024;
 const inMegabytes = (bytes: number): string => `${(bytes / MB).toFixed(1)} MB`;
 
-function sizeText({ store: { bytes, freeBytes } }: Status): string {
+export function sizeText({ store: { bytes, freeBytes } }: Status): string {
   const free = freeBytes < MB ? "" : `, of which ${inMegabytes(freeBytes)} are free`;
   return `The store has ${inMegabytes(bytes)}${free}.`;
 }
@@ -231,9 +221,7 @@ export function flowsView(status: Status): Blocks {
         flows,
         [
           ["Flow", ({ name }) => toFlow(name, name)],
-          ["Direction", directionOf, "page"],
           ["State", (flow) => each(stateMark(flow, needing(status, flow)), flow.state)],
-          ["Last look", ({ lastRunAt }) => ago(lastRunAt), "page"],
           [
             "Next look",
             (flow) =>
@@ -252,7 +240,7 @@ export function flowsView(status: Status): Blocks {
     ),
     flows.some((flow) => closedIn(flow) > 0) &&
       paragraph(
-        "CLOSED: rightly not delivered (drafts, our own documents read back), replaced by newer versions, or settled by hand.",
+        "Closed: rightly not delivered (drafts, documents that were sent from here), replaced by newer versions, or settled by hand.",
       ),
     flows.map(expectedIn),
     callers.map(calledView),
@@ -268,9 +256,6 @@ export function flowsView(status: Status): Blocks {
 
 /** One is looking now, and nobody will look at the other. */
 const LOOKLESS: ReadonlySet<string> = new Set<FlowStatus["state"]>(["running", "paused"]);
-
-const directionOf = ({ from }: FlowStatus): string =>
-  from.startsWith("platform.") ? "platform to ERP" : "ERP to platform";
 
 /** Nothing is left to do about them. */
 export const closedIn = ({ skipped, echoes, resolved, superseded }: FlowStatus): number =>

@@ -6,6 +6,11 @@ import { testConsole } from "../../test/support/console.ts";
 import { recordingOffice } from "../../test/support/console-offices.ts";
 import { bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
+import { conditionsOf } from "../alerts/conditions.ts";
+import { asCsv } from "../views/csv.ts";
+import { monthEndView } from "../views/month-end.ts";
+import { missingTable } from "../views/tables.ts";
+import { asText } from "../views/text.ts";
 import { openTables } from "../config/crossref.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { Daemon, runFlow } from "../engine/daemon.ts";
@@ -458,8 +463,8 @@ test("Today says so when more came in the last hour than it counts", async () =>
     const office = {
       ...recordingOffice().office,
       lately: async () => [
-        { flow: "bills", state: "delivered", count: 19_000 },
-        { flow: "bills", state: "pending", count: count - 19_000 },
+        { flow: "bills", state: "delivered", hour: 498_727, count: 19_000 },
+        { flow: "bills", state: "pending", hour: 498_727, count: count - 19_000 },
       ],
     };
     const { as } = await testConsole(office);
@@ -532,4 +537,56 @@ test("a comparison says how both sides are known and when, with year, second and
   );
   const { body: known } = await person.get("/reconciliation");
   expect(known).toContain('<span class="whole">q1234567</span>, ERP');
+});
+
+test("the month's end is one page: every point with its number and the way there", async () => {
+  const { as, office } = await site();
+  const viewer = await as("viewer");
+  const { body } = await viewer.get("/month-end?month=2026-10");
+  const main = /<main[\s\S]*<\/main>/.exec(body)?.[0].replaceAll(/<[^>]*>|\s+/g, " ") ?? "";
+  for (const told of [
+    /Everything is read . yes|Everything is read ! open/,
+    /Everything is delivered ✓ yes 0 documents on the way/,
+    /Nothing waits for a decision ! open 2 documents in quarantine/,
+    /Both sides were compared after the month ! open never/,
+    /Orders, tickets, invoices and prices match ! open never compared/,
+    /Reconciled by, date/,
+  ])
+    expect(main.replaceAll(/ +/g, " ")).toMatch(told);
+  for (const to of ["/needs-you", "/match?from=2026-10-01&amp;to=2026-10-31", "/flows"])
+    expect(body).toContain(`href="${to}"`);
+  // The same on the command line.
+  expect(asText(monthEndView(await office.status(), "2026-10"))).toContain(
+    "2 documents in quarantine",
+  );
+});
+
+test("rows that are missing are a file with what is known of each", async () => {
+  const { office } = await site();
+  await office.documents({ text: null, before: null });
+  const [group] = await office.quarantine();
+  expect(
+    asCsv(missingTable(await office.tables()))
+      .split("\n")
+      .slice(0, 2),
+  ).toEqual([
+    "table,row,documents that wait,sum,flow,first document,its party,group",
+    `products,ULSD-DYED,2,20721.92,bills,INV-117,Prairie Fuel,${group?.id}`,
+  ]);
+});
+
+test("a message about documents names number, party and amount, and links to the card", async () => {
+  const { office } = await site();
+  await office.documents({ text: null, before: null });
+  const [group] = await office.quarantine();
+  const [told] = conditionsOf(
+    await office.status(),
+    { unreachableMs: 0 },
+    0,
+    "https://bridge:8443",
+  ).filter(({ key }) => key.startsWith("person"));
+  expect(told?.detail).toBe(
+    "INV-117, Prairie Fuel, $9.50 and 1 more, $20,721.92 together: crossref/products.csv has no row `ULSD-DYED`",
+  );
+  expect(told?.next).toContain(`\nhttps://bridge:8443/needs-you/${group?.id}`);
 });

@@ -13,6 +13,7 @@ import {
   cost,
   csv,
   evidence,
+  monthEnd,
   reconciliation,
 } from "./pages/reconciliation.ts";
 import { today } from "./pages/today.ts";
@@ -62,6 +63,7 @@ export const routes: readonly Route[] = [
   page("/reconciliation/:job", comparison),
   page("/reconciliation/:job/csv", csv),
   page("/reconciliation/:job/evidence", evidence),
+  page("/month-end", monthEnd),
   page("/match", match),
   form("accountant", "/match", matchNow),
   form("accountant", "/match/accept", settle("accepted")),

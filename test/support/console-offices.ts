@@ -381,7 +381,7 @@ function documents(
     documents: async () => ({ documents: [found()], next: "12", unsearched: 3 }),
     document: async () => life(),
     runs: async () => [{ flow: text(), at: AT, tookMs: 900, received: 3, trouble: text() }],
-    lately: async () => [{ flow: text(), state: "delivered", count: 3 }],
+    lately: async () => [{ flow: text(), state: "delivered", hour: 498_727, count: 3 }],
     deeds: async () => ({
       deeds: [
         {
@@ -406,7 +406,16 @@ function documents(
         more: 1,
         faults: [text()],
         unused: { since: AT, keys: [text()], more: 1 },
-        missing: [{ key: text(), count: 2, group: text() }],
+        missing: [
+          {
+            key: text(),
+            flow: text(),
+            count: 2,
+            sum: null,
+            first: { number: text(), ...factsOf(text) },
+            group: text(),
+          },
+        ],
       },
     ],
   };

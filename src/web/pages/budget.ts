@@ -14,6 +14,7 @@ import {
 } from "../../views/blocks.ts";
 import { budgetView, PURPOSES } from "../../views/budget.ts";
 import { html } from "../../views/html.ts";
+import { rounded, sum, swatch } from "../charts.ts";
 import type { Answer, Asked } from "../route.ts";
 
 const WIDE = 640;
@@ -68,12 +69,6 @@ function burnDown(month: Month, nowMs: number): Blocks {
 }
 
 const grouped = (count: number): string => Math.round(count).toLocaleString("en-US");
-
-/** A small square in the colour of a purpose. The table of purposes is the picture's legend. */
-const swatch = (purpose: string): Html =>
-  html`<svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
-    <rect class="${purpose}" width="10" height="10" />
-  </svg>`;
 
 function rowsOf(
   days: Month["days"],
@@ -166,9 +161,6 @@ function byDay(
     ["Left", ({ left }) => left ?? ""],
   ]);
 }
-
-const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);
-const rounded = (length: number): number => Math.round(length * 10) / 10;
 
 const DAY_MS = 86_400_000;
 

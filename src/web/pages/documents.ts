@@ -1,10 +1,16 @@
 /** Finds a document, and shows the life of one. */
 import { labelOf } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";
+import { documentStates } from "../../core/record.ts";
 import { holdingKindOf, type Kind, kinds } from "../../core/kinds.ts";
 import { defined } from "../../core/defined.ts";
-import type { Field, Found, FoundDocument, Life, SentRequest } from "../../office/answers.ts";
-import { documentStates } from "../../office/asked.ts";
+import {
+  type Field,
+  type Found,
+  type FoundDocument,
+  type Life,
+  type SentRequest,
+} from "../../office/answers.ts";
 import { fieldsOf } from "../../office/documents.ts";
 import {
   address,
@@ -23,6 +29,7 @@ import {
   quiet,
   say,
   section,
+  small,
   strong,
   table,
   title,
@@ -36,9 +43,10 @@ import {
   foundView,
   stateMark,
   stateName,
-  storyTable,
+  storyView,
 } from "../../views/documents.ts";
 import { bytes, html } from "../../views/html.ts";
+import { way } from "../charts.ts";
 import { choice, field, further, hidden } from "../parts.ts";
 import type { Answer, Asked } from "../route.ts";
 
@@ -170,7 +178,16 @@ export async function document({ office, params, site }: Asked): Promise<Answer>
     ]),
     section("Where both sides differ", differences(life, site.currency)),
     section("Corrected here", correctionsTable(life.corrections)),
-    section("Its life", storyTable(life.story)),
+    section(
+      "Its story",
+      life.story.length > 1 &&
+        way(
+          `The way of ${life.number}: the sentences below tell it.`,
+          life.story.map(({ at, event }) => ({ at, event })),
+          site.timeZone,
+        ),
+      storyView(life.story),
+    ),
     sides(life),
     section(
       "Versions",
@@ -198,19 +215,20 @@ function differences({ kind, differences: rows }: Life, currency: string): Block
 
 const isKind = (kind: string): kind is Kind => Object.hasOwn(kinds, kind);
 
-/** The record as it came, and what was made of it, with the values that stand on one side only marked. */
-function sides({ record, requests: [newest] }: Life): Blocks {
+/** The record as it came and what was made of it, each as the paper that it is. */
+function sides({ record, from, to: receiver, requests: [newest] }: Life): Blocks {
   const sent = newest === undefined ? [] : fieldsOf(newest.body);
   return section(
-    "Both sides' fields",
-    quiet(
-      "Marked with *: a value that the other column does not have. A mapping leaves some out, and looks some up.",
-    ),
+    "Both sides",
+    newest !== undefined &&
+      quiet(
+        "≠ marks a value that the other side does not have; what both have is quiet. A mapping leaves some out, and looks some up.",
+      ),
     beside(
-      fields("As it came", record, newest === undefined ? null : valuesOf(sent)),
+      paper(`As it came from ${from}`, record, newest === undefined ? null : valuesOf(sent)),
       newest === undefined
         ? quiet("Nothing was sent for it.")
-        : fields("As it was sent", sent, valuesOf(record)),
+        : paper(`As it was sent to ${receiver}`, sent, valuesOf(record)),
     ),
   );
 }
@@ -221,26 +239,83 @@ const valuesOf = (values: readonly Field[]): ReadonlySet<string> =>
 /** Numbers are compared by value: `8000` is `8000.00`. */
 const plainOf = (value: string): string => (Decimal.is(value) ? Decimal.of(value).plain() : value);
 
-const FIELDS_SHOWN = 120;
+const LINES_SHOWN = 60;
 
-const fields = (
-  caption: string,
-  values: readonly Field[],
-  other: ReadonlySet<string> | null,
-): Blocks => [
-  table(caption, values.slice(0, FIELDS_SHOWN), [
-    ["Field", ({ path }) => path],
-    ["Value", ({ value }) => [other !== null && !other.has(plainOf(value)) && "* ", value]],
-  ]),
-  values.length > FIELDS_SHOWN && line(say`and ${values.length - FIELDS_SHOWN} more fields.`),
+/** `lines.2.unitPrice`; rows of a CSV have no name before their number. */
+const OF_LIST = /^(?:(.*?)\.)?(\d+)\.(.+)$/;
+const TOTAL = /(?:total|untaxed|tax|balance|amount\w*)$/i;
+/** Columns of its lists, by the names of fields; what is of none says what it is. */
+const COLUMNS: readonly (readonly [title: string, names: RegExp])[] = [
+  ["Quantity", /quantity|gallons|qty|(?:^|\.)(?:unit|uom)$/i],
+  ["Price", /price|rate$/i],
+  ["Amount", /amount|total$|(?:^|\.)base$/i],
+  ["What", /(?:)/],
 ];
+
+const isTotal = ({ path, value }: Field): boolean => TOTAL.test(path) && Decimal.is(value);
+const columnOf = ({ path }: Field): string | undefined =>
+  COLUMNS.find(([, names]) => names.test(OF_LIST.exec(path)?.[3] ?? ""))?.[0];
+
+/** Head, lines, taxes and dates, totals. `other`: the values of the other side; null: there is none. */
+function paper(
+  caption: string,
+  fields: readonly Field[],
+  other: ReadonlySet<string> | null,
+): Blocks {
+  const value = ({ value }: Field): Inline => {
+    if (other === null) return value;
+    return other.has(plainOf(value)) ? small(value) : strong(`≠ ${value}`);
+  };
+  const single = fields.filter(({ path }) => !OF_LIST.test(path));
+  const asFacts = (some: readonly Field[]): Blocks =>
+    facts(some.map((field) => [inWords(field.path), value(field)]));
+  const lists = Map.groupBy(
+    fields.filter(({ path }) => OF_LIST.test(path)),
+    ({ path }) => OF_LIST.exec(path)?.[1] ?? "further rows",
+  );
+  return [
+    line(strong(caption)),
+    asFacts(single.filter((field) => !isTotal(field))),
+    [...lists].map(([name, those]) => listOf(inWords(name), those, value)),
+    asFacts(single.filter(isTotal)),
+  ];
+}
+
+function listOf(name: string, fields: readonly Field[], value: (field: Field) => Inline): Blocks {
+  const rows = [...Map.groupBy(fields, ({ path }) => OF_LIST.exec(path)?.[2] ?? "").values()];
+  return [
+    table(
+      name,
+      rows.slice(0, LINES_SHOWN),
+      ["What", "Quantity", "Price", "Amount"].map(
+        (column) =>
+          [
+            column,
+            (row: readonly Field[]): Inline => {
+              const own = row.filter((field) => columnOf(field) === column);
+              if (own.length === 0) return null;
+              return own.map((field, at) => [at > 0 && " · ", value(field)]);
+            },
+          ] as const,
+      ),
+    ),
+    rows.length > LINES_SHOWN && line(say`and ${rows.length - LINES_SHOWN} more.`),
+  ];
+}
+
+/** `dueDates` as `due dates`. */
+const inWords = (path: string): string =>
+  path
+    .replaceAll(/([a-z])([A-Z])/g, "$1 $2")
+    .replaceAll(/[._]/g, " ")
+    .toLowerCase();
 
 const request = (one: SentRequest): Blocks =>
   folded(
     say`${one.operation}: ${one.state}, ${one.sentAt === null ? "not sent" : say`sent ${exactly(one.sentAt)}`}`,
     facts([
       ["Target", one.target],
-      ["Idempotency key", one.key],
+      ["Key of the request", one.key],
       ["SHA-256", one.sha256],
       ["Frozen", exactly(one.frozenAt)],
       ["Length", one.removedAt === null && plural(one.body.length, "character")],

@@ -1,4 +1,5 @@
 /** Do both sides agree over a period, as each says now? Differences first, then counts and sums; for paper, too. */
+import { Decimal } from "../../core/decimal.ts";
 import { calendarOf } from "../../core/time.ts";
 import { asCsv, digestOf, SUMS } from "../../reconcile/evidence.ts";
 import type { Report } from "../../reconcile/report.ts";
@@ -17,13 +18,16 @@ import {
   link,
   notice,
   quiet,
+  section,
   strong,
   table,
   title,
 } from "../../views/blocks.ts";
 import { href, html, verbatim } from "../../views/html.ts";
 import { segment } from "../../views/blocks.ts";
+import { monthEndView } from "../../views/month-end.ts";
 import {
+  agings,
   agreementOf,
   costView,
   detailView,
@@ -32,7 +36,8 @@ import {
 } from "../../views/reconciliation.ts";
 import { type Answer, type Asked, type Job, personOf, toldOf } from "../route.ts";
 import { zipped } from "../../core/zip.ts";
-import { changing, hidden } from "../parts.ts";
+import { bars, swatch } from "../charts.ts";
+import { changing, field, hidden } from "../parts.ts";
 
 export async function reconciliation(asked: Asked): Promise<Answer> {
   const { office, query, jobs, site } = asked;
@@ -43,6 +48,7 @@ export async function reconciliation(asked: Asked): Promise<Answer> {
   const body = [
     title("Reconciliation"),
     knownView(known, site.currency, (one) => mayStay(one, asked)),
+    line(link("/month-end", "Month's end: the points on one page")),
     heading("Compare a period"),
     line(
       "Both sides are asked for what they hold now. That costs requests to the platform: the next page says how many ",
@@ -58,6 +64,33 @@ export async function reconciliation(asked: Asked): Promise<Answer> {
   ];
   return { title: "Reconciliation", body };
 }
+
+/** Of the month that the address names, else the last one that is over. */
+export async function monthEnd({ office, query, site, nowMs }: Asked): Promise<Answer> {
+  const today = calendarOf(site.timeZone)(new Date(nowMs).toISOString());
+  const month = monthIn(query.get("month")) ?? dayBefore(firstOf(today)).slice(0, 7);
+  return {
+    title: `Month's end: ${month}`,
+    body: [
+      monthEndView(await office.status(), month),
+      html`<form method="get" action="/month-end">
+        <div class="line">
+          ${field("month", "Month", { type: "month", value: month, placeholder: "2026-10" })}
+          <button type="submit">Show</button>
+        </div>
+      </form>`,
+      signatures,
+    ],
+  };
+}
+
+const monthIn = (text: string | null): string | null =>
+  text !== null && /^\d{4}-(0[1-9]|1[0-2])$/.test(text) ? text : null;
+
+const signatures = html`<div class="sign">
+  <p>Reconciled by, date</p>
+  <p>Reviewed by, date</p>
+</div>`;
 
 const periodForm = (
   { from, to }: { readonly from: string; readonly to: string },
@@ -86,10 +119,11 @@ const periodForm = (
 function usualPeriod({ site, nowMs }: Asked): { from: string; to: string } {
   const today = calendarOf(site.timeZone)(new Date(nowMs).toISOString());
   if (Number(today.slice(8)) > CLOSING_DAYS) return { from: firstOf(today), to: today };
-  const to = new Date(Date.parse(firstOf(today)) - 1).toISOString().slice(0, 10);
+  const to = dayBefore(firstOf(today));
   return { from: firstOf(to), to };
 }
 
+const dayBefore = (day: string): string => new Date(Date.parse(day) - 1).toISOString().slice(0, 10);
 const firstOf = (day: string): string => `${day.slice(0, 8)}01`;
 const CLOSING_DAYS = 10;
 
@@ -200,12 +234,32 @@ function reported(report: Report, job: Job, { site }: Asked): Blocks {
       code("fuelbridge evidence verify FOLDER --seal SEAL"),
       " checks every file.",
     ),
+    openPicture(report),
     detailView(report, false),
-    html`<div class="sign">
-      <p>Reconciled by, date</p>
-      <p>Reviewed by, date</p>
-    </div>`,
+    signatures,
   ];
+}
+
+/** What is open on both sides beside each other, by days past due; its table stands under the open balances. */
+function openPicture({ balances, today }: Report): Blocks {
+  if (balances.length === 0) return null;
+  const total = (side: "platform" | "books", column: (typeof agings)[number][0]): Decimal =>
+    Decimal.sum(balances.map((one) => Decimal.of(one[side][column])));
+  const columns = agings.slice(0, -1).map(([column, label]) => {
+    const [there, here] = [total("platform", column), total("books", column)];
+    const values = [there, here].map((amount) => Number(amount.plain()));
+    return { label, values, isMarked: !there.equals(here) };
+  });
+  return section(
+    `What is open on ${today}, by days past due`,
+    bars({
+      told: "Open amounts of both sides beside each other; the table of open balances has them.",
+      series: ["audit", "write"],
+      columns,
+      isStacked: false,
+    }),
+    quiet(swatch("audit"), " platform, ", swatch("write"), " ERP; ≠ marks where they differ."),
+  );
 }
 
 const running = (job: Job): Blocks => [

@@ -20,6 +20,7 @@ import {
   title,
   to,
 } from "../../views/blocks.ts";
+import { missingTable } from "../../views/tables.ts";
 import { further } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 import { addRowForm } from "./quarantine.ts";
@@ -52,11 +53,7 @@ const cardOf = (one: ShownTable, asked: Asked): Block =>
     quiet(one.file),
     one.faults.length > 0 &&
       line(strong("It cannot be used until this is corrected:"), ` ${one.faults.join("; ")}`),
-    table(`Missing in ${one.name}`, one.missing, [
-      ["Row", ({ key }) => key],
-      ["Documents that wait", ({ count }) => count],
-      ["Add it", ({ key, group }) => link(to`/needs-you/${group}`, `Add ${key}`)],
-    ]),
+    { ...missingTable([one]), caption: `Missing in ${one.name}` },
     unused(one),
     folded(
       `Rows of ${one.name}`,

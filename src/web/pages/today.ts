@@ -16,11 +16,21 @@ import {
   title,
 } from "../../views/blocks.ts";
 import { html } from "../../views/html.ts";
-import { agreementView, flowsView, monthView, thingsIn, verdictView } from "../../views/status.ts";
+import {
+  agreementView,
+  flowsView,
+  monthView,
+  sizeText,
+  thingsIn,
+  verdictView,
+} from "../../views/status.ts";
 import { counted } from "../../views/table.ts";
+import { LATELY_HOURS } from "../../office/people.ts";
+import { bars, colour, sum, swatch } from "../charts.ts";
 import type { Answer, Asked } from "../route.ts";
 
-export async function today({ office, site, nowMs }: Asked): Promise<Answer> {
+export async function today(asked: Asked): Promise<Answer> {
+  const { office, site, nowMs } = asked;
   const [status, lately] = await Promise.all([office.status(), office.lately()]);
   const things = thingsIn(status);
   const { month, used, perMonth } = status.requests;
@@ -28,7 +38,7 @@ export async function today({ office, site, nowMs }: Asked): Promise<Answer> {
     title("Today"),
     verdictView(status),
     flowsView(status),
-    hour(lately),
+    lastDays(lately, asked),
     beside(
       card(
         heading(`Requests in ${monthName(month)}`),
@@ -43,11 +53,12 @@ export async function today({ office, site, nowMs }: Asked): Promise<Answer> {
       card(
         heading("Do both sides agree?"),
         agreementView(status, site.currency),
-        line(link("/reconciliation", "Compare a period")),
+        line(link("/reconciliation", "Compare a period"), " · ", link("/month-end", "Month's end")),
       ),
     ),
     quiet(
-      say`As of ${at(new Date(nowMs).toISOString())}, ${site.timeZone}. Version ${status.version}.`,
+      say`As of ${at(new Date(nowMs).toISOString())}, ${site.timeZone}. Version ${status.version}. `,
+      sizeText(status),
     ),
   ]);
   return {
@@ -57,35 +68,57 @@ export async function today({ office, site, nowMs }: Asked): Promise<Answer> {
   };
 }
 
-function hour(lately: readonly Lately[]): Blocks {
+/** By the hour as a picture; by what became of them as its table. */
+function lastDays(lately: readonly Lately[], { nowMs, site }: Asked): Blocks {
   const flows = [...new Set(lately.map(({ flow }) => flow))];
+  const count = (isOne: (row: Lately) => boolean): number =>
+    sum(lately.filter(isOne).map((row) => row.count));
   const of =
     (...states: string[]) =>
     (name: string): number =>
-      lately
-        .filter(
-          ({ flow, state }) => flow === name && (states.length === 0 || states.includes(state)),
-        )
-        .reduce((total, { count }) => total + count, 0);
-  const came = lately.reduce((total, { count }) => total + count, 0);
+      count((row) => row.flow === name && (states.length === 0 || states.includes(row.state)));
+  const now = Math.floor(nowMs / HOUR_MS);
+  const hourIn = new Intl.DateTimeFormat("en-US", {
+    timeZone: site.timeZone,
+    weekday: "short",
+    hour: "2-digit",
+    hourCycle: "h23",
+  });
+  const columns = Array.from({ length: LATELY_HOURS }, (_, at) => {
+    const hour = now - LATELY_HOURS + 1 + at;
+    return {
+      label: at % 12 === 0 ? hourIn.format(new Date(hour * HOUR_MS)) : "",
+      values: flows.map((name) => count((row) => row.flow === name && row.hour === hour)),
+    };
+  });
+  const all = count(() => true);
   return [
-    heading("The last hour"),
-    came >= LATELY_MAX &&
+    heading("The last two days"),
+    all >= LATELY_MAX &&
       line(
         say`At least ${LATELY_MAX} documents came. Only the newest ${LATELY_MAX} are counted here.`,
       ),
+    flows.length > 0 &&
+      bars({
+        told: `${all} documents came in the last two days, by the hour; the table below has them by flow.`,
+        series: flows.map((_, at) => colour(at)),
+        columns,
+        isStacked: true,
+      }),
     table(
-      "What came in the last hour, and where it is now",
+      "Documents that came in the last two days, and where they are now",
       flows,
       [
-        ["Flow", (name) => name],
+        ["Flow", (name) => [swatch(colour(flows.indexOf(name))), " ", name]],
         ["Came", of()],
         ["Delivered", of("delivered")],
         ["On the way", of("pending", "frozen")],
         ["Wait or need you", of("quarantined")],
         ["Closed", of("skipped", "echo", "resolved", "superseded")],
       ],
-      "Nothing came in the last hour.",
+      "Nothing came in the last two days.",
     ),
   ];
 }
+
+const HOUR_MS = 3_600_000;
