@@ -26,6 +26,7 @@ test.each([
     {
       message: "crossref/items.csv has nothing in the column item of the row `ULSD`",
       next: 'Fill the column item of the row ULSD in the cross-reference table "items" and retry.',
+      reason: "crossref/items.csv: item of ULSD",
     },
   ],
 ])("%s is told by file, row and column, with what to write there", (_, key, fault) => {

@@ -123,6 +123,8 @@ export class NotMapped extends Refused {
             code: "not-mapped",
             message: `${file} has nothing in the column ${column} of the row \`${value}\``,
             next: `Fill the column ${column} of the row ${value} in the cross-reference table "${table}" and retry.`,
+            // Each cell is filled by itself, as each missing row is: the documents of one are a group.
+            reason: `${file}: ${column} of ${value}`,
           },
     );
     this.name = "NotMapped";

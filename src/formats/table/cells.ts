@@ -129,6 +129,11 @@ function dayIn(form: string, iso: string): string {
 
 const sign = z.enum([".", ","]);
 
+/** Not to be taken for a part of the number. */
+const mark = z
+  .string()
+  .regex(/^[^\d\s.,()'-]{1,5}$/, "is a sign or a few letters, and no part of a number");
+
 export const NumberSettings = z
   .strictObject({
     decimal: sign.describe("The decimal sign."),
@@ -136,7 +141,7 @@ export const NumberSettings = z
       .enum([",", ".", " ", "'"])
       .describe("What may stand between groups of three digits: 1,234.50."),
     parentheses: z.boolean().describe("(12.50) is less than nothing."),
-    currency: z.string().min(1).max(5).describe("May stand before or after the number: $."),
+    currency: mark.describe("May stand before or after the number: $."),
     trim: z.boolean().describe("Blanks may stand around the number."),
     leadingZeros: z
       .boolean()
@@ -144,7 +149,7 @@ export const NumberSettings = z
         "Zeros may fill the number up (0012.50), and the one before the sign may be missing (.5).",
       ),
     trailingMinus: z
-      .union([z.boolean(), z.string().min(1).max(5)])
+      .union([z.boolean(), mark])
       .describe("12.50- is less than nothing; as a text: what stands there, CR."),
   })
   .partial();

@@ -9,7 +9,15 @@ import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { defined } from "../../core/defined.ts";
 import { ConfigurationError } from "../../core/errors.ts";
-import { type CellForm, formOf, isDateForm, ISO, NumberSettings, readCell } from "./cells.ts";
+import {
+  type CellForm,
+  foldedAs,
+  formOf,
+  isDateForm,
+  ISO,
+  NumberSettings,
+  readCell,
+} from "./cells.ts";
 import { documentLayouts, type Field, type Fields, type Layout, layouts } from "./layouts.ts";
 import type { TextForm } from "./text.ts";
 
@@ -274,26 +282,18 @@ export interface List {
 }
 
 /** A profile whose parts fit each other and its layout. */
-export interface Profile extends Pick<
+export interface Profile extends Omit<
   ProfileFile,
-  | "about"
-  | "file"
-  | "sheet"
-  | "encoding"
-  | "delimiter"
-  | "quotes"
-  | "ending"
-  | "lineEnd"
-  | "lastLineEnd"
-  | "endOfFile"
-  | "trim"
-  | "balance"
-  | "header"
-  | "otherColumns"
-  | "leaveOut"
-  | "across"
-  | "order"
-  | "record"
+  | "layout"
+  | "languages"
+  | "numbers"
+  | "dates"
+  | "empty"
+  | "formulas"
+  | "tag"
+  | "heading"
+  | "columns"
+  | "lists"
 > {
   readonly layout: Layout;
   readonly languages: Readonly<Record<string, Pick<CellForm, "numbers" | "dates">>>;
@@ -580,6 +580,9 @@ const columnMaker = ({ file, header, languages = {} }: ProfileFile, complain: Co
         (join !== undefined && plus.length + minus.length > 0))
     )
       complain(path, "has two places", "Give one of a place, join, and plus with minus.");
+    const words = Object.keys(values ?? {}).map((word) => foldedAs(anyCase === true, word));
+    if (new Set(words).size < words.length)
+      complain([...path, "values"], "has one word twice", "Remove anyCase, or one of the two.");
     const partsIn = (setting: string, given: readonly (string | ColumnFile)[], isLess = false) =>
       given.map((one, part) => ({
         column: make(name, one, field, [...path, setting, String(part)]),
@@ -652,10 +655,11 @@ function checkNumbers({ languages, head, lists, heading }: Profile, complain: Co
 }
 
 /** What is read only: it says nothing of how one field becomes several cells. */
-function checkWritten({ head, lists, heading }: Profile, complain: Complain): void {
-  const made = [...head, ...lists.flatMap(({ columns }) => columns)].find(
-    ({ parts }) => parts !== null,
-  );
+function checkWritten({ head, lists, heading, balance }: Profile, complain: Complain): void {
+  const all = [...head, ...lists.flatMap(({ columns }) => columns)];
+  const made = all.find(({ parts }) => parts !== null);
+  if (balance !== undefined && !all.some(({ labels }) => labels?.[""] === balance))
+    complain(["balance"], `no column has the label "${balance}"`, "Name the label of the amounts.");
   const twice = lists.find(({ name }, at) => lists.findIndex((one) => one.name === name) !== at);
   const what = made?.name ?? twice?.name ?? heading?.tag;
   if (what !== undefined)
@@ -689,6 +693,12 @@ function checkRecord(
     for (const [setting, fields] of Object.entries(record) as [string, string[]][])
       for (const name of fields) expectField(name, layout.head, ["record", setting]);
   const isAsked = isTagged || heading !== null || lists.some(({ tags }) => tags !== null);
+  if (heading !== null && !isTagged)
+    complain(
+      ["heading"],
+      "has no tag beside it that records begin with",
+      "Say record: { tag: D }.",
+    );
   if (isAsked && tag === null && header !== "tags")
     complain(["tag"], "is missing", "Name the column that says what a row is: tag: record.");
   if (record === "row" && lists.some(({ part }) => part === null))

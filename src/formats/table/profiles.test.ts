@@ -260,6 +260,30 @@ const writeDocuments = (
     dayOf: (instant) => instant.slice(0, 10),
   })(list);
 
+const PRICE = "layout: books.prices\ncolumns: { list: A, product: B, unit: C, price: ";
+/** What would read or write one thing as another. */
+const MISTAKES: readonly [string, string][] = [
+  [
+    `${PRICE} P }\nnumbers: { thousands: "." }`,
+    "3 numbers: thousands and decimal are the same sign",
+  ],
+  [`${PRICE} P }\nnumbers: { currency: "1" }`, "3 numbers.currency: is a sign or a few letters"],
+  [
+    `${PRICE} { label: P, values: { GAL: "1", gal: "2" }, anyCase: true } }`,
+    "2 columns.price.values: has one word twice",
+  ],
+  [`${PRICE} { label: P, plus: [Q] } }`, "2 columns.price: has two places"],
+  [`${PRICE} P }\nheading: { tag: H, columns: {} }`, "3 heading: has no tag beside it"],
+  [
+    "layout: files.terminals\ncolumns: { name: { join: [A, B] } }",
+    "1 : name is made of several columns or rows, which are read and not written",
+  ],
+  [
+    "layout: files.terminals\ncolumns: { name: A }\nbalance: AMT",
+    '3 balance: no column has the label "AMT"',
+  ],
+];
+
 describe("mistakes in a profile", () => {
   test.each([
     ["layout: plain/nothing", '1 layout: "plain/nothing" is no layout'],
@@ -284,6 +308,7 @@ describe("mistakes in a profile", () => {
       "layout: books.prices\ncolumns: { list: A, product: B, price: { constant: '1,5' }, unit: C }",
       '2 columns.price.constant: "1',
     ],
+    ...MISTAKES,
     ["layout: [", "1 : is no YAML"],
   ])("%j: file, line and setting are named", (text, expected) => {
     expect(
