@@ -2,7 +2,11 @@
 import { onTestFinished } from "vitest";
 import type { Endpoint, Item, Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
+import type {
+  InvoiceDocument,
+  OrderDocument,
+  PaymentDocument,
+} from "../../src/ledger/documents.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import {
   CLIENT,
@@ -104,6 +108,29 @@ export const paymentDocument = (
   date: TODAY,
   reference: "4711",
   description: "ACH 4711",
+  ...more,
+});
+
+export const orderDocument = (
+  number: string,
+  more: Partial<OrderDocument> = {},
+): OrderDocument => ({
+  id: idOf(number),
+  number,
+  party: { code: "CUST-1", name: "Ranch Supply", companyId: idOf("company-1") },
+  type: "sale",
+  status: "confirmed",
+  date: TODAY,
+  description: "Gate 3",
+  lines: [
+    {
+      product: "ULSD-CLR",
+      quantity: d("8000.5"),
+      unit: "gal",
+      unitPrice: d("2.4137"),
+      description: "ULSD",
+    },
+  ],
   ...more,
 });
 

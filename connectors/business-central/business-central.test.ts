@@ -12,6 +12,7 @@ import {
   never,
   opened,
   openCompany,
+  orderDocument,
   paymentDocument,
   SENT,
   TODAY,
@@ -371,6 +372,31 @@ describe("payments", () => {
     expect(change?.text).toContain('"paidByPlatform":false');
   });
 });
+
+test.each(["sale", "purchase"] as const)(
+  "a %s order is made when it is confirmed, and one that is shipped and gone is told as gone",
+  async (type) => {
+    const company = await openCompany();
+    const [set] = type === "sale" ? (["salesOrders"] as const) : (["purchaseOrders"] as const);
+    const draft = itemOf(orderDocument("SO-1", { type, status: "draft" }));
+    expect(await sent(company, "orders", draft)).toMatchObject({ outcome: "done" });
+    expect(company.rows(set)).toEqual([]);
+    const order = itemOf(orderDocument("SO-1", { type }));
+    const { ids } = await sent(company, "orders", order);
+    expect(company.rows(set)).toHaveLength(1);
+    expect(await sent(company, "orders", order)).toMatchObject({ outcome: "done", ids });
+    expect(company.rows(set)).toHaveLength(1);
+    const sink = opened(company).sinks["orders"] as Sink;
+    const delivered = {
+      id: order.id,
+      counterpart: ids?.[0] ?? "",
+      body: sink.freeze([order]).body,
+    };
+    expect(await sink.inspect?.([delivered], never)).toEqual([{ is: "there", differences: [] }]);
+    company.delete(set, company.rows(set)[0]?.id ?? "");
+    expect(await sink.inspect?.([delivered], never)).toEqual([{ is: "gone" }]);
+  },
+);
 
 test("a void bill is credited in full by a credit memo that is applied to it, once", async () => {
   const company = await openCompany();

@@ -69,14 +69,10 @@ const documentRow = (side: LedgerSide) => {
     totalTaxAmount: decimal,
     totalAmountIncludingTax: decimal,
   })
-    .loose()
-    .transform((row, context) => {
-      const its = z.object({ [lines]: z.array(LineRow), [party]: z.string() }).safeParse(row);
-      if (!its.success) {
-        context.addIssue({ code: "custom", message: its.error.message });
-        return z.NEVER;
-      }
-      const { comments, taxes, ...counted } = linesIn(its.data[lines] as LineRow[]);
+    .and(z.object({ [party]: z.string() }))
+    .and(z.object({ [lines]: z.array(LineRow) }))
+    .transform((row) => {
+      const { comments, taxes, ...counted } = linesIn(row[lines] as unknown as LineRow[]);
       const ours = Decimal.sum(taxes.map(({ amount }) => amount));
       const [untaxed, tax] = [row.totalAmountExcludingTax.minus(ours), row.totalTaxAmount];
       const isSale = side === "sale";
@@ -86,7 +82,7 @@ const documentRow = (side: LedgerSide) => {
         mark: isSale ? markIn(row.externalDocumentNumber) : platformIdIn(comments.join(" ")),
         called: row.number,
         number: isSale ? (commented(comments) ?? null) : row.vendorInvoiceNumber,
-        party: its.data[party] as string,
+        party: row[party] ?? "",
         date: row.invoiceDate,
         due: row.dueDate,
         order: row.customerPurchaseOrderReference,

@@ -7,6 +7,7 @@ import { offered, openLedger } from "../../src/ledger/table.ts";
 import { BusinessCentralConfig } from "./config.ts";
 import { documents } from "./documents.ts";
 import { examine } from "./examine.ts";
+import { orders } from "./orders.ts";
 import { parties } from "./parties.ts";
 import { payments } from "./payments.ts";
 import { priceTable } from "./prices.ts";
@@ -23,7 +24,12 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
       suppliers: { form: "books.parties" },
       ...offered(["invoices", "paidInvoices", ...(prices === undefined ? [] : ["prices"])]),
     },
-    sinks: offered(["invoices", "bills", ...(journals === undefined ? [] : ["payments"])]),
+    sinks: offered([
+      "orders",
+      "invoices",
+      "bills",
+      ...(journals === undefined ? [] : ["payments"]),
+    ]),
   }),
   open(config, surroundings) {
     const wire = openWire(config, surroundings);
@@ -33,6 +39,7 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
       tables: {
         invoice,
         paidInvoice: invoice,
+        order: orders(wire, config),
         bill: documents(wire, config, surroundings, "bill"),
         party: {
           sale: parties(wire, config, surroundings, "sale"),

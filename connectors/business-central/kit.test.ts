@@ -10,12 +10,13 @@ import {
   never,
   opened,
   openCompany,
+  orderDocument,
   paymentDocument,
   settings,
   TODAY,
   withProduct,
 } from "./business-central.fixture.ts";
-import type { Company } from "./company.fixture.ts";
+import type { Company, Row } from "./company.fixture.ts";
 import { businessCentral } from "./index.ts";
 import { externalNumber } from "./rows.ts";
 
@@ -39,6 +40,11 @@ connectorSuite({
   ],
   sources: ["customers", "suppliers", "invoices", "prices"],
   sinks: {
+    orders: {
+      good: itemOf(orderDocument("SO-1")),
+      refused: itemOf(withProduct(orderDocument("SO-GOLD"), "GOLD")),
+      lacks: { ...lacks, cancellation: "a confirmed order is for a person" },
+    },
     invoices: {
       good: itemOf(invoiceDocument("FL-1")),
       voided: itemOf(invoiceDocument("FL-1", { status: "void" })),
@@ -72,6 +78,7 @@ connectorSuite({
 });
 
 const SETS: Readonly<Record<string, readonly string[]>> = {
+  orders: ["salesOrders"],
   invoices: ["salesInvoices"],
   bills: ["purchaseInvoices", "purchaseCreditMemos"],
   payments: ["customerPayments", "generalLedgerEntries"],
@@ -105,16 +112,7 @@ async function ground(): Promise<Ground> {
       return Promise.resolve(() => Promise.resolve(restore()));
     },
     change: (sink, { id }) => {
-      for (const [set, row] of rowsOf(sink, id))
-        company.edit(
-          set,
-          row.id,
-          {
-            invoices: { customerNumber: "CUST-2" },
-            bills: { vendorNumber: "CUST-2" },
-            payments: { postingDate: "2026-11-30" },
-          }[sink] ?? {},
-        );
+      for (const [set, row] of rowsOf(sink, id)) company.edit(set, row.id, changeOf(sink, row));
       return Promise.resolve();
     },
     vanish: () => {
@@ -133,6 +131,15 @@ async function ground(): Promise<Ground> {
       return { over, answer: answer ?? null };
     },
   };
+}
+
+/** What a person changes. */
+function changeOf(sink: string, { salesOrderLines: lines = [] }: Row): object {
+  const [line, ...rest] = lines as object[];
+  const less = { ...line, quantity: Decimal.of("1") };
+  if (sink === "orders") return { salesOrderLines: [less, ...rest] };
+  if (sink === "payments") return { postingDate: "2026-11-30" };
+  return sink === "bills" ? { vendorNumber: "CUST-2" } : { customerNumber: "CUST-2" };
 }
 
 /** Of the platform's invoice. */

@@ -31,6 +31,10 @@ const SETS: Readonly<Record<string, string>> = {
   purchaseInvoices: `${HEAD}, invoiceDate date, dueDate date, vendorInvoiceNumber code35, vendorId guid, vendorNumber code20, vendorName text100-, purchaseInvoiceLines lines`,
   salesCreditMemos: `${HEAD}, creditMemoDate date, externalDocumentNumber code35, customerNumber code20, invoiceId guid, invoiceNumber code20, salesCreditMemoLines lines`,
   purchaseCreditMemos: `${HEAD}, creditMemoDate date, vendorCreditMemoNumber code35, vendorNumber code20, invoiceId guid, invoiceNumber code20, purchaseCreditMemoLines lines`,
+  salesOrders: `${HEAD}, orderDate date, externalDocumentNumber code35, customerNumber code20, requestedDeliveryDate date, fullyShipped bool, salesOrderLines lines`,
+  purchaseOrders: `${HEAD}, orderDate date, vendorNumber code20, requestedReceiptDate date, fullyReceived bool, purchaseOrderLines lines`,
+  salesOrderLines: `${LINE}, unitPrice decimal, shipQuantity decimal, invoiceQuantity decimal`,
+  purchaseOrderLines: `${LINE}, directUnitCost decimal, receiveQuantity decimal, invoiceQuantity decimal`,
   salesInvoiceLines: `${LINE}, unitPrice decimal`,
   salesCreditMemoLines: `${LINE}, unitPrice decimal`,
   purchaseInvoiceLines: `${LINE}, unitCost decimal`,
@@ -86,6 +90,8 @@ export const FIELDS: Readonly<Record<string, ReadonlyMap<string, Field> | undefi
 export const DOCUMENTS = {
   salesInvoices: ["salesInvoiceLines", "S-INV", "customerNumber", "unitPrice"],
   purchaseInvoices: ["purchaseInvoiceLines", "P-INV", "vendorNumber", "unitCost"],
+  salesOrders: ["salesOrderLines", "S-ORD", "customerNumber", "unitPrice"],
+  purchaseOrders: ["purchaseOrderLines", "P-ORD", "vendorNumber", "directUnitCost"],
   salesCreditMemos: ["salesCreditMemoLines", "S-CR", "customerNumber", "unitPrice"],
   purchaseCreditMemos: ["purchaseCreditMemoLines", "P-CR", "vendorNumber", "unitCost"],
 } as const;

@@ -10,6 +10,7 @@ export const erps = {
   tryton: { template: "tryton.yaml", endpoint: "books" },
   "quickbooks-desktop": { template: "quickbooks-desktop.yaml", endpoint: "books" },
   "quickbooks-online": { template: "quickbooks-online.yaml", endpoint: "books" },
+  "business-central": { template: "business-central.yaml", endpoint: "books" },
 } as const;
 export type Erp = keyof typeof erps;
 const [FILES, ...OTHERS] = Object.keys(erps);
@@ -203,6 +204,40 @@ const FIELDS = [
       return fault === null ? null : `${shown(answer)} ${fault}`;
     },
   },
+  {
+    name: "tenant",
+    flag: "--erp-tenant <name>",
+    help: "business-central: the tenant of Microsoft Entra",
+    question: "Tenant of Microsoft Entra: its domain or its id",
+    only: "business-central",
+    setting: "tenant",
+    schema: ({ central }) => central.tenant.unwrap(),
+  },
+  {
+    name: "centralCompany",
+    flag: "--erp-company <name>",
+    question: "Company, as the page Companies of Business Central names it",
+    only: "business-central",
+    setting: "company",
+    schema: ({ central }) => central.company,
+  },
+  {
+    name: "centralClientId",
+    flag: "--erp-client-id <id>",
+    question: "Id of the application in Microsoft Entra",
+    only: "business-central",
+    setting: "clientId",
+    schema: ({ central }) => central.clientId.unwrap(),
+  },
+  {
+    name: "centralSecret",
+    flag: "--erp-client-secret-file <file>",
+    question: "Its client secret (it is not shown)",
+    secret: true,
+    only: "business-central",
+    setting: "clientSecret",
+    kept: { file: "client-secret", about: "the client secret of the application" },
+  },
 ] as const satisfies readonly Field[];
 
 export const fields: readonly (Field & { readonly name: keyof Answers })[] = FIELDS;
@@ -226,14 +261,15 @@ function usualZone(): { usual?: string } {
 
 /** What answers are checked by, loaded when somebody answers. */
 export async function loadSchemas() {
-  const [{ explainIssues, shown }, { settingsSchema, toJsonSchema }, tryton, online, desktop] =
-    await Promise.all([
-      import("../config/problems.ts"),
-      import("../config/schema.ts"),
-      import("../../connectors/tryton/config.ts"),
-      import("../../connectors/quickbooks-online/config.ts"),
-      import("../../connectors/quickbooks-desktop/config.ts"),
-    ]);
+  const [problems, schema, tryton, online, desktop, central] = await Promise.all([
+    import("../config/problems.ts"),
+    import("../config/schema.ts"),
+    import("../../connectors/tryton/config.ts"),
+    import("../../connectors/quickbooks-online/config.ts"),
+    import("../../connectors/quickbooks-desktop/config.ts"),
+    import("../../connectors/business-central/config.ts"),
+  ]);
+  const [{ explainIssues, shown }, { settingsSchema, toJsonSchema }] = [problems, schema];
   const { platform, ...settings } = settingsSchema([], []).shape;
   return {
     ...settings,
@@ -241,11 +277,12 @@ export async function loadSchemas() {
     tryton: tryton.TrytonConfig.shape,
     online: online.QuickbooksOnlineConfig.shape,
     desktop: desktop.DesktopConfig.shape,
+    central: central.BusinessCentralConfig.shape,
     faultOfRedirect: online.faultOfRedirect,
     /** In the words that `check` has for the same value in a configuration. */
-    faultBy(schema: z.ZodType, answer: string): string | null {
-      const { error } = schema.safeParse(answer);
-      const subject = { value: answer, schema: toJsonSchema(schema), source: () => null };
+    faultBy(its: z.ZodType, answer: string): string | null {
+      const { error } = its.safeParse(answer);
+      const subject = { value: answer, schema: toJsonSchema(its), source: () => null };
       const [found] = explainIssues(error?.issues ?? [], subject);
       return found === undefined ? null : `${found.message}. ${found.remedy}`.replace(/\.$/, "");
     },

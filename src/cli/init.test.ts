@@ -113,6 +113,12 @@ const SETTINGS: Readonly<Record<string, object>> = {
     redirectUri: "https://fuel.example.com/callback",
     tokens: "/var/lib/fuelbridge/quickbooks-online.json",
   },
+  "business-central": {
+    tenant: "contoso.example",
+    company: "Prairie Fuel",
+    clientId: "client-id-of-ours",
+    clientSecret: PASSWORD,
+  },
 };
 
 test.each([
@@ -150,6 +156,18 @@ test.each([
       clientId: "client-id-of-ours",
       clientSecret: PASSWORD,
       redirectUri: "https://fuel.example.com/callback",
+    },
+  ],
+  [
+    "business-central",
+    "business-central.yaml",
+    {
+      ...COMMON,
+      erp: "business-central",
+      tenant: "contoso.example",
+      centralCompany: "Prairie Fuel",
+      centralClientId: "client-id-of-ours",
+      centralSecret: PASSWORD,
     },
   ],
 ])(
@@ -304,6 +322,7 @@ test("without a terminal and with a flag missing, init says which", async () => 
 test.each([
   ["quickbooks-online", ["quickbooks authorise", "run"]],
   ["quickbooks-desktop", ["quickbooks qwc", "run"]],
+  ["business-central", ["run"]],
 ] as const)(
   "init for %s writes a configuration that check finds right, and says what comes before the start",
   { timeout: 600_000 },
@@ -318,6 +337,9 @@ test.each([
       "quickbooks-online":
         `--erp-company-id 9130357 --erp-client-id client-id-of-ours --erp-client-secret-file ${secret}
         --erp-redirect https://fuel.example.com/callback`.split(/\s+/),
+      "business-central":
+        `--erp-tenant contoso.example --erp-company Prairie --erp-client-id client-id-of-ours
+        --erp-client-secret-file ${secret}`.split(/\s+/),
     };
     const common =
       `init --directory ${join(root, "etc")} --state ${join(root, "state")} --erp ${erp} --company prairie
