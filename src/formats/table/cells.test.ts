@@ -24,13 +24,8 @@ test.each<[CellType, CellForm, string, unknown]>([
 });
 
 test.each<[CellType, CellForm, string, string]>([
-  ["decimal", en, "1,234.56", '"1,234.56" is not a plain number with a decimal point'],
   ["decimal", en, "1,234", '"1,234" is not a plain number with a decimal point'],
   ["decimal", de, "1.234", '"1.234" is not a plain number with a decimal comma'],
-  ["decimal", en, "4.47E+06", "is not a plain number"],
-  ["decimal", en, "$12.50", "is not a plain number"],
-  ["decimal", en, "(12.00)", "is not a plain number"],
-  ["decimal", en, " 12", "is not a plain number"],
   ["decimal", en, "١٢", "is not a plain number"],
   ["decimal", en, "1".repeat(41), "is not a plain number"],
   ["date", en, "02/30/2026", '"02/30/2026" is not a day of the calendar'],
