@@ -312,10 +312,13 @@ describe("a walk", () => {
   });
 });
 
-test("prices of items and of price levels are rack prices of their lists; a percentage is none", async () => {
+test("prices of items and of price levels are rack prices of their lists; a percentage is none, and neither is one of two in one list", async () => {
   const { file, read } = desk({ prices: { list: "Lubbock", of: "purchase", levels: true } });
   const item = (Name: string, inner: string) => file.enter("Item", { Name, "*": inner });
-  item("Fuel:ULSD", "<SalesPrice>3.1</SalesPrice><PurchaseCost>2.41375</PurchaseCost>");
+  const ulsd = item(
+    "Fuel:ULSD",
+    "<SalesPrice>3.1</SalesPrice><PurchaseCost>2.41375</PurchaseCost>",
+  );
   item("Fuel:E10", "<SalesOrPurchase><Price>2.05</Price></SalesOrPurchase>");
   item("Fee", "<SalesOrPurchase><PricePercent>3.0</PricePercent></SalesOrPurchase>");
   const line = (name: string, price: string) =>
@@ -324,21 +327,30 @@ test("prices of items and of price levels are rack prices of their lists; a perc
   const price = "<CustomPrice>2.5</CustomPrice>";
   const percent = "<CustomPricePercent>5.0</CustomPricePercent>";
   level("Amarillo", line("Fuel:ULSD", price) + line("Fuel:E10", percent));
-  level("Lubbock", line("Fuel:ULSD", price));
-  const changes = (await read("prices")).flatMap((page) => page.changes);
-  const good = changes.filter(({ fault }) => fault === undefined);
-  expect(
-    good.map(({ text }) => {
-      const { list, product, price: told, unit } = PriceRecord.parse(parseExact(text));
-      return [list, product, String(told), unit];
-    }),
-  ).toEqual([
-    ["Lubbock", "Fuel:ULSD", "2.41375", "gal"],
-    ["Lubbock", "Fuel:E10", "2.05", "gal"],
-    ["Amarillo", "Fuel:ULSD", "2.5", "gal"],
-  ]);
-  expect(changes.flatMap(({ id, fault }) => (fault ? [[id, fault.code]] : []))).toEqual([
-    ["Amarillo|Fuel:E10", "no-constant"],
-    ["Lubbock|Fuel:ULSD", "no-single-price"],
-  ]);
+  const lubbock = level("Lubbock", line("Fuel:ULSD", price));
+  /** What is told last of each price. */
+  const told = async (): Promise<Record<string, string>> => {
+    const changes = (await read("prices")).flatMap((page) => page.changes);
+    return Object.fromEntries(
+      changes.map(({ id, text, fault }) => {
+        if (fault !== undefined) return [id, fault.code];
+        const record = PriceRecord.parse(parseExact(text));
+        return [id, `${record.list} ${record.product} ${String(record.price)} ${record.unit}`];
+      }),
+    );
+  };
+  expect(await told()).toEqual({
+    "Lubbock|Fuel:ULSD": "no-single-price",
+    "Lubbock|Fuel:E10": "Lubbock Fuel:E10 2.05 gal",
+    "Amarillo|Fuel:ULSD": "Amarillo Fuel:ULSD 2.5 gal",
+    "Amarillo|Fuel:E10": "no-constant",
+  });
+  // Whichever of the two was changed last, none of them goes; once one is gone, the other one counts.
+  file.edit("Item", ulsd.id, {});
+  expect(await told()).toEqual({ "Lubbock|Fuel:ULSD": "no-single-price" });
+  file.edit("PriceLevel", lubbock.id, { Name: "Plainview" });
+  expect(await told()).toEqual({
+    "Lubbock|Fuel:ULSD": "Lubbock Fuel:ULSD 2.41375 gal",
+    "Plainview|Fuel:ULSD": "Plainview Fuel:ULSD 2.5 gal",
+  });
 });

@@ -39,7 +39,10 @@ const stamped = (
   records: Records,
   name: string,
   query: string,
-  tell: (row: Element) => Change | readonly Change[],
+  tell: (
+    rows: readonly Element[],
+    signal: AbortSignal,
+  ) => readonly Change[] | Promise<readonly Change[]>,
   how: { readonly iterates?: boolean } = {},
 ): List => ({
   name,
@@ -48,7 +51,9 @@ const stamped = (
     const values = { ActiveStatus: "All", FromModifiedDate };
     return listed(records, { name: query, values }, "ListID", signal, how);
   },
-  changes: async (ids, _rows, signal) => (await records.byListId(query, ids, signal)).flatMap(tell),
+  changes: async (ids, _rows, signal) => [
+    ...(await tell(await records.byListId(query, ids, signal), signal)),
+  ],
 });
 
 /** What was deleted, as QuickBooks calls it. */
@@ -104,11 +109,8 @@ export const partySource = (
     expect: (signal) => records.wire.expect?.(signal),
     lists: [
       ...SIDES.map((side) =>
-        stamped(
-          records,
-          side,
-          `${PARTIES[side].table}Query`,
-          (row) => toldParty(side, partyRow(side, row)) ?? [],
+        stamped(records, side, `${PARTIES[side].table}Query`, (rows) =>
+          rows.flatMap((row) => toldParty(side, partyRow(side, row)) ?? []),
         ),
       ),
       deleted(records, "deleted parties", "List", ["Customer", "Vendor"], ({ type, id, name }) =>
@@ -186,25 +188,33 @@ export const priceTable = (
 ): PriceTable<PriceLine> => ({
   records: {
     changed({ tell, ...telling }) {
-      const items = stamped(records, "item", "ItemQuery", (row) => {
-        const price = priceOf(row, of);
-        // A subtotal, a tax, a group have none.
-        if (!isActive(row) || price === null || price.sign === 0) return [];
-        const name = row.text("FullName") ?? row.text("Name") ?? "";
-        return tell([lineOf(list ?? "", name, price.plain())]);
+      const ownPrices = (rows: readonly Element[]): PriceLine[] =>
+        rows.flatMap((row) => {
+          const price = priceOf(row, of);
+          // A subtotal, a tax, a group have none.
+          if (!isActive(row) || price === null || price.sign === 0) return [];
+          const name = row.text("FullName") ?? row.text("Name") ?? "";
+          return [lineOf(list ?? "", name, price.plain())];
+        });
+      const named = (name: string, FullName: readonly string[], signal: AbortSignal) =>
+        FullName.length === 0
+          ? Promise.resolve([])
+          : records.of([{ name, values: { FullName } }], signal);
+      // A level that has the name of the items' list gives a product a second price there: the platform takes one.
+      const items = stamped(records, "item", "ItemQuery", async (rows, signal) => {
+        const own = ownPrices(rows);
+        const isLevelled = levels && own.length > 0;
+        const level = isLevelled ? await named("PriceLevelQuery", [list ?? ""], signal) : [];
+        const codes = new Set(own.map(({ code }) => code));
+        const twice = level.flatMap(pricesIn).filter(({ code }) => codes.has(code));
+        return tell([...own, ...twice]);
       });
-      // A level of one percentage for all items has no prices.
-      const perItem = (row: Element): Change[] => {
-        const level = row.text("Name") ?? "";
-        const lines = (isActive(row) ? row.all("PriceLevelPerItemRet") : []).map((one) =>
-          lineOf(
-            level,
-            one.ref("ItemRef").name ?? "",
-            one.text("CustomPrice") ?? `${one.text("CustomPricePercent") ?? ""} %`,
-          ),
-        );
-        // The prices of items have this list's name already: the platform takes one price.
-        return tell(level === list ? [...lines, ...lines] : lines);
+      // Whatever happens to a level, its items' own prices may count again, or no longer.
+      const perItem = async (rows: readonly Element[], signal: AbortSignal): Promise<Change[]> => {
+        const lines = rows.flatMap(pricesIn);
+        const codes = list === undefined ? [] : rows.flatMap(codesIn);
+        const own = ownPrices(await named("ItemQuery", [...new Set(codes)], signal));
+        return tell([...own, ...lines]);
       };
       const priceLevels = stamped(records, "price level", "PriceLevelQuery", perItem, {
         iterates: false,
@@ -227,6 +237,19 @@ const lineOf = (list: string, code: string, formula: string): PriceLine => ({
   formula,
   byQuantity: false,
 });
+
+const codesIn = (level: Element): string[] =>
+  level.all("PriceLevelPerItemRet").map((one) => one.ref("ItemRef").name ?? "");
+
+/** Of a level. One of one percentage for all items has no prices. */
+const pricesIn = (level: Element): PriceLine[] =>
+  (isActive(level) ? level.all("PriceLevelPerItemRet") : []).map((one) =>
+    lineOf(
+      level.text("Name") ?? "",
+      one.ref("ItemRef").name ?? "",
+      one.text("CustomPrice") ?? `${one.text("CustomPricePercent") ?? ""} %`,
+    ),
+  );
 
 const isActive = (row: Element): boolean => row.yes("IsActive") !== false;
 
