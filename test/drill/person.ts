@@ -6,6 +6,7 @@
 import { remoteOffice } from "../../src/office/remote.ts";
 import type { Office } from "../../src/office/questions.ts";
 import type { Quarantined, Status } from "../../src/office/answers.ts";
+import { imported } from "./sales.ts";
 import type { Members, Platform, Site } from "./site.ts";
 import { SLOW_S } from "./weather.ts";
 
@@ -20,10 +21,16 @@ const CLEARS_BY_ITSELF: ReadonlySet<string> = new Set([
 /** What is released when its cause is gone; the other stops clear themselves, or must never come. */
 const RELEASABLE = "quota";
 /**
- * Nobody can tell by machine: whether it arrived, or whether a company of the same name or code is the party. Two firms
- * of one name and address are two in these books.
+ * Nobody can tell by machine: whether it arrived, also where the ERP has taken it away and the store was restored since, or
+ * whether a company of the same name or code is the party. Two firms of one name and address are two in these books.
  */
-const DECIDABLE: readonly string[] = ["needs-decision", "same-name", "same-code", "code-changed"];
+const DECIDABLE: readonly string[] = [
+  "needs-decision",
+  "maybe-delivered",
+  "same-name",
+  "same-code",
+  "code-changed",
+];
 
 export class Person {
   readonly #site: Site;
@@ -124,6 +131,10 @@ export class Person {
     if (flow === "invoices" && old !== undefined)
       for (const id of await idsOf(platform, flow, old))
         await platform.ask("PATCH", `/records/invoices/${id}`, { invoiceNumber: number });
+    if (flow === "invoices-issued") {
+      const taken = imported(this.#site.erp).filter(([one]) => one === number);
+      return taken.map(() => `invoices/${number}.csv`);
+    }
     return idsOf(platform, flow, number);
   }
 
