@@ -156,6 +156,8 @@ export interface Memory {
   numbered(number: string): readonly Linked[];
   /** Has a person said that this document of the receiver ({@link Fault.candidates}) is another one? */
   isDismissed(counterpart: string): boolean;
+  /** Has a source here told a record of this id, of any kind that names the same things there? */
+  isTold(id: string): boolean;
 }
 
 /** Delivers requests. It throws only for programming errors: whatever a receiver does is an {@link Answer}. */

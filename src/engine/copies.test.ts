@@ -13,7 +13,7 @@ import { testClock } from "../../test/support/clock.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Change, Mapping } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
-import { SourceUnavailable } from "../core/errors.ts";
+import { Refused, SourceUnavailable } from "../core/errors.ts";
 import type { FactLine, Facts, Holding, Holdings, Scope } from "../core/holdings.ts";
 import { resolve, retry, select } from "../office/decisions.ts";
 import { storeOffice } from "../office/questions.ts";
@@ -507,6 +507,27 @@ test("once it is certain what a flow delivered, the receiver is asked no more wh
     await daemon.once(signal);
     expect(lists.map(({ dated }) => dated === null)).toEqual(isRead ? [false] : [false, true]);
   }
+});
+
+test("what its mapping refuses by the time of its first send is judged anew, and not sent", async () => {
+  const bench = engineOn(tempFolder(), testClock(Date.parse("2026-11-18T18:00:00Z")));
+  let maps = 0;
+  const refuses: Mapping<Told, Told> = {
+    ...mapping,
+    map(record) {
+      if (++maps > 1) throw new Refused({ code: "no-item", message: "no item", next: "Add it." });
+      return record;
+    },
+  };
+  const { holdings } = showing([]);
+  const { sink, flow } = flowOf(bench, [[own("7", "A-1", "5")]], {
+    holdings,
+    mapping: refuses as Flow["mapping"],
+  });
+  await runFlow(bench.engine, flow, signal);
+  await runFlow(bench.engine, flow, signal);
+  expect(sink.sent).toEqual([]);
+  expect(quarantine(bench)).toEqual([{ code: "no-item", cause: "no item" }]);
 });
 
 test("while the receiver cannot be asked nothing is sent, and it is told why", async () => {

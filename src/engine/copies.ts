@@ -15,6 +15,7 @@ import {
   partyRole,
   type Scope,
 } from "../core/holdings.ts";
+import { FuelbridgeError } from "../core/errors.ts";
 import { parseExact } from "../core/json.ts";
 import { foldedNumber, sameNumber, sha256 } from "../core/keys.ts";
 import { type Kind, kinds } from "../core/kinds.ts";
@@ -243,6 +244,9 @@ interface Asked extends Named {
   readonly facts: Facts;
 }
 
+/** Its record would not be mapped as it was frozen any more: it is judged anew. */
+export const ANEW = "anew";
+
 /**
  * The requests of which a document looks like one that the receiver has and nothing here is linked with, and how. One list of the
  * receiver's, whatever their number. @throws SourceUnavailable
@@ -252,11 +256,14 @@ export async function twinsAtReceiver(
   flow: Flow,
   sends: readonly FirstSend[],
   signal: AbortSignal,
-): Promise<ReadonlyMap<number, Fault>> {
-  const faults = new Map<number, Fault>();
+): Promise<ReadonlyMap<number, Fault | typeof ANEW>> {
+  const faults = new Map<number, Fault | typeof ANEW>();
   const { holdings } = flow;
-  const asked = holdings === undefined ? [] : await askedOf(engine, flow, holdings, sends, signal);
-  if (holdings === undefined || asked.length === 0) return faults;
+  if (holdings === undefined) return faults;
+  const told = await askedOf(engine, flow, holdings, sends, signal);
+  for (const request of told.changed) faults.set(request, ANEW);
+  const { asked } = told;
+  if (asked.length === 0) return faults;
   const there = await heldSince(
     engine,
     flow,
@@ -285,33 +292,38 @@ async function askedOf(
   holdings: Held,
   sends: readonly FirstSend[],
   signal: AbortSignal,
-): Promise<Asked[]> {
+): Promise<{ readonly asked: readonly Asked[]; readonly changed: ReadonlySet<number> }> {
   const { store } = engine;
   const { mapping, side } = flow;
   const references = referencesOf(engine, flow);
-  const documents = sends.flatMap(({ request, carried }) =>
-    carried.flatMap(({ delivery, recordId, revision, number }) => {
-      if (store.links.find(mapping.kind, side, recordId) !== null) return [];
-      const record = mapping.input.parse(parseExact(store.deliveries.text(delivery) ?? "null"));
-      const likeness = mapping.likeness?.(record, references) ?? null;
-      const document = mapping.map(record, references) as object | Skip;
-      if (likeness === null || "skip" in document) return [];
-      const item: Item = { number, id: recordId, revision, document, counterpart: null };
-      const { day } = likeness;
-      return [{ item, asked: { number, id: recordId, request: request.request, delivery, day } }];
+  const changed = new Set<number>();
+  const documents = sends.flatMap(({ request: { request }, carried }) =>
+    carried.flatMap(({ delivery, recordId: id, revision, number }) => {
+      if (store.links.find(mapping.kind, side, id) !== null) return [];
+      try {
+        const record = mapping.input.parse(parseExact(store.deliveries.text(delivery)));
+        const { day = null } = mapping.likeness?.(record, references) ?? {};
+        const document = mapping.map(record, references) as object | Skip;
+        if ("skip" in document) changed.add(request);
+        if ("skip" in document || day === null) return [];
+        const item: Item = { number, id, revision, document, counterpart: null };
+        return [{ item, asked: { number, id, request, delivery, day } }];
+      } catch (error) {
+        if (error instanceof FuelbridgeError) throw error;
+        changed.add(request);
+        return [];
+      }
     }),
   );
   const kind = kinds[mapping.kind];
-  if (kind === null || documents.length === 0) return [];
-  const expected = await holdings.expect(
-    kind,
-    documents.map(({ item }) => item),
-    signal,
-  );
-  return documents.flatMap(({ asked }, at) => {
+  if (kind === null || documents.length === 0) return { asked: [], changed };
+  const items = documents.map(({ item }) => item);
+  const expected = await holdings.expect(kind, items, signal);
+  const asked = documents.flatMap(({ asked }, at) => {
     const one = expected[at];
     return one !== undefined && "facts" in one ? [{ ...asked, facts: one.facts }] : [];
   });
+  return { asked, changed };
 }
 
 /** What was read of a receiver: since which day, and of which changes since then. */
@@ -342,6 +354,7 @@ async function heldSince(
   snapshots.set(holdings, kept);
   const known = kept.get(kind);
   const isKnown = known !== undefined && known.from <= from;
+  if (isKnown) forget(known, from);
   const snapshot = isKnown ? known : { from, upTo, held: new Map<string, Holding>() };
   const to = new Date(nowMs + DAYS_APART * DAY_MS).toISOString().slice(0, 10);
   const scope: Scope = isKnown
@@ -354,6 +367,18 @@ async function heldSince(
   snapshot.upTo = upTo;
   kept.set(kind, snapshot);
   return [...snapshot.held.values()];
+}
+
+/** What is long before the days at hand is like none of them: of a year of work nothing is kept. */
+const KEPT_DAYS = 60;
+
+function forget(snapshot: Snapshot, from: Day): void {
+  const floor = new Date(Date.parse(`${from}T12:00:00Z`) - KEPT_DAYS * DAY_MS);
+  const day = floor.toISOString().slice(0, 10);
+  if (snapshot.from >= day) return;
+  snapshot.from = day;
+  for (const [id, { facts }] of snapshot.held)
+    if ((facts.days?.date ?? day) < day) snapshot.held.delete(id);
 }
 
 /** Nothing here has to do with it: no link, no mark, nothing that is on its way under its number; and no person has said that it is another. */

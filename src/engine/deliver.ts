@@ -16,7 +16,7 @@ import type { Store } from "../store/store.ts";
 import { awaitAcknowledgements } from "./acknowledged.ts";
 import { arrived, leaveUnfinished, refusedBecause, taken, undecided } from "./delivered.ts";
 import { blocked, clearBreakers, inRecovery, lookFirst, takeReplay, trip } from "./breakers.ts";
-import { type FirstSend, isForgotten, mayBeThere, twinsAtReceiver } from "./copies.ts";
+import { ANEW, type FirstSend, isForgotten, mayBeThere, twinsAtReceiver } from "./copies.ts";
 import { delivering, endpointOf, type Engine, type Flow } from "./engine.ts";
 import { moves } from "./schedule.ts";
 
@@ -64,7 +64,7 @@ async function compareFirst(
   firsts: readonly FirstSend[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  let twins: ReadonlyMap<number, Fault> = new Map();
+  let twins: Awaited<ReturnType<typeof twinsAtReceiver>> = new Map();
   const isAsked = await ready(engine, flow, async () => {
     twins = await twinsAtReceiver(engine, flow, firsts, signal);
   });
@@ -75,6 +75,11 @@ async function compareFirst(
     if (fault === undefined) continue;
     store.transaction(() => {
       const at = clock.now();
+      if (fault === ANEW) {
+        const event = { type: "decision", at, decision: "cancel" } as const;
+        const after = moved(engine, flow, request, event, "its record is mapped otherwise now");
+        return void apply(engine, flow, after, carried, { found: "none", detail: ANEW });
+      }
       const finding = { found: "different", detail: fault.message, fault } as const;
       const looking = moved(
         engine,
@@ -593,6 +598,7 @@ function memoryOf({ store, flows }: Engine, flow: Flow, [first]: readonly Carrie
         const link = links.numbered(kind, number, flow.side) ?? links.numbered(kind, number, there);
         return told(one, link);
       }),
+    isTold: (id) => alike.some((one) => store.openRecords.newest(one.flow, id) !== null),
     isDismissed: (counterpart) =>
       first !== undefined && store.incidents.isDismissed(first.delivery, counterpart),
   };

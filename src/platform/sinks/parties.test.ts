@@ -156,6 +156,7 @@ describe("where our id does not become the connection's erpId", () => {
     linked: (id) => (companies[id] === undefined ? [] : [customer(id, companies[id])]),
     numbered: () => [],
     isDismissed: (id) => dismissed.includes(id),
+    isTold: (id) => id === "000418",
   });
   const findKnowing = (memory: Memory, document = party()) => {
     const to = sink();
@@ -203,9 +204,16 @@ describe("where our id does not become the connection's erpId", () => {
     expect(finding.detail).not.toContain(id);
   });
 
-  test("one with another external id is another company", async () => {
+  test("one with another external id is another company, unless nothing here has that id: it may be this firm's old code", async () => {
     await send(party("000418"));
     expect(await find(party("000417"), await at())).toMatchObject({ found: "none" });
+    expect(await findKnowing(linked({}), party("000417"))).toMatchObject({ found: "none" });
+    const [id = ""] = (await send(party("OLD-7"), "fb1_test_0000000000000003")).ids ?? [];
+    const finding = await findKnowing(linked({}), party("000417"));
+    expect(finding).toMatchObject({ fault: { code: "same-name", candidates: [id] } });
+    expect(finding.detail).toContain("OLD-7");
+    const told = linked({}, [id]);
+    expect(await findKnowing(told, party("000417"))).toMatchObject({ found: "none" });
   });
 });
 

@@ -64,6 +64,7 @@ async function findAmong(
   const listing = { list: "listConnections", query, item: Connection, names: [""] } as const;
   const ours = new Set<string>();
   const nameless = new Set<string>();
+  const strange = new Map<string, string>();
   const marked = new Map<string, string>();
   const renumbered = new Map<string, readonly Linked[]>();
   for await (const connection of listAll(context, listing)) {
@@ -80,8 +81,11 @@ async function findAmong(
     else if (verdict === "another" || memory?.isDismissed(company) === true) continue;
     else if (verdict === "renumbered") renumbered.set(company, linked);
     else if (verdict !== "nameless") marked.set(company, verdict.because);
-    else if (erpId !== "") continue;
-    else if (among === "named" || isRecent(connection, request)) nameless.add(company);
+    else if (erpId !== "") {
+      // Nobody here knows that code: this firm may have had it when a store that is lost sent it.
+      const isStrange = memory?.isTold(erpId) === false && request.firstSentAt === null;
+      if (isStrange) strange.set(company, `shows the code ${erpId}, which nothing here has`);
+    } else if (among === "named" || isRecent(connection, request)) nameless.add(company);
   }
   const [first] = ours;
   if (ours.size > 1)
@@ -91,6 +95,7 @@ async function findAmong(
   if (marked.size > 0) return sameCode(marked, party);
   if (renumbered.size > 0) return sameFirm(renumbered, party);
   if (nameless.size > 0) return maybeOurs([...nameless], name, among);
+  if (strange.size > 0) return otherCode(strange, party);
   return { found: "none", detail: `no company with external id ${externalId}` };
 }
 
@@ -180,6 +185,18 @@ function sameCode(
   const detail = `the platform has our code ${externalId} on a company that need not be "${name}": ${shown.join("; ")}`;
   const next = `Look there. If it is this firm, resolve this with --receiver-id and its id; if it is another firm with the same code, retry this: "${name}" gets a company of its own.`;
   return different("same-code", detail, next, candidates);
+}
+
+/** The search finds it by this name, and its code is none of ours: the code was changed while the store was an older one. */
+function otherCode(
+  companies: ReadonlyMap<string, string>,
+  { name, externalId }: CreateParty,
+): Finding {
+  const candidates = [...companies.keys()].slice(0, SHOWN_MAX);
+  const shown = candidates.map((company) => `company ${company} ${companies.get(company)}`);
+  const detail = `"${name}" (${externalId}) may be on the platform under another code: ${shown.join("; ")}`;
+  const next = `Look there. If one is this firm, resolve this with --receiver-id and its id, and correct the code on its connection; if none is, retry this: the party is created.`;
+  return different("same-name", detail, next, candidates);
 }
 
 /** Its code was changed in the ERP, or it is there twice: a second company would be made of one firm. */
