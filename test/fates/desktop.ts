@@ -131,16 +131,19 @@ function sideOf(site: DesktopSite): Side {
         void books.cuts.push({ name: new RegExp(`<(?:${tables.join("|")})AddRq`), when }),
     });
   /** With its memo, which our mark is in; a GUID is one record's alone. */
-  const copied = (tables: readonly Table[]) => async (held: Held) => {
+  const copied = (tables: readonly Table[]) => async (held: Held, byHand?: boolean) => {
     const table = tables.find((one) => books.rows(one).some(({ id }) => id === held.id)) as Table;
     const { fields, lines } = row(table, held);
     const { ExternalGUID, ...rest } = fields;
     void ExternalGUID;
-    const RefNumber = `${(rest["RefNumber"] ?? "").slice(0, 9)}-C`;
+    const RefNumber = byHand
+      ? `H-${9_000 + ++counter}`
+      : `${(rest["RefNumber"] ?? "").slice(0, 9)}-C`;
+    const memo = byHand ? { Memo: "by hand" } : {};
     return heldOf(
       books.enter(
         table,
-        { ...rest, RefNumber },
+        { ...rest, ...memo, RefNumber },
         lines.map((one) => ({ ...one })),
       ),
     );

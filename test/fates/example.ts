@@ -133,10 +133,11 @@ function sideOf(ledger: Ledger): Side {
       return `${held.number}-BY-HAND`;
     },
     recode: async (held) => recodeParty(String(row(table, held)["party"])),
-    copy: async (held) => {
-      const { id, seq, mark, ...rest } = row(table, held);
+    copy: async (held, byHand) => {
+      const { id, seq, mark, reference, ...rest } = row(table, held);
       void [id, seq, mark];
-      return { ...heldOf(ledger.enter(table, rest)), names: [String(rest["reference"])] };
+      const named = byHand ? { reference: null, order: null } : { reference };
+      return heldOf(ledger.enter(table, { ...rest, ...named }));
     },
     ...cuts(table),
   });

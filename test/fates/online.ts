@@ -121,12 +121,15 @@ function sideOf(books: Company): Side {
     ...(tables.includes("Payment") ? { lacks: { copy: NO_COPY } } : { copy: copied(tables) }),
   });
   /** With its memo, which our mark is in. */
-  const copied = (tables: readonly string[]) => async (held: Held) => {
+  const copied = (tables: readonly string[]) => async (held: Held, byHand?: boolean) => {
     const table = tables.find((one) => books.rows(one).some(({ Id }) => Id === held.id)) ?? "";
     const { Id, SyncToken, MetaData, LinkedTxn, ...rest } = row(table, held);
     void [Id, SyncToken, MetaData, LinkedTxn];
-    const DocNumber = `${String(rest["DocNumber"]).slice(0, 19)}-C`;
-    return heldOf(books.enter(table, { ...rest, DocNumber, Balance: rest["TotalAmt"] }));
+    const DocNumber = byHand
+      ? `HAND-${9_000 + ++counter}`
+      : `${String(rest["DocNumber"]).slice(0, 19)}-C`;
+    const memo = byHand ? { PrivateNote: "by hand" } : {};
+    return heldOf(books.enter(table, { ...rest, ...memo, DocNumber, Balance: rest["TotalAmt"] }));
   };
 
   const item = (): Record_ => books.rows("Item").find(({ Name }) => Name === "ULSD-CLR") as Record_;

@@ -203,6 +203,7 @@ const ACTS: Readonly<Record<Event, { from?: readonly Act[]; to?: readonly Act[] 
   "removed at its receiver": { to: ["remove"] },
   "copied at its source": { from: ["copy"] },
   "copied at its receiver": { to: ["copy"] },
+  "entered by hand at its receiver": { to: ["copy"] },
   "the same arrives twice": { from: ["touch"] },
   "write cut before it is carried out": { from: ["make"], to: ["cutWrite"] },
   "write cut after it was carried out": { from: ["make"], to: ["cutWrite"] },
@@ -285,7 +286,8 @@ async function happens(event: Event, one: Case): Promise<void> {
       one.made = (await from.copy?.(subject)) ?? null;
       return;
     case "copied at its receiver":
-      one.made = (await to.copy?.(partner)) ?? null;
+    case "entered by hand at its receiver":
+      one.made = (await to.copy?.(partner, event !== "copied at its receiver")) ?? null;
       return;
     case "the same arrives twice":
       return from.touch?.(subject);
@@ -358,7 +360,8 @@ async function judged(
             "doubled",
             `${seen}${said === undefined ? "" : `; told after it: ${said.slice(0, 160)}`}`,
           ];
-    case "copied at its receiver": {
+    case "copied at its receiver":
+    case "entered by hand at its receiver": {
       const sources = new Set(one.sources.map(({ id }) => id));
       const back = (await from.list()).filter(
         (row) =>

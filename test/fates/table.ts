@@ -32,7 +32,12 @@ export const events = {
     "voided at its receiver",
     "removed at its receiver",
   ],
-  duplicated: ["copied at its source", "copied at its receiver", "the same arrives twice"],
+  duplicated: [
+    "copied at its source",
+    "copied at its receiver",
+    "entered by hand at its receiver",
+    "the same arrives twice",
+  ],
   cut: ["write cut before it is carried out", "write cut after it was carried out", "list cut"],
 } as const satisfies Record<string, readonly string[]>;
 export type Column = keyof typeof events;
@@ -86,9 +91,9 @@ export interface Actor {
   readonly remove?: ((held: Held) => Promise<void>) | undefined;
   /**
    * A clerk enters the same once more: party, reference, amount and day; only the id is new. At its receiver with our mark,
-   * where a copy there keeps it.
+   * where a copy there keeps it. `byHand`: anew, without our mark, a reference or a number that names the first.
    */
-  readonly copy?: ((held: Held) => Promise<Held>) | undefined;
+  readonly copy?: ((held: Held, byHand?: boolean) => Promise<Held>) | undefined;
   /** It is told once more, unchanged. */
   readonly touch?: ((held: Held) => Promise<void>) | undefined;
   /** The next write that brings one of these is cut off. */
@@ -105,7 +110,7 @@ export type Travels = `${Kind} ${Way}`;
 /** One side; a reason in place of an actor: this kind does not travel so. */
 export type Side = Readonly<Partial<Record<Travels, Actor>>>;
 
-const WIDTHS = [20, 12, 38, 28, 28];
+const WIDTHS = [20, 12, 38, 38, 28];
 
 /** Rows: connector, kind and direction. Columns: the five of the specification, each with what its events came to. */
 export function printed(cells: readonly Cell[]): string {

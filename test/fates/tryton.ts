@@ -208,16 +208,17 @@ function sideOf(tryton: Rpc, cuts: Cut[]): Side {
     void: type === "out" ? voided : ({ number }) => clerk.cancel(number ?? ""),
     ...calls(new RegExp(`"model\\.account\\.invoice\\.create".*"type":"${type}"`, "s")),
     // With its comment, which our mark is in.
-    async copy({ id, number }) {
-      const known = new Set((await invoicesOf(type, true)).map((one) => one.id));
+    async copy({ id, number }, byHand) {
+      const known = new Set((await invoicesOf(type, !byHand)).map((one) => one.id));
       const [{ comment } = { comment: null }] = await tryton.rows<{ comment: string | null }>(
         "account.invoice",
         [["id", "=", Number(id)]],
         "comment",
       );
       const reference = type === "in" ? { reference: `${number}-C` } : {};
-      await clerk.enterAgain(number ?? "", { comment, ...reference });
-      return (await invoicesOf(type, true)).find((one) => !known.has(one.id)) as Held;
+      const named = byHand ? { comment: null, reference: null } : { comment, ...reference };
+      await clerk.enterAgain(number ?? "", named);
+      return (await invoicesOf(type, !byHand)).find((one) => !known.has(one.id)) as Held;
     },
     lacks: { renumber: POSTED, remove: POSTED },
   });
@@ -231,8 +232,10 @@ function sideOf(tryton: Rpc, cuts: Cut[]): Side {
       return `${number}-BY-HAND`;
     },
     recode: recodeOf,
-    async copy({ id }) {
-      const [copy = 0] = await tryton.call<number[]>(`${model}.copy`, [Number(id.split(",")[1])]);
+    async copy({ id }, byHand) {
+      const named = byHand ? { reference: null } : {};
+      const own = [Number(id.split(",")[1])];
+      const [copy = 0] = await tryton.call<number[]>(`${model}.copy`, own, named);
       for (const button of BUTTONS[model] ?? []) await pressed(tryton, `${model}.${button}`, copy);
       return (await goods(model, fields).list()).find(
         (one) => one.id === `${model},${copy}`,
