@@ -47,6 +47,19 @@ describe("a set of files is moved away whole, wherever the process is killed", (
     expect(new Set(archived)).toEqual(new Set(PARTS));
   });
 
+  test.for([1, 2, 3, 4])(
+    "a store that was put back since reads it again, after step %i of its move",
+    async (steps) => {
+      for (const part of PARTS) await folder.copy(`${part}.csv`);
+      await expect(read(dyingAfter(folder.drop, steps))).rejects.toThrow();
+      folder.forget();
+      const { changes, obstacles } = await read(folder.drop);
+      expect(changes.length).toBeGreaterThan(0);
+      expect(obstacles).toEqual([]);
+      expect(await folder.names()).toEqual(["archive"]);
+    },
+  );
+
   test("a part of the next export that came meanwhile stays, and waits for its own set", async () => {
     for (const part of PARTS) await folder.copy(`${part}.csv`);
     await expect(read(dyingAfter(folder.drop, 2))).rejects.toThrow();

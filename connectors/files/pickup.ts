@@ -204,14 +204,13 @@ async function moveAway(
   as: string,
 ): Promise<string> {
   const { name } = file;
-  const { name: stem, ext } = parse(as);
   const { join } = drop.path;
   try {
     const now = await drop.look(join(folder, name));
     if (now === null || now.size !== file.size || now.mtimeMs !== file.mtimeMs) return name;
     await drop.makeFolder(target);
     for (let copy = 1; ; copy++) {
-      const to = copy === 1 ? as : `${stem}.${copy}${ext}`;
+      const to = numberedCopy(as, copy);
       if ((await drop.look(join(target, to))) !== null) continue;
       await drop.move(join(folder, name), join(target, to));
       return to;
@@ -472,6 +471,8 @@ const Refused = z.strictObject({
 
 const File = z.object({ name: z.string(), size: z.number(), mtimeMs: z.number() });
 
+type FileMoved = z.infer<typeof File>;
+
 const Move = z.strictObject({
   /** Of the set: all its files get it, so that they are still a set when they are put back. */
   hash: z.string(),
@@ -505,10 +506,16 @@ export async function moveSet(place: Place, move: Move): Promise<ReadonlyMap<str
 }
 
 /**
- * Ends the moves that a crash has interrupted. Call it before the folder is read. True: there were any.
+ * Ends the moves that a crash has interrupted. Call it before the folder is read. True: there were any. What a store does not
+ * know that was put back since goes back, to be read again.
+ * @param isKnown by the hash of a set
  * @throws Blocked, SourceUnavailable when a file cannot be moved
  */
-export async function finishMoves(place: Place, listed: readonly Found[]): Promise<boolean> {
+export async function finishMoves(
+  place: Place,
+  listed: readonly Found[],
+  isKnown: (hash: string) => boolean,
+): Promise<boolean> {
   const { drop, folder } = place;
   let isAny = false;
   for (const { name } of listed) {
@@ -517,10 +524,41 @@ export async function finishMoves(place: Place, listed: readonly Found[]): Promi
     const note = drop.path.join(folder, name);
     const move = moveIn(await textOf(drop, note));
     // Cut off while it was written: no file was moved yet.
-    if (move !== null) await moveFiles(place, move);
+    if (move !== null && move.error === null && !isKnown(move.hash)) await moveBack(place, move);
+    else if (move !== null) await moveFiles(place, move);
     await remove(drop, note);
   }
   return isAny;
+}
+
+function numberedCopy(name: string, copy: number): string {
+  const { name: stem, ext } = parse(name);
+  return copy === 1 ? name : `${stem}.${copy}${ext}`;
+}
+
+/** A file that has come in the place of one stays there: nothing is written over. */
+async function moveBack({ drop, folder }: Place, { hash, target, files }: Move): Promise<void> {
+  const { join } = drop.path;
+  const back = async ({ name, size, mtimeMs }: FileMoved, from: string): Promise<void> => {
+    if ((await drop.look(join(folder, name))) !== null) return;
+    for (let copy = 1; ; copy++) {
+      const path = join(target, numberedCopy(from, copy));
+      const there = await drop.look(path);
+      if (there === null) return;
+      if (there.size === size && there.mtimeMs === mtimeMs)
+        return drop.move(path, join(folder, name));
+    }
+  };
+  try {
+    for (const { manifest, ...file } of files) {
+      const archived = archivedName(file.name, hash);
+      await back(file, archived);
+      if (manifest !== undefined)
+        await back(manifest, `${archived}${manifest.name.slice(file.name.length)}`);
+    }
+  } catch (cause) {
+    throw unavailable(cause, `what was moved to ${target} cannot be put back into ${folder}`);
+  }
 }
 
 async function moveFiles(

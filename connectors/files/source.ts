@@ -304,8 +304,10 @@ async function areMovesFinished({ place, site }: Arriving, reading: Reading): Pr
   const isOneStep = place.patterns.size === 1 && place.manifest === null;
   if (isOneStep || site.looking === true) return true;
   try {
+    const listed = await list(place.drop, place.folder);
+    const isKnown = (hash: string): boolean => reading.known(hash) !== null;
     // Which of them is the newest now, the archive tells.
-    if (await finishMoves(place, await list(place.drop, place.folder))) site.kept?.forget(place);
+    if (await finishMoves(place, listed, isKnown)) site.kept?.forget(place);
     return true;
   } catch (error) {
     const fault = rightFault(error);

@@ -36,6 +36,8 @@ export interface DropFolder {
   read(source: Record<string, unknown>, more?: Record<string, unknown>): Promise<Extract>;
   /** The same through another drop on this folder. */
   readThrough(drop: Drop, source: Record<string, unknown>): Promise<Extract>;
+  /** The store is put back from a backup that knows nothing of what was read. */
+  forget(): void;
   /** Runs between the two listings of a reading. */
   duringPause: () => Promise<void>;
   remove(): Promise<void>;
@@ -112,6 +114,10 @@ export async function dropFolder(): Promise<DropFolder> {
       const it = config.sources["it"] as SourceConfig;
       const site = { ...surroundings, drop };
       return readAll(openSource(formatOf(it).read(it, site), it, config, site));
+    },
+    forget() {
+      seen.length = 0;
+      position = null;
     },
     duringPause: async () => {},
     remove: () => rm(path, { recursive: true, force: true }),
