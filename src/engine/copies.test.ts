@@ -522,7 +522,7 @@ test("what its mapping refuses by the time of its first send is judged anew, and
   const { holdings } = showing([]);
   const { sink, flow } = flowOf(bench, [[own("7", "A-1", "5")]], {
     holdings,
-    mapping: refuses as Flow["mapping"],
+    mapping: refuses,
   });
   await runFlow(bench.engine, flow, signal);
   await runFlow(bench.engine, flow, signal);
