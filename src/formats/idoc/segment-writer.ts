@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import type { IdocSink } from "./config.ts";
-import { type FieldName, type FieldType, type SegmentName, segments } from "./segments.ts";
+import { type FieldType, type SegmentName, segments } from "./segments.ts";
 
 /** Text as it may stand in XML 1.0 and in a field of SAP: decided once, for names, numbers and words. */
 
@@ -102,7 +102,62 @@ const LINES_MAX = 999;
 /** A code or a text; an exact number; a day (`YYYY-MM-DD`); null and "": the field is left out. */
 type Value = string | Decimal | null | undefined;
 
-type Values<S extends SegmentName> = Partial<Readonly<Record<FieldName<S>, Value>>>;
+/** What a message says of one document: values, and lists of what is repeated, whose own values come before. */
+export interface RowValues {
+  readonly [key: string]: Value | readonly RowValues[];
+}
+
+/** A row of a message. */
+export interface Row {
+  readonly name: SegmentName;
+  /** The list that it is repeated for; null: it stands once. */
+  readonly each: string | null;
+  readonly fields: readonly {
+    readonly field: string;
+    readonly constant: string | null;
+    readonly key: string;
+    readonly isOptional: boolean;
+  }[];
+  /** Of a text: where its id and its words are. */
+  readonly text: readonly [id: string, words: string] | null;
+  /** What a person knows its values by; `{line}`: which line they are of. */
+  readonly label: string;
+  readonly below: readonly Row[];
+}
+
+/**
+ * A message as a table, one segment a line, what is below it further in: `E1EDP02 QUALF=001 BELNR={order} ZEILE={item?} # order of
+ * {line}`. In braces stands where the value is, with `?` where it may be missing; `E1EDP01*lines` is repeated, and `text ID WORDS`
+ * is a text of any length. A line that begins with a field goes on with the one before. @throws TypeError for what the table of segments does not have
+ */
+export function rowsOf(table: string): readonly Row[] {
+  const root: Row[] = [];
+  const open = [{ indent: -1, rows: root }];
+  const lines = table.replaceAll(/\n\s+(?=\w+=)/g, " ").split("\n");
+  for (const line of lines.filter((one) => one.trim() !== "")) {
+    const indent = line.search(/\S/);
+    const [written = "", label = ""] = line.trim().split(/\s+# /);
+    const [head = "", ...words] = written.split(/\s+/);
+    const [name = "", each = null] = head.split("*");
+    const below: Row[] = [];
+    const [kind, id = "", told = ""] = words;
+    const isText = kind === "text";
+    const fields = isText ? [] : words.map((word) => fieldOf(name, word));
+    while ((open.at(-1)?.indent ?? -1) >= indent) open.pop();
+    const text = isText ? ([id, told] as const) : null;
+    open.at(-1)?.rows.push({ name: name as SegmentName, each, fields, text, label, below });
+    open.push({ indent, rows: below });
+  }
+  return root;
+}
+
+function fieldOf(name: string, word: string): Row["fields"][number] {
+  const [, field = "", key = "", optional, constant = null] =
+    /^(\w+)=(?:\{(\w+)(\?)?\}|(.+))$/.exec(word) ?? [];
+  const types: Readonly<Record<string, unknown>> | undefined = segments[name as SegmentName];
+  if (types?.[field] === undefined) throw new TypeError(`no field ${name}-${field} is known`);
+  return { field, constant, key, isOptional: optional !== undefined };
+}
 
 export class SegmentWriter {
   readonly #isCleaned: boolean;
@@ -115,35 +170,48 @@ export class SegmentWriter {
    * A segment with its fields in the order they are given, which is SAP's, and what is below it.
    * @throws Refused when a value has no place in its field: `label` says what it is on the platform
    */
-  of<S extends SegmentName>(
-    name: S,
-    values: Values<S>,
-    label = "",
-    below: readonly string[] = [],
-  ): string {
+  of(name: SegmentName, values: Readonly<Record<string, Value>>, label = "", below = ""): string {
     const types: Readonly<Record<string, FieldType>> = segments[name];
-    const given: Readonly<Record<string, Value>> = values;
     let fields = "";
-    for (const field in given) {
-      const value = given[field];
+    for (const [field, value] of Object.entries(values)) {
       if (value === null || value === undefined || value === "") continue;
       const place: Place = { segment: name, field, label };
       const text = this.#text(types[field] as FieldType, value, place);
       if (text !== "") fields += `<${field}>${text}</${field}>`;
     }
-    return `<${name} SEGMENT="1">${fields}${below.join("")}</${name}>`;
+    return `<${name} SEGMENT="1">${fields}${below}</${name}>`;
   }
 
-  /** The same, or nothing where one of its values is missing: a qualifier or a label alone says nothing. */
-  given<S extends SegmentName>(name: S, values: Values<S>, label = ""): string {
-    const all: readonly unknown[] = Object.values(values);
-    return all.some((value) => value === null || value === undefined || value === "")
-      ? ""
-      : this.of(name, values, label);
+  /** The segments of a message as its rows say, with these values. @throws Refused */
+  rows(rows: readonly Row[], values: RowValues): string {
+    return rows
+      .map((row) => {
+        const each = row.each === null ? [values] : (values[row.each] as readonly RowValues[]);
+        return each
+          .map((own) => this.#row(row, own === values ? values : { ...values, ...own }))
+          .join("");
+      })
+      .join("");
+  }
+
+  /** Nothing where a value is missing that the row does not say may be: a qualifier or a label alone says nothing. */
+  #row({ name, fields, text, label, below }: Row, values: RowValues): string {
+    const called = label.replace("{line}", () => values["line"] as string);
+    if (text !== null) {
+      const [id, words] = text.map((key) => values[key] as string | undefined);
+      return this.#lines(name as keyof typeof TEXTS, id, words ?? "", called);
+    }
+    const given = fields.map(({ field, constant, key, isOptional }) => {
+      const value = constant ?? (values[key] as Value);
+      return { field, value, isMissing: !isOptional && (value ?? "") === "" };
+    });
+    if (given.some(({ isMissing }) => isMissing)) return "";
+    const all = Object.fromEntries(given.map(({ field, value }) => [field, value]));
+    return this.of(name, all, called, this.rows(below, values));
   }
 
   /** A text of any length as the lines below a text header. @throws Refused when it has more lines than SAP takes */
-  textOf(header: keyof typeof TEXTS, id: string | undefined, text: string, label: string): string {
+  #lines(header: keyof typeof TEXTS, id: string | undefined, text: string, label: string): string {
     if (id === undefined || text.trim() === "") return "";
     const { line: name, language } = TEXTS[header];
     const lines = linesOf(text, LINE_LENGTH);
@@ -153,11 +221,9 @@ export class SegmentWriter {
         label,
       );
     const below = lines.map(({ TDLINE, TDFORMAT }) =>
-      name === "E1TXTP8" || name === "E1TXTP9"
-        ? this.of(name, { TDFORMAT, TDLINE }, label)
-        : this.of(name, { TDLINE, TDFORMAT }, label),
+      this.of(name, language === "LANGUA_ISO" ? { TDFORMAT, TDLINE } : { TDLINE, TDFORMAT }, label),
     );
-    return this.of(header, { TDID: id, [language]: "EN" }, "", below);
+    return this.of(header, { TDID: id, [language]: "EN" }, "", below.join(""));
   }
 
   #text(type: FieldType, value: string | Decimal, place: Place): string {
@@ -257,30 +323,33 @@ export function docnumOf({
 /** Fields that begin with the document: the first 14 hex digits of its id, as people search for them in SAP. */
 const shortId = (id: string): string => id.replaceAll("-", "").slice(0, 14).toUpperCase();
 
+const CONTROL = rowsOf(`
+EDI_DC40 TABNAM=EDI_DC40 MANDT={client?} DOCNUM={docnum} DIRECT=2 TEST={test?}
+  IDOCTYP={basicType} CIMTYP={extension?} MESTYP={message} MESCOD={variant?} MESFCT={function?}
+  SNDPOR={ourPort} SNDPRT={ourType} SNDPRN={us} RCVPOR={port} RCVPRT={type} RCVPRN={partner}
+  CREDAT={day?} CRETIM={time?} REFMES={short} ARCKEY={id}
+`);
+
 /** The control record; everything in it follows from the settings and the document. */
 export function controlRecord(writer: SegmentWriter, config: IdocSink, subject: Subject): string {
-  const { sender, receiver } = config;
-  return writer.of("EDI_DC40", {
-    TABNAM: "EDI_DC40",
-    MANDT: config.client ?? null,
-    DOCNUM: docnumOf(subject),
-    DIRECT: "2",
-    TEST: config.test ? "X" : null,
-    IDOCTYP: subject.basicType,
-    CIMTYP: config.extension ?? null,
-    MESTYP: subject.message,
-    MESCOD: config.variant ?? null,
-    MESFCT: config.function ?? null,
-    SNDPOR: sender.port,
-    SNDPRT: sender.type,
-    SNDPRN: sender.partner,
-    RCVPOR: receiver.port,
-    RCVPRT: receiver.type,
-    RCVPRN: receiver.partner,
-    CREDAT: subject.day,
-    CRETIM: subject.day === null ? null : "000000",
-    REFMES: shortId(subject.id),
-    ARCKEY: subject.id,
+  const { sender, receiver, client, extension, variant, function: agreed } = config;
+  return writer.rows(CONTROL, {
+    client,
+    extension,
+    variant,
+    function: agreed,
+    ...receiver,
+    ourPort: sender.port,
+    ourType: sender.type,
+    us: sender.partner,
+    id: subject.id,
+    message: subject.message,
+    basicType: subject.basicType,
+    docnum: docnumOf(subject),
+    test: config.test ? "X" : null,
+    day: subject.day,
+    time: subject.day === null ? null : "000000",
+    short: shortId(subject.id),
   });
 }
 

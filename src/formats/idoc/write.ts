@@ -25,6 +25,9 @@ import {
   idocXml,
   itemNumber,
   noRoom,
+  type Row,
+  rowsOf,
+  type RowValues,
   SegmentWriter,
   unitOf,
 } from "./segment-writer.ts";
@@ -34,7 +37,6 @@ type Site = Pick<Surroundings, "currency" | "dayOf" | "now">;
 
 /** What a message is written with. */
 interface Writing<C> {
-  readonly writer: SegmentWriter;
   readonly config: C;
   readonly site: Site;
 }
@@ -59,12 +61,36 @@ function stateOf(status: string, paid: InvoicSink["paid"]): string {
   return status === "PAID" && paid === "deliver" ? "open" : status;
 }
 
-/** The data records of a bill. @throws Refused */
-function billRecords({ writer, config, site }: Writing<InvoicSink>, bill: Bill): string[] {
+const INVOIC = rowsOf(`
+E1EDK01 CURCY={currency} BSART={type} BELNR={number} # invoice number
+E1EDKA1 PARVW=RS PARTN={vendor} # vendor
+E1EDKA1 PARVW=RE PARTN={company} NAME1={companyName}
+E1EDK02 QUALF=009 BELNR={number} DATUM={day?} # invoice number
+E1EDK02 QUALF=006 BELNR={contract} # contract
+E1EDK03 IDDAT=012 DATUM={day}
+E1EDK03 IDDAT=024 DATUM={baseline}
+E1EDK03 IDDAT=028 DATUM={due}
+E1EDK04*taxes MWSKZ={code} MWSBT={amount} KTEXT={authority?} # tax code
+E1EDKT1 text headerText notes # notes
+E1EDP01*lines POSEX={item} MENGE={quantity} MENEE={unit}
+    VPREI={rate?} PEINH={per?} # quantity or price of {line}
+  E1EDP02 QUALF=001 BELNR={order} ZEILE={orderItem?} # purchase order of {line}
+  E1EDP02 QUALF=016 BELNR={ticket} # delivery ticket of {line}
+  E1EDP03 IDDAT=027 DATUM={delivered}
+  E1EDP19 QUALF=001 IDTNR={material} # item of {line}
+  E1EDP19 QUALF=002 IDTNR={sold} KTEXT={words?} # product of {line}
+  E1EDP26 QUALF=003 BETRG={amount} # amount of {line}
+  E1EDP04*taxes MWSKZ={code} MWSBT={amount} KTEXT={authority?} # tax code
+  E1EDPT1 text itemText description # description of {line}
+E1EDS01 SUMID=010 SUMME={net} WAERQ={currency} # sum
+E1EDS01 SUMID=005 SUMME={tax} WAERQ={currency} # sum
+E1EDS01 SUMID=011 SUMME={total} WAERQ={currency} # sum
+`);
+
+/** What INVOIC says of a bill. @throws Refused */
+function billValues({ config, site }: Writing<InvoicSink>, bill: Bill): RowValues {
   expectPostable(bill, config);
   expectSums(bill);
-  const { currency } = site;
-  const number = numberFor(bill.number, config);
   const dayOrNone = (instant: string | null) => (instant === null ? null : site.dayOf(instant));
   const day = dayOrNone(bill.invoiceDate);
   const due = dayOrNone(bill.dueDate);
@@ -75,98 +101,76 @@ function billRecords({ writer, config, site }: Writing<InvoicSink>, bill: Bill):
     config.taxCode === undefined
       ? []
       : [{ taxCode: config.taxCode, authority: null, amount: Decimal.zero }];
-  const items: (readonly LineTax[])[] = taxesByLine(bill).map((own) =>
+  const items = taxesByLine(bill).map((own): readonly LineTax[] =>
     own.length === 0 ? untaxed : own,
   );
-  const taxed = (segment: "E1EDK04" | "E1EDP04", taxes: readonly LineTax[]): string[] => {
-    const codes = [...Map.groupBy(taxes, ({ taxCode }) => taxCode)];
-    const room = most.INVOIC[segment];
-    if (codes.length > room)
-      throw noRoom(`the bill has ${codes.length} tax codes; SAP takes ${room}`, "taxes");
-    return codes.map(([MWSKZ, all]) => {
-      const told = [...new Set(all.flatMap(({ authority }) => authority ?? []))].join(", ");
-      const KTEXT = told.length > segments[segment].KTEXT.length ? null : told;
-      const MWSBT = signed(Decimal.sum(all.map(({ amount }) => amount)));
-      return writer.of(segment, { MWSKZ, MWSBT, KTEXT }, "tax code");
-    });
-  };
-  const sum = (SUMID: string, amount: Decimal): string =>
-    writer.of("E1EDS01", { SUMID, SUMME: signed(amount), WAERQ: currency }, "sum");
-  const { code: PARTN, name: NAME1 } = config.companyCode;
   const [order = null, named] = splitOrder(bill.poNumber);
   const keys = bill.lines.map(({ item, description }) => item ?? `charge ${description}`);
-  return [
-    writer.of(
-      "E1EDK01",
-      { CURCY: currency, BSART: isCredit ? "CRME" : "INVO", BELNR: number },
-      "invoice number",
-    ),
-    writer.of("E1EDKA1", { PARVW: "RS", PARTN: alpha10(bill.vendor) }, "vendor"),
-    writer.of("E1EDKA1", { PARVW: "RE", PARTN, NAME1 }),
-    writer.of("E1EDK02", { QUALF: "009", BELNR: number, DATUM: day }, "invoice number"),
-    writer.given("E1EDK02", { QUALF: "006", BELNR: bill.contractNumber }, "contract"),
-    writer.given("E1EDK03", { IDDAT: "012", DATUM: day }),
-    writer.given("E1EDK03", {
-      IDDAT: "024",
-      DATUM: config.baseline === "due" ? (due ?? day) : day,
-    }),
-    writer.given("E1EDK03", { IDDAT: "028", DATUM: due }),
-    ...taxed("E1EDK04", items.flat()),
-    writer.textOf("E1EDKT1", config.headerText, bill.notes ?? "", "notes"),
-    ...bill.lines.map((line, at) => {
-      const label = `line ${at + 1}`;
+  return {
+    day,
+    due,
+    currency: site.currency,
+    headerText: config.headerText,
+    type: isCredit ? "CRME" : "INVO",
+    number: numberFor(bill.number, config),
+    vendor: alpha10(bill.vendor),
+    company: config.companyCode.code,
+    companyName: config.companyCode.name,
+    contract: bill.contractNumber,
+    baseline: config.baseline === "due" ? (due ?? day) : day,
+    taxes: taxValues(items.flat(), signed),
+    notes: bill.notes,
+    order,
+    itemText: config.itemText,
+    lines: bill.lines.map((line, at): RowValues => {
       // A charge without gallons is one piece at its amount.
       const gallons = line.gallons?.sign === 0 ? null : line.gallons;
       const place = new Set(keys.slice(0, keys.indexOf(keys[at] ?? "") + 1)).size - 1;
-      const ZEILE = named ?? (config.orderItems === "position" ? itemNumber(place) : null);
-      const KTEXT = line.description.length > 70 ? null : line.description;
-      const sold = line.item === null ? config.chargeItem : line.product;
-      return writer.of(
-        "E1EDP01",
-        {
-          POSEX: itemNumber(at),
-          MENGE: gallons === null ? ONE : signed(gallons),
-          MENEE: gallons === null ? PIECE : unitOf(config.units, "gal"),
-          VPREI: gallons === null ? null : line.rate,
-          PEINH: gallons === null || line.rate === null ? null : ONE,
-        },
-        `quantity or price of ${label}`,
-        [
-          order === null
-            ? ""
-            : writer.of(
-                "E1EDP02",
-                { QUALF: "001", BELNR: order, ZEILE },
-                `purchase order of ${label}`,
-              ),
-          writer.given(
-            "E1EDP02",
-            { QUALF: "016", BELNR: line.deliveryTicket },
-            `delivery ticket of ${label}`,
-          ),
-          writer.given("E1EDP03", { IDDAT: "027", DATUM: dayOrNone(line.deliveredDate) }),
-          writer.given("E1EDP19", { QUALF: "001", IDTNR: line.item }, `item of ${label}`),
-          sold === null || sold.length > segments.E1EDP19.IDTNR.length
-            ? ""
-            : writer.of(
-                "E1EDP19",
-                { QUALF: "002", IDTNR: sold.trim(), KTEXT },
-                `product of ${label}`,
-              ),
-          writer.given(
-            "E1EDP26",
-            { QUALF: "003", BETRG: signed(line.amount) },
-            `amount of ${label}`,
-          ),
-          ...taxed("E1EDP04", items[at] ?? []),
-          writer.textOf("E1EDPT1", config.itemText, describe(line), `description of ${label}`),
-        ],
-      );
+      const sold = (line.item === null ? config.chargeItem : line.product)?.trim() ?? null;
+      return {
+        line: `line ${at + 1}`,
+        item: itemNumber(at),
+        quantity: gallons === null ? ONE : signed(gallons),
+        unit: gallons === null ? PIECE : unitOf(config.units, "gal"),
+        rate: gallons === null ? null : line.rate,
+        per: gallons === null || line.rate === null ? null : ONE,
+        orderItem: named ?? (config.orderItems === "position" ? itemNumber(place) : null),
+        ticket: line.deliveryTicket,
+        delivered: dayOrNone(line.deliveredDate),
+        material: line.item,
+        sold: fitting(sold, segments.E1EDP19.IDTNR.length),
+        words: fitting(line.description, segments.E1EDP19.KTEXT.length),
+        amount: signed(line.amount),
+        taxes: taxValues(items[at] ?? [], signed),
+        description: describe(line),
+      };
     }),
-    sum("010", bill.subtotal),
-    sum("005", bill.taxTotal),
-    sum("011", bill.total),
-  ];
+    net: signed(bill.subtotal),
+    tax: signed(bill.taxTotal),
+    total: signed(bill.total),
+  };
+}
+
+/** What helps people and decides nothing is left out where it has no room. */
+const fitting = (text: string | null, most: number): string | null =>
+  text === null || text.length > most ? null : text;
+
+/** One for each code. @throws Refused */
+function taxValues(
+  taxes: readonly LineTax[],
+  signed: (amount: Decimal) => Decimal,
+): readonly RowValues[] {
+  const codes = [...Map.groupBy(taxes, ({ taxCode }) => taxCode)];
+  if (codes.length > most.INVOIC.E1EDK04)
+    throw noRoom(
+      `the bill has ${codes.length} tax codes; SAP takes ${most.INVOIC.E1EDK04}`,
+      "taxes",
+    );
+  return codes.map(([code, all]) => {
+    const told = [...new Set(all.flatMap(({ authority }) => authority ?? []))].join(", ");
+    const authority = fitting(told, segments.E1EDK04.KTEXT.length);
+    return { code, amount: signed(Decimal.sum(all.map(({ amount }) => amount))), authority };
+  });
 }
 
 /** A purchase order, and its item where the number names one: `4500017823/20`, `4500017823-00020`. */
@@ -259,68 +263,70 @@ function numberFor(number: string, { numberTooLong }: InvoicSink): string {
 /** `FL-` and the platform's id without its dashes: 35 characters, as many as SAP's field for a customer's PO has. */
 const orderReference = (id: string): string => `FL-${id.replaceAll("-", "").toUpperCase()}`;
 
-/** The data records of an order. @throws Refused */
-function orderRecords(
-  { writer, config, site }: Writing<OrdersSink>,
-  order: OrderDocument,
-): string[] {
+const ORDERS = rowsOf(`
+E1EDK01 CURCY={currency} BELNR={reference}
+E1EDK14 QUALF=008 ORGID={organization}
+E1EDK14 QUALF=007 ORGID={channel}
+E1EDK14 QUALF=006 ORGID={division}
+E1EDK14 QUALF=012 ORGID={orderType}
+E1EDK03 IDDAT=002 DATUM={day}
+E1EDK03 IDDAT=012 DATUM={date}
+E1EDKA1 PARVW=AG PARTN={buyer} # customer
+E1EDKA1 PARVW=WE PARTN={shipTo} # ship-to
+E1EDK02 QUALF=001 BELNR={reference} DATUM={date?}
+E1EDK02 QUALF=044 BELNR={number} # loading number
+E1EDKT1 text headerText notes # notes
+E1EDP01*lines POSEX={item} MENGE={quantity} MENEE={unit} WERKS={plant?} # quantity of {line}
+  E1EDP02 QUALF=001 BELNR={reference} ZEILE={item}
+  E1EDP02 QUALF=044 BELNR={loading} # loading number of {line}
+  E1EDP05 ALCKZ=+ KSCHL={priceCondition} KRATE={rate} UPRBS={per}
+    MEAUN={unit} KOEIN={currency} # price of {line}
+  E1EDP20 WMENG={quantity} EDATU={day?} EZEIT={time?} # quantity of {line}
+  E1EDP19 QUALF=002 IDTNR={product} # product of {line}
+  E1EDPT1 text itemText description # description of {line}
+`);
+
+/** What ORDERS says of an order. @throws Refused */
+function orderValues({ config, site }: Writing<OrdersSink>, order: OrderDocument): RowValues {
   expectSale(order);
-  const { currency } = site;
-  const reference = orderReference(order.id);
-  const area = (QUALF: string, ORGID: string): string => writer.of("E1EDK14", { QUALF, ORGID });
-  const number = order.number === order.id ? null : order.number;
+  const { organization, channel, division, orderType, headerText, itemText } = config;
   const { requestedDate, deliveryDate, deliveryStart = null, deliveryEnd = null } = order;
+  const number = order.number === order.id ? null : order.number;
   const day = deliveryDate ?? requestedDate ?? null;
   const window = [deliveryStart, deliveryEnd].filter((time) => time !== null).join(" to ");
   const notes = [order.description, window === "" ? null : `deliver ${window}`];
-  const buyer = alpha10(order.party.code);
-  const shipTo = order.shipTo ? alpha10(order.shipTo) : buyer;
-  return [
-    writer.of("E1EDK01", { CURCY: currency, BELNR: reference }),
-    area("008", config.organization),
-    area("007", config.channel),
-    area("006", config.division),
-    area("012", config.orderType),
-    writer.given("E1EDK03", { IDDAT: "002", DATUM: day }),
-    writer.given("E1EDK03", { IDDAT: "012", DATUM: order.date }),
-    writer.of("E1EDKA1", { PARVW: "AG", PARTN: buyer }, "customer"),
-    writer.of("E1EDKA1", { PARVW: "WE", PARTN: shipTo }, "ship-to"),
-    writer.of("E1EDK02", { QUALF: "001", BELNR: reference, DATUM: order.date }),
-    writer.given("E1EDK02", { QUALF: "044", BELNR: number }, "loading number"),
-    writer.textOf("E1EDKT1", config.headerText, notes.filter(Boolean).join("\n"), "notes"),
-    ...order.lines.map((line, at) => {
+  return {
+    organization,
+    channel,
+    division,
+    orderType,
+    headerText,
+    itemText,
+    day,
+    number,
+    priceCondition: config.priceCondition,
+    currency: site.currency,
+    reference: orderReference(order.id),
+    date: order.date,
+    buyer: alpha10(order.party.code),
+    shipTo: alpha10(order.shipTo || order.party.code),
+    notes: notes.filter(Boolean).join("\n"),
+    time: day === null ? null : clockOf(deliveryStart),
+    lines: order.lines.map((line, at): RowValues => {
       const label = `line ${at + 1}`;
-      const unit = unitOf(config.units, line.unit);
-      const item = itemNumber(at);
-      const loading = line.loadingNumber === number ? null : line.loadingNumber;
-      return writer.of(
-        "E1EDP01",
-        {
-          POSEX: item,
-          MENGE: line.quantity,
-          MENEE: unit,
-          WERKS: plantOf(config, line.terminal ?? null),
-        },
-        `quantity of ${label}`,
-        [
-          writer.of("E1EDP02", { QUALF: "001", BELNR: reference, ZEILE: item }),
-          writer.given("E1EDP02", { QUALF: "044", BELNR: loading }, `loading number of ${label}`),
-          priceOf(writer, config.priceCondition, { price: line.unitPrice, unit, label, currency }),
-          writer.of(
-            "E1EDP20",
-            {
-              WMENG: line.quantity,
-              EDATU: day,
-              EZEIT: day === null ? null : clockOf(deliveryStart),
-            },
-            `quantity of ${label}`,
-          ),
-          writer.given("E1EDP19", { QUALF: "002", IDTNR: line.product }, `product of ${label}`),
-          writer.textOf("E1EDPT1", config.itemText, line.description, `description of ${label}`),
-        ],
-      );
+      return {
+        line: label,
+        item: itemNumber(at),
+        quantity: line.quantity,
+        unit: unitOf(config.units, line.unit),
+        plant: plantOf(config, line.terminal ?? null),
+        loading: line.loadingNumber === number ? null : line.loadingNumber,
+        ...(config.priceCondition === undefined ? {} : priceOf(line.unitPrice, label)),
+        product: line.product,
+        description: line.description,
+      };
     }),
-  ];
+  };
 }
 
 /** `HHMMSS` of a time that people wrote (`6:00`, `06:00`); null: it is none. */
@@ -342,31 +348,14 @@ function plantOf({ plants }: OrdersSink, terminal: string | null): string | null
   );
 }
 
-interface Priced {
-  readonly price: Decimal;
-  readonly unit: string;
-  readonly label: string;
-  readonly currency: string;
-}
-
 /** For how many units a price may be said. */
-const PER = ["1", "10", "100", "1000", "10000"];
+const PER = ["1", "10", "100", "1000", "10000"].map((one) => Decimal.of(one));
 
 /** SAP keeps two decimals of a price: more of them become a price of 100 or 1,000 units. @throws Refused */
-function priceOf(
-  writer: SegmentWriter,
-  condition: string | undefined,
-  { price, unit, label, currency }: Priced,
-): string {
-  if (condition === undefined) return "";
-  for (const per of PER.map((one) => Decimal.of(one))) {
+function priceOf(price: Decimal, label: string): { rate: Decimal; per: Decimal } {
+  for (const per of PER) {
     const rate = price.times(per);
-    if (rate.equals(rate.round(2)))
-      return writer.of(
-        "E1EDP05",
-        { ALCKZ: "+", KSCHL: condition, KRATE: rate, UPRBS: per, MEAUN: unit, KOEIN: currency },
-        `price of ${label}`,
-      );
+    if (rate.equals(rate.round(2))) return { rate, per };
   }
   throw noRoom(`the price ${price.plain()} of ${label} has more than 6 decimals`, "lines");
 }
@@ -389,14 +378,25 @@ function expectSale({ type, status }: OrderDocument): void {
     );
 }
 
+const DELVRY = rowsOf(`
+E1EDL20 VBELN={delivery?} BOLNR={bol} LIFEX={number} # BOL or ticket number
+  E1EDL18 QUALF={action}
+  E1ADRM1*parties PARTNER_Q={role} PARTNER_ID={party} # party
+  E1EDT13 QUALF=007 NTANF={announced} NTANZ={time?}
+  E1EDT13 QUALF=006 ISDD={issued} ISDZ={time?}
+  E1TXTH8 text headerText note # note
+  E1EDL24*lines POSNR={item} MATNR={product} KDMAT={material?} LFIMG={quantity}
+      VRKME={unit} VOLUM={gross?} VOLEH={grossUnit?} POSEX={orderItem?} # product or quantity of {line}
+    E1EDL19 QUALF={counts}
+    E1EDL41 QUALI=001 BSTNR={order} POSEX={orderItem} # order of {line}
+    E1TXTH9 text itemText figures # figures of {line}
+`);
+
 /**
- * The data records of a ticket, as DELVRY. What we receive is announced (DESADV: an inbound delivery of a purchase order);
- * of what we ship, SAP's own delivery is confirmed (SHPCON). @throws Refused
+ * What DELVRY says of a ticket. What we receive is announced (DESADV: an inbound delivery of a purchase order); of what we
+ * ship, SAP's own delivery is confirmed (SHPCON). @throws Refused
  */
-function ticketRecords(
-  { writer, config, site }: Writing<DelvrySink>,
-  ticket: ShipmentDocument,
-): string[] {
+function ticketValues({ config, site }: Writing<DelvrySink>, ticket: ShipmentDocument): RowValues {
   if (ticket.status === "cancelled")
     throw refused(
       "cancelled",
@@ -414,62 +414,38 @@ function ticketRecords(
       "orderId",
     );
   const products = [...new Set(ticket.lines.map(({ product }) => product))];
-  const party = isAnnounced ? ["LF"] : ["AG", "WE"];
   const hours = ticket.deliveredAt ? timeOfDay(ticket.deliveredAt, site.dayOf) : null;
-  const time = hours === null ? null : `${hours}00`;
-  return [
-    writer.of(
-      "E1EDL20",
-      {
-        VBELN: isAnnounced ? null : deliveryOf(config, ticket),
-        BOLNR: ticket.reference,
-        LIFEX: ticket.number,
-      },
-      "BOL or ticket number",
-      [
-        writer.of("E1EDL18", { QUALF: isAnnounced ? "ORI" : config.action }),
-        ...party.map((PARTNER_Q) =>
-          writer.of("E1ADRM1", { PARTNER_Q, PARTNER_ID: alpha10(ticket.party.code) }, "party"),
-        ),
-        ticket.date === null
-          ? ""
-          : writer.of(
-              "E1EDT13",
-              isAnnounced
-                ? { QUALF: "007", NTANF: ticket.date, NTANZ: time }
-                : { QUALF: "006", ISDD: ticket.date, ISDZ: time },
-            ),
-        writer.textOf("E1TXTH8", config.headerText, ticket.note ?? "", "note"),
-        ...ticket.lines.map((line, at) => {
-          const label = `line ${at + 1}`;
-          const item = named ?? itemNumber(products.indexOf(line.product));
-          return writer.of(
-            "E1EDL24",
-            {
-              POSNR: itemNumber(at),
-              MATNR: line.product,
-              KDMAT: isAnnounced ? line.product : null,
-              LFIMG: line.quantity,
-              VRKME: unitOf(config.units, line.unit),
-              VOLUM: line.grossGallons,
-              VOLEH: line.grossGallons === null ? null : unitOf(config.units, "gal"),
-              POSEX: order === null ? null : item,
-            },
-            `product or quantity of ${label}`,
-            [
-              isAnnounced ? "" : writer.of("E1EDL19", { QUALF: "QUA" }),
-              writer.given(
-                "E1EDL41",
-                { QUALI: "001", BSTNR: order, POSEX: item },
-                `order of ${label}`,
-              ),
-              writer.textOf("E1TXTH9", config.itemText, measuredText(line), `figures of ${label}`),
-            ],
-          );
-        }),
-      ],
-    ),
-  ];
+  return {
+    order,
+    headerText: config.headerText,
+    itemText: config.itemText,
+    note: ticket.note,
+    delivery: isAnnounced ? null : deliveryOf(config, ticket),
+    bol: ticket.reference,
+    number: ticket.number,
+    action: isAnnounced ? "ORI" : config.action,
+    parties: (isAnnounced ? ["LF"] : ["AG", "WE"]).map((role) => ({ role })),
+    party: alpha10(ticket.party.code),
+    announced: isAnnounced ? ticket.date : null,
+    issued: isAnnounced ? null : ticket.date,
+    time: hours === null ? null : `${hours}00`,
+    counts: isAnnounced ? null : "QUA",
+    lines: ticket.lines.map((line, at): RowValues => {
+      const gross = line.grossGallons;
+      return {
+        line: `line ${at + 1}`,
+        item: itemNumber(at),
+        product: line.product,
+        quantity: line.quantity,
+        gross,
+        material: isAnnounced ? line.product : null,
+        unit: unitOf(config.units, line.unit),
+        grossUnit: gross === null ? null : unitOf(config.units, "gal"),
+        orderItem: order === null ? null : (named ?? itemNumber(products.indexOf(line.product))),
+        figures: measuredText(line),
+      };
+    }),
+  };
 }
 
 /** @throws Refused where what should be SAP's delivery number is none */
@@ -507,8 +483,10 @@ interface Message<C, D> {
   basicType(config: C): string;
   /** The IDoc's own date: it depends on no clock. */
   day(document: D, site: Site): string | null;
+  /** Its data records, and what they say of a document. */
+  readonly rows: readonly Row[];
   /** @throws Refused */
-  records(writing: Writing<C>, document: D): readonly string[];
+  values(writing: Writing<C>, document: D): RowValues;
   /** Why a document that SAP never had is rightly not told; null: it is. Left out: all are. */
   skips?(document: D, config: C): string | null;
   /** What SAP gets of it: a version that changes nothing else is nothing new to SAP. */
@@ -534,7 +512,8 @@ const MESSAGES: {
     schema: SupplierInvoiceDocument,
     basicType: () => "INVOIC02",
     day: ({ invoiceDate }, { dayOf }) => (invoiceDate === null ? null : dayOf(invoiceDate)),
-    records: billRecords,
+    rows: INVOIC,
+    values: billValues,
     concerns: (bill, { paid }, { dayOf }) => ({
       ...sentOf(bill, NOT_SENT, dayOf),
       state: stateOf(bill.status, paid),
@@ -546,7 +525,8 @@ const MESSAGES: {
     schema: OrderDocument,
     basicType: () => "ORDERS05",
     day: ({ date }) => date,
-    records: orderRecords,
+    rows: ORDERS,
+    values: orderValues,
     skips: endedBefore,
     concerns: (order) => order,
     counterpart: orderReference,
@@ -558,7 +538,8 @@ const MESSAGES: {
     type: ({ type }) => (type === "in" ? "DESADV" : "SHPCON"),
     basicType: ({ basicType }) => basicType,
     day: ({ date }) => date,
-    records: ticketRecords,
+    rows: DELVRY,
+    values: ticketValues,
     skips: (ticket, { deliveryNumber }) =>
       endedBefore(ticket) ??
       (ticket.type === "out" && deliveryNumber === undefined
@@ -591,7 +572,8 @@ export const idocForm = ({ message }: Pick<IdocSink, "message">): string => MESS
 export function idocWriter(config: IdocSink, site: Site): DocumentWriter {
   // Settings and documents of one message go together.
   const message = MESSAGES[config.message] as unknown as Message<IdocSink, unknown>;
-  const writing = { writer: new SegmentWriter(config), config, site };
+  const writer = new SegmentWriter(config);
+  const writing = { config, site };
   const typeOf = (document: unknown): string => message.type?.(document) ?? config.message;
   return {
     form: message.form,
@@ -618,8 +600,8 @@ export function idocWriter(config: IdocSink, site: Site): DocumentWriter {
         day: message.day(document, site),
         basicType: message.basicType(config),
       };
-      const records = message.records(writing, document).join("");
-      return idocXml(config, subject, controlRecord(writing.writer, config, subject) + records);
+      const records = writer.rows(message.rows, message.values(writing, document));
+      return idocXml(config, subject, controlRecord(writer, config, subject) + records);
     },
     // An order is known by our reference, which its deliveries name; the others by the IDoc's number.
     idsOf: ({ target, items }) => [
