@@ -29,13 +29,18 @@ const { control } = platform;
 const office = useOffice(platform);
 
 /** Without feeds of orders, unless the test adds one. */
-function nights(engine: Engine = office.bench.engine, audit: Audit = office.audit) {
+function nights(
+  engine: Engine = office.bench.engine,
+  audit: Audit = office.audit,
+  match = async (): Promise<void> => {},
+) {
   const { clock } = office.bench;
   const auditor = new Auditor(engine, audit);
   const nightly = new Nightly(engine, auditor, {
     schedule: { cron: "20 4 * * *", timeZone: "UTC" },
     days: 35,
     budget: usualBudget,
+    match,
   });
   const start = (): Promise<boolean> =>
     new Promise((resolve, reject) => {
@@ -50,6 +55,19 @@ function nights(engine: Engine = office.bench.engine, audit: Audit = office.audi
   };
   return { auditor, nightly, run, start };
 }
+
+test("papers are matched each night, also where the comparison before it failed", async () => {
+  let matched = 0;
+  const count = async (): Promise<void> => {
+    matched++;
+    if (matched === 2) throw new Error("a table that cannot be used");
+  };
+  const { run } = nights(undefined, undefined, count);
+  for (let night = 1; night <= 3; night++) {
+    await run();
+    expect(matched).toBe(night);
+  }
+});
 
 /** A feed of orders beside the invoices, as far as it has been walked. */
 async function withOrders(): Promise<{ engine: Engine; look: () => Promise<void> }> {

@@ -42,7 +42,7 @@ function findingsOf({ period }: Report, { last, findings }: Matching): Record<st
   );
   const settled = own
     .filter(({ state }) => state !== "open")
-    .map(({ key, state, cause }) => `${state}: ${key}: ${cause}\n`);
+    .map(({ key, state, cause, note }) => `${state}: ${key}: ${cause} (${note ?? ""})\n`);
   const head =
     last === null ? "Papers were never matched.\n" : `${last.at}: ${headOf(last.report)}\n`;
   return {

@@ -4,8 +4,17 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { Decimal } from "../core/decimal.ts";
+import { defined } from "../core/defined.ts";
 import type { Names } from "../match/join.ts";
-import { type Direction, fold, rawOf, readers } from "../match/papers.ts";
+import {
+  type AnyPaper,
+  type Direction,
+  fold,
+  laneOfRow,
+  readers,
+  recordOf,
+} from "../match/papers.ts";
+import type { Reference } from "../match/reference.ts";
 import { Matching, type MatchReport } from "../match/report.ts";
 import type { Finding, MatchSettings } from "../match/situation.ts";
 import type { Engine, Flow } from "./engine.ts";
@@ -32,6 +41,15 @@ interface MatchQuestion {
   readonly by: string;
 }
 
+type Row = Readonly<Record<string, unknown>>;
+
+/** Where a paper was read, so that it can be read again: a record and its checksum, or a request, whose bytes never change. */
+interface Place {
+  readonly row: number;
+  readonly sum: number | null;
+  readonly read: (record: Row) => AnyPaper | null;
+}
+
 /** Cross-reference tables whose rows name one thing twice, or say what the site itself knows. */
 interface Rows {
   rows(table: string): readonly { readonly row: Readonly<Record<string, string>> }[];
@@ -46,6 +64,8 @@ interface Person {
 /** A finding as it is kept. */
 export interface KeptFinding extends Finding {
   readonly state: "open" | "accepted" | "disputed";
+  /** Who settled it, and why; null: nobody has. */
+  readonly note: string | null;
   /** ISO 8601 UTC: when it was first found with these values. */
   readonly since: string;
 }
@@ -88,14 +108,15 @@ export class Matcher {
       from: from ?? dayBefore(today, this.#options.days),
       to: to ?? today,
     };
-    const matching = new Matching(this.#names());
-    for (const _ of this.#papers(matching, settings.from)) await setImmediate();
+    const places: Place[] = [];
+    const matching = new Matching(this.#names(), (seq) => this.#again(places[seq]));
+    for (const _ of this.#papers(matching, places, settings.from)) await setImmediate();
     const filter = { party, direction };
     const running = matching.run(settings, filter);
     for (let step = running.next(); ; step = running.next()) {
       if (step.done === true) {
         const report = step.value;
-        store.transaction(() => this.#keep(report, by));
+        store.transaction(() => this.#keep(report, matching.papers.changed, by));
         return report;
       }
       await setImmediate();
@@ -128,10 +149,11 @@ export class Matcher {
     for (const { flow } of this.#flowsFrom("supplierTerminals"))
       for (const page of this.#records(flow))
         for (const { text } of page) {
-          const place = readers(this.#engine.dayOf).place(rawOf(text) ?? {});
-          if (place.code === null) continue;
-          for (const name of [place.name, `${place.name}, ${place.city}`])
-            if (!terminals.has(fold(name))) terminals.set(fold(name), fold(place.code));
+          const place = readers(this.#engine.dayOf).place(recordOf(text));
+          const { terminalCode = "", name = "", city } = place ?? {};
+          for (const called of [name, `${name}, ${city}`])
+            if (terminalCode !== "" && !terminals.has(fold(called)))
+              terminals.set(fold(called), fold(terminalCode));
         }
     return {
       product: (text) => products.get(fold(text)) ?? fold(text),
@@ -160,98 +182,116 @@ export class Matcher {
   #flowsTo = (name: string): Flow[] =>
     this.#engine.flows.filter(({ to }) => to === `platform.${name}`);
 
+  /** A paper as it was first read; null: it has changed since. */
+  #again(place: Place | undefined): AnyPaper | null {
+    const { papers } = this.#engine.store;
+    if (place === undefined) return null;
+    const { row, sum } = place;
+    const text = sum === null ? papers.body(row) : papers.text(row, sum);
+    return text === null ? null : place.read(recordOf(text));
+  }
+
   /** Everything that is compared, and what it is compared with. Yields after every page. */
-  *#papers(matching: Matching, from: string): Generator<undefined> {
+  *#papers(matching: Matching, places: Place[], from: string): Generator<undefined> {
     const { papers } = this.#engine.store;
     const { reference } = matching;
     const read = readers(this.#engine.dayOf);
     const since = `${dayBefore(from, LEARNED_DAYS)}T00:00:00Z`;
-    type Raw = NonNullable<ReturnType<typeof rawOf>>;
     const us = this.#tables.rows("own-company").find(({ row }) => row["setting"] === "companyId");
     reference.us = us?.row["value"] ?? null;
-    const sources: Readonly<Record<string, (raw: Raw) => void>> = {
-      orders: (raw) => matching.add(read.order(raw)),
-      deliveryTickets: (raw) => matching.add(read.ticket(raw)),
-      invoicesIssued: (raw) => {
-        if (typeof raw["companyId"] === "string") reference.us ??= raw["companyId"];
-        matching.add(read.invoice(raw, "sale"));
-      },
-      invoicesPayable: (raw) => matching.add(read.invoice(raw, "purchase")),
-      rackPrices: (raw) => addPrice(raw),
-      supplierTerminals: (raw) => reference.addPlace(read.place(raw)),
-      locations: (raw) => reference.addPlace(read.place(raw)),
-      connections: (raw) => reference.addConnection(read.connection(raw)),
+    const add = (text: string, place: Place): void => {
+      const isSent = place.sum === null;
+      if (matching.add(place.read(recordOf(text)), isSent)) places.push(place);
     };
-    const addPrice = (raw: Raw, sentMs: number | null = null): void => {
-      const price = read.price(raw, sentMs);
-      if (price !== null) reference.addPrice(price);
+    const addPrice = (record: Row, sentMs: number | null = null): void => {
+      const price = read.price(record);
+      reference.addPrice(price && { ...price, fromMs: sentMs ?? price.fromMs });
     };
+    const addPlace = (record: Row): void => reference.addPlace(read.place(record));
     for (const { flow } of this.#flowsFrom("rackPrices"))
       for (const page of pagesBy("version", (after) => papers.earlier(after, flow, PAGE))) {
-        for (const { text } of page) addPrice(rawOf(text) ?? {});
+        for (const { text } of page) addPrice(recordOf(text));
         yield undefined;
       }
-    for (const [name, add] of Object.entries(sources))
+    const references: Readonly<Record<string, (record: Row) => void>> = {
+      rackPrices: (record) => addPrice(record),
+      supplierTerminals: addPlace,
+      locations: addPlace,
+      connections: (record) => reference.addLink(read.connection(record)),
+    };
+    for (const [name, take] of Object.entries(references))
       for (const { flow } of this.#flowsFrom(name))
-        for (const page of this.#records(flow, DATED.has(name) ? since : "")) {
-          for (const { text } of page) {
-            const raw = rawOf(text);
-            if (raw !== null) add(raw);
-          }
+        for (const page of this.#records(flow)) {
+          for (const { text } of page) take(recordOf(text));
           yield undefined;
         }
-    const sinks: Readonly<Record<string, (raw: Raw, target: string) => void>> = {
-      invoices: (raw) => matching.add(read.invoice(raw, "sale"), true),
-      tickets: (raw) => matching.add(read.ticket(raw), true),
-      freightRates: (raw, target) => {
-        const connectionId = /\/connections\/([^/]+)\//.exec(target)?.[1] ?? null;
-        reference.addFreightRate(read.freightRate({ connectionId, ...raw }));
-      },
-      supplierTerminals: (raw) => reference.addPlace(read.place(raw)),
+    const kept: Readonly<Record<string, Place["read"]>> = {
+      orders: read.order,
+      deliveryTickets: read.ticket,
+      invoicesIssued: read.sale,
+      invoicesPayable: read.purchase,
     };
-    for (const [name, add] of Object.entries(sinks))
+    for (const [name, reader] of Object.entries(kept))
+      for (const { flow } of this.#flowsFrom(name))
+        for (const page of this.#records(flow, since)) {
+          const ours =
+            name === "invoicesIssued" ? recordOf(page[0]?.text ?? "")["companyId"] : null;
+          if (typeof ours === "string") reference.us ??= ours;
+          for (const { text, record, sum } of page) add(text, { row: record, sum, read: reader });
+          yield undefined;
+        }
+    const sent: Readonly<Record<string, Place["read"] | null>> = {
+      invoices: read.sale,
+      tickets: read.ticket,
+      freightRates: null,
+      supplierTerminals: null,
+    };
+    for (const [name, reader] of Object.entries(sent))
       for (const { flow, mapping } of this.#flowsTo(name))
         for (const page of pagesBy("record", (after) =>
           papers.sent(mapping.kind, flow, after, PAGE),
         )) {
-          for (const { body, target, platformId } of page) {
-            const raw = rawOf(body);
-            if (raw !== null)
-              add({ ...raw, ...(platformId === null ? {} : { id: platformId }) }, target);
+          for (const { body, target, platformId, request } of page) {
+            const known = defined({
+              id: platformId ?? undefined,
+              connectionId: /\/connections\/([^/ ]+)\//.exec(target)?.[1],
+            });
+            if (reader !== null)
+              add(body, { row: request, sum: null, read: (it) => reader({ ...it, ...known }) });
+            else if (name === "supplierTerminals") addPlace({ ...recordOf(body), ...known });
+            else reference.addFreightRate(read.freightRate({ ...known, ...recordOf(body) }));
           }
           yield undefined;
         }
     for (const { flow } of this.#flowsTo("rackPrices"))
       for (const page of pagesBy("request", (after) => papers.batches(flow, after, PAGE))) {
         for (const { body, sentMs } of page) {
-          const prices = rawOf(body)?.["prices"];
-          if (Array.isArray(prices)) for (const raw of prices as Raw[]) addPrice(raw, sentMs);
+          const prices = recordOf(body)["prices"];
+          if (Array.isArray(prices)) for (const price of prices as Row[]) addPrice(price, sentMs);
         }
         yield undefined;
       }
-    this.#nameParties(reference);
-    for (const { row } of this.#tables.rows("tax-rates")) {
-      const rate = row["rate"] ?? "";
-      if (Decimal.is(rate))
-        reference.state({
-          tax: row["tax"] ?? "",
-          product: row["product"] ?? "",
-          rate: Decimal.of(rate),
-        });
-    }
+    this.#addTables(reference, read.freightRate);
   }
 
-  #nameParties(reference: Pick<Matching["reference"], "nameParty">): void {
+  /** What the site's own tables say. */
+  #addTables(reference: Reference, lane: ReturnType<typeof readers>["freightRate"]): void {
     for (const table of ["customers", "vendors"])
       for (const { row } of this.#tables.rows(table)) {
         const { company, name } = row;
         if (company !== undefined && name !== undefined && name !== "")
           reference.nameParty(company, name);
       }
+    for (const { row } of this.#tables.rows("tax-rates")) {
+      const { tax = "", product = "", rate = "" } = row;
+      if (Decimal.is(rate)) reference.state(tax, product, Decimal.of(rate));
+    }
+    for (const { row } of this.#tables.rows("freight-rates"))
+      reference.addFreightRate(lane(laneOfRow(row)));
   }
 
-  /** Inside a transaction. What was looked for and is not found any more is over. */
-  #keep(report: MatchReport, by: string): void {
+  /** Inside a transaction. What was looked for and is not found any more is over. `changed`: papers that were not judged. */
+  #keep(report: MatchReport, changed: ReadonlySet<string>, by: string): void {
     const { store, clock } = this.#engine;
     const { sweeps } = store;
     const at = clock.now().wallMs;
@@ -279,7 +319,9 @@ export class Matcher {
     }
     for (const { difference, key, row } of sweeps.findings()) {
       if (found.has(key) || row === null) continue;
-      if (isCovered(JSON.parse(row) as Finding, report)) sweeps.setState(difference, "cleared");
+      const finding = JSON.parse(row) as Finding;
+      const isJudged = finding.papers.every(({ kind, id }) => !changed.has(`${kind} ${id}`));
+      if (isJudged && isCovered(finding, report)) sweeps.setState(difference, "cleared");
     }
   }
 }
@@ -292,14 +334,6 @@ function* pagesBy<Name extends string, Row extends Readonly<Record<Name, number>
   for (let page = pageAfter(0); page.length > 0; page = pageAfter(page.at(-1)?.[place] ?? 0))
     yield page;
 }
-
-/** Of the other papers all that is known is read: an order may be old. */
-const DATED: ReadonlySet<string> = new Set([
-  "orders",
-  "deliveryTickets",
-  "invoicesIssued",
-  "invoicesPayable",
-]);
 
 const isCovered = (
   { day, party, partyName, direction }: Finding,
@@ -317,9 +351,10 @@ const dayBefore = (day: string, days: number): string =>
 
 /** What is known of findings, without comparing anew: accepted ones are among them. */
 export function keptFindings({ store }: Pick<Engine, "store">): KeptFinding[] {
-  return store.sweeps.findings().flatMap(({ state, row, firstMs }) => {
+  return store.sweeps.findings().flatMap(({ state, note, row, firstMs }) => {
     if (row === null || state === "seen" || state === "cleared") return [];
-    return [{ ...(JSON.parse(row) as Finding), state, since: new Date(firstMs).toISOString() }];
+    const since = new Date(firstMs).toISOString();
+    return [{ ...(JSON.parse(row) as Finding), state, note, since }];
   });
 }
 
@@ -334,7 +369,7 @@ export function settleFinding(
 ): boolean {
   const one = store.sweeps.find(MATCH, key);
   if (one === null || one.state === "cleared") return false;
-  store.sweeps.setState(one.difference, state);
+  store.sweeps.settle(one.difference, state, `${person.by}: ${person.note}`);
   const detail = `${one.number}: ${one.cause}`;
   const event = `finding ${state === "open" ? "opened again" : state}`;
   store.journal.audit(clock.now().wallMs, { event, detail, person });

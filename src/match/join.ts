@@ -1,14 +1,13 @@
 /**
  * Which papers belong together: a line of an invoice finds its ticket by the ticket's number, by the bill of lading, by the
  * order and the product, and last by party, product, day and gallons, which is a guess. What is connected is one case; every
- * paper is in exactly one. Papers are held as text while they wait (a month has 300,000), and the order in which they came
- * changes nothing.
+ * paper is in exactly one, and the order in which they came changes nothing. A month has 300,000 papers: what joins them is kept,
+ * and each case is read again.
  */
 import { Decimal } from "../core/decimal.ts";
 import {
   type AnyPaper,
   type Day,
-  decimal,
   type Direction,
   fold,
   type Invoice,
@@ -16,6 +15,7 @@ import {
   isLive,
   lineKind,
   type Order,
+  remembered,
   type Ticket,
   type TicketLine,
 } from "./papers.ts";
@@ -25,8 +25,9 @@ type JoinedBy =
 
 export const GUESS: JoinedBy = "party, product and day (a guess)";
 
-/** A line that bills fuel, and the tickets that it is about. */
-export interface Link {
+/** A line that bills fuel or its freight, and the tickets that it is about. */
+export interface JoinedLine {
+  readonly kind: "fuel" | "freight";
   readonly invoice: Invoice;
   readonly line: InvoiceLine;
   /** Its place in the invoice, from 0. */
@@ -40,7 +41,7 @@ export interface Case {
   readonly orders: readonly Order[];
   readonly tickets: readonly Ticket[];
   readonly invoices: readonly Invoice[];
-  readonly links: readonly Link[];
+  readonly lines: readonly JoinedLine[];
 }
 
 /** One name for one thing: products and terminals as the cross-references and the platform's own lists tell them. */
@@ -50,284 +51,236 @@ export interface Names {
 }
 
 /** A guess: so many days apart at most, and so much of the gallons. */
-const GUESS_DAYS = 2;
+const GUESS_MS = 2 * 86_400_000;
 const GUESS_SHARE = Decimal.of("0.02");
-const DAY_MS = 86_400_000;
 /** Papers between two pauses of a long run. */
 const STEP = 500;
-const RECENT = 64;
 
-const daysApart = (one: Day, other: Day): number =>
-  Math.abs(Date.parse(one) - Date.parse(other)) / DAY_MS;
-
+/** The place of a paper among those that came. */
 type Seq = number;
 
-/** Fields whose values many papers have in common: they are kept once. */
-const SHARED: ReadonlySet<string> = new Set(
-  "text product location tax authority spec terminal party supplier receiver status kind direction rate day temperature gravity".split(
-    " ",
-  ),
-);
-
-/**
- * Papers as short texts: an object is its shape and its values, a shared text is its number. No paper has numbers or booleans of
- * its own: numbers are digits, as they were written.
- */
-class Packer {
-  readonly #texts: string[] = [];
-  readonly #known = new Map<string, number>();
-
-  pack(paper: AnyPaper): string {
-    return JSON.stringify(this.#packed(paper, ""));
-  }
-
-  unpack(packed: string): AnyPaper {
-    return this.#unpacked(JSON.parse(packed)) as AnyPaper;
-  }
-
-  #packed(value: unknown, name: string): unknown {
-    if (typeof value === "string") return SHARED.has(name) ? this.#numberOf(value) : value;
-    if (Array.isArray(value)) return value.map((one) => this.#packed(one, ""));
-    if (typeof value !== "object" || value === null) return value;
-    const names = Object.keys(value);
-    const shape = this.#numberOf(names.join(" "));
-    const values = names.map((name) =>
-      this.#packed((value as Record<string, unknown>)[name], name),
-    );
-    return [true, shape, ...values];
-  }
-
-  #unpacked(value: unknown): unknown {
-    if (typeof value === "number") return this.#texts[value];
-    if (!Array.isArray(value)) return value;
-    if (value[0] !== true) return value.map((one) => this.#unpacked(one));
-    const object: Record<string, unknown> = {};
-    const names = this.#shapeOf(value[1] as number);
-    for (let at = 0; at < names.length; at++)
-      object[names[at] as string] = this.#unpacked(value[at + 2]);
-    return object;
-  }
-
-  readonly #shapes = new Map<number, readonly string[]>();
-
-  #shapeOf(shape: number): readonly string[] {
-    const known = this.#shapes.get(shape);
-    if (known !== undefined) return known;
-    const names = (this.#texts[shape] ?? "").split(" ");
-    this.#shapes.set(shape, names);
-    return names;
-  }
-
-  #numberOf(text: string): number {
-    const known = this.#known.get(text);
-    if (known !== undefined) return known;
-    this.#texts.push(text);
-    this.#known.set(text, this.#texts.length - 1);
-    return this.#texts.length - 1;
-  }
+/** What is kept of a ticket, of an invoice and of its lines until they are joined. */
+interface TicketFacts extends Pick<Ticket, "supplier" | "receiver" | "day" | "order"> {
+  readonly seq: Seq;
+  readonly products: readonly string[];
 }
+interface InvoiceFacts extends Pick<Invoice, "direction" | "party" | "order"> {
+  readonly seq: Seq;
+  readonly lines: LineFacts[];
+}
+interface LineFacts extends Pick<JoinedLine, "at" | "kind"> {
+  readonly invoice: InvoiceFacts;
+  readonly ticket: string;
+  readonly bol: string;
+  readonly product: string | null;
+  /** When it was delivered; empty: it does not say. */
+  readonly day: Day;
+}
+type OpenLine = readonly [seq: Seq, day: Day, line: TicketLine];
 
 export class Papers {
   readonly #names: Names;
-  readonly #packer = new Packer();
-  readonly #packed: string[] = [];
+  readonly #again: (seq: Seq) => AnyPaper | null;
   readonly #keys: string[] = [];
   readonly #known = new Map<string, Seq>();
-  readonly #tickets = {
-    number: new Map<string, Seq[]>(),
-    bol: new Map<string, Seq[]>(),
-    order: new Map<string, Seq[]>(),
+  readonly #invoices = new Map<Seq, InvoiceFacts>();
+  readonly #tickets: TicketFacts[] = [];
+  readonly #by = {
+    ticket: new Map<string, TicketFacts[]>(),
+    bol: new Map<string, TicketFacts[]>(),
+    order: new Map<string, TicketFacts[]>(),
   };
-  /** Folded numbers of papers, made when papers without an id come. */
-  #numbers: Set<string> | null = null;
+  /** Their kinds and folded numbers. */
+  readonly #numbers = new Set<string>();
   #parent = new Int32Array(0);
-  readonly #guesses = new Map<string, Seq>();
-  /** Papers as they were last unpacked: a case asks for each of its own several times. */
-  readonly #recent = new Map<Seq, AnyPaper>();
+  readonly #guesses = new Map<LineFacts, Seq>();
+  /** Keys of papers that were others when they were read again: their cases are left to the next run. */
+  readonly changed = new Set<string>();
 
-  constructor(names: Names) {
+  /** `again`: a paper by its place, as it came; null: it is another one by now. */
+  constructor(names: Names, again: (seq: Seq) => AnyPaper | null) {
     this.#names = names;
+    this.#again = again;
   }
 
-  get size(): number {
-    return this.#packed.length;
-  }
-
-  /** A paper that is there already, by its kind and id, stays as it came first. */
-  add(paper: AnyPaper): void {
+  /**
+   * False: it is there already by its kind and id, and stays as it came first. `isSent`: as we sent it, without an id of the
+   * platform; left out where the platform's own record of it is here.
+   */
+  add(paper: AnyPaper, isSent: boolean): boolean {
     const key = `${paper.kind} ${paper.id}`;
-    if (this.#known.has(key)) return;
-    const seq = this.#packed.length;
+    const number = `${paper.kind} ${"direction" in paper ? paper.direction : ""} ${fold(paper.number)}`;
+    if (this.#known.has(key) || (isSent && this.#numbers.has(number))) return false;
+    const seq = this.#keys.push(key) - 1;
     this.#known.set(key, seq);
-    this.#keys.push(key);
-    this.#packed.push(this.#packer.pack(paper));
-    this.#numbers?.add(numberOf(paper));
-    if (paper.kind !== "ticket" || !isLive(paper)) return;
-    const { number, bol, order } = this.#tickets;
-    push(number, fold(paper.number), seq);
-    for (const one of paper.bols) push(bol, fold(one), seq);
-    if (paper.order !== null) push(order, paper.order, seq);
+    this.#numbers.add(number);
+    if (!isLive(paper)) return true;
+    if (paper.kind === "invoice") this.#addInvoice(paper, seq);
+    if (paper.kind === "ticket") this.#addTicket(paper, seq);
+    return true;
   }
 
-  /** A paper as we sent it, which has no id of the platform: left out where the platform's own record of it is here. */
-  addSent(paper: AnyPaper): void {
-    this.#numbers ??= new Set(this.#packed.map((_, seq) => numberOf(this.#paper(seq))));
-    if (!this.#numbers.has(numberOf(paper))) this.add(paper);
+  #addInvoice({ direction, party, order, lines }: Invoice, seq: Seq): void {
+    const invoice: InvoiceFacts = {
+      seq,
+      direction: direction,
+      party: kept(party),
+      order,
+      lines: [],
+    };
+    for (const [at, line] of lines.entries()) {
+      const kind = lineKind(line);
+      if (kind !== "fuel" && kind !== "freight") continue;
+      const [ticket, bol] = [spelling(line.deliveryTicket ?? ""), spelling(line.bolNumber ?? "")];
+      const product = line.product === null ? null : kept(line.product);
+      const day = kept(line.deliveredDate?.slice(0, 10) ?? "");
+      invoice.lines.push({ invoice, at, kind, ticket, bol, product, day });
+    }
+    this.#invoices.set(seq, invoice);
   }
 
-  #paper(seq: Seq): AnyPaper {
-    const known = this.#recent.get(seq);
-    if (known !== undefined) return known;
-    const paper = this.#packer.unpack(this.#packed[seq] ?? "");
-    if (this.#recent.size >= RECENT) this.#recent.clear();
-    this.#recent.set(seq, paper);
-    return paper;
+  #addTicket({ number, bols, order, supplier, receiver, day, lines }: Ticket, seq: Seq): void {
+    const products = lines.map(({ product }) => kept(product));
+    const [from, to] = [supplier, receiver].map((party) => (party === null ? null : kept(party)));
+    const ticket = {
+      seq,
+      order,
+      supplier: from ?? null,
+      receiver: to ?? null,
+      day: kept(day),
+      products,
+    };
+    this.#tickets.push(ticket);
+    push(this.#by.ticket, spelling(number), ticket);
+    for (const bol of new Set(bols.map(spelling))) push(this.#by.bol, bol, ticket);
+    push(this.#by.order, order ?? "", ticket);
   }
 
-  #ticket(seq: Seq): Ticket {
-    return this.#paper(seq) as Ticket;
-  }
-
-  /** Each case once, in the order of its papers' ids, and its papers are let go: this can be asked once. `undefined` is a pause. */
+  /** Each case once, in the order of its papers' ids. `undefined` is a pause. */
   *cases(): Generator<Case | undefined> {
     const sorted = this.#keys.map((_, seq) => seq);
     sorted.sort((one, other) => ((this.#keys[one] ?? "") < (this.#keys[other] ?? "") ? -1 : 1));
     yield* this.#connect(sorted);
-    const first = new Map<Seq, Seq[]>();
-    for (const seq of sorted) push(first, this.#root(seq), seq);
-    for (const members of first.values()) {
-      const one = this.#case(members);
-      // A ticket may still be looked at by a line of another case, which then leaves it.
-      for (const seq of members)
-        if (!(this.#keys[seq] ?? "").startsWith("ticket ")) this.#packed[seq] = "";
-      yield one;
-    }
+    const members = new Map<Seq, Seq[]>();
+    for (const seq of sorted) push(members, this.#root(seq), seq);
+    for (const one of members.values()) yield this.#case(one);
   }
 
   *#connect(sorted: readonly Seq[]): Generator<undefined> {
-    this.#parent = Int32Array.from(this.#packed, (_, seq) => seq);
-    /** Tickets that a line was found for: 1 sales, 2 purchases. */
-    const taken = new Uint8Array(this.#packed.length);
-    const loose: { seq: Seq; at: number }[] = [];
+    this.#parent = Int32Array.from(sorted, (_, seq) => seq);
+    /** Tickets that a line was found for, by direction. */
+    const taken = { sale: new Set<Seq>(), purchase: new Set<Seq>() };
+    const loose: LineFacts[] = [];
     const billed = new Map<string, Seq>();
-    let steps = 0;
-    for (const seq of sorted) {
-      if (++steps % STEP === 0) yield undefined;
-      const paper = this.#paper(seq);
-      if (!isLive(paper) || paper.kind === "order") continue;
-      const order = paper.order === null ? undefined : this.#known.get(`order ${paper.order}`);
-      if (order !== undefined) this.#unite(seq, order);
-      if (paper.kind === "ticket") continue;
-      for (const [at, line] of paper.lines.entries()) {
-        if (lineKind(line) !== "fuel") continue;
-        const { tickets } = this.#find(paper, line);
-        for (const ticket of tickets) {
-          this.#unite(seq, ticket);
-          taken[ticket] = (taken[ticket] ?? 0) | bitOf(paper.direction);
-        }
+    for (const { seq, order } of [...this.#tickets, ...this.#invoices.values()])
+      this.#unite(seq, this.#known.get(`order ${order}`) ?? seq);
+    for (const [steps, seq] of sorted.entries()) {
+      if (steps % STEP === 0) yield undefined;
+      for (const line of this.#invoices.get(seq)?.lines ?? []) {
+        const { tickets } = this.#find(line);
+        for (const ticket of tickets) this.#unite(seq, ticket.seq);
+        if (line.kind === "freight") continue;
+        for (const ticket of tickets) taken[line.invoice.direction].add(ticket.seq);
         if (tickets.length > 0) continue;
-        loose.push({ seq, at });
-        const key = paperless(paper, line);
-        const other = key === null ? undefined : billed.get(key);
-        if (other !== undefined) this.#unite(seq, other);
-        else if (key !== null) billed.set(key, seq);
+        loose.push(line);
+        const key = paperless(line.invoice, line.bol, line.ticket);
+        if (key === null) continue;
+        this.#unite(seq, billed.get(key) ?? seq);
+        billed.set(key, seq);
       }
     }
-    this.#guess(sorted, loose, taken);
+    if (loose.length > 0) yield* this.#guess(loose, taken);
   }
 
   /** Of a line that names no ticket which is here: the nearest ticket that no line names, each once. */
-  #guess(
-    sorted: readonly Seq[],
-    loose: readonly { readonly seq: Seq; readonly at: number }[],
-    taken: Uint8Array,
-  ): void {
-    if (loose.length === 0) return;
-    const open = new Map<string, { seq: Seq; day: Day; line: TicketLine }[]>();
-    for (const seq of sorted) {
-      if (!(this.#keys[seq] ?? "").startsWith("ticket ")) continue;
-      const ticket = this.#ticket(seq);
-      if (!isLive(ticket)) continue;
-      for (const [direction, party] of [
-        ["sale", ticket.receiver],
-        ["purchase", ticket.supplier],
-      ] as const)
-        if (party !== null && ((taken[seq] ?? 0) & bitOf(direction)) === 0)
-          for (const line of ticket.lines)
-            push(open, `${direction} ${party} ${this.#names.product(line.product)}`, {
-              seq,
-              day: ticket.day,
-              line,
-            });
+  *#guess(
+    loose: readonly LineFacts[],
+    taken: Readonly<Record<Direction, ReadonlySet<Seq>>>,
+  ): Generator<undefined> {
+    const open = new Map<string, OpenLine[]>();
+    const keyOf = (direction: Direction, party: string, product: string): string =>
+      `${direction} ${party} ${this.#names.product(product)}`;
+    const byId = this.#tickets.toSorted((one, other) => this.#keyOrder(one.seq, other.seq));
+    for (const { seq, day, supplier, receiver } of byId) {
+      const parties = { sale: receiver, purchase: supplier };
+      for (const direction of ["sale", "purchase"] as const) {
+        const party = parties[direction];
+        if (party === null || taken[direction].has(seq)) continue;
+        const ticket = this.#again(seq) as Ticket | null;
+        for (const line of ticket?.lines ?? [])
+          push(open, keyOf(direction, party, line.product), [seq, day, line]);
+        yield undefined;
+      }
     }
-    for (const { seq, at } of loose) {
-      const invoice = this.#paper(seq) as Invoice;
-      const line = invoice.lines[at];
-      const gallons = decimal(line?.gallons ?? null);
-      if (line === undefined || line.product === null || gallons === null) continue;
-      const among = open.get(
-        `${invoice.direction} ${invoice.party} ${this.#names.product(line.product)}`,
-      );
-      const day = line.delivered?.slice(0, 10) ?? invoice.day;
-      const near = (among ?? []).flatMap((one) => {
-        const off = offBy(one.line, gallons);
-        const isNear =
-          daysApart(one.day, day) <= GUESS_DAYS &&
-          off.compare(gallons.abs().times(GUESS_SHARE)) <= 0;
-        return isNear ? [{ one, off }] : [];
-      });
-      const [best] = near.toSorted((one, other) => one.off.compare(other.off));
-      if (best === undefined || among === undefined) continue;
-      among.splice(among.indexOf(best.one), 1);
-      this.#guesses.set(`${seq} ${at}`, best.one.seq);
-      this.#unite(seq, best.one.seq);
+    for (const one of loose) {
+      const { seq, direction, party } = one.invoice;
+      const invoice = this.#again(seq) as Invoice | null;
+      const { gallons = null, deliveredDate = null } = invoice?.lines[one.at] ?? {};
+      if (invoice === null || one.product === null || gallons === null) continue;
+      const among = open.get(keyOf(direction, party, one.product)) ?? [];
+      const dayMs = Date.parse(deliveredDate?.slice(0, 10) ?? invoice.day);
+      const most = gallons.abs().times(GUESS_SHARE);
+      const [best] = among
+        .filter(([, day]) => Math.abs(Date.parse(day) - dayMs) <= GUESS_MS)
+        .map((it) => ({ it, off: offBy(it[2], gallons) }))
+        .filter(({ off }) => off.compare(most) <= 0)
+        .toSorted((first, other) => first.off.compare(other.off));
+      if (best === undefined) continue;
+      among.splice(among.indexOf(best.it), 1);
+      this.#guesses.set(one, best.it[0]);
+      this.#unite(seq, best.it[0]);
     }
   }
 
-  /** The tickets of a line by what it names. */
-  #find(invoice: Invoice, line: InvoiceLine): { by: JoinedBy | null; tickets: readonly Seq[] } {
-    const { number, bol, order } = this.#tickets;
-    const named = line.ticket === null ? [] : (number.get(fold(line.ticket)) ?? []);
-    const byTicket = this.#fitting(named, invoice, line, "party");
-    if (byTicket.length > 0) return { by: "ticket number", tickets: byTicket };
-    const loaded = line.bol === null ? [] : (bol.get(fold(line.bol)) ?? []);
-    const byBol = this.#fitting(
-      loaded,
-      invoice,
-      line,
-      invoice.direction === "sale" ? "party" : "any",
-    );
-    if (byBol.length > 0) return { by: "bill of lading", tickets: byBol };
-    const ordered = invoice.order === null ? [] : (order.get(invoice.order) ?? []);
-    const byOrder = this.#fitting(ordered, invoice, line, "product");
-    return byOrder.length > 0
-      ? { by: "order and product", tickets: byOrder }
-      : { by: null, tickets: [] };
+  #keyOrder(one: Seq, other: Seq): number {
+    return (this.#keys[one] ?? "") < (this.#keys[other] ?? "") ? -1 : 1;
   }
 
-  /**
-   * Those of another party are none. A supplier's bill is about the truck that we deliver with, too: its bill of lading is on
-   * our ticket. Where several are left, those with the product.
-   */
+  /** The tickets of a line by what it names. Those that deliver are another party than those that bill the freight. */
+  #find(line: LineFacts): { by: JoinedBy | null; tickets: readonly TicketFacts[] } {
+    const { direction, order } = line.invoice;
+    const whose = line.kind === "fuel" ? "party" : "any";
+    // A supplier's bill is about the truck that we deliver with, too: its bill of lading is on our ticket.
+    const tries = [
+      ["ticket number", this.#by.ticket.get(line.ticket), line.ticket, whose],
+      [
+        "bill of lading",
+        this.#by.bol.get(line.bol),
+        line.bol,
+        direction === "sale" ? whose : "any",
+      ],
+      [
+        "order and product",
+        this.#by.order.get(order ?? ""),
+        order ?? "",
+        line.kind === "fuel" ? "product" : "any",
+      ],
+    ] as const;
+    for (const [by, named = [], name, whom] of tries) {
+      const tickets = name === "" ? [] : this.#fitting(named, line, whom);
+      if (tickets.length > 0) return { by, tickets };
+    }
+    return { by: null, tickets: [] };
+  }
+
+  /** Those of another party are none. Where several are left, those with the product, and of its days. */
   #fitting(
-    seqs: readonly Seq[],
-    { direction, party }: Invoice,
-    { product }: InvoiceLine,
-    what: "party" | "any" | "product",
-  ): Seq[] {
-    const found = seqs.flatMap((seq) => {
-      const ticket = this.#ticket(seq);
-      const other = direction === "sale" ? ticket.receiver : ticket.supplier;
-      const isTheirs = what === "any" || other === null || party === "" || other === party;
-      const has =
-        product === null ||
-        ticket.lines.some(
-          (line) => this.#names.product(line.product) === this.#names.product(product),
-        );
-      return isTheirs && (has || what !== "product") ? [{ seq, has }] : [];
+    named: readonly TicketFacts[],
+    { product, day, invoice: { direction, party } }: LineFacts,
+    whom: "party" | "any" | "product",
+  ): readonly TicketFacts[] {
+    const name = product === null ? null : this.#names.product(product);
+    const isIt = ({ products }: TicketFacts): boolean =>
+      name === null || products.some((one) => this.#names.product(one) === name);
+    const theirs = named.filter(({ supplier, receiver }) => {
+      const other = direction === "sale" ? receiver : supplier;
+      return whom === "any" || other === null || party === "" || other === party;
     });
-    const exact = found.filter(({ has }) => has);
-    return (found.length > 1 && exact.length > 0 ? exact : found).map(({ seq }) => seq);
+    const exact = theirs.filter(isIt);
+    const all = exact.length > 0 || whom === "product" ? exact : theirs;
+    // Numbers come again after some time.
+    const near = all.filter((one) => Math.abs(Date.parse(one.day) - Date.parse(day)) <= GUESS_MS);
+    return near.length > 0 ? near : all;
   }
 
   #root(seq: Seq): Seq {
@@ -344,57 +297,60 @@ export class Papers {
     this.#parent[this.#root(one)] = this.#root(other);
   }
 
-  #case(members: readonly Seq[]): Case {
-    const papers = members.map((seq) => ({ seq, paper: this.#paper(seq) }));
-    const invoices = papers.filter(
-      (one): one is { seq: Seq; paper: Invoice } => one.paper.kind === "invoice",
-    );
-    const tickets = papers.flatMap(({ paper }) => (paper.kind === "ticket" ? [paper] : []));
-    const byKey = new Map(tickets.map((ticket) => [`ticket ${ticket.id}`, ticket]));
-    const ticketsOf = (seqs: readonly Seq[]): Ticket[] =>
-      seqs
-        .flatMap((seq) => byKey.get(this.#keys[seq] ?? "") ?? [])
-        .toSorted((one, other) => (one.id < other.id ? -1 : 1));
-    const links = invoices.flatMap(({ seq, paper: invoice }) =>
-      isLive(invoice)
-        ? invoice.lines.flatMap((line, at): Link[] => {
-            if (lineKind(line) !== "fuel") return [];
-            const guess = this.#guesses.get(`${seq} ${at}`);
-            if (guess !== undefined)
-              return [{ invoice, line, at, by: GUESS, tickets: ticketsOf([guess]) }];
-            const { by, tickets } = this.#find(invoice, line);
-            return [{ invoice, line, at, by, tickets: ticketsOf(tickets) }];
-          })
-        : [],
-    );
+  #case(members: readonly Seq[]): Case | undefined {
+    const papers = new Map(members.map((seq) => [seq, this.#again(seq)]));
+    const all = [...papers.values()].filter((paper) => paper !== null);
+    if (all.length < members.length) {
+      for (const seq of members) this.changed.add(this.#keys[seq] ?? "");
+      return undefined;
+    }
+    const ofKind = <Kind extends AnyPaper["kind"]>(kind: Kind) =>
+      all.filter((one): one is AnyPaper & { kind: Kind } => one.kind === kind);
+    const joined = (facts: LineFacts): JoinedLine => {
+      const { at, kind } = facts;
+      const invoice = papers.get(facts.invoice.seq) as Invoice;
+      const guess = this.#guesses.get(facts);
+      const { by, tickets } =
+        guess === undefined ? this.#find(facts) : { by: GUESS, tickets: [{ seq: guess }] };
+      const own = tickets.map(({ seq }) => papers.get(seq) as Ticket);
+      own.sort((one, other) => (one.id < other.id ? -1 : 1));
+      return { kind, invoice, line: invoice.lines[at] as InvoiceLine, at, by, tickets: own };
+    };
     return {
-      orders: papers.flatMap(({ paper }) => (paper.kind === "order" ? [paper] : [])),
-      tickets,
-      invoices: invoices.map(({ paper }) => paper),
-      links,
+      orders: ofKind("order"),
+      tickets: ofKind("ticket"),
+      invoices: ofKind("invoice"),
+      lines: members.flatMap((seq) => this.#invoices.get(seq)?.lines ?? []).map(joined),
     };
   }
 }
 
-const bitOf = (direction: Direction): number => (direction === "sale" ? 1 : 2);
+/** Texts that many papers have in common are kept once. */
+const kept = remembered(String);
 
-const numberOf = (paper: AnyPaper): string =>
-  `${paper.kind} ${paper.kind === "invoice" ? paper.direction : ""} ${fold(paper.number)}`;
+/** A number as papers write it in many ways: its letters and digits alone. Empty: without a digit it names nothing (`N/A`). */
+const spelling = remembered((number) => {
+  const bare = fold(number)
+    .replaceAll(/[^\p{L}\p{N}]/gu, "")
+    .replace(/^0+/, "");
+  return /\p{N}/u.test(bare) ? bare : "";
+});
 
 /** By what two bills are of one load though no ticket of it is here; null: the line names nothing. */
-export function paperless({ direction, party }: Invoice, line: InvoiceLine): string | null {
-  const name = line.bol ?? line.ticket;
-  return name === null ? null : `${direction} ${party} ${fold(name)}`;
+export function paperless(
+  { direction, party }: Pick<Invoice, "direction" | "party">,
+  bol: string | null,
+  ticket: string | null,
+): string | null {
+  const name = spelling(bol ?? "") || spelling(ticket ?? "");
+  return name === "" ? null : `${direction} ${party} ${name}`;
 }
 
 /** Of the nearer of both bases. */
 function offBy({ gross, net }: TicketLine, gallons: Decimal): Decimal {
-  const [first, second] = [gross, net].flatMap((one) => {
-    const value = decimal(one);
-    return value === null ? [] : [value.minus(gallons).abs()];
-  });
-  if (first === undefined) return gallons.abs();
-  return second === undefined || first.compare(second) <= 0 ? first : second;
+  const offs = [gross, net].flatMap((one) => (one === null ? [] : [one.minus(gallons).abs()]));
+  const [least = gallons.abs()] = offs.toSorted((one, other) => one.compare(other));
+  return least;
 }
 
 /** Adds to the list of a key. */

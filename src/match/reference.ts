@@ -1,11 +1,9 @@
 /** What papers are compared with: prices as they were valid, usual rates of taxes, the usual basis, freight rates and places. */
-import { Decimal } from "../core/decimal.ts";
+import type { Decimal } from "../core/decimal.ts";
 import { type Names, push } from "./join.ts";
 import {
-  type Connection,
+  type CompanyLink,
   type Day,
-  decimal,
-  type Direction,
   fold,
   type FreightRate,
   type Invoice,
@@ -19,36 +17,36 @@ import {
 
 export type Basis = "net" | "gross";
 
-/** A tax rate that a site states itself. */
-interface StatedTax {
-  readonly tax: string;
-  readonly product: string;
-  readonly rate: Decimal;
-}
-
-interface InForce {
-  /** Per gallon: those that count as in force. */
-  readonly prices: readonly Price[];
-  /** Those that were valid before. */
-  readonly earlier: readonly Price[];
-}
-
 /** What a rate must have been seen, and its share of all, to be the usual one. */
 const USUAL_OF_PARTY = 5;
 const USUAL_OF_ALL = 10;
 const USUAL_SHARE = 0.9;
 const DAY_MS = 86_400_000;
 
+/** A version of a list whose price is known. */
+export type PostedPrice = Price & { readonly price: Decimal };
+
+/** The versions that count as in force, those before, and the newest in force. */
+interface InForce {
+  readonly prices: readonly PostedPrice[];
+  readonly earlier: readonly PostedPrice[];
+  readonly now: PostedPrice;
+}
+
 export class Reference {
   readonly #names: Names;
-  readonly #prices = new Map<string, Price[]>();
-  /** Made when they are first asked for: all prices are here by then. */
-  readonly #sorted = new Map<string, readonly Price[]>();
-  readonly #seen = new Map<string, Map<string, number>>();
+  readonly #prices = new Map<string, PostedPrice[]>();
+  /** Made when they are first asked for: all prices and rates are here by then. */
+  readonly #sorted = new Map<string, readonly PostedPrice[]>();
+  readonly #ratesOf = new Map<string, readonly FreightRate[]>();
+  /** How often each value was seen, by what it is of. */
+  readonly #seen = new Map<string, Map<string, { value: Decimal | Basis; count: number }>>();
   readonly #stated = new Map<string, Decimal>();
   readonly #rates: FreightRate[] = [];
   readonly #places = new Map<string, Place>();
-  readonly #connections = new Map<string, Connection>();
+  readonly #terminals = new Map<string, Place>();
+  readonly #links = new Map<string, CompanyLink>();
+  readonly #codes = new Map<string, string>();
   readonly #parties = new Map<string, string>();
   /** Our own company; null: it is not known. */
   us: string | null = null;
@@ -57,29 +55,36 @@ export class Reference {
     this.#names = names;
   }
 
+  /** `lanes`: freight rates are here; `owners`: it is known of one whose it is. */
   get has() {
     return {
       prices: this.#prices.size > 0,
-      freightRates: this.#rates.length > 0,
-      connections: this.#connections.size > 0,
+      lanes: this.#rates.length > 0,
+      owners: this.#rates.some(
+        (one) => one.party !== null || this.#links.has(one.connectionId ?? ""),
+      ),
     };
   }
 
-  addPrice(price: Price): void {
-    const key = `${this.#names.terminal(price.terminal)}|${this.#names.product(price.product)}`;
-    push(this.#prices, key, price);
+  addPrice(version: Price | null): void {
+    if (version === null || version.price === null || Number.isNaN(version.fromMs)) return;
+    const key = `${this.#names.terminal(version.terminal)}|${this.#names.product(version.product)}`;
+    push(this.#prices, key, version as PostedPrice);
   }
 
-  addFreightRate(rate: FreightRate): void {
-    this.#rates.push(rate);
+  addFreightRate(rate: FreightRate | null): void {
+    if (rate !== null) this.#rates.push(rate);
   }
 
-  addPlace(place: Place): void {
-    this.#places.set(place.id, place);
+  addPlace(place: Place | null): void {
+    this.#places.set(place?.id ?? "", place ?? {});
+    if (place?.terminalCode) this.#terminals.set(this.#names.terminal(place.terminalCode), place);
   }
 
-  addConnection(connection: Connection): void {
-    this.#connections.set(connection.id, connection);
+  addLink(link: CompanyLink | null): void {
+    this.#links.set(link?.id ?? "", link ?? {});
+    for (const company of [link?.toCompanyId, link?.fromCompanyId])
+      if (link?.erpId && company && !this.#codes.has(company)) this.#codes.set(company, link.erpId);
   }
 
   nameParty(id: string, name: string): void {
@@ -88,167 +93,178 @@ export class Reference {
 
   /** As people know it: its name, else its code, else its id. */
   party(id: string): string {
-    const named = this.#parties.get(id);
-    if (named !== undefined) return named;
-    for (const { from, to, code } of this.#connections.values())
-      if (code !== null && (to === id || from === id) && id !== this.us) return code;
-    return id === "" ? "nobody named" : id;
+    return this.#parties.get(id) ?? this.#code(id) ?? (id === "" ? "nobody named" : id);
   }
 
-  state(tax: StatedTax): void {
-    this.#stated.set(`${fold(tax.tax)}|${this.#names.product(tax.product)}`, tax.rate);
+  #code(id: string): string | undefined {
+    return id === this.us ? undefined : this.#codes.get(id);
+  }
+
+  /** The terminal that is called so; null: none that is known. */
+  terminal(text: string | null): Place | null {
+    return text === null ? null : (this.#terminals.get(this.#names.terminal(text)) ?? null);
+  }
+
+  /** A tax rate that a site states itself; an empty product: any. */
+  state(tax: string, product: string, rate: Decimal): void {
+    this.#stated.set(`${fold(tax)}|${this.#names.product(product)}`, rate);
   }
 
   /** What is usual follows from the site's own invoices. */
   learn(invoice: Invoice): void {
-    const { direction, party } = invoice;
-    for (const line of invoice.taxes) {
-      if (line.rate === null) continue;
-      const rate = Decimal.of(line.rate).plain();
-      for (const key of this.#taxKeys(direction, party, line)) this.#count(key, rate);
-    }
+    for (const line of invoice.taxes)
+      if (line.rate !== null)
+        for (const key of this.#taxKeys(invoice, line)) this.#count(key, line.rate);
     for (const line of invoice.lines) {
       const basis = statedBasis(line);
-      if (lineKind(line) === "fuel" && basis !== null)
-        this.#count(`basis ${direction} ${party}`, basis);
+      if (basis !== null && lineKind(line) === "fuel") this.#count(basisKey(invoice), basis);
     }
   }
 
-  #taxKeys(direction: Direction, party: string, { tax, authority, product }: TaxLine): string[] {
-    const what = `${fold(tax)}|${fold(authority)}|${this.#names.product(product ?? "")}`;
+  #taxKeys({ direction, party }: Whose, { taxType, authority, productRef }: TaxLine): string[] {
+    const what = `${fold(taxType)}|${fold(authority ?? "")}|${this.#names.product(productRef ?? "")}`;
     return [`tax ${direction} ${party} ${what}`, `tax ${direction} ${what}`];
   }
 
-  #count(key: string, value: string): void {
-    const counts = this.#seen.get(key) ?? new Map<string, number>();
-    counts.set(value, (counts.get(value) ?? 0) + 1);
+  #count(key: string, value: Decimal | Basis): void {
+    const counts = this.#seen.get(key) ?? new Map<string, { value: typeof value; count: number }>();
+    const digits = typeof value === "string" ? value : value.plain();
+    counts.set(digits, { value, count: (counts.get(digits)?.count ?? 0) + 1 });
     this.#seen.set(key, counts);
   }
 
   /** The value that nearly all have; null: too few were seen, or they disagree. */
-  #usual(key: string, least: number): string | null {
-    const counts = this.#seen.get(key);
-    if (counts === undefined) return null;
-    const all = [...counts.values()].reduce((sum, one) => sum + one, 0);
-    const most = [...counts].find(([, count]) => count >= all * USUAL_SHARE);
-    return most !== undefined && all >= least ? most[0] : null;
+  #usual(key: string, least: number): Decimal | Basis | null {
+    const counts = [...(this.#seen.get(key)?.values() ?? [])];
+    const all = counts.reduce((sum, { count }) => sum + count, 0);
+    const most = counts.find(({ count }) => count >= all * USUAL_SHARE);
+    return most !== undefined && all >= least ? most.value : null;
   }
 
-  usualBasis(direction: Direction, party: string): Basis | null {
-    return this.#usual(`basis ${direction} ${party}`, USUAL_OF_PARTY) as Basis | null;
+  usualBasis(whose: Whose): Basis | null {
+    return this.#usual(basisKey(whose), USUAL_OF_PARTY) as Basis | null;
   }
 
   /** The site's own table first, then what this party usually pays, then what all do; null: nothing is usual. */
-  taxRate(
-    direction: Direction,
-    party: string,
-    line: TaxLine,
-  ): { readonly rate: Decimal; readonly isStated: boolean } | null {
-    const stated =
-      this.#stated.get(`${fold(line.tax)}|${this.#names.product(line.product ?? "")}`) ??
-      this.#stated.get(`${fold(line.tax)}|`);
+  taxRate(whose: Whose, line: TaxLine): { rate: Decimal; isStated: boolean } | null {
+    const product = this.#names.product(line.productRef ?? "");
+    const tax = fold(line.taxType);
+    const stated = this.#stated.get(`${tax}|${product}`) ?? this.#stated.get(`${tax}|`);
     if (stated !== undefined) return { rate: stated, isStated: true };
-    const [own = "", all = ""] = this.#taxKeys(direction, party, line);
-    const usual = this.#usual(own, USUAL_OF_PARTY) ?? this.#usual(all, USUAL_OF_ALL);
-    return usual === null ? null : { rate: Decimal.of(usual), isStated: false };
+    const [own = "", all = ""] = this.#taxKeys(whose, line);
+    const rate = this.#usual(own, USUAL_OF_PARTY) ?? this.#usual(all, USUAL_OF_ALL);
+    return rate === null ? null : { rate: rate as Decimal, isStated: false };
   }
 
   /**
-   * The rack price at a terminal when it was loaded: at the instant, or of a day alone whatever was valid during it. `before`:
-   * the price before it counts as well. Null: no list is here that reaches so far back.
+   * The rack price at the first of these terminals that has one, when it was loaded: at the instant, or of a day alone whatever
+   * was valid during it. `before`: the price before it counts as well. Null: no list is here that reaches so far back.
    */
   inForce(
     terminals: readonly string[],
     product: string,
     when: string,
-    { direction, party }: Pick<Invoice, "direction" | "party">,
+    whose: Whose,
     before: boolean,
   ): InForce | null {
     const versions = terminals
-      .map((terminal) =>
-        this.#versions(
-          `${this.#names.terminal(terminal)}|${product}`,
-          direction === "sale" ? this.us : party,
-          direction === "sale",
-        ),
-      )
+      .map((terminal) => this.#versions(`${this.#names.terminal(terminal)}|${product}`, whose))
       .find((one) => one.length > 0);
     if (versions === undefined) return null;
     const fromMs = Date.parse(when);
     const untilMs = when.length === 10 ? fromMs + DAY_MS : fromMs;
     const last = versions.findLastIndex((one) => one.fromMs <= untilMs);
     const first = versions.findLastIndex((one) => one.fromMs <= fromMs);
-    if (first < 0) return null;
+    const now = versions[last];
+    if (first < 0 || now === undefined) return null;
     const end = versions[first]?.untilMs ?? null;
     if (end !== null && end <= fromMs && first === last) return null;
     const from = before ? Math.max(first - 1, 0) : first;
-    return { prices: versions.slice(from, last + 1), earlier: versions.slice(0, from) };
+    return { prices: versions.slice(from, last + 1), earlier: versions.slice(0, from), now };
   }
 
-  /** The versions of one company's list, the oldest first; `own`: those that name no company are its, too. */
-  #versions(key: string, company: string | null, own: boolean): readonly Price[] {
-    const kept = `${company}|${key}`;
-    const known = this.#sorted.get(kept);
+  /** The versions of the list of who bills, the oldest first; those that name no company are ours. */
+  #versions(key: string, { direction, party }: Whose): readonly PostedPrice[] {
+    const isOwn = direction === "sale";
+    const company = isOwn ? this.us : party;
+    const known = this.#sorted.get(`${company}|${key}`);
     if (known !== undefined) return known;
     const list = (this.#prices.get(key) ?? []).filter(
-      (one) => one.company === company || (own && (one.company === null || company === null)),
+      (one) => one.company === company || (isOwn && (one.company === null || company === null)),
     );
     // Of two with one beginning the later one corrects the other.
-    const versions = [...new Map(list.map((one) => [one.fromMs, one])).values()].toSorted(
-      (one, other) => one.fromMs - other.fromMs,
-    );
-    this.#sorted.set(kept, versions);
+    const versions = [...new Map(list.map((one) => [one.fromMs, one])).values()];
+    versions.sort((one, other) => one.fromMs - other.fromMs);
+    this.#sorted.set(`${company}|${key}`, versions);
     return versions;
   }
 
   /** The freight rate of a party from a terminal to where an order goes; the most exact one. Null: none is here. */
   freightRate(
     party: string,
-    order: Order,
+    { location }: Order,
     terminal: string | null,
     product: string,
     day: Day,
   ): FreightRate | null {
-    const to = order.location === null ? undefined : this.#places.get(order.location);
+    const to = this.#places.get(location ?? "");
+    const from = this.terminal(terminal);
     if (to === undefined || terminal === null) return null;
-    const at = this.#names.terminal(terminal);
-    const from = [...this.#places.values()].find(
-      ({ code }) => code !== null && this.#names.terminal(code) === at,
-    );
-    const fits = this.#rates.flatMap((rate) => {
-      const link = this.#connections.get(rate.connection);
-      if (link === undefined || (link.to !== party && link.from !== party)) return [];
-      if (rate.fromDay > day) return [];
+    const codeOf = (text: string) => this.#places.get(text)?.terminalCode ?? text;
+    const fits = this.#ratesWith(party).flatMap((rate) => {
+      const zip = rate.destinationZip ?? rate.destinationZipPrefix ?? null;
+      const [at, named] = [rate.originTerminalId, rate.product ?? null];
       // Each: what the rate says, and what is so here; how exact a lane is, is how much of it is said.
-      const conditions: [string | null, string | null][] = [
-        [rate.product === null ? null : this.#names.product(rate.product), product],
-        [rate.terminal, from?.id ?? null],
-        [rate.terminal === null ? rate.city : null, from?.city ?? null],
-        [rate.terminal === null ? rate.state : null, from?.state ?? null],
-        [rate.zip, to.zip?.slice(0, 5) ?? null],
-        [rate.zip === null ? rate.zipPrefix : null, to.zip?.slice(0, 3) ?? null],
-        [rate.zip === null ? rate.toCity : null, to.city],
-        [rate.zip === null ? rate.toState : null, to.state],
-      ];
-      const said = conditions.filter(([wanted]) => wanted !== null);
-      const isHere = said.every(([wanted, found]) => fold(wanted ?? "") === fold(found ?? ""));
-      return isHere ? [{ rate, exact: said.length }] : [];
+      const conditions = [
+        [named === null ? null : this.#names.product(named), product],
+        [at === null ? null : this.#names.terminal(codeOf(at)), this.#names.terminal(terminal)],
+        [at === null ? rate.originCity : null, from?.city],
+        [at === null ? rate.originState : null, from?.state],
+        [zip, to.zip?.slice(0, zip?.length)],
+        [zip === null ? rate.destinationCity : null, to.city],
+        [zip === null ? rate.destinationState : null, to.state],
+      ].filter(([wanted]) => wanted !== null && wanted !== undefined);
+      const isHere = conditions.every(
+        ([wanted, found]) => fold(wanted ?? "") === fold(found ?? ""),
+      );
+      const exact = conditions.length + (zip?.length === 5 ? 1 : 0);
+      return isHere && sinceOf(rate) <= day ? [{ rate, exact }] : [];
     });
     const [best] = fits.toSorted(
       (one, other) =>
         other.exact - one.exact ||
-        (one.rate.fromDay > other.rate.fromDay ? -1 : 1) ||
-        (one.rate.id < other.rate.id ? -1 : 1),
+        (sinceOf(one.rate) > sinceOf(other.rate) ? -1 : 1) ||
+        ((one.rate.id ?? "") < (other.rate.id ?? "") ? -1 : 1),
     );
     return best?.rate ?? null;
   }
+
+  /** Those that are agreed with a party. */
+  #ratesWith(party: string): readonly FreightRate[] {
+    const known = this.#ratesOf.get(party);
+    if (known !== undefined) return known;
+    const called = [party, this.#parties.get(party) ?? party, this.#code(party) ?? party].map(fold);
+    const rates = this.#rates.filter((rate) => {
+      const link = this.#links.get(rate.connectionId ?? "");
+      if (rate.party !== null) return called.includes(fold(rate.party));
+      return link?.fromCompanyId === party || link?.toCompanyId === party;
+    });
+    this.#ratesOf.set(party, rates);
+    return rates;
+  }
 }
 
+type Whose = Pick<Invoice, "direction" | "party">;
+const basisKey = ({ direction, party }: Whose): string => `basis ${direction} ${party}`;
+const sinceOf = ({ effectiveAt }: FreightRate): Day => effectiveAt?.slice(0, 10) ?? "";
+
 /** What the gallons of a line are, by its own other two figures; null: it does not say, or both are alike. */
-export function statedBasis({ gallons, gross, net }: InvoiceLine): Basis | null {
-  const [billed, grossly, netly] = [gallons, gross, net].map(decimal);
-  if (!billed) return null;
-  const [isNet, isGross] = [netly?.equals(billed) ?? false, grossly?.equals(billed) ?? false];
+export function statedBasis({ gallons, grossGallons, netGallons }: InvoiceLine): Basis | null {
+  if (gallons === null) return null;
+  const [isNet, isGross] = [
+    netGallons?.equals(gallons) ?? false,
+    grossGallons?.equals(gallons) ?? false,
+  ];
   if (isNet === isGross) return null;
   return isNet ? "net" : "gross";
 }

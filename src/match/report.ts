@@ -32,19 +32,15 @@ interface PartySum extends Money {
   readonly findings: number;
 }
 
+/** `wait`: a paper that is awaited is not here yet; `left`: nothing on it is fuel, or it is a draft or void. */
+const states = ["match", "differ", "wait", "left"] as const;
+type State = (typeof states)[number];
+
 export interface MatchReport {
   readonly from: string;
   readonly to: string;
   readonly filter: MatchFilter;
-  readonly invoices: {
-    readonly all: number;
-    readonly match: number;
-    readonly differ: number;
-    /** A paper that is awaited is not here yet. */
-    readonly wait: number;
-    /** Nothing on it is fuel, or it is a draft or void. */
-    readonly left: number;
-  };
+  readonly invoices: Readonly<Record<"all" | State, number>>;
   /** Of the findings, deliveries that are not billed left out. */
   readonly sums: Money;
   readonly notBilled: { readonly deliveries: number; readonly about: string };
@@ -60,7 +56,6 @@ export interface MatchReport {
 /** More than this share of a comparison's results are differences: both sides mean other things there. */
 const OTHER_MEANING = 0.5;
 const TELLING = 10;
-const SIDES = { sale: "what we bill", purchase: "what we are billed" } as const;
 
 /** Papers and what they are compared with, filled first; then {@link run} once. */
 export class Matching {
@@ -68,34 +63,38 @@ export class Matching {
   readonly #own: Names;
   readonly papers: Papers;
   readonly reference: Reference;
-  readonly #kinds = new Map<string, number>();
+  readonly #kinds = new Set<Direction | AnyPaper["kind"]>();
   /** What lines call a product, beside its code; null: several products are called so. */
   readonly #called = new Map<string, string | null>();
+  /** Records that are not as the platform specifies them. */
+  #unreadable = 0;
 
-  constructor(names: Names) {
+  /** `again`: as {@link Papers}. */
+  constructor(names: Names, again: (seq: number) => AnyPaper | null) {
     const own = { product: remembered(names.product), terminal: remembered(names.terminal) };
     const product = (text: string): string => {
       const known = own.product(text);
       return this.#called.get(known) ?? known;
     };
     this.#names = { ...own, product };
-    this.papers = new Papers(this.#names);
+    this.papers = new Papers(this.#names, again);
     this.reference = new Reference(own);
     this.#own = own;
   }
 
-  /** `isSent`: as it was sent; the platform's own record of it goes before. */
-  add(paper: AnyPaper, isSent = false): void {
-    const before = this.papers.size;
-    if (isSent) this.papers.addSent(paper);
-    else this.papers.add(paper);
-    if (this.papers.size === before) return;
-    const kind = paper.kind === "invoice" ? paper.direction : paper.kind;
-    this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
-    if (paper.kind !== "invoice" || !isLive(paper)) return;
+  /**
+   * `isSent`: as it was sent; the platform's own record of it goes before. Null: a record that could not be read. False: it is
+   * not among those that are compared.
+   */
+  add(paper: AnyPaper | null, isSent = false): boolean {
+    if (paper === null) this.#unreadable++;
+    if (paper === null || !this.papers.add(paper, isSent)) return false;
+    this.#kinds.add(paper.kind === "invoice" ? paper.direction : paper.kind);
+    if (paper.kind !== "invoice" || !isLive(paper)) return true;
     this.reference.learn(paper);
-    for (const { text, product } of paper.lines)
-      if (product !== null && text !== "") this.#learnName(text, product);
+    for (const { description, product } of paper.lines)
+      if (product !== null && description !== "") this.#learnName(description, product);
+    return true;
   }
 
   /** Where somebody typed what a product is called, the invoices say which one it is. */
@@ -110,66 +109,55 @@ export class Matching {
   *run(
     settings: MatchSettings,
     filter: MatchFilter,
-    each: (one: Case, situation: Situation) => void = () => {},
+    each: (one: Case) => void = () => {},
   ): Generator<undefined, MatchReport> {
-    const findings: Finding[] = [];
+    const found: Situation["findings"] = [];
     const counts = new Map<string, { compared: number; differing: number }>();
-    const wrong = new Set<string>();
-    const waiting = new Set<string>();
-    const invoices: { id: string; isCompared: boolean; key: string }[] = [];
+    const invoices = new Map<string, State>();
     let steps = 0;
     for (const one of this.papers.cases()) {
       if (++steps % 200 === 0) yield undefined;
       if (one === undefined) continue;
       const situation = new Situation(one, this.#names, this.reference, settings);
-      for (const rule of rules) rule.find(situation);
-      each(one, situation);
+      for (const rule of rules) rule.judge(situation);
+      each(one);
       for (const [key, { compared, differing }] of situation.counts) {
         const count = counts.get(key) ?? { compared: 0, differing: 0 };
         counts.set(key, {
           compared: count.compared + compared,
-          differing: count.differing + Math.min(differing, Math.max(compared, 1)),
+          differing: count.differing + differing,
         });
       }
-      findings.push(...situation.findings);
-      for (const invoice of one.invoices) {
-        if (!situation.isIn(invoice.day) || !this.#isMeant(invoice, filter)) continue;
-        const isCompared =
-          isLive(invoice) && invoice.lines.some((line) => lineKind(line) === "fuel");
-        invoices.push({ id: invoice.id, isCompared, key: invoice.direction });
-        if (situation.waits) waiting.add(invoice.id);
-      }
+      found.push(...situation.findings);
+      for (const invoice of one.invoices)
+        if (situation.isIn(invoice.day) && this.#isMeant(invoice, filter))
+          invoices.set(invoice.id, stateOf(invoice, situation.waits));
     }
     const meaningless = new Set(
       [...counts].flatMap(([key, { compared, differing }]) =>
         compared >= TELLING && differing > compared * OTHER_MEANING ? [key] : [],
       ),
     );
-    const all = findings
-      .filter(
-        (one) =>
-          !meaningless.has(`${countedAs(one.rule)} ${one.direction}`) && this.#isMeant(one, filter),
-      )
-      .toSorted(inOrder);
+    const all = found
+      .filter(({ rule, finding }) => !meaningless.has(rule) && this.#isMeant(finding, filter))
+      .toSorted((one, other) => place(one) - place(other) || inOrder(one.finding, other.finding))
+      .map(({ finding }) => finding);
     const isAccepted = ({ key, digest }: Finding): boolean => settings.accepted.get(key) === digest;
     const told = all.filter((one) => !isAccepted(one));
-    for (const { papers } of told)
-      for (const { kind, id } of papers) if (kind === "invoice") wrong.add(id);
+    for (const { kind, id } of told.flatMap(({ papers }) => papers))
+      if (kind === "invoice" && invoices.has(id)) invoices.set(id, "differ");
+    const inState = (state: State) => [...invoices.values()].filter((one) => one === state).length;
     return {
       from: settings.from,
       to: settings.to,
       filter,
       ...summed(told),
       invoices: {
-        all: invoices.length,
-        match: invoices.filter(
-          ({ id, isCompared }) => isCompared && !wrong.has(id) && !waiting.has(id),
-        ).length,
-        differ: invoices.filter(({ id }) => wrong.has(id)).length,
-        wait: invoices.filter(
-          ({ id, isCompared }) => isCompared && !wrong.has(id) && waiting.has(id),
-        ).length,
-        left: invoices.filter(({ id, isCompared }) => !isCompared && !wrong.has(id)).length,
+        all: invoices.size,
+        match: inState("match"),
+        differ: inState("differ"),
+        wait: inState("wait"),
+        left: inState("left"),
       },
       findings: told,
       accepted: all.filter(isAccepted),
@@ -180,34 +168,47 @@ export class Matching {
   #isMeant({ party, direction }: Pick<Invoice, "party" | "direction">, filter: MatchFilter) {
     if (filter.direction !== null && filter.direction !== direction) return false;
     if (filter.party === null || filter.party === party) return true;
-    const name = this.reference.party(party).toLowerCase();
-    return name.includes(filter.party.toLowerCase());
+    return this.reference.party(party).toLowerCase().includes(filter.party.toLowerCase());
   }
 
   /** Papers that no flow brings. */
   #lacking(): string[] {
-    const { prices, freightRates, connections } = this.reference.has;
-    const has = (kind: string): boolean => (this.#kinds.get(kind) ?? 0) > 0;
-    return [
-      has("sale") ? [] : ["what we bill: no flow brings invoices that we issue"],
-      has("purchase") ? [] : ["what we are billed: no flow brings invoices that we pay"],
-      has("ticket")
-        ? []
-        : ["gallons, net from gross, what is not billed or not delivered: no flow brings tickets"],
-      has("order") ? [] : ["ordered prices and gallons: no flow brings orders"],
-      prices ? [] : ["the rack price in force: no flow brings rack prices"],
-      freightRates
-        ? connections
-          ? []
-          : ["freight: no flow brings connections, which say whose a rate is"]
-        : ["freight: no flow brings freight rates"],
-    ].flat();
+    const { prices, lanes, owners } = this.reference.has;
+    const has = (kind: Direction | AnyPaper["kind"]): boolean => this.#kinds.has(kind);
+    const all: [boolean, string][] = [
+      [has("sale"), "what we bill: no flow brings invoices that we issue"],
+      [has("purchase"), "what we are billed: no flow brings invoices that we pay"],
+      [
+        has("ticket"),
+        "gallons, net from gross, what is not billed or not delivered: no flow brings tickets",
+      ],
+      [has("order"), "ordered prices and gallons: no flow brings orders"],
+      [prices, "the rack price in force: no flow brings rack prices"],
+      [
+        lanes,
+        "freight: no flow brings freight rates, and there is no table crossref/freight-rates.csv",
+      ],
+      [owners || !lanes, "freight: no flow brings connections, which say whose a rate is"],
+      [
+        this.papers.changed.size === 0,
+        `${this.papers.changed.size} papers of which some changed meanwhile: the next run has them`,
+      ],
+      [
+        this.#unreadable === 0,
+        `${this.#unreadable} records that are not as the platform specifies them`,
+      ],
+    ];
+    return all.flatMap(([isHere, sentence]) => (isHere ? [] : [sentence]));
   }
 }
 
-/** A rule that tells under several names counts its comparisons under one. */
-const countedAs = (rule: string): string =>
-  rule.startsWith("tax-") ? "tax" : rule === "wrong-basis" ? "quantity" : rule;
+function stateOf(invoice: Invoice, waits: boolean): State {
+  const isCompared = isLive(invoice) && invoice.lines.some((line) => lineKind(line) === "fuel");
+  if (!isCompared) return "left";
+  return waits ? "wait" : "match";
+}
+
+const SIDES = { sale: "what we bill", purchase: "what we are billed" } as const;
 
 function inOtherWords(key: string): string {
   const at = key.lastIndexOf(" ");
@@ -216,27 +217,23 @@ function inOtherWords(key: string): string {
   return `${rule?.title ?? key.slice(0, at)}, of ${side}: most of it differs, so both papers mean other things here`;
 }
 
-const sizeOf = ({ amount }: Finding): Decimal =>
+export const sizeOf = ({ amount }: Finding): Decimal =>
   amount === null ? Decimal.zero : Decimal.of(amount);
 
-const place = ({ rule }: Finding): number =>
-  rules.findIndex(({ name }) => name === countedAs(rule));
+const place = ({ rule }: { readonly rule: string }): number =>
+  rules.findIndex(({ name }) => rule.startsWith(`${name} `));
 
-/** By rule in the order of the rules and by party, each group's largest amount first. */
-function inOrder(one: Finding, other: Finding): number {
-  return (
-    place(one) - place(other) ||
-    compareText(one.rule, other.rule) ||
-    compareText(one.partyName, other.partyName) ||
-    sizeOf(other).compare(sizeOf(one)) ||
-    compareText(one.key, other.key)
-  );
-}
+/** By name and party, each group's largest amount first. */
+const inOrder = (one: Finding, other: Finding): number =>
+  compareText(one.rule, other.rule) ||
+  compareText(one.partyName, other.partyName) ||
+  sizeOf(other).compare(sizeOf(one)) ||
+  compareText(one.key, other.key);
 
-const compareText = (one: string, other: string): number =>
+export const compareText = (one: string, other: string): number =>
   one < other ? -1 : one > other ? 1 : 0;
 
-const NOT_BILLED = "not-billed";
+const isOpen = ({ rule }: Finding): boolean => rule === "not-billed";
 
 const total = ({ forUs, againstUs }: Money): Decimal =>
   Decimal.of(forUs).plus(Decimal.of(againstUs));
@@ -245,8 +242,8 @@ const total = ({ forUs, againstUs }: Money): Decimal =>
 export function summed(
   findings: readonly Finding[],
 ): Pick<MatchReport, "sums" | "notBilled" | "parties"> {
-  const open = findings.filter(({ rule }) => rule === NOT_BILLED);
-  const rest = findings.filter(({ rule }) => rule !== NOT_BILLED);
+  const open = findings.filter(isOpen);
+  const rest = findings.filter((one) => !isOpen(one));
   const parties = [...Map.groupBy(rest, ({ direction, party }) => `${direction} ${party}`)].map(
     ([, own]): PartySum => {
       const [{ party, partyName, direction }] = own as [Finding];
@@ -263,10 +260,8 @@ export function summed(
   };
 }
 
-const moneyOf = (findings: readonly Finding[]): Money => ({
-  forUs: sumFor(findings, "us"),
-  againstUs: sumFor(findings, "them"),
-});
-
-const sumFor = (findings: readonly Finding[], favour: Finding["favour"]): string =>
-  Decimal.sum(findings.filter((one) => one.favour === favour).map(sizeOf)).fixed(2);
+function moneyOf(findings: readonly Finding[]): Money {
+  const sumFor = (favour: Finding["favour"]): string =>
+    Decimal.sum(findings.filter((one) => one.favour === favour).map(sizeOf)).fixed(2);
+  return { forUs: sumFor("us"), againstUs: sumFor("them") };
+}

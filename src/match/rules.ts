@@ -1,506 +1,713 @@
 /**
- * What is compared, one rule each, in this order: an earlier rule that explains a difference keeps the later ones from telling
- * it again. A rule reads papers and reference data, never what another rule has written.
+ * What is compared, one rule each, in the order of the table at the end: an earlier rule that explains a difference keeps the
+ * later ones from telling it again. A rule reads papers and reference data, never what another rule has written. It gives what
+ * differs, which may be nothing; null: it cannot compare.
  */
 import { Decimal } from "../core/decimal.ts";
-import type { Link } from "./join.ts";
-import { type Day, decimal, type Direction, isLive, type Ticket } from "./papers.ts";
-import { type Basis, statedBasis } from "./reference.ts";
-import { freight, oldList, orderPrice, rackAndMargin, rackPrice, taxes } from "./charges.ts";
+import type { JoinedLine } from "./join.ts";
 import {
-  dispute,
+  type AnyPaper,
+  type Day,
+  type Direction,
+  fold,
+  type FreightRate,
+  type Invoice,
+  type InvoiceLine,
+  isLive,
+  lineKind,
+  type Order,
+  type TaxLine,
+  type Ticket,
+  type TicketLine,
+} from "./papers.ts";
+import { type PostedPrice, statedBasis } from "./reference.ts";
+import {
+  CENT,
+  type Difference,
   type Group,
-  headOf,
   isNear,
   isSure,
-  joinedBy,
+  larger,
   lineKey,
-  papersOf,
   type Situation,
+  type Subject,
   sumOf,
 } from "./situation.ts";
 import { volumeCorrection } from "./volume.ts";
 
-interface Rule {
-  readonly name: string;
-  /** What the comparison is called where it cannot be made. */
-  readonly title: string;
-  readonly find: (situation: Situation) => void;
-}
+type Verdict = readonly Difference[] | null;
 
 const ONE = Decimal.of("1");
-const DAY_MS = 86_400_000;
+const PRICE_STEP = Decimal.of("0.0001");
+const RATE_STEP = Decimal.of("0.000001");
+const isUnder = (off: Decimal, step: Decimal): boolean => off.abs().compare(step) < 0;
+const isUpTo = (one: Decimal, most: Decimal): boolean => one.compare(most) <= 0;
 
-const nameOf = ({ invoice, line }: Link): string =>
-  `invoice ${invoice.number}, ${line.product ?? line.text}`;
-const gallonsOf = (links: readonly Link[]): Decimal | null =>
-  sumOf(links.map(({ line }) => line.gallons));
+// What rules look at.
 
-/** What a gallon of these lines was billed at; null: no line says. */
-function rateOf(links: readonly Link[]): Decimal | null {
-  const [first] = links.flatMap(({ line }) => decimal(line.rate) ?? []);
-  return first ?? null;
+const headOf = ({ direction, party, day }: Invoice) => ({ direction, party, day });
+const papersOf = (lines: readonly JoinedLine[], tickets: readonly Ticket[]): AnyPaper[] => [
+  ...new Set(lines.map(({ invoice }) => invoice)),
+  ...tickets,
+];
+const joinedBy = (lines: readonly JoinedLine[]): string =>
+  [...new Set(lines.map(({ by }) => by ?? "nothing"))].join(", ");
+const rateOf = (lines: readonly JoinedLine[]): Decimal | null =>
+  lines.find(({ line }) => line.rate !== null)?.line.rate ?? null;
+
+const gallonsOf = (lines: readonly JoinedLine[]): Decimal | null =>
+  sumOf(lines.map(({ line }) => line.gallons));
+
+/** A group with at least one line; what is billed, and what a gallon of it was billed at. */
+interface Load extends Subject {
+  readonly group: Group;
+  readonly lines: readonly JoinedLine[];
+  readonly first: JoinedLine;
+  readonly billed: Decimal | null;
+  readonly rate: Decimal | null;
 }
 
-const delivered = (group: Group, basis: Basis): Decimal | null =>
-  sumOf(group.lines.map(({ line }) => line[basis]));
+function* loadsIn(situation: Situation): Generator<Load> {
+  for (const group of situation.groups) {
+    const lines = situation.linesOf(group);
+    const [first] = lines;
+    if (first === undefined) continue;
+    const about = `${group.direction} ${group.load} ${group.product}`;
+    const papers = [...papersOf(lines, group.tickets), ...group.orders];
+    const billed = gallonsOf(lines);
+    const subject = { ...headOf(first.invoice), about, papers, joined: joinedBy(lines) };
+    yield { ...subject, group, lines, first, billed, rate: rateOf(lines) };
+  }
+}
+
+interface Billed extends Subject {
+  readonly group: Group;
+  readonly one: JoinedLine;
+  readonly line: InvoiceLine;
+}
+
+/** Single lines, without those whose price an earlier rule has explained. */
+function* billedIn(situation: Situation): Generator<Billed> {
+  for (const group of situation.groups)
+    for (const one of situation.linesOf(group)) {
+      const papers = [...papersOf([one], one.tickets), ...group.orders];
+      const subject = {
+        ...headOf(one.invoice),
+        about: lineKey(one),
+        papers,
+        joined: joinedBy([one]),
+      };
+      if (!situation.priced.has(one)) yield { ...subject, group, one, line: one.line };
+    }
+}
+
+/** A ticket, and the groups that it is in, in the direction in which it is billed. */
+interface Delivered extends Subject {
+  readonly ticket: Ticket;
+  readonly groups: readonly Group[];
+}
+
+function* deliveredIn(situation: Situation): Generator<Delivered> {
+  const { us } = situation.reference;
+  for (const ticket of situation.case.tickets) {
+    const { day, supplier, receiver, id } = ticket;
+    if (!isLive(ticket) || !situation.isIn(day)) continue;
+    const direction = us !== null && receiver === us && supplier !== us ? "purchase" : "sale";
+    const party = (direction === "sale" ? receiver : supplier) ?? "";
+    const groups = situation.groups.filter(
+      (group) => group.direction === direction && group.tickets.includes(ticket),
+    );
+    yield { direction, party, day, about: id, papers: [ticket], ticket, groups };
+  }
+}
+
+function* invoicesIn(situation: Situation): Generator<Subject & { readonly invoice: Invoice }> {
+  for (const invoice of situation.case.invoices)
+    if (isLive(invoice) && situation.isIn(invoice.day))
+      yield { ...headOf(invoice), about: invoice.id, papers: [invoice], invoice };
+}
+
+const nameOf = ({ invoice, line }: JoinedLine): string =>
+  `invoice ${invoice.number}, ${line.product ?? line.description}`;
+const numberOf = ({ deliveryTicket, bolNumber }: InvoiceLine): string | null =>
+  deliveryTicket ?? bolNumber;
+const deliveredOf = ({ delivered }: Pick<Group, "delivered">, basis: "net" | "gross") =>
+  sumOf(delivered.map((line) => line[basis]));
+/** Net or gross: what of both is known. */
+const bothOf = (group: Group): Decimal[] =>
+  [deliveredOf(group, "net"), deliveredOf(group, "gross")].flatMap((one) => one ?? []);
+
+/** What was agreed for a gallon; null: no order says. */
+const priceOf = ({ ordered }: Pick<Group, "ordered">, direction: Direction): Decimal | null =>
+  ordered.find((line) => line[direction] !== null)?.[direction] ?? null;
+
+// Loads.
 
 /** The lines that are billed twice: without them the rest is what was delivered, or it is line for line the same. */
-function billedTwice(situation: Situation): void {
-  for (const group of situation.groups) {
-    const links = situation.linksOf(group);
-    const [first] = links;
-    if (first === undefined) continue;
-    situation.compared("billed-twice", group.direction);
-    if (links.length < 2) continue;
-    for (const link of doublesOf(situation, group, links)) {
-      situation.explained.add(`line ${lineKey(link)}`);
-      const gallons = decimal(link.line.gallons);
-      const name = link.line.ticket ?? link.line.bol ?? "";
-      situation.tell("billed-twice", {
-        ...headOf(link),
-        about: lineKey(link),
-        papers: papersOf([link, ...links.filter((one) => one !== link)], group.tickets),
-        isCertain: isSure(link) || group.tickets.length === 0,
-        compared: "the same load on two lines",
-        billed: gallons,
-        expected: "once",
-        gallons,
-        over: decimal(link.line.amount),
-        joined: joinedBy(links),
-        cause: `The load ${name} is billed twice: again on ${nameOf(link)}.`,
-        next: dispute(group.direction),
-      });
-    }
-  }
-}
-const newestFirst = (one: Link, other: Link): number =>
-  one.invoice.day === other.invoice.day
-    ? one.invoice.number < other.invoice.number ||
-      (one.invoice === other.invoice && one.at < other.at)
-      ? 1
-      : -1
-    : one.invoice.day < other.invoice.day
-      ? 1
-      : -1;
-
-function doublesOf(situation: Situation, group: Group, links: readonly Link[]): Link[] {
-  const rest = links.toSorted(newestFirst);
-  const doubles: Link[] = [];
-  const values = [delivered(group, "net"), delivered(group, "gross")].filter((one) => one !== null);
-  const isAll = (some: readonly Link[]): boolean => {
-    const billed = gallonsOf(some);
-    return (
-      billed !== null &&
-      values.some((one) => isNear(billed, one, situation.tolerance(one).plus(ONE)))
-    );
-  };
-  while (rest.length > 1 && !isAll(rest)) {
-    const found = rest.find((link) => isTwin(link, rest, values.length > 0));
-    if (found === undefined) break;
+function billedTwice({ lines, group }: Load, situation: Situation): Verdict {
+  const rest = lines.toSorted(newestFirst);
+  const [least] = bothOf(group);
+  const isAll = (billed: Decimal | null): boolean =>
+    bothOf(group).some((one) => billed && isNear(billed, one, situation.tolerance(one).plus(ONE)));
+  const doubles: JoinedLine[] = [];
+  while (rest.length > 1 && !isAll(gallonsOf(rest))) {
+    const double = rest.find((one) => isTwin(one, rest, least !== undefined));
+    const left = gallonsOf(rest.filter((one) => one !== double));
     // Two compartments may hold the same: with a ticket, what is left must not be less than what was delivered.
-    const left = rest.filter((link) => link !== found);
-    const [billed, least] = [gallonsOf(left), values[0]];
-    if (
-      least !== undefined &&
-      (billed === null || billed.plus(situation.tolerance(least)).compare(least) < 0)
-    )
-      break;
-    doubles.push(found);
-    rest.splice(rest.indexOf(found), 1);
+    const isEnough =
+      least === undefined || (left && isUpTo(least, left.plus(situation.tolerance(least))));
+    if (double === undefined || !isEnough) break;
+    doubles.push(...rest.splice(rest.indexOf(double), 1));
   }
-  return doubles;
+  return doubles.map((one) => {
+    situation.explained.add(one);
+    const papers = papersOf([one, ...lines], group.tickets);
+    const isCertain = isSure(one) || group.tickets.length === 0;
+    const { gallons, amount = null } = one.line;
+    const cause = `The load ${numberOf(one.line) ?? ""} is billed twice: again on ${nameOf(one)}.`;
+    const values = { billed: gallons, expected: "once", gallons, over: amount, cause };
+    return { day: one.invoice.day, about: lineKey(one), papers, isCertain, ...values };
+  });
+}
+
+/** Of two, the one that came later is the double. */
+function newestFirst(one: JoinedLine, other: JoinedLine): number {
+  const [first, second] = [one, other].map(({ invoice, at }) =>
+    [invoice.day, invoice.number, String(at).padStart(4)].join("\n"),
+  ) as [string, string];
+  return first < second ? 1 : -1;
 }
 
 /** Another line bills the same: on another invoice, or in every figure. */
-const isTwin = (link: Link, among: readonly Link[], hasTicket: boolean): boolean =>
+const isTwin = (one: JoinedLine, among: readonly JoinedLine[], hasTicket: boolean): boolean =>
   among.some((other) => {
-    const [one, two] = [link.line, other.line];
-    if (other === link || one.gallons !== two.gallons) return false;
-    if (other.invoice !== link.invoice || hasTicket) return true;
-    return one.gross === two.gross && one.net === two.net && one.rate === two.rate;
+    const isEqual = (name: "gallons" | "grossGallons" | "netGallons" | "rate"): boolean =>
+      one.line[name]?.plain() === other.line[name]?.plain();
+    if (other === one || !isEqual("gallons")) return false;
+    if (other.invoice !== one.invoice || hasTicket) return true;
+    return isEqual("grossGallons") && isEqual("netGallons") && isEqual("rate");
   });
 
 /** One product is billed and another one is on the ticket, and the gallons are the same. */
-function wrongProduct(situation: Situation): void {
-  for (const group of situation.groups) {
-    const links = situation.linksOf(group);
-    const [first] = links;
-    const billed = gallonsOf(links);
-    if (first === undefined || group.tickets.length === 0) continue;
-    situation.compared("wrong-product", group.direction);
-    if (group.lines.length > 0 || billed === null) continue;
-    const other = situation.groups.find(
-      (one) =>
-        one.direction === group.direction &&
-        one.tickets === group.tickets &&
-        one.links.length === 0 &&
-        (["net", "gross"] as const).some((basis) => {
-          const there = delivered(one, basis);
-          return there !== null && isNear(there, billed, situation.tolerance(there));
-        }),
-    );
-    if (other === undefined) continue;
-    for (const link of links) situation.explained.add(`line ${lineKey(link)}`);
-    situation.explained.add(`group ${other.key}`);
-    const [rate, right] = [rateOf(links), priceOf(other)];
-    situation.tell("wrong-product", {
-      ...headOf(first),
-      about: lineKey(first),
-      papers: [...papersOf(links, group.tickets), ...group.orders],
-      isCertain: links.every(isSure),
-      compared: "the product",
-      billed: first.line.product,
-      expected: other.lines[0]?.line.product ?? other.product,
-      over: rate === null || right === null ? null : rate.minus(right).times(billed),
-      joined: joinedBy(links),
-      cause: `${first.line.product ?? "Another product"} is billed, ${other.lines[0]?.line.product ?? other.product} was delivered.`,
-      next: dispute(group.direction),
-    });
-  }
-}
-
-/** What was agreed for a gallon; null: no order says. */
-function priceOf({ direction, ordered }: Group): Decimal | null {
-  const [first] = ordered.flatMap(
-    (line) => decimal(direction === "sale" ? line.sell : line.buy) ?? [],
+function wrongProduct({ group, lines, first, billed, rate }: Load, situation: Situation): Verdict {
+  if (group.tickets.length === 0) return null;
+  if (group.delivered.length > 0 || billed === null) return [];
+  const other = situation.groups.find(
+    (one) =>
+      one.direction === group.direction &&
+      one.load === group.load &&
+      one.lines.length === 0 &&
+      bothOf(one).some((there) => isNear(there, billed, situation.tolerance(there))),
   );
-  return first ?? null;
+  if (other === undefined) return [];
+  for (const one of [...lines, other]) situation.explained.add(one);
+  const right = priceOf(other, group.direction);
+  const [named, expected] = [first.line.product, other.delivered[0]?.product ?? other.product];
+  const over = rate === null || right === null ? null : rate.minus(right).times(billed);
+  const cause = `${named ?? "Another product"} is billed, ${expected} was delivered.`;
+  const isCertain = lines.every(isSure);
+  return [{ about: lineKey(first), isCertain, billed: named, expected, over, cause }];
 }
-
-const other = (basis: Basis): Basis => (basis === "net" ? "gross" : "net");
 
 /** Billed gallons beside those of the ticket, on the basis that was agreed, is usual, or that the line states. */
-function quantity(situation: Situation): void {
-  for (const group of situation.groups) {
-    const links = situation.linksOf(group);
-    const [first] = links;
-    const billed = gallonsOf(links);
-    if (first === undefined || billed === null || group.lines.length === 0) continue;
-    const { party } = first.invoice;
-    const agreed =
-      situation.settings.basis(party) ?? situation.reference.usualBasis(group.direction, party);
-    const wanted = agreed ?? statedBasis(first.line);
-    const both = { net: delivered(group, "net"), gross: delivered(group, "gross") };
-    const basis =
-      wanted !== null && both[wanted] !== null ? wanted : both.net === null ? "gross" : "net";
-    const ticket = both[basis];
-    if (ticket === null) continue;
-    situation.compared("quantity", group.direction);
-    if (isNear(billed, ticket, situation.tolerance(ticket))) continue;
-    const there = both[other(basis)];
-    const isOther = there !== null && isNear(billed, there, rounding(links, there));
-    // Nobody said on which basis: either is right.
-    if (isOther && wanted !== basis) continue;
-    const gallons = billed.minus(ticket);
-    const rate = rateOf(links);
-    const isSigned = group.tickets.every(({ status }) => status === "SIGNED");
-    // A line that says itself that its gallons are what was agreed only happens to fit the other figure.
-    const isOnOther = isOther && agreed !== null && statedBasis(first.line) !== basis;
-    const name = isOnOther ? "wrong-basis" : "quantity";
-    const ordered = sumOf(group.ordered.map((line) => line.gallons));
-    const wide = situation.tolerance(ticket).times(Decimal.of("4"));
-    // The order says that the ticket is about all of the load.
-    const isWhole = [ticket, there].some(
-      (one) => one !== null && ordered !== null && isNear(ordered, one, wide),
-    );
-    const isOwn =
-      group.direction === "sale" || group.tickets.every(({ supplier }) => supplier === party);
-    const isStated = situation.settings.basis(party) !== null || name === "quantity";
-    situation.tell(name, {
-      ...headOf(first),
-      about: group.key.replaceAll("\n", " "),
-      papers: [...papersOf(links, group.tickets), ...group.orders],
-      isCertain:
-        links.every(isSure) &&
-        isSigned &&
-        isStated &&
-        wanted === basis &&
-        (isOwn || isOther || isWhole),
-      compared: `billed gallons and the ticket's, ${basis}`,
-      billed,
-      expected: ticket,
-      gallons,
-      over: rate === null ? null : gallons.times(rate),
-      joined: joinedBy(links),
-      cause:
-        name === "wrong-basis"
-          ? `${other(basis)} gallons are billed, ${basis} is what ${situation.settings.basis(party) === null ? "this party usually pays" : "was agreed"}.`
-          : `${billed.plain()} gallons are billed, the ticket says ${ticket.plain()}${hint(billed, ticket, ordered)}.`,
-      next:
-        name === "quantity" && !isSigned
-          ? "Ask the driver: the ticket is not signed."
-          : dispute(group.direction),
-    });
+function quantity(load: Load, situation: Situation): Verdict {
+  const { group, lines, first, billed, rate, party } = load;
+  if (billed === null || group.delivered.length === 0) return null;
+  const stated = statedBasis(first.line);
+  const set = situation.settings.basis(party);
+  const agreed = set ?? situation.reference.usualBasis(first.invoice);
+  const wanted = agreed ?? stated;
+  const both = { net: deliveredOf(group, "net"), gross: deliveredOf(group, "gross") };
+  const known = both.net === null ? "gross" : "net";
+  const basis = wanted !== null && both[wanted] !== null ? wanted : known;
+  const other = basis === "net" ? "gross" : "net";
+  const [expected, there] = [both[basis], both[other]];
+  if (expected === null) return null;
+  const allowed = situation.tolerance(expected);
+  if (isNear(billed, expected, allowed)) return [];
+  // Billed figures are whole gallons, each rounded, or a little off.
+  const rounding = larger(expected.abs().times(HALF_PERMILLE), Decimal.of(String(lines.length)));
+  const isOther = there !== null && isNear(billed, there, rounding);
+  // Nobody said on which basis: either is right.
+  if (isOther && wanted !== basis) return [];
+  const gallons = billed.minus(expected);
+  const over = rate?.times(gallons) ?? null;
+  const ordered = sumOf(group.ordered.map((line) => line.gallons));
+  const isSigned = group.tickets.every(({ status }) => status === "SIGNED");
+  // The ticket is about all of the load: it is the seller's own, or the order says so.
+  const isWhole =
+    isOther ||
+    group.tickets.every(({ supplier }) => group.direction === "sale" || supplier === party) ||
+    bothOf(group).some((one) => ordered && isNear(ordered, one, allowed.times(Decimal.of("4"))));
+  const isCertain = lines.every(isSure) && isSigned && wanted === basis && isWhole;
+  const compared = `billed gallons and the ticket's, ${basis}`;
+  const values = { compared, billed, expected, gallons, over };
+  // A line that says itself that its gallons are what was agreed only happens to fit the other figure.
+  if (isOther && agreed !== null && stated !== basis) {
+    const why = set === null ? "this party usually pays" : "was agreed";
+    const cause = `${other} gallons are billed, ${basis} is what ${why}.`;
+    return [{ ...values, name: "wrong-basis", isCertain: isCertain && set !== null, cause }];
   }
+  const cause = `${billed.plain()} gallons are billed, the ticket says ${expected.plain()}${hint(billed, expected, ordered)}.`;
+  const next = isSigned ? undefined : "Ask the driver: the ticket is not signed.";
+  return [{ ...values, isCertain, cause, next }];
 }
 
-/** Billed figures are whole gallons, each rounded, or a little off. */
-function rounding(links: readonly Link[], gallons: Decimal): Decimal {
-  const whole = Decimal.of(String(links.length));
-  const share = gallons.abs().times(Decimal.of("0.0005"));
-  return share.compare(whole) > 0 ? share : whole;
-}
-
+const HALF_PERMILLE = Decimal.of("0.0005");
+const UNITS = { liters: Decimal.of("3.785412"), barrels: Decimal.of("0.0238095") };
 const digitsOf = (value: Decimal): string =>
   Array.from(value.abs().round(0).plain()).toSorted().join("");
 
 function hint(billed: Decimal, ticket: Decimal, ordered: Decimal | null): string {
-  const isTurned =
-    digitsOf(billed) === digitsOf(ticket) && !billed.round(0).equals(ticket.round(0));
-  if (isTurned) return " (the same digits in another order)";
+  if (digitsOf(billed) === digitsOf(ticket)) return " (the same digits in another order)";
+  const [unit] = Object.entries(UNITS).filter(([, per]) =>
+    isNear(billed, ticket.times(per), billed.abs().times(CENT)),
+  );
+  if (unit !== undefined) return ` (as many ${unit[0]})`;
   return ordered?.equals(billed) === true ? " (as much as was ordered)" : "";
 }
+
+/** Billed, and there is no delivery: no ticket, or a product that the ticket does not have. */
+function noDelivery({ group, lines, first, billed }: Load, situation: Situation): Verdict {
+  const { line, invoice } = first;
+  const tickets = group.tickets.map(({ number }) => number).join(", ");
+  if (group.delivered.length > 0) return [];
+  if (tickets === "" && !situation.isPatienceOver(invoice.day)) {
+    situation.waits = true;
+    return [];
+  }
+  const named = numberOf(line);
+  const cause =
+    tickets === ""
+      ? `${nameOf(first)} bills a load of which there is no ticket${named === null ? "" : ` (${named})`}.`
+      : `Ticket ${tickets} has no ${line.product ?? line.description}.`;
+  const next =
+    "Ask the driver or the carrier for the ticket; without one dispute or credit the line.";
+  const over = sumOf(lines.map((one) => one.line.amount));
+  const values = { billed, expected: "no delivery", gallons: billed, over, cause, next };
+  const papers = papersOf(lines, group.tickets);
+  return [
+    { about: lineKey(first), papers, isCertain: tickets !== "" || named !== null, ...values },
+  ];
+}
+
+// Prices of single lines: the first difference is told. Values are in money for a gallon.
+
+const terminalsOf = ({ ordered, tickets }: Group): string[] =>
+  [...ordered, ...tickets].flatMap(({ terminal }) => terminal ?? []);
+
+/** The lists of terminals that were in force when a line was loaded; null: none that reach so far back. */
+function listsOf(
+  { line, one, group }: Billed,
+  { reference, settings }: Situation,
+  terminals: string[],
+) {
+  const when = line.deliveredDate?.replace(MIDNIGHT, "") ?? group.tickets[0]?.day ?? "";
+  if (when === "") return null;
+  return reference.inForce(terminals, group.product, when, one.invoice, settings.pricesBefore);
+}
+
+/** A midnight is the day itself. */
+const MIDNIGHT = /[Tt ]00:00:00(?:\.0+)?(?:[Zz]|[+-]\d\d:?\d\d)$/;
+
+/** A line's rack price beside the lists in force; a bill that names none, nor an order a price, is at the list. */
+function rackOf(billed: Billed, situation: Situation) {
+  const { line, direction, group } = billed;
+  const isAtList = direction === "purchase" && priceOf(group, direction) === null;
+  const rack = line.rackPrice ?? (isAtList ? line.rate : null);
+  const lists = listsOf(billed, situation, [...terminalsOf(group), line.location ?? ""]);
+  if (rack === null || lists === null) return null;
+  const isPosted = ({ price, spread }: PostedPrice): boolean =>
+    price.text === rack.text ||
+    [price, price.plus(spread)].some((one) => isUnder(rack.minus(one), PRICE_STEP));
+  return {
+    rack,
+    now: lists.now,
+    isNow: lists.prices.some(isPosted),
+    before: lists.earlier.findLast(isPosted),
+  };
+}
+
+/** What a line was billed at beside what it should be. */
+function priced(
+  { one, line }: Billed,
+  situation: Situation,
+  difference: Difference & { billed: Decimal; expected: Decimal },
+): Verdict {
+  const off = difference.billed.minus(difference.expected);
+  if (isUnder(off, PRICE_STEP)) return [];
+  situation.priced.add(one);
+  return [{ over: line.gallons?.times(off) ?? null, ...difference }];
+}
+
+const dayOf = (ms: number): Day => new Date(ms).toISOString().slice(0, 10);
+
+function oldList(billed: Billed, situation: Situation): Verdict {
+  const { rack, now, isNow = true, before } = rackOf(billed, situation) ?? {};
+  if (rack === undefined || now === undefined) return null;
+  if (isNow || before === undefined) return [];
+  const cause = `The list of ${dayOf(before.fromMs)} was taken (${rack.plain()}); in force was that of ${dayOf(now.fromMs)} (${now.price.plain()}).`;
+  return priced(billed, situation, {
+    isCertain: isSure(billed.one),
+    billed: rack,
+    expected: now.price,
+    cause,
+  });
+}
+
+function rackPrice(billed: Billed, situation: Situation): Verdict {
+  const { rack, now, isNow } = rackOf(billed, situation) ?? {};
+  if (rack === undefined || now === undefined) return null;
+  const cause = `The line's rack price is ${rack.plain()}; the list of ${dayOf(now.fromMs)} says ${now.price.plain()}.`;
+  const difference = { isCertain: false, billed: rack, expected: now.price, cause };
+  return isNow ? [] : priced(billed, situation, difference);
+}
+
+/** Another terminal is billed than it was loaded at; where no order names a price, the two lists say what it comes to. */
+function wrongTerminal(billed: Billed, situation: Situation): Verdict {
+  const { line, group, one, direction } = billed;
+  const named = situation.reference.terminal(line.location);
+  const loaded = terminalsOf(group)
+    .map((text) => situation.reference.terminal(text))
+    .filter((place) => place !== null);
+  const [right] = loaded;
+  if (named === null || right === undefined) return null;
+  if (loaded.includes(named)) return [];
+  const cause = `${named.name} is billed; it was loaded at ${right.name}.`;
+  const told = {
+    isCertain: isSure(one),
+    billed: named.name ?? null,
+    expected: right.name ?? null,
+    cause,
+  };
+  const [wrongly, rightly] = [named, right].map((it) =>
+    listsOf(billed, situation, [it.terminalCode ?? ""]),
+  );
+  if (!wrongly || !rightly || priceOf(group, direction) !== null) return [told];
+  situation.priced.add(one);
+  return [
+    { ...told, over: line.gallons?.times(wrongly.now.price.minus(rightly.now.price)) ?? null },
+  ];
+}
+
+function orderPrice(billed: Billed, situation: Situation): Verdict {
+  const { group, one, direction } = billed;
+  const { rate } = billed.line;
+  const agreed = group.ordered.flatMap((line) => line[direction] ?? []);
+  if (rate === null || agreed.length === 0) return null;
+  const [nearest = rate] = agreed.toSorted((first, other) =>
+    first.minus(rate).abs().compare(other.minus(rate).abs()),
+  );
+  const cause = `${rate.plain()} a gallon is billed, ${nearest.plain()} was ordered.`;
+  const isCertain = !group.isOrderGuess && isSure(one);
+  return priced(billed, situation, { isCertain, billed: rate, expected: nearest, cause });
+}
+
+function rackAndMargin(billed: Billed, situation: Situation): Verdict {
+  const { rate, rackPrice: rack, margin } = billed.line;
+  if (rate === null || rack === null || margin === null) return null;
+  const expected = rack.plus(margin);
+  const cause = `${rate.plain()} a gallon is billed; rack price ${rack.plain()} + margin ${margin.plain()} is ${expected.plain()}.`;
+  return priced(billed, situation, { isCertain: true, billed: rate, expected, cause });
+}
+
+// Freight and taxes.
+
+/** Freight and its surcharge beside the party's rate for that lane: once for each load. */
+function freight({ invoice }: { readonly invoice: Invoice }, situation: Situation): Verdict {
+  const rates = laneRates(situation, invoice);
+  if (rates === null) return null;
+  const charges = invoice.lines.filter((line) => ["freight", "surcharge"].includes(lineKind(line)));
+  const billed = Decimal.sum(charges.flatMap(({ amount }) => amount ?? []));
+  const hasAny = charges.some((line) => lineKind(line) === "freight");
+  const isCertain = rates.every(({ ratePerMile, miles }) => !ratePerMile || miles !== null);
+  const expected = Decimal.sum(rates.map(freightOf));
+  const isLess = billed.compare(expected) < 0;
+  if (isCertain ? isNear(billed, expected, CENT) : hasAny && !isLess) return [];
+  const what = hasAny ? `${billed.fixed(2)} of freight is billed` : "No freight is billed";
+  const loads = rates.length === 1 ? "one load" : `${rates.length} loads`;
+  const cause = `${what}; the rate of this lane comes to ${isCertain ? "" : "at least "}${expected.fixed(2)} for ${loads}.`;
+  const isOurs = invoice.direction === "sale" && isLess;
+  const next = isOurs ? "Bill the freight, or correct the rate." : undefined;
+  return [{ isCertain, billed, expected, over: billed.minus(expected), cause, next }];
+}
+
+/** The freight rate of each load of an invoice; null: one of them has none, or no load is known. */
+function laneRates(situation: Situation, invoice: Invoice): FreightRate[] | null {
+  const { names, reference, case: one, groups } = situation;
+  const own = one.lines.filter((line) => line.invoice === invoice);
+  const tickets = own.flatMap((line) => line.tickets);
+  const loads = new Map(
+    (tickets.length === 0 ? [null] : tickets).map((ticket) => {
+      const group = groups.find((it) => ticket !== null && it.tickets.includes(ticket));
+      return [group?.load ?? ticket?.id, ticket];
+    }),
+  );
+  const rates = [...loads.values()].map((ticket) => {
+    const order = one.orders.find(({ id }) => id === (ticket?.order ?? invoice.order));
+    const [rate = null] = (order?.lines ?? []).flatMap(({ terminal, product }) => {
+      const [from, what] = [terminal ?? ticket?.terminal ?? null, names.product(product)];
+      return reference.freightRate(invoice.party, order as Order, from, what, invoice.day) ?? [];
+    });
+    return rate;
+  });
+  return own.length === 0 || rates.includes(null) ? null : (rates as FreightRate[]);
+}
+
+/** Of a rate by the mile without miles, the least that it can be. */
+function freightOf(rate: FreightRate): Decimal {
+  const { zero } = Decimal;
+  const run = rate.ratePerMile?.times(rate.miles ?? zero) ?? zero;
+  const base = larger((rate.flatFee ?? zero).plus(run).round(2), rate.minCharge ?? zero);
+  return base.plus(
+    base
+      .times(rate.fuelSurchargePercent ?? zero)
+      .times(CENT)
+      .round(2),
+  );
+}
+
+/** All lines of an invoice with one tax, authority and product. */
+interface Tax extends Subject {
+  readonly invoice: Invoice;
+  readonly lines: readonly TaxLine[];
+}
+
+const nameOfTax = ({ taxType, authority, productRef }: TaxLine): string =>
+  [fold(taxType), fold(authority ?? ""), productRef ?? ""].join(" ");
+
+function* taxesIn(situation: Situation): Generator<Tax> {
+  for (const subject of invoicesIn(situation))
+    for (const [name, lines] of Map.groupBy(subject.invoice.taxes, nameOfTax))
+      yield { ...subject, about: `${subject.invoice.id} ${name}`, lines };
+}
+
+const isSameTax = (one: TaxLine, other: TaxLine): boolean =>
+  one.amount.equals(other.amount) && one.gallons?.plain() === other.gallons?.plain();
+
+/** No tax twice; its amount is its rate times its gallons, its rate the usual one, its gallons those that are billed. */
+function taxes({ invoice, lines, about }: Tax, situation: Situation): Verdict {
+  const { taxType: tax, authority, productRef: product } = lines[0] as TaxLine;
+  const compared = `${tax}, ${authority ?? ""}`;
+  const isTaxed = (line: InvoiceLine): boolean =>
+    lineKind(line) === "fuel" && situation.isSame(line.product ?? "", product ?? "");
+  const fuel = product === null ? [] : invoice.lines.filter(isTaxed);
+  const sold = sumOf(fuel.map(({ gallons }) => gallons));
+  const most = sold?.plus(situation.tolerance(sold)) ?? null;
+  const taxed = sumOf(lines.map(({ gallons }) => gallons));
+  // Two compartments of one product may be taxed one by one.
+  const isWithin = taxed !== null && most !== null && isUpTo(taxed, most);
+  const doubles = lines.filter(
+    (line, at) => !isWithin && lines.slice(0, at).some((one) => isSameTax(one, line)),
+  );
+  const rest = lines.filter((line) => !doubles.includes(line));
+  const found: Difference[] = doubles.map(({ amount }, at) => {
+    const cause = `${tax} on ${product ?? "the invoice"} is billed twice.`;
+    const values = { billed: amount, expected: Decimal.zero, over: amount, cause };
+    return { name: "tax-twice", about: `${about} ${at}`, isCertain: product !== null, ...values };
+  });
+  for (const [at, { rate, gallons, amount }] of rest.entries()) {
+    if (rate === null) continue;
+    const expected = gallons?.times(rate).round(2) ?? amount;
+    if (!isNear(expected, amount, CENT)) {
+      const cause = `${tax}: ${rate.plain()} × ${gallons?.plain() ?? ""} gallons is ${expected.fixed(2)}, ${amount.fixed(2)} is billed.`;
+      const values = { billed: amount, expected, over: amount.minus(expected), cause };
+      found.push({ name: "tax-amount", about: `${about} ${at}`, isCertain: true, ...values });
+    }
+    const usual = situation.reference.taxRate(invoice, rest[at] as TaxLine);
+    if (usual === null || isUnder(rate.minus(usual.rate), RATE_STEP)) continue;
+    const base = gallons ?? (rate.sign === 0 ? Decimal.zero : amount.over(rate, 6));
+    const who = usual.isStated ? "crossref/tax-rates.csv says" : "usual here is";
+    const cause = `${tax} is billed at ${rate.plain()}; ${who} ${usual.rate.plain()}.`;
+    const values = {
+      billed: rate,
+      expected: usual.rate,
+      over: base.times(rate.minus(usual.rate)),
+      cause,
+    };
+    found.push({ name: "tax-rate", about: `${about} ${at}`, isCertain: usual.isStated, ...values });
+  }
+  const billed = sumOf(rest.map(({ gallons }) => gallons));
+  if (billed !== null && sold !== null && !isNear(billed, sold, situation.tolerance(sold))) {
+    const cause = `${tax} is on ${billed.plain()} gallons, ${sold.plain()} are billed.`;
+    const gallons = billed.minus(sold);
+    const values = { billed, expected: sold, gallons, over: rest[0]?.rate?.times(gallons) ?? null };
+    found.push({ name: "tax-gallons", isCertain: false, ...values, cause });
+  }
+  return found.map((one) => ({ compared, ...one }));
+}
+
+// Deliveries and orders.
 
 const NOT_BY_TABLE = /\b(?:DEF|E85|E[5-9]\d|B99|B100|ethanol|propane|LPG|HD-?5|ISO 22241)\b/i;
 const BLEND = /\b(?:E[1-4]?\d|B[1-9]\d?)\b/i;
 const NET_TOLERANCE = Decimal.of("0.0015");
 const BLEND_TOLERANCE = Decimal.of("0.003");
 
-/** The net gallons of a ticket beside gross gallons, temperature and gravity (volume.ts). Once for each ticket. */
-function netFromGross(situation: Situation): void {
-  for (const ticket of situation.case.tickets) {
-    if (!isLive(ticket) || !situation.isIn(ticket.day)) continue;
-    const groups = situation.groups.filter(({ tickets }) => tickets.includes(ticket));
-    const group = groups.find(({ direction }) => direction === "sale") ?? groups[0];
-    const direction = group?.direction ?? "sale";
-    for (const [at, line] of ticket.lines.entries()) {
-      const [gross, net, temperature, gravity] = [
-        line.gross,
-        line.net,
-        line.temperature,
-        line.gravity,
-      ].map(decimal);
-      if (!gross || !net || !temperature || !gravity || gross.sign <= 0) continue;
-      const name = `${line.product} ${line.spec}`;
-      const factor = NOT_BY_TABLE.test(name) ? null : volumeCorrection(gravity, temperature);
-      if (factor === null) continue;
-      situation.compared("net-from-gross", direction);
-      const expected = gross.times(factor).round(1);
-      const share = BLEND.test(name) ? BLEND_TOLERANCE : NET_TOLERANCE;
-      const off = net.minus(expected);
-      if (off.abs().compare(gross.times(share)) <= 0 || off.abs().compare(ONE) <= 0) continue;
-      const own = situation.groups.find(
-        (one) =>
-          one.direction === direction &&
-          one.tickets.includes(ticket) &&
-          one.product === situation.names.product(line.product),
-      );
-      const links = own?.links ?? [];
-      const rate = rateOf(links) ?? (own === undefined ? null : priceOf(own));
-      const party = links[0]?.invoice.party ?? ticket.receiver ?? ticket.supplier ?? "";
-      situation.tell("net-from-gross", {
-        direction,
-        party,
-        day: ticket.day,
-        about: `${ticket.id} ${at}`,
-        papers: papersOf(links, [ticket]),
-        isCertain: true,
-        compared: `net gallons and ${gross.plain()} gross at ${temperature.plain()} °F, API ${gravity.plain()}`,
-        billed: net,
-        expected,
-        gallons: off,
-        over: rate === null ? null : off.times(rate),
-        joined: joinedBy(links),
-        cause: `The ticket says ${net.plain()} net; ${gross.plain()} gross × ${factor.plain()} is ${expected.plain()} (API MPMS 11.1, table 6B).`,
-        next: "Ask the terminal or the driver for the meter's ticket; correct temperature, gravity or net gallons.",
-      });
-    }
-  }
+function* meteredIn(situation: Situation): Generator<Delivered & { readonly line: TicketLine }> {
+  for (const one of deliveredIn(situation))
+    for (const [at, line] of one.ticket.lines.entries())
+      yield { ...one, about: `${one.ticket.id} ${at}`, line };
 }
 
-/** Billed, and there is no delivery: no ticket, or a product that the ticket does not have. */
-function noDelivery(situation: Situation): void {
-  for (const group of situation.groups) {
-    const links = situation.linksOf(group);
-    const [first] = links;
-    if (first === undefined) continue;
-    situation.compared("no-delivery", group.direction);
-    if (group.lines.length > 0) continue;
-    if (group.tickets.length === 0 && !situation.isPatienceOver(first.invoice.day)) {
-      situation.waits = true;
-      continue;
-    }
-    const gallons = gallonsOf(links);
-    const name = first.line.ticket ?? first.line.bol;
-    situation.tell("no-delivery", {
-      ...headOf(first),
-      about: lineKey(first),
-      papers: papersOf(links, group.tickets),
-      isCertain: group.tickets.length > 0 || name !== null,
-      compared: "billed and delivered",
-      billed: gallons,
-      expected: "no delivery",
-      gallons,
-      over: sumOf(links.map(({ line }) => line.amount)),
-      joined: joinedBy(links),
-      cause:
-        group.tickets.length > 0
-          ? `Ticket ${group.tickets.map(({ number }) => number).join(", ")} has no ${first.line.product ?? first.line.text}.`
-          : `${nameOf(first)} bills a load of which there is no ticket${name === null ? "" : ` (${name})`}.`,
-      next: "Ask the driver or the carrier for the ticket; without one dispute or credit the line.",
-    });
-  }
+/** The net gallons of a ticket beside gross gallons, temperature and gravity (volume.ts). */
+function netFromGross(
+  { ticket, groups, line, direction }: Delivered & { readonly line: TicketLine },
+  situation: Situation,
+): Verdict {
+  const { product, spec, gross, net, temperature, gravity } = line;
+  const name = `${product} ${spec ?? ""}`;
+  if (!gross || !net || !temperature || !gravity || gross.sign <= 0) return null;
+  const factor = NOT_BY_TABLE.test(name) ? null : volumeCorrection(gravity, temperature);
+  if (factor === null) return null;
+  const expected = gross.times(factor).round(1);
+  const gallons = net.minus(expected);
+  const share = gross.times(BLEND.test(name) ? BLEND_TOLERANCE : NET_TOLERANCE);
+  if (isUpTo(gallons.abs(), larger(share, ONE))) return [];
+  const own = groups.find((group) => situation.isSame(group.product, product));
+  const lines = own?.lines ?? [];
+  const rate = rateOf(lines) ?? (own === undefined ? null : priceOf(own, direction));
+  const compared = `net gallons and ${gross.plain()} gross at ${temperature.plain()} °F, API ${gravity.plain()}`;
+  const cause = `The ticket says ${net.plain()} net; ${gross.plain()} gross × ${factor.plain()} is ${expected.plain()} (API MPMS 11.1, table 6B).`;
+  const next =
+    "Ask the terminal or the driver for the meter's ticket; correct temperature, gravity or net gallons.";
+  const values = {
+    billed: net,
+    expected,
+    gallons,
+    over: rate?.times(gallons) ?? null,
+    cause,
+    next,
+  };
+  return [
+    {
+      papers: papersOf(lines, [ticket]),
+      joined: joinedBy(lines),
+      isCertain: true,
+      compared,
+      ...values,
+    },
+  ];
 }
 
 /** Delivered and signed, and not billed after some working days. */
-function notBilled(situation: Situation): void {
+function notBilled({ ticket, direction, groups }: Delivered, situation: Situation): Verdict {
   const { today, unbilledDays } = situation.settings;
-  const { us } = situation.reference;
-  for (const ticket of situation.case.tickets) {
-    if (ticket.status !== "SIGNED" || !situation.isIn(ticket.day)) continue;
-    const direction: Direction =
-      us !== null && ticket.receiver === us && ticket.supplier !== us ? "purchase" : "sale";
-    const own = situation.groups.filter(
-      (group) => group.direction === direction && group.tickets.includes(ticket),
+  if (ticket.status !== "SIGNED") return null;
+  const isBilled = ({ product }: TicketLine): boolean =>
+    groups.some(
+      (group) =>
+        situation.isSame(group.product, product) &&
+        (group.lines.length > 0 || situation.explained.has(group)),
     );
-    situation.compared("not-billed", direction);
-    if (workingDays(ticket.day, today) <= unbilledDays) continue;
-    const isBilled = (product: string): boolean =>
-      own.some(
-        (group) =>
-          group.product === product &&
-          (group.links.length > 0 || situation.explained.has(`group ${group.key}`)),
-      );
-    const lines = ticket.lines.filter(({ product }) => !isBilled(situation.names.product(product)));
-    if (lines.length === 0) continue;
-    const party = (direction === "sale" ? ticket.receiver : ticket.supplier) ?? "";
-    const worth = lines.map((line) => {
-      const gallons = decimal(line.net) ?? decimal(line.gross);
-      const price = agreedFor(situation, ticket, line.product, direction);
-      return gallons === null || price === null ? null : gallons.times(price);
-    });
-    const gallons = sumOf(lines.map(({ net, gross }) => net ?? gross));
-    const known = worth.filter((one) => one !== null);
-    situation.tell("not-billed", {
-      direction,
-      party,
-      day: ticket.day,
-      about: ticket.id,
-      papers: [ticket, ...situation.case.orders.filter(({ id }) => id === ticket.order)],
-      isCertain: true,
-      compared: "delivered and billed",
-      billed: Decimal.zero,
-      expected: gallons,
-      gallons: gallons?.negated() ?? null,
-      over: known.length === 0 ? null : Decimal.sum(known).negated(),
-      cause: `Ticket ${ticket.number} of ${ticket.day} is signed, and ${lines.length === ticket.lines.length ? "it" : lines.map(({ product }) => product).join(", ")} is on no invoice.`,
-      next:
-        direction === "sale"
-          ? "Bill it, or say why it is not billed."
-          : "Expect the supplier's bill: accrue the amount.",
-    });
-  }
-}
-
-function agreedFor(
-  { case: { orders }, names }: Situation,
-  ticket: Ticket,
-  product: string,
-  direction: Direction,
-): Decimal | null {
-  const [price] = orders
-    .filter(({ id }) => id === ticket.order)
-    .flatMap(({ lines }) => lines)
-    .filter((line) => names.product(line.product) === names.product(product))
-    .flatMap((line) => decimal(direction === "sale" ? line.sell : line.buy) ?? []);
-  return price ?? null;
+  const lines = ticket.lines.filter((line) => !isBilled(line));
+  if (lines.length === 0 || workingDays(ticket.day, today) <= unbilledDays) return [];
+  const orders = situation.case.orders.filter(({ id }) => id === ticket.order);
+  const worth = lines.flatMap(({ net, gross, product }) => {
+    const ordered = orders.flatMap((order) =>
+      order.lines.filter((it) => situation.isSame(it.product, product)),
+    );
+    const price = priceOf({ ordered }, direction);
+    return price === null ? [] : ((net ?? gross)?.times(price) ?? []);
+  });
+  const expected = sumOf(lines.map(({ net, gross }) => net ?? gross));
+  const over = worth.length === 0 ? null : Decimal.sum(worth).negated();
+  const isAll = lines.length === ticket.lines.length;
+  const what = isAll ? "it" : lines.map(({ product }) => product).join(", ");
+  const cause = `Ticket ${ticket.number} of ${ticket.day} is signed, and ${what} is on no invoice.`;
+  const next =
+    direction === "sale"
+      ? "Bill it, or say why it is not billed."
+      : "Expect the supplier's bill: accrue the amount.";
+  const values = { billed: Decimal.zero, expected, gallons: expected?.negated() ?? null, over };
+  return [{ papers: [ticket, ...orders], isCertain: true, ...values, cause, next }];
 }
 
 /** Full working days between two days, Monday to Friday. */
 export function workingDays(from: Day, to: Day): number {
   let count = 0;
-  const end = Date.parse(to);
-  for (let at = Date.parse(from) + DAY_MS; at <= end && count < 100; at += DAY_MS)
+  const [day, end] = [86_400_000, Date.parse(to)];
+  for (let at = Date.parse(from) + day; at <= end && count < 100; at += day)
     if (new Date(at).getUTCDay() % 6 !== 0) count++;
   return count;
 }
 
-/** Ordered beside delivered, of orders that are said to be delivered; and tickets without an order. */
-function ordered(situation: Situation): void {
-  const { case: one, names } = situation;
-  for (const order of one.orders) {
-    const tickets = one.tickets.filter((ticket) => ticket.order === order.id && isLive(ticket));
-    if (!DELIVERED.has(order.status) || tickets.length === 0 || !situation.isIn(order.day))
-      continue;
-    situation.compared("part-delivered", "sale");
-    for (const product of new Set(order.lines.map((line) => names.product(line.product)))) {
-      const wanted = sumOf(
-        order.lines
-          .filter((line) => names.product(line.product) === product)
-          .map((line) => line.gallons),
-      );
-      const brought = tickets
-        .flatMap(({ lines }) => lines)
-        .filter((line) => names.product(line.product) === product);
-      const [gross, net] = [
-        sumOf(brought.map((line) => line.gross)),
-        sumOf(brought.map((line) => line.net)),
-      ];
-      const there = gross ?? net;
-      if (wanted === null || there === null) continue;
-      const allowed = situation.tolerance(wanted);
-      if ([gross, net].some((value) => value !== null && isNear(value, wanted, allowed))) continue;
-      const gallons = there.minus(wanted);
-      const price = agreedFor(situation, tickets[0] as Ticket, product, "sale");
-      situation.tell("part-delivered", {
-        direction: "sale",
-        party: tickets[0]?.receiver ?? "",
-        day: order.day,
-        about: `${order.id} ${product}`,
-        papers: [order, ...tickets],
-        isCertain: false,
-        compared: "ordered and delivered gallons",
-        billed: there,
-        expected: wanted,
-        gallons,
-        over: price === null ? null : gallons.times(price),
-        isNeutral: true,
-        cause: `${wanted.plain()} gallons of ${product} were ordered, ${there.plain()} delivered.`,
-        next:
-          gallons.sign < 0
-            ? "Deliver the rest, or close the order."
-            : "Ask why more was delivered.",
-      });
-    }
-  }
-  const ids = new Set(one.orders.map(({ id }) => id));
-  for (const ticket of one.tickets) {
-    if (!isLive(ticket) || !situation.isIn(ticket.day)) continue;
-    situation.compared("no-order", "sale");
-    if (ticket.order !== null && ids.has(ticket.order)) continue;
-    if (!situation.isPatienceOver(ticket.day)) continue;
-    situation.tell("no-order", {
-      direction: "sale",
-      party: ticket.receiver ?? "",
-      day: ticket.day,
-      about: ticket.id,
-      papers: [ticket],
-      isCertain: false,
-      compared: "the ticket's order",
-      billed: null,
-      expected: "an order",
-      isNeutral: true,
-      cause: `Ticket ${ticket.number} has no order${ticket.order === null ? "" : " that is known here"}.`,
-      next: "Enter the order, or say on whose word it was delivered.",
-    });
+/** A product of an order that is said to be delivered. */
+interface Ordered extends Subject {
+  readonly order: Order;
+  readonly tickets: readonly Ticket[];
+  readonly product: string;
+}
+
+function* orderedIn(situation: Situation): Generator<Ordered> {
+  for (const order of situation.case.orders) {
+    const isOfIt = (ticket: Ticket): boolean => ticket.order === order.id && isLive(ticket);
+    const tickets = situation.case.tickets.filter(isOfIt);
+    const isDelivered = ["DELIVERED", "PENDING_VERIFICATION", "INVOICED"].includes(order.status);
+    if (!isDelivered || tickets.length === 0 || !situation.isIn(order.day)) continue;
+    const party = tickets[0]?.receiver ?? "";
+    const head = { direction: "sale" as const, party, day: order.day, papers: [order, ...tickets] };
+    for (const product of new Set(order.lines.map((line) => situation.names.product(line.product))))
+      yield { ...head, about: `${order.id} ${product}`, order, tickets, product };
   }
 }
 
-const DELIVERED: ReadonlySet<string> = new Set(["DELIVERED", "PENDING_VERIFICATION", "INVOICED"]);
+function partDelivered({ order, tickets, product }: Ordered, situation: Situation): Verdict {
+  const isIt = (line: { readonly product: string }) => situation.isSame(line.product, product);
+  const ordered = order.lines.filter(isIt);
+  const delivered = tickets.flatMap(({ lines }) => lines.filter(isIt));
+  const [gross, net] = [deliveredOf({ delivered }, "gross"), deliveredOf({ delivered }, "net")];
+  const [expected, billed] = [sumOf(ordered.map(({ gallons }) => gallons)), gross ?? net];
+  if (expected === null || billed === null) return null;
+  const allowed = situation.tolerance(expected);
+  if ([gross, net].some((one) => one && isNear(one, expected, allowed))) return [];
+  const gallons = billed.minus(expected);
+  const over = priceOf({ ordered }, "sale")?.times(gallons) ?? null;
+  const cause = `${expected.plain()} gallons of ${product} were ordered, ${billed.plain()} delivered.`;
+  const next =
+    gallons.sign < 0 ? "Deliver the rest, or close the order." : "Ask why more was delivered.";
+  return [{ isCertain: false, isNeutral: true, billed, expected, gallons, over, cause, next }];
+}
 
-export const rules: readonly Rule[] = [
-  { name: "billed-twice", title: "loads that are billed twice", find: billedTwice },
-  { name: "wrong-product", title: "the product", find: wrongProduct },
-  { name: "quantity", title: "billed and delivered gallons", find: quantity },
-  { name: "net-from-gross", title: "net gallons from gross gallons", find: netFromGross },
-  { name: "old-price-list", title: "the price list that was taken", find: oldList },
-  { name: "order-price", title: "the rate and the order's price", find: orderPrice },
-  { name: "rack-and-margin", title: "the rate and rack price + margin", find: rackAndMargin },
-  { name: "rack-price", title: "the rack price and the list in force", find: rackPrice },
-  { name: "freight", title: "freight and its rate", find: freight },
-  { name: "tax", title: "taxes", find: taxes },
-  { name: "no-delivery", title: "whether what is billed was delivered", find: noDelivery },
-  { name: "not-billed", title: "whether what was delivered is billed", find: notBilled },
-  { name: "part-delivered", title: "ordered and delivered gallons", find: ordered },
+function noOrder({ ticket, day }: Delivered, situation: Situation): Verdict {
+  const isKnown = situation.case.orders.some(({ id }) => id === ticket.order);
+  if (isKnown || !situation.isPatienceOver(day)) return [];
+  const cause = `Ticket ${ticket.number} has no order${ticket.order === null ? "" : " that is known here"}.`;
+  const next = "Enter the order, or say on whose word it was delivered.";
+  return [{ isCertain: false, isNeutral: true, expected: "an order", cause, next }];
+}
+
+/** `title`: what the comparison is called; `of`: what it looks at, one after the other. */
+const rule = <One extends Subject>(
+  name: string,
+  title: string,
+  of: (situation: Situation) => Iterable<One>,
+  find: (one: One, situation: Situation) => Verdict,
+) => ({
+  name,
+  title,
+  judge(situation: Situation): void {
+    for (const one of of(situation)) {
+      const verdict = find(one, situation);
+      if (verdict !== null) situation.judged(name, title, one, verdict);
+    }
+  },
+});
+
+export const rules = [
+  rule("billed-twice", "the same load on two lines", loadsIn, billedTwice),
+  rule("wrong-product", "the product", loadsIn, wrongProduct),
+  rule("quantity", "billed and delivered gallons", loadsIn, quantity),
+  rule("net-from-gross", "net gallons from gross gallons", meteredIn, netFromGross),
+  rule("old-price-list", "the rack price and the list in force at delivery", billedIn, oldList),
+  rule("wrong-terminal", "the terminal", billedIn, wrongTerminal),
+  rule("order-price", "the rate and the order's price", billedIn, orderPrice),
+  rule("rack-and-margin", "the rate and the line's rack price + margin", billedIn, rackAndMargin),
+  rule("rack-price", "the rack price and the list in force", billedIn, rackPrice),
+  rule("freight", "freight and its rate", invoicesIn, freight),
+  rule("tax", "taxes", taxesIn, taxes),
+  rule("no-delivery", "whether what is billed was delivered", loadsIn, noDelivery),
+  rule("not-billed", "whether what was delivered is billed", deliveredIn, notBilled),
+  rule("part-delivered", "ordered and delivered gallons", orderedIn, partDelivered),
+  rule("no-order", "the ticket's order", deliveredIn, noOrder),
 ];

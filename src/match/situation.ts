@@ -1,13 +1,11 @@
 /** One case as the rules see it: what is billed and what was delivered, by direction, load and product; and what was found. */
 import { Decimal } from "../core/decimal.ts";
 import { sha256 } from "../core/keys.ts";
-import { type Case, GUESS, type Link, type Names, paperless } from "./join.ts";
+import { type Case, GUESS, type JoinedLine, type Names, paperless } from "./join.ts";
 import {
+  type AnyPaper,
   type Day,
-  decimal,
-  type Digits,
   type Direction,
-  type Invoice,
   isLive,
   type Order,
   type OrderLine,
@@ -37,15 +35,6 @@ export interface MatchSettings {
   readonly accepted: ReadonlyMap<string, string>;
 }
 
-type Certainty = "certain" | "probable";
-
-/** A paper as people find it. */
-interface PaperName {
-  readonly kind: "order" | "ticket" | "invoice";
-  readonly id: string;
-  readonly number: string;
-}
-
 /** One difference between papers, with what it comes to. */
 export interface Finding {
   /** The same difference has the same key in every run. */
@@ -53,13 +42,14 @@ export interface Finding {
   /** Of both sides' values: what a person accepts is exactly these. */
   readonly digest: string;
   readonly rule: string;
-  readonly certainty: Certainty;
+  readonly certainty: "certain" | "probable";
   readonly direction: Direction;
   /** The party's id, and what people call it. */
   readonly party: string;
   readonly partyName: string;
   readonly day: Day;
-  readonly papers: readonly PaperName[];
+  /** As people find them. */
+  readonly papers: readonly Pick<AnyPaper, "kind" | "id" | "number">[];
   /** Which values were compared. */
   readonly compared: string;
   readonly billed: string | null;
@@ -78,28 +68,34 @@ export interface Finding {
 
 /** Fuel of one product in one load: what was billed of it in a direction, and what was delivered. */
 export interface Group {
-  readonly key: string;
   readonly direction: Direction;
+  /** Of one load all groups have the same. */
+  readonly load: string;
   readonly product: string;
-  readonly links: readonly Link[];
+  readonly lines: readonly JoinedLine[];
   readonly tickets: readonly Ticket[];
-  readonly lines: readonly { readonly ticket: Ticket; readonly line: TicketLine }[];
+  /** The lines of its tickets with this product. */
+  readonly delivered: readonly TicketLine[];
   readonly orders: readonly Order[];
   readonly ordered: readonly OrderLine[];
   /** The orders name another product, and only the gallons say that it is this one. */
   readonly isOrderGuess: boolean;
 }
 
-/** What a rule tells; the rest of a finding follows from it. */
-interface Told {
-  readonly direction: Direction;
-  readonly party: string;
-  readonly day: Day;
-  /** What it is about beside the rule: it makes the key. */
+/** What a rule looks at: whose it is, of which day, what it is called and which papers are about it. */
+export interface Subject extends Pick<Finding, "direction" | "party" | "day"> {
+  /** Beside the rule's name it makes the key of a finding. */
   readonly about: string;
-  readonly papers: readonly (Order | Ticket | Invoice)[];
+  readonly papers: readonly AnyPaper[];
+  readonly joined?: string;
+}
+
+/** What differs; what is left out is the subject's and the rule's. */
+export interface Difference extends Partial<Subject> {
+  /** Another name than the rule's own. */
+  readonly name?: string;
   readonly isCertain: boolean;
-  readonly compared: string;
+  readonly compared?: string;
   readonly billed?: Decimal | string | null;
   readonly expected?: Decimal | string | null;
   readonly gallons?: Decimal | null;
@@ -107,15 +103,9 @@ interface Told {
   readonly over?: Decimal | null;
   /** Nobody is owed it. */
   readonly isNeutral?: boolean;
-  readonly joined?: string;
   readonly cause: string;
-  readonly next: string;
+  readonly next?: string | undefined;
 }
-
-const shown = (value: Decimal | string | null | undefined): string | null =>
-  value instanceof Decimal ? value.plain() : (value ?? null);
-
-const money = (value: Decimal): string => value.abs().round(2).fixed(2);
 
 export class Situation {
   readonly case: Case;
@@ -123,11 +113,13 @@ export class Situation {
   readonly reference: Reference;
   readonly settings: MatchSettings;
   readonly groups: readonly Group[];
-  readonly findings: Finding[] = [];
-  /** How often each rule compared, and found a difference: `rule direction`. */
+  /** `rule`: its name and the direction. */
+  readonly findings: { readonly rule: string; readonly finding: Finding }[] = [];
+  /** How often each rule compared, and found differences. */
   readonly counts = new Map<string, { compared: number; differing: number }>();
   /** What an earlier rule has explained: later ones do not tell it again. */
-  readonly explained = new Set<string>();
+  readonly explained = new Set<JoinedLine | Group>();
+  readonly priced = new Set<JoinedLine>();
   /** Something waits for a paper that is not here yet. */
   waits = false;
 
@@ -139,190 +131,164 @@ export class Situation {
     this.groups = groupsOf(one, names);
   }
 
-  /** A comparison was made. */
-  compared(rule: string, direction: Direction): void {
-    this.#count(rule, direction).compared++;
+  /** What a rule has found of a subject, which may be nothing. */
+  judged(rule: string, title: string, subject: Subject, found: readonly Difference[]): void {
+    const key = `${rule} ${subject.direction}`;
+    const { compared = 0, differing = 0 } = this.counts.get(key) ?? {};
+    const isOff = found.length > 0 ? 1 : 0;
+    this.counts.set(key, { compared: compared + 1, differing: differing + isOff });
+    for (const one of found) this.#tell(key, { ...subject, name: rule, compared: title, ...one });
   }
 
-  tell(rule: string, told: Told): void {
-    this.#count(rule, told.direction).differing++;
-    const over = told.over ?? null;
+  #tell(rule: string, told: Difference & Subject & { name: string; compared: string }): void {
+    const { name, direction, party, day, compared, cause, over = null } = told;
     // What is billed too much is owed to who pays.
-    const toUs = told.direction === "purchase" ? over : (over?.negated() ?? null);
+    const toUs = direction === "purchase" ? over : (over?.negated() ?? null);
     const isOwed = told.isNeutral !== true && toUs !== null && toUs.round(2).sign !== 0;
-    const values = [shown(told.billed), shown(told.expected), over === null ? "" : money(over)];
+    const [billed, expected] = [shown(told.billed), shown(told.expected)];
+    const amount = over?.abs().round(2).fixed(2) ?? null;
     const papers = told.papers.map(({ kind, id, number }) => ({ kind, id, number }));
-    this.findings.push({
-      key: `${rule} ${told.about}`,
-      digest: sha256(JSON.stringify([rule, values, papers.map(({ id }) => id)])).slice(0, 22),
-      rule,
+    const values = [name, [billed, expected, amount ?? ""], papers.map(({ id }) => id)];
+    const finding: Finding = {
+      key: `${name} ${told.about}`,
+      digest: sha256(JSON.stringify(values)).slice(0, 22),
+      rule: name,
       certainty: told.isCertain ? "certain" : "probable",
-      direction: told.direction,
-      party: told.party,
-      partyName: this.reference.party(told.party),
-      day: told.day,
+      direction,
+      party,
+      partyName: this.reference.party(party),
+      day,
       papers,
-      compared: told.compared,
-      billed: values[0] ?? null,
-      expected: values[1] ?? null,
-      gallons: told.gallons === undefined ? null : shown(told.gallons?.round(2)),
-      amount: over === null ? null : money(over),
+      compared,
+      billed,
+      expected,
+      gallons: shown(told.gallons?.round(2)),
+      amount,
       favour: isOwed ? (toUs.sign > 0 ? "us" : "them") : null,
       joined: told.joined ?? "",
-      cause: told.cause,
-      next: told.next,
-    });
-  }
-
-  #count(rule: string, direction: Direction): { compared: number; differing: number } {
-    const key = `${rule} ${direction}`;
-    const count = this.counts.get(key) ?? { compared: 0, differing: 0 };
-    this.counts.set(key, count);
-    return count;
+      cause,
+      next: told.next ?? DISPUTE[direction],
+    };
+    this.findings.push({ rule, finding });
   }
 
   tolerance(gallons: Decimal): Decimal {
     const { tolerancePercent, toleranceGallons } = this.settings;
-    const share = gallons.abs().times(tolerancePercent).times(Decimal.of("0.01"));
-    return share.compare(toleranceGallons) > 0 ? share : toleranceGallons;
+    return larger(gallons.abs().times(tolerancePercent).times(CENT), toleranceGallons);
   }
 
   /** Is it long enough ago that a paper which is not here will not come by itself? */
   isPatienceOver(day: Day): boolean {
     const { today, patienceDays } = this.settings;
-    return Date.parse(today) - Date.parse(day) > patienceDays * DAY_MS;
+    return Date.parse(today) - Date.parse(day) > patienceDays * 86_400_000;
   }
 
   isIn(day: Day): boolean {
     return day >= this.settings.from && day <= this.settings.to;
   }
 
-  /** Those that no earlier rule has put aside, in the days that are asked for. */
-  linksOf(group: Group): Link[] {
-    return group.links.filter(
-      (link) => !this.explained.has(`line ${lineKey(link)}`) && this.isIn(link.invoice.day),
-    );
+  /** Of the days that are asked for, those that no earlier rule has put aside. */
+  linesOf({ lines }: Group): JoinedLine[] {
+    return lines.filter((one) => !this.explained.has(one) && this.isIn(one.invoice.day));
+  }
+
+  isSame(one: string, other: string): boolean {
+    return this.names.product(one) === this.names.product(other);
   }
 }
 
-const DAY_MS = 86_400_000;
+/** What a person does about it, by who has billed. */
+const DISPUTE = {
+  purchase: "Dispute it with the supplier, with both papers.",
+  sale: "Credit the customer, or bill the rest.",
+} as const;
 
-export const lineKey = ({ invoice, at }: Link): string => `${invoice.id} ${at}`;
+export const CENT = Decimal.of("0.01");
 
-export const isSure = ({ by }: Link): boolean => by !== null && by !== GUESS;
+const shown = (value: Decimal | string | null | undefined): string | null =>
+  value instanceof Decimal ? value.plain() : (value ?? null);
+
+export const lineKey = ({ invoice, at }: JoinedLine): string => `${invoice.id} ${at}`;
+
+export const isSure = ({ by }: JoinedLine): boolean => by !== null && by !== GUESS;
 
 /** The sum; null: one of them is not told, or there is none. */
-export function sumOf(values: readonly Digits[]): Decimal | null {
-  const all = values.map(decimal);
-  return all.length === 0 || all.includes(null) ? null : Decimal.sum(all as Decimal[]);
+export function sumOf(values: readonly (Decimal | null | undefined)[]): Decimal | null {
+  const known = values.flatMap((one) => one ?? []);
+  return known.length === 0 || known.length < values.length ? null : Decimal.sum(known);
 }
 
-export const joinedBy = (links: readonly Link[]): string =>
-  [...new Set(links.map(({ by }) => by ?? "nothing"))].join(", ");
+export const larger = (one: Decimal, other: Decimal): Decimal =>
+  one.compare(other) > 0 ? one : other;
 
-function groupsOf({ links, orders }: Case, names: Names): Group[] {
-  const loads = loadsOf(links);
-  const made = new Map<string, { first: Link; links: Link[]; tickets: Ticket[] }>();
-  for (const link of links) {
-    const load = loads(link);
-    const only = new Set(load.tickets.flatMap((one) => one.lines.map((line) => line.product)));
-    const named = link.line.product ?? (only.size === 1 ? [...only][0] : "") ?? "";
-    const key = [link.invoice.direction, load.key, names.product(named)].join("\n");
-    const group = made.get(key);
-    if (group === undefined) made.set(key, { first: link, links: [link], tickets: load.tickets });
-    else group.links.push(link);
-  }
-  // What of a load was delivered and is on no line of the bill that is about it.
-  for (const [key, { first, tickets }] of made)
-    for (const product of new Set(
-      tickets.flatMap(({ lines }) => lines.map((line) => names.product(line.product))),
-    )) {
-      const other = key.slice(0, key.lastIndexOf("\n") + 1) + product;
-      if (!made.has(other)) made.set(other, { first, links: [], tickets });
+export const isNear = (one: Decimal, other: Decimal, by: Decimal): boolean =>
+  one.minus(other).abs().compare(by) <= 0;
+
+function groupsOf({ lines, orders }: Case, names: Names): Group[] {
+  const fuel = lines.filter(({ kind }) => kind === "fuel");
+  const loadOf = loadsIn(fuel);
+  type Made = Pick<Group, "direction" | "load" | "product" | "tickets"> & { lines: JoinedLine[] };
+  const made = new Map<string, Made>();
+  for (const one of fuel) {
+    const { load, tickets } = loadOf(one);
+    const { direction } = one.invoice;
+    const carried = tickets.flatMap((ticket) =>
+      ticket.lines.map(({ product }) => names.product(product)),
+    );
+    const only = new Set(carried).size === 1 ? carried[0] : undefined;
+    const named = one.line.product === null ? (only ?? "") : names.product(one.line.product);
+    // What of a load was delivered is a group, too, where it is on no line of the bill that is about it.
+    for (const product of new Set([named, ...carried])) {
+      const key = `${direction} ${load} ${product}`;
+      const group = made.get(key) ?? { direction, load, product, tickets, lines: [] };
+      made.set(key, group);
+      if (product === named) group.lines.push(one);
     }
-  return [...made].map(([key, { first, links, tickets }]) => {
-    const product = key.slice(key.lastIndexOf("\n") + 1);
-    const lines = tickets.flatMap((ticket) =>
-      ticket.lines
-        .filter((line) => names.product(line.product) === product)
-        .map((line) => ({ ticket, line })),
-    );
-    const named = new Set([
-      ...links.map(({ invoice }) => invoice.order),
-      ...tickets.map(({ order }) => order),
-    ]);
-    const own = orders.filter((order) => named.has(order.id) && isLive(order));
-    const exact = own.flatMap((order) =>
-      order.lines.filter((line) => names.product(line.product) === product),
-    );
-    const near = exact.length > 0 ? exact : nearIn(own, links);
+  }
+  return [...made.values()].map((group) => {
+    const isIt = (line: { product: string }): boolean =>
+      names.product(line.product) === group.product;
+    const papers = [...group.lines.map(({ invoice }) => invoice), ...group.tickets];
+    const own = orders.filter((one) => isLive(one) && papers.some(({ order }) => order === one.id));
+    const exact = own.flatMap((order) => order.lines.filter(isIt));
     return {
-      key,
-      direction: first.invoice.direction,
-      product,
-      links,
-      tickets,
-      lines,
+      ...group,
+      delivered: group.tickets.flatMap((ticket) => ticket.lines.filter(isIt)),
       orders: own,
-      ordered: near,
+      ordered: exact.length > 0 ? exact : nearIn(own, group.lines),
       isOrderGuess: exact.length === 0,
     };
   });
 }
 
 /** Somebody typed the product: the one line of the orders with these gallons. */
-function nearIn(orders: readonly Order[], links: readonly Link[]): OrderLine[] {
-  const billed = sumOf(links.map(({ line }) => line.gallons));
+function nearIn(orders: readonly Order[], lines: readonly JoinedLine[]): OrderLine[] {
+  const billed = sumOf(lines.map(({ line }) => line.gallons));
   if (billed === null) return [];
   const share = billed.abs().times(Decimal.of("0.02"));
   const near = orders
-    .flatMap(({ lines }) => lines)
-    .filter((line) => {
-      const ordered = decimal(line.gallons);
-      return ordered !== null && ordered.minus(billed).abs().compare(share) <= 0;
-    });
+    .flatMap((order) => order.lines)
+    .filter(({ gallons }) => gallons !== null && isNear(gallons, billed, share));
   return near.length === 1 ? near : [];
 }
 
 /** Tickets that one line is about together are one load; a line without a ticket is one with those that name the same bill of lading. */
-function loadsOf(links: readonly Link[]) {
-  const tickets = new Map<string, Ticket>();
+function loadsIn(lines: readonly JoinedLine[]) {
+  const tickets = new Map(lines.flatMap((one) => one.tickets.map((ticket) => [ticket.id, ticket])));
   const parent = new Map<string, string>();
   const rootOf = (id: string): string => {
     const up = parent.get(id) ?? id;
     return up === id ? id : rootOf(up);
   };
-  for (const link of links)
-    for (const ticket of link.tickets) {
-      tickets.set(ticket.id, ticket);
-      parent.set(rootOf(ticket.id), rootOf(link.tickets[0]?.id ?? ticket.id));
-    }
+  for (const one of lines)
+    for (const { id } of one.tickets) parent.set(rootOf(id), rootOf(one.tickets[0]?.id ?? id));
   const members = Map.groupBy(tickets.values(), ({ id }) => rootOf(id));
-  return (link: Link): { key: string; tickets: Ticket[] } => {
-    const [first] = link.tickets;
-    if (first === undefined)
-      return { key: paperless(link.invoice, link.line) ?? `line ${lineKey(link)}`, tickets: [] };
-    const root = rootOf(first.id);
-    return { key: root, tickets: members.get(root) ?? [] };
+  return (one: JoinedLine): { load: string; tickets: Ticket[] } => {
+    const root = one.tickets[0] && rootOf(one.tickets[0].id);
+    const load =
+      root ??
+      paperless(one.invoice, one.line.bolNumber, one.line.deliveryTicket) ??
+      `line ${lineKey(one)}`;
+    return { load, tickets: members.get(load) ?? [] };
   };
 }
-
-export const isNear = (one: Decimal, other: Decimal, by: Decimal): boolean =>
-  one.minus(other).abs().compare(by) <= 0;
-
-/** What a person does about it, by who has billed. */
-export const dispute = (direction: Direction): string =>
-  direction === "purchase"
-    ? "Dispute it with the supplier, with both papers."
-    : "Credit the customer, or bill the rest.";
-
-export const papersOf = (links: readonly Link[], tickets: readonly Ticket[]) => [
-  ...new Set(links.map(({ invoice }) => invoice)),
-  ...tickets,
-];
-
-export const headOf = ({ invoice }: Link) => ({
-  direction: invoice.direction,
-  party: invoice.party,
-  day: invoice.day,
-});

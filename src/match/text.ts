@@ -2,7 +2,7 @@
 import { stringify } from "csv-stringify/sync";
 import { Decimal } from "../core/decimal.ts";
 import { guarded } from "../core/text.ts";
-import type { MatchReport } from "./report.ts";
+import { compareText, type MatchReport, sizeOf } from "./report.ts";
 import type { Finding } from "./situation.ts";
 
 /** The sentence that says how it stands. */
@@ -12,13 +12,10 @@ export function headOf({
   notBilled,
 }: Pick<MatchReport, "invoices" | "sums" | "notBilled">): string {
   const { all, match, differ, wait, left } = invoices;
-  const more = [
-    ...(wait > 0 ? [`${wait} wait for a paper`] : []),
-    ...(left > 0 ? [`${left} bill no fuel or are drafts or void`] : []),
-  ];
   return [
     `Of ${all} invoices ${match} match; ${differ} differ: ${grouped(sums.forUs)} for us, ${grouped(sums.againstUs)} against us`,
-    ...more,
+    ...(wait > 0 ? [`${wait} wait for a paper`] : []),
+    ...(left > 0 ? [`${left} bill no fuel or are drafts or void`] : []),
     `${notBilled.deliveries} deliveries not billed: about ${grouped(notBilled.about)}.`,
   ].join("; ");
 }
@@ -27,26 +24,24 @@ export function headOf({
 const grouped = (digits: string): string =>
   digits.replace(/\B(?=(?:\d{3})+(?!\d))(?<!\.\d*)/g, ",");
 
+/** Both values, and the gallons between them. */
+export const valuesOf = ({ compared, billed, expected, gallons }: Finding): string =>
+  `${compared}: ${billed ?? "none"} billed, ${expected ?? "none"} expected${gallons === null ? "" : `; ${gallons} gallons`}`;
+
+/** Who is owed it. */
+export const whom = ({ favour }: Finding): string =>
+  favour === null ? "" : favour === "us" ? "for us" : "against us";
+
 /** In one line: the papers, both values, gallons, amount, for whom, how certain. */
-function lineOf(finding: Finding): string {
-  const { papers, compared, billed, expected, gallons, amount, favour, certainty } = finding;
-  return [
-    papersOf(finding, papers.length),
-    `${compared}: ${billed ?? "none"} billed, ${expected ?? "none"} expected`,
-    ...(gallons === null ? [] : [`${gallons} gallons`]),
-    amount === null ? "amount not known" : `${grouped(amount)}${whom(favour)}`,
-    certainty,
+const lineOf = (finding: Finding): string =>
+  [
+    finding.papers.map(({ kind, number }) => `${kind} ${number}`).join(", "),
+    valuesOf(finding),
+    finding.amount === null
+      ? "amount not known"
+      : `${grouped(finding.amount)} ${whom(finding)}`.trim(),
+    finding.certainty,
   ].join("; ");
-}
-
-const whom = (favour: Finding["favour"]): string =>
-  favour === null ? "" : favour === "us" ? " for us" : " against us";
-
-const papersOf = ({ papers }: Finding, most: number): string =>
-  papers
-    .slice(0, most)
-    .map(({ kind, number }) => `${kind} ${number}`)
-    .join(", ");
 
 export function asText(report: MatchReport): string {
   const { from, to, findings, parties, notCompared } = report;
@@ -68,56 +63,35 @@ export function asText(report: MatchReport): string {
   ].join("\n");
 }
 
-const COLUMNS = [
-  "rule",
-  "certainty",
-  "direction",
-  "party",
-  "day",
-  "invoices",
-  "tickets",
-  "orders",
-  "compared",
-  "billed",
-  "expected",
-  "gallons",
-  "amount",
-  "favour",
-  "joined_by",
-  "cause",
-  "next",
-] as const;
+const numbersOf = ({ papers }: Finding, kind: Finding["papers"][number]["kind"]): string =>
+  papers.flatMap((paper) => (paper.kind === kind ? [paper.number] : [])).join(", ");
+
+const COLUMNS: Readonly<Record<string, (finding: Finding) => string | null>> = {
+  rule: ({ rule }) => rule,
+  certainty: ({ certainty }) => certainty,
+  direction: ({ direction }) => direction,
+  party: ({ partyName }) => guarded(partyName),
+  day: ({ day }) => day,
+  invoices: (one) => guarded(numbersOf(one, "invoice")),
+  tickets: (one) => guarded(numbersOf(one, "ticket")),
+  orders: (one) => guarded(numbersOf(one, "order")),
+  compared: ({ compared }) => guarded(compared),
+  billed: ({ billed }) => guarded(billed ?? ""),
+  expected: ({ expected }) => guarded(expected ?? ""),
+  gallons: ({ gallons }) => gallons,
+  amount: ({ amount }) => amount,
+  favour: ({ favour }) => favour,
+  joined_by: ({ joined }) => joined,
+  cause: ({ cause }) => guarded(cause),
+  next: ({ next }) => guarded(next),
+};
 
 /** One row for each finding, in the order of the report. */
 export const asCsv = (findings: readonly Finding[]): string =>
-  stringify(
-    findings.map((one): Record<(typeof COLUMNS)[number], string> => {
-      const numbers = (kind: string): string =>
-        guarded(
-          one.papers.flatMap((paper) => (paper.kind === kind ? [paper.number] : [])).join(" "),
-        );
-      return {
-        rule: one.rule,
-        certainty: one.certainty,
-        direction: one.direction,
-        party: guarded(one.partyName),
-        day: one.day,
-        invoices: numbers("invoice"),
-        tickets: numbers("ticket"),
-        orders: numbers("order"),
-        compared: guarded(one.compared),
-        billed: guarded(one.billed ?? ""),
-        expected: guarded(one.expected ?? ""),
-        gallons: one.gallons ?? "",
-        amount: one.amount ?? "",
-        favour: one.favour ?? "",
-        joined_by: one.joined,
-        cause: guarded(one.cause),
-        next: guarded(one.next),
-      };
-    }),
-    { header: true, columns: [...COLUMNS] },
-  );
+  stringify([
+    Object.keys(COLUMNS),
+    ...findings.map((one) => Object.values(COLUMNS).map((cell) => cell(one) ?? "")),
+  ]);
 
 /** What is claimed from one party: what it owes us by these findings. */
 export interface Claim {
@@ -132,39 +106,32 @@ export interface Claim {
   readonly total: string;
 }
 
-const numbers = ({ papers }: Finding, kind: string): string =>
-  papers.flatMap((paper) => (paper.kind === kind ? [paper.number] : [])).join(", ");
-
 export function claimOf(findings: readonly Finding[], party: string): Claim {
   const own = findings.filter((one) => one.party === party && one.favour === "us");
   return {
     partyName: own[0]?.partyName ?? "nobody",
     rows: own
-      .toSorted((one, other) => compared(one.day, other.day) || compared(one.key, other.key))
+      .toSorted((one, other) => compareText(one.day, other.day) || compareText(one.key, other.key))
       .map((one) => ({
-        bill: numbers(one, "invoice"),
+        bill: numbersOf(one, "invoice"),
         day: one.day,
-        ticket: numbers(one, "ticket"),
-        differs: `${one.cause} (${one.compared}: ${one.billed ?? "none"} billed, ${one.expected ?? "none"} expected)`,
+        ticket: numbersOf(one, "ticket"),
+        differs: `${one.cause} (${valuesOf(one)})`,
         amount: one.amount ?? "0.00",
       })),
-    total: Decimal.sum(own.map(({ amount }) => Decimal.of(amount ?? "0"))).fixed(2),
+    total: Decimal.sum(own.map(sizeOf)).fixed(2),
   };
 }
 
-const compared = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
-
 export const claimCsv = ({ rows, total }: Claim): string =>
-  stringify(
-    [
-      ...rows.map(({ bill, day, ticket, differs, amount }) => ({
-        bill: guarded(bill),
-        day,
-        ticket: guarded(ticket),
-        differs: guarded(differs),
-        amount,
-      })),
-      { bill: "total", day: "", ticket: "", differs: "", amount: total },
-    ],
-    { header: true, columns: ["bill", "day", "ticket", "differs", "amount"] },
-  );
+  stringify([
+    ["bill", "day", "ticket", "differs", "amount"],
+    ...rows.map(({ bill, day, ticket, differs, amount }) => [
+      guarded(bill),
+      day,
+      guarded(ticket),
+      guarded(differs),
+      amount,
+    ]),
+    ["total", "", "", "", total],
+  ]);

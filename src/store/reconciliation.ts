@@ -218,6 +218,8 @@ export interface Found {
 export interface DifferenceRow extends Found {
   readonly difference: number;
   readonly state: DifferenceState;
+  /** Who settled a finding of papers with these values, and why; null: nobody has. */
+  readonly note: string | null;
   readonly firstMs: number;
   readonly lastMs: number;
 }
@@ -298,7 +300,7 @@ function reconciliationRuns(database: Database.Database) {
 function differences(database: Database.Database) {
   const { row, rows, run } = asking(database);
   const columns = `difference, kind, case_key as key, bucket, digest, number, code, cause, next, case_row as row, state,
-    first_ms as firstMs, last_ms as lastMs`;
+    note, first_ms as firstMs, last_ms as lastMs`;
   const find = row<[kind: string, key: string], DifferenceRow>(
     `select ${columns} from difference where kind = ? and case_key = ?`,
   );
@@ -309,7 +311,7 @@ function differences(database: Database.Database) {
      values (:kind, :key, :bucket, :digest, :number, :code, :cause, :next, :row, 'seen', :at, :at, :sweep)
      on conflict (kind, case_key) do update set bucket = excluded.bucket, digest = excluded.digest,
        number = excluded.number, code = excluded.code, cause = excluded.cause, next = excluded.next,
-       case_row = excluded.case_row,
+       case_row = excluded.case_row, note = case when digest = excluded.digest then note end,
        last_ms = excluded.last_ms, last_run = excluded.last_run,
        state = case when state in ('open', 'accepted', 'disputed') and digest = excluded.digest then state else 'seen' end,
        first_ms = case when state = 'cleared' or digest <> excluded.digest then excluded.first_ms else first_ms end`,
@@ -325,6 +327,10 @@ function differences(database: Database.Database) {
     /** Call it inside a transaction. */
     setState: run<[difference: number, state: DifferenceState]>(
       "update difference set state = ?2 where difference = ?1",
+    ),
+    /** A person says what a finding is, and why. Call it inside a transaction. */
+    settle: run<[difference: number, state: DifferenceState, note: string]>(
+      "update difference set state = ?2, note = ?3 where difference = ?1",
     ),
     /** All that keep both sides from agreeing, accepted or not. */
     standing: rows<[], DifferenceRow>(

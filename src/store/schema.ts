@@ -481,6 +481,8 @@ const reconciliation = `
     -- The whole case as the run found it, JSON: both values of every field. Null: its time is over (requests.ts).
     case_row text,
     state text not null check (state in ('seen', 'open', 'accepted', 'disputed', 'cleared')),
+    -- Who settled a finding of papers with these values, and why.
+    note text,
     first_ms integer not null,
     last_ms integer not null,
     last_run integer not null references reconciliation_run,

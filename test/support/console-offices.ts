@@ -223,6 +223,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
       findings: (["open", "disputed", "accepted"] as const).map((state) => ({
         ...finding(text),
         state,
+        note: state === "open" ? null : text(),
         since: AT,
       })),
     }),

@@ -2,9 +2,9 @@
 import { Decimal } from "../../src/core/decimal.ts";
 import { calendarOf } from "../../src/core/time.ts";
 import type { Case } from "../../src/match/join.ts";
-import { type AnyPaper, fold, rawOf, readers } from "../../src/match/papers.ts";
+import { type AnyPaper, fold, readers, recordOf } from "../../src/match/papers.ts";
 import { Matching, type MatchFilter, type MatchReport } from "../../src/match/report.ts";
-import type { Finding, MatchSettings, Situation } from "../../src/match/situation.ts";
+import type { Finding, MatchSettings } from "../../src/match/situation.ts";
 import type { RawRecord } from "../../src/sandbox/kinds.ts";
 import { companies } from "../../src/sandbox/scenes/companies.ts";
 import {
@@ -20,7 +20,7 @@ const dayOf = calendarOf("America/Chicago");
 const read = readers(dayOf);
 export const ALL: MatchFilter = { party: null, direction: null };
 
-export const settings = (more: Partial<MatchSettings> = {}): MatchSettings => ({
+const settings = (more: Partial<MatchSettings> = {}): MatchSettings => ({
   today: dayOf(NOW.toISOString()),
   from: "2026-01-01",
   to: "2026-12-31",
@@ -34,7 +34,7 @@ export const settings = (more: Partial<MatchSettings> = {}): MatchSettings => ({
   ...more,
 });
 
-const raw = (record: RawRecord) => rawOf(JSON.stringify(record)) ?? {};
+const raw = (record: RawRecord) => recordOf(JSON.stringify(record));
 
 export const papersOf = ({ records }: Pick<Scene, "records">): AnyPaper[] =>
   [...records.orders, ...records["delivery-tickets"], ...records.invoices].map((record) =>
@@ -43,38 +43,46 @@ export const papersOf = ({ records }: Pick<Scene, "records">): AnyPaper[] =>
 
 /** A paper as a store has it. */
 export function readIn(json: string): AnyPaper {
-  const record = rawOf(json) ?? {};
-  if ("ticketNumber" in record) return read.ticket(record);
-  if (!("invoiceNumber" in record)) return read.order(record);
-  return read.invoice(record, record["companyId"] === companies.supplier.id ? "sale" : "purchase");
+  const record = recordOf(json);
+  if ("ticketNumber" in record) return read.ticket(record) as AnyPaper;
+  if (!("invoiceNumber" in record)) return read.order(record) as AnyPaper;
+  const isOurs = record["companyId"] === companies.supplier.id;
+  return read[isOurs ? "sale" : "purchase"](record) as AnyPaper;
 }
 
+/** What reads a paper again that is here already. */
+export const readAgain =
+  (papers: readonly AnyPaper[]) =>
+  (seq: number): AnyPaper | null =>
+    papers[seq] ?? null;
+
 /** Everything of a scene; `papers`: instead of its own. */
-export function filled(scene: Pick<Scene, "records">, papers = papersOf(scene)): Matching {
+export function filled(
+  scene: Pick<Scene, "records">,
+  papers = papersOf(scene),
+  again = readAgain(papers),
+): Matching {
   const { records } = scene;
   const terminals = new Map(
     records["supplier-terminals"].flatMap((one): [string, string][] => {
-      const place = read.place(raw(one));
-      return [place.name, `${place.name}, ${place.city}`].map((name) => [
-        fold(name),
-        place.code ?? "",
-      ]);
+      const { name = "", city, terminalCode = "" } = read.place(raw(one)) ?? {};
+      return [name, `${name}, ${city}`].map((called) => [fold(called), terminalCode]);
     }),
   );
-  const matching = new Matching({
-    product: fold,
-    terminal: (text) => fold(terminals.get(fold(text)) ?? text),
-  });
+  const matching = new Matching(
+    {
+      product: fold,
+      terminal: (text) => fold(terminals.get(fold(text)) ?? text),
+    },
+    again,
+  );
   const { reference } = matching;
   reference.us = companies.supplier.id;
-  for (const one of records["rack-prices"]) {
-    const price = read.price(raw(one));
-    if (price !== null) reference.addPrice(price);
-  }
+  for (const one of records["rack-prices"]) reference.addPrice(read.price(raw(one)));
   for (const one of records["freight-rates"]) reference.addFreightRate(read.freightRate(raw(one)));
   for (const one of [...records["supplier-terminals"], ...records.locations])
     reference.addPlace(read.place(raw(one)));
-  for (const one of records.connections) reference.addConnection(read.connection(raw(one)));
+  for (const one of records.connections) reference.addLink(read.connection(raw(one)));
   for (const paper of papers) matching.add(paper);
   return matching;
 }
@@ -83,7 +91,7 @@ export function run(
   matching: Matching,
   more: Partial<MatchSettings> = {},
   filter = ALL,
-  each?: (one: Case, situation: Situation) => void,
+  each?: (one: Case) => void,
 ): MatchReport {
   const running = matching.run(settings(more), filter, each);
   for (;;) {

@@ -1,161 +1,137 @@
 /** Orders, tickets, invoices and prices compared with each other: what differs, with whom, and the claim for one party. */
-import { Decimal } from "../../core/decimal.ts";
 import type { KeptFinding } from "../../engine/match.ts";
-import { summed } from "../../match/report.ts";
-import { asCsv, type Claim, claimCsv, claimOf, headOf } from "../../match/text.ts";
-import {
-  address,
-  ago,
-  type Blocks,
-  folded,
-  heading,
-  type Html,
-  type Inline,
-  line,
-  link,
-  list,
-  mark,
-  money,
-  next,
-  plural,
-  quiet,
-  say,
-  section,
-  small,
-  strong,
-  table,
-  title,
-  whole,
-} from "../../views/blocks.ts";
+import { sizeOf, summed } from "../../match/report.ts";
+import { asCsv, type Claim, claimCsv, claimOf, headOf, valuesOf, whom } from "../../match/text.ts";
+import * as say from "../../views/blocks.ts";
+import type { Blocks, Html } from "../../views/blocks.ts";
 import { html, verbatim } from "../../views/html.ts";
 import { counted } from "../../views/table.ts";
 import { changing, hidden } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 
 const SHOWN_MAX = 200;
+const WHICH = { "": "All", purchase: "What we are billed", sale: "What we bill" };
+const SETTLE = [
+  ["accepted", "accept", "Accept it as it is", "Why may it stay so?"],
+  ["disputed", "dispute", "Dispute it", "With whom, and how?"],
+  ["open", "reopen", "Open it again", "Why?"],
+] as const;
 
-/** Of the days, the direction and the party that the address names. */
-function chosen(asked: Asked, findings: readonly KeptFinding[]): KeptFinding[] {
-  const { query } = asked;
-  const [from, to] = [query.get("from") || "", query.get("to") || "9999"];
-  const [party, direction] = [query.get("party") || null, query.get("direction") || null];
-  return findings.filter(
+/** The days, the direction and the party that the address names. */
+const chosenBy = ({ query }: Asked) => ({
+  from: query.get("from") ?? "",
+  to: query.get("to") ?? "",
+  direction: query.get("direction") ?? "",
+  party: query.get("party") ?? "",
+});
+
+/** The findings that the address asks for, the largest amount first. */
+async function chosen(asked: Asked) {
+  const { last, findings } = await asked.office.findings();
+  const { from, to, direction, party } = chosenBy(asked);
+  const all = findings.filter(
     (one) =>
       one.day >= from &&
-      one.day <= to &&
-      (party === null || one.party === party) &&
-      (direction === null || one.direction === direction),
+      (to === "" || one.day <= to) &&
+      ["", one.party].includes(party) &&
+      ["", one.direction].includes(direction),
   );
+  return { last, all: all.toSorted((one, other) => sizeOf(other).compare(sizeOf(one))) };
 }
 
-const sizeOf = ({ amount }: KeptFinding): Decimal =>
-  amount === null ? Decimal.zero : Decimal.of(amount);
+const isOpen = ({ state }: KeptFinding): boolean => state !== "accepted";
 
 export async function match(asked: Asked): Promise<Answer> {
-  const { office, query } = asked;
-  const { last, findings } = await office.findings();
-  const all = chosen(asked, findings);
-  const open = all
-    .filter(({ state }) => state !== "accepted")
-    .toSorted((one, other) => sizeOf(other).compare(sizeOf(one)));
-  const accepted = all.filter(({ state }) => state === "accepted");
-  const days = { from: query.get("from"), to: query.get("to") };
+  const { last, all } = await chosen(asked);
+  const [open, accepted] = [all.filter(isOpen), all.filter((one) => !isOpen(one))];
+  const lacking = last?.report.notCompared ?? [];
   const body = [
-    title("Match"),
-    line(
+    say.title("Match"),
+    say.line(
       "Orders, delivery tickets, invoices and prices that are stored, compared with each other. ",
       last === null
         ? "They were never compared; the daemon does it every night."
-        : say`Last compared ${ago(last.at)}, ${last.report.from} to ${last.report.to}: ${headOf(last.report)}`,
+        : say.say`Last compared ${say.ago(last.at)}, ${last.report.from} to ${last.report.to}: ${headOf(last.report)}`,
     ),
     period(asked),
-    last !== null && differing(asked, open, days),
+    last !== null && differing(asked, open),
     accepted.length > 0 &&
-      folded(
-        say`${plural(accepted.length, "finding")} accepted as they are`,
+      say.folded(
+        say.say`${say.plural(accepted.length, "finding")} accepted as they are`,
         findingsTable("Accepted", accepted, asked, open.length),
       ),
-    section(
-      "Not compared",
-      (last?.report.notCompared ?? []).length > 0 && list(last?.report.notCompared ?? []),
-    ),
-    heading("Compare now"),
-    line("Nobody is asked for it: everything is in the store."),
+    say.section("Not compared", lacking.length > 0 && say.list(lacking)),
+    say.heading("Compare now"),
+    say.line("Nobody is asked for it: everything is in the store."),
     changing(asked, {
       id: "match-now",
       action: "/match",
       button: "Compare now",
       role: "accountant",
       hint: "For example: month's end.",
-      fields: daysOf(days, "now-"),
+      fields: daysOf(asked, "now-"),
     }),
   ];
   return { title: "Match", body };
 }
 
 /** Parties and findings; before a first comparison nothing can be said of them. */
-function differing(
-  asked: Asked,
-  open: readonly KeptFinding[],
-  days: { readonly from: string | null; readonly to: string | null },
-): Blocks {
-  const { query, site } = asked;
-  if (open.length === 0) return quiet("Nothing differs.");
-  const chosenOnes = { ...days, party: query.get("party"), direction: query.get("direction") };
+function differing(asked: Asked, open: readonly KeptFinding[]): Blocks {
+  if (open.length === 0) return say.quiet("Nothing differs.");
+  const { currency } = asked.site;
+  const parties = summed(open).parties.map((one) => {
+    const own = { ...chosenBy(asked), party: one.party, direction: one.direction };
+    return { ...one, own };
+  });
   return [
-    table("By party, the largest sum first", summed(open).parties, [
-      [
-        "Party",
-        ({ party, partyName, direction }) =>
-          link(address("/match", { ...days, party, direction }), partyName),
-      ],
+    say.table("By party, the largest sum first", parties, [
+      ["Party", ({ own, partyName }) => say.link(say.address("/match", own), partyName)],
       [
         "Findings",
-        ({ direction, findings: count }) =>
-          say`${plural(count, "finding")} in what ${direction === "sale" ? "we bill" : "we are billed"}`,
+        ({ findings, direction }) =>
+          say.say`${say.plural(findings, "finding")} in ${WHICH[direction].toLowerCase()}`,
       ],
-      ["For us", ({ forUs }) => money(forUs, site.currency)],
-      ["Against us", ({ againstUs }) => money(againstUs, site.currency)],
+      ["For us", ({ forUs }) => say.money(forUs, currency)],
+      ["Against us", ({ againstUs }) => say.money(againstUs, currency)],
       [
         "Claim",
-        ({ forUs, party, direction }) =>
-          forUs === "0.00"
-            ? ""
-            : link(address("/match/claim", { ...days, party, direction }), "Claim it"),
+        ({ forUs, own }) =>
+          forUs === "0.00" ? "" : say.link(say.address("/match/claim", own), "Claim it"),
       ],
     ]),
     findingsTable(`What differs: ${counted(open.length, "finding")}`, open, asked, 0),
-    line(
+    say.line(
       open.length > SHOWN_MAX && `${open.length - SHOWN_MAX} more are in the CSV. `,
-      link(address("/match/csv", chosenOnes), "All of it as CSV"),
+      say.link(say.address("/match/csv", chosenBy(asked)), "All of it as CSV"),
     ),
   ];
 }
 
-const daysOf = ({ from, to }: { from: string | null; to: string | null }, prefix: string): Html =>
-  html`<label for="${prefix}from"
-      >From <input id="${prefix}from" name="from" type="date" value="${verbatim(from ?? "")}"
-    /></label>
-    <label for="${prefix}to"
-      >To <input id="${prefix}to" name="to" type="date" value="${verbatim(to ?? "")}"
-    /></label>`;
+const daysOf = (asked: Asked, prefix: string): Html =>
+  html`${(["from", "to"] as const).map(
+    (name) =>
+      html`<label for="${prefix}${name}"
+        >${name === "from" ? "From" : "To"}
+        <input
+          id="${prefix}${name}"
+          name="${name}"
+          type="date"
+          value="${verbatim(chosenBy(asked)[name])}"
+      /></label>`,
+  )}`;
 
-const period = ({ query }: Asked): Html =>
+const period = (asked: Asked): Html =>
   html`<form method="get" action="/match">
     <div class="line">
-      ${daysOf({ from: query.get("from"), to: query.get("to") }, "")}
+      ${daysOf(asked, "")}
       <label for="direction"
         >Which
         <select id="direction" name="direction">
-          ${[
-            ["", "All"],
-            ["purchase", "What we are billed"],
-            ["sale", "What we bill"],
-          ].map(
-            ([value = "", name = ""]) =>
+          ${Object.entries(WHICH).map(
+            ([value, name]) =>
               html`<option
                 value="${value}"
-                ${value === (query.get("direction") ?? "") ? verbatim("selected") : ""}
+                ${value === chosenBy(asked).direction ? verbatim("selected") : ""}
               >
                 ${name}
               </option>`,
@@ -170,71 +146,65 @@ const period = ({ query }: Asked): Html =>
 const findingsTable = (
   caption: string,
   findings: readonly KeptFinding[],
-  asked: Asked,
+  { role, session, site }: Asked,
   before: number,
 ): Blocks =>
-  table(
+  say.table(
     caption,
     [...findings.slice(0, SHOWN_MAX).entries()],
     [
-      ["Papers", ([, one]) => papersOf(one)],
+      [
+        "Papers",
+        ([, { papers, partyName, day }]) => [
+          papers.map(({ kind, number }) => {
+            const documents = say.address("/documents", { text: number });
+            return [`${kind} `, say.link(documents, say.whole(number)), ", "];
+          }),
+          `${partyName}, `,
+          say.whole(day),
+        ],
+      ],
       [
         "What",
-        ([, { certainty, rule, compared, billed, expected, gallons, joined }]) => [
-          mark(certainty === "certain" ? "bad" : "wait", certainty),
-          ` ${rule}. ${compared}: ${billed ?? "none"} billed, ${expected ?? "none"} expected`,
-          gallons !== null && `; ${gallons} gallons`,
-          joined !== "" && small(` Joined by ${joined}.`),
+        ([, one]) => [
+          say.mark(one.certainty === "certain" ? "bad" : "wait", one.certainty),
+          ` ${one.rule}. ${valuesOf(one)}`,
+          one.joined !== "" && say.small(` Joined by ${one.joined}.`),
         ],
       ],
       [
         "Amount",
-        ([, { amount }]) => (amount === null ? "not known" : money(amount, asked.site.currency)),
+        ([, { amount }]) => (amount === null ? "not known" : say.money(amount, site.currency)),
       ],
-      ["For", ([, { favour }]) => favour && (favour === "us" ? "for us" : "against us")],
+      ["For", ([, one]) => whom(one) || null],
       [
         "Cause and next step",
-        ([at, one]) => [
-          one.state !== "open" && strong(`${one.state}. `),
-          one.cause,
+        ([at, { key, state, note, cause, next }]) => [
+          state !== "open" && say.strong(`${state}. `),
+          note !== null && say.small(`${note}. `),
+          cause,
           " ",
-          next(one.next),
-          settling(asked, one, before + at),
+          say.next(next),
+          html`<details>
+            <summary>Settle it</summary>
+            ${SETTLE.filter(([to]) => to !== state).map(([, action, button, hint]) =>
+              changing(
+                { role, session },
+                {
+                  id: `finding-${before + at}-${action}`,
+                  action: `/match/${action}`,
+                  button,
+                  role: "accountant",
+                  hint,
+                  fields: hidden({ key }),
+                },
+              ),
+            )}
+          </details>`,
         ],
       ],
     ],
   );
-
-const papersOf = ({ papers, partyName, day }: KeptFinding): Inline => [
-  papers.map(({ kind, number }) => [
-    `${kind} `,
-    link(address("/documents", { text: number }), whole(number)),
-    ", ",
-  ]),
-  `${partyName}, `,
-  whole(day),
-];
-
-const settling = (asked: Asked, { key, state }: KeptFinding, at: number): Html =>
-  html`<details>
-    <summary>Settle it</summary>
-    ${SETTLE.filter(([other]) => other !== state).map(([, action, button, hint]) =>
-      changing(asked, {
-        id: `finding-${at}-${action}`,
-        action: `/match/${action}`,
-        button,
-        role: "accountant",
-        hint,
-        fields: hidden({ key }),
-      }),
-    )}
-  </details>`;
-
-const SETTLE = [
-  ["accepted", "accept", "Accept it as it is", "Why may it stay so?"],
-  ["disputed", "dispute", "Dispute it", "With whom, and how?"],
-  ["open", "reopen", "Open it again", "Why?"],
-] as const;
 
 /** Runs while the form waits: the store alone is read. */
 export async function matchNow(asked: Asked): Promise<Answer> {
@@ -242,7 +212,7 @@ export async function matchNow(asked: Asked): Promise<Answer> {
   const [from, to] = [form.get("from") || null, form.get("to") || null];
   const by = `${session.user}: ${personOf(asked).note}`;
   const report = await office.match({ from, to, party: null, direction: null, by });
-  return { to: address("/match", { from, to }), told: headOf(report) };
+  return { to: say.address("/match", { from, to }), told: headOf(report) };
 }
 
 export const settle =
@@ -252,34 +222,32 @@ export const settle =
     return { to: "/match", told: `The finding is ${state === "open" ? "open again" : state}.` };
   };
 
-async function claimIn(asked: Asked): Promise<Claim> {
-  const { findings } = await asked.office.findings();
-  const open = chosen(asked, findings).filter(({ state }) => state !== "accepted");
-  return claimOf(open, asked.query.get("party") ?? "");
-}
+const claimIn = async (asked: Asked): Promise<Claim> =>
+  claimOf((await chosen(asked)).all.filter(isOpen), chosenBy(asked).party);
 
 export async function claim(asked: Asked): Promise<Answer> {
   const { partyName, rows, total } = await claimIn(asked);
-  const { site, query } = asked;
+  const { currency, company } = asked.site;
+  const sum = say.money(total, currency);
   const body = [
-    line(link("/match", "Match")),
-    title(`Claim: ${partyName}`),
-    line(
-      say`${site.company} claims ${money(total, site.currency)} for ${plural(rows.length, "difference")} between bills and delivery papers.`,
+    say.line(say.link("/match", "Match")),
+    say.title(`Claim: ${partyName}`),
+    say.line(
+      say.say`${company} claims ${sum} for ${say.plural(rows.length, "difference")} between bills and delivery papers.`,
     ),
-    table(
+    say.table(
       "What is claimed",
       [...rows, { bill: "Total", day: "", ticket: "", differs: "", amount: total }],
       [
-        ["Bill", ({ bill }) => whole(bill)],
-        ["Day", ({ day }) => whole(day)],
-        ["Ticket", ({ ticket }) => whole(ticket)],
+        ["Bill", ({ bill }) => say.whole(bill)],
+        ["Day", ({ day }) => say.whole(day)],
+        ["Ticket", ({ ticket }) => say.whole(ticket)],
         ["What differs", ({ differs }) => differs],
-        ["Amount", ({ amount }) => money(amount, site.currency)],
+        ["Amount", ({ amount }) => say.money(amount, currency)],
       ],
     ),
-    line(
-      link(address("/match/claim/csv", Object.fromEntries(query)), "The claim as CSV"),
+    say.line(
+      say.link(say.address("/match/claim/csv", chosenBy(asked)), "The claim as CSV"),
       "; or print this page.",
     ),
   ];
@@ -287,11 +255,9 @@ export async function claim(asked: Asked): Promise<Answer> {
 }
 
 export async function claimFile(asked: Asked): Promise<Answer> {
-  const made = await claimIn(asked);
-  return { file: "claim.csv", type: "text/csv", text: claimCsv(made) };
+  return { file: "claim.csv", type: "text/csv", text: claimCsv(await claimIn(asked)) };
 }
 
 export async function csv(asked: Asked): Promise<Answer> {
-  const { findings } = await asked.office.findings();
-  return { file: "match.csv", type: "text/csv", text: asCsv(chosen(asked, findings)) };
+  return { file: "match.csv", type: "text/csv", text: asCsv((await chosen(asked)).all) };
 }
