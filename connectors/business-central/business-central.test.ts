@@ -398,6 +398,69 @@ test.each(["sale", "purchase"] as const)(
   },
 );
 
+describe("the PDF of an invoice", () => {
+  const pdf = new TextEncoder().encode("%PDF-1.7 invoice");
+  const attached = async (company: Company, loses = 0) => {
+    const { ids } = await sent(company, "invoices", first);
+    const document = { id: first.id, number: "FL/1", counterpart: ids?.[0] ?? "" };
+    const sink = opened(company).sinks["invoiceFiles"] as Sink;
+    const item = { ...itemOf(document), document };
+    const request = { ...requestOf(sink, item), file: () => Promise.resolve(pdf) };
+    company.loses = loses;
+    const answer = await sink.send(request, never);
+    company.loses = 0;
+    return { sink, request, answer };
+  };
+
+  test("hangs on it once, whatever answer is lost", async () => {
+    for (const loses of [0, 1, 2]) {
+      const company = await openCompany();
+      const { sink, request, answer } = await attached(company, loses);
+      expect(answer.outcome).toBe(loses === 0 ? "done" : "unknown");
+      const again = await sink.send(request, never);
+      expect(again).toMatchObject({ outcome: "done", ids: [expect.any(String)] });
+      expect(company.rows("documentAttachments")).toMatchObject([
+        {
+          fileName: `FL-1 ${first.id}.pdf`,
+          parentType: "Sales Invoice",
+          content: "%PDF-1.7 invoice",
+        },
+      ]);
+      expect(await sink.find({ ...request, firstSentAt: SENT }, never)).toMatchObject({
+        found: "exact",
+        ids: again.ids,
+      });
+      const delivered = { id: first.id, counterpart: again.ids?.[0] ?? "", body: request.body };
+      expect(await sink.inspect?.([delivered], never)).toEqual([{ is: "there", differences: [] }]);
+      company.delete("documentAttachments", again.ids?.[0] ?? "");
+      expect(await sink.inspect?.([delivered], never)).toEqual([{ is: "gone" }]);
+    }
+  });
+
+  test("of one that is not there any more is a person's", async () => {
+    const company = await openCompany();
+    const { sink, request } = await attached(company);
+    company.delete("salesInvoices", posted(company)[0]?.id ?? "");
+    expect(await sink.send(request, never)).toMatchObject({
+      outcome: "refused",
+      fault: { code: "no-document" },
+    });
+  });
+});
+
+test("a payment is found though its invoice was booked anew under another id", async () => {
+  const company = await openCompany();
+  const { ids } = await sent(company, "invoices", first);
+  const pay = (invoice: string) => itemOf(paymentDocument("pay-1", invoice));
+  const before = await sent(company, "payments", pay(ids?.[0] ?? ""));
+  const { id } = enterInvoice(company);
+  expect(await sent(company, "payments", pay(id))).toMatchObject({
+    outcome: "done",
+    ids: before.ids,
+  });
+  expect(company.rows("generalLedgerEntries")).toHaveLength(2);
+});
+
 test("a void bill is credited in full by a credit memo that is applied to it, once", async () => {
   const company = await openCompany();
   const bill = itemOf(billDocument("R-1"));

@@ -204,6 +204,8 @@ export class Company {
     headers: IncomingMessage["headers"],
     text: string,
   ): Told {
+    const [, file] = /^documentAttachments\(([^)]*)\)\/attachmentContent$/.exec(rest) ?? [];
+    if (file !== undefined && path.startsWith("PATCH")) return this.#upload(file, headers, text);
     const [, outer = "", outerId, , inner, innerId, , action] =
       /^(\w+)(?:\(([^)]*)\))?(\/(?!Microsoft)(\w+)(?:\(([^)]*)\))?)?(\/Microsoft\.NAV\.(\w+))?$/.exec(
         rest,
@@ -232,6 +234,17 @@ export class Company {
       return { status: 201, answer: this.#shown(set, row, query) };
     }
     return this.#change(path, set, this.#row(set, id ?? ""), headers["if-match"], text, query);
+  }
+
+  #upload(id: string, headers: IncomingMessage["headers"], text: string): Told {
+    const row = this.#row("documentAttachments", id);
+    if (headers["if-match"] !== etagOf(row))
+      return refuse("Request_EntityChanged", "Another user has already changed the record.", 409);
+    if (headers["content-type"] !== "application/octet-stream")
+      return refuse("BadRequest", "Unsupported media type.", 415);
+    Object.assign(row, { byteSize: text.length, content: text });
+    this.#stamp(row);
+    return { status: 204, answer: null };
   }
 
   #change(

@@ -4,6 +4,7 @@ import { defineConnector } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { reading } from "../../src/ledger/errors.ts";
 import { offered, openLedger } from "../../src/ledger/table.ts";
+import { fileSinks } from "./attachments.ts";
 import { BusinessCentralConfig } from "./config.ts";
 import { documents } from "./documents.ts";
 import { examine } from "./examine.ts";
@@ -24,12 +25,10 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
       suppliers: { form: "books.parties" },
       ...offered(["invoices", "paidInvoices", ...(prices === undefined ? [] : ["prices"])]),
     },
-    sinks: offered([
-      "orders",
-      "invoices",
-      "bills",
-      ...(journals === undefined ? [] : ["payments"]),
-    ]),
+    sinks: offered(
+      ["orders", "invoices", "bills", ...(journals === undefined ? [] : ["payments"])],
+      { invoices: { pdf: "invoiceFiles" }, bills: { pdf: "billFiles" } },
+    ),
   }),
   open(config, surroundings) {
     const wire = openWire(config, surroundings);
@@ -56,6 +55,7 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
     });
     return {
       ...ledger,
+      sinks: { ...ledger.sinks, ...fileSinks(wire, config) },
       async check(signal) {
         const asked = () => wire.call("/companyInformation", Information, {}, signal);
         const { value } = await reading(books, asked);

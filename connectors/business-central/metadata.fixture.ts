@@ -43,6 +43,8 @@ const SETS: Readonly<Record<string, string>> = {
   vendorPaymentJournals: BATCH,
   customerPayments: `${PAYMENT}, customerNumber code20`,
   vendorPayments: `${PAYMENT}, vendorNumber code20`,
+  documentAttachments:
+    "id guid-, fileName text250, byteSize int-, parentType text, parentId guid, lineNumber int, lastModifiedDateTime stamp-",
   generalLedgerEntries:
     "id guid-, entryNumber int-, postingDate date-, documentNumber code20-, documentType text-, accountNumber code20-, description text100-, debitAmount decimal-, creditAmount decimal-, lastModifiedDateTime stamp-",
 };

@@ -62,7 +62,7 @@ export function shown(set: string, row: Row, { expand }: Query): object {
 
 const NONE: Query = { skip: 0, expand: [], select: (rows) => rows, linkAt: () => "" };
 
-const BEGINS = /^\(?startswith\((\w+),'((?:[^']|'')*)'\)\)?$/;
+const BEGINS = /^\(?(startswith|endswith)\((\w+),'((?:[^']|'')*)'\)\)?$/;
 const CONDITION = /^\(?(\w+) (eq|ne|gt|ge|lt|le) ('(?:[^']|'')*'|[^\s')]+)\)?$/;
 
 function filterOf(set: string, filter: string): (row: Row) => boolean {
@@ -70,13 +70,16 @@ function filterOf(set: string, filter: string): (row: Row) => boolean {
   const parts = filter.split(/ (and|or) (?=(?:[^']*'[^']*')*[^']*$)/);
   const all: { or: boolean; field: string; is: (row: Row) => boolean }[] = [];
   for (let at = 0; at < parts.length; at += 2) {
-    const [, begun, beginning = ""] = BEGINS.exec(parts[at] ?? "") ?? [];
+    const [, how, begun, part = ""] = BEGINS.exec(parts[at] ?? "") ?? [];
     if (begun !== undefined) {
       if (FIELDS[set]?.has(begun) !== true) refuse("BadRequest", `Could not find '${begun}'.`);
       all.push({
         or: parts[at - 1] === "or",
         field: begun,
-        is: (row) => String(row[begun]).startsWith(beginning),
+        is: (row) =>
+          how === "endswith"
+            ? String(row[begun]).endsWith(part)
+            : String(row[begun]).startsWith(part),
       });
       continue;
     }

@@ -20,7 +20,6 @@ const JOURNALS = {
   sale: { batches: "customerPaymentJournals", lines: "customerPayments", letter: "R" },
   purchase: { batches: "vendorPaymentJournals", lines: "vendorPayments", letter: "P" },
 } as const;
-const BOTH = ["sale", "purchase"] as const;
 
 /* Document numbers: 20 capitals and digits, `R` or `P`, eleven of the invoice, eight of the payment. */
 
@@ -175,24 +174,20 @@ export function payments(
   return {
     can: { ...PAYMENTS.can, has: ["draft", "posted", "cancelled"] },
     records: {
-      async search({ ids = [], documents = [], desired = [] }, { signal }) {
-        const numbers = desired.map(({ document: { type, invoice }, mark }) =>
-          paymentNumber(sideOf(type), invoice, mark),
+      /** By the payment alone: the invoice that it paid may have been booked anew. */
+      async search({ ids = [], desired = [] }, { signal }) {
+        const marks = new Set<string | null>(desired.map(({ mark }) => mark));
+        const ends = [...marks].map(
+          (mark) => `endswith(documentNumber,${quoted(hashOf(mark ?? "", PAYMENT))})`,
         );
         const sides = new Set(desired.map(({ document }) => sideOf(document.type)));
         const lines = await Promise.all([...sides].map((side) => waiting(side, signal)));
-        const begins = documents.filter(() => desired.length === 0);
-        const entries = await entriesOf(
-          wire,
-          [
-            ...equals("documentNumber", [...new Set([...ids, ...numbers])]),
-            ...begins.flatMap((id) =>
-              BOTH.map((side) => `startswith(documentNumber,${quoted(invoiceNumber(side, id))})`),
-            ),
-          ],
-          signal,
-        );
-        return [...lines.flat().filter(({ number }) => numbers.includes(number)), ...entries];
+        const [own, named] = [
+          [...lines.flat(), ...(await entriesOf(wire, ends, signal))],
+          await entriesOf(wire, equals("documentNumber", ids), signal),
+        ];
+        const found = [...own.filter(({ mark }) => marks.has(mark)), ...named];
+        return [...new Map(found.map((row) => [row.number, row])).values()];
       },
       async *list(scope, from, signal) {
         // The page may have cut a payment's entries apart.

@@ -27,7 +27,7 @@ export type Credentials = (signal: AbortSignal, refused?: Headers) => Promise<He
 export interface Rest {
   /**
    * `path` begins with `/`. The answer, if it has the shape of `schema`; its numbers are exact decimals, and null stands for
-   * an answer without a body. A body of null is none, and makes the method GET where no other is given. `headers`: of this call (`if-match`). @throws LedgerError
+   * an answer without a body. A body of null is none, and makes the method GET where no other is given; bytes go as they are. `headers`: of this call (`if-match`). @throws LedgerError
    */
   call<T>(
     path: string,
@@ -42,6 +42,7 @@ export interface Rest {
 }
 
 const JSON_BOTH_WAYS = { accept: "application/json", "content-type": "application/json" };
+const FILE = { "content-type": "application/octet-stream" };
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 export function openRest({ url, deadlineMs, connections = 2, headers, error }: RestOptions): Rest {
@@ -52,14 +53,15 @@ export function openRest({ url, deadlineMs, connections = 2, headers, error }: R
   const credentials: Credentials = typeof headers === "function" ? headers : async () => headers;
   return {
     async call(path, body, schema, signal, { method, headers: own } = {}) {
+      const isFile = body instanceof Uint8Array;
       const send = (given: Headers) => {
         if (signal.aborted)
           throw new LedgerError("not-sent", `${path}: stopped before it was sent`);
         return http.ask({
           method: method ?? (body === null ? "GET" : "POST"),
           path: `${prefix}${path}`,
-          headers: { ...JSON_BOTH_WAYS, ...given, ...own },
-          body: body === null ? null : stringifyExact(body),
+          headers: { ...JSON_BOTH_WAYS, ...(isFile ? FILE : {}), ...given, ...own },
+          body: body === null || isFile ? body : stringifyExact(body),
           signal: AbortSignal.any([AbortSignal.timeout(deadlineMs), signal]),
         });
       };

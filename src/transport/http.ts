@@ -31,7 +31,7 @@ export interface HttpRequest {
   /** With its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  readonly body: string | Uint8Array | null;
   readonly signal: AbortSignal;
   /** True: a connection of its own, closed after the answer. */
   readonly reset?: boolean;
