@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Item, Needs, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Change } from "../../src/core/record.ts";
+import { compare } from "../../src/ledger/compare.ts";
 import {
   billDocument,
   enterInvoice,
@@ -500,4 +501,43 @@ test("doctor names what is missing in Business Central, with the line that names
     { message: "Business Central has no G/L account 59999" },
     { message: "Business Central has no item GOLD" },
   ]);
+});
+
+test("reconciliation is told what people changed, by list, by id and by number", async () => {
+  const company = await openCompany();
+  const { ids = [] } = await sent(company, "invoices", first);
+  const [id = ""] = ids as string[];
+  const holdings = opened(company).holdings;
+  const [wanted] = (await holdings?.expect("invoice", [first], never)) ?? [];
+  const differing = async (): Promise<string[]> => {
+    const [one] = (await holdings?.get("invoice", [id], never)) ?? [];
+    const expected = wanted !== undefined && "facts" in wanted ? wanted.facts : {};
+    return compare("invoice", expected, one?.facts ?? {}).map(({ field }) => field);
+  };
+  expect(await differing()).toEqual([]);
+  const scopes = [
+    { dated: { from: TODAY, to: TODAY }, changedSince: null, open: false },
+    { dated: null, changedSince: "1970-01-01T00:00:00.000Z", open: false },
+    { dated: null, changedSince: null, open: true },
+  ];
+  for (const scope of scopes) {
+    const listed: (string | null)[] = [];
+    for await (const page of holdings?.list("invoice", scope, null, never) ?? [])
+      listed.push(...page.holdings.map(({ mark }) => mark));
+    expect(listed).toEqual([first.id]);
+  }
+  const number = String(posted(company)[0]?.["number"]);
+  expect(await holdings?.named?.("invoice", [number], never)).toMatchObject([{ id }]);
+  const planted: readonly (readonly [object, string])[] = [
+    [{ customerNumber: "CUST-2" }, "party"],
+    [{ dueDate: "2027-01-01" }, "days.due"],
+    [{ totalAmountIncludingTax: Decimal.of("19934.09") }, "money.total"],
+    [{ customerPurchaseOrderReference: "PO 1" }, "order"],
+  ];
+  for (const [values, field] of planted) {
+    const putBack = company.backup();
+    company.edit("salesInvoices", id, values);
+    expect(await differing()).toEqual([field]);
+    putBack();
+  }
 });
