@@ -99,7 +99,7 @@ export function killedInTheAir(site: Site): number {
 
 const LOOKS_MS = 2_500;
 /** A machine that is busy takes so long to read everything. */
-const READS_MS = 60_000;
+const READS_MS = 300_000;
 
 /** A person releases it once all was read since: before that it is refused. */
 async function released(office: Awaited<ReturnType<typeof remoteOffice>>): Promise<void> {
