@@ -243,6 +243,7 @@ test.each([
   ["of a party that the platform does not know", { company: null }, false],
   ["with another order", { reference: "PO 8" }, false],
   ["without an order", { reference: null }, true],
+  ["with its order written otherwise", { reference: "PO no. po-7" }, true],
   ["of another load: one of two equal ones of a day", { loads: ["BOL 2"] }, false],
   ["of the same load", { loads: ["bol 1 "] }, true],
   ["where the flow says so", {}, false, { duplicates: "deliver" as const }],

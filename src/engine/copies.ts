@@ -157,11 +157,16 @@ function mayBeOne(engine: Engine, told: Likeness | null, { flow, text }: Likened
   const other = likenessesOf(engine, from, record.data).told;
   if (other === null) return false;
   return (["names", "loads"] as const).every((words) => {
-    const [ours, theirs] = [told, other].map((one) => one[words].map(foldedNumber).filter(Boolean));
+    const [ours, theirs] = [told[words], other[words]].map((all) => all.filter((one) => bare(one)));
     const isSaid = (ours ?? []).length > 0 && (theirs ?? []).length > 0;
-    return !isSaid || (ours ?? []).some((word) => theirs?.includes(word));
+    return !isSaid || (ours ?? []).some((one) => theirs?.some((word) => isPart(one, word)));
   });
 }
+
+/** People write a name in part, with words and signs around it: `PO PO-7`, `7`. */
+const isPart = (one: string, other: string): boolean =>
+  bare(one).includes(bare(other)) || bare(other).includes(bare(one));
+const bare = (name: string): string => foldedNumber(name).replaceAll(/[^\p{L}\p{N}]/gu, "");
 
 interface Named {
   readonly number: string;
@@ -418,7 +423,7 @@ function isSaidOtherwise(
   numbers: readonly string[] = [],
 ): boolean {
   const [one, other] = [ours?.[word] ?? "", theirs?.[word] ?? ""].map((text) => text.trim());
-  if (!one || !other || sameNumber(one, other)) return false;
+  if (!one || !other || isPart(one, other)) return false;
   return !numbers.some((number) => sameNumber(number, one) || sameNumber(number, other));
 }
 

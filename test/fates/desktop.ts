@@ -130,23 +130,22 @@ function sideOf(site: DesktopSite): Side {
       cutWrite: async (when) =>
         void books.cuts.push({ name: new RegExp(`<(?:${tables.join("|")})AddRq`), when }),
     });
-  /** With its memo, which our mark is in; a GUID is one record's alone. */
+  /** With its memo, which our mark is in; an invoice that is entered by hand is its sum. A GUID is one record's alone. */
   const copied = (tables: readonly Table[]) => async (held: Held, byHand?: boolean) => {
     const table = tables.find((one) => books.rows(one).some(({ id }) => id === held.id)) as Table;
-    const { fields, lines } = row(table, held);
+    const one = row(table, held);
+    const { fields, lines } = one;
     const { ExternalGUID, ...rest } = fields;
     void ExternalGUID;
     const RefNumber = byHand
       ? `H-${9_000 + ++counter}`
       : `${(rest["RefNumber"] ?? "").slice(0, 9)}-C`;
     const memo = byHand ? { Memo: "by hand" } : {};
-    return heldOf(
-      books.enter(
-        table,
-        { ...rest, ...memo, RefNumber },
-        lines.map((one) => ({ ...one })),
-      ),
-    );
+    const all =
+      byHand && table === "Invoice"
+        ? [line(books.total(one).plain())]
+        : lines.map((each) => ({ ...each }));
+    return heldOf(books.enter(table, { ...rest, ...memo, RefNumber }, all));
   };
   const ordered = (table: Table): Actor => ({
     ...received(table),

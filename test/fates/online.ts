@@ -120,7 +120,7 @@ function sideOf(books: Company): Side {
     cutWrite: cutWrite(new RegExp(`^(?:${tables.map((one) => one.toLowerCase()).join("|")}) `)),
     ...(tables.includes("Payment") ? { lacks: { copy: NO_COPY } } : { copy: copied(tables) }),
   });
-  /** With its memo, which our mark is in. */
+  /** With its memo, which our mark is in; an invoice that is entered by hand is its sum. */
   const copied = (tables: readonly string[]) => async (held: Held, byHand?: boolean) => {
     const table = tables.find((one) => books.rows(one).some(({ Id }) => Id === held.id)) ?? "";
     const { Id, SyncToken, MetaData, LinkedTxn, ...rest } = row(table, held);
@@ -128,11 +128,26 @@ function sideOf(books: Company): Side {
     const DocNumber = byHand
       ? `HAND-${9_000 + ++counter}`
       : `${String(rest["DocNumber"]).slice(0, 19)}-C`;
-    const memo = byHand ? { PrivateNote: "by hand" } : {};
+    const isSum = byHand && table === "Invoice";
+    const sum = isSum ? { Line: lineOf(rest["TotalAmt"] as Decimal) } : {};
+    const memo = byHand ? { PrivateNote: "by hand", ...sum } : {};
     return heldOf(books.enter(table, { ...rest, ...memo, DocNumber, Balance: rest["TotalAmt"] }));
   };
 
   const item = (): Record_ => books.rows("Item").find(({ Name }) => Name === "ULSD-CLR") as Record_;
+  const lineOf = (total: Decimal): readonly object[] => [
+    {
+      DetailType: "SalesItemLineDetail",
+      Amount: total,
+      Description: "ULSD",
+      SalesItemLineDetail: {
+        ItemRef: { value: item().Id, name: "ULSD-CLR" },
+        Qty: total,
+        UnitPrice: d(1),
+      },
+    },
+    { DetailType: "SubTotalLineDetail", Amount: total, SubTotalLineDetail: {} },
+  ];
   const invoice = (): Record_ => {
     const total = d(1_000 + ++counter);
     const customer = books
@@ -144,19 +159,7 @@ function sideOf(books: Company): Side {
       TxnDate,
       DueDate: TxnDate,
       CustomerRef: { value: customer.Id, name: customer["DisplayName"] },
-      Line: [
-        {
-          DetailType: "SalesItemLineDetail",
-          Amount: total,
-          Description: "ULSD",
-          SalesItemLineDetail: {
-            ItemRef: { value: item().Id, name: "ULSD-CLR" },
-            Qty: total,
-            UnitPrice: d(1),
-          },
-        },
-        { DetailType: "SubTotalLineDetail", Amount: total, SubTotalLineDetail: {} },
-      ],
+      Line: lineOf(total),
     });
   };
   const own: Actor = {
