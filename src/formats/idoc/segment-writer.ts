@@ -95,6 +95,8 @@ const TEXTS = {
   E1TXTH8: { line: "E1TXTP8", language: "LANGUA_ISO" },
   E1TXTH9: { line: "E1TXTP9", language: "LANGUA_ISO" },
 } as const;
+/** What a label ends with that names the line. */
+const OF_LINE = "{line}";
 const LINE_LENGTH = 70;
 /** INVOIC02's and ORDERS01's number. */
 const LINES_MAX = 999;
@@ -171,43 +173,44 @@ export class SegmentWriter {
    * @throws Refused when a value has no place in its field: `label` says what it is on the platform
    */
   of(name: SegmentName, values: Readonly<Record<string, Value>>, label = "", below = ""): string {
-    const types: Readonly<Record<string, FieldType>> = segments[name];
     let fields = "";
-    for (const [field, value] of Object.entries(values)) {
-      if (value === null || value === undefined || value === "") continue;
-      const place: Place = { segment: name, field, label };
-      const text = this.#text(types[field] as FieldType, value, place);
-      if (text !== "") fields += `<${field}>${text}</${field}>`;
-    }
+    for (const field in values) fields += this.#field(name, field, values[field], label);
     return `<${name} SEGMENT="1">${fields}${below}</${name}>`;
+  }
+
+  #field(segment: SegmentName, field: string, value: Value, label: string): string {
+    if (value === null || value === undefined || value === "") return "";
+    const types: Readonly<Record<string, FieldType>> = segments[segment];
+    const text = this.#text(types[field] as FieldType, value, { segment, field, label });
+    return text === "" ? "" : `<${field}>${text}</${field}>`;
   }
 
   /** The segments of a message as its rows say, with these values. @throws Refused */
   rows(rows: readonly Row[], values: RowValues): string {
-    return rows
-      .map((row) => {
-        const each = row.each === null ? [values] : (values[row.each] as readonly RowValues[]);
-        return each
-          .map((own) => this.#row(row, own === values ? values : { ...values, ...own }))
-          .join("");
-      })
-      .join("");
+    let text = "";
+    for (const row of rows)
+      if (row.each === null) text += this.#row(row, values);
+      else
+        for (const own of values[row.each] as readonly RowValues[])
+          text += this.#row(row, { ...values, ...own });
+    return text;
   }
 
   /** Nothing where a value is missing that the row does not say may be: a qualifier or a label alone says nothing. */
   #row({ name, fields, text, label, below }: Row, values: RowValues): string {
-    const called = label.replace("{line}", () => values["line"] as string);
+    const called = label.endsWith(OF_LINE)
+      ? label.slice(0, -OF_LINE.length) + (values["line"] as string)
+      : label;
     if (text !== null) {
       const [id, words] = text.map((key) => values[key] as string | undefined);
       return this.#lines(name as keyof typeof TEXTS, id, words ?? "", called);
     }
-    const given = fields.map(({ field, constant, key, isOptional }) => {
-      const value = constant ?? (values[key] as Value);
-      return { field, value, isMissing: !isOptional && (value ?? "") === "" };
-    });
-    if (given.some(({ isMissing }) => isMissing)) return "";
-    const all = Object.fromEntries(given.map(({ field, value }) => [field, value]));
-    return this.of(name, all, called, this.rows(below, values));
+    for (const { key, constant, isOptional } of fields)
+      if (!isOptional && (constant ?? values[key] ?? "") === "") return "";
+    let written = "";
+    for (const { field, constant, key } of fields)
+      written += this.#field(name, field, constant ?? (values[key] as Value), called);
+    return `<${name} SEGMENT="1">${written}${this.rows(below, values)}</${name}>`;
   }
 
   /** A text of any length as the lines below a text header. @throws Refused when it has more lines than SAP takes */
