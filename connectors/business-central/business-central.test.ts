@@ -462,6 +462,16 @@ test("a payment is found though its invoice was booked anew under another id", a
   expect(company.rows("generalLedgerEntries")).toHaveLength(2);
 });
 
+test.each([
+  ["no-date", { type: "purchase", date: null }],
+  ["no-code", { party: { code: "cust-1", name: "Ranch Supply", companyId: idOf("company-1") } }],
+] as const)("an order is refused before a request is made: %s", async (code, more) => {
+  const company = await openCompany();
+  const order = itemOf(orderDocument("SO-1", more));
+  await expect(sent(company, "orders", order)).rejects.toMatchObject({ fault: { code } });
+  expect(company.asked).toEqual([]);
+});
+
 test("a void bill is credited in full by a credit memo that is applied to it, once", async () => {
   const company = await openCompany();
   const bill = itemOf(billDocument("R-1"));

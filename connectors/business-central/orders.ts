@@ -87,18 +87,19 @@ export function orders(
   return {
     can: { has: ["posted"], amend: {} },
     markedIn: "its external document number, or its comment line",
-    accept({ lines, party }) {
-      if (
-        party.code === coded(party.code) &&
-        lines.every(({ description: { length } }) => length <= TEXT_MAX)
-      )
-        return;
-      throw new Refused({
-        code: "text-too-long",
-        message: `${BOOKS} keeps codes in capitals, and line texts of at most ${TEXT_MAX} characters`,
-        next: "Correct it where the order comes from; it is delivered by itself.",
-        field: "lines.description",
-      });
+    accept({ type, date, lines, party }) {
+      const [code, says, field] =
+        party.code !== coded(party.code)
+          ? ["no-code", `${BOOKS} keeps codes in capitals, not ${party.code}`, "party"]
+          : lines.some(({ description }) => description.length > TEXT_MAX)
+            ? ["text-too-long", `${BOOKS} keeps line texts of ${TEXT_MAX} characters`, "lines"]
+            : // Its mark is in a comment, so it is found again among the orders of its day.
+              type === "purchase" && date === null
+              ? ["no-date", `a purchase order needs a date in ${BOOKS}`, "date"]
+              : [];
+      if (code === undefined) return;
+      const next = "Correct it where the order comes from; it is delivered by itself.";
+      throw new Refused({ code, message: says ?? "", next, field: field ?? "" });
     },
     kept: (document) => ({
       number: document.number,
