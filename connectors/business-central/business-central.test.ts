@@ -1,5 +1,5 @@
 /** What Business Central does that other ERPs do not, one test each, over a company as the tests' own server has it. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Item, Needs, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Change } from "../../src/core/record.ts";
@@ -16,9 +16,12 @@ import {
   orderDocument,
   paymentDocument,
   SENT,
+  settings,
   TODAY,
 } from "./business-central.fixture.ts";
 import { type Company, KEY, NAME } from "./company.fixture.ts";
+import { businessCentral } from "./index.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 const requestOf = (sink: Sink, item: Item, key = `fb1_${item.id}`) => ({
   ...sink.freeze([item]),
@@ -226,6 +229,29 @@ describe("what the API answers", () => {
     company.says = { path: CREATE, status, code, headers };
     expect(await sent(company, "invoices", first)).toMatchObject(answer);
     if (answer.outcome !== "done") expect(company.rows("salesInvoices")).toEqual([]);
+  });
+
+  test("the 901st request of a minute waits for the next one", async () => {
+    const company = await openCompany();
+    const waits: number[] = [];
+    let now = Date.parse(SENT);
+    const endpoint = businessCentral.open(
+      businessCentral.config.parse(settings(company)),
+      surroundingsIn(".", {
+        now: () => new Date(now),
+        pause: (ms) => {
+          now += ms;
+          return Promise.resolve(void waits.push(ms));
+        },
+      }),
+    );
+    onTestFinished(() => endpoint.close());
+    const ask = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => endpoint.check(never)));
+    await ask(900);
+    expect(waits).toEqual([]);
+    await ask(2);
+    expect(waits).toEqual([60_000]);
   });
 
   test("a search that is refused is no fault of the document", async () => {

@@ -151,9 +151,13 @@ function credentialsOf(
 function paced(credentials: Credentials, surroundings: Surroundings): Credentials {
   let [since, count] = [0, 0];
   return async (signal, refused) => {
-    const nowMs = surroundings.now().getTime();
-    if (nowMs - since >= MINUTE_MS) [since, count] = [nowMs, 0];
-    if (++count > REQUESTS) await surroundings.pause(since + MINUTE_MS - nowMs, signal);
+    for (;;) {
+      const nowMs = surroundings.now().getTime();
+      if (nowMs - since >= MINUTE_MS) [since, count] = [nowMs, 0];
+      if (count < REQUESTS) break;
+      await surroundings.pause(since + MINUTE_MS - nowMs, signal);
+    }
+    count++;
     return credentials(signal, refused);
   };
 }
