@@ -392,6 +392,9 @@ export interface Likeness {
   readonly number: string | null;
 }
 
+/** Documents, and the schema that made them: who has that schema need not check them again. */
+export const checkedBy = new WeakMap<object, unknown>();
+
 /** One kind of change in, one kind of document out. Pure. */
 export interface Mapping<In = unknown, Out = unknown> {
   /** `books/customers`: how the configuration names it. */

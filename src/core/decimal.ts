@@ -93,6 +93,9 @@ export class Decimal {
 
   /** Digits with at least `places` decimal places, padded with zeros; nothing is ever cut off. */
   fixed(places: number): string {
+    const { text } = this;
+    const written = text.includes(".") ? text.length - text.indexOf(".") - 1 : 0;
+    if (written >= places && !IN_OTHER_DIGITS.test(text)) return text;
     return digits(this.#at(Math.max(places, this.scale)), Math.max(places, this.scale));
   }
 
@@ -108,6 +111,8 @@ export class Decimal {
   }
 
   #shortened(): string {
+    const { text } = this;
+    if (!IN_OTHER_DIGITS.test(text)) return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
     let units = this.units;
     let scale = this.scale;
     while (scale > 0 && units % 10n === 0n) {
@@ -163,6 +168,8 @@ export class Decimal {
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,4})?$/;
 /** Neither zeros at the end, nor an exponent, nor a minus before zero. */
 const SHORTEST = /^(?:0|-?[1-9]\d*|-?(?:0|[1-9]\d*)\.\d*[1-9])$/;
+/** An exponent, or perhaps a minus before zero: what has neither is written as its value is. */
+const IN_OTHER_DIGITS = /[eE]|^-0/;
 const SCALE_MAX = 1000;
 const POWERS = Array.from({ length: 64 }, (_, exponent) => 10n ** BigInt(exponent));
 const powerOfTen = (exponent: number): bigint => POWERS[exponent] ?? 10n ** BigInt(exponent);

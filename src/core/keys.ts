@@ -21,7 +21,12 @@ export interface Identity {
  * zeros stay. People write one number in many ways; keys and what is sent keep the number's own bytes.
  */
 export const foldedNumber = (number: string): string =>
-  number.normalize("NFC").trim().replace(/\s+/g, " ").toUpperCase();
+  FOLDED.test(number)
+    ? number
+    : number.normalize("NFC").trim().replace(/\s+/g, " ").toUpperCase();
+
+/** ASCII without blanks and small letters. */
+const FOLDED = /^[!-`{-~]*$/;
 
 /** Are these two numbers one, as people read them? */
 export const sameNumber = (one: string, other: string): boolean =>
@@ -63,9 +68,12 @@ export function sha256(data: string | Uint8Array): string {
  * versions equal. Null when `text` is no ISO 8601 date-time with a zone.
  */
 export function sortableInstant(text: string): string | null {
-  const match = INSTANT.exec(text);
+  // Whatever a document says is asked: most of it is told by one letter.
+  const match = text.charCodeAt(4) === DASH ? INSTANT.exec(text) : null;
   if (match === null) return null;
   const [, date, time, fraction = "", zone = "Z"] = match;
+  if (zone === "Z" && IN_EVERY_MONTH.test(text))
+    return `${date}T${time}.${fraction.slice(0, 9).padEnd(9, "0")}Z`;
   const local = Date.parse(`${date}T${time}Z`);
   // Date.parse silently turns February 30th into March 2nd, and midnight as 24:00 into the next day.
   if (Number.isNaN(local) || new Date(local).getUTCDate() !== Number(date?.slice(8))) return null;
@@ -82,6 +90,10 @@ function inUtc(text: string): string | null {
 /** Instants by value; other texts as they are. For `canonical`, where a platform may write times in any notation. */
 export const instantByValue = (text: string): string => sortableInstant(text) ?? text;
 
+const DASH = 0x2d;
+/** A day that every month has, and a time of day. */
+const IN_EVERY_MONTH =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8]).(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d/;
 const INSTANT =
   /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d{1,}))?([Zz]|[+-]\d{2}:?\d{2})$/;
 

@@ -5,11 +5,36 @@
  */
 export function calendarOf(timeZone: string): (instant: string) => string {
   // Swedish writes a day as ISO 8601 does.
-  const parts = { year: "numeric", month: "2-digit", day: "2-digit" } as const;
-  const format = new Intl.DateTimeFormat("sv", { timeZone, ...parts });
-  return (instant) =>
-    DATE_ONLY.test(instant) ? instant.slice(0, 10) : format.format(new Date(instant));
+  const clock = { timeZone, dateStyle: "short", timeStyle: "medium" } as const;
+  const format = new Intl.DateTimeFormat("sv", clock);
+  /** By how much the zone's clocks are ahead of UTC on a day (UTC), ms; null: that changes on it. */
+  const offsets = new Map<number, number | null>();
+
+  /** `Intl` is asked twice a day: to ask it each time takes as long as to map a small document. */
+  function offsetOn(day: number): number | null {
+    const known = offsets.get(day);
+    if (known !== undefined) return known;
+    if (offsets.size >= DAYS_MAX) offsets.clear();
+    const [first, last] = [day * DAY_MS, (day + 1) * DAY_MS - 1_000].map(
+      (atMs) => Date.parse(`${format.format(atMs).replace(" ", "T")}Z`) - atMs,
+    ) as [number, number];
+    const offsetMs = first === last ? first : null;
+    offsets.set(day, offsetMs);
+    return offsetMs;
+  }
+
+  return (instant) => {
+    if (DATE_ONLY.test(instant)) return instant.slice(0, 10);
+    const atMs = Date.parse(instant);
+    const offsetMs = atMs >= 0 ? offsetOn(Math.floor(atMs / DAY_MS)) : null;
+    return offsetMs === null
+      ? (format.format(atMs).split(" ", 1)[0] as string)
+      : new Date(atMs + offsetMs).toISOString().slice(0, 10);
+  };
 }
+
+const DAY_MS = 86_400_000;
+const DAYS_MAX = 10_000;
 
 const DATE_ONLY = /^\d{4}-\d\d-\d\d$/;
 const MIDNIGHT = /^\d{4}-\d\d-\d\d[Tt ]00:00:00(?:\.0+)?(?:[Zz]|[+-]\d\d:?\d\d)$/;

@@ -116,12 +116,8 @@ export function copied({
   likenesses,
 }: Judging): Fault | null {
   if (link !== null || flow.duplicates === "deliver") return null;
-  const known = (by: readonly string[], everywhere: boolean): Likened[] => {
-    const all = by.flatMap((one) =>
-      engine.store.likenesses.others(one, delivery.record, everywhere),
-    );
-    return [...new Map(all.map((one) => [one.recordId, one])).values()];
-  };
+  const known = (by: readonly string[], everywhere: boolean): Likened[] =>
+    by.length === 0 ? [] : engine.store.likenesses.others(by, delivery.record, everywhere);
   const [from, to] = [endpointOf(flow.from), endpointOf(flow.to)];
   const fault = (others: readonly Likened[], why: string): Fault =>
     duplicate({ number, id: delivery.recordId }, others, why, {

@@ -4,6 +4,7 @@
  * applied (daemon.ts), in the same transaction.
  */
 import {
+  checkedBy,
   type Figures,
   type Frozen,
   type Item,
@@ -236,7 +237,8 @@ class PendingDocument {
     const { mapping, sink } = this.flow;
     const out = mapping.map(this.record, this.#references) as Skip | object;
     if ("skip" in out && typeof out.skip === "string") return (this.#mapped = { skip: out.skip });
-    const document = parsed(mapping.output, out, "mapping-output");
+    const document = parsed(mapping.output, out, "mapping-output") as object;
+    checkedBy.set(document, mapping.output);
     const reason = this.link === null ? (sink.skips?.(document) ?? null) : null;
     if (reason !== null) return (this.#mapped = { skip: reason });
     const figures = mapping.figures(document);

@@ -349,16 +349,18 @@ export interface Likened {
 }
 
 /**
- * By the first key of its table, and what is known of each record by its own. A person may have said of either of two that it is
- * not the other.
+ * By the first key of its table, each record once, and what is known of it by its own. A person may have said of either of two
+ * that it is not the other.
  */
 const othersIn = (states: readonly DeliveryState[]): string =>
   `select shown_id(record.id) as recordId, coalesce((select number from delivery
-     where delivery.record = likeness.record and number is not null order by delivery desc limit 1), '') as number,
+     where delivery.record = alike.record and number is not null order by delivery desc limit 1), '') as number,
      record.flow, ${wholeIn("record")} as text
-   from likeness cross join record on record.record = likeness.record
-   where likeness.likeness = ?1 and likeness.record <> ?2 and exists (
-     select 1 from delivery left join request using (request) where delivery.record = likeness.record
+   from (select distinct record from json_each(?1) asked cross join likeness on likeness.likeness = asked.value
+         where record <> ?2) alike
+     cross join record on record.record = alike.record
+   where exists (
+     select 1 from delivery left join request using (request) where delivery.record = alike.record
        and (delivery.state in (${states.map((state) => `'${state}'`).join(", ")}) or request.live = 1))
    and not exists (select 1 from dismissed where dismissed.record = ?2 and counterpart = shown_id(record.id))
    and not exists (select 1 from dismissed join record own on own.record = ?2
@@ -367,28 +369,31 @@ const othersIn = (states: readonly DeliveryState[]): string =>
 /** By what copies of documents would be known (src/engine/lifecycle.ts), of each document that went or is on its way. */
 export function likenesses(database: Database.Database) {
   const { rows, run } = asking(database);
-  const sent = rows<[likeness: string, record: number], Likened>(
+  const sent = rows<[likenesses: string, record: number], Likened>(
     othersIn(["pending", "frozen", "delivered"]),
   );
   // What one side cannot take is entered there by hand, as its person was told.
-  const known = rows<[likeness: string, record: number], Likened>(
+  const known = rows<[likenesses: string, record: number], Likened>(
     othersIn(["pending", "frozen", "delivered", "quarantined", "resolved"]),
   );
-  const drop = run<[record: number]>("delete from likeness where record = ?");
-  const add = run<[likeness: string, record: number]>(
-    "insert or ignore into likeness (likeness, record) values (?, ?)",
+  const drop = run<[record: number, kept: string]>(
+    "delete from likeness where record = ? and likeness not in (select value from json_each(?))",
+  );
+  const add = run<[record: number, likenesses: string]>(
+    "insert or ignore into likeness (likeness, record) select value, ? from json_each(?)",
   );
   return {
-    /** Other records that are like it and went, or are on their way; `isEach`: those that a person has, too. */
-    others: (likeness: string, record: number, isEach: boolean): Likened[] =>
-      (isEach ? known : sent)(likeness, record).map((one) => ({
+    /** Each once, the other records that are like it in one of these ways and went, or are on their way; `isEach`: those that a person has, too. */
+    others: (likenesses: readonly string[], record: number, isEach: boolean): Likened[] =>
+      (isEach ? known : sent)(JSON.stringify(likenesses), record).map((one) => ({
         ...one,
         number: one.number || one.recordId,
       })),
     /** The record goes: by these its copies are known from now on. Inside a transaction. */
     keep(record: number, all: readonly string[]): void {
-      drop(record);
-      for (const likeness of all) add(likeness, record);
+      const kept = JSON.stringify(all);
+      drop(record, kept);
+      add(record, kept);
     },
   };
 }

@@ -3,7 +3,7 @@
  * changed silently: what a file has no room for is refused, with its field.
  */
 import { hash } from "node:crypto";
-import type { Item, Surroundings } from "../../core/contract.ts";
+import { checkedBy, type Item, type Surroundings } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { sortableInstant } from "../../core/keys.ts";
@@ -41,8 +41,10 @@ export function documentsWriter({ document: name, profile, dayOf }: Writing) {
   const { header, rows } = tableText(profile, HEADS, dayOf);
   const known = new WeakMap<object, string>();
   const textOf = (document: object): string => {
-    const checked: Fields = documents[name].schema.parse(document);
-    const { version } = checked;
+    const { schema } = documents[name];
+    const isChecked = checkedBy.get(document) === schema;
+    const checked = isChecked ? (document as Fields) : schema.parse(document);
+    const { version } = checked as Fields;
     const dated = typeof version === "string" ? { ...checked, version: utc(version) } : checked;
     const text = rows(dated);
     known.set(document, text);
