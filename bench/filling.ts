@@ -35,8 +35,8 @@ const FILLING = [
   `insert into delivery (flow, record, revision, received_ms, state, request, number, amount, content, version)
    select flow, record, revision, :at - 1000 * (:before + :count - record), iif(record % 1000 = 0, 'quarantined', 'delivered'), iif(record % 1000 = 0, null, record), 'B-' || record, '10.00', 'c', version
    from record where ${OURS}`,
-  `insert into quarantine (delivery, code, cause, next, since_ms, lookup_table, lookup_key)
-   select delivery, 'not-mapped', 'crossref/items.csv has no row P' || (record % 7), 'Add a row.', :at, 'items', 'P' || (record % 7)
+  `insert into quarantine (delivery, code, cause, next, group_key, since_ms, lookup_table, lookup_key)
+   select delivery, 'not-mapped', 'crossref/items.csv has no row P' || (record % 7), 'Add a row.', 'items' || char(10) || 'P' || (record % 7), :at, 'items', 'P' || (record % 7)
    from delivery where state = 'quarantined' and ${OURS}`,
   `insert into link (kind, platform_id, erp_id, born, number, content, amount, linked_ms)
    select 'invoice', lower(hex(id)), 'B-' || record, 'platform', 'B-' || record, 'c', '10.00', :at - record
