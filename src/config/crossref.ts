@@ -15,7 +15,6 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
-import { stringify } from "csv-stringify/sync";
 import { ConfigurationError } from "../core/errors.ts";
 import { causeOf, type Complaint, shown } from "./problems.ts";
 import { readText } from "./document.ts";
@@ -295,11 +294,14 @@ function addRow(
   const row = columns.map((column) => (cells[column] ?? "").trim());
   extend(file, (text) => {
     const end = text.includes("\r\n") ? "\r\n" : "\n";
-    const line = stringify([row], { delimiter: separator, record_delimiter: end });
-    return `${text}${text.endsWith("\n") ? "" : end}${line}`;
+    const line = row.map((cell) => quoted(cell, separator)).join(separator);
+    return `${text}${text.endsWith("\n") ? "" : end}${line}${end}`;
   });
   return key;
 }
+
+const quoted = (cell: string, separator: string): string =>
+  cell.includes(separator) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 
 function rowFault(
   columns: readonly string[],

@@ -21,9 +21,7 @@ export interface Identity {
  * zeros stay. People write one number in many ways; keys and what is sent keep the number's own bytes.
  */
 export const foldedNumber = (number: string): string =>
-  FOLDED.test(number)
-    ? number
-    : number.normalize("NFC").trim().replace(/\s+/g, " ").toUpperCase();
+  FOLDED.test(number) ? number : number.normalize("NFC").trim().replace(/\s+/g, " ").toUpperCase();
 
 /** ASCII without blanks and small letters. */
 const FOLDED = /^[!-`{-~]*$/;

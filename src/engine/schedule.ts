@@ -32,11 +32,14 @@ export function nextDue(schedule: Schedule, afterMs: number, stretch = 1): numbe
   const { cron, timeZone } = schedule;
   const matches = matcher(cron, timeZone);
   const onItsDays = matcher(`* * ${daysOf(cron)}`, timeZone);
+  const inItsHours = matcher(`* ${cron.split(" ").slice(1).join(" ")}`, timeZone);
   const first = (Math.floor(afterMs / MINUTE) + 1) * MINUTE;
   for (let hour = first - (first % HOUR); hour < first + FURTHEST_MS; hour += HOUR) {
     // A day may begin within it: there are zones that are half an hour off.
-    if (!onItsDays(hour) && !onItsDays(hour + HOUR - MINUTE)) continue;
+    const last = hour + HOUR - MINUTE;
+    if (!onItsDays(hour) && !onItsDays(last)) continue;
     const change = changeNear(hour, timeZone);
+    if (change === null && !inItsHours(hour) && !inItsHours(last)) continue;
     const isDue =
       change === null ? matches : (at: number) => isDueNear(change, schedule, at, matches);
     for (let at = Math.max(hour, first); at < hour + HOUR; at += MINUTE) if (isDue(at)) return at;

@@ -58,14 +58,14 @@ export interface Http {
 
 const CONNECT_MS = 5_000;
 
-/** The client is loaded with the first request: a command that asks nobody does without its hundred modules. */
+/** The client is loaded with the first request: a command that asks nobody does without it. */
 export function openHttp(options: HttpOptions): Http {
-  let opening: Promise<Pool> | null = null;
+  let opening: Promise<Opened> | null = null;
   return {
     async ask(request) {
-      const pool = await (opening ??= openPool(options));
+      const opened = await (opening ??= openPool(options));
       try {
-        const { statusCode, headers, body } = await pool.request(request);
+        const { statusCode, headers, body } = await opened.request(request);
         const bytes = (bytesMax: number) => limited(body, bytesMax);
         return {
           status: statusCode,
@@ -87,15 +87,26 @@ export function openHttp(options: HttpOptions): Http {
   };
 }
 
-async function openPool({ origin, connections, headersMs, bodyMs }: HttpOptions): Promise<Pool> {
-  const undici = await import("undici");
-  return new undici.Pool(origin, {
+type Opened = Pick<Pool, "request" | "close">;
+
+const part = async <Part>(path: string): Promise<Part> =>
+  ((await import(`undici/lib/${path}.js`)) as { default: Part }).default;
+
+/** Without undici's index, which loads as many modules again, for fetch, caches and web sockets. */
+async function openPool({ origin, connections, headersMs, bodyMs }: HttpOptions): Promise<Opened> {
+  const [PoolOf, connector, api] = await Promise.all([
+    part<typeof Pool>("dispatcher/pool"),
+    part<typeof buildConnector>("core/connect"),
+    part<{ readonly request: Pool["request"] }>("api/index"),
+  ]);
+  const pool = new PoolOf(origin, {
     connections,
     pipelining: 1,
-    connect: provingConnector(undici.buildConnector({ timeout: CONNECT_MS })),
+    connect: provingConnector(connector({ timeout: CONNECT_MS })),
     headersTimeout: headersMs,
     bodyTimeout: bodyMs,
   });
+  return { request: api.request.bind(pool), close: () => pool.close() };
 }
 
 /** Whoever leaves the loop early, by an error too, ends the connection. */
