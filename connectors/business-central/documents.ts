@@ -336,13 +336,14 @@ export function documents<K extends "invoice" | "bill">(
       numbered: isBill ? "per-party" : "once",
     },
     records: {
-      async search({ marks = [], ids = [], numbers = [], days = [] }, { signal }) {
+      async search({ marks = [], ids = [], numbers = [], days = [], desired = [] }, { signal }) {
         const own = isBill ? "vendorInvoiceNumber" : "number";
         const found = await Promise.all(
           [
             idsAre(ids),
             isBill ? [] : equals("externalDocumentNumber", marks.map(externalNumber)),
-            equals(own, numbers),
+            // No field of an invoice has the platform's number.
+            isBill || desired.length === 0 ? equals(own, numbers) : [],
             days.map((one) => `invoiceDate eq ${one}`),
           ].map((conditions) => wire.either(set, conditions, row, signal, query)),
         );
