@@ -5,7 +5,8 @@
 import { expect, test } from "vitest";
 import { filled, monthOf, run, scoreOf } from "./support/matched.ts";
 
-const SEEDS = Array.from({ length: 20 }, (_, at) => at + 1);
+/** None of those that rules were written by. */
+const SEEDS = Array.from({ length: 20 }, (_, at) => 7_001 + at);
 
 test.each(SEEDS)("over 20 seeds, recall and precision: seed %i", (seed) => {
   const { scene, truth } = monthOf({ trades: 1_000, faults: 200, seed });

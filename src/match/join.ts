@@ -66,7 +66,7 @@ interface TicketFacts extends Pick<Ticket, "supplier" | "receiver" | "day" | "or
 }
 interface InvoiceFacts extends Pick<Invoice, "direction" | "party" | "order"> {
   readonly seq: Seq;
-  readonly lines: LineFacts[];
+  lines: readonly LineFacts[];
 }
 interface LineFacts extends Pick<JoinedLine, "at" | "kind"> {
   readonly invoice: InvoiceFacts;
@@ -83,15 +83,16 @@ export class Papers {
   readonly #again: (seq: Seq) => AnyPaper | null;
   readonly #keys: string[] = [];
   readonly #known = new Map<string, Seq>();
-  readonly #invoices = new Map<Seq, InvoiceFacts>();
+  /** By the places of invoices. */
+  readonly #invoices: (InvoiceFacts | undefined)[] = [];
   readonly #tickets: TicketFacts[] = [];
   readonly #by = {
     ticket: new Map<string, TicketFacts[]>(),
     bol: new Map<string, TicketFacts[]>(),
     order: new Map<string, TicketFacts[]>(),
   };
-  /** Their kinds and folded numbers. */
-  readonly #numbers = new Set<string>();
+  /** Kinds and folded numbers of papers, made when those come that were sent. */
+  #numbers: Set<string> | null = null;
   #parent = new Int32Array(0);
   readonly #guesses = new Map<LineFacts, Seq>();
   /** Keys of papers that were others when they were read again: their cases are left to the next run. */
@@ -108,12 +109,13 @@ export class Papers {
    * platform; left out where the platform's own record of it is here.
    */
   add(paper: AnyPaper, isSent: boolean): boolean {
-    const key = `${paper.kind} ${paper.id}`;
-    const number = `${paper.kind} ${"direction" in paper ? paper.direction : ""} ${fold(paper.number)}`;
-    if (this.#known.has(key) || (isSent && this.#numbers.has(number))) return false;
+    // Joined, it is one text: a template's would keep its parts as well.
+    const key = [paper.kind, paper.id].join(" ");
+    if (isSent) this.#numbers ??= new Set(this.#keys.map((_, seq) => numberOf(this.#again(seq))));
+    if (this.#known.has(key) || (isSent && this.#numbers?.has(numberOf(paper)))) return false;
     const seq = this.#keys.push(key) - 1;
     this.#known.set(key, seq);
-    this.#numbers.add(number);
+    this.#numbers?.add(numberOf(paper));
     if (!isLive(paper)) return true;
     if (paper.kind === "invoice") this.#addInvoice(paper, seq);
     if (paper.kind === "ticket") this.#addTicket(paper, seq);
@@ -121,22 +123,18 @@ export class Papers {
   }
 
   #addInvoice({ direction, party, order, lines }: Invoice, seq: Seq): void {
-    const invoice: InvoiceFacts = {
-      seq,
-      direction: direction,
-      party: kept(party),
-      order,
-      lines: [],
-    };
-    for (const [at, line] of lines.entries()) {
+    const invoice: InvoiceFacts = { seq, direction, party: kept(party), order, lines: [] };
+    const facts = lines.map((line, at): LineFacts | null => {
       const kind = lineKind(line);
-      if (kind !== "fuel" && kind !== "freight") continue;
+      if (kind !== "fuel" && kind !== "freight") return null;
       const [ticket, bol] = [spelling(line.deliveryTicket ?? ""), spelling(line.bolNumber ?? "")];
       const product = line.product === null ? null : kept(line.product);
       const day = kept(line.deliveredDate?.slice(0, 10) ?? "");
-      invoice.lines.push({ invoice, at, kind, ticket, bol, product, day });
-    }
-    this.#invoices.set(seq, invoice);
+      return { invoice, at, kind, ticket, bol, product, day };
+    });
+    // A copy has no room to grow: there are many.
+    invoice.lines = facts.filter((line) => line !== null).slice();
+    this.#invoices[seq] = invoice;
   }
 
   #addTicket({ number, bols, order, supplier, receiver, day, lines }: Ticket, seq: Seq): void {
@@ -172,11 +170,14 @@ export class Papers {
     const taken = { sale: new Set<Seq>(), purchase: new Set<Seq>() };
     const loose: LineFacts[] = [];
     const billed = new Map<string, Seq>();
-    for (const { seq, order } of [...this.#tickets, ...this.#invoices.values()])
+    for (const { seq, order } of [
+      ...this.#tickets,
+      ...this.#invoices.filter((one) => one !== undefined),
+    ])
       this.#unite(seq, this.#known.get(`order ${order}`) ?? seq);
     for (const [steps, seq] of sorted.entries()) {
       if (steps % STEP === 0) yield undefined;
-      for (const line of this.#invoices.get(seq)?.lines ?? []) {
+      for (const line of this.#invoices[seq]?.lines ?? []) {
         const { tickets } = this.#find(line);
         for (const ticket of tickets) this.#unite(seq, ticket.seq);
         if (line.kind === "freight") continue;
@@ -320,10 +321,16 @@ export class Papers {
       orders: ofKind("order"),
       tickets: ofKind("ticket"),
       invoices: ofKind("invoice"),
-      lines: members.flatMap((seq) => this.#invoices.get(seq)?.lines ?? []).map(joined),
+      lines: members.flatMap((seq) => this.#invoices[seq]?.lines ?? []).map(joined),
     };
   }
 }
+
+/** Its kind and folded number; of one that has changed since, none. */
+const numberOf = (paper: AnyPaper | null): string =>
+  paper === null
+    ? ""
+    : `${paper.kind} ${"direction" in paper ? paper.direction : ""} ${fold(paper.number)}`;
 
 /** Texts that many papers have in common are kept once. */
 const kept = remembered(String);

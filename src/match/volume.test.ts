@@ -5,7 +5,7 @@ import { Decimal } from "../core/decimal.ts";
 import { volumeCorrection } from "./volume.ts";
 
 const factor = (gravity: number, temperature: number): number =>
-  Number(volumeCorrection(Decimal.of(String(gravity)), Decimal.of(temperature.toFixed(6))));
+  Number(volumeCorrection(Decimal.of(gravity.toFixed(9)), Decimal.of(temperature.toFixed(6))));
 
 /** [kg/m³ at 15 °C, °C, factor to 15 °C] */
 function published(): [number, number, number][] {
@@ -37,6 +37,30 @@ test("390 published factors of two product groups, to the last digit that is pri
   });
   expect(Math.max(...off)).toBeLessThan(0.0001);
 });
+
+const examples = readFileSync("test/data/match/mpms-11-1-examples.txt", "utf8")
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"))
+  .map((line) => line.split(" ") as [string, string, string, string, string]);
+
+test("each product group has several examples of the standard itself", () => {
+  const groups = Map.groupBy(examples, ([group]) => group);
+  expect([...groups.keys()]).toEqual(["fuel-oil", "jet", "transition", "gasoline"]);
+  for (const some of groups.values()) expect(some.length).toBeGreaterThanOrEqual(4);
+});
+
+test.each(examples)(
+  "the standard's example of %s, %s kg/m³ at %s, at %s degrees is %s",
+  (_, density, base, degrees, told) => {
+    const gravity = (999.016 * 141.5) / Number(density) - 131.5;
+    const at15 = gravityOf(Number(density));
+    const ours =
+      base === "60F"
+        ? factor(gravity, Number(degrees))
+        : factor(at15, Number(degrees) * 1.8 + 32) / factor(at15, 59);
+    expect(Math.abs(ours - Number(told))).toBeLessThan(0.00003);
+  },
+);
 
 test.each([
   // A level gauge's manual, and a training manual of the US Army Quartermaster School (QM 5097): table 6B.

@@ -81,6 +81,21 @@ export const dollars = (cents: number): number => cents / 100;
 
 export const rateOf = (micros: number): number => micros / 1_000_000;
 
+/** The method that the trade publishes, in doubles: src/match has its own. */
+export function netOf(gross: number, temperature: number, api: number): number {
+  const density = (999.016 * 141.5) / (api + 131.5);
+  const [k0, k1, constant] =
+    density >= 838.3127
+      ? [103.872, 0.2701, 0]
+      : density >= 787.5195
+        ? [330.301, 0, 0]
+        : density >= 770.352
+          ? [1489.067, 0, -0.0018684]
+          : [192.4571, 0.2438, 0];
+  const growth = (k0 / density ** 2 + k1 / density + constant) * (temperature - 60);
+  return gross * Math.exp(-growth * (1 + 0.8 * growth));
+}
+
 /** Tenths, as meters print them. */
 const tenths = (value: number): number => Math.round(value * 10) / 10;
 
@@ -119,15 +134,20 @@ export function loads(random: Random, terminal: Terminal, compartments: number):
     const product = random.pick(sold);
     const gross = tenths(ordered + random.int(-160, 160) / 10);
     const temperature = random.int(580, 962) / 10;
-    const expansion = product.family === "gasoline" ? 0.00069 : 0.00046;
     const cost = rackPrice(terminal, product) + random.int(-400, 400) * 25;
+    const apiGravity = tenths(product.apiGravity + random.int(-8, 8) / 10);
+    const isByTable = product.family !== "propane" && product.family !== "fluid";
     return {
       product,
       ordered,
       gross,
-      net: tenths(gross * (1 - expansion * (temperature - 60))),
+      net: tenths(
+        isByTable
+          ? netOf(gross, temperature, apiGravity)
+          : gross * (1 - 0.00046 * (temperature - 60)),
+      ),
       temperature,
-      apiGravity: tenths(product.apiGravity + random.int(-8, 8) / 10),
+      apiGravity,
       cost,
       price: cost + random.int(300, 1400) * 50 + random.int(0, 49),
       bol,

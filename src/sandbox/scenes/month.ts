@@ -10,6 +10,7 @@ import {
   halfEven,
   HOUR,
   type Load,
+  netOf,
   rackPrice,
   rateOf,
 } from "./book.ts";
@@ -149,21 +150,6 @@ function freightOf(
     fuelSurchargePercent: SURCHARGE,
     effectiveAt: book.day(60 * DAY),
   });
-}
-
-/** The method that the trade publishes, in doubles: src/match has its own. */
-function netOf(gross: number, temperature: number, api: number): number {
-  const density = (999.016 * 141.5) / (api + 131.5);
-  const [k0, k1, constant] =
-    density >= 838.3127
-      ? [103.872, 0.2701, 0]
-      : density >= 787.5195
-        ? [330.301, 0, 0]
-        : density >= 770.352
-          ? [1489.067, 0, -0.0018684]
-          : [192.4571, 0.2438, 0];
-  const growth = (k0 / density ** 2 + k1 / density + constant) * (temperature - 60);
-  return gross * Math.exp(-growth * (1 + 0.8 * growth));
 }
 
 const tenths = (value: number): number => Math.round(value * 10) / 10;
