@@ -8,6 +8,7 @@ import type { Bucket } from "../reconcile/case.ts";
 import type { Unasked } from "../reconcile/report.ts";
 import type { CaseRow } from "../reconcile/rows.ts";
 import { type DifferenceRow, ENDED, type Found } from "../store/reconciliation.ts";
+import { partyOf } from "./about.ts";
 import type { Person } from "./asked.ts";
 import { OfficeError } from "../core/errors.ts";
 
@@ -105,24 +106,30 @@ export function knownDifferences(engine: Engine) {
   };
 }
 
-const knownIn = (
-  { flows }: Engine,
-  { kind, number, bucket, cause, next, state, firstMs, lastMs, row }: DifferenceRow,
-) => ({
-  kind,
-  /** The flow by which a person may accept it; null: it is not theirs to accept, or no flow carries it. */
-  flow: flows.find((flow) => mayAccept(flow, { kind, bucket }))?.name ?? null,
-  number,
-  bucket,
-  cause,
-  next,
-  /** A second run, the settling time later, found it just so. */
-  confirmed: state === "open",
-  since: new Date(firstMs).toISOString(),
-  last: new Date(lastMs).toISOString(),
-  /** With both values of every field. */
-  row: JSON.parse(row ?? "null") as CaseRow,
-});
+function knownIn(
+  engine: Engine,
+  { kind, number, bucket, cause, next, state, firstMs, lastMs, row: text }: DifferenceRow,
+) {
+  const { flows } = engine;
+  const row = JSON.parse(text ?? "null") as CaseRow;
+  return {
+    kind,
+    /** The flow by which a person may accept it; null: it is not theirs to accept, or no flow carries it. */
+    flow: flows.find((flow) => mayAccept(flow, { kind, bucket }))?.name ?? null,
+    number,
+    bucket,
+    cause,
+    next,
+    /** A second run, the settling time later, found it just so. */
+    confirmed: state === "open",
+    since: new Date(firstMs).toISOString(),
+    last: new Date(lastMs).toISOString(),
+    /** With both values of every field. */
+    row,
+    /** What its party is called; null: nobody knows. */
+    partyName: partyOf(engine, { party: row?.party ?? null }).name,
+  };
+}
 
 /** What is there twice stays with those who can take one away. */
 const mayAccept = ({ mapping }: Flow, { kind, bucket }: Pick<Found, "kind" | "bucket">): boolean =>

@@ -183,7 +183,7 @@ const all = (some: readonly (readonly number[] | null)[]): readonly number[] | n
 /** Null: each way has many. */
 function fewOf(found: Store["found"], wanted: Wanted): readonly number[] | null {
   const { ways, flow, states, parties, days, cents } = wanted;
-  if (ways !== null) return [...found.byWays(ways)];
+  if (ways !== null) return found.byWays(ways);
   return (
     (states === null ? null : all(states.map((state) => fewInState(found, state)))) ??
     (parties === null ? null : all([...parties].map((party) => found.fewBy("party", party)))) ??

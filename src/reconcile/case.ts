@@ -129,6 +129,8 @@ export interface Judged extends Case {
   readonly cause: Fault | null;
   /** Waits for longer than a day. */
   readonly overdue: boolean;
+  /** The record of the side where it began in the other side's words; null: that cannot be said. */
+  readonly told: Facts | null;
   /** SHA-256 over both sides' values: a decision of a person binds to it. Null where nobody needs to decide. */
   readonly digest: string | null;
 }

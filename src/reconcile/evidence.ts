@@ -119,6 +119,9 @@ const COLUMNS = [
   "amount",
   "open",
   "gallons",
+  "party",
+  "accounts",
+  "taxes",
 ];
 
 /** Each record of both sides as it was read. */
@@ -126,7 +129,7 @@ const recordsCsv = ({ cases }: Report): string =>
   stringify(
     cases.flatMap((one) =>
       sides.flatMap((side) =>
-        one.records[side].map(({ id, number, state, day, amount, open, gallons }) => [
+        one.records[side].map(({ id, number, state, day, amount, open, gallons, account, tax }) => [
           one.case,
           side,
           one.kind,
@@ -137,11 +140,20 @@ const recordsCsv = ({ cases }: Report): string =>
           amount,
           open,
           gallons,
+          guarded(one.parties[side] ?? ""),
+          guarded(codesIn(account)),
+          guarded(codesIn(tax)),
         ]),
       ),
     ),
     { header: true, columns: COLUMNS },
   );
+
+/** `4000: 100.00; 4100: 20.00`; empty where that side does not tell. */
+const codesIn = (codes: Readonly<Record<string, string>> = {}): string =>
+  Object.entries(codes)
+    .map(([code, amount]) => `${code}: ${amount}`)
+    .join("; ");
 
 // One row per case, for spreadsheets.
 

@@ -168,6 +168,7 @@ function judge(one: Case, { told: tell, stored: know, ignore, now }: Judging): J
     ...one,
     bucket,
     began: beganOf(one, told),
+    told: told !== null && "facts" in told ? told.facts : null,
     differences: bucket === "equal" || bucket === "void on both" ? [] : differences,
     cause: causeOf(bucket, facing),
     overdue: bucket === "waiting" && isOlderThanADay(waits?.since ?? null, now),

@@ -11,6 +11,8 @@ import {
   type Bridge,
   bridgesOf,
   type CaseRow,
+  type CodeTotal,
+  codeTotalsOf,
   type Group,
   groupsOf,
   ledgerNotices,
@@ -21,7 +23,17 @@ import {
   type Total,
   totalsOf,
 } from "./rows.ts";
-import { both, type Case, isOpen, type Judged, type Records, type Side, sides } from "./case.ts";
+import {
+  both,
+  type Case,
+  isOpen,
+  type Judged,
+  leading,
+  numberOf,
+  type Records,
+  type Side,
+  sides,
+} from "./case.ts";
 import { type Count, failuresOf, judgeAll, type Judging, type ListCount, untied } from "./judge.ts";
 import { distinct, grouped, inBooksWords } from "./groups.ts";
 import {
@@ -105,6 +117,10 @@ export interface Report {
   /** Of the others: open or changed documents of other days. */
   readonly outside: readonly Total[];
   readonly months: readonly PartyMonth[];
+  /** By account and by tax, where the sides tell them. */
+  readonly codes: readonly CodeTotal[];
+  /** What parties are called, by the code that cases name; of those that were compared. */
+  readonly names: Readonly<Record<string, string>>;
   readonly bridges: readonly Bridge[];
   readonly balances: readonly Balance[];
   readonly controls: readonly ControlRow[];
@@ -164,12 +180,24 @@ function reportOf(
     totals: totalsOf(within),
     outside: totalsOf(cases.filter((row) => !row.within)),
     months: partyMonthsOf(within),
+    codes: codeTotalsOf(within),
+    names: namesOf(judged),
     bridges: bridgesOf(within),
     balances,
     controls: controls.map(controlRow),
     accounts: accountsOf(rows, within),
   };
 }
+
+const namesOf = (judged: readonly Judged[]): Record<string, string> =>
+  Object.fromEntries(
+    judged
+      .filter(({ kind }) => kind === "party")
+      .flatMap((one) => {
+        const name = (leading(one.books) ?? leading(one.platform))?.facts.words?.name;
+        return name ? [[numberOf(one), name]] : [];
+      }),
+  );
 
 /** By the rows, not by the cases: an amount that a case lost shows as a journal that does not balance. */
 function accountsOf(rows: Records, within: readonly CaseRow[]): AccountTotal[] {

@@ -1,7 +1,9 @@
 /** Judged cases as rows of a report, in an order that people and scripts can rely on. */
 import { Decimal } from "../core/decimal.ts";
+import { defined } from "../core/defined.ts";
 import {
   type Day,
+  type Facts,
   type Holding,
   type HoldingKind,
   holdingKinds,
@@ -38,7 +40,14 @@ export interface RecordRow {
   readonly open: string;
   /** Of an order or a ticket; of other kinds `0.00`. */
   readonly gallons: string;
+  /** What its lines come to by account, and its taxes by tax. Left out: this side does not tell. */
+  readonly account?: ByCode;
+  readonly tax?: ByCode;
 }
+
+/** Amounts by code; `none`: what has none. */
+type ByCode = Readonly<Record<string, string>>;
+const coded = ["account", "tax"] as const;
 
 export interface CaseRow {
   /** `c17`: in the order of this report. */
@@ -121,7 +130,9 @@ function rowOf(one: Judged, period: Period | null): CaseRow {
     parties,
     day: day ?? null,
     within: period === null || day === undefined || (day >= period.from && day <= period.to),
-    records: both((side) => one[side].map(recordRow)),
+    records: both((side) =>
+      one[side].map((holding) => recordRow(holding, side === began ? one.told : holding.facts)),
+    ),
     amount: sums(amountOf),
     open: sums(openOf),
     gallons: sums(gallonsOf),
@@ -133,7 +144,8 @@ function rowOf(one: Judged, period: Period | null): CaseRow {
   };
 }
 
-const recordRow = (holding: Holding): RecordRow => ({
+/** `told`: its lines and taxes in the words of the side that received it; null: nobody can say them. */
+const recordRow = (holding: Holding, told: Facts | null): RecordRow => ({
   id: holding.id,
   ...(holding.role === undefined ? {} : { role: holding.role }),
   number: holding.facts.number ?? null,
@@ -142,6 +154,70 @@ const recordRow = (holding: Holding): RecordRow => ({
   amount: inDigits(amountOf(holding)),
   open: inDigits(openOf(holding)),
   gallons: inDigits(gallonsOf(holding)),
+  ...defined({ account: accountsIn(holding, told), tax: taxesIn(holding, told) }),
+});
+
+/** What has ended counts nothing, as in its amount. */
+function accountsIn({ kind, facts: { state } }: Holding, told: Facts | null): ByCode | undefined {
+  const lines = told?.lines;
+  if (!moneyKinds.has(kind) || lines === undefined) return undefined;
+  if (lines.some(({ account }) => account === undefined)) return undefined;
+  return byCode(state === "ended" ? [] : lines.map((one) => [one.account ?? "none", one.amount]));
+}
+
+function taxesIn({ kind, facts: { state } }: Holding, told: Facts | null): ByCode | undefined {
+  const taxes = told?.taxes;
+  if (!moneyKinds.has(kind) || taxes === undefined) return undefined;
+  return byCode(state === "ended" ? [] : taxes.map(({ code, amount }) => [code, amount]));
+}
+
+function byCode(amounts: readonly (readonly [code: string, amount: Decimal])[]): ByCode {
+  const groups = Map.groupBy(amounts, ([code]) => code);
+  return Object.fromEntries(
+    [...groups].map(([code, those]) => [code, inDigits(Decimal.sum(those.map(([, one]) => one)))]),
+  );
+}
+
+/** Sums of one account or tax, of the documents of which each side that has them tells it. */
+export interface CodeTotal extends Readonly<Record<Side, string>> {
+  readonly what: (typeof coded)[number];
+  readonly kind: HoldingKind;
+  readonly code: string;
+  /** Platform less books. */
+  readonly difference: string;
+}
+
+export function codeTotalsOf(cases: readonly CaseRow[]): CodeTotal[] {
+  const sums = new Map<string, Omit<CodeTotal, Side | "difference"> & Record<Side, Decimal>>();
+  for (const what of coded)
+    for (const { kind, records } of cases) {
+      if (sides.some((side) => records[side].some((record) => record[what] === undefined)))
+        continue;
+      for (const side of sides)
+        for (const record of records[side])
+          for (const [code, amount] of Object.entries(record[what] ?? {})) {
+            const key = [what, kind, code].join("\n");
+            const row = sums.get(key) ?? { what, kind, code, ...both(() => Decimal.zero) };
+            row[side] = row[side].plus(Decimal.of(amount));
+            sums.set(key, row);
+          }
+    }
+  return [...sums.values()]
+    .toSorted(
+      (one, other) =>
+        byText(one.what, other.what) ||
+        holdingKinds.indexOf(one.kind) - holdingKinds.indexOf(other.kind) ||
+        byText(one.code, other.code),
+    )
+    .map(inText);
+}
+
+/** With the difference, as digits. */
+const inText = <Row extends Record<Side, Decimal>>({ platform, books, ...row }: Row) => ({
+  ...row,
+  platform: inDigits(platform),
+  books: inDigits(books),
+  difference: inDigits(platform.minus(books)),
 });
 
 // Counts and sums of cases: by bucket, by party and month, from one side's total to the other's, and what is alike.
@@ -209,12 +285,7 @@ export function partyMonthsOf(cases: readonly CaseRow[]): PartyMonth[] {
         byText(one.party, other.party) ||
         byText(one.month, other.month),
     )
-    .map(({ platform, books, ...row }) => ({
-      ...row,
-      platform: inDigits(platform),
-      books: inDigits(books),
-      difference: inDigits(platform.minus(books)),
-    }));
+    .map(inText);
 }
 
 /** From the platform's total to the books': platform - sum of the steps = books. */

@@ -57,7 +57,7 @@ const ASKED_SELDOM = [
   /^select distinct shown_id\(record\.id\) from delivery/,
   // By receivers that cannot be asked, for a reconciliation.
   /^select delivery\.request, shown_id\(record\.id\) as id, delivery\.number/,
-  // By a person, who chooses documents of a flow: 2,001 at most.
+  // By a person, who chooses documents of a flow: 401 at most.
   /^select record from flow cross join record on .* limit \?$/s,
   // By a list that was read whole, and has as many records as it reads here.
   /^select (record|shown_id\(id\) as id, whole_record\(.*\) as text) from record\s+where flow = \+\?/s,

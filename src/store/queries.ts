@@ -305,11 +305,11 @@ export interface Lately {
 export const LATELY_MAX = 20_000;
 const PARTIES_MAX = 200;
 /** So many documents of one way are chosen from as they are; of more the newest. */
-const FEW = 2_000;
+const FEW = 400;
 /** Deliveries under a prefix that are looked at where there are more. */
 const WINDOW = 5_000;
 /** Documents that one page looks through, at most. */
-export const LOOKED_MAX = 40_000;
+export const LOOKED_MAX = 15_000;
 
 const SEARCH = "select record from search_record where";
 
@@ -405,14 +405,18 @@ export function found(database: Database.Database) {
     byNumber,
     /** Whose code or name contains this, in any case. */
     parties: (text: string): number[] => parties(`%${text.replace(/[!%_]/g, "!$&")}%`, PARTIES_MAX),
-    /** Of each way so many at most. */
-    byWays: ({ numbers, ids, parties, cents }: Ways): Set<number> =>
-      new Set([
-        ...numbers.flatMap((number) => byNumber(number, Number.MAX_SAFE_INTEGER, FEW)),
-        ...ids.flatMap((id) => byId(id)),
-        ...parties.flatMap((party) => ways.party(party, FEW)),
-        ...(cents === null ? [] : ways.cents(...cents, FEW)),
-      ]),
+    /** The newest ones: each is read, wherever it lies. */
+    byWays: ({ numbers, ids, parties, cents }: Ways): number[] =>
+      [
+        ...new Set([
+          ...numbers.flatMap((number) => byNumber(number, Number.MAX_SAFE_INTEGER, FEW)),
+          ...ids.flatMap((id) => byId(id)),
+          ...parties.flatMap((party) => ways.party(party, FEW)),
+          ...(cents === null ? [] : ways.cents(...cents, FEW)),
+        ]),
+      ]
+        .toSorted((one, other) => other - one)
+        .slice(0, FEW),
     /** Those of one way alone where they are few; null: they are not. */
     fewBy<Way extends keyof typeof ways>(
       way: Way,

@@ -52,7 +52,7 @@ test("differences come first, each with both values, its cause and next step", (
   );
   expect(verdict).toMatch(/^Both sides DO NOT AGREE: 2 of \d+ cases\.$/);
   expect(rest[2]).toMatch(
-    /^c1 invoice FL-\d+ \(A-0000\d, 2026-10-\d\d\): differs, platform [\d.]+, ERP [\d.]+$/,
+    /^c1 invoice FL-\d+ \(A-0000\d Ranch Supply \d, 2026-10-\d\d\): differs, platform [\d.]+, ERP [\d.]+$/,
   );
   expect(rest.slice(3, 6)).toEqual([
     expect.stringMatching(/^ {2}payer: platform A-0000\d, ERP A-00003$/),
@@ -71,9 +71,9 @@ test("counts and sums of buckets, the bridge, party and month, open balances by 
   for (const told of [
     /^invoices {2,}differs {2,}1 {2,}1 {2,}[\d.]+ {2,}1 {2,}[\d.]+$/m,
     /^invoices {2,}less only on the platform {2,}[\d.]+$/m,
-    /^A-00003 {2,}invoices {2,}2026-10 {2,}[\d.]+ {2,}[\d.]+ {2,}-[\d.]+$/m,
+    /^A-00003 Ranch Supply 3 {2,}invoices {2,}2026-10 {2,}[\d.]+ {2,}[\d.]+ {2,}-[\d.]+$/m,
     /^PARTY {2,}OWED {2,}SIDE {2,}NOT DUE {2,}1 TO 30 {2,}31 TO 60 {2,}61 TO 90 {2,}OLDER {2,}TOTAL$/m,
-    /^A-0000\d {2,}by customers {2,}platform less ERP( {2,}-?[\d.]+){6}$/m,
+    /^A-0000\d Ranch Supply \d {2,}by customers {2,}platform less ERP( {2,}-?[\d.]+){6}$/m,
     /^ {2}A-00001: the books' ledger has 7\.00 receivable/m,
   ])
     expect(text).toMatch(told);
@@ -84,6 +84,30 @@ test("counts and sums of buckets, the bridge, party and month, open balances by 
   expect(parts.replaceAll(",", "")).toContain(`$${differing?.difference}`);
   expect(parts).toMatch(/more rows are the same on both sides/);
   expect(parts).toMatch(/by customers platform .* by customers ERP /);
+});
+
+test("sums stand by account and by tax of what both sides tell, parties by code and name", () => {
+  const same = reportOf(new Ground(twoSides(8)));
+  expect(new Set(same.codes.map(({ what }) => what))).toEqual(new Set(["account", "tax"]));
+  expect(same.codes.filter(({ difference }) => difference !== "0.00")).toEqual([]);
+  expect(pageOf(same)).toMatch(/Every account\S+ and tax\S+ sums are the same on both sides\./);
+  const ground = new Ground(twoSides(8));
+  const invoice = ground.take("invoice");
+  ground.facts("books", invoice, ({ lines = [], ...facts }) => ({
+    ...facts,
+    lines: lines.map((line, at) => ({
+      ...line,
+      amount: line.amount.plus(Decimal.of(at === 0 ? "2.00" : "0")),
+    })),
+  }));
+  const report = reportOf(ground);
+  const [differing, another] = report.codes.filter(({ difference }) => difference !== "0.00");
+  expect([differing, another]).toMatchObject([{ what: "account", difference: "-2.00" }, undefined]);
+  const line = new RegExp(`^account ${differing?.code} {2,}invoices {2,}.* {2,}-2\\.00$`, "m");
+  expect(reportText(report)).toMatch(line);
+  const [code = "", name = ""] = Object.entries(report.names)[0] ?? [];
+  expect(name).not.toBe("");
+  expect(reportText(report)).toContain(`${code} ${name}`);
 });
 
 test("what it does not prove is told: ignored fields, files, kinds that were not asked", () => {

@@ -61,6 +61,8 @@ export function reportText(report: Report): string {
 
 type Compared = Pick<Report, "cases" | "unasked">;
 
+type Names = Report["names"];
+
 const isAccepted = ({ bucket }: CaseRow): boolean => bucket === "accepted";
 
 /** What was not compared is no disagreement, and no agreement either. */
@@ -120,7 +122,7 @@ export function detailView(report: Report, all: boolean): Blocks {
   const { cases, totals, outside, notices, today, currency } = report;
   return [
     section("Differences", differencesOf(report)),
-    section("Accepted by a person", casesView(cases.filter(isAccepted), currency)),
+    section("Accepted by a person", casesView(cases.filter(isAccepted), report)),
     section(
       "Counts and sums",
       totalsTable("Documents of the period, each in one place", totals, currency),
@@ -129,23 +131,25 @@ export function detailView(report: Report, all: boolean): Blocks {
     ),
     section(
       "Out of scope in the period: the sides differ by these, and agree",
-      casesView(cases.filter(isLeftOut), currency),
+      casesView(cases.filter(isLeftOut), report),
     ),
     monthsView(report, all),
+    codesView(report, all),
     section(`Open balances on ${today}`, balancesView(report, all)),
     section("What this does not prove", list([...notices, ...limitsOf(report)])),
   ];
 }
 
 /** What is alike in a storm is told once, waiting only when overdue. */
-function differencesOf({ cases, groups, currency }: Report): Blocks {
+function differencesOf(report: Report): Blocks {
+  const { cases, groups, currency } = report;
   const storms = groups.filter(({ isStorm }) => isStorm);
   const inStorm = new Set(storms.flatMap((storm) => storm.cases));
   const byId = new Map(cases.map((row) => [row.case, row]));
   const single = cases.filter(
     (row) => isOpen(row) && (row.bucket !== "waiting" || row.overdue) && !inStorm.has(row.case),
   );
-  return [storms.map((storm) => stormView(storm, byId, currency)), casesView(single, currency)];
+  return [storms.map((storm) => stormView(storm, byId, currency)), casesView(single, report)];
 }
 
 const EXAMPLES = 3;
@@ -169,16 +173,24 @@ function stormView(
 }
 
 /** On a terminal all of them. */
-const casesView = (rows: readonly CaseRow[], currency: string): Blocks => [
-  rows.slice(0, SHOWN).map((row) => caseView(row, currency, `${row.case} `)),
-  onTerminal(rows.slice(SHOWN).map((row) => caseView(row, currency, `${row.case} `))),
+const casesView = (rows: readonly CaseRow[], { currency, names }: Report): Blocks => [
+  rows.slice(0, SHOWN).map((row) => caseView(row, currency, names, `${row.case} `)),
+  onTerminal(rows.slice(SHOWN).map((row) => caseView(row, currency, names, `${row.case} `))),
   rows.length > SHOWN && onPage(line(say`and ${rows.length - SHOWN} more, in the CSV.`)),
 ];
 
 /** With both values, cause and next step. `name`: what it is called in its list. */
-function caseView(row: CaseRow, currency: string, name: string, ...more: Inline[]): Block {
+function caseView(
+  row: CaseRow,
+  currency: string,
+  names: Names,
+  name: string,
+  ...more: Inline[]
+): Block {
   const { kind, number, party, day, bucket, overdue, within, suspects } = row;
-  const known = [party, day, within ? null : "outside of the period"].filter(Boolean);
+  const known = [partyIn(names, party), day, within ? null : "outside of the period"].filter(
+    Boolean,
+  );
   return entry(
     [
       name,
@@ -259,8 +271,34 @@ const isLeftOut = ({ kind, bucket, within, amount }: CaseRow): boolean =>
 const isDifferent = ({ difference }: { readonly difference: string }): boolean =>
   Decimal.of(difference).sign !== 0;
 
+/** `000113 00 Ranch` */
+const partyIn = (names: Names, code: string | null): string | null =>
+  code === null ? null : [code, names[code]].filter(Boolean).join(" ");
+
+/** Accounts and taxes whose sums differ, or `all`. */
+function codesView({ codes, currency }: Report, all: boolean): Blocks {
+  const rows = all ? codes : codes.filter(isDifferent);
+  return section(
+    "By account and tax",
+    codes.length > 0 &&
+      table(
+        all ? "Sums in the period" : "Accounts and taxes whose sums differ in the period",
+        rows,
+        [
+          ["Code", ({ what, code }) => `${what} ${code}`],
+          ["What", ({ kind }) => manyOf(kind)],
+          ["Platform", ({ platform }) => money(platform, currency)],
+          ["ERP", ({ books }) => money(books, currency)],
+          ["Platform less ERP", ({ difference }) => money(difference, currency)],
+        ],
+        "Every account's and tax's sums are the same on both sides.",
+      ),
+    alike(codes.length - rows.length, rows.length),
+  );
+}
+
 /** Parties whose sums differ; the others are counted, unless `all` are wanted. */
-function monthsView({ months, currency }: Report, all: boolean): Blocks {
+function monthsView({ months, names, currency }: Report, all: boolean): Blocks {
   if (months.length === 0) return null;
   const rows = all ? months : months.filter(isDifferent);
   return section(
@@ -269,7 +307,7 @@ function monthsView({ months, currency }: Report, all: boolean): Blocks {
       all ? "Sums in the period" : "Parties whose sums differ in the period",
       rows,
       [
-        ["Party", ({ party }) => party],
+        ["Party", ({ party }) => partyIn(names, party)],
         ["What", ({ kind }) => manyOf(kind)],
         ["Month", ({ month }) => month],
         ["Platform", ({ platform }) => money(platform, currency)],
@@ -298,7 +336,7 @@ export const agings = [
 const OWED = { invoice: "by customers", bill: "to suppliers" } as const;
 
 /** All of what is owed, by days past due, then by party: those where the sides differ, or `all`. */
-function balancesView({ balances, currency }: Report, all: boolean): Blocks {
+function balancesView({ balances, names, currency }: Report, all: boolean): Blocks {
   if (balances.length === 0) return null;
   const shown = all ? balances : balances.filter(isDifferent);
   const kinds = (["invoice", "bill"] as const).flatMap((kind) => {
@@ -309,7 +347,7 @@ function balancesView({ balances, currency }: Report, all: boolean): Blocks {
     agedTable("What is open, by days past due, of every date", kinds.flat(), currency),
     agedTable(
       all ? "What is open, by party" : "Parties whose open balance differs",
-      shown.flatMap((one) => agedRows(one.kind, one.party, [one])),
+      shown.flatMap((one) => agedRows(one.kind, partyIn(names, one.party), [one])),
       currency,
       "Every party's open balance is the same on both sides.",
     ),
@@ -434,5 +472,7 @@ export function knownView(
 
 function knownEntry(one: KnownDifference, currency: string, form: Inline): Block {
   const how = one.confirmed ? "confirmed by a second run" : "seen once";
-  return caseView(one.row, currency, "", say`since: ${at(one.since)}, ${how}`, form);
+  const { row, partyName } = one;
+  const names = row.party === null || partyName === null ? {} : { [row.party]: partyName };
+  return caseView(row, currency, names, "", say`since: ${at(one.since)}, ${how}`, form);
 }

@@ -206,6 +206,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
           since: AT,
           last: AT,
           row: caseRow(text),
+          partyName: text(),
         },
       ],
       accepted: [],
@@ -313,6 +314,17 @@ const report = (text: () => string): Report => ({
   ],
   outside: [],
   months: [],
+  codes: [
+    {
+      what: "account",
+      kind: "invoice",
+      code: text(),
+      platform: "1.00",
+      books: "2.00",
+      difference: "-1.00",
+    },
+  ],
+  names: {},
   bridges: [
     {
       kind: "invoice",
