@@ -151,7 +151,8 @@ function winterOffset(timeZone: string): number {
 
 function isKnown(timeZone: string): boolean {
   try {
-    return Boolean(new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone);
+    // In the language of {@link calendarOf}: the first format of each one takes ten times as long.
+    return Boolean(new Intl.DateTimeFormat("sv", { timeZone }).resolvedOptions().timeZone);
   } catch {
     return false;
   }
