@@ -32,6 +32,7 @@ import {
   type Holdings,
   type HoldingState,
   identityOf,
+  INVOICE_STATES,
   type Lacking,
   type Strength,
 } from "../../src/core/holdings.ts";
@@ -429,15 +430,6 @@ const joinedIn = (row: Row, words: Readonly<Record<string, string>>): string | n
 /** Sorts by age. */
 const versionOf = (row: Row): string => sortableInstant(textIn(row, "version") ?? "") ?? "";
 
-const INVOICE_STATES: Readonly<Record<string, HoldingState>> = {
-  DRAFT: "draft",
-  OUTSTANDING: "open",
-  OVERDUE: "open",
-  PAID: "paid",
-  DISPUTED: "disputed",
-  VOID: "ended",
-};
-
 /** Statuses of orders and of tickets that are not confirmed, and not signed yet; what is neither is posted. */
 const GOODS_STATES: Readonly<Record<string, HoldingState>> = {
   DRAFT: "draft",
@@ -488,7 +480,8 @@ function writtenFacts({ document, dayOf }: Writing, head: Row): Facts {
     };
   }
   const isSale = document === "customer-invoices";
-  const state = INVOICE_STATES[status];
+  const states: Readonly<Record<string, HoldingState>> = INVOICE_STATES;
+  const state = states[status];
   return {
     number,
     party: textIn(head, isSale ? "customer" : "vendor"),

@@ -20,6 +20,16 @@ export const isGoodsHolding = (kind: HoldingKind): kind is GoodsHoldingKind =>
  */
 export type HoldingState = "draft" | "posted" | "open" | "paid" | "disputed" | "ended";
 
+/** By the statuses of the platform's invoices. */
+export const INVOICE_STATES = {
+  DRAFT: "draft",
+  OUTSTANDING: "open",
+  OVERDUE: "open",
+  PAID: "paid",
+  DISPUTED: "disputed",
+  VOID: "ended",
+} as const satisfies Readonly<Record<string, HoldingState>>;
+
 /** `YYYY-MM-DD` in the company's calendar. */
 export type Day = string;
 

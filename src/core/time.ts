@@ -74,6 +74,10 @@ export function timeOfDay(instant: string, dayOf: (instant: string) => string): 
     .join("");
 }
 
+/** The day (`YYYY-MM-DD`) so many days before another. */
+export const dayBefore = (day: string, days = 1): string =>
+  new Date(Date.parse(day) - days * 86_400_000).toISOString().slice(0, 10);
+
 /** What is wrong with a day that people wrote, as the end of a sentence that begins with it; null: nothing. */
 export function faultOfDay(text: string): string | null {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];

@@ -5,6 +5,7 @@
 import { setImmediate } from "node:timers/promises";
 import { Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
+import { dayBefore } from "../core/time.ts";
 import type { Names } from "../match/join.ts";
 import {
   type AnyPaper,
@@ -345,9 +346,6 @@ const isCovered = (
   (filter.party === null ||
     filter.party === party ||
     partyName.toLowerCase().includes(filter.party.toLowerCase()));
-
-const dayBefore = (day: string, days: number): string =>
-  new Date(Date.parse(day) - days * DAY_MS).toISOString().slice(0, 10);
 
 /** What is known of findings, without comparing anew: accepted ones are among them. */
 export function keptFindings({ store }: Pick<Engine, "store">): KeptFinding[] {

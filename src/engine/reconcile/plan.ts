@@ -8,6 +8,7 @@ import {
   isGoodsHolding,
 } from "../../core/holdings.ts";
 import { holdingKindOf } from "../../core/kinds.ts";
+import { dayBefore } from "../../core/time.ts";
 import { endpointOf, type Engine, type Flow, PLATFORM } from "../engine.ts";
 import { platformWalks, QUARTER_MS } from "./late.ts";
 
@@ -136,6 +137,3 @@ export function deepCostOf(engine: Engine, endpoints: Endpoints, lateMs: number)
       0,
     );
 }
-
-const dayBefore = (day: string): string =>
-  new Date(Date.parse(`${day}T00:00:00Z`) - DAY_MS).toISOString();

@@ -3,18 +3,19 @@ import type { z } from "zod";
 import { defined } from "../../core/defined.ts";
 import { namedDay } from "../../core/time.ts";
 import { Decimal } from "../../core/decimal.ts";
-import type {
-  Expected,
-  FactLine,
-  Facts,
-  Holding,
-  HoldingKind,
-  HoldingState,
-  Scope,
+import {
+  type Expected,
+  type FactLine,
+  type Facts,
+  type Holding,
+  type HoldingKind,
+  type HoldingState,
+  INVOICE_STATES,
+  type Scope,
 } from "../../core/holdings.ts";
 import { DeliveryTicket, type ticketStatuses } from "../contract/delivery-ticket.ts";
 import { TicketDocument } from "../contract/documents.ts";
-import { CreateInvoice, Invoice, type invoiceStatuses } from "../contract/invoice.ts";
+import { CreateInvoice, Invoice } from "../contract/invoice.ts";
 import { type ListOperation, pathOf, type RecordOperation } from "../contract/operations.ts";
 import { Order, type orderStatuses } from "../contract/order.ts";
 import { type Numeric, toDecimal } from "../contract/primitives.ts";
@@ -214,14 +215,6 @@ function changedIn({ dated: period, changedSince }: Scope): string | null {
 
 /* Invoices that we issued, and those that we pay (specification 2.4; part 4, Invoices) */
 
-const INVOICE_STATES: Readonly<Record<(typeof invoiceStatuses)[number], HoldingState>> = {
-  DRAFT: "draft",
-  OUTSTANDING: "open",
-  OVERDUE: "open",
-  PAID: "paid",
-  DISPUTED: "disputed",
-  VOID: "ended",
-};
 /** The statuses in which money is owed. */
 const OWED: readonly string[] = ["OUTSTANDING", "OVERDUE", "DISPUTED"];
 
