@@ -98,11 +98,23 @@ function sharedServer(settings: TrytonSettings): ReturnType<typeof openServer> {
 export const startTryton = (settings: TrytonSettings = {}): Promise<TrytonServer> =>
   openServer(settings);
 
-async function openServer(settings: TrytonSettings) {
-  const prepared = await preparedBooks(settings.modules);
+/** Another program may take the port between the moment that it is found free and the server's start. */
+async function startedDaemon(settings: TrytonSettings, tries = 3) {
   const folder = mkdtempSync(join(process.env["FUELBRIDGE_TEST_RUN"] ?? tmpdir(), "tryton-"));
   const daemon = await TrytonDaemon.open(folder, settings);
-  await daemon.start();
+  try {
+    await daemon.start();
+    return { daemon, folder };
+  } catch (error) {
+    const isTaken = error instanceof Error && error.message.includes("Address already in use");
+    if (!isTaken || tries === 1) throw error;
+    return startedDaemon(settings, tries - 1);
+  }
+}
+
+async function openServer(settings: TrytonSettings) {
+  const prepared = await preparedBooks(settings.modules);
+  const { daemon, folder } = await startedDaemon(settings);
   let copies = 0;
   return {
     url: daemon.url,
