@@ -43,7 +43,7 @@ import {
   toDocuments,
   waitingIn,
 } from "../../views/status.ts";
-import { formOf, hidden } from "../parts.ts";
+import { field, formOf, hidden } from "../parts.ts";
 import type { Answer, Asked } from "../route.ts";
 
 export async function flows(asked: Asked): Promise<Answer> {
@@ -168,29 +168,21 @@ const past = (asked: Asked, name: string): Block =>
     formOf(asked, acts.backfill, name, {
       button: `Read the period: ${name}`,
       fields: html`<div class="line">
-        <label for="backfill-${name}-from"
-          >From <input id="backfill-${name}-from" name="from" type="date" required
-        /></label>
-        <label for="backfill-${name}-to"
-          >To <input id="backfill-${name}-to" name="to" type="date" required
-        /></label>
+        ${field(`backfill-${name}-from`, "From", { type: "date", required: true })}
+        ${field(`backfill-${name}-to`, "To", { type: "date", required: true })}
         ${shareField(name, BACKFILL_SHARE)}
       </div>`,
     }),
   );
 
 const shareField = (id: string, share: number): Html =>
-  html`<label for="backfill-${id}-share"
-    >Percent of the month's requests
-    <input
-      id="backfill-${id}-share"
-      name="share"
-      type="number"
-      min="1"
-      max="50"
-      required
-      value="${share}"
-  /></label>`;
+  field(`backfill-${id}-share`, "Percent of the month's requests", {
+    type: "number",
+    min: 1,
+    max: 50,
+    required: true,
+    value: share,
+  });
 
 /** It asks for itself again while one is under way; without a script the page is as it was loaded. */
 function readAnew(backfills: readonly BackfillState[], asked: Asked): Blocks {

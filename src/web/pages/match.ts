@@ -4,9 +4,9 @@ import { sizeOf, summed } from "../../match/report.ts";
 import { asCsv, type Claim, claimCsv, claimOf, headOf, valuesOf, whom } from "../../match/text.ts";
 import * as say from "../../views/blocks.ts";
 import type { Blocks, Html } from "../../views/blocks.ts";
-import { html, verbatim } from "../../views/html.ts";
+import { html } from "../../views/html.ts";
 import { counted } from "../../views/table.ts";
-import { changing, hidden } from "../parts.ts";
+import { changing, choice, field, hidden } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 
 const SHOWN_MAX = 200;
@@ -107,37 +107,17 @@ function differing(asked: Asked, open: readonly KeptFinding[]): Blocks {
   ];
 }
 
-const daysOf = (asked: Asked, prefix: string): Html =>
-  html`${(["from", "to"] as const).map(
-    (name) =>
-      html`<label for="${prefix}${name}"
-        >${name === "from" ? "From" : "To"}
-        <input
-          id="${prefix}${name}"
-          name="${name}"
-          type="date"
-          value="${verbatim(chosenBy(asked)[name])}"
-      /></label>`,
-  )}`;
+const daysOf = (asked: Asked, prefix: string): Html => {
+  const { from, to } = chosenBy(asked);
+  return html`${field(`${prefix}from`, "From", { type: "date", value: from })}
+  ${field(`${prefix}to`, "To", { type: "date", value: to })}`;
+};
 
 const period = (asked: Asked): Html =>
   html`<form method="get" action="/match">
     <div class="line">
       ${daysOf(asked, "")}
-      <label for="direction"
-        >Which
-        <select id="direction" name="direction">
-          ${Object.entries(WHICH).map(
-            ([value, name]) =>
-              html`<option
-                value="${value}"
-                ${value === chosenBy(asked).direction ? verbatim("selected") : ""}
-              >
-                ${name}
-              </option>`,
-          )}
-        </select>
-      </label>
+      ${choice("direction", "Which", Object.entries(WHICH), chosenBy(asked).direction)}
       <button type="submit">Show</button>
     </div>
   </form>`;

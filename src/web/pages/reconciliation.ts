@@ -23,7 +23,7 @@ import {
   table,
   title,
 } from "../../views/blocks.ts";
-import { href, html, verbatim } from "../../views/html.ts";
+import { href, html } from "../../views/html.ts";
 import { segment } from "../../views/blocks.ts";
 import { monthEndView } from "../../views/month-end.ts";
 import {
@@ -37,7 +37,7 @@ import {
 import { type Answer, type Asked, type Job, personOf, toldOf } from "../route.ts";
 import { zipped } from "../../core/zip.ts";
 import { bars, swatch } from "../charts.ts";
-import { changing, field, hidden } from "../parts.ts";
+import { changing, choice, field, hidden } from "../parts.ts";
 
 export async function reconciliation(asked: Asked): Promise<Answer> {
   const { office, query, jobs, site } = asked;
@@ -98,19 +98,9 @@ const periodForm = (
 ): Html =>
   html`<form method="get" action="/reconciliation/cost">
     <div class="line">
-      <label for="from"
-        >From <input id="from" name="from" type="date" required value="${verbatim(from)}"
-      /></label>
-      <label for="to"
-        >To <input id="to" name="to" type="date" required value="${verbatim(to)}"
-      /></label>
-      <label for="flow"
-        >What
-        <select id="flow" name="flow">
-          <option value="">Everything</option>
-          ${flows.map((name) => html`<option value="${verbatim(name)}">${name}</option>`)}
-        </select>
-      </label>
+      ${field("from", "From", { type: "date", value: from, required: true })}
+      ${field("to", "To", { type: "date", value: to, required: true })}
+      ${choice("flow", "What", [["", "Everything"], ...flows.map((name) => [name, name] as const)])}
     </div>
     <p class="buttons"><button type="submit">What will it cost?</button></p>
   </form>`;
