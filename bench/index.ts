@@ -10,6 +10,7 @@ import { benchFiles, benchIdoc } from "./files.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchHouse } from "./house.ts";
 import { benchLargeFile } from "./large-file.ts";
+import { benchLine } from "./line.ts";
 import { benchMatch } from "./match.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbound } from "./outbound.ts";
@@ -50,6 +51,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   files: async () => {
     await benchFiles(rounds);
     await benchIdoc(rounds);
+    await benchLine(Math.ceil(rounds / 2));
   },
   sandbox: () => benchSandbox(Number(values.records)),
   house: benchHouse,

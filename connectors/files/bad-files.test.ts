@@ -22,7 +22,7 @@ test("a file of each kind of bad ones: each is refused with a report, loses its 
   const rows: ToldRow[] = [];
   let left = 0;
   for (const [flow, source] of Object.entries(sources)) {
-    const seen = new Map<string, { id: string; name: string; at: string; latest: boolean }>();
+    const seen = new Map<string, { id: string; name: string; at: string; since: number }>();
     const reading: Reading = {
       signal: new AbortController().signal,
       known: (id) => seen.get(id) ?? null,
@@ -33,7 +33,7 @@ test("a file of each kind of bad ones: each is refused with a report, loses its 
       for (const { id, origin = "", fault } of changes)
         rows.push({ flow, id, origin, state: fault === undefined ? "delivered" : "quarantined" });
       for (const id of [arrival?.id ?? [], arrival?.numbers ?? []].flat())
-        seen.set(id, { id, name: arrival?.name ?? "", at: "before", latest: true });
+        seen.set(id, { id, name: arrival?.name ?? "", at: "before", since: 0 });
     }
   }
   expectFates(folder, put, rows);

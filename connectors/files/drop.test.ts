@@ -17,7 +17,7 @@ import { localDrop } from "./folder/local.ts";
 import type { Drop, Entry } from "./folder/port.ts";
 import { SftpConfig, sftpDrop } from "./folder/sftp.ts";
 import { files } from "./index.ts";
-import { contentAt, readWhole, writeDurably } from "./sink.ts";
+import { contentAt, writeDurably } from "./sink.ts";
 import type { Endpoint, Obstacle, Outgoing, Sink } from "../../src/core/contract.ts";
 import { startHostileServer } from "../../test/files/sftp-server.ts";
 import { HEADER } from "../../test/files/kit.ts";
@@ -132,7 +132,11 @@ describe.each(PLACES.filter(({ isHere }) => isHere))("$name", ({ start }) => {
     const path = drop.at("one");
     await writeDurably(drop, path, bytes, "any");
     expect(readFileSync(join(folder, "one")).equals(bytes)).toBe(true);
-    expect((await readWhole(drop, path))?.equals(bytes)).toBe(true);
+    expect((await drop.read(path))?.bytes?.equals(bytes)).toBe(true);
+    expect(await drop.read(path, 100)).toMatchObject({
+      entry: { size: bytes.length },
+      bytes: null,
+    });
     await writeDurably(drop, path, Buffer.from("short"), "existing");
     expect(readFileSync(join(folder, "one"), "utf8")).toBe("short");
     await writeDurably(drop, path, Buffer.alloc(0), "any");
@@ -159,6 +163,7 @@ describe.each(PLACES.filter(({ isHere }) => isHere))("$name", ({ start }) => {
     writeFileSync(join(folder, "target"), "12345");
     symlinkSync(join(folder, "target"), join(folder, "link"));
     expect(await drop.look(drop.at("link"))).toMatchObject({ kind: "other" });
+    expect(await drop.read(drop.at("link"))).toMatchObject({ bytes: null });
     expect(await drop.open(drop.at("link"))).toBeNull();
     expect(await contentAt(drop, drop.at("link"), Buffer.from("12345"))).toBe("other");
     await expect(drop.write(drop.at("link"), Buffer.from("x"), "any")).rejects.toMatchObject({

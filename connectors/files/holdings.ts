@@ -1,4 +1,5 @@
 /** What an ERP's newest export says, in the words of holdings: as of that file, not as it is now. */
+import { archiveFolders } from "./archive.ts";
 import { posix } from "node:path";
 import type { z } from "zod";
 import type { FilesConfig, SourceConfig, TableSink, TableSource } from "./config.ts";
@@ -6,7 +7,6 @@ import { Blocked, type Drop, unavailable } from "./folder/port.ts";
 import {
   ageOf,
   ARCHIVED,
-  archiveFolders,
   type FileSet,
   findSets,
   type Found,
@@ -18,7 +18,6 @@ import {
   placeOf,
   type Site,
 } from "./pickup.ts";
-import { readWhole } from "./sink.ts";
 import { openSet, tableReader } from "./source.ts";
 import type { Change, Item } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -519,8 +518,8 @@ function writtenFacts({ document, dayOf }: Writing, head: Row): Facts {
 /** Null: the ERP has taken it. @throws SourceUnavailable */
 async function textAt(drop: Drop, path: string, encoding: Encoding): Promise<string | null> {
   try {
-    const bytes = await readWhole(drop, path);
-    if (bytes === null) return null;
+    const bytes = (await drop.read(path))?.bytes;
+    if (!bytes) return null;
     return new TextDecoder(encoding === "auto" ? "utf-8" : encoding).decode(bytes);
   } catch (error) {
     throw unavailable(error, `the file ${path} cannot be read`);

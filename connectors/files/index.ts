@@ -7,7 +7,7 @@ import { sftpDrop } from "./folder/sftp.ts";
 import { examineFiles, offersOf } from "./folders.ts";
 import { filesHoldings } from "./holdings.ts";
 import { checkFolder, checkRoot, Kept, list, type Site } from "./pickup.ts";
-import { type FileSink, fileSink, readWhole } from "./sink.ts";
+import { type FileSink, fileSink } from "./sink.ts";
 import { formatOf, openSource, wholeReader } from "./source.ts";
 import {
   type Acknowledgement,
@@ -62,8 +62,8 @@ async function* archived(
   let acknowledgements: Acknowledgement[] = [];
   for (const { name, kind } of await list(drop, folder)) {
     if (signal.aborted) return;
-    const bytes = kind === "file" ? await readWhole(drop, drop.path.join(folder, name)) : null;
-    if (bytes === null) continue;
+    const bytes = kind === "file" ? (await drop.read(drop.path.join(folder, name)))?.bytes : null;
+    if (!bytes) continue;
     try {
       acknowledgements.push(...idocsIn(bytes, name).flatMap(answersOf));
     } catch (error) {

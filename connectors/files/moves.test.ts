@@ -2,6 +2,7 @@ import { readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Drop } from "./folder/port.ts";
+import { HEADER } from "../../test/files/kit.ts";
 import { dropFolder, type DropFolder, picks } from "../../test/files/source.ts";
 
 const PARTS = ["customer-invoices", "customer-invoice-lines", "customer-invoice-taxes"];
@@ -85,6 +86,20 @@ describe("a set of files is moved away whole, wherever the process is killed", (
     expect((await folder.names("failed")).filter((name) => name.endsWith(".errors.csv"))).toEqual([
       expect.stringMatching(/^customer-invoice-lines\.\w{8}\.errors\.csv$/),
     ]);
+  });
+
+  // Two lists are read: a note is written, both are moved, the note is deleted.
+  test.for([0, 1, 2, 3])("lists that are moved together, after step %i", async (steps) => {
+    const rowOf = (name: string) => `1,1,${name},,,,,Dock St,77520,Baytown,US-TX,US,`;
+    await folder.put("customers-1.csv", `${HEADER}\r\n${rowOf("Old")}\r\n`);
+    await folder.put("customers-2.csv", `${HEADER}\r\n${rowOf("New")}\r\n`);
+    const dying = dyingAfter(folder.drop, steps);
+    await expect(folder.readThrough(dying, picks.customers)).rejects.toThrow();
+    // The older one is not read after the newer one, though lists may come again.
+    const { changes, obstacles } = await folder.readThrough(folder.drop, picks.customers);
+    expect({ changes, obstacles }).toEqual({ changes: [], obstacles: [] });
+    expect(await folder.names()).toEqual(["archive"]);
+    expect((await folder.names("archive")).length).toBe(2);
   });
 
   // A note is written, the file and its manifest are moved, the note is deleted.

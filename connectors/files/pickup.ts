@@ -7,6 +7,8 @@ import { parse } from "node:path";
 import { z } from "zod";
 import type { FilesConfig, SourceConfig } from "./config.ts";
 import {
+  againAfterCut,
+  allOf,
   Blocked,
   type Drop,
   type Entry,
@@ -15,7 +17,7 @@ import {
   troubleOf,
   unavailable,
 } from "./folder/port.ts";
-import type { Obstacle, Surroundings } from "../../src/core/contract.ts";
+import type { Obstacle, Reading, Surroundings } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/record.ts";
 import { guarded } from "../../src/core/text.ts";
@@ -98,24 +100,38 @@ function match(pattern: Pattern, name: string): string | null {
 export const isNamed = (pattern: Pattern, name: string): boolean => match(pattern, name) !== null;
 
 /** @throws SourceUnavailable when the folder cannot be listed, or what is in it not be looked at */
-export async function list(drop: Drop, folder: string): Promise<Found[]> {
-  const files: Found[] = [];
-  await listEach(drop, folder, (file) => void files.push(file));
-  return files;
-}
+export const list = (drop: Drop, folder: string): Promise<Found[]> =>
+  listing(drop, folder, (visit) =>
+    againAfterCut(async () => {
+      const files: Found[] = [];
+      await visit((file) => void files.push(file));
+      return files;
+    }),
+  );
 
 /** The same one by one; `isWanted`: of these names only. @throws SourceUnavailable */
-export async function listEach(
+export const listEach = (
   drop: Drop,
   folder: string,
   see: (file: Found) => void,
   isWanted?: (name: string) => boolean,
-): Promise<void> {
-  const seen = (entry: Entry): void => void (entry.kind !== "folder" && see(entry));
-  await drop.visit(folder, seen, isWanted).catch(async (cause: unknown) => {
+): Promise<void> => listing(drop, folder, (visit) => visit(see, isWanted));
+
+type Visit = (see: (file: Found) => void, isWanted?: (name: string) => boolean) => Promise<void>;
+
+async function listing<Value>(
+  drop: Drop,
+  folder: string,
+  work: (visit: Visit) => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await work((see, isWanted) =>
+      drop.visit(folder, (entry) => void (entry.kind !== "folder" && see(entry)), isWanted),
+    );
+  } catch (cause) {
     const missing = await drop.rights.missing([{ path: folder, rights: ["r", "x"] }]);
     throw unavailable(cause, `the folder ${folder} cannot be listed`, missing);
-  });
+  }
 }
 
 /** The files grouped into sets, the oldest set first, so that what was exported later is read later. */
@@ -143,38 +159,53 @@ export const ageOf = ({ parts }: FileSet): number =>
 
 const firstName = ({ parts }: FileSet): string => [...parts.values()][0]?.name ?? "";
 
-/** The file is as it was listed before: nobody is writing it. */
-function isAtRest(file: Found, before: readonly Found[]): boolean {
-  return before.some(
-    ({ name, size, mtimeMs }) =>
-      name === file.name && size === file.size && mtimeMs === file.mtimeMs,
-  );
-}
+/** The file is as it was seen before: nobody is writing it. */
+const isSame = (
+  one: Pick<Found, "size" | "mtimeMs">,
+  other: Pick<Found, "size" | "mtimeMs"> | null | undefined,
+): boolean => one.size === other?.size && one.mtimeMs === other.mtimeMs;
+
+/** Files up to this size are taken into memory at once, however often they are read then. */
+const SMALL_BYTES = 500_000;
 
 /**
  * A file to read from; null when it is gone or no longer what was listed.
  * @throws Blocked when a right is missing, SourceUnavailable when it cannot be read for another reason; what it returns
  * throws the latter, too
  */
-export async function openFound(drop: Drop, folder: string, file: Found): Promise<OpenFile | null> {
+export async function openFound(drop: Drop, folder: string, file: Found): Promise<Readable | null> {
   const path = drop.path.join(folder, file.name);
   try {
+    if (file.size <= SMALL_BYTES) {
+      const bytes = (await drop.read(path, file.size))?.bytes;
+      // Nobody wrote to it while it was read.
+      return bytes?.length === file.size && isSame(file, await drop.look(path))
+        ? inMemory(bytes)
+        : null;
+    }
     const opened = await drop.open(path);
     if (opened === null) return null;
-    const { kind, size, mtimeMs } = await opened.look();
-    if (kind === "file" && size === file.size && mtimeMs === file.mtimeMs)
-      return readable(opened, path);
+    const { entry } = opened;
+    if (entry.kind === "file" && isSame(file, entry)) return readable(opened, path);
     await opened.close();
     return null;
   } catch (cause) {
-    throw await refusal(cause, `the file ${path} cannot be read`, () =>
+    throw await refusal(cause, `the file ${path} cannot be read`, file.name, () =>
       drop.rights.missing([{ path, rights: ["r"] }]),
     );
   }
 }
 
-const readable = (file: OpenFile, path: string): OpenFile => ({
-  look: () => file.look(),
+const inMemory = (bytes: Buffer): Readable => ({
+  read: async (buffer, offset, length, position) => ({
+    bytesRead: bytes.copy(buffer, offset, position, position + length),
+  }),
+  close: async () => {},
+});
+
+export type Readable = Pick<OpenFile, "read" | "close">;
+
+const readable = (file: OpenFile, path: string): Readable => ({
   read: (...args) =>
     file.read(...args).catch((cause: unknown) => {
       throw unavailable(cause, `the file ${path} cannot be read to its end`);
@@ -185,41 +216,44 @@ const readable = (file: OpenFile, path: string): OpenFile => ({
 async function refusal(
   cause: unknown,
   what: string,
+  file: string,
   missing: () => Promise<string | null>,
 ): Promise<Error> {
   const { code, detail, next } = troubleOf(cause);
   if (!isRightMissing(code)) return unavailable(cause, what);
-  return new Blocked(`${what} (${detail})`, (await missing()) ?? next, cause);
+  return new Blocked(`${what} (${detail})`, { file, next: (await missing()) ?? next, cause });
 }
 
 /**
- * Renames a file into `target` as `as`, numbered before its ending when that name is taken, and returns the name. What has come in its place since it was listed stays where it is: it was not read.
+ * Renames a file into `target` as `as`, numbered before its ending when that name is taken, and returns the name. What has
+ * come in its place since it was listed stays where it is: it was not read.
  * @throws Blocked, SourceUnavailable when it cannot be renamed; then it stays and is recognised next time.
  */
 async function moveAway(
-  drop: Drop,
-  folder: string,
+  place: Place,
   file: Pick<Found, "name" | "size" | "mtimeMs">,
   target: string,
   as: string,
 ): Promise<string> {
-  const { name } = file;
-  const { join } = drop.path;
+  const { drop, folder } = place;
+  const from = drop.path.join(folder, file.name);
+  const look = (copy: number) =>
+    allOf([drop.look(from), drop.look(drop.path.join(target, numberedCopy(as, copy)))]);
   try {
-    const now = await drop.look(join(folder, name));
-    if (now === null || now.size !== file.size || now.mtimeMs !== file.mtimeMs) return name;
-    await drop.makeFolder(target);
-    for (let copy = 1; ; copy++) {
-      const to = numberedCopy(as, copy);
-      if ((await drop.look(join(target, to))) !== null) continue;
-      await drop.move(join(folder, name), join(target, to));
-      return to;
-    }
+    let [now, there] = await look(1);
+    let copy = 1;
+    for (; there !== null && isSame(file, now); [now, there] = await look(copy)) copy++;
+    if (!isSame(file, now)) return file.name;
+    const move = () => drop.move(from, drop.path.join(target, numberedCopy(as, copy)));
+    await againAfterCut(move, async () => {
+      // It may have been moved before the line was cut.
+      [now, there] = await look(copy);
+      if (there === null && isSame(file, now)) await move();
+    });
+    return numberedCopy(as, copy);
   } catch (cause) {
-    if (troubleOf(cause).code === "ENOENT") return name;
-    throw await refusal(cause, `the file ${name} was read and cannot be moved to ${target}`, () =>
-      drop.rights.missingToMove(folder, name, [target]),
-    );
+    if (troubleOf(cause).code === "ENOENT") return file.name;
+    throw await notMoved(cause, place, file.name, target);
   }
 }
 
@@ -258,44 +292,71 @@ const quoted = (value: string): string => `"${guarded(value).replaceAll('"', '""
  * would be overwritten by what is older. Files that have to be renamed or replaced first hold back nothing.
  */
 
-interface Queue {
+export interface Queue {
   /** Complete and at rest, the oldest first, up to what holds back the rest. */
   readonly ready: readonly FileSet[];
-  readonly obstacles: readonly Obstacle[];
+  readonly obstacles: Obstacle[];
   /** That a set cannot be read, and holds back what came after it. */
   holding(set: FileSet, fault: Fault): Obstacle;
+  /** What a missing right holds back. @throws the error itself where none is missing */
+  blocked(error: unknown): Obstacle;
 }
 
 /** How many names are told of what waits behind a file. */
 const NAMED = 20;
 
-/** @throws SourceUnavailable when the folder cannot be listed */
+/** What a source saw in its folder, and when: for the next look, which sees what has changed since. */
+export interface Seen {
+  files: readonly Found[];
+  /** ms, of `performance.now()` */
+  atMs: number;
+}
+
+/** New files up to which each is looked at again; of more the folder is listed again. */
+const LOOKED_AT_MAX = 200;
+
+/**
+ * One listing, unless many files are new in it. `seen`: by the look before, and by this one from now on.
+ * @throws SourceUnavailable when the folder cannot be listed
+ */
 export async function lookAt(
   place: Place,
   { settleMs, maxBytes }: FilesConfig,
-  site: Pick<Site, "pause">,
-  signal: AbortSignal,
+  site: Site,
+  { signal, known }: Pick<Reading, "signal" | "known">,
+  seen: Seen,
 ): Promise<Queue> {
-  const before = await list(place.drop, place.folder);
-  if (findSets(place.patterns, before).length === 0)
-    return { ...queueOf([]), obstacles: otherCase(place.patterns, before) };
-  await site.pause(settleMs, signal);
-  if (signal.aborted) return queueOf([]);
-  const there = await list(place.drop, place.folder);
-  const { marker, manifest } = place;
-  const beside = [marker, manifest].filter((one) => one !== null);
-  const byName = new Map(there.map((file) => [file.name, file]));
-  const sets = findSets(
-    place.patterns,
-    there.filter(({ name }) => !beside.some((ending) => name.endsWith(ending))),
-  ).map((set) => (manifest === null ? set : withManifests(set, manifest, byName)));
-  const queue = queueOf(sets);
-  const ready: FileSet[] = [];
-  const obstacles: Obstacle[] = [];
+  const { drop, folder, patterns, marker, manifest } = place;
+  let there = await list(drop, folder);
+  let sets = setsIn(place, there);
+  try {
+    // Somebody who only looks moves nothing.
+    if (
+      site.looking !== true &&
+      (await finishMoves(place, there, (hash) => known(hash) !== null))
+    ) {
+      // Which of the files in the archive is the newest now, the archive tells.
+      site.kept?.forget(place);
+      there = await list(drop, folder);
+      sets = setsIn(place, there);
+    }
+  } catch (error) {
+    const unread = queueOf(folder, sets);
+    return { ...unread, obstacles: [unread.blocked(error)] };
+  }
+  const before = performance.now() - seen.atMs >= settleMs ? seen.files : [];
+  Object.assign(seen, { files: there, atMs: performance.now() });
+  const queue = queueOf(folder, sets, otherCase(patterns, there));
+  const [first] = sets;
+  if (first === undefined) return queue;
+  const readable = sets.flatMap(filesOf).filter((file) => unreadable(file) === null);
+  const atRest = await filesAtRest(place, readable, before, () => site.pause(settleMs, signal));
+  if (signal.aborted) return queueOf(folder, []);
   const unmovable = await cannotMove(place);
-  if (unmovable !== null && sets[0] !== undefined)
-    return { ...queue, obstacles: [queue.holding(sets[0], unmovable)] };
-  obstacles.push(...otherCase(place.patterns, there));
+  if (unmovable !== null) return { ...queue, obstacles: [queue.holding(first, unmovable)] };
+  const ready: FileSet[] = [];
+  const { obstacles } = queue;
+  const names = new Set(there.map(({ name }) => name));
   for (const set of sets) {
     const found = [...set.parts.values()];
     const large = found.find(({ size }) => size > maxBytes);
@@ -305,45 +366,103 @@ export async function lookAt(
       obstacles.push(queue.holding(set, tooLarge(large, maxBytes)));
       break;
     } else if (set.missing.length > 0) obstacles.push(incomplete(set));
-    else if (marker !== null && !found.every(({ name }) => byName.has(name + marker)))
+    else if (marker !== null && !found.every(({ name }) => names.has(name + marker)))
       obstacles.push(lacks(set, "unmarked", "marker", marker));
     else if (manifest !== null && !isTold(set))
       obstacles.push(lacks(set, "no-manifest", "manifest", manifest, OLDER));
-    else if (![...found, ...(set.manifests?.values() ?? [])].every((one) => isAtRest(one, before)))
-      obstacles.push(changing(set));
+    else if (!filesOf(set).every((one) => atRest.has(one))) obstacles.push(changing(set));
     else ready.push(set);
   }
-  return { ...queue, ready, obstacles };
+  return { ...queue, ready };
 }
 
-const withManifests = (
-  set: FileSet,
-  ending: string,
-  there: ReadonlyMap<string, Found>,
-): FileSet => ({
-  ...set,
-  manifests: new Map(
-    [...set.parts].flatMap(([part, { name }]) => {
-      const found = there.get(name + ending);
-      return found?.kind === "file" ? [[part, found] as const] : [];
-    }),
-  ),
-});
+const filesOf = ({ parts, manifests }: FileSet): Found[] => [
+  ...parts.values(),
+  ...(manifests?.values() ?? []),
+];
+
+/** Those that are as they were `before`, or are the same after a pause. */
+async function filesAtRest(
+  { drop, folder }: Place,
+  files: readonly Found[],
+  before: readonly Found[],
+  pause: () => Promise<void>,
+): Promise<ReadonlySet<Found>> {
+  const old = new Map(before.map((file) => [file.name, file]));
+  const atRest = new Set(files.filter((file) => isSame(file, old.get(file.name))));
+  const fresh = files.filter((file) => !atRest.has(file));
+  if (fresh.length === 0) return atRest;
+  await pause();
+  const isMany = fresh.length > LOOKED_AT_MAX;
+  const again = isMany
+    ? new Map((await list(drop, folder)).map((file) => [file.name, file]))
+    : await lookedAt(drop, folder, fresh);
+  for (const file of fresh) if (isSame(file, again.get(file.name))) atRest.add(file);
+  return atRest;
+}
+
+/** @throws SourceUnavailable */
+async function lookedAt(
+  drop: Drop,
+  folder: string,
+  files: readonly Found[],
+): Promise<ReadonlyMap<string, Found | null>> {
+  try {
+    return new Map(
+      await Promise.all(
+        files.map(
+          async ({ name }) => [name, await drop.look(drop.path.join(folder, name))] as const,
+        ),
+      ),
+    );
+  } catch (cause) {
+    throw unavailable(cause, `what is in the folder ${folder} cannot be looked at`);
+  }
+}
+
+/** Each with its manifests, where the source wants them. */
+function setsIn({ patterns, marker, manifest }: Place, there: readonly Found[]): FileSet[] {
+  const beside = [marker, manifest].filter((one) => one !== null);
+  const sets = findSets(
+    patterns,
+    there.filter(({ name }) => !beside.some((ending) => name.endsWith(ending))),
+  );
+  if (manifest === null) return sets;
+  const files = new Map(there.map((file) => [file.name, file]));
+  return sets.map((set) => ({
+    ...set,
+    manifests: new Map(
+      [...set.parts].flatMap(([part, { name }]) => {
+        const found = files.get(name + manifest);
+        return found?.kind === "file" ? [[part, found] as const] : [];
+      }),
+    ),
+  }));
+}
 
 /** Each file has its manifest, which is not that of a file which was there before it. */
 const isTold = ({ parts, manifests }: FileSet): boolean =>
   [...parts].every(([part, { mtimeMs }]) => (manifests?.get(part)?.mtimeMs ?? -1) >= mtimeMs);
 
-const queueOf = (sets: readonly FileSet[]): Queue => ({
-  ready: [],
-  obstacles: [],
-  holding(set, fault) {
-    const after = sets.slice(sets.findIndex((one) => namesOf(one) === namesOf(set)) + 1);
+const queueOf = (folder: string, sets: readonly FileSet[], obstacles: Obstacle[] = []): Queue => {
+  const holding = (set: FileSet, fault: Fault): Obstacle => {
+    const after = sets.slice(sets.indexOf(set) + 1);
     const names = after.slice(0, NAMED).map((one) => shown(namesOf(one)));
-    const behind = { count: after.length, names };
-    return { ...obstacle(namesOf(set), fault, false), behind };
-  },
-});
+    return { ...obstacle(namesOf(set), fault, false), behind: { count: after.length, names } };
+  };
+  return {
+    ready: [],
+    obstacles,
+    holding,
+    blocked(error) {
+      if (!(error instanceof Blocked)) throw error;
+      const { message, next, file } = error;
+      const fault: Fault = { code: "no-right", message: `${message}.`, next };
+      const set = sets.find((one) => filesOf(one).some(({ name }) => name === file));
+      return set === undefined ? obstacle(folder, fault, false) : holding(set, fault);
+    },
+  };
+};
 
 /** That a file or set cannot be read now. `awaited`: it clears by itself. */
 const obstacle = (name: string, fault: Fault, awaited: boolean): Obstacle => ({
@@ -457,9 +576,10 @@ export async function checkRoot(drop: Drop): Promise<void> {
 }
 
 /*
- * The last move of a set of files that was read, with their manifests and markers. It is several renames: what is to be moved is written down beside the
- * files before the first one and deleted after the last, so that a crash in between leaves no part behind, which would
- * wait for the others for ever or be read with parts of a later export.
+ * The last move of files that were read, with their manifests and markers. Several sets are moved at once, and a set is several
+ * renames: what is to be moved is written down beside the files before the first one and deleted after the last. So a crash
+ * in between, or a right that is missing, leaves no part behind, which would wait for the others for ever or be read with
+ * parts of a later export; and no file that was read, which would be read again after what came later.
  */
 
 const Refused = z.strictObject({
@@ -482,28 +602,63 @@ const Move = z.strictObject({
   /** Why the set was not read; the reason goes beside its file. */
   error: Refused.nullable(),
 });
-type Move = z.infer<typeof Move>;
+export type Move = z.infer<typeof Move>;
 
 /** No pattern fits a name that ends in `.tmp`. */
 const NOTE = /^\.fuelbridge-[0-9a-f]{8}\.tmp$/;
 const noteOf = ({ hash }: Move): string => `.fuelbridge-${hash.slice(0, 8)}.tmp`;
 
 /**
- * Returns what each file is called now, by its name.
+ * Returns what each file is called now, by its name, for each move.
  * @throws Blocked, SourceUnavailable when a file cannot be moved; {@link finishMoves} goes on with it
  */
-export async function moveSet(place: Place, move: Move): Promise<ReadonlyMap<string, string>> {
+export async function moveSets(
+  place: Place,
+  moves: readonly Move[],
+): Promise<readonly ReadonlyMap<string, string>[]> {
   const { drop, folder } = place;
-  const [first] = move.files;
-  if (move.files.length === 1 && first?.manifest === undefined) return moveFiles(place, move);
-  const note = drop.path.join(folder, noteOf(move));
-  await drop.write(note, Buffer.from(JSON.stringify(move)), "any").catch((cause: unknown) => {
-    throw unavailable(cause, `the file ${note} cannot be written`);
-  });
-  const moved = await moveFiles(place, move);
-  await remove(drop, note);
+  const [first] = moves;
+  if (first === undefined) return [];
+  const isOneStep = moves.length === 1 && first.files.length === 1 && !first.files[0]?.manifest;
+  if (isOneStep) return moveAll(place, moves, null);
+  const note = drop.path.join(folder, noteOf(first));
+  const written = drop
+    .write(note, Buffer.from(JSON.stringify(moves)), "any")
+    .catch(async (cause: unknown) => {
+      throw await notMoved(cause, place, first.files[0]?.name ?? "", first.target);
+    });
+  return moveAll(place, moves, note, written);
+}
+
+/** `note`: is deleted after; `written`: before the first move. */
+async function moveAll(
+  place: Place,
+  moves: readonly Move[],
+  note: string | null,
+  written: Promise<void> = Promise.resolve(),
+): Promise<readonly ReadonlyMap<string, string>[]> {
+  const { drop } = place;
+  const targets = new Map(moves.map((move) => [move.target, move]));
+  const made = [...targets].map(([target, { files }]) =>
+    drop.makeFolder(target).catch(async (cause: unknown) => {
+      throw await notMoved(cause, place, files[0]?.name ?? "", target);
+    }),
+  );
+  await allOf([written, ...made]);
+  const moved = await allOf(moves.map((move) => moveFiles(place, move)));
+  if (note !== null) await remove(drop, note);
   return moved;
 }
+
+const notMoved = (
+  cause: unknown,
+  { drop, folder }: Place,
+  name: string,
+  target: string,
+): Promise<Error> =>
+  refusal(cause, `the file ${name} was read and cannot be moved to ${target}`, name, () =>
+    drop.rights.missingToMove(folder, name, [target]),
+  );
 
 /**
  * Ends the moves that a crash has interrupted. Call it before the folder is read. True: there were any. What a store does not
@@ -511,24 +666,25 @@ export async function moveSet(place: Place, move: Move): Promise<ReadonlyMap<str
  * @param isKnown by the hash of a set
  * @throws Blocked, SourceUnavailable when a file cannot be moved
  */
-export async function finishMoves(
+async function finishMoves(
   place: Place,
   listed: readonly Found[],
   isKnown: (hash: string) => boolean,
 ): Promise<boolean> {
   const { drop, folder } = place;
-  let isAny = false;
-  for (const { name } of listed) {
-    if (!NOTE.test(name)) continue;
-    isAny = true;
+  const notes = listed.filter(({ name }) => NOTE.test(name));
+  for (const { name } of notes) {
     const note = drop.path.join(folder, name);
-    const move = moveIn(await textOf(drop, note));
+    const text = await drop.read(note, NOTE_BYTES_MAX).catch((cause: unknown) => {
+      throw unavailable(cause, `the file ${note} cannot be read`);
+    });
     // Cut off while it was written: no file was moved yet.
-    if (move !== null && move.error === null && !isKnown(move.hash)) await moveBack(place, move);
-    else if (move !== null) await moveFiles(place, move);
-    await remove(drop, note);
+    const moves = movesIn(text?.bytes ?? null);
+    const isRead = ({ hash, error }: Move): boolean => error !== null || isKnown(hash);
+    await allOf(moves.filter((one) => !isRead(one)).map((one) => moveBack(place, one)));
+    await moveAll(place, moves.filter(isRead), note);
   }
-  return isAny;
+  return notes.length > 0;
 }
 
 function numberedCopy(name: string, copy: number): string {
@@ -561,56 +717,33 @@ async function moveBack({ drop, folder }: Place, { hash, target, files }: Move):
   }
 }
 
-async function moveFiles(
-  { drop, folder, marker }: Place,
-  move: Move,
-): Promise<ReadonlyMap<string, string>> {
+async function moveFiles(place: Place, move: Move): Promise<ReadonlyMap<string, string>> {
+  const { drop, folder, marker } = place;
   const { hash, target, error } = move;
   const moved = new Map<string, string>();
   for (const { manifest, ...file } of move.files) {
     const archived = archivedName(file.name, hash);
-    const movedAs = await moveAway(drop, folder, file, target, archived);
+    const movedAs = await moveAway(place, file, target, archived);
     // It was moved before a crash.
     const named = movedAs === file.name ? archived : movedAs;
     moved.set(file.name, named);
     // After its file: what is left without one makes no other file readable, for that must be at rest, too.
     if (marker !== null) await remove(drop, drop.path.join(folder, `${file.name}${marker}`));
     if (manifest !== undefined)
-      await moveAway(
-        drop,
-        folder,
-        manifest,
-        target,
-        `${named}${manifest.name.slice(file.name.length)}`,
-      );
+      await moveAway(place, manifest, target, `${named}${manifest.name.slice(file.name.length)}`);
     if (error?.file !== file.name) continue;
     await writeErrors(drop, target, named, [{ ...error, column: error.column ?? "" }]);
   }
   return moved;
 }
 
-async function textOf(drop: Drop, path: string): Promise<string> {
-  const file = await drop.open(path).catch((cause: unknown) => {
-    throw unavailable(cause, `the file ${path} cannot be read`);
-  });
-  if (file === null) return "";
-  try {
-    const { size } = await file.look();
-    const bytes = Buffer.alloc(Math.min(size, NOTE_BYTES_MAX));
-    const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
-    return bytes.toString("utf8", 0, bytesRead);
-  } finally {
-    await file.close();
-  }
-}
+const NOTE_BYTES_MAX = 4_000_000;
 
-const NOTE_BYTES_MAX = 65_536;
-
-function moveIn(text: string): Move | null {
+function movesIn(bytes: Buffer | null): readonly Move[] {
   try {
-    return Move.parse(JSON.parse(text));
+    return z.array(Move).parse(JSON.parse(String(bytes)));
   } catch {
-    return null;
+    return [];
   }
 }
 
@@ -618,69 +751,6 @@ async function remove(drop: Drop, path: string): Promise<void> {
   await drop.remove(path).catch((cause: unknown) => {
     throw unavailable(cause, `the file ${path} is of no more use and cannot be deleted`);
   });
-}
-
-/*
- * Files that were read, in one folder a day where they are deleted after a time: so that neither reading nor deleting
- * lists what is older.
- */
-
-const DAY = /^\d{4}-\d\d-\d\d$/;
-const DAY_MS = 86_400_000;
-/** Files that one reading deletes at most: there may be a year of them. */
-const REMOVED_MAX = 500;
-
-/** Where a file goes that was read now. */
-export function dayFolder({ drop, archive, keepDays }: Place, site: Site): string {
-  if (keepDays === null) return archive;
-  return drop.path.join(archive, site.dayOf(site.now().toISOString()));
-}
-
-/** Where files that were read may be, the newest first; none before the first one was read. */
-export async function archiveFolders({ drop, archive }: Place): Promise<string[]> {
-  const days = await daysIn(drop, archive).catch(() => null);
-  if (days === null) return [];
-  return [...days.toReversed().map((day) => drop.path.join(archive, day)), archive];
-}
-
-/**
- * Deletes what is older than `keepDays`. What cannot be deleted stays, with a line in the log. Returns the day that this is
- * done for; null: something is left. `doneFor`: what it returned before; a day is looked at once, for the archive is listed.
- */
-export async function removeOld(
-  { drop, archive, keepDays }: Place,
-  site: Site,
-  doneFor: string | null,
-): Promise<string | null> {
-  if (keepDays === null) return null;
-  const oldest = site.dayOf(new Date(site.now().getTime() - keepDays * DAY_MS).toISOString());
-  if (doneFor === oldest) return doneFor;
-  let left = REMOVED_MAX;
-  try {
-    if ((await drop.look(archive)) === null) return null;
-    for (const day of await daysIn(drop, archive)) {
-      if (day >= oldest) return oldest;
-      const folder = drop.path.join(archive, day);
-      for (const { name } of await list(drop, folder)) {
-        if (left-- === 0) return null;
-        await drop.remove(drop.path.join(folder, name));
-      }
-      await drop.removeFolder(folder);
-    }
-    return oldest;
-  } catch (error) {
-    const { detail, next } = troubleOf(error);
-    site.note("old files not deleted", { folder: archive, detail, next });
-    return null;
-  }
-}
-
-/** Days as text, the oldest first. */
-async function daysIn(drop: Drop, archive: string): Promise<string[]> {
-  const days: string[] = [];
-  const see = ({ kind, name }: Entry): void => void (kind === "folder" && days.push(name));
-  await drop.visit(archive, see, (name) => DAY.test(name));
-  return days.toSorted();
 }
 
 /*

@@ -3,6 +3,8 @@ import { hash } from "node:crypto";
 import { posix } from "node:path";
 import type { SinkConfig } from "./config.ts";
 import {
+  againAfterCut,
+  allOf,
   answerTo,
   type Drop,
   failure,
@@ -15,7 +17,7 @@ import type { Site } from "./pickup.ts";
 import type { Outgoing, Sink } from "../../src/core/contract.ts";
 import { defined } from "../../src/core/defined.ts";
 import { done, type Finding, keyless, nothingDone, unknown } from "../../src/core/outcome.ts";
-import { bytesOf, type DocumentWriter, firstBytes } from "../../src/formats/format.ts";
+import { bytesOf, type DocumentWriter } from "../../src/formats/format.ts";
 import { manifestText } from "../../src/formats/manifest.ts";
 
 /** Truncates what an interrupted write left, and returns once the disk has the bytes and gives them back. */
@@ -36,27 +38,10 @@ export async function contentAt(
   path: string,
   bytes: Buffer,
 ): Promise<"same" | "other" | "none"> {
-  const found = await drop.look(path);
-  if (found === null) {
-    if ((await drop.look(drop.path.dirname(path))) !== null) return "none";
-    throw failure("ENOENT", `the folder of ${path} is not there`);
-  }
-  if (found.kind !== "file" || found.size !== bytes.length) return "other";
-  // It may have been taken since.
-  const there = await readWhole(drop, path, found.size);
-  if (there === null) return "none";
-  return there.equals(bytes) ? "same" : "other";
-}
-
-/** A whole file, as long as it was when it was looked at, or is opened; null when it is not there. */
-export async function readWhole(drop: Drop, path: string, size?: number): Promise<Buffer | null> {
-  const file = await drop.open(path);
-  if (file === null) return null;
-  try {
-    return await firstBytes(file, size ?? (await file.look()).size);
-  } finally {
-    await file.close();
-  }
+  const there = await drop.read(path, bytes.length);
+  if (there !== null) return there.bytes?.equals(bytes) === true ? "same" : "other";
+  if ((await drop.look(drop.path.dirname(path))) !== null) return "none";
+  throw failure("ENOENT", `the folder of ${path} is not there`);
 }
 
 /* The folders of a sink, and the mark in its staging folder that says since when it is that folder. */
@@ -76,7 +61,7 @@ const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 /** ISO 8601 UTC; null: the folder has no mark. */
 async function markedSince(drop: Drop, staging: string): Promise<string | null> {
-  const text = (await readWhole(drop, drop.path.join(staging, MARK)))?.toString("latin1") ?? "";
+  const text = (await drop.read(drop.path.join(staging, MARK)))?.bytes?.toString("latin1") ?? "";
   return INSTANT.test(text) ? text : null;
 }
 
@@ -177,38 +162,44 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
       const { staging, files } = await placesOf(request).catch((error: unknown) => {
         throw unavailable(error, `cannot make the manifest of ${request.target}`);
       });
-      for (const { part, bytes } of files)
+      const wasSent = request.firstSentAt !== null;
+      const staged = files.map(async ({ part, bytes }) => {
         try {
-          const wasSent = request.firstSentAt !== null;
           // A staging file that is gone after a send was delivered: writing it anew would deliver it again.
-          if (wasSent && (await contentAt(drop, part, bytes)) !== "other") continue;
+          if (wasSent && (await contentAt(drop, part, bytes)) !== "other") return;
           await writeDurably(drop, part, bytes, wasSent ? "existing" : "any");
           await drop.syncFolder(staging);
         } catch (error) {
           throw unavailable(error, `cannot write ${part}`, await missingTo(drop, folders));
         }
+      });
+      await allOf(staged);
     },
 
     async send(request) {
       let moved: "not" | "maybe" | "first" = "not";
       try {
         const { folder, staging, files } = await placesOf(request);
-        for (const [index, { part, final, bytes }] of files.entries()) {
-          const there = await contentAt(drop, final, bytes);
+        const found = await allOf(
+          files.map(({ part, final, bytes }) =>
+            allOf([contentAt(drop, final, bytes), contentAt(drop, part, bytes)]),
+          ),
+        );
+        for (const [index, { part, final }] of files.entries()) {
+          const [there, staged] = found[index] as (typeof found)[number];
           if (there === "other")
             return unknown(`${final} is there with other content`, OTHERS_FILE);
           if (there === "same") await drop.remove(part);
           else {
-            const staged = await contentAt(drop, part, bytes);
             if (staged === "other") return nothingDone(`${part} is not complete`);
             // Looked for, then renamed: link and unlink would refuse by themselves to overwrite, but leave a moment in
             // which the ERP can take the file while the staging file still says that it was not delivered.
             if (staged === "same") {
               if (moved === "not") moved = "maybe";
-              await drop.move(part, final);
+              await moveOnce(drop, part, final);
             }
             // The ERP may have taken the file before its manifest or marker was moved after it.
-            else if (!(await isAnyStaged(drop, files.slice(index + 1))))
+            else if (!found.slice(index + 1).some(([, later]) => later !== "none"))
               return unknown(`${part} is gone`, { holdMs: SPARED_MS });
           }
           moved = "first";
@@ -252,10 +243,17 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
 const missingTo = (drop: Drop, { target, staging }: Folders): Promise<string | null> =>
   drop.rights.missing([staging, target].map((path) => ({ path, rights: ["x", "w"] })));
 
-async function isAnyStaged(drop: Drop, files: readonly Placed[]): Promise<boolean> {
-  for (const { part } of files) if ((await drop.look(part)) !== null) return true;
-  return false;
-}
+/**
+ * What is in the staging folder is ours alone. So where the line was cut and the file is gone from there, it was moved; and
+ * while it lies there it may be moved again, for one of two moves finds nothing any more.
+ */
+const moveOnce = (drop: Drop, part: string, final: string): Promise<void> =>
+  againAfterCut(
+    () => drop.move(part, final),
+    async () => {
+      if ((await drop.look(part)) !== null) await drop.move(part, final);
+    },
+  );
 
 interface Placed {
   readonly part: string;

@@ -3,25 +3,27 @@
  * before its first page; its last page makes it known, and only when that is stored it is moved to the archive. So a
  * crash anywhere reads it again: what is stored of it is unchanged then, and what is known is not read.
  */
+import { dayFolder, removeOld } from "./archive.ts";
 import { hash } from "node:crypto";
 import type { FilesConfig, SinkConfig, SourceConfig, TableSource } from "./config.ts";
-import { Blocked, type Drop, type OpenFile } from "./folder/port.ts";
+import { allOf, type Drop } from "./folder/port.ts";
 import {
   ageOf,
   ARCHIVED,
   changing,
-  dayFolder,
   type FileSet,
-  finishMoves,
-  list,
+  type Found,
   lookAt,
-  moveSet,
+  type Move,
+  moveSets,
   namesOf,
   openFound,
   type Place,
   type PlaceConfig,
   placeOf,
-  removeOld,
+  type Queue,
+  type Readable,
+  type Seen,
   type Site,
 } from "./pickup.ts";
 import type { Page, Reading, Refusal, Sink, Source, Whole } from "../../src/core/contract.ts";
@@ -69,6 +71,8 @@ interface OpenedSet {
   /** Of the one file, or of the parts' hashes in the order of the parts. */
   readonly hash: string;
   readonly parts: ReadonlyMap<string, SurveyedFile & { readonly size: number }>;
+  /** The bytes of each part's manifest, where it has one. */
+  readonly manifests: ReadonlyMap<string, Buffer>;
   close(): Promise<void>;
 }
 
@@ -82,34 +86,39 @@ export async function openSet(
   set: FileSet,
   encoding: Encoding,
 ): Promise<OpenedSet | null> {
-  const handles: OpenFile[] = [];
+  const handles = new Map<Found, Readable>();
   const close = async (): Promise<void> => {
-    for (const handle of handles) await handle.close();
+    for (const handle of handles.values()) await handle.close();
   };
-  const parts = new Map<string, SurveyedFile & { readonly size: number }>();
   try {
+    const files = [...set.parts.values(), ...(set.manifests?.values() ?? [])];
+    await allOf(
+      files.map(async (file) => {
+        const handle = await openFound(drop, folder, file);
+        if (handle !== null) handles.set(file, handle);
+      }),
+    );
+    if (handles.size < files.length) {
+      await close();
+      return null;
+    }
+    const parts = new Map<string, SurveyedFile & { readonly size: number }>();
     for (const [part, file] of set.parts) {
-      const handle = await openFound(drop, folder, file);
-      if (handle === null) {
-        await close();
-        return null;
-      }
-      handles.push(handle);
+      const handle = handles.get(file) as Readable;
       const { name, size } = file;
       parts.set(part, { name, size, handle, survey: await survey(handle, encoding) });
     }
+    const manifests = new Map<string, Buffer>();
+    for (const [part, file] of set.manifests ?? [])
+      manifests.set(part, await firstBytes(handles.get(file) as Readable, MANIFEST_BYTES_MAX + 1));
+    const hashes = [...parts.values()].map((file) => file.survey.hash);
+    const [only = ""] = hashes;
+    const both = hashes.length === 1 ? only : hash("sha256", hashes.join("\n"), "hex");
+    return { set, hash: both, parts, manifests, close };
   } catch (error) {
     await close();
     throw error;
   }
-  const hashes = [...parts.values()].map((file) => file.survey.hash);
-  const [only = ""] = hashes;
-  return {
-    set,
-    hash: hashes.length === 1 ? only : hash("sha256", hashes.join("\n"), "hex"),
-    parts,
-    close,
-  };
 }
 
 type Manifests = ReadonlyMap<string, Manifest>;
@@ -250,6 +259,9 @@ const PAGE = { changes: 1_000, characters: 500_000 };
 /** What lies in the folder says where reading goes on. */
 const position = null;
 
+/** Sets that are opened, and moved away, at once; fewer where they are large. */
+const AT_ONCE = { sets: 64, bytes: 8_000_000 };
+
 /** `replies`: where the answers go to what is read; null: nobody wants any. */
 export function openSource(
   reader: Reader,
@@ -261,25 +273,16 @@ export function openSource(
   const arriving: Arriving = { reader, place: placeOf(config, site), site, replies };
   const { place } = arriving;
   const { silence = null } = config;
+  const seen: Seen = { files: [], atMs: -Infinity };
   let removedFor: string | null = null;
   return {
     ...(replies === null ? {} : { replies }),
     silenceMs: silence === "off" ? Infinity : silence,
     async *read(_position: Json | null, reading: Reading): AsyncGenerator<Page> {
-      if (!(await areMovesFinished(arriving, reading))) return;
-      const queue = await lookAt(place, files, site, reading.signal);
+      const queue = await lookAt(place, files, site, reading, seen);
       for (const obstacle of queue.obstacles) reading.hindered?.(obstacle);
-      for (const set of queue.ready) {
-        if (reading.signal.aborted) return;
-        try {
-          if (!(yield* deliver(arriving, set, reading))) return;
-        } catch (error) {
-          const fault = rightFault(error);
-          // What came later is held back, because a right is missing.
-          reading.hindered?.(queue.holding(set, fault));
-          return;
-        }
-      }
+      for (const sets of wavesOf(queue.ready))
+        if (reading.signal.aborted || !(yield* deliver(arriving, queue, sets, reading))) return;
       if (site.looking !== true) removedFor = await removeOld(place, site, removedFor);
     },
   };
@@ -293,55 +296,101 @@ interface Arriving {
   readonly replies: Sink | null;
 }
 
-/** @throws the error itself when no right is missing */
-function rightFault(error: unknown): Fault {
-  if (!(error instanceof Blocked)) throw error;
-  return { code: "no-right", message: `${error.message}.`, next: error.next };
-}
-
-/** False: a right is missing. Moves of one file have one step, and somebody who only looks moves nothing. */
-async function areMovesFinished({ place, site }: Arriving, reading: Reading): Promise<boolean> {
-  const isOneStep = place.patterns.size === 1 && place.manifest === null;
-  if (isOneStep || site.looking === true) return true;
-  try {
-    const listed = await list(place.drop, place.folder);
-    const isKnown = (hash: string): boolean => reading.known(hash) !== null;
-    // Which of them is the newest now, the archive tells.
-    if (await finishMoves(place, listed, isKnown)) site.kept?.forget(place);
-    return true;
-  } catch (error) {
-    const fault = rightFault(error);
-    const behind = { count: 0, names: [] };
-    reading.hindered?.({ what: place.folder, fault, awaited: false, behind });
-    return false;
+function* wavesOf(sets: readonly FileSet[]): Generator<FileSet[]> {
+  let wave: FileSet[] = [];
+  let bytes = 0;
+  for (const set of sets) {
+    const size = [...set.parts.values()].reduce((sum, file) => sum + file.size, 0);
+    if (wave.length === AT_ONCE.sets || (wave.length > 0 && bytes + size > AT_ONCE.bytes)) {
+      yield wave;
+      [wave, bytes] = [[], 0];
+    }
+    wave.push(set);
+    bytes += size;
   }
+  if (wave.length > 0) yield wave;
 }
 
-/** The pages of a set, and its files' last move once those are durable. False: reading was told to stop. */
+/**
+ * The pages of some sets, in order. They are opened at once, and moved away at once when those pages are durable: over a line
+ * to a server each step takes as long for one as for all. False: nothing more is to be read.
+ */
 async function* deliver(
   arriving: Arriving,
-  set: FileSet,
+  queue: Queue,
+  sets: readonly FileSet[],
   reading: Reading,
 ): AsyncGenerator<Page, boolean> {
   const { place, reader } = arriving;
-  const opened = await openSet(place.drop, place.folder, set, reader.encoding);
-  if (opened === null) {
-    reading.hindered?.(changing(set));
-    return true;
-  }
+  const opening = sets.map((set) => openSet(place.drop, place.folder, set, reader.encoding));
+  const opened = (await Promise.allSettled(opening)).map((one) =>
+    one.status === "fulfilled" ? one.value : null,
+  );
+  const unmoved = unmovedOf(opened, reading);
+  const read: [OpenedSet, Move][] = [];
+  let isStopped = false;
   try {
-    return yield* pagesOf(arriving, opened, reading);
+    for (const [at, set] of sets.entries()) {
+      const one = await (opening[at] as Promise<OpenedSet | null>).catch((error: unknown) => {
+        // What came later is held back, because a right is missing.
+        const blocked = queue.blocked(error);
+        reading.hindered?.(blocked);
+        isStopped = true;
+        return null;
+      });
+      isStopped ||= reading.signal.aborted;
+      if (isStopped) break;
+      const move =
+        one === null ? "changing" : yield* partsOf(arriving, one, unmoved.has(one), reading);
+      if (move === "stays") continue;
+      if (one !== null && typeof move === "object") read.push([one, move]);
+      else if (!reading.signal.aborted) reading.hindered?.(changing(set));
+    }
+  } finally {
+    for (const one of opened) await one?.close();
+    isStopped = !(await archive(arriving, queue, read, reading)) || isStopped;
+  }
+  return !isStopped && !reading.signal.aborted;
+}
+
+/**
+ * Sets whose pages are durable and that were not moved away after: nothing came since but what lies behind them here, and was
+ * not moved either. To read them all again would change nothing.
+ */
+function unmovedOf(
+  opened: readonly (OpenedSet | null)[],
+  { known }: Pick<Reading, "known">,
+): ReadonlySet<OpenedSet> {
+  const unmoved = new Set<OpenedSet>();
+  let behind = 0;
+  for (const one of opened.toReversed()) {
+    const isUnmoved = one !== null && known(one.hash)?.since === behind;
+    if (isUnmoved) unmoved.add(one);
+    behind = isUnmoved ? behind + 1 : 0;
+  }
+  return unmoved;
+}
+
+/** What becomes of a set: its move once its pages are durable; it is read another time; or it has changed since it was opened. */
+type Fate = Move | "stays" | "changing";
+
+async function* partsOf(
+  arriving: Arriving,
+  opened: OpenedSet,
+  isUnmoved: boolean,
+  reading: Reading,
+): AsyncGenerator<Page, Fate> {
+  const { place } = arriving;
+  try {
+    return yield* pagesOf(arriving, opened, isUnmoved, reading);
   } catch (error) {
     if (!(error instanceof PartFault)) throw error;
     // No arrival: after a change of the configuration, the same file may be read.
     const refused = [refusalOf(opened, wholeFault(error, place))];
-    yield { changes: [], position, cameAt: cameAtOf(set), refused };
+    yield { changes: [], position, cameAt: cameAtOf(opened.set), refused };
     const { line, column, message } = error.fault;
     const reason = `the file ${message}`;
-    await archive(arriving, opened, place.failed, { file: error.file, line, column, reason });
-    return true;
-  } finally {
-    await opened.close();
+    return moveOf(opened, place.failed, { file: error.file, line, column, reason });
   }
 }
 
@@ -349,32 +398,28 @@ async function* deliver(
 async function* pagesOf(
   arriving: Arriving,
   opened: OpenedSet,
+  isUnmoved: boolean,
   reading: Reading,
-): AsyncGenerator<Page, boolean> {
+): AsyncGenerator<Page, Fate> {
   const { place, reader, site, replies } = arriving;
   const { set } = opened;
   const archived = dayFolder(place, site);
   const name = namesOf(set);
   const cameAt = cameAtOf(set);
   const known = reading.known(opened.hash);
-  if (known !== null && (known.latest || !reader.restates)) {
-    await archive(arriving, opened, archived);
+  if (known !== null && (isUnmoved || known.since === 0 || !reader.restates)) {
     const notice = `${name} came before, as ${known.name} at ${known.at}; it is not read again.`;
     const again = { ...wholeOf(opened), again: true } as const;
     yield { changes: [], position, cameAt, notices: [notice], whole: again };
-    return true;
+    return moveOf(opened, archived);
   }
-  const manifests = await manifestsOf(place, opened);
-  const result = manifests && (await reader.read(opened, reading, manifests));
-  if (result === null) {
-    if (!reading.signal.aborted) reading.hindered?.(changing(set));
-    return !reading.signal.aborted;
-  }
+  const result = await reader.read(opened, reading, manifestsOf(opened));
+  if (result === null) return "changing";
   const { scratch, cut, left, numbers = [], acknowledgements = [], nameless } = result;
   try {
     if (left !== undefined) {
       reading.hindered?.({ what: name, ...left, behind: { count: 0, names: [] } });
-      return true;
+      return "stays";
     }
     expectNew(name, numbers, reading);
     const total = scratch.count();
@@ -390,7 +435,7 @@ async function* pagesOf(
     };
     let isLast = false;
     for (let done = 0; !isLast;) {
-      if (reading.signal.aborted) return false;
+      if (reading.signal.aborted) return "stays";
       const changes = changesOf(scratch, done, PAGE.changes, PAGE.characters);
       done += changes.length;
       isLast = done >= total;
@@ -399,8 +444,7 @@ async function* pagesOf(
       const share = isLast ? 1 : done / total;
       yield { changes, position, share, ...listed, ...(isLast ? end : {}) };
     }
-    await archive(arriving, opened, cut === null ? archived : place.failed, cut);
-    return true;
+    return moveOf(opened, cut === null ? archived : place.failed, cut);
   } finally {
     scratch.close();
   }
@@ -408,24 +452,14 @@ async function* pagesOf(
 
 /**
  * The manifests of a set by its parts, each of which agrees with the bytes of its file; counts need the file read, and a
- * reader compares them. Null: one is gone, or no longer what was listed.
- * @throws PartFault for what is no manifest or differs, Blocked and SourceUnavailable as openFound
+ * reader compares them. @throws PartFault for what is no manifest or differs
  */
-async function manifestsOf(
-  { drop, folder }: Place,
-  { set, parts }: OpenedSet,
-): Promise<Manifests | null> {
+function manifestsOf({ set, parts, manifests }: OpenedSet): Manifests {
   const read = new Map<string, Manifest>();
-  for (const [part, found] of set.manifests ?? []) {
-    const opened = await openFound(drop, folder, found);
-    if (opened === null) return null;
-    try {
-      const bytes = await firstBytes(opened, MANIFEST_BYTES_MAX + 1);
-      const file = parts.get(part)?.name ?? "";
-      read.set(part, manifestIn(bytes, found.name, [file, file.replace(ARCHIVED, "$2")]));
-    } finally {
-      await opened.close();
-    }
+  for (const [part, bytes] of manifests) {
+    const file = parts.get(part)?.name ?? "";
+    const name = set.manifests?.get(part)?.name ?? "";
+    read.set(part, manifestIn(bytes, name, [file, file.replace(ARCHIVED, "$2")]));
   }
   for (const [part, { name, size, survey: told }] of parts) {
     const manifest = read.get(part);
@@ -472,21 +506,43 @@ const plainNamesOf = ({ parts }: FileSet): string =>
 
 const cameAtOf = (set: FileSet): string => new Date(ageOf(set)).toISOString();
 
-/** Moves every file of a set; with an error, its reason goes beside the file. */
+/** Of every file of a set; with an error, its reason goes beside the file. */
+const moveOf = (
+  { set: { parts, manifests }, hash }: OpenedSet,
+  target: string,
+  error: Move["error"] = null,
+): Move => ({
+  hash,
+  target,
+  files: [...parts].map(([part, file]) => ({ ...file, manifest: manifests?.get(part) })),
+  error,
+});
+
+/** Moves what was read. False: a right is missing, and what came later is held back. */
 async function archive(
   { place, site }: Arriving,
-  opened: OpenedSet,
-  target: string,
-  error?: { file: string; line: number; column?: string; reason: string } | null,
-): Promise<void> {
-  await opened.close();
-  if (site.looking === true) return;
-  const { parts, manifests } = opened.set;
-  const files = [...parts].map(([part, file]) => ({ ...file, manifest: manifests?.get(part) }));
-  const moved = await moveSet(place, { hash: opened.hash, target, files, error: error ?? null });
-  if (target === place.failed) return;
-  const there = [...parts].map(
-    ([part, file]) => [part, { ...file, name: moved.get(file.name) ?? file.name }] as const,
-  );
-  site.kept?.keep(place, target, new Map(there));
+  queue: Queue,
+  read: readonly (readonly [OpenedSet, Move])[],
+  reading: Reading,
+): Promise<boolean> {
+  if (site.looking === true) return true;
+  try {
+    const moved = await moveSets(
+      place,
+      read.map(([, move]) => move),
+    );
+    for (const [at, [{ set }, { target }]] of read.entries()) {
+      if (target === place.failed) continue;
+      const there = [...set.parts].map(
+        ([part, file]) =>
+          [part, { ...file, name: moved[at]?.get(file.name) ?? file.name }] as const,
+      );
+      site.kept?.keep(place, target, new Map(there));
+    }
+    return true;
+  } catch (error) {
+    const blocked = queue.blocked(error);
+    reading.hindered?.(blocked);
+    return false;
+  }
 }

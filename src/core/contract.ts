@@ -61,8 +61,8 @@ export interface Page {
 
 export interface Reading {
   readonly signal: AbortSignal;
-  /** When and under which name these bytes came before; `latest`: nothing else came from this source since. */
-  known(batchId: string): { name: string; at: string; latest: boolean } | null;
+  /** When and under which name these bytes came before; `since`: how many others came from this source since. */
+  known(batchId: string): { name: string; at: string; since: number } | null;
   /** Is this version of this record stored? Saves reading its details again. */
   stored(id: string, version: string): boolean;
   /** Takes what is not read, each time anew: what a whole reading does not tell again is no longer in the way. */

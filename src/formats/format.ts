@@ -206,8 +206,8 @@ export interface Survey {
 /** The file was written to between its two readings. Nothing of it was delivered. */
 export class ChangedMeanwhile extends Error {}
 
-/** What is asked for at once: a server takes as long to answer for less. */
-const READ_BYTES = 64 * 1024;
+/** What is asked for at first, and after: a server takes as long to answer for less, and most files are small. */
+const READ_BYTES = { first: 64 * 1024, later: 512 * 1024 };
 /** Small enough that what is made of a piece is garbage before it counts as old: memory stays low. */
 const PIECE_BYTES = 16 * 1024;
 
@@ -331,16 +331,17 @@ function textIn(decoder: TextDecoder | null, piece: Buffer): string {
 
 /** From its beginning. A piece holds until the next one is asked for. */
 async function* piecesOf(file: Bytes): AsyncGenerator<Buffer> {
-  const buffer = Buffer.allocUnsafe(READ_BYTES);
+  let buffer = Buffer.allocUnsafe(READ_BYTES.first);
   for (let position = 0; ;) {
     let length = 0;
     // A file server may give less than it is asked for.
-    for (let more = -1; more !== 0 && length < READ_BYTES; length += more)
-      more = (await file.read(buffer, length, READ_BYTES - length, position + length)).bytesRead;
+    for (let more = -1; more !== 0 && length < buffer.length; length += more)
+      more = (await file.read(buffer, length, buffer.length - length, position + length)).bytesRead;
     if (length === 0) return;
-    position += length;
     for (let at = 0; at < length; at += PIECE_BYTES)
       yield buffer.subarray(at, Math.min(at + PIECE_BYTES, length));
+    if (length === READ_BYTES.first) buffer = Buffer.allocUnsafe(READ_BYTES.later);
+    position += length;
   }
 }
 
@@ -348,7 +349,7 @@ async function* piecesOf(file: Bytes): AsyncGenerator<Buffer> {
 export async function firstBytes(file: Bytes, limit: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for (let length = 0, more = -1; more !== 0 && length < limit; length += more) {
-    const piece = Buffer.alloc(Math.min(READ_BYTES, limit - length));
+    const piece = Buffer.alloc(Math.min(READ_BYTES.later, limit - length));
     more = (await file.read(piece, 0, piece.length, length)).bytesRead;
     pieces.push(piece.subarray(0, more));
   }

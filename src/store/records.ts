@@ -149,9 +149,9 @@ function receiptsOf(database: Database.Database) {
   );
   const find = row<
     [flow: number, id: string],
-    { name: string; received_ms: number; latest: 0 | 1 }
+    { name: string; received_ms: number; since: number }
   >(
-    `select name, received_ms, turn = (select max(turn) from receipt r where r.flow = receipt.flow) as latest
+    `select name, received_ms, (select max(turn) from receipt r where r.flow = receipt.flow) - turn as since
      from receipt where flow = ? and id = ?`,
   );
 
@@ -160,11 +160,11 @@ function receiptsOf(database: Database.Database) {
     add(flow: number, { id, name, numbers = [] }: Arrival, at: number): void {
       for (const known of [...numbers, id]) add(flow, known, name, at);
     },
-    known(flow: number, id: string): { name: string; at: string; latest: boolean } | null {
+    known(flow: number, id: string): { name: string; at: string; since: number } | null {
       const row = find(flow, id);
       if (row === null) return null;
-      const { name, received_ms: atMs, latest } = row;
-      return { name, at: new Date(atMs).toISOString(), latest: latest === 1 };
+      const { name, received_ms: atMs, since } = row;
+      return { name, at: new Date(atMs).toISOString(), since };
     },
   };
 }

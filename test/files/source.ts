@@ -51,8 +51,8 @@ export async function dropFolder(): Promise<DropFolder> {
   // Files land a second apart, in the order in which the test puts them.
   const stamp = (name: string) => utimes(join(path, name), 1_790_000_000, 1_790_000_000 + clock++);
   const known: Reading["known"] = (id) => {
-    const found = seen.findLast((arrival) => arrival.id === id);
-    return found === undefined ? null : { ...found, latest: seen.at(-1) === found };
+    const at = seen.findLastIndex((arrival) => arrival.id === id);
+    return seen[at] === undefined ? null : { ...seen[at], since: seen.length - 1 - at };
   };
   const drop = localDrop(path);
   const surroundings: Site = {

@@ -175,9 +175,9 @@ export async function read(
   const reading = {
     signal: options.signal ?? never,
     known: (id: string) => {
-      const found = seen.findLast((arrival) => arrival.id === id);
-      const latest = found === seen.at(-1);
-      return found === undefined ? null : { name: found.name, at: SENT, latest };
+      const at = seen.findLastIndex((arrival) => arrival.id === id);
+      const name = seen[at]?.name;
+      return name === undefined ? null : { name, at: SENT, since: seen.length - 1 - at };
     },
     stored: () => false,
   };

@@ -14,6 +14,7 @@ import {
   type Rights,
   type Wanted,
 } from "./port.ts";
+import { firstBytes } from "../../../src/formats/format.ts";
 
 const { O_CREAT, O_RDONLY, O_TRUNC, O_WRONLY } = constants;
 /** Windows has no such flag: there, `look` is the guard. */
@@ -31,6 +32,8 @@ const [open, read, write, close, fstat, fsync, lstat, rename] = [
   promisify(fs.rename),
 ];
 
+type Where = Parameters<OpenFile["read"]>;
+
 /** `base`: the connector's folder, absolute. */
 export const localDrop = (base: string): Drop => ({
   where: base,
@@ -43,9 +46,35 @@ export const localDrop = (base: string): Drop => ({
 
   look,
 
+  async read(path, bytesMax = Infinity) {
+    const entry = await look(path);
+    if (entry === null || entry.kind !== "file" || entry.size > bytesMax)
+      return entry && { entry, bytes: null };
+    const file = await unless(open(path, O_RDONLY | O_NOFOLLOW), "ENOENT", "ELOOP");
+    if (file === null) return null;
+    try {
+      const bytes = { read: (...where: Where) => read(file, ...where) };
+      return { entry, bytes: await firstBytes(bytes, entry.size) };
+    } finally {
+      await close(file);
+    }
+  },
+
   async open(path) {
     const file = await unless(open(path, O_RDONLY | O_NOFOLLOW), "ENOENT", "ELOOP");
-    return file === null ? null : opened(file, basename(path));
+    if (file === null) return null;
+    let isOpen = true;
+    return {
+      entry: entryOf(basename(path), await fstat(file)),
+      read: (buffer, offset, length, position) => read(file, buffer, offset, length, position),
+      async close() {
+        // Its number may be another file's by now.
+        if (isOpen) {
+          isOpen = false;
+          await close(file);
+        }
+      },
+    };
   },
 
   async write(path, bytes, over) {
@@ -131,21 +160,6 @@ const unnameable = (name: string): Entry | null =>
 async function look(path: string): Promise<Entry | null> {
   const found = await unless(lstat(path), "ENOENT");
   return found === null ? null : entryOf(basename(path), found);
-}
-
-function opened(file: number, name: string): OpenFile {
-  let isOpen = true;
-  return {
-    look: async () => entryOf(name, await fstat(file)),
-    read: (buffer, offset, length, position) => read(file, buffer, offset, length, position),
-    async close() {
-      // Its number may be another file's by now.
-      if (isOpen) {
-        isOpen = false;
-        await close(file);
-      }
-    },
-  };
 }
 
 function entryOf(name: string, stats: Stats): Entry {

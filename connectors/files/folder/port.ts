@@ -1,6 +1,6 @@
 /**
  * Where files are exchanged: a folder of this machine ({@link ./local.ts}) or of another one behind SFTP
- * ({@link ./sftp/drop.ts}). Everything else in this connector uses files through this interface only.
+ * ({@link ./sftp.ts}). Everything else in this connector uses files through this interface only.
  *
  * Every method throws what failed: an Error with `code` as Node's file system has it (`ENOENT`, `EACCES`; trouble.ts
  * knows them), or SourceUnavailable where the place itself cannot be reached.
@@ -21,35 +21,43 @@ export interface Drop {
     "basename" | "dirname" | "isAbsolute" | "join" | "relative" | "sep"
   >;
   /** A path from the connector's folder; where a part is absolute, it begins anew there. */
-  at(...parts: readonly string[]): string;
+  readonly at: (...parts: readonly string[]) => string;
   /**
    * What is in a folder, in no order and one by one, with no more than some hundred of them in memory; `isWanted`: only
    * those of these names are looked at.
    */
-  visit(
+  readonly visit: (
     folder: string,
     see: (entry: Entry) => void,
     isWanted?: (name: string) => boolean,
-  ): Promise<void>;
+  ) => Promise<void>;
   /** What is under a name; a link is not followed. Null: nothing. */
-  look(path: string): Promise<Entry | null>;
+  readonly look: (path: string) => Promise<Entry | null>;
+  /**
+   * A whole file, as long as it was when it was looked at; null: nothing is there. `bytes`: null where it is no file, or
+   * larger than `bytesMax`.
+   */
+  readonly read: (
+    path: string,
+    bytesMax?: number,
+  ) => Promise<{ readonly entry: Entry; readonly bytes: Buffer | null } | null>;
   /** A file to read from; null when nothing is there, or a link. */
-  open(path: string): Promise<OpenFile | null>;
+  readonly open: (path: string) => Promise<OpenFile | null>;
   /** Returns when the disk has the bytes, as far as it can be asked. A link is never written through. */
-  write(path: string, bytes: Buffer, over: Over): Promise<void>;
+  readonly write: (path: string, bytes: Buffer, over: Over) => Promise<void>;
   /** One rename on one file system: it takes place or it does not. The caller has seen that nothing is under `to`. */
-  move(from: string, to: string): Promise<void>;
+  readonly move: (from: string, to: string) => Promise<void>;
   /** Nothing there is no failure. */
-  remove(path: string): Promise<void>;
+  readonly remove: (path: string) => Promise<void>;
   /** An empty one. */
-  removeFolder(path: string): Promise<void>;
+  readonly removeFolder: (path: string) => Promise<void>;
   /** With the folders above it; one that is there is no failure. */
-  makeFolder(path: string): Promise<void>;
+  readonly makeFolder: (path: string) => Promise<void>;
   /** Makes what was moved in a folder last. */
-  syncFolder(path: string): Promise<void>;
+  readonly syncFolder: (path: string) => Promise<void>;
   /** What was found out about the place when it was reached, for `doctor`. Left out: nothing. */
-  describe?(): Promise<string>;
-  close(): Promise<void>;
+  readonly describe?: () => Promise<string>;
+  readonly close: () => Promise<void>;
 }
 
 /** `any`: creates the file or empties the one that is there. `existing`: fails with ENOENT where none is. */
@@ -65,16 +73,17 @@ export interface Entry {
 }
 
 export interface OpenFile {
-  look(): Promise<Entry>;
+  /** As it was when it was opened. */
+  readonly entry: Entry;
   /** Reads into `buffer`; 0 bytes at the end. */
-  read(
+  readonly read: (
     buffer: Buffer,
     offset: number,
     length: number,
     position: number,
-  ): Promise<{ readonly bytesRead: number }>;
+  ) => Promise<{ readonly bytesRead: number }>;
   /** Once more is no failure, and closes nothing. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export type Right = "r" | "w" | "x";
@@ -87,22 +96,65 @@ export interface Wanted {
 /** What our account may do, as far as it can be asked without doing it. SFTP can hardly be asked. */
 export interface Rights {
   /** Advice for the first right that is missing; null: none is known to be. */
-  missing(wanted: readonly Wanted[]): Promise<string | null>;
+  readonly missing: (wanted: readonly Wanted[]) => Promise<string | null>;
   /** The same for moving a file out of a folder. */
-  missingToMove(folder: string, name: string, targets: readonly string[]): Promise<string | null>;
+  readonly missingToMove: (
+    folder: string,
+    name: string,
+    targets: readonly string[],
+  ) => Promise<string | null>;
   /** @throws unless the folder is there and may be entered */
-  expectEntry(folder: string): Promise<void>;
+  readonly expectEntry: (folder: string) => Promise<void>;
   /** True: it is there. False: it is not, and may be made. @throws when files may not be made in it */
-  expectWritable(folder: string): Promise<boolean>;
+  readonly expectWritable: (folder: string) => Promise<boolean>;
   /** @throws where only its owner may move a file away, and that is not us */
-  expectOwn(folder: string): Promise<void>;
+  readonly expectOwn: (folder: string) => Promise<void>;
   /** @throws where a file cannot be renamed from one to the other */
-  expectTogether(one: string, other: string): Promise<void>;
+  readonly expectTogether: (one: string, other: string) => Promise<void>;
 }
 
 /** An error as the file system would throw it. */
 export const failure = (code: string, text: string, cause?: unknown): Error =>
   Object.assign(new Error(`${code}: ${text}`, { cause }), { code });
+
+/** The code of an operation whose line was cut: nobody knows whether it was carried out. */
+export const CUT = "ECONNRESET";
+
+export const isCut = (error: unknown): boolean =>
+  (error as { code?: unknown } | undefined)?.code === CUT;
+
+const CUTS_MAX = 7;
+/** Failures that nothing was done again for: they count as those of a line that is never whole. */
+const givenUp = new WeakSet<Error>();
+
+/**
+ * What may be done twice is done once more at once where the line was cut under it, unless that happens again and again.
+ * `again`: what is done then, where that is something else.
+ */
+export async function againAfterCut<Value>(
+  work: () => Promise<Value>,
+  again: () => Promise<Value> = work,
+): Promise<Value> {
+  for (let cuts = 0; ;)
+    try {
+      return await (cuts === 0 ? work() : again());
+    } catch (error) {
+      if (!(error instanceof Error) || !isCut(error) || givenUp.has(error)) throw error;
+      if (++cuts > CUTS_MAX) {
+        givenUp.add(error);
+        throw error;
+      }
+    }
+}
+
+/** Waits for all of them, however they end. @throws what the first of them met, in their order */
+export async function allOf<const Asked extends readonly Promise<unknown>[]>(
+  asked: Asked,
+): Promise<{ -readonly [At in keyof Asked]: Awaited<Asked[At]> }> {
+  await Promise.allSettled(asked);
+  for (const one of asked) await one;
+  return Promise.all(asked);
+}
 
 /** A folder that was looked at is not looked at again for so long, ms: here, and over a network. */
 const LOOKED_AT_MS = 1_000;
@@ -117,71 +169,74 @@ const LINKED = "ELINKED";
 export function withoutLinks(drop: Drop): Drop {
   const { path, rights } = drop;
   const base = drop.at();
-  const looked = new Map<string, number>();
+  const looked = new Map<
+    string,
+    { readonly atMs: number; readonly found: Promise<Entry | null> }
+  >();
   const holdsMs = drop.isLocal ? LOOKED_AT_MS : LOOKED_AT_REMOTE_MS;
 
+  /** What cannot be looked at is told by whatever is done there. */
+  const entryAt = (part: string): Promise<Entry | null> => {
+    const before = looked.get(part);
+    if (before !== undefined && performance.now() - before.atMs < holdsMs) return before.found;
+    const found = drop.look(part).catch(() => null);
+    looked.set(part, { atMs: performance.now(), found });
+    void found.then((entry) => entry?.kind !== "folder" && looked.delete(part));
+    return found;
+  };
   /** The first part of it that is a link; null: there is none. */
   const linkIn = async (folder: string): Promise<string | null> => {
-    for (const part of partsOf(drop, base, folder)) {
-      const lookedAt = looked.get(part);
-      if (lookedAt !== undefined && performance.now() - lookedAt < holdsMs) continue;
-      // What cannot be looked at is told by whatever is done there.
-      const found = await drop.look(part).catch(() => null);
-      if (found === null) return null;
-      if (found.kind === "other") return part;
-      looked.set(part, performance.now());
-    }
-    return null;
+    const parts = partsOf(drop, base, folder);
+    const found = await Promise.all(parts.map(entryAt));
+    const end = found.findIndex((entry) => entry === null || entry.kind === "other");
+    return found[end]?.kind === "other" ? (parts[end] as string) : null;
   };
   const expectOwn = async (folder: string): Promise<void> => {
     const link = await linkIn(folder);
     if (link !== null) throw failure(LINKED, `${link} is a link, not a folder`);
   };
-  const above = (file: string): Promise<void> => expectOwn(path.dirname(file));
   const missingLink = async (folders: readonly string[]): Promise<string | null> => {
-    for (const folder of folders) {
-      const link = await linkIn(folder);
-      if (link !== null) return adviceOf(link);
-    }
-    return null;
+    const link = (await Promise.all(folders.map(linkIn))).find((one) => one !== null);
+    return link === undefined ? null : adviceOf(link);
   };
+  /** The same call, once the folder that `of` tells of its path is known to be no link. */
+  const guarded =
+    <Rest extends unknown[], Value>(
+      call: (path: string, ...rest: Rest) => Promise<Value>,
+      of: (path: string) => string = (path) => path,
+    ) =>
+    async (file: string, ...rest: Rest): Promise<Value> => {
+      await expectOwn(of(file));
+      return call(file, ...rest);
+    };
 
   return {
-    where: drop.where,
-    isLocal: drop.isLocal,
-    path,
+    ...drop,
     rights: {
       missing: async (wanted) =>
         (await missingLink(wanted.map((one) => one.path))) ?? rights.missing(wanted),
       missingToMove: async (folder, name, targets) =>
         (await missingLink([folder, ...targets])) ?? rights.missingToMove(folder, name, targets),
-      expectEntry: (folder) => expectOwn(folder).then(() => rights.expectEntry(folder)),
-      expectWritable: (folder) => expectOwn(folder).then(() => rights.expectWritable(folder)),
-      expectOwn: (folder) => expectOwn(folder).then(() => rights.expectOwn(folder)),
-      expectTogether: async (one, other) => {
-        await expectOwn(one);
+      expectEntry: guarded(rights.expectEntry),
+      expectWritable: guarded(rights.expectWritable),
+      expectOwn: guarded(rights.expectOwn),
+      expectTogether: guarded(async (one, other) => {
         await expectOwn(other);
         await rights.expectTogether(one, other);
-      },
+      }),
     },
-    at: (...parts) => drop.at(...parts),
-    visit: (folder, ...how) => expectOwn(folder).then(() => drop.visit(folder, ...how)),
-    look: (file) => drop.look(file),
-    open: (file) => above(file).then(() => drop.open(file)),
-    write: (file, ...how) => above(file).then(() => drop.write(file, ...how)),
-    move: async (from, to) => {
-      await above(from);
-      await above(to);
+    visit: guarded(drop.visit),
+    read: guarded(drop.read, path.dirname),
+    open: guarded(drop.open, path.dirname),
+    write: guarded(drop.write, path.dirname),
+    move: guarded(async (from, to) => {
+      await expectOwn(path.dirname(to));
       await drop.move(from, to);
-    },
-    remove: (file) => above(file).then(() => drop.remove(file)),
-    removeFolder: (folder) => expectOwn(folder).then(() => drop.removeFolder(folder)),
-    makeFolder: (folder) => expectOwn(folder).then(() => drop.makeFolder(folder)),
-    syncFolder: (folder) => expectOwn(folder).then(() => drop.syncFolder(folder)),
-    ...(drop.describe === undefined
-      ? {}
-      : { describe: () => drop.describe?.() ?? Promise.resolve("") }),
-    close: () => drop.close(),
+    }, path.dirname),
+    remove: guarded(drop.remove, path.dirname),
+    removeFolder: guarded(drop.removeFolder),
+    makeFolder: guarded(drop.makeFolder),
+    syncFolder: guarded(drop.syncFolder),
   };
 }
 
@@ -260,7 +315,8 @@ export function troubleOf(error: unknown): Trouble {
     return { code: error.code, detail: error.message, next: error.next };
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string")
     throw error;
-  const next = NEXT[error.code] ?? "Look at the disk and at the file server.";
+  const own = "next" in error && typeof error.next === "string" ? error.next : null;
+  const next = own ?? NEXT[error.code] ?? "Look at the disk and at the file server.";
   return { code: error.code, detail: error.message, next };
 }
 
@@ -302,10 +358,16 @@ export function unavailable(
 export class Blocked extends Error {
   /** What a person should do. */
   readonly next: string;
+  /** Its name. */
+  readonly file: string;
 
-  constructor(message: string, next: string, cause?: unknown) {
+  constructor(
+    message: string,
+    { file, next, cause }: Pick<Blocked, "file" | "next"> & { readonly cause: unknown },
+  ) {
     super(message, { cause });
     this.name = "Blocked";
+    this.file = file;
     this.next = next;
   }
 }

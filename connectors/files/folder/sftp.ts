@@ -4,8 +4,10 @@ import { connect as connectTcp, type Socket } from "node:net";
 import { posix } from "node:path";
 import type { Algorithms, Attributes, FileEntry, SFTPWrapper } from "ssh2";
 import { z } from "zod";
-import { type Drop, type Entry, failure, type OpenFile, type Over, type Rights } from "./port.ts";
+import { againAfterCut, allOf, CUT, type Drop, type Entry, failure, isCut } from "./port.ts";
+import { defined } from "../../../src/core/defined.ts";
 import { SourceUnavailable } from "../../../src/core/errors.ts";
+import { firstBytes } from "../../../src/formats/format.ts";
 
 /** As `ssh-keygen -lf` shows it. */
 const Fingerprint = z
@@ -43,9 +45,10 @@ export const SftpConfig = z
 export type SftpConfig = z.infer<typeof SftpConfig>;
 
 /*
- * The connection to an SFTP server: made when it is needed, given up when it is idle, made anew after it was lost. There
- * is one operation at a time on it, each with a deadline: when it passes, nobody knows what the server did, so the
- * connection is closed and nothing more is asked on it.
+ * The connection to an SFTP server: made when it is needed, given up when it is idle, made anew after it was lost. Many
+ * operations are under way on it at once, for each takes as long as the line: nobody waits for the answer to another's. The
+ * oldest has a deadline: when it passes, nobody knows what the server did, so the connection is closed and nothing more is
+ * asked on it.
  */
 
 /** What the server did with one operation; `error` is null or undefined when it did it. */
@@ -56,6 +59,13 @@ interface Session {
   readonly socket: Socket;
   /** The fingerprint of its key. */
   readonly hostKey: string;
+  /** Operations that have no answer yet, in the order in which they were asked for. */
+  readonly asked: Set<Asked>;
+}
+
+interface Asked {
+  readonly what: string;
+  readonly reject: (error: Error) => void;
 }
 
 /** Nothing older than what OpenSSH 9 offers by itself; `ssh-rsa` as a signature (SHA-1) and CBC are left out. */
@@ -100,99 +110,133 @@ const IDLE_MS = 20_000;
 /** So long wrong credentials are not tried again: servers lock accounts. */
 const REFUSED_MS = 300_000;
 
+/**
+ * Pieces of work under way at once, each an operation or some of one file; the others wait. A server reads no more than it can
+ * take (draft-ietf-secsh-filexfer-02, 6.1). What is under way when the line is cut is lost: on one that is cut often fewer
+ * are, or none would ever end.
+ */
+const AT_ONCE = { most: 128, least: 2, lessBy: 4, moreInRound: 4 };
+
 export class Connection {
   readonly #config: SftpConfig;
-  #session: Session | null = null;
-  #last: Promise<unknown> = Promise.resolve();
-  #idle: NodeJS.Timeout | undefined;
+  #opening: Promise<Session> | null = null;
+  /** The one that answers; null: it is being made, or there is none. */
+  #open: Session | null = null;
+  /** The oldest operation, which has until {@link #timer}; undefined: none is under way, and the connection is idle. */
+  #oldest: Asked | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #atOnce: number = AT_ONCE.most;
+  #working = 0;
+  readonly #waiting: (() => void)[] = [];
 
   constructor(config: SftpConfig) {
     this.#config = config;
   }
 
-  /**
-   * Carries out one operation after those before it. `within`: the session that a handle belongs to.
-   * @throws SourceUnavailable when the server cannot be reached: nothing was asked of it then. Error with `code`
-   * ETIMEDOUT or ECONNRESET when it did not answer, else as the server's status says ({@link STATUS}).
-   */
-  run<Value>(
-    what: string,
-    operation: (sftp: SFTPWrapper, done: Callback<Value>) => void,
-    within?: Session,
-  ): Promise<Value> {
-    const turn = this.#last.then(() => this.#carryOut(what, operation, within));
-    this.#last = turn.catch(() => {});
-    return turn;
-  }
-
-  /** Connected, now. */
-  session(): Promise<Session> {
-    const turn = this.#last.then(() => this.#connected());
-    this.#last = turn.catch(() => {});
-    return turn;
-  }
-
-  async close(): Promise<void> {
-    await this.#last;
-    this.#end();
-  }
-
-  async #carryOut<Value>(
-    what: string,
-    operation: (sftp: SFTPWrapper, done: Callback<Value>) => void,
-    within?: Session,
-  ): Promise<Value> {
-    const session = within ?? (await this.#connected());
-    const { sftp, socket } = session;
-    const lost = failure("ECONNRESET", `${what}: the connection to ${this.#where} was lost`);
-    if (session !== this.#session) throw lost;
-    clearTimeout(this.#idle);
-    const { timeoutMs } = this.#config;
-    let late: NodeJS.Timeout | undefined;
-    let cut = quiet;
+  /** Works when it is its turn, beside others. `work` has no part that waits for a turn. */
+  async turn<Value>(work: () => Promise<Value>): Promise<Value> {
+    await new Promise<void>((begin) => {
+      this.#waiting.push(begin);
+      this.#begin();
+    });
     try {
-      return await new Promise<Value>((resolve, reject) => {
-        cut = () => reject(lost);
-        socket.once("close", cut);
-        late = setTimeout(() => {
-          reject(failure("ETIMEDOUT", `${what}: ${this.#where} gave no answer in ${timeoutMs} ms`));
-          this.#session = null;
-          socket.destroy();
-        }, timeoutMs);
-        operation(sftp, (error, value) =>
-          error ? reject(statusError(what, error)) : resolve(value as Value),
-        );
-      });
+      const value = await work();
+      this.#atOnce = Math.min(this.#atOnce + AT_ONCE.moreInRound / this.#atOnce, AT_ONCE.most);
+      return value;
     } finally {
-      clearTimeout(late);
-      socket.off("close", cut);
-      this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref();
+      this.#working--;
+      this.#begin();
     }
   }
 
-  async #connected(): Promise<Session> {
-    if (this.#session !== null) return this.#session;
-    const session = await open(this.#config);
-    const forget = (): void => {
-      if (this.#session === session) this.#session = null;
-    };
-    session.socket.once("close", forget);
-    // A server that breaks the protocol.
-    session.sftp.on("error", () => session.socket.destroy());
-    this.#session = session;
-    return session;
+  #begin(): void {
+    while (this.#working < this.#atOnce && this.#waiting.length > 0) {
+      this.#working++;
+      this.#waiting.shift()?.();
+    }
   }
 
-  #end(): void {
-    clearTimeout(this.#idle);
-    const socket = this.#session?.socket;
-    this.#session = null;
-    // Everything was answered: there is nothing that a farewell could wait for.
-    socket?.destroy();
+  /** Connected, now. Whoever comes while it is being made waits for that one. @throws SourceUnavailable */
+  session(): Promise<Session> {
+    return (this.#opening ??= open(this.#config).then(
+      (session) => {
+        this.#open = session;
+        session.socket.once("close", () => this.#forget(session));
+        // A server that breaks the protocol.
+        session.sftp.on("error", () => session.socket.destroy());
+        this.#watch(session);
+        return session;
+      },
+      (error: unknown) => {
+        this.#opening = null;
+        throw error;
+      },
+    ));
   }
 
-  get #where(): string {
-    return whereOf(this.#config);
+  /** Call it when nothing is under way: there is nothing then that a farewell could wait for. */
+  close(): void {
+    this.#open?.socket.destroy();
+  }
+
+  /**
+   * Carries out one operation. `within`: the session that a handle belongs to.
+   * @throws SourceUnavailable when the server cannot be reached: nothing was asked of it then. Error with `code`
+   * ETIMEDOUT or ECONNRESET when it did not answer, else as the server's status says ({@link STATUS}).
+   */
+  async run<Value>(
+    what: string,
+    operation: (sftp: SFTPWrapper, done: Callback<Value>) => void,
+    within?: Session,
+  ): Promise<Value> {
+    const session = within ?? (await this.session());
+    if (session !== this.#open) throw this.#lost(what);
+    return new Promise<Value>((resolve, reject) => {
+      const asked: Asked = { what, reject };
+      session.asked.add(asked);
+      this.#watch(session);
+      operation(session.sftp, (error, value) => {
+        session.asked.delete(asked);
+        this.#watch(session);
+        if (error) reject(statusError(this.#config, what, error));
+        else resolve(value as Value);
+      });
+    });
+  }
+
+  /** The oldest operation has its time from when it is the oldest: servers answer in order, and all share the line. */
+  #watch(session: Session): void {
+    if (session !== this.#open) return;
+    const [oldest] = session.asked;
+    if (oldest !== undefined && oldest === this.#oldest) return;
+    this.#oldest = oldest;
+    clearTimeout(this.#timer);
+    if (oldest === undefined) {
+      this.#timer = setTimeout(() => session.socket.destroy(), IDLE_MS).unref();
+      return;
+    }
+    const { timeoutMs } = this.#config;
+    this.#timer = setTimeout(() => {
+      const late = `${oldest.what}: ${whereOf(this.#config)} gave no answer in ${timeoutMs} ms`;
+      oldest.reject(failure("ETIMEDOUT", late));
+      this.#forget(session);
+    }, timeoutMs);
+  }
+
+  /** It has ended, or is to end: whoever waits for an answer gets none. */
+  #forget(session: Session): void {
+    session.socket.destroy();
+    if (session === this.#open) {
+      clearTimeout(this.#timer);
+      [this.#open, this.#opening, this.#oldest] = [null, null, undefined];
+      if (this.#working > 0) this.#atOnce = Math.max(this.#atOnce / AT_ONCE.lessBy, AT_ONCE.least);
+    }
+    for (const { what, reject } of session.asked) reject(this.#lost(what));
+    session.asked.clear();
+  }
+
+  #lost(what: string): Error {
+    return failure(CUT, `${what}: the connection to ${whereOf(this.#config)} was lost`);
   }
 }
 
@@ -200,15 +244,22 @@ const whereOf = ({ host, port, user }: SftpConfig): string => `sftp://${user}@${
 
 const quiet = (): void => {};
 
-/** @throws SourceUnavailable saying why not, and what to do */
-async function open(config: SftpConfig): Promise<Session> {
+/** A line that is cut meanwhile is tried once more. @throws SourceUnavailable saying why not, and what to do */
+const open = (config: SftpConfig): Promise<Session> =>
+  connect(config).catch((error: unknown) => {
+    if (!isCut((error as SourceUnavailable).cause)) throw error;
+    return connect(config);
+  });
+
+/** @throws SourceUnavailable */
+async function connect(config: SftpConfig): Promise<Session> {
   const { host, port, user, password, key, passphrase, timeoutMs } = config;
   const pinned = [config.hostKey ?? []].flat();
   let shown: string | null = null;
   let refusal: (Error & { level?: string }) | null = null;
   // Only who uses a server loads it.
   const { default: Client } = await import("ssh2-sftp-client");
-  // Each request waits for the answer to the one before it: none is to wait for company.
+  // Requests wait for answers: none is to wait for company.
   const socket = connectTcp({ host, port, noDelay: true });
   const late = setTimeout(
     () => socket.destroy(failure("ETIMEDOUT", `no connection in ${timeoutMs} ms`)),
@@ -219,14 +270,16 @@ async function open(config: SftpConfig): Promise<Session> {
   socket.on("error", (error) => (refusal ??= error));
   try {
     const cut = new Promise<never>((_, reject) => {
-      socket.once("close", () => reject(refusal ?? new Error("the server closed the connection")));
+      socket.once("close", () =>
+        reject(
+          refusal ?? Object.assign(new Error("the server closed the connection"), { code: CUT }),
+        ),
+      );
     });
     const connecting = client.connect({
       sock: socket,
       username: user,
-      ...(password === undefined ? {} : { password }),
-      ...(key === undefined ? {} : { privateKey: key }),
-      ...(passphrase === undefined ? {} : { passphrase }),
+      ...defined({ password, privateKey: key, passphrase }),
       algorithms: ALGORITHMS,
       hostVerifier: (offered: Buffer) => {
         shown = fingerprintOf(offered);
@@ -237,7 +290,7 @@ async function open(config: SftpConfig): Promise<Session> {
     connecting.catch(quiet);
     cut.catch(quiet);
     const sftp = await Promise.race([connecting, cut]);
-    return { sftp, socket, hostKey: shown ?? "" };
+    return { sftp, socket, hostKey: shown ?? "", asked: new Set() };
   } catch (error) {
     socket.destroy();
     throw whyNot(config, { shown, pinned, cause: refusal ?? (error as Error) });
@@ -299,246 +352,264 @@ const STATUS: Readonly<Record<number, string>> = {
   3: "EACCES",
   4: "EFAILED",
   5: "EPROTO",
-  6: "ECONNRESET",
-  7: "ECONNRESET",
+  6: CUT,
+  7: CUT,
   8: "ENOTSUP",
 };
 
-function statusError(what: string, cause: Error & { code?: unknown }): Error {
-  const code = STATUS[cause.code as number] ?? (cause.code === undefined ? "ECONNRESET" : "EPROTO");
-  return failure(code, `${what}: ${cause.message}`, cause);
+function statusError({ user }: SftpConfig, what: string, cause: Error & { code?: unknown }): Error {
+  const code = STATUS[cause.code as number] ?? (cause.code === undefined ? CUT : "EPROTO");
+  const error = failure(code, `${what}: ${cause.message}`, cause);
+  if (code !== "EACCES") return error;
+  return Object.assign(error, {
+    next: `Give the user ${user} of the SFTP server the right to do it.`,
+  });
 }
 
-/* A drop behind SFTP 3. Files are written and read through handles, one request at a time, each answer looked at. */
+/*
+ * A drop behind SFTP 3. What may be done twice is done again at once when the line is cut; a move may not: whoever asked for
+ * it looks what became of it.
+ */
 
-/** Every server takes so many bytes in one request (draft-ietf-secsh-filexfer-02, 3). */
-const PIECE_BYTES = 32_768;
+/** Every server takes so many bytes in one request (draft-ietf-secsh-filexfer-02, 3: packets of 34,000), and ssh2 puts them into one. */
+const PIECE_BYTES = 31_744;
 const END_OF_FILE = 1;
+/** Parts of a listing that are asked for at once: some hundred names each. */
+const LISTED_AT_ONCE = 16;
+
+/** What a drop is made of. None of it waits for its turn but `again`. */
+function operationsOn(connection: Connection) {
+  const run: <Value>(what: string, work: Work<Value>) => Promise<Value> = (what, work) =>
+    connection.run(what, work);
+  const again = <Value>(work: () => Promise<Value>): Promise<Value> =>
+    againAfterCut(() => connection.turn(work));
+
+  /** Null: nothing is there. `lstat`: of a link itself; `stat`: of what it leads to. */
+  const attributesAt = (path: string, ask: "lstat" | "stat"): Promise<Attributes | null> =>
+    orNull(run<Attributes>(`look at ${path}`, (sftp, done) => sftp[ask](path, done)));
+
+  async function look(path: string): Promise<Entry | null> {
+    const found = await attributesAt(path, "lstat");
+    return found === null ? null : entryOf(posix.basename(path), found);
+  }
+
+  async function isFolder(path: string): Promise<boolean> {
+    const found = await attributesAt(path, "stat");
+    if (found === null) return false;
+    if (entryOf(path, found).kind === "folder") return true;
+    throw failure("ENOTDIR", `${path} is not a folder`);
+  }
+
+  async function opened(what: string, ask: Work<Buffer>): Promise<Handle> {
+    const session = await connection.session();
+    const handle = await connection.run(what, ask, session);
+    let closing: Promise<void> | null = null;
+    return {
+      run: (what, work) => connection.run(what, (sftp, done) => work(sftp, handle, done), session),
+      close: () =>
+        (closing ??= connection.run(
+          `close, ${what}`,
+          (sftp, done) => sftp.close(handle, done),
+          session,
+        )),
+    };
+  }
+
+  /** Null: nothing is there. */
+  const openedFile = (path: string): Promise<Handle | null> =>
+    orNull(opened(`open ${path}`, (sftp, done) => sftp.open(path, "r", done)));
+
+  async function makeFolder(path: string): Promise<void> {
+    if (await isFolder(path)) return;
+    const above = posix.dirname(path);
+    if (above !== path) await makeFolder(above);
+    try {
+      await run<void>(`make the folder ${path}`, (sftp, done) => sftp.mkdir(path, done));
+    } catch (error) {
+      // Somebody else was faster, which servers call a failure; or the line was cut after it was made.
+      if (!(await isFolder(path))) throw error;
+    }
+  }
+
+  return { run, again, look, isFolder, opened, openedFile, makeFolder };
+}
 
 /** `folder`: from where the server puts the user, or absolute there. */
 export function sftpDrop(config: SftpConfig, folder: string): Drop {
   const connection = new Connection(config);
-  return new SftpDrop(connection, folder.replaceAll("\\", "/"), whereOf(config));
-}
+  const named = folder.replaceAll("\\", "/");
+  const base = withoutEnd(posix.normalize(named));
+  const { run, again, look, isFolder, opened, openedFile, makeFolder } = operationsOn(connection);
 
-class SftpDrop implements Drop {
-  readonly where: string;
-  readonly isLocal = false;
-  readonly path = posix;
-  readonly rights: Rights;
-  readonly #connection: Connection;
-  readonly #base: string;
-
-  constructor(connection: Connection, base: string, server: string) {
-    this.#connection = connection;
-    this.#base = withoutEnd(posix.normalize(base));
-    this.where = `${server}${base.startsWith("/") ? "" : "/"}${base}`;
-    this.rights = {
+  return {
+    where: `${whereOf(config)}${named.startsWith("/") ? "" : "/"}${named}`,
+    isLocal: false,
+    path: posix,
+    rights: {
       // SFTP tells no more than that something may not be done.
       missing: async () => null,
       missingToMove: async () => null,
-      expectEntry: (path) => this.#expectFolder(path),
-      expectWritable: async (path) => {
-        if ((await this.#stat(path)) === null) return false;
-        await this.#expectFolder(path);
-        return true;
+      async expectEntry(path) {
+        if (!(await again(() => isFolder(path)))) throw failure("ENOENT", `${path} is not there`);
       },
+      expectWritable: (path) => again(() => isFolder(path)),
       expectOwn: async () => {},
       expectTogether: async () => {},
-    };
-  }
+    },
 
-  at(...parts: readonly string[]): string {
-    return parts.reduce((path, part) => {
-      const next = part.replaceAll("\\", "/");
-      return withoutEnd(posix.isAbsolute(next) ? posix.normalize(next) : posix.join(path, next));
-    }, this.#base);
-  }
+    at: (...parts) =>
+      parts.reduce((path, part) => {
+        const next = part.replaceAll("\\", "/");
+        return withoutEnd(posix.isAbsolute(next) ? posix.normalize(next) : posix.join(path, next));
+      }, base),
 
-  async visit(
-    folder: string,
-    see: (entry: Entry) => void,
-    isWanted: (name: string) => boolean = () => true,
-  ): Promise<void> {
-    const what = `list ${folder}`;
-    const listed = await this.#opened(what, (sftp, done) => sftp.opendir(folder, done));
-    try {
-      for (;;) {
-        const some = await listed.run<FileEntry[] | null>(what, (sftp, handle, done) =>
-          sftp.readdir(handle, (error, list) =>
-            isEnd(error) ? done(null, null) : done(error, list),
-          ),
-        );
-        if (some === null) return;
-        for (const { filename, attrs } of some)
-          if (isWanted(filename)) see(entryOf(filename, attrs));
+    async visit(folder, see, isWanted = () => true) {
+      const what = `list ${folder}`;
+      const listed = await again(() => opened(what, (sftp, done) => sftp.opendir(folder, done)));
+      try {
+        for (
+          let atOnce = 2, isOver = false;
+          !isOver;
+          atOnce = Math.min(atOnce * 2, LISTED_AT_ONCE)
+        ) {
+          const parts = Array.from({ length: atOnce }, () => listed.run(what, partOfListing));
+          for (const some of await allOf(parts)) {
+            isOver ||= some === null;
+            for (const { filename, attrs } of some ?? [])
+              if (isWanted(filename)) see(entryOf(filename, attrs));
+          }
+        }
+      } finally {
+        leave(listed);
       }
-    } finally {
-      await listed.close();
-    }
-  }
+    },
 
-  async look(path: string): Promise<Entry | null> {
-    const found = await orNull(
-      this.#run<Attributes>(`look at ${path}`, (sftp, done) => sftp.lstat(path, done)),
-    );
-    return found === null ? null : entryOf(posix.basename(path), found);
-  }
+    look: (path) => again(() => look(path)),
 
-  async open(path: string): Promise<OpenFile | null> {
-    const found = await this.look(path);
-    if (found === null || found.kind === "other") return null;
-    const file = await orNull(
-      this.#opened(`open ${path}`, (sftp, done) => sftp.open(path, "r", done)),
-    );
-    if (file === null) return null;
-    return {
-      look: async () =>
-        entryOf(
-          found.name,
-          await file.run<Attributes>(`look at ${path}`, (sftp, handle, done) =>
-            sftp.fstat(handle, done),
-          ),
-        ),
-      read: async (buffer, offset, length, position) => ({
-        bytesRead: await file.run<number>(`read ${path}`, (sftp, handle, done) =>
-          sftp.read(handle, buffer, offset, Math.min(length, PIECE_BYTES), position, done),
-        ),
+    read: (path, bytesMax = Infinity) =>
+      again(async () => {
+        const entry = await look(path);
+        if (entry === null || entry.kind !== "file" || entry.size > bytesMax)
+          return entry && { entry, bytes: null };
+        const file = await openedFile(path);
+        if (file === null) return null;
+        try {
+          return { entry, bytes: await firstBytes(fileOf(path, file), entry.size) };
+        } finally {
+          leave(file);
+        }
       }),
-      close: () => file.close(),
-    };
-  }
 
-  async write(path: string, bytes: Buffer, over: Over): Promise<void> {
-    const there = await this.look(path);
-    if (there !== null && there.kind !== "file")
-      throw failure("ELOOP", `${path} is a link or a folder`);
-    const flags = over === "any" ? "w" : WRITE | TRUNCATE;
-    const file = await this.#opened(`open ${path}`, (sftp, done) => sftp.open(path, flags, done));
-    try {
-      for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-        const length = Math.min(PIECE_BYTES, bytes.length - at);
-        await file.run(`write ${path}`, (sftp, handle, done) =>
-          sftp.write(handle, bytes, at, length, at, done),
+    open: (path) =>
+      again(async () => {
+        const found = await look(path);
+        if (found === null || found.kind === "other") return null;
+        const file = await openedFile(path);
+        if (file === null) return null;
+        const now = await file.run<Attributes>(`look at ${path}`, (sftp, handle, done) =>
+          sftp.fstat(handle, done),
         );
-      }
-      await file.run(`sync ${path}`, (sftp, handle, done) =>
-        orWithout(done, () => sftp.ext_openssh_fsync(handle, done)),
-      );
-      // A server that keeps what it was given until now may say only here that it could not.
-      await file.end(`close ${path}`);
-    } finally {
-      await file.close();
-    }
-  }
+        return { ...fileOf(path, file), entry: entryOf(found.name, now) };
+      }),
 
-  /**
-   * By OpenSSH's posix-rename, which is one rename(2). Its plain rename is link and unlink, and leaves a moment in which
-   * the file has both names; other servers have no more than that, and refuse to overwrite.
-   */
-  async move(from: string, to: string): Promise<void> {
-    const isDone = await this.#run<boolean>(`rename ${from} to ${to}`, (sftp, done) =>
-      orWithout(
-        () => done(null, false),
-        () => sftp.ext_openssh_rename(from, to, (error) => done(error, true)),
-      ),
-    );
-    if (!isDone)
-      await this.#run(`rename ${from} to ${to}`, (sftp, done) => sftp.rename(from, to, done));
-  }
+    write: (path, bytes, over) =>
+      again(async () => {
+        const there = await look(path);
+        if (there !== null && there.kind !== "file")
+          throw failure("ELOOP", `${path} is a link or a folder`);
+        const flags = over === "any" ? "w" : WRITE | TRUNCATE;
+        const file = await opened(`open ${path}`, (sftp, done) => sftp.open(path, flags, done));
+        // Requests of one file are carried out in their order (draft-ietf-secsh-filexfer-02, 6.1), and each has its answer.
+        const asked: Promise<void>[] = [];
+        for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+          const length = Math.min(PIECE_BYTES, bytes.length - at);
+          asked.push(
+            file.run(`write ${path}`, (sftp, handle, done) =>
+              sftp.write(handle, bytes, at, length, at, done),
+            ),
+          );
+        }
+        asked.push(
+          file.run(`sync ${path}`, (sftp, handle, done) =>
+            orWithout(done, () => sftp.ext_openssh_fsync(handle, done)),
+          ),
+          // A server that keeps what it was given until now may say only here that it could not.
+          file.close(),
+        );
+        await allOf(asked);
+      }),
 
-  async removeFolder(path: string): Promise<void> {
-    await this.#run(`delete the folder ${path}`, (sftp, done) => sftp.rmdir(path, done));
-  }
+    /**
+     * By OpenSSH's posix-rename, which is one rename(2). Its plain rename is link and unlink, and leaves a moment in which
+     * the file has both names; other servers have no more than that, and refuse to overwrite.
+     */
+    move: (from, to) =>
+      connection.turn(async () => {
+        const what = `rename ${from} to ${to}`;
+        const isDone = await run<boolean>(what, (sftp, done) =>
+          orWithout(
+            () => done(null, false),
+            () => sftp.ext_openssh_rename(from, to, (error) => done(error, true)),
+          ),
+        );
+        if (!isDone) await run<void>(what, (sftp, done) => sftp.rename(from, to, done));
+      }),
 
-  async remove(path: string): Promise<void> {
-    await orNull(this.#run(`delete ${path}`, (sftp, done) => sftp.unlink(path, done)));
-  }
+    remove: (path) =>
+      again(async () => {
+        await orNull(run<void>(`delete ${path}`, (sftp, done) => sftp.unlink(path, done)));
+      }),
 
-  async makeFolder(path: string): Promise<void> {
-    if ((await this.#stat(path)) !== null) return this.#expectFolder(path);
-    const above = posix.dirname(path);
-    if (above !== path) await this.makeFolder(above);
-    try {
-      await this.#run(`make the folder ${path}`, (sftp, done) => sftp.mkdir(path, done));
-    } catch (error) {
-      // Somebody else was faster, which servers call a failure.
-      if ((await this.#stat(path)) === null) throw error;
-    }
-  }
+    removeFolder: (path) =>
+      run(`delete the folder ${path}`, (sftp, done) => sftp.rmdir(path, done)),
 
-  /** SFTP has no such call. */
-  async syncFolder(): Promise<void> {}
+    makeFolder: (path) => again(() => makeFolder(path)),
 
-  async describe(): Promise<string> {
-    return `host key ${(await this.#connection.session()).hostKey}`;
-  }
+    /** SFTP has no such call. */
+    syncFolder: async () => {},
 
-  close(): Promise<void> {
-    return this.#connection.close();
-  }
+    describe: async () => `host key ${(await connection.session()).hostKey}`,
 
-  #run<Value>(
-    what: string,
-    work: (sftp: SFTPWrapper, done: Callback<Value>) => void,
-  ): Promise<Value> {
-    return this.#connection.run(what, work);
-  }
-
-  async #opened(
-    what: string,
-    open: (sftp: SFTPWrapper, done: Callback<Buffer>) => void,
-  ): Promise<Handle> {
-    const session = await this.#connection.session();
-    return new Handle(this.#connection, session, await this.#connection.run(what, open, session));
-  }
-
-  /** Of the file that a link leads to. */
-  #stat(path: string): Promise<Attributes | null> {
-    return orNull(this.#run<Attributes>(`look at ${path}`, (sftp, done) => sftp.stat(path, done)));
-  }
-
-  async #expectFolder(path: string): Promise<void> {
-    const found = await this.#stat(path);
-    if (found === null) throw failure("ENOENT", `${path} is not there`);
-    if (entryOf(path, found).kind !== "folder") throw failure("ENOTDIR", `${path} is not a folder`);
-  }
+    close: async () => connection.close(),
+  };
 }
+
+type Work<Value> = (sftp: SFTPWrapper, done: Callback<Value>) => void;
+type HandleWork<Value> = (sftp: SFTPWrapper, handle: Buffer, done: Callback<Value>) => void;
 
 /** A file or folder that is open on the server, within the session that opened it. */
-class Handle {
-  readonly #connection: Connection;
-  readonly #session: Session;
-  readonly #handle: Buffer;
-  #isEnded = false;
-
-  constructor(connection: Connection, session: Session, handle: Buffer) {
-    this.#connection = connection;
-    this.#session = session;
-    this.#handle = handle;
-  }
-
-  run<Value>(
-    what: string,
-    work: (sftp: SFTPWrapper, handle: Buffer, done: Callback<Value>) => void,
-  ): Promise<Value> {
-    const asked = (sftp: SFTPWrapper, done: Callback<Value>): void =>
-      work(sftp, this.#handle, done);
-    return this.#connection.run(what, asked, this.#session);
-  }
-
-  /** Servers use the handle of a closed file again: closed twice, it would be another one's. */
-  async end(what: string): Promise<void> {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    await this.run(what, (sftp, handle, done) => sftp.close(handle, done));
-  }
-
-  /** What came of the file is known already. */
-  async close(): Promise<void> {
-    await this.end("close").catch(quiet);
-  }
+interface Handle {
+  run<Value>(what: string, work: HandleWork<Value>): Promise<Value>;
+  /** Servers use the handle of a closed file again: what is closed twice is asked for once. */
+  close(): Promise<void>;
 }
+
+const fileOf = (path: string, file: Handle) => ({
+  /** Asks for all pieces at once. A server may give less of one: then only what came in a row counts. */
+  async read(buffer: Buffer, offset: number, length: number, position: number) {
+    const pieces: Promise<number>[] = [];
+    for (let at = 0; at < length; at += PIECE_BYTES) {
+      const most = Math.min(length - at, PIECE_BYTES);
+      pieces.push(
+        file.run(`read ${path}`, (sftp, handle, done) =>
+          sftp.read(handle, buffer, offset + at, most, position + at, done),
+        ),
+      );
+    }
+    let bytesRead = 0;
+    for (const count of await allOf(pieces)) {
+      bytesRead += count;
+      if (count < PIECE_BYTES) break;
+    }
+    return { bytesRead };
+  },
+  close: async () => leave(file),
+});
+
+const partOfListing: HandleWork<FileEntry[] | null> = (sftp, handle, done) =>
+  sftp.readdir(handle, (error, list) => (isEnd(error) ? done(null, null) : done(error, list)));
+/** What came of it is known already: nobody waits for the answer. */
+const leave = (handle: Handle): void => void handle.close().catch(quiet);
 
 const withoutEnd = (path: string): string => path.replace(/(?<=.)\/+$/, "");
 

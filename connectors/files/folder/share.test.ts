@@ -103,7 +103,7 @@ test("an export that another program holds open is read once, and archived when 
     name: "SourceUnavailable",
     next: expect.stringContaining("Another program has the file open"),
   });
-  const before = { name: "customers.csv", at: "2026-03-02T08:00:00Z", latest: true };
+  const before = { name: "customers.csv", at: "2026-03-02T08:00:00Z", since: 0 };
   expect(await read(site, () => before)).toEqual([0, []]);
   expect(await readdir(folder)).toEqual(["archive"]);
 });
