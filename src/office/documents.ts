@@ -14,6 +14,7 @@ import {
   type ChoiceRow,
   type DeliveryRow,
   type FoundRow,
+  FEW,
   LOOKED_MAX,
   type Order,
   type Sample,
@@ -77,7 +78,7 @@ export function catchUp(engine: Engine, flows: readonly Flow[], forMs: number): 
 
 export function documentsOf(engine: Engine, flows: readonly Flow[], asked: Searching) {
   const { found } = engine.store;
-  const { records, next } = chosenBy(engine, asked);
+  const { records, next, newest } = chosenBy(engine, asked);
   return {
     documents: records.flatMap((record) => {
       const row = found.row(record);
@@ -85,6 +86,8 @@ export function documentsOf(engine: Engine, flows: readonly Flow[], asked: Searc
     }),
     /** For the next page; null: this is the last one. A page may be short, or empty, where few of many are asked for. */
     next,
+    /** So many of the newest that fit the words were looked through, and there may be older ones; null: all were. */
+    newest,
     /** Documents that cannot be found by party, amount and day yet, about. */
     unsearched: found.unsearchedCount(),
   };
@@ -132,6 +135,7 @@ function chosenBy(engine: Engine, asked: Searching) {
   return {
     records: records.slice(0, limit).map(({ record }) => record),
     next: end ? placeOf(end, order) : null,
+    newest: wanted.ways !== null && few?.length === FEW ? FEW : null,
   };
 }
 

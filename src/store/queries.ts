@@ -305,7 +305,7 @@ export interface Lately {
 export const LATELY_MAX = 20_000;
 const PARTIES_MAX = 200;
 /** So many documents of one way are chosen from as they are; of more the newest. */
-const FEW = 400;
+export const FEW = 400;
 /** Deliveries under a prefix that are looked at where there are more. */
 const WINDOW = 5_000;
 /** Documents that one page looks through, at most. */

@@ -60,6 +60,11 @@ export const foundView = (found: Found, what: string): Blocks => [
       plural(found.unsearched, "newer document"),
       " cannot be found by party, amount and date yet. Their numbers can.",
     ),
+  found.newest !== null &&
+    line(
+      `Only the newest ${found.newest} that fit the words were looked through. `,
+      "For older ones, leave the words out and choose the party, the month or the amounts.",
+    ),
   documentsTable(
     found,
     what === "" ? "The newest documents" : `Documents: ${what}`,

@@ -14,8 +14,8 @@ import { routes } from "./routes.ts";
 
 const signal = new AbortController().signal;
 
-/** Two delivered invoices and one that waits for a product. */
-async function site() {
+/** Two delivered invoices and one that waits for a product; and more. */
+async function site(more: readonly Change[] = []) {
   const folder = tempFolder();
   const made = engineOn(join(folder, "state"));
   const flow = made.flow({
@@ -27,6 +27,7 @@ async function site() {
           bill("INV-1", "9.50"),
           { ...bill("INV-2", "20.00"), version: "2026-11-20T10:00:00Z" },
           bill("INV-3", "1.00", { product: "ULSD" }),
+          ...more,
         ],
         position: 1,
       },
@@ -194,4 +195,11 @@ test("the newest documents under a number's beginning are found: few, many, and 
         expected,
       ]);
     }
+});
+
+test("words that fit more documents than are looked through say so", async () => {
+  const many = Array.from({ length: 401 }, (_, at) => bill(`MANY-${at}`, "9.50"));
+  const { office } = await site(many);
+  const newestOf = async (text: string) => (await office.documents({ text, before: null })).newest;
+  expect(await Promise.all(["MANY-", "Prairie", "INV-"].map(newestOf))).toEqual([400, 400, null]);
 });

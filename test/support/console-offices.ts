@@ -391,7 +391,7 @@ function documents(
     differences: [{ field: text(), platform: text(), books: text() }],
   });
   return {
-    documents: async () => ({ documents: [found()], next: "12", unsearched: 3 }),
+    documents: async () => ({ documents: [found()], next: "12", newest: 400, unsearched: 3 }),
     document: async () => life(),
     runs: async () => [{ flow: text(), at: AT, tookMs: 900, received: 3, trouble: text() }],
     lately: async () => [{ flow: text(), state: "delivered", hour: 498_727, count: 3 }],

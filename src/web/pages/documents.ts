@@ -146,14 +146,17 @@ const CSV_PAGE = 500;
 export async function documentsCsv({ office, query }: Asked): Promise<Answer> {
   const chosen = chosenIn(query);
   const documents: FoundDocument[] = [];
+  let page: Found;
   let before: string | null = null;
   do {
-    const page: Found = await office.documents({ ...chosen, before, limit: CSV_PAGE });
+    page = await office.documents({ ...chosen, before, limit: CSV_PAGE });
     documents.push(...page.documents);
     before = page.next;
   } while (before !== null && documents.length < CSV_MAX);
-  const text = asCsv(documentsTable({ documents, next: null, unsearched: 0 }, "", null));
-  return { file: "documents.csv", type: "text/csv", text };
+  const text = asCsv(documentsTable({ ...page, documents }, "", null));
+  // Whoever opens the file later must see that it is not all of them.
+  const isPart = page.newest !== null || before !== null;
+  return { file: isPart ? "documents-newest-only.csv" : "documents.csv", type: "text/csv", text };
 }
 
 export async function document({ office, params, site }: Asked): Promise<Answer> {
