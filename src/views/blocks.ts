@@ -113,15 +113,12 @@ export function table<Row>(
   };
 }
 
-/** A number or an amount, by itself or as a link. */
-export const isFigure = (cell: Inline): boolean =>
-  typeof cell === "number" ||
-  (typeof cell === "object" && cell !== null && "is" in cell && cell.is === "figure") ||
-  (typeof cell === "object" &&
-    cell !== null &&
-    "is" in cell &&
-    cell.is === "link" &&
-    isFigure(cell.text));
+/** A number or an amount, by itself, as a link or marked. */
+export const isFigure = (cell: Inline): boolean => {
+  if (typeof cell !== "object" || cell === null || !("is" in cell)) return typeof cell === "number";
+  if (cell.is === "link" || cell.is === "strong" || cell.is === "small") return isFigure(cell.text);
+  return cell.is === "figure";
+};
 
 /** A text of parts: `` say`since ${at(iso)}` `` */
 export const say = (strings: TemplateStringsArray, ...parts: readonly Inline[]): Inline =>

@@ -120,7 +120,7 @@ form.change > .line:has(> label) { margin-bottom: var(--pico-spacing); }
 .line > button { width: auto; max-width: 100%; margin: 0; overflow-wrap: anywhere; }
 search { display: block; margin-bottom: 1.2rem; }
 search input[type="search"][name] { border-radius: var(--pico-border-radius); padding-inline-start: var(--pico-form-element-spacing-horizontal); }
-.line > label { flex: 1 1 11rem; margin: 0; }
+.line > label { flex: 1 1 8.5rem; margin: 0; max-width: 22rem; }
 .line > label > input, .line > label > select { margin-bottom: 0; }
 .fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr)); gap: 0 0.9rem; }
 label { font-size: 0.94rem; }
@@ -128,6 +128,7 @@ pre { max-height: 24rem; overflow: auto; padding: 0.8rem; font-size: 0.85rem; wh
 code { overflow-wrap: anywhere; }
 .both { display: grid; grid-template-columns: 1fr 1fr; gap: 1.2rem; }
 .both > * { min-width: 0; }
+.both .right { white-space: normal; }
 @media (min-width: 64rem) {
   tbody :is(td, th):nth-child(-n + 2) { min-width: 8.5rem; }
   .both tbody :is(td, th):first-child { min-width: 13.5rem; }

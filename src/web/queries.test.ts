@@ -9,6 +9,7 @@ import type { Change } from "../core/contract.ts";
 import { openTables } from "../config/crossref.ts";
 import { runFlow } from "../engine/daemon.ts";
 import type { Store } from "../store/store.ts";
+import { catchUp } from "../office/documents.ts";
 import { storeOffice } from "../office/questions.ts";
 import { routes } from "./routes.ts";
 
@@ -199,7 +200,8 @@ test("the newest documents under a number's beginning are found: few, many, and 
 
 test("words that fit more documents than are looked through say so", async () => {
   const many = Array.from({ length: 401 }, (_, at) => bill(`MANY-${at}`, "9.50"));
-  const { office } = await site(many);
+  const { office, engine, flow } = await site(many);
+  catchUp(engine, [flow], 60_000);
   const newestOf = async (text: string) => (await office.documents({ text, before: null })).newest;
   expect(await Promise.all(["MANY-", "Prairie", "INV-"].map(newestOf))).toEqual([400, 400, null]);
 });

@@ -130,7 +130,7 @@ const search = (query: URLSearchParams, flows: readonly string[]): Html => {
         ${field("party", "Party", { value: of("party"), maxlength: 200 })}
         ${field("month", "Month", { type: "month", value: of("month"), placeholder: "2026-10" })}
         ${field("least", "Amount from", { value: of("least"), maxlength: 20, inputmode: "decimal" })}
-        ${field("most", "to", { value: of("most"), maxlength: 20, inputmode: "decimal" })}
+        ${field("most", "Amount to", { value: of("most"), maxlength: 20, inputmode: "decimal" })}
         ${hidden(defined({ order: query.get("order") ?? undefined }))}
         <button type="submit">Search</button>
       </div>
@@ -265,9 +265,11 @@ function paper(
   fields: readonly Field[],
   other: ReadonlySet<string> | null,
 ): Blocks {
-  const value = ({ value }: Field): Inline => {
-    if (other === null) return value;
-    return other.has(plainOf(value)) ? small(value) : strong(`≠ ${value}`);
+  const value = ({ path, value }: Field): Inline => {
+    const isSame = other === null || other.has(plainOf(value));
+    const shown = figureIn(path, isSame ? value : `≠ ${value}`, value);
+    if (other === null) return shown;
+    return isSame ? small(shown) : strong(shown);
   };
   const single = fields.filter(({ path }) => !OF_LIST.test(path));
   const asFacts = (some: readonly Field[]): Blocks =>
@@ -284,6 +286,16 @@ function paper(
   ];
 }
 
+/** Quantities, prices and amounts stand one below the other. */
+const figureIn = (path: string, shown: string, value: string): Inline =>
+  Decimal.is(value) && OF_LIST.test(path) && columnOf({ path, value }) !== "What"
+    ? { is: "figure", page: shown, terminal: shown }
+    : shown;
+
+/** Lines have ids of their own, which no person knows. */
+const isOwnId = ({ path, value }: Field): boolean => /id$/i.test(path) && UUID.test(value);
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 function listOf(name: string, fields: readonly Field[], value: (field: Field) => Inline): Blocks {
   const rows = [...Map.groupBy(fields, ({ path }) => OF_LIST.exec(path)?.[2] ?? "").values()];
   return [
@@ -295,8 +307,10 @@ function listOf(name: string, fields: readonly Field[], value: (field: Field) =>
           [
             column,
             (row: readonly Field[]): Inline => {
-              const own = row.filter((field) => columnOf(field) === column);
-              if (own.length === 0) return null;
+              const own = row.filter((field) => columnOf(field) === column && !isOwnId(field));
+              const [only] = own;
+              if (only === undefined) return null;
+              if (own.length === 1) return value(only);
               return own.map((field, at) => [at > 0 && " · ", value(field)]);
             },
           ] as const,
