@@ -10,7 +10,11 @@ export interface Bill {
   readonly status: string;
   readonly subtotal: number;
   readonly total: number;
-  readonly lineItems: readonly { readonly amount: number }[];
+  readonly lineItems: readonly {
+    readonly gallons: number | null;
+    readonly rate: number | null;
+    readonly amount: number;
+  }[];
 }
 
 /** Those that came from the platform and that nobody has paid. */
@@ -45,13 +49,16 @@ async function pay({ control }: Pick<Site, "control">, bill: Bill, part = 1): Pr
   ]);
 }
 
-function oneCentMore({ subtotal, total, lineItems }: Bill): Record<string, unknown> {
-  const more = (amount: number): number => Math.round(amount * 100 + 1) / 100;
+/** A cent apart, on the side where the line's amount is still that of its gallons and rate (rule I1). */
+function oneCentApart({ subtotal, total, lineItems }: Bill): Record<string, unknown> {
   const [line, ...rest] = lineItems;
+  const { gallons, rate, amount = 0 } = line ?? {};
+  const cent = (gallons ?? 0) * (rate ?? 0) < amount ? -1 : 1;
+  const more = (sum: number): number => Math.round(sum * 100 + cent) / 100;
   return {
     subtotal: more(subtotal),
     total: more(total),
-    lineItems: [{ ...line, amount: more(line?.amount ?? 0) }, ...rest],
+    lineItems: [{ ...line, amount: more(amount) }, ...rest],
   };
 }
 
@@ -86,7 +93,7 @@ export async function changeOnPlatform(
   await control.patch("invoices", lone.id, { status: "PAID", paidAt });
   await control.patch("invoices", taken.id, { status: "VOID" });
   await control.patch("invoices", disputed.id, { status: "DISPUTED" });
-  await control.patch("invoices", corrected.id, oneCentMore(corrected));
+  await control.patch("invoices", corrected.id, oneCentApart(corrected));
   await pay(site, bill);
   await control.patch("invoices", bill.id, { status: "PAID", paidAt });
   return new Map(
