@@ -1,7 +1,8 @@
 /** Who carries requests to the platform and who admits them, as the configuration says. */
 import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../core/errors.ts";
-import { dayAt, type Spent } from "../core/budget.ts";
+import { type Spent } from "../core/budget.ts";
+import { dayAt } from "../core/time.ts";
 import { sha256 } from "../core/keys.ts";
 import type { Clock } from "../core/time.ts";
 import { openGovernor, type ProcessGovernor } from "../platform/client.ts";

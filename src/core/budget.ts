@@ -177,9 +177,6 @@ export function monthAt(atMs: number): Month {
   };
 }
 
-/** The calendar day, UTC, in which this instant lies: `2026-11-23`. */
-export const dayAt = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
-
 /** What the configured schedules ask of the platform in a month of 31 days. */
 export interface Need {
   /** Of flows with an interval: these can be slowed. */

@@ -74,9 +74,11 @@ export function timeOfDay(instant: string, dayOf: (instant: string) => string): 
     .join("");
 }
 
-/** The day (`YYYY-MM-DD`) so many days before another. */
-export const dayBefore = (day: string, days = 1): string =>
-  new Date(Date.parse(day) - days * 86_400_000).toISOString().slice(0, 10);
+/** The calendar day, UTC, in which this instant lies: `2026-11-23`. */
+export const dayAt = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
+
+/** The day (`YYYY-MM-DD`) so many days before another; after it, where they are below 0. */
+export const dayBefore = (day: string, days = 1): string => dayAt(Date.parse(day) - days * DAY_MS);
 
 /** What is wrong with a day that people wrote, as the end of a sentence that begins with it; null: nothing. */
 export function faultOfDay(text: string): string | null {

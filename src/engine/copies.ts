@@ -20,6 +20,7 @@ import { parseExact } from "../core/json.ts";
 import { foldedNumber, sameNumber, sha256 } from "../core/keys.ts";
 import { type Kind, kinds } from "../core/kinds.ts";
 import type { Fault } from "../core/record.ts";
+import { dayAt, dayBefore } from "../core/time.ts";
 import type { Likened, Link, PendingDelivery } from "../store/deliveries.ts";
 import type { StoredRequest } from "../store/requests.ts";
 import type { Carried } from "../store/deliveries.ts";
@@ -27,7 +28,6 @@ import { hasForgotten } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { referencesOf } from "./references.ts";
 
-const DAY_MS = 24 * 3_600_000;
 /**
  * Whoever enters a document on the other side by hand dates it as it is, or when it is entered. What is delivered week by
  * week for the same amount is further apart.
@@ -91,9 +91,8 @@ export function likenessesOf(engine: Engine, flow: Flow, record: unknown): Liken
 
 /** The day and those before and after it that count as the same for what is entered by hand. */
 function daysAround(day: Day): Day[] {
-  const at = Date.parse(`${day}T12:00:00Z`);
   return Array.from({ length: 2 * DAYS_APART + 1 }, (_, index) =>
-    new Date(at + (index - DAYS_APART) * DAY_MS).toISOString().slice(0, 10),
+    dayBefore(day, DAYS_APART - index),
   );
 }
 
@@ -357,7 +356,7 @@ async function heldSince(
   const isKnown = known !== undefined && known.from <= from;
   if (isKnown) forget(known, from);
   const snapshot = isKnown ? known : { from, upTo, held: new Map<string, Holding>() };
-  const to = new Date(nowMs + DAYS_APART * DAY_MS).toISOString().slice(0, 10);
+  const to = dayBefore(dayAt(nowMs), -DAYS_APART);
   const scope: Scope = isKnown
     ? { dated: null, changedSince: known.upTo, open: false, beforeSend: true }
     : { dated: { from, to }, changedSince: null, open: false, beforeSend: true };
@@ -374,8 +373,7 @@ async function heldSince(
 const KEPT_DAYS = 60;
 
 function forget(snapshot: Snapshot, from: Day): void {
-  const floor = new Date(Date.parse(`${from}T12:00:00Z`) - KEPT_DAYS * DAY_MS);
-  const day = floor.toISOString().slice(0, 10);
+  const day = dayBefore(from, KEPT_DAYS);
   if (snapshot.from >= day) return;
   snapshot.from = day;
   for (const [id, { facts }] of snapshot.held)

@@ -4,6 +4,7 @@
  * differs, which may be nothing; null: it cannot compare.
  */
 import { Decimal } from "../core/decimal.ts";
+import { dayAt } from "../core/time.ts";
 import type { JoinedLine } from "./join.ts";
 import {
   type AnyPaper,
@@ -340,13 +341,11 @@ function priced(
   return [{ over: line.gallons?.times(off) ?? null, ...difference }];
 }
 
-const dayOf = (ms: number): Day => new Date(ms).toISOString().slice(0, 10);
-
 function oldList(billed: Billed, situation: Situation): Verdict {
   const { rack, now, isNow = true, before } = rackOf(billed, situation) ?? {};
   if (rack === undefined || now === undefined) return null;
   if (isNow || before === undefined) return [];
-  const cause = `The list of ${dayOf(before.fromMs)} was taken (${rack.plain()}); in force was that of ${dayOf(now.fromMs)} (${now.price.plain()}).`;
+  const cause = `The list of ${dayAt(before.fromMs)} was taken (${rack.plain()}); in force was that of ${dayAt(now.fromMs)} (${now.price.plain()}).`;
   return priced(billed, situation, {
     isCertain: isSure(billed.one),
     billed: rack,
@@ -358,7 +357,7 @@ function oldList(billed: Billed, situation: Situation): Verdict {
 function rackPrice(billed: Billed, situation: Situation): Verdict {
   const { rack, now, isNow } = rackOf(billed, situation) ?? {};
   if (rack === undefined || now === undefined) return null;
-  const cause = `The line's rack price is ${rack.plain()}; the list of ${dayOf(now.fromMs)} says ${now.price.plain()}.`;
+  const cause = `The line's rack price is ${rack.plain()}; the list of ${dayAt(now.fromMs)} says ${now.price.plain()}.`;
   const difference = { isCertain: false, billed: rack, expected: now.price, cause };
   return isNow ? [] : priced(billed, situation, difference);
 }

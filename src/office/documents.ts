@@ -4,6 +4,7 @@
  */
 import { parse as parseCsv } from "csv-parse/sync";
 import { Decimal } from "../core/decimal.ts";
+import { deliveryStates } from "../core/record.ts";
 import type { DayToBook } from "../core/contract.ts";
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
@@ -213,7 +214,7 @@ function wantedBy(engine: Engine, asked: Searching): Wanted {
   return {
     ways: text === "" || days !== null ? null : waysOf(engine, text),
     flow,
-    states: state === undefined ? null : STATES[state],
+    states: state === undefined ? null : statesOf(state),
     parties: party === undefined ? null : new Set(engine.store.found.parties(party.trim())),
     days: days ?? (from === undefined && to === undefined ? null : [from ?? "", to ?? "9999"]),
     cents:
@@ -226,25 +227,11 @@ function wantedBy(engine: Engine, asked: Searching): Wanted {
   };
 }
 
-const ALL = [
-  "pending",
-  "frozen",
-  "delivered",
-  "skipped",
-  "echo",
-  "quarantined",
-  "resolved",
-  "superseded",
-];
-const STATES: Readonly<Record<NonNullable<Searching["state"]>, readonly string[]>> = {
-  all: ALL,
-  quarantined: ["quarantined"],
-  pending: ["pending", "frozen"],
-  delivered: ["delivered"],
-  skipped: ["skipped"],
-  echo: ["echo"],
-  resolved: ["resolved"],
-};
+/** Frozen is on its way as pending is. */
+function statesOf(state: NonNullable<Searching["state"]>): readonly string[] {
+  if (state === "all") return deliveryStates;
+  return state === "pending" ? ["pending", "frozen"] : [state];
+}
 
 function waysOf({ store: { found, links } }: Engine, text: string): Ways {
   const upper = text.toUpperCase();

@@ -4,7 +4,6 @@
  */
 import {
   type Budget,
-  dayAt,
   type Governor,
   limitsIn,
   monthRefusal,
@@ -12,6 +11,7 @@ import {
   type Spent,
   WINDOW_MS,
 } from "../core/budget.ts";
+import { dayAt } from "../core/time.ts";
 import { EnvironmentError } from "../core/errors.ts";
 import type { Clock } from "../core/time.ts";
 import { type Http, type HttpAnswer, openHttp, TransportError } from "../transport/http.ts";

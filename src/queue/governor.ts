@@ -7,7 +7,6 @@ import { randomUUID } from "node:crypto";
 import {
   type Admission,
   type Budget,
-  dayAt,
   type Governor,
   leftFor,
   limitsIn,
@@ -18,6 +17,7 @@ import {
   usedOf,
   WINDOW_MS,
 } from "../core/budget.ts";
+import { dayAt } from "../core/time.ts";
 import type { Clock } from "../core/time.ts";
 import { errands } from "./queue.ts";
 import { connected, type Hub, type Keys, PRELUDE, RedisTrouble } from "./redis.ts";

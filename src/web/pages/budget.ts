@@ -1,5 +1,6 @@
 /** The month's requests: what they went to, how long they last, and what is left day by day, as a picture and as a table. */
-import { dayAt, monthAt } from "../../core/budget.ts";
+import { monthAt } from "../../core/budget.ts";
+import { dayAt } from "../../core/time.ts";
 import type { MonthStatus } from "../../office/answers.ts";
 import {
   type Blocks,

@@ -1,6 +1,6 @@
 /** Do both sides agree over a period, as each says now? Differences first, then counts and sums; for paper, too. */
 import { Decimal } from "../../core/decimal.ts";
-import { calendarOf } from "../../core/time.ts";
+import { calendarOf, dayBefore } from "../../core/time.ts";
 import { asCsv, digestOf, SUMS } from "../../reconcile/evidence.ts";
 import type { Report } from "../../reconcile/report.ts";
 import { type KnownDifference, OfficeError } from "../../office/answers.ts";
@@ -113,7 +113,6 @@ function usualPeriod({ site, nowMs }: Asked): { from: string; to: string } {
   return { from: firstOf(to), to };
 }
 
-const dayBefore = (day: string): string => new Date(Date.parse(day) - 1).toISOString().slice(0, 10);
 const firstOf = (day: string): string => `${day.slice(0, 8)}01`;
 const CLOSING_DAYS = 10;
 
