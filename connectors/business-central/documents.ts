@@ -2,12 +2,11 @@
 import { z } from "zod";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { Refused } from "../../src/core/errors.ts";
 import type { Day, FactLine, FactTax } from "../../src/core/holdings.ts";
 import { day, decimal, type InvoiceDocument } from "../../src/ledger/documents.ts";
 import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
 import type { EntryStatus, LedgerSide, PaymentOn, Step, StepTo } from "../../src/ledger/port.ts";
-import { stampedLists, type Table, toldInvoice, type Writing } from "../../src/ledger/table.ts";
+import { type Table, toldInvoice, type Writing } from "../../src/ledger/table.ts";
 import type { BusinessCentralConfig } from "./config.ts";
 import { paymentsOn } from "./payments.ts";
 import {
@@ -15,22 +14,25 @@ import {
   coded,
   commentBody,
   dayOrNone,
+  expectKept,
   externalNumber,
   Head,
+  headOf,
   inScope,
   keptLine,
   lineBody,
+  lineOf,
   LineRow,
   linesIn,
   Made,
   markIn,
   named,
+  notKept,
   SIDES,
   taxBody,
-  TEXT_MAX,
   textOrNone,
 } from "./rows.ts";
-import { BOOKS, equals, idsAre, type Wire } from "./wire.ts";
+import { equals, idsAre, type Wire } from "./wire.ts";
 
 /** What is written of one, in neutral words; a row has it, too. */
 interface Written {
@@ -189,45 +191,25 @@ async function settled(
 
 /* What is written. */
 
-/** Characters of a code, of a vendor's number of its invoice, and of a customer's number of an order. */
-const [CODE_MAX, NUMBER_MAX, ORDER_MAX] = [20, 35, 35];
-
-const refuse = (code: string, message: string, field: string): never => {
-  const next = "Shorten or correct it where it comes from; it is delivered by itself.";
-  throw new Refused({ code, message: `${message} ${BOOKS} keeps`, field, next });
-};
+/** Characters of a vendor's number of its invoice, and of a customer's number of an order. */
+const [NUMBER_MAX, ORDER_MAX] = [35, 35];
 
 /** @throws Refused */
 function accept({ lines, taxes, number, type, party }: InvoiceDocument): void {
-  if ([...lines, ...taxes].some(({ description }) => description.length > TEXT_MAX))
-    refuse(
-      "text-too-long",
-      `a text has more than the ${TEXT_MAX} characters that`,
-      "lines.description",
-    );
+  expectKept(party, [...lines, ...taxes]);
   if (type === "in" && number.length > NUMBER_MAX)
-    refuse(
+    throw notKept(
       "number-too-long",
       `the number has more than the ${NUMBER_MAX} characters that`,
       "number",
     );
-  if (party.code !== coded(party.code) || party.code.length > CODE_MAX)
-    refuse(
-      "no-code",
-      `${party.code} is no code in capitals of at most ${CODE_MAX} characters, as`,
-      "party",
-    );
 }
 
 /** What creates one, and what brings it on. */
-function writing<K extends "invoice" | "bill">(
-  wire: Wire,
-  { dimensions, taxCode }: BusinessCentralConfig,
-  kind: K,
-) {
+function writing<K extends "invoice" | "bill">(wire: Wire, config: BusinessCentralConfig, kind: K) {
   const isBill = kind === "bill";
   const { invoices: set, lines, price, party } = SIDES[isBill ? "purchase" : "sale"];
-  const more = taxCode === undefined ? {} : { taxCode };
+  const more = lineOf(config);
 
   /** Lines stand in its one request: all of it is made, or nothing. */
   const bodyOf = ({ desired, values }: Writing<K, Written>): object => ({
@@ -241,8 +223,7 @@ function writing<K extends "invoice" | "bill">(
     invoiceDate: values.date,
     postingDate: values.date,
     ...(values.due === null ? {} : { dueDate: values.due }),
-    ...(dimensions.first === undefined ? {} : { shortcutDimension1Code: dimensions.first }),
-    ...(dimensions.second === undefined ? {} : { shortcutDimension2Code: dimensions.second }),
+    ...headOf(config),
     [lines]: [
       ...values.lines.map((line) => lineBody(line, price, more)),
       ...values.taxes.map((tax) => taxBody(tax, price, more)),
@@ -371,9 +352,7 @@ export function documents<K extends "invoice" | "bill">(
       ...(isBill
         ? {}
         : {
-            changed: stampedLists(
-              changedIn(wire, set, row, query, complete, (one) => one.lastModifiedDateTime),
-            ),
+            changed: changedIn(wire, set, row, query, complete),
           }),
     },
     accept,

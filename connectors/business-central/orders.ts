@@ -13,21 +13,22 @@ import type { GoodsRow, GoodsTable } from "../../src/ledger/orders.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
 import type { BusinessCentralConfig } from "./config.ts";
 import {
-  coded,
   commentBody,
   dayOrNone,
+  expectKept,
   externalNumber,
   Head,
+  headOf,
   inScope,
   keptLine,
   lineBody,
+  lineOf,
   LineRow,
   linesIn,
   Made,
   markIn,
   named,
   SIDES,
-  TEXT_MAX,
   textOrNone,
 } from "./rows.ts";
 import { BOOKS, equals, idsAre, type Wire } from "./wire.ts";
@@ -78,28 +79,22 @@ const keptLines = ({ lines }: OrderDocument) =>
     keptLine({ ...line, account: null, amount: Decimal.zero, text }, ""),
   );
 
-export function orders(
-  wire: Wire,
-  { dimensions, taxCode }: BusinessCentralConfig,
-): GoodsTable<"order", GoodsRow> {
+export function orders(wire: Wire, config: BusinessCentralConfig): GoodsTable<"order", GoodsRow> {
   const rows = { sale: orderRow("sale"), purchase: orderRow("purchase") };
-  const more = taxCode === undefined ? {} : { taxCode };
+  const more = lineOf(config);
   return {
     can: { has: ["posted"], amend: {} },
     markedIn: "its external document number, or its comment line",
     accept({ type, date, lines, party }) {
-      const [code, says, field] =
-        party.code !== coded(party.code)
-          ? ["no-code", `${BOOKS} keeps codes in capitals, not ${party.code}`, "party"]
-          : lines.some(({ description }) => description.length > TEXT_MAX)
-            ? ["text-too-long", `${BOOKS} keeps line texts of ${TEXT_MAX} characters`, "lines"]
-            : // Its mark is in a comment, so it is found again among the orders of its day.
-              type === "purchase" && date === null
-              ? ["no-date", `a purchase order needs a date in ${BOOKS}`, "date"]
-              : [];
-      if (code === undefined) return;
-      const next = "Correct it where the order comes from; it is delivered by itself.";
-      throw new Refused({ code, message: says ?? "", next, field: field ?? "" });
+      expectKept(party, lines);
+      // Its mark is in a comment, so it is found again among the orders of its day.
+      if (type === "purchase" && date === null)
+        throw new Refused({
+          code: "no-date",
+          message: `a purchase order needs a date in ${BOOKS}`,
+          next: "Correct it where the order comes from; it is delivered by itself.",
+          field: "date",
+        });
     },
     kept: (document) => ({
       number: document.number,
@@ -138,8 +133,7 @@ export function orders(
         ...(isSale ? { externalDocumentNumber: externalNumber(mark) } : {}),
         [SIDES[side].party]: payer?.number ?? party,
         ...(date === null ? {} : { orderDate: date }),
-        ...(dimensions.first === undefined ? {} : { shortcutDimension1Code: dimensions.first }),
-        ...(dimensions.second === undefined ? {} : { shortcutDimension2Code: dimensions.second }),
+        ...headOf(config),
         [lines]: [
           ...keptLines(document).map((line) => lineBody(line, price, more)),
           commentBody(`order ${number}${isSale ? "" : ` ${markOf(mark)}`}`),

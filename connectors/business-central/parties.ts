@@ -4,9 +4,9 @@ import type { Surroundings } from "../../src/core/contract.ts";
 import type { Party } from "../../src/ledger/documents.ts";
 import { partiesOnce, partyChange, partyFacts } from "../../src/ledger/entries.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
-import { rememberedParties, stampedLists, type Table } from "../../src/ledger/table.ts";
+import { rememberedParties, type Table } from "../../src/ledger/table.ts";
 import type { BusinessCentralConfig } from "./config.ts";
-import { changedIn, Head, Made, named, SIDES, textOrNone } from "./rows.ts";
+import { asTheyAre, changedIn, Head, Made, named, SIDES, textOrNone } from "./rows.ts";
 import { BOOKS, equals, type Wire } from "./wire.ts";
 
 const Row = Head.extend({
@@ -50,16 +50,7 @@ export function parties(
         for (const { values: body } of all) await wire.call(`/${set}`, Made, { body }, signal);
         return all.map(({ values }) => values.number);
       },
-      changed: stampedLists(
-        changedIn(
-          wire,
-          set,
-          Row,
-          {},
-          async (rows) => rows,
-          (row) => row.lastModifiedDateTime,
-        ),
-      ),
+      changed: changedIn(wire, set, Row, {}, asTheyAre),
     },
     write: ({ code: number, name }: Party) => ({ number, displayName: name.slice(0, NAME).trim() }),
     facts: ({ number, displayName }) => partyFacts(number ?? "", displayName),

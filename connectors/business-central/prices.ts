@@ -1,9 +1,9 @@
 /** Unit prices of items as rack prices of one terminal: the API has no price lists. */
 import { z } from "zod";
 import { decimal, text } from "../../src/ledger/documents.ts";
-import { type PriceTable, stampedLists } from "../../src/ledger/table.ts";
+import type { PriceTable } from "../../src/ledger/table.ts";
 import type { BusinessCentralConfig } from "./config.ts";
-import { changedIn, Head, textOrNone } from "./rows.ts";
+import { asTheyAre, changedIn, Head, textOrNone } from "./rows.ts";
 import type { Wire } from "./wire.ts";
 
 const Item = Head.extend({
@@ -21,16 +21,7 @@ export const priceTable = (
   { list, category }: NonNullable<BusinessCentralConfig["prices"]>,
 ): PriceTable<Item> => ({
   records: {
-    changed: stampedLists(
-      changedIn(
-        wire,
-        "items",
-        Item,
-        {},
-        async (rows) => rows,
-        (row) => row.lastModifiedDateTime,
-      ),
-    ),
+    changed: changedIn(wire, "items", Item, {}, asTheyAre),
   },
   line: ({ number: code, unitPrice, blocked, ...item }) =>
     blocked ||

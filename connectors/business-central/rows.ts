@@ -1,13 +1,17 @@
 /** What records of Business Central have in common: empties, enumerations, lines, and the platform's id where it stands. */
 import { z } from "zod";
 import { Decimal } from "../../src/core/decimal.ts";
+import { defined } from "../../src/core/defined.ts";
+import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, FactTax, Scope } from "../../src/core/holdings.ts";
-import { day, decimal, text } from "../../src/ledger/documents.ts";
+import { day, decimal, type Party, text } from "../../src/ledger/documents.ts";
 import { some } from "../../src/ledger/entries.ts";
 import { isSettlement, settlementMark } from "../../src/ledger/plan.ts";
 import type { RowPage } from "../../src/ledger/port.ts";
 import { unitedPages } from "../../src/ledger/stamps.ts";
-import type { Query, Wire } from "./wire.ts";
+import { stampedLists } from "../../src/ledger/table.ts";
+import type { BusinessCentralConfig } from "./config.ts";
+import { BOOKS, type Query, type Wire } from "./wire.ts";
 
 /** What there is not is empty text, and a day of the year 1. */
 export const textOrNone = z.string().nullish().transform(some);
@@ -30,7 +34,7 @@ export const Head = z.object({ "@odata.etag": text, id: text, lastModifiedDateTi
 /** Of what is created. */
 export const Made = z.object({ "@odata.etag": text, id: text });
 
-/** The names that the two sides give to the same. `enumeration`: of what an attachment hangs on. */
+/** The names that the two sides give to the same. */
 export const SIDES = {
   sale: {
     list: "customers",
@@ -47,6 +51,11 @@ export const SIDES = {
     lines: "purchaseInvoiceLines",
   },
 } as const;
+
+/** What the configuration says of every document, and of every line. */
+export const headOf = ({ dimensions: { first, second } }: BusinessCentralConfig) =>
+  defined({ shortcutDimension1Code: first, shortcutDimension2Code: second });
+export const lineOf = ({ taxCode }: BusinessCentralConfig) => defined({ taxCode });
 
 /** Codes are kept in capitals. */
 export const coded = (told: string): string => told.trim().toUpperCase();
@@ -74,7 +83,7 @@ export function markIn(told: string | null): string | null {
  * that is too long for the first description goes on in the second.
  */
 const TEXT = 100;
-export const TEXT_MAX = 150;
+const TEXT_MAX = 150;
 /** Decimals that quantities and prices keep. */
 const PLACES = 5;
 const STEP = Decimal.of("0.00001");
@@ -105,6 +114,34 @@ function split(told: string): [string, string] {
 /** `discount`: what its price of five decimals is too much. */
 interface KeptLine extends FactLine {
   readonly discount?: Decimal;
+}
+
+/** Characters of a code. */
+const CODE_MAX = 20;
+
+/** `message` ends before "Business Central keeps". */
+export const notKept = (code: string, message: string, field: string): Refused => {
+  const next = "Shorten or correct it where it comes from; it is delivered by itself.";
+  return new Refused({ code, message: `${message} ${BOOKS} keeps`, field, next });
+};
+
+/** What holds for every document. @throws Refused */
+export function expectKept(
+  { code }: Party,
+  lines: readonly { readonly description: string }[],
+): void {
+  if (lines.some(({ description }) => description.length > TEXT_MAX))
+    throw notKept(
+      "text-too-long",
+      `a text has more than the ${TEXT_MAX} characters that`,
+      "lines.description",
+    );
+  if (code !== coded(code) || code.length > CODE_MAX)
+    throw notKept(
+      "no-code",
+      `${code} is no code in capitals of at most ${CODE_MAX} characters, as`,
+      "party",
+    );
 }
 
 /** A line as Business Central keeps it. @param account of a line that names none */
@@ -219,21 +256,24 @@ interface Listing<Row> {
   readonly open?: string;
 }
 
-/** What changed in a set, by the stamps of its rows. @param made what is told of a page's rows */
-export const changedIn = <Raw, Row>(
+/** What changed in a set, by the stamps of its rows. @param complete makes of a page's rows what is told of them */
+export const changedIn = <Raw, Row extends { readonly lastModifiedDateTime: string }>(
   wire: Wire,
   set: string,
   row: z.ZodType<Raw>,
   query: Query,
-  made: (rows: readonly Raw[], signal: AbortSignal) => Promise<readonly Row[]>,
-  stampOf: (row: Row) => string,
-) => ({
-  name: set,
-  stampOf,
-  async *pages(since: string | null, signal: AbortSignal) {
-    const $filter = since === null ? {} : { $filter: `lastModifiedDateTime ge ${since}` };
-    const asked = { ...query, ...$filter, $orderby: "lastModifiedDateTime" };
-    for await (const { rows } of wire.pages(set, asked, row, signal, { replica: true }))
-      yield await made(rows, signal);
-  },
-});
+  complete: (rows: readonly Raw[], signal: AbortSignal) => Promise<readonly Row[]>,
+) =>
+  stampedLists({
+    name: set,
+    stampOf: (one: Row) => one.lastModifiedDateTime,
+    async *pages(since: string | null, signal: AbortSignal) {
+      const $filter = since === null ? undefined : `lastModifiedDateTime ge ${since}`;
+      const asked = { ...query, ...defined({ $filter }), $orderby: "lastModifiedDateTime" };
+      for await (const { rows } of wire.pages(set, asked, row, signal, { replica: true }))
+        yield await complete(rows, signal);
+    },
+  });
+
+/** Rows that say all there is. */
+export const asTheyAre = async <Row>(rows: readonly Row[]): Promise<readonly Row[]> => rows;

@@ -1,6 +1,7 @@
 /** The API of Business Central (v2.0): OData over HTTP, rows in pages, and what its errors mean. */
 import { z } from "zod";
 import type { Surroundings } from "../../src/core/contract.ts";
+import { defined } from "../../src/core/defined.ts";
 import { text } from "../../src/ledger/documents.ts";
 import { errorTable, TRIED_AGAIN } from "../../src/ledger/errors.ts";
 import { clientCredentials } from "../../src/ledger/oauth.ts";
@@ -72,13 +73,8 @@ export function openWire(config: BusinessCentralConfig, surroundings: Surroundin
     signal: AbortSignal,
     more: Query = {},
   ): Promise<T> {
-    const headers = {
-      "accept-language": "en-US",
-      ...(etag === undefined ? {} : { "if-match": etag }),
-      ...more,
-    };
-    const options = method === undefined ? { headers } : { method, headers };
-    return rest.call(path, body ?? null, schema, signal, options);
+    const headers = { "accept-language": "en-US", ...defined({ "if-match": etag }), ...more };
+    return rest.call(path, body ?? null, schema, signal, { ...defined({ method }), headers });
   }
 
   const wire = {
