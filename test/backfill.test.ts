@@ -11,11 +11,11 @@ import { root } from "../src/demo/world.ts";
 import { Backfills, type Filling } from "../src/engine/backfill.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
 import { push, runFlow } from "../src/engine/daemon.ts";
-import { storeOffice } from "../src/office/questions.ts";
 import { times } from "./conformance/support.ts";
 import { counting, never, usePlatform } from "./platform/support.ts";
 import type { TestClock } from "./support/clock.ts";
 import { engineOn } from "./support/engine.ts";
+import { officeOn } from "./support/office.ts";
 import { tempFolder } from "./support/folder.ts";
 import { ledgerBooks } from "./support/ledger-books.ts";
 import { issued } from "./support/reconciled-site.ts";
@@ -95,13 +95,7 @@ function openedOn(folder: string, clock: TestClock, held?: ReturnType<typeof led
 }
 
 const events = async (engine: Engine, flow: Flow): Promise<string[]> => {
-  const office = storeOffice({
-    engine,
-    flows: [flow],
-    daemon: null,
-    version: "0",
-    startedAt: new Date(0),
-  });
+  const office = officeOn(engine, [flow]);
   const { entries } = await office.audit({ from: null, to: null, after: 0, people: false });
   return entries
     .filter(({ event }) => event.startsWith("backfill"))

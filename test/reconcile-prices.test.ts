@@ -8,9 +8,9 @@ import type { Flow } from "../src/engine/engine.ts";
 import { keptReconciliation, SETTLE_MS } from "../src/engine/reconcile/keep.ts";
 import { runFlow } from "../src/engine/daemon.ts";
 import type { Report } from "../src/reconcile/report.ts";
-import { storeOffice } from "../src/office/questions.ts";
 import { never, usePlatform } from "./platform/support.ts";
 import { type Bench, engineOn } from "./support/engine.ts";
+import { officeOn } from "./support/office.ts";
 import { testConsole } from "./support/console.ts";
 import { tempFolder } from "./support/folder.ts";
 import { inWords } from "./support/reconciled-site.ts";
@@ -31,7 +31,7 @@ interface Site {
   readonly tables: Map<string, Record<string, string>>;
   readonly look: () => Promise<void>;
   readonly ask: () => Promise<Report>;
-  readonly office: ReturnType<typeof storeOffice>;
+  readonly office: ReturnType<typeof officeOn>;
 }
 let site: Site;
 
@@ -89,13 +89,7 @@ beforeEach(async () => {
       await clock.pause(SETTLE_MS);
       return (await keptReconciliation(engine, audit, question, true, never)).report;
     },
-    office: storeOffice({
-      engine,
-      flows: [flow],
-      daemon: null,
-      version: "0",
-      startedAt: new Date(0),
-    }),
+    office: officeOn(engine, [flow]),
   };
   await site.look();
   expect(inWords(await site.ask())).toEqual([]);

@@ -9,9 +9,9 @@ import { conditionsOf } from "../src/alerts/conditions.ts";
 import { exposed } from "../src/office/metrics.ts";
 import type { Source } from "../src/core/contract.ts";
 import { Daemon } from "../src/engine/daemon.ts";
-import { storeOffice } from "../src/office/questions.ts";
 import { testClock } from "./support/clock.ts";
 import { engineOn, receiver } from "./support/engine.ts";
+import { officeOn } from "./support/office.ts";
 import { tempFolder } from "./support/folder.ts";
 import { isThere } from "./support/machine.ts";
 import { startSshd } from "./support/sshd.ts";
@@ -57,13 +57,7 @@ function site(settings: Readonly<Record<string, unknown>>, more: object = {}) {
     // What becomes of the records is not asked here.
     const flow = { ...bench.flow({ name: "prices", sink: receiver(), source }), paused: false };
     const daemon = new Daemon(bench.engine, [flow]);
-    const office = storeOffice({
-      engine: bench.engine,
-      flows: [flow],
-      daemon,
-      version: "0",
-      startedAt: new Date(0),
-    });
+    const office = officeOn(bench.engine, [flow], daemon);
     return { bench, daemon, office, endpoint };
   };
   let running = start();

@@ -7,6 +7,7 @@ import type {
   OrderDocument,
   PaymentDocument,
 } from "../../src/ledger/documents.ts";
+import { invoiceOf, paymentOf } from "../../test/support/ledger-documents.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import {
   CLIENT,
@@ -49,46 +50,12 @@ export function opened(company: Company, more: object = {}): Endpoint {
 export const idOf = (name: string): string =>
   `0b000000-0000-4000-8000-${Buffer.from(name).toString("hex").padStart(12, "0").slice(-12)}`;
 
-/** One line and one tax: 18103.96 and 1830.12, together 19934.08. */
-export function invoiceDocument(
+const PARTY = { code: "CUST-1", name: "Ranch Supply", companyId: idOf("company-1") };
+
+export const invoiceDocument = (
   number: string,
   more: Partial<InvoiceDocument> = {},
-): InvoiceDocument {
-  return {
-    id: idOf(number),
-    number,
-    party: { code: "CUST-1", name: "Ranch Supply", companyId: idOf("company-1") },
-    type: "out",
-    status: "open",
-    invoiceDate: TODAY,
-    dueDate: "2026-12-08",
-    paidDate: null,
-    description: "PO 4711",
-    lines: [
-      {
-        product: "ULSD-CLR",
-        account: null,
-        quantity: d("7500.5"),
-        unit: "gal",
-        unitPrice: d("2.4137"),
-        amount: d("18103.96"),
-        description: "ULSD; BOL 123456",
-      },
-    ],
-    taxes: [
-      {
-        account: "22350",
-        description: "Federal excise",
-        base: d("18103.96"),
-        amount: d("1830.12"),
-      },
-    ],
-    subtotal: d("18103.96"),
-    tax: d("1830.12"),
-    total: d("19934.08"),
-    ...more,
-  };
-}
+): InvoiceDocument => invoiceOf(number, "22350", { id: idOf(number), party: PARTY, ...more });
 
 export const billDocument = (number: string, more: Partial<InvoiceDocument> = {}) =>
   invoiceDocument(number, { type: "in", ...more });
@@ -98,18 +65,7 @@ export const paymentDocument = (
   name: string,
   invoice: string,
   more: Partial<PaymentDocument> = {},
-): PaymentDocument => ({
-  id: idOf(name),
-  number: name,
-  type: "out",
-  invoice,
-  invoiceId: null,
-  amount: d("100.00"),
-  date: TODAY,
-  reference: "4711",
-  description: "ACH 4711",
-  ...more,
-});
+): PaymentDocument => paymentOf(name, invoice, { id: idOf(name), ...more });
 
 export const orderDocument = (
   number: string,
@@ -117,7 +73,7 @@ export const orderDocument = (
 ): OrderDocument => ({
   id: idOf(number),
   number,
-  party: { code: "CUST-1", name: "Ranch Supply", companyId: idOf("company-1") },
+  party: PARTY,
   type: "sale",
   status: "confirmed",
   date: TODAY,
@@ -134,10 +90,7 @@ export const orderDocument = (
   ...more,
 });
 
-export const withProduct = <D extends { readonly lines: readonly object[] }>(
-  document: D,
-  product: string,
-): D => ({ ...document, lines: document.lines.map((line) => ({ ...line, product })) });
+export { withProduct } from "../../test/support/ledger-documents.ts";
 
 export const itemOf = (
   document: { readonly id: string; readonly number: string },

@@ -1,6 +1,6 @@
 /** Documents whose figures add up, and an endpoint over a ledger of the test's own. */
 import { onTestFinished } from "vitest";
-import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
+import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import type {
   Delivered,
   Endpoint,
@@ -9,12 +9,11 @@ import type {
   Sink,
   Surroundings,
 } from "../../src/core/contract.ts";
-import { Decimal } from "../../src/core/decimal.ts";
 import { example } from "./index.ts";
 import { type Ledger, type Row, startLedger, TOKEN } from "./ledger.fixture.ts";
+import { invoiceOf } from "../../test/support/ledger-documents.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 
-const d = (digits: string): Decimal => Decimal.of(digits);
 const TODAY = "2026-11-21";
 export const SENT = "2026-11-21T12:00:00.000Z";
 export const never = new AbortController().signal;
@@ -47,69 +46,15 @@ export function sinkOf(ledger: Ledger, name: string, more: object = {}): Sink {
   return opened(ledger, more).sinks[name] as Sink;
 }
 
-/** One line and one tax: 18103.96 and 1830.12, together 19934.08. */
-export function invoiceDocument(
+export const invoiceDocument = (
   number: string,
   more: Partial<InvoiceDocument> = {},
-): InvoiceDocument {
-  return {
-    id: `id-${number}`,
-    number,
-    party: { code: "CUST-1", name: "Ranch Supply", companyId: "company-1" },
-    type: "out",
-    status: "open",
-    invoiceDate: TODAY,
-    dueDate: "2026-12-08",
-    paidDate: null,
-    description: "PO 4711",
-    lines: [
-      {
-        product: "ULSD-CLR",
-        account: null,
-        quantity: d("7500.5"),
-        unit: "gal",
-        unitPrice: d("2.4137"),
-        amount: d("18103.96"),
-        description: "ULSD; BOL 123456",
-      },
-    ],
-    taxes: [
-      { account: "2300", description: "Federal excise", base: d("18103.96"), amount: d("1830.12") },
-    ],
-    subtotal: d("18103.96"),
-    tax: d("1830.12"),
-    total: d("19934.08"),
-    ...more,
-  };
-}
+): InvoiceDocument => invoiceOf(number, "2300", more);
 
 export const billDocument = (number: string, more: Partial<InvoiceDocument> = {}) =>
   invoiceDocument(number, { type: "in", ...more });
 
-export const paymentDocument = (
-  id: string,
-  invoice: string,
-  more: Partial<PaymentDocument> = {},
-): PaymentDocument => ({
-  id,
-  number: id,
-  type: "out",
-  invoice,
-  invoiceId: null,
-  amount: d("100.00"),
-  date: TODAY,
-  reference: "4711",
-  description: "ACH 4711",
-  ...more,
-});
-
-export const withProduct = <D extends { readonly lines: readonly object[] }>(
-  document: D,
-  product: string,
-): D => ({
-  ...document,
-  lines: document.lines.map((line) => ({ ...line, product })),
-});
+export { paymentOf as paymentDocument, withProduct } from "../../test/support/ledger-documents.ts";
 
 export const itemOf = (
   document: { readonly id: string; readonly number: string },

@@ -20,7 +20,7 @@ import { files } from "./index.ts";
 import { contentAt, writeDurably } from "./sink.ts";
 import type { Endpoint, Obstacle, Outgoing, Sink } from "../../src/core/contract.ts";
 import { startHostileServer } from "../../test/files/sftp-server.ts";
-import { HEADER } from "../../test/files/kit.ts";
+import { HEADER, settingsIn } from "../../test/files/kit.ts";
 import { invoice, item } from "../../test/files/sink.ts";
 import { isThere } from "../../test/support/machine.ts";
 import { startSshd } from "../../test/support/sshd.ts";
@@ -77,21 +77,7 @@ describe.each(PLACES.filter(({ isHere }) => isHere))("$name", ({ start }) => {
 
   /** An endpoint with a source `customers` and a sink `books`. */
   function open(source: object = {}, sink: object = {}): Endpoint {
-    const config = files.config.parse({
-      folder,
-      ...(sftp === null ? {} : { sftp }),
-      settleMs: 0,
-      sources: {
-        customers: {
-          layout: "books.parties",
-          profile: "tryton-export/customers",
-          folder: "out",
-          pick: "*.csv",
-          ...source,
-        },
-      },
-      sinks: { books: { document: "customer-invoices", folder: "in", ...sink } },
-    });
+    const config = files.config.parse(settingsIn(folder, { sftp, source, sink }));
     const endpoint = files.open(
       config,
       surroundingsIn("/nowhere", {

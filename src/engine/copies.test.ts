@@ -9,6 +9,7 @@ import {
   pagesOf,
   receiver,
 } from "../../test/support/engine.ts";
+import { officeOn } from "../../test/support/office.ts";
 import { testClock } from "../../test/support/clock.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Change, Mapping } from "../core/contract.ts";
@@ -16,7 +17,6 @@ import { Decimal } from "../core/decimal.ts";
 import { Refused, SourceUnavailable } from "../core/errors.ts";
 import type { FactLine, Facts, Holding, Holdings, Scope } from "../core/holdings.ts";
 import { resolve, retry, select } from "../office/decisions.ts";
-import { storeOffice } from "../office/questions.ts";
 import type { Flow } from "./engine.ts";
 import { Daemon, runFlow } from "./daemon.ts";
 
@@ -381,13 +381,7 @@ test("a restored store does not send what was given another number meanwhile: it
     const ends = { side: "platform", from: "platform.invoices", to: "erp.x" } as const;
     const back = flowOf(bench, [[]], { name: "back", ...ends });
     const daemon = new Daemon(bench.engine, [flow, back.flow]);
-    const office = storeOffice({
-      engine: bench.engine,
-      flows: [flow],
-      daemon,
-      version: "0",
-      startedAt: new Date(),
-    });
+    const office = officeOn(bench.engine, [flow], daemon);
     await daemon.once(signal);
     decide?.(bench, flow);
     const isRestored = bench.store.journal.breakers().some(({ breaker }) => breaker === "restored");

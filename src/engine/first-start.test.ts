@@ -4,9 +4,9 @@ import { z } from "zod";
 import { never, usePlatform } from "../../test/platform/support.ts";
 import { testClock } from "../../test/support/clock.ts";
 import { engineOn, pagesOf } from "../../test/support/engine.ts";
+import { officeOn } from "../../test/support/office.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { defineMapping } from "../core/contract.ts";
-import { storeOffice } from "../office/questions.ts";
 import { Daemon } from "./daemon.ts";
 
 const platform = usePlatform();
@@ -38,13 +38,7 @@ function opened(folder = tempFolder(), more: object = {}, codes = ["C1", "C2"]) 
   const source = pagesOf([{ changes: codes.map(change), position: 1 }]);
   const flow = bench.flow({ sink, source, mapping: customers });
   const daemon = new Daemon(engine, [flow]);
-  const office = storeOffice({
-    engine,
-    flows: [flow],
-    daemon,
-    version: "0",
-    startedAt: new Date(),
-  });
+  const office = officeOn(engine, [flow], daemon);
   return {
     office,
     clock: bench.clock,

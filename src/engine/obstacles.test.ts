@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { engineOn, receiver } from "../../test/support/engine.ts";
+import { officeOn } from "../../test/support/office.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Obstacle, Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import { storeOffice } from "../office/questions.ts";
 import { Daemon } from "./daemon.ts";
 
 const large = (what: string, count = 0, awaited = false): Obstacle => ({
@@ -32,13 +32,7 @@ test("what a source cannot read is told once, stays in the status since then, an
       void (typeof what === "string" && notes.push(`${event}: ${what}`)),
   };
   const daemon = new Daemon(engine, [flow]);
-  const office = storeOffice({
-    engine,
-    flows: [flow],
-    daemon,
-    version: "0",
-    startedAt: new Date(0),
-  });
+  const office = officeOn(engine, [flow], daemon);
   const once = async () => {
     const { inStep } = await daemon.once(new AbortController().signal);
     const { healthy, flows } = await office.status();

@@ -1,6 +1,7 @@
 /** A flow that a person has paused reads, sends and answers nothing, and does all of it once it goes on. */
 import { expect, test } from "vitest";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import { officeOn } from "../../test/support/office.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Source } from "../core/contract.ts";
 import { storeOffice } from "../office/questions.ts";
@@ -78,13 +79,7 @@ test("a paused flow says how it goes on: as it was paused, and its attachments w
   store.transaction(() => store.flows.hold(bills.flow, 1));
   const byPerson = "Let it go on: fuelbridge resume bills --note <text>.";
   expect(told()).toEqual([byPerson, byPerson]);
-  const office = storeOffice({
-    engine,
-    flows: [bills],
-    daemon: null,
-    version: "0",
-    startedAt: new Date(0),
-  });
+  const office = officeOn(engine, [bills]);
   await expect(office.goOn("bills", { by: "kim", note: "counted" })).resolves.toEqual({
     flow: "bills",
   });

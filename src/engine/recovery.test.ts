@@ -18,6 +18,7 @@ import {
   type Receiver,
   receiver,
 } from "../../test/support/engine.ts";
+import { officeOn } from "../../test/support/office.ts";
 import { testClock } from "../../test/support/clock.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { Daemon } from "./daemon.ts";
@@ -37,13 +38,7 @@ async function life(
   const changes = numbers.map((number) => bill(number, "10.00"));
   const flow = bench.flow({ sink, source: pagesOf([{ changes, position: numbers.length }]) });
   const daemon = new Daemon(bench.engine, [flow]);
-  const office = storeOffice({
-    engine: bench.engine,
-    flows: [flow],
-    daemon,
-    version: "0",
-    startedAt: new Date(),
-  });
+  const office = officeOn(bench.engine, [flow], daemon);
   if (by !== undefined) await office.release("restored", by);
   await daemon.once(signal);
   const stops = bench.store.journal.breakers().map(({ breaker }) => breaker);

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { whyNotCorrected } from "./quarantine.ts";
 import { bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import { officeOn } from "../../test/support/office.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Change, Endpoint, Item, Sink } from "../core/contract.ts";
 import { Daemon } from "../engine/daemon.ts";
@@ -10,7 +11,6 @@ import type { Holding } from "../core/holdings.ts";
 import { tell } from "../engine/reconcile/told.ts";
 import { causeOf } from "../reconcile/judge.ts";
 import { OfficeError } from "./answers.ts";
-import { storeOffice } from "./questions.ts";
 
 const signal = new AbortController().signal;
 const ANN = { by: "ann", note: "the driver wrote AVGS" };
@@ -32,13 +32,7 @@ async function setup(sink: Sink, ...pages: Change[][]) {
   };
   const flow = bench.flow({ sink, source, mapping });
   const daemon = new Daemon(engine, [flow]);
-  const office = storeOffice({
-    engine,
-    flows: [flow],
-    daemon,
-    version: "0",
-    startedAt: new Date(),
-  });
+  const office = officeOn(engine, [flow], daemon);
   const read = (): Promise<unknown> => daemon.once(signal);
   await read();
   const waiting = async () => {

@@ -1,9 +1,9 @@
 /** What people do with the quarantine beside deciding it, and who did what. */
 import { expect, test } from "vitest";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import { officeOn } from "../../test/support/office.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { Daemon } from "../engine/daemon.ts";
-import { storeOffice } from "./questions.ts";
 
 test("a delivery in quarantine is assigned and noted on, and the audit says who, what, when and why", async () => {
   const bench = engineOn(tempFolder());
@@ -13,13 +13,7 @@ test("a delivery in quarantine is assigned and noted on, and the audit says who,
   ];
   const flow = bench.flow({ sink: receiver(), source: pagesOf([{ changes, position: 1 }]) });
   const daemon = new Daemon(bench.engine, [flow]);
-  const office = storeOffice({
-    engine: bench.engine,
-    flows: [flow],
-    daemon,
-    version: "0",
-    startedAt: new Date(),
-  });
+  const office = officeOn(bench.engine, [flow], daemon);
   await daemon.once(new AbortController().signal);
   const [group] = await office.quarantine();
   const id = group?.id ?? "";

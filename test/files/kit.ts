@@ -18,3 +18,23 @@ export const books = {
     clock: "nothing depends on a clock",
   },
 };
+
+/** An endpoint's section with the source `customers` and the sink `books`; `sftp` null: in a folder of this machine. */
+export const settingsIn = (
+  folder: string,
+  { sftp = null, source = {}, sink = {} }: { sftp?: unknown; source?: object; sink?: object } = {},
+) => ({
+  folder,
+  ...(sftp === null ? {} : { sftp }),
+  settleMs: 0,
+  sources: {
+    customers: {
+      layout: "books.parties",
+      profile: "tryton-export/customers",
+      folder: "out",
+      pick: "*.csv",
+      ...source,
+    },
+  },
+  sinks: { books: { document: "customer-invoices", folder: "in", ...sink } },
+});

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { HEADER } from "./kit.ts";
+import { HEADER, settingsIn } from "./kit.ts";
 import { invoice } from "./sink.ts";
 import { files } from "../../connectors/files/index.ts";
 import {
@@ -53,21 +53,9 @@ export function lineSite(folder: string, engine: Engine, sftp: object) {
   for (const name of ["in", "out"]) mkdirSync(join(folder, name), { recursive: true });
   const { store } = engine;
   const endpoint = files.open(
-    files.config.parse({
-      folder,
-      sftp,
-      settleMs: 0,
-      sources: {
-        customers: {
-          layout: "books.parties",
-          profile: "tryton-export/customers",
-          folder: "out",
-          pick: "customers*.csv",
-          holds: "changes",
-        },
-      },
-      sinks: { books: { document: "customer-invoices", folder: "in" } },
-    }),
+    files.config.parse(
+      settingsIn(folder, { sftp, source: { pick: "customers*.csv", holds: "changes" } }),
+    ),
     surroundingsIn("/nowhere", {}),
   );
   /** Customers that came, each time that they came. */

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import { type Config, connectorSuite, type Ground } from "../../../test/connector.suite.ts";
 import { freePort } from "../../../src/demo/sshd.ts";
 import { files } from "../index.ts";
-import { books, HEADER } from "../../../test/files/kit.ts";
+import { books, HEADER, settingsIn } from "../../../test/files/kit.ts";
 import { type Deed, startHostileServer } from "../../../test/files/sftp-server.ts";
 import { surroundingsIn } from "../../../test/support/surroundings.ts";
 
@@ -42,20 +42,11 @@ async function ground(): Promise<Ground> {
     rmSync(folder, { recursive: true, force: true });
   });
   mkdirSync(join(folder, "out"));
-  const config: Config = {
-    folder,
+  const config: Config = settingsIn(folder, {
     sftp: { ...server.sftp, timeoutMs: 10_000 },
-    settleMs: 0,
-    sources: {
-      customers: {
-        layout: "books.parties",
-        profile: "tryton-export/customers",
-        folder: "out",
-        pick: "customers*.csv",
-      },
-    },
-    sinks: { books: { document: "customer-invoices", folder: "in", marker: ".ok" } },
-  };
+    source: { pick: "customers*.csv" },
+    sink: { marker: ".ok" },
+  });
   const target = join(folder, "in");
   return {
     folder,

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { settingsIn } from "../../../test/files/kit.ts";
 import { SftpConfig, sftpDrop } from "./sftp.ts";
 import { files } from "../index.ts";
 import type { Endpoint, Outgoing, Sink } from "../../../src/core/contract.ts";
@@ -36,20 +37,9 @@ beforeEach(() => {
 });
 
 function open(sftp: object = {}): Endpoint {
-  const config = files.config.parse({
-    folder,
-    sftp: { ...server.sftp, timeoutMs: PATIENCE_MS, ...sftp },
-    settleMs: 0,
-    sources: {
-      customers: {
-        layout: "books.parties",
-        profile: "tryton-export/customers",
-        folder: "out",
-        pick: "*.csv",
-      },
-    },
-    sinks: { books: { document: "customer-invoices", folder: "in" } },
-  });
+  const config = files.config.parse(
+    settingsIn(folder, { sftp: { ...server.sftp, timeoutMs: PATIENCE_MS, ...sftp } }),
+  );
   const endpoint = files.open(
     config,
     surroundingsIn("/nowhere", { now: () => new Date("2026-03-02T08:00:00Z") }),

@@ -1,0 +1,69 @@
+/** Documents for books whose figures add up. */
+import { Decimal } from "../../src/core/decimal.ts";
+import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
+
+const d = (digits: string): Decimal => Decimal.of(digits);
+const TODAY = "2026-11-21";
+
+/** One line and one tax: 18103.96 and 1830.12, together 19934.08. @param taxAccount where the tax is booked */
+export const invoiceOf = (
+  number: string,
+  taxAccount: string,
+  more: Partial<InvoiceDocument> = {},
+): InvoiceDocument => ({
+  id: `id-${number}`,
+  number,
+  party: { code: "CUST-1", name: "Ranch Supply", companyId: "company-1" },
+  type: "out",
+  status: "open",
+  invoiceDate: TODAY,
+  dueDate: "2026-12-08",
+  paidDate: null,
+  description: "PO 4711",
+  lines: [
+    {
+      product: "ULSD-CLR",
+      account: null,
+      quantity: d("7500.5"),
+      unit: "gal",
+      unitPrice: d("2.4137"),
+      amount: d("18103.96"),
+      description: "ULSD; BOL 123456",
+    },
+  ],
+  taxes: [
+    {
+      account: taxAccount,
+      description: "Federal excise",
+      base: d("18103.96"),
+      amount: d("1830.12"),
+    },
+  ],
+  subtotal: d("18103.96"),
+  tax: d("1830.12"),
+  total: d("19934.08"),
+  ...more,
+});
+
+/** A receipt of 100.00. @param invoice its id in the books */
+export const paymentOf = (
+  id: string,
+  invoice: string,
+  more: Partial<PaymentDocument> = {},
+): PaymentDocument => ({
+  id,
+  number: id,
+  type: "out",
+  invoice,
+  invoiceId: null,
+  amount: d("100.00"),
+  date: TODAY,
+  reference: "4711",
+  description: "ACH 4711",
+  ...more,
+});
+
+export const withProduct = <D extends { readonly lines: readonly object[] }>(
+  document: D,
+  product: string,
+): D => ({ ...document, lines: document.lines.map((line) => ({ ...line, product })) });
