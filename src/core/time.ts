@@ -80,13 +80,21 @@ export const dayAt = (atMs: number): string => new Date(atMs).toISOString().slic
 /** The day (`YYYY-MM-DD`) so many days before another; after it, where they are below 0. */
 export const dayBefore = (day: string, days = 1): string => dayAt(Date.parse(day) - days * DAY_MS);
 
+/** The last day of a month (`YYYY-MM`). */
+export function lastDayOf(month: string): string {
+  const [year = 0, number = 1] = month.split("-").map(Number);
+  return dayAt(Date.UTC(year, number, 0));
+}
+
+/** As Americans shorten them. */
+export const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
 /** What is wrong with a day that people wrote, as the end of a sentence that begins with it; null: nothing. */
 export function faultOfDay(text: string): string | null {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
   if (year === undefined) return "is not a day of the form YYYY-MM-DD";
-  const last = new Date(Date.UTC(Number(year), Number(month), 0));
   if (Number(month) < 1 || Number(month) > 12) return "has no such month";
-  const days = last.getUTCDate();
+  const days = Number(lastDayOf(`${year}-${month}`).slice(8));
   if (Number(day) >= 1 && Number(day) <= days) return null;
   return `is no day of the calendar: that month has ${days} days`;
 }

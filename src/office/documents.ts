@@ -24,6 +24,7 @@ import {
 import { otherId } from "../store/deliveries.ts";
 import type { Store } from "../store/store.ts";
 import { inCents } from "../core/text.ts";
+import { MONTHS } from "../core/time.ts";
 import {
   aboutOf,
   dayIn,
@@ -263,8 +264,6 @@ function centsOf(text: string): readonly [least: number, most: number] {
   throw new OfficeError(`"${text}" is no amount.`, "Write it as 20712.42 or 20,712.");
 }
 
-const MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
-
 /**
  * `2026-11-22`, `11/22/2026`, `Nov 22`, `November 22, 2026`; of a month all its days: `2026-11`, `Nov 2026`. A day without a
  * year is the last one. @param today `YYYY-MM-DD`
@@ -276,7 +275,7 @@ function daysIn(text: string, today: string): readonly [from: string, to: string
   if (american !== null) return spanOf(american[3]?.padStart(4, "20"), american[1], american[2]);
   const [, name = "", day, year] =
     /^([a-z]{3,9})\.?(?: (\d{1,2}))?(?:,? (\d{4}))?$/i.exec(text) ?? [];
-  const month = MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1;
+  const month = MONTHS.findIndex((one) => name.toLowerCase().startsWith(one.toLowerCase())) + 1;
   if (month === 0 || (day === undefined && year === undefined)) return null;
   const span = spanOf(year ?? today.slice(0, 4), String(month), day);
   const isAhead = year === undefined && span !== null && span[0] > today;

@@ -5,6 +5,7 @@
 import type { raw } from "hono/html";
 import { Decimal } from "../core/decimal.ts";
 import { inCents, money as moneyText } from "../core/text.ts";
+import { MONTHS } from "../core/time.ts";
 
 /** Markup of the console: a form, a picture. A terminal has none of it. */
 export type Html = ReturnType<typeof raw>;
@@ -237,8 +238,6 @@ export const dayOf = (day: string | null): Inline =>
     whole(`${MONTHS[Number(day.slice(5, 7)) - 1]} ${Number(day.slice(8))}, ${day.slice(0, 4)}`),
     day,
   );
-
-const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 /** `November 2026`, of `2026-11`. */
 export const monthName = (month: string): string =>

@@ -1,4 +1,5 @@
 /** The end of a month on one page: what is read, delivered, compared, matched and left to people. For paper, too. */
+import { lastDayOf } from "../core/time.ts";
 import type { Status } from "../office/answers.ts";
 import {
   address,
@@ -102,8 +103,4 @@ function checksOf(status: Status, month: string): Check[] {
   ];
 }
 
-const daysOf = (month: string) => {
-  const [year = 0, number = 1] = month.split("-").map(Number);
-  const last = new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
-  return { from: `${month}-01`, to: last };
-};
+const daysOf = (month: string) => ({ from: `${month}-01`, to: lastDayOf(month) });

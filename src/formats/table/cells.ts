@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Decimal } from "../../core/decimal.ts";
 import { guarded, unguarded } from "../../core/text.ts";
+import { MONTHS } from "../../core/time.ts";
 
 /**
  * One cell of a table into one value, and one value into a cell. Only the forms that a profile names are read; anything
@@ -38,7 +39,6 @@ const PARTS: Readonly<Record<string, string>> = {
   ss: String.raw`\d\d`,
 };
 const TOKEN = /yyyy|cyy|yy|MMM|MM|M|dd|d|HH|H|mm|ss|\[|\]|[^[\]]/g;
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 /** What two digits of a year may be in this century: 98 is a year of the last one, or an error. */
 const SHORT_YEAR_MAX = 69;
 

@@ -7,7 +7,7 @@ import type { z } from "zod";
 import type { Change } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
-import { dayOfDigits } from "../../core/time.ts";
+import { dayBefore, dayOfDigits } from "../../core/time.ts";
 import type { InvoiceRecord, PriceRecord } from "../../ledger/documents.ts";
 import { MONEY } from "../../ledger/entries.ts";
 import { changeIn, type RecordPlace } from "../format.ts";
@@ -297,9 +297,7 @@ function dueDay(itd: Segment | undefined, invoiceDate: string): string | null {
   const named = day(at(itd, 6));
   const days = at(itd, 7);
   if (named !== null || days === null) return named;
-  const due = new Date(`${invoiceDate}T00:00:00Z`);
-  due.setUTCDate(due.getUTCDate() + Number(days));
-  return due.toISOString().slice(0, 10);
+  return dayBefore(invoiceDate, -Number(days));
 }
 
 /* Transaction set 832 as prices of the books: a rack price for each terminal and product. */
