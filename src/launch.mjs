@@ -16,6 +16,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const OLDEST_MAJOR = 24;
 const EXIT_ENVIRONMENT = 3;
+/** After the lockfile's hash in the stamp: what only developers need was left out. */
+const PRODUCTION = " production";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const CLAIM = join(root, ".installing");
 const inCheckout = existsSync(join(root, "package-lock.json")) && !root.includes("node_modules");
@@ -31,7 +33,7 @@ else if (first === "--script") start("npm", ["run", "--silent", ...rest]);
 else if (first === "--node") start(node, rest);
 else await main();
 
-/** `npm ci`, where npm has not installed yet what the lockfile says. */
+/** `npm ci`, where npm has not installed yet what the lockfile says; what only developers need, when a tool of theirs starts. */
 function install() {
   const stamp = join(root, "node_modules", ".fuelbridge-lock");
   const lock = readFileSync(join(root, "package-lock.json"), "utf8");
@@ -44,7 +46,8 @@ function install() {
   // After an install of ours nothing is compared: npm may have its reasons to leave out something that is optional. What is
   // complete is compared once: it takes a quarter of what a short command computes.
   const done = () => {
-    if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return true;
+    const stamped = existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
+    if (stamped === wanted || (!withDev && stamped === wanted + PRODUCTION)) return true;
     const { packages } = JSON.parse(lock);
     const isWhole = isInstalled(packages, true);
     if (isWhole) remember(stamp, wanted);
@@ -52,12 +55,13 @@ function install() {
   };
   if (done() || !claimed(done)) return;
   process.stderr.write("fuelbridge: installing the dependencies of package-lock.json (once) ...\n");
-  const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+  const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+  const npm = spawnSync("npm", ["ci", ...(withDev ? [] : ["--omit=dev"]), ...quiet], {
     cwd: root,
     stdio: ["ignore", 2, 2],
     shell: process.platform === "win32",
   });
-  if (npm.status === 0) writeFileSync(stamp, wanted);
+  if (npm.status === 0) writeFileSync(stamp, wanted + (withDev ? "" : PRODUCTION));
   else rmSync(stamp, { force: true });
   rmSync(CLAIM, { force: true });
   if (npm.status !== 0) {

@@ -58,6 +58,7 @@ export async function runDemo({ once, play: plays, json, erp }: DemoOptions): Pr
     process.env["FUELBRIDGE_PLATFORM_URL"] = world.url;
     try {
       return await withDaemon(stage.config, signal, async (composed, stop, entrance) => {
+        if (!once) screen.say(`${entrance}\n`);
         let outcome = await untilInStep(composed, world, screen, startedMs, signal);
         if (outcome === null) return null;
         tell(screen, outcome, stage);
