@@ -39,7 +39,7 @@ const ORDER: Readonly<Record<string, string>> = {
   SalesOrderLineAdd:
     "ItemRef Desc:4095 Quantity UnitOfMeasure:31 Rate ClassRef Amount SalesTaxCodeRef IsManuallyClosed Other1:29 Other2:29",
   SalesOrderMod:
-    "TxnID* EditSequence:16* CustomerRef ClassRef TemplateRef TxnDate RefNumber:11 PONumber:25 TermsRef DueDate IsManuallyClosed Memo:4095 IsToBePrinted IsToBeEmailed SalesOrderLineMod+",
+    "TxnID* EditSequence:16* CustomerRef ClassRef TemplateRef TxnDate RefNumber:11 BillAddress ShipAddress PONumber:25 TermsRef DueDate SalesRepRef FOB:13 ShipDate ShipMethodRef ItemSalesTaxRef IsManuallyClosed Memo:4095 CustomerMsgRef IsToBePrinted IsToBeEmailed CustomerSalesTaxCodeRef Other:29 ExchangeRate SalesOrderLineMod+",
   SalesOrderLineMod:
     "TxnLineID* ItemRef Desc:4095 Quantity UnitOfMeasure:31 Rate ClassRef Amount SalesTaxCodeRef IsManuallyClosed",
   PurchaseOrderAdd:
@@ -47,7 +47,7 @@ const ORDER: Readonly<Record<string, string>> = {
   PurchaseOrderLineAdd:
     "ItemRef ManufacturerPartNumber:31 Desc:4095 Quantity UnitOfMeasure:31 Rate ClassRef Amount CustomerRef ServiceDate",
   PurchaseOrderMod:
-    "TxnID* EditSequence:16* VendorRef ClassRef TemplateRef TxnDate RefNumber:11 TermsRef DueDate ExpectedDate IsManuallyClosed Memo:4095 PurchaseOrderLineMod+",
+    "TxnID* EditSequence:16* VendorRef ClassRef TemplateRef TxnDate RefNumber:11 VendorAddress ShipAddress TermsRef DueDate ExpectedDate ShipMethodRef FOB:13 IsManuallyClosed Memo:4095 VendorMsg:99 IsToBePrinted IsToBeEmailed Other1:25 Other2:29 ExchangeRate PurchaseOrderLineMod+",
   PurchaseOrderLineMod:
     "TxnLineID* ItemRef ManufacturerPartNumber:31 Desc:4095 Quantity UnitOfMeasure:31 Rate ClassRef Amount",
   ItemReceiptAdd:

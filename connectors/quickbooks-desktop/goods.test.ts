@@ -67,6 +67,43 @@ test.for<[what: string, change: (row: Row) => void]>([
   expect(asked("PurchaseOrderMod")).toBe(0);
 });
 
+/** Where and when an order is wanted, as the platform says it. */
+const PLAN = { shipTo: "C-1001-02", requestedDate: "2026-11-22", deliveryStart: "06:00" };
+const planned = (one: OrderDocument, more: Partial<OrderDocument>): OrderDocument => ({
+  ...one,
+  ...PLAN,
+  ...more,
+  lines: one.lines.map((line) => ({ ...line, terminal: "T-75-TX-2672" })),
+});
+
+test.for([
+  ["sale", "<ShipAddress><Addr1>C-1001-02</Addr1></ShipAddress>", "ShipDate", "Other"],
+  ["purchase", "", "ExpectedDate", "Other1"],
+] as const)(
+  "a %s says where it is loaded, and where, on which day and in which window it is wanted",
+  async ([type, address, dayName, windowName]) => {
+    const { orders, file } = desk();
+    const made = planned(orderDocument("LD-2", { type }), {});
+    const { ids } = await deliver(orders, [item(made)]);
+    const later = planned(gallons(orderDocument("LD-2", { type }), "7400"), {
+      deliveryDate: "2026-11-23",
+      deliveryEnd: "10:00",
+    });
+    await deliver(orders, [item(later, ids?.[0] ?? null)]);
+    const [add, mod] = ["Add", "Mod"].map(
+      (verb) => file.asked.find((xml) => xml.includes(`Order${verb}Rq`)) ?? "",
+    );
+    for (const xml of [add, mod]) {
+      expect(xml).toContain(address);
+      expect(xml).toContain("<FOB>T-75-TX-2672</FOB>");
+    }
+    expect(add).toContain(`<${dayName}>2026-11-22</${dayName}>`);
+    expect(add).toContain(`<${windowName}>from 06:00</${windowName}>`);
+    expect(mod).toContain(`<${dayName}>2026-11-23</${dayName}>`);
+    expect(mod).toContain(`<${windowName}>06:00-10:00</${windowName}>`);
+  },
+);
+
 test("an order that somebody changed between look and step is read again, and changed once", async () => {
   const { file, orders, only, asked } = desk();
   await deliver(orders, [item(bought())]);

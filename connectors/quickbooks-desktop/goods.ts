@@ -9,7 +9,13 @@ import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { goodsLine } from "../../src/ledger/goods.ts";
 import { platformIdIn } from "../../src/ledger/notes.ts";
-import { type GoodsRow, type GoodsTable, noteOf, orderIn } from "../../src/ledger/orders.ts";
+import {
+  type GoodsRow,
+  type GoodsTable,
+  noteOf,
+  orderIn,
+  planOf,
+} from "../../src/ledger/orders.ts";
 import { type Desired, LedgerError } from "../../src/ledger/port.ts";
 import type { Element } from "../quickbooks/element.ts";
 import {
@@ -127,6 +133,7 @@ export const orderTable = (records: Records, config: OrderConfig): GoodsTable<"o
       [party]: partyRef(desired),
       TxnDate: document.date,
       RefNumber: documentNumber(number, number, most),
+      ...planValues(document),
       Memo: orderMemo(config, desired),
       IsToBePrinted: false,
       IsToBeEmailed: false,
@@ -152,6 +159,7 @@ export const orderTable = (records: Records, config: OrderConfig): GoodsTable<"o
         ? { IsManuallyClosed: true, Memo: `VOID: ${row.text("Memo") ?? ""}`.trim() }
         : {
             ...renumbered(row, number, most),
+            ...planValues(document),
             Memo: orderMemo(config, desired),
             [`${table}LineMod`]: lineValues(config, document).map((line) => ({
               ...NEW_LINE,
@@ -161,6 +169,22 @@ export const orderTable = (records: Records, config: OrderConfig): GoodsTable<"o
     await records.write(`${table}Mod`, { ...heldOf(identityOf(row)), ...changes }, signal);
   },
 });
+
+/** Null: QuickBooks would cut it. */
+const whole = (text: string | null, most: number): string | null =>
+  text !== null && ascii(text).length <= most ? heldText(text, most) : null;
+
+/** Where and when it is wanted. A text that QuickBooks would cut stands on the lines alone. */
+function planValues(document: OrderDocument): Values {
+  const { shipTo, day, window, terminal } = planOf(document);
+  const isSale = document.type === "sale";
+  return {
+    ...(isSale ? { ShipAddress: shipTo === null ? null : { Addr1: whole(shipTo, 41) } } : {}),
+    [isSale ? "ShipDate" : "ExpectedDate"]: day,
+    FOB: whole(terminal, 13),
+    [isSale ? "Other" : "Other1"]: whole(window, 25),
+  };
+}
 
 const NOT_THERE = new Set(["1030", "3250"]);
 

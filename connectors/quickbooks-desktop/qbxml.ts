@@ -147,6 +147,8 @@ const MEMO = "Memo text4095, ExternalGUID guid";
 const ITEM = "ItemRef ref159, Desc text4095, Quantity number";
 const SOLD = `${ITEM}, Rate number, Amount amount, SalesTaxCodeRef ref3`;
 const BOUGHT = `${ITEM}, Cost number, Amount amount`;
+const SHIPPED = "ShipAddress (Addr1 text41), FOB text13, ShipDate day";
+const EXPECTED = "ExpectedDate day, FOB text13";
 const ORDERED = `${ITEM}, Rate number, Amount amount`;
 
 const TABLES = {
@@ -169,16 +171,16 @@ const TABLES = {
     PayeeEntityRef! ref209, APAccountRef ref159, TxnDate day, BankAccountRef! ref159, IsToBePrinted yes,
     RefNumber text11, ${MEMO}, ${APPLIED}`,
   SalesOrderAdd: `
-    CustomerRef! ref209, TxnDate day, RefNumber text11, Memo text4095, ${UNSENT}, ExternalGUID guid,
-    SalesOrderLineAdd* (${SOLD})`,
+    CustomerRef! ref209, TxnDate day, RefNumber text11, ${SHIPPED}, Memo text4095, ${UNSENT}, Other text29,
+    ExternalGUID guid, SalesOrderLineAdd* (${SOLD})`,
   SalesOrderMod: `
-    ${HELD}, RefNumber text11, IsManuallyClosed yes, Memo text4095, SalesOrderLineMod* (TxnLineID! id, ${SOLD})`,
+    ${HELD}, RefNumber text11, ${SHIPPED}, IsManuallyClosed yes, Memo text4095, Other text29, SalesOrderLineMod* (TxnLineID! id, ${SOLD})`,
   PurchaseOrderAdd: `
-    VendorRef! ref41, TxnDate day, RefNumber text11, Memo text4095, ${UNSENT}, ExternalGUID guid,
-    PurchaseOrderLineAdd* (${ORDERED})`,
+    VendorRef! ref41, TxnDate day, RefNumber text11, ${EXPECTED}, Memo text4095, ${UNSENT}, Other1 text25,
+    ExternalGUID guid, PurchaseOrderLineAdd* (${ORDERED})`,
   PurchaseOrderMod: `
-    ${HELD}, RefNumber text11, IsManuallyClosed yes, Memo text4095, PurchaseOrderLineMod* (TxnLineID! id,
-    ${ORDERED})`,
+    ${HELD}, RefNumber text11, ${EXPECTED}, IsManuallyClosed yes, Memo text4095, Other1 text25,
+    PurchaseOrderLineMod* (TxnLineID! id, ${ORDERED})`,
   ItemReceiptAdd: `
     VendorRef! ref41, TxnDate day, RefNumber text20, ${MEMO}, ItemLineAdd* (${BOUGHT}, LinkToTxn (TxnID! id,
     TxnLineID! id))`,

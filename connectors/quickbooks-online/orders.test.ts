@@ -41,6 +41,25 @@ test("a sale is an accepted estimate, a purchase an open purchase order; each on
   expect(company.rows("Vendor")).toMatchObject([{ DisplayName: "CUST-1 (V)" }]);
 });
 
+test("an order says where and when it is wanted, and where it is loaded; it is found as it was", async () => {
+  const company = await openCompany();
+  const sink = sinkOf(company, "orders");
+  const plan = { shipTo: "C-1001-02", requestedDate: "2026-11-22", deliveryStart: "06:00" };
+  const lines = orderDocument("SO-1").lines.map((line) => ({ ...line, terminal: "T-75" }));
+  for (let times = 0; times < 2; times++)
+    for (const more of [{}, { ...purchase, id: "id-PO-1", shipTo: null }])
+      expect(
+        await deliver(sink, itemOf(orderDocument("SO-1", { ...plan, lines, ...more }))),
+      ).toMatchObject({ outcome: "done" });
+  const note = (id: string) => `SO-1 platform:${id} Gate 3; terminal T-75; delivery from 06:00`;
+  expect(company.rows("Estimate")).toMatchObject([
+    { ShipAddr: { Line1: "C-1001-02" }, ShipDate: "2026-11-22", PrivateNote: note("id-SO-1") },
+  ]);
+  expect(company.rows("PurchaseOrder")).toMatchObject([
+    { DueDate: "2026-11-22", PrivateNote: note("id-PO-1") },
+  ]);
+});
+
 test("a price with more digits than QuickBooks keeps stands in the text with the quantity, beside the amount", async () => {
   const company = await openCompany();
   const { lines } = orderDocument("SO-1");

@@ -7,7 +7,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
 import type { InvoiceDocument, OrderDocument } from "../../src/ledger/documents.ts";
 import { isNumber } from "../../src/ledger/goods.ts";
-import type { GoodsRow, GoodsTable } from "../../src/ledger/orders.ts";
+import { type GoodsRow, type GoodsTable, planOf } from "../../src/ledger/orders.ts";
 import type { LedgerSide, StepTo } from "../../src/ledger/port.ts";
 import { roundHalfUp } from "../quickbooks/documents.ts";
 import { type Element, elementOf } from "../quickbooks/element.ts";
@@ -144,8 +144,30 @@ const isWhole = (price: Decimal): boolean => price.round(5).equals(price);
 
 const namesOf = (document: OrderDocument) => ({
   DocNumber: numberOf(document),
-  PrivateNote: noteOf(document),
+  PrivateNote: orderNote(document),
 });
+
+/** With the terminal and the window of its day: QuickBooks Online has no fields for these. */
+function orderNote(document: OrderDocument): string {
+  const { terminal, window } = planOf(document);
+  const plan = [
+    document.description,
+    terminal && `terminal ${terminal}`,
+    window && `delivery ${window}`,
+  ];
+  return noteOf({ ...document, description: plan.filter(Boolean).join("; ") || null });
+}
+
+/** Where and when it is wanted: an estimate has a day of its delivery, a purchase order the day that it is due. */
+function planBody(document: OrderDocument) {
+  const { shipTo, day } = planOf(document);
+  const isSale = document.type === "sale";
+  return {
+    DueDate: isSale ? null : day,
+    ShipAddr: isSale && shipTo !== null ? { Line1: oneLine(shipTo) } : null,
+    ShipDate: isSale ? day : null,
+  };
+}
 
 /** Of an order's line its text does not count: people write theirs. */
 const untold = ({ product, quantity, unit, unitPrice, amount }: FactLine): FactLine => ({
@@ -199,12 +221,13 @@ export async function orderBody(writer: Writer, document: OrderDocument) {
   return {
     ...head,
     TxnDate: date,
-    DueDate: null,
+    PrivateNote: orderNote(document),
     TxnStatus: !isSale ? null : status === "draft" ? "Pending" : "Accepted",
     Line,
     CustomerRef,
     VendorRef,
     CustomerMemo,
+    ...planBody(document),
     POStatus: isSale ? null : "Open",
   };
 }
@@ -219,5 +242,6 @@ export async function orderChange(
 ): Promise<object> {
   const head = { sparse: true, Id, SyncToken };
   if (to !== "amended") return { ...head, TxnStatus: to === "posted" ? "Accepted" : "Rejected" };
-  return { ...head, ...named, Line: (await orderBody(writer, document)).Line };
+  const { Line } = await orderBody(writer, document);
+  return { ...head, ...named, Line, ...planBody(document) };
 }

@@ -107,6 +107,7 @@ interface Row {
   readonly code: string;
   readonly account_category?: rpc.RowOf<typeof CATEGORY> | null;
   readonly digits?: number;
+  readonly addresses?: readonly number[];
 }
 
 const kind = (model: string, what: string, field: string, more: Partial<Kind> = {}): Kind => ({
@@ -130,6 +131,7 @@ const kinds = {
   paymentTerm: kind("account.invoice.payment_term", "payment term", "name"),
   paymentMethod: kind(METHOD, "invoice payment method", "name", own),
   currency: kind("currency.currency", "currency", "code"),
+  site: kind("party.party", "site", "code", { reads: rpc.idLists("addresses") }),
   company: kind("company.company", "company", "party.name"),
 };
 
@@ -178,6 +180,11 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
     currency: id(kinds.currency),
     company: id(kinds.company),
     forget: () => codes.forget(),
+    /** A party that goods are sent to: its id, and its first address. */
+    async site(code: string) {
+      const { id: party, addresses = [] } = await codes.row(kinds.site, code);
+      return { id: party, address: addresses[0] ?? null };
+    },
     /** Decimal places that a unit price may have. */
     pricePlaces: () => codes.kept({ what: "price places" }, "", () => pricePlacesOf(tryton)),
     /** Those of these codes that name nothing, or more than one thing: 500 in one call. */

@@ -16,6 +16,7 @@ import {
   type GoodsWhere,
   noteOf,
   orderIn,
+  planOf,
 } from "../../src/ledger/orders.ts";
 import type { Desired, LedgerSide } from "../../src/ledger/port.ts";
 import { type Books, notesOf, wizard } from "./books.ts";
@@ -88,15 +89,17 @@ export function orderTable(books: Books): GoodsTable<"order", OrderRow> {
         warehouse: await lookup.location(config.warehouse),
         ...methodsOf(type),
         ...(type === "sale" ? { shipment_address: address } : {}),
+        ...(await planValues(books, desired.document)),
         ...(date === null ? {} : { [`${type}_date`]: rpc.day(date) }),
         reference: number,
         description: description?.replaceAll(/\s+/g, " ") ?? null,
-        comment: markOf(desired.mark),
+        comment: commentOf(desired),
         lines: [["create", await lineValues(books, desired.document)]],
       };
       return String((await tryton.call<[number]>(`model.${type}.${type}.create`, [[values]]))[0]);
     },
-    async apply(to, { desired: { document }, entry }) {
+    async apply(to, { desired, entry }) {
+      const { document } = desired;
       const { side, order, state, isManual, lineIds } = entry.native;
       const { number: reference } = document;
       const call = (method: string, ...params: unknown[]): Promise<unknown> =>
@@ -109,7 +112,8 @@ export function orderTable(books: Books): GoodsTable<"order", OrderRow> {
           ["delete", lineIds],
           ["create", await lineValues(books, document)],
         ];
-        await call("write", { reference, lines });
+        const plan = await planValues(books, document);
+        await call("write", { reference, ...plan, comment: commentOf(desired), lines });
       }
       if (to !== "posted") return;
       if (OPEN_ORDERS.includes(state)) {
@@ -151,6 +155,25 @@ function orderRow(side: LedgerSide, row: rpc.RowOf<ReturnType<typeof orderOf>>):
     order: id,
     isManual,
     lineIds: lines.map((line) => line.id),
+  };
+}
+
+/** The window of its day, and the platform's id in the last line. */
+function commentOf({ document, mark }: Desired<"order">): string {
+  const { window } = planOf(document);
+  return [...(window === null ? [] : [`Delivery ${window}`]), markOf(mark)].join("\n");
+}
+
+/** Where and when it is wanted. Tryton ships nothing before the day of the sale: an earlier one is left out. @throws Refused, TrytonError */
+async function planValues(books: Books, document: OrderDocument): Promise<object> {
+  const { shipTo, day } = planOf(document);
+  const isSale = document.type === "sale";
+  const isKept = day !== null && (!isSale || document.date === null || day >= document.date);
+  const site = isSale && shipTo !== null ? await books.lookup.site(shipTo) : null;
+  const [to] = site === null ? [] : await addressedAll(books, [{ payer: { native: site } }]);
+  return {
+    ...(to === undefined ? {} : { shipment_party: to.id, shipment_address: to.address }),
+    ...(isKept ? { [isSale ? "shipping_date" : "delivery_date"]: rpc.day(day) } : {}),
   };
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Item, Outgoing } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -94,6 +95,44 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
       expect(await rowsOf(desk, "stock.move", "state")).toMatchObject([{ state: "cancelled" }]);
     },
   );
+
+  test("an order says where it is sent, and when it is wanted; lines that change bring both along", async () => {
+    const desk = deskIn(server);
+    await desk.books.tryton.call("model.party.party.create", [
+      [{ code: "C1-SITE", name: "Acme, tank farm", addresses: [["create", [{ city: "Enid" }]]] }],
+    ]);
+    const plan = { shipTo: "C1-SITE", requestedDate: "2026-11-22", deliveryStart: "06:00" };
+    const draft = { ...plan, id: randomUUID(), number: "LD-P1", status: "draft" } as const;
+    const { ids } = await request(desk, order(draft)).send();
+    const held = async (model: string, ...more: string[]) =>
+      (await rowsOf(desk, model, "comment", "reference", ...more)).at(-1);
+    const sale = () =>
+      held("sale.sale", "shipping_date", "shipment_party.code", "shipment_address.city");
+    expect(await sale()).toMatchObject({
+      comment: `Delivery from 06:00\nplatform:${draft.id}`,
+      shipping_date: "2026-11-22",
+      "shipment_party.": { code: "C1-SITE" },
+      "shipment_address.": { city: "Enid" },
+    });
+    const [line] = order().lines;
+    const later = { ...draft, deliveryDate: "2026-11-23", lines: line ? [line, line] : [] };
+    const changed = request(desk, order(later), ids?.[0] ?? null);
+    expect(await changed.send()).toMatchObject({ outcome: "done" });
+    expect(await sale()).toMatchObject({ shipping_date: "2026-11-23" });
+    const confirmed = request(desk, order({ ...later, status: "confirmed" }), ids?.[0] ?? null);
+    expect(await confirmed.send()).toMatchObject({ outcome: "done" });
+    const bought = { type: "purchase", ...plan, id: randomUUID(), number: "LD-P2" } as const;
+    expect(await request(desk, order(bought)).send()).toMatchObject({ outcome: "done" });
+    expect(await held("purchase.purchase", "delivery_date")).toMatchObject({
+      delivery_date: "2026-11-22",
+      reference: "LD-P2",
+    });
+    const nowhere = { ...draft, id: randomUUID(), number: "LD-P3", shipTo: "C1-NONE" };
+    expect(await request(desk, order(nowhere)).send()).toMatchObject({
+      outcome: "refused",
+      fault: { code: "not-in-tryton", message: "Tryton has no site C1-NONE" },
+    });
+  });
 
   test("what a kill left half done is taken up where it was", async () => {
     const desk = deskIn(server);

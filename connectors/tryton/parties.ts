@@ -6,7 +6,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Party, PartyRecord } from "../../src/ledger/documents.ts";
 import { partiesOnce, partyChange, partyFacts, some } from "../../src/ledger/entries.ts";
 import { markOf } from "../../src/ledger/notes.ts";
-import type { Desired } from "../../src/ledger/port.ts";
+import type { Desired, Entry } from "../../src/ledger/port.ts";
 import type { Table } from "../../src/ledger/table.ts";
 import { type Books, companyIdOf } from "./books.ts";
 import * as rpc from "./rows.ts";
@@ -93,7 +93,7 @@ const PARTY = {
 /** Those that documents are booked on, in their order; one without an address gets one. @throws TrytonError */
 export async function addressedAll(
   { tryton }: Books,
-  desired: readonly Pick<Desired, "payer">[],
+  desired: readonly { readonly payer: Pick<Entry, "native"> | null }[],
 ): Promise<Addressed[]> {
   const addressFor = async (party: number): Promise<number> => {
     const [made] = await tryton.call<[number]>("model.party.address.create", [[{ party }]]);
@@ -103,7 +103,7 @@ export async function addressedAll(
   const all: Addressed[] = [];
   for (const { payer } of desired) {
     if (payer === null) throw new TrytonError("concurrency", "the party is not there any more");
-    const { id, address: own } = payer.native as PartyRow;
+    const { id, address: own } = payer.native as Pick<PartyRow, "id" | "address">;
     const address = addresses.get(id) ?? own ?? (await addressFor(id));
     addresses.set(id, address);
     all.push({ id, address });

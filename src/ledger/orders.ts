@@ -6,7 +6,7 @@
 import { Refused } from "../core/errors.ts";
 import type { Day, FactLine, Facts, Scope } from "../core/holdings.ts";
 import { spellingsOf } from "../core/keys.ts";
-import type { ShipmentDocument } from "./documents.ts";
+import type { OrderDocument, ShipmentDocument } from "./documents.ts";
 import { orRefused } from "./entries.ts";
 import { goodsLine, isNumber } from "./goods.ts";
 import { markOf } from "./notes.ts";
@@ -333,6 +333,34 @@ const namesIn = (
     ids: own.flatMap(({ id }) => id ?? []),
   };
 };
+
+/**
+ * Where and when an order's goods are wanted, for the fields that books have for it. It is written with the order and with its
+ * lines, and never compared: dispatchers move it on either side, and no amount hangs on it.
+ */
+export function planOf({ lines, ...order }: OrderDocument): OrderPlan {
+  const { shipTo = null, deliveryStart: from, deliveryEnd: until } = order;
+  const terminals = new Set(lines.map(({ terminal }) => terminal ?? null));
+  const [terminal = null] = terminals.size === 1 ? terminals : [];
+  return {
+    shipTo,
+    day: order.deliveryDate ?? order.requestedDate ?? null,
+    window:
+      from && until ? `${from}-${until}` : from ? `from ${from}` : until ? `until ${until}` : null,
+    terminal,
+  };
+}
+
+interface OrderPlan {
+  /** The site's own code in the books. Null: where the party is. */
+  readonly shipTo: string | null;
+  /** The day that was agreed on, else the one that was asked for. */
+  readonly day: Day | null;
+  /** Of that day, for people: `06:00-10:00`, `from 06:00`. */
+  readonly window: string | null;
+  /** Where all of its lines are loaded. */
+  readonly terminal: string | null;
+}
 
 /* Delivery tickets. */
 
