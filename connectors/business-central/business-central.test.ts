@@ -400,30 +400,86 @@ describe("payments", () => {
   });
 });
 
-test.each(["sale", "purchase"] as const)(
-  "a %s order is made when it is confirmed, and one that is shipped and gone is told as gone",
-  async (type) => {
+describe.each(["sale", "purchase"] as const)("a %s order", (type) => {
+  const isSale = type === "sale";
+  const set = isSale ? "salesOrders" : "purchaseOrders";
+  const order = itemOf(orderDocument("SO-1", { type }));
+  const booked = async (company: Company) => {
+    const { ids } = await sent(company, "orders", order);
+    const sink = opened(company).sinks["orders"] as Sink;
+    const body = sink.freeze([order]).body;
+    return { id: order.id, counterpart: ids?.[0] ?? "", body };
+  };
+  const inspected = async (company: Company, delivered: Awaited<ReturnType<typeof booked>>) => {
+    const sink = opened(company).sinks["orders"] as Sink;
+    return (await sink.inspect?.([delivered], never))?.[0];
+  };
+
+  test("is made when it is confirmed, once, and one that a person deleted is told as gone", async () => {
     const company = await openCompany();
-    const [set] = type === "sale" ? (["salesOrders"] as const) : (["purchaseOrders"] as const);
     const draft = itemOf(orderDocument("SO-1", { type, status: "draft" }));
     expect(await sent(company, "orders", draft)).toMatchObject({ outcome: "done" });
     expect(company.rows(set)).toEqual([]);
-    const order = itemOf(orderDocument("SO-1", { type }));
-    const { ids } = await sent(company, "orders", order);
+    const delivered = await booked(company);
     expect(company.rows(set)).toHaveLength(1);
-    expect(await sent(company, "orders", order)).toMatchObject({ outcome: "done", ids });
+    expect(await sent(company, "orders", order)).toMatchObject({
+      outcome: "done",
+      ids: [delivered.counterpart],
+    });
     expect(company.rows(set)).toHaveLength(1);
-    const sink = opened(company).sinks["orders"] as Sink;
-    const delivered = {
-      id: order.id,
-      counterpart: ids?.[0] ?? "",
-      body: sink.freeze([order]).body,
-    };
-    expect(await sink.inspect?.([delivered], never)).toEqual([{ is: "there", differences: [] }]);
+    expect(await inspected(company, delivered)).toEqual({ is: "there", differences: [] });
     company.delete(set, company.rows(set)[0]?.id ?? "");
-    expect(await sink.inspect?.([delivered], never)).toEqual([{ is: "gone" }]);
-  },
-);
+    expect(await inspected(company, delivered)).toEqual({ is: "gone" });
+  });
+
+  test.each([false, true])(
+    "that people post is told, because its goods move twice, and never made again (invoiced too: %s)",
+    async (isInvoiced) => {
+      const company = await openCompany();
+      const delivered = await booked(company);
+      company.ship(set, company.rows(set)[0]?.id ?? "", isInvoiced);
+      const before = company.rows(set).length;
+      const bound = { ...order, counterpart: delivered.counterpart };
+      expect(await sent(company, "orders", bound)).toMatchObject({ outcome: "done" });
+      expect(company.rows(set)).toHaveLength(before);
+      expect(await inspected(company, delivered)).toMatchObject({
+        is: "there",
+        differences: [{ field: "state", held: expect.stringContaining("once more") }],
+      });
+    },
+  );
+
+  test("moves no goods: the platform's document moves them once, as its shipment or receipt", async () => {
+    const company = await openCompany();
+    await booked(company);
+    const moved = () => company.moved(isSale ? "salesShipments" : "purchaseReceipts");
+    expect(moved()).toEqual({});
+    const [sink, document] = isSale
+      ? ["invoices", invoiceDocument("FL-1")]
+      : ["bills", billDocument("R-1")];
+    for (let time = 0; time < 2; time++)
+      expect(await sent(company, sink, itemOf(document))).toMatchObject({ outcome: "done" });
+    const gallons = document.lines.flatMap(({ product, quantity }) =>
+      product === null ? [] : quantity.plain(),
+    );
+    expect(moved()).toEqual({ "ULSD-CLR": gallons[0] });
+    expect(gallons).toHaveLength(1);
+  });
+});
+
+test("an invoice that people made from the platform's order is told as theirs, not as the platform's own", async () => {
+  const company = await openCompany();
+  await sent(company, "orders", itemOf(orderDocument("SO-1")));
+  company.ship("salesOrders", company.rows("salesOrders")[0]?.id ?? "", true);
+  const [change] = await told(company, "invoices");
+  expect(change?.text).toContain('"platformId":null');
+});
+
+test("no flow can bring delivery tickets: nothing in the API ships or receives without an invoice", () => {
+  const config = businessCentral.config.parse(settings({ url: "http://127.0.0.1:9" } as Company));
+  const { sinks } = businessCentral.offers(config, ".");
+  expect(Object.keys(sinks)).toEqual(["orders", "invoices", "bills", "payments"]);
+});
 
 describe("the PDF of an invoice", () => {
   const pdf = new TextEncoder().encode("%PDF-1.7 invoice");

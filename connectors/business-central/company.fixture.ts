@@ -4,8 +4,10 @@
  * have is refused as the API refuses it. No Business Central was there to compare it with.
  *
  * Where the documentation says less than a server must know: a deep insert is one transaction; posting keeps a document's id
- * and lines, and gives it a number of another series; a posting of a journal writes two general ledger entries for each line, with its document
- * number and description; a credit memo that names an invoice settles it; the second posting is refused.
+ * and lines, and gives it a number of another series; a posting of a journal writes two general ledger entries for each
+ * line, with its document number and description; an invoice with items posts the shipment or receipt of its goods (settings
+ * Shipment on Invoice and Receipt on Invoice), and comment lines are copied to it; a credit memo that names an invoice settles
+ * it; the second posting is refused.
  */
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -103,6 +105,48 @@ export class Company {
     const row = this.#row(set, id);
     Object.assign(row, values);
     this.#stamp(row);
+  }
+
+  /** A person posts an order with Ship (or Receive), or with its invoice as well: then it is deleted, as Business Central does. */
+  ship(set: "salesOrders" | "purchaseOrders", id: string, isInvoiced = false): void {
+    const row = this.#row(set, id);
+    const [lines] = DOCUMENTS[set];
+    const moved = isSale(set) ? "shippedQuantity" : "receivedQuantity";
+    this.#move(set, row, String(row["number"]));
+    for (const line of row[lines] as Values[]) line[moved] = line["quantity"];
+    this.#stamp(row);
+    if (!isInvoiced) return;
+    const invoices = isSale(set) ? "salesInvoices" : "purchaseInvoices";
+    const [own] = DOCUMENTS[invoices];
+    const { number: orderNumber, id: orderId } = row;
+    const values = Object.fromEntries(
+      Object.entries(row).filter(([name]) => FIELDS[invoices]?.has(name) === true),
+    );
+    this.enter(invoices, {
+      ...values,
+      number: this.#next(`P${DOCUMENTS[invoices][1]}`),
+      orderNumber,
+      orderId,
+      invoiceDate: row["orderDate"],
+      status: "Open",
+      [own]: row[lines],
+    });
+    this.delete(set, id);
+  }
+
+  /** Goods as Business Central's stock has them moved by now, by item. */
+  moved(set: "salesShipments" | "purchaseReceipts"): Readonly<Record<string, string>> {
+    const lines = this.rows(set).flatMap((row) => row[MOVED[set]] as Values[]);
+    const items = Map.groupBy(
+      lines.filter(({ lineType }) => lineType === "Item"),
+      ({ lineObjectNumber }) => String(lineObjectNumber),
+    );
+    return Object.fromEntries(
+      [...items].map(([item, its]) => [
+        item,
+        Decimal.sum(its.map(({ quantity }) => quantity as Decimal)).plain(),
+      ]),
+    );
   }
 
   delete(set: string, id: string): void {
@@ -491,10 +535,31 @@ export class Company {
       remainingAmount: row["totalAmountIncludingTax"],
     });
     this.#stamp(row);
+    if (set === "salesInvoices" || set === "purchaseInvoices") this.#move(set, row, "");
     if (set !== "purchaseCreditMemos") return;
     const invoice = this.#row("purchaseInvoices", String(row["invoiceId"]));
     this.#settle(invoice, row["totalAmountIncludingTax"] as Decimal);
     Object.assign(row, { status: "Paid", invoiceNumber: invoice["number"] });
+  }
+
+  /** The shipment or receipt of a document: posted with an order, and with an invoice of its own (Shipment on Invoice). */
+  #move(set: Documents, row: Row, orderNumber: string): void {
+    const moved = isSale(set) ? "salesShipments" : "purchaseReceipts";
+    const fields = FIELDS[MOVED[moved]];
+    const head = ["externalDocumentNumber", "customerNumber", "vendorNumber", "postingDate"];
+    const shipment = this.#insert(moved, {
+      ...Object.fromEntries(head.flatMap((name) => (name in row ? [[name, row[name]]] : []))),
+      number: this.#next(isSale(set) ? "S-SHPT" : "P-RCPT"),
+      orderNumber,
+    });
+    // Here a comment line is blank, and an account is called otherwise than on its document.
+    const types: Values = { Comment: "_x0020_", Account: "G_x002F_L_x0020_Account", Item: "Item" };
+    shipment[MOVED[moved]] = (row[DOCUMENTS[set][0]] as Values[]).map((line) => ({
+      ...Object.fromEntries(Object.entries(line).filter(([name]) => fields?.has(name) === true)),
+      lineType: types[String(line["lineType"])],
+      id: this.#id(),
+      documentId: shipment.id,
+    }));
   }
 
   #open(date: unknown): void {
@@ -555,6 +620,11 @@ export class Company {
     });
   }
 }
+
+const MOVED = {
+  salesShipments: "salesShipmentLines",
+  purchaseReceipts: "purchaseReceiptLines",
+} as const;
 
 const no = (message: string) => refuse("Application_DialogException", message);
 

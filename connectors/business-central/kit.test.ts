@@ -18,7 +18,7 @@ import {
 } from "./business-central.fixture.ts";
 import type { Company, Row } from "./company.fixture.ts";
 import { businessCentral } from "./index.ts";
-import { externalNumber } from "./rows.ts";
+import { externalNumber, orderNumber } from "./rows.ts";
 
 /** The only invoice of every ground. */
 const INVOICE = "0c000000-0000-4000-8000-000000000013";
@@ -93,7 +93,11 @@ async function ground(): Promise<Ground> {
     (SETS[sink] ?? []).flatMap((set) =>
       company
         .rows(set)
-        .filter((row) => [id, externalNumber(id)].some((one) => JSON.stringify(row).includes(one)))
+        .filter((row) =>
+          [id, externalNumber(id), orderNumber(id)].some((one) =>
+            JSON.stringify(row).includes(one),
+          ),
+        )
         .map((row) => [set, row] as const),
     );
   return {

@@ -10,6 +10,10 @@ const TOTALS =
 const HEAD = `id guid-, number code20-, postingDate date, currencyCode text, shortcutDimension1Code code20, shortcutDimension2Code code20, ${TOTALS}`;
 const LINE =
   "id guid-, documentId guid, sequence int, lineType text, lineObjectNumber code20, description text100, description2 text50, unitOfMeasureCode code10, quantity decimal, discountAmount decimal, taxCode code50, taxPercent decimal-, totalTaxAmount decimal-, amountExcludingTax decimal-, netAmount decimal-";
+const MOVED =
+  "id guid-, number code20-, invoiceDate date-, postingDate date-, dueDate date-, orderNumber code20-, currencyCode text-, lastModifiedDateTime stamp-";
+const MOVED_LINE =
+  "id guid-, documentId guid-, sequence int-, lineType text-, lineObjectNumber code20-, description text100-, description2 text50-, unitOfMeasureCode code10-, quantity decimal-, discountPercent decimal-, taxPercent decimal-";
 const PAYMENT =
   "id guid-, journalId guid, lineNumber int, postingDate date, documentNumber code20, externalDocumentNumber code35, amount decimal, appliesToInvoiceId guid, description text100, comment text250, lastModifiedDateTime stamp-";
 const BATCH =
@@ -27,14 +31,18 @@ const SETS: Readonly<Record<string, string>> = {
     "id guid-, number code20, displayName text100, blocked bool, directPosting bool, lastModifiedDateTime stamp-",
   unitsOfMeasure: CODED,
   taxGroups: CODED,
-  salesInvoices: `${HEAD}, invoiceDate date, dueDate date, externalDocumentNumber code35, customerPurchaseOrderReference text35, customerId guid, customerNumber code20, customerName text100-, remainingAmount decimal-, salesInvoiceLines lines`,
-  purchaseInvoices: `${HEAD}, invoiceDate date, dueDate date, vendorInvoiceNumber code35, vendorId guid, vendorNumber code20, vendorName text100-, purchaseInvoiceLines lines`,
+  salesInvoices: `${HEAD}, orderId guid-, orderNumber code20-, invoiceDate date, dueDate date, externalDocumentNumber code35, customerPurchaseOrderReference text35, customerId guid, customerNumber code20, customerName text100-, remainingAmount decimal-, salesInvoiceLines lines`,
+  purchaseInvoices: `${HEAD}, orderId guid-, orderNumber code20-, invoiceDate date, dueDate date, vendorInvoiceNumber code35, vendorId guid, vendorNumber code20, vendorName text100-, purchaseInvoiceLines lines`,
   salesCreditMemos: `${HEAD}, creditMemoDate date, externalDocumentNumber code35, customerNumber code20, invoiceId guid, invoiceNumber code20, salesCreditMemoLines lines`,
   purchaseCreditMemos: `${HEAD}, creditMemoDate date, vendorCreditMemoNumber code35, vendorNumber code20, invoiceId guid, invoiceNumber code20, purchaseCreditMemoLines lines`,
   salesOrders: `${HEAD}, orderDate date, externalDocumentNumber code35, customerNumber code20, requestedDeliveryDate date, fullyShipped bool, salesOrderLines lines`,
   purchaseOrders: `${HEAD}, orderDate date, vendorNumber code20, requestedReceiptDate date, fullyReceived bool, purchaseOrderLines lines`,
-  salesOrderLines: `${LINE}, unitPrice decimal, shipQuantity decimal, invoiceQuantity decimal`,
-  purchaseOrderLines: `${LINE}, directUnitCost decimal, receiveQuantity decimal, invoiceQuantity decimal`,
+  salesOrderLines: `${LINE}, unitPrice decimal, shipQuantity decimal, invoiceQuantity decimal, shippedQuantity decimal, invoicedQuantity decimal`,
+  purchaseOrderLines: `${LINE}, directUnitCost decimal, receiveQuantity decimal, invoiceQuantity decimal, receivedQuantity decimal, invoicedQuantity decimal`,
+  salesShipments: `${MOVED}, externalDocumentNumber code35-, customerNumber code20-, customerName text100-, salesShipmentLines lines`,
+  purchaseReceipts: `${MOVED}, vendorNumber code20-, vendorName text100-, purchaseReceiptLines lines`,
+  salesShipmentLines: `${MOVED_LINE}, documentNo code20-, unitPrice decimal-, shipmentDate date-`,
+  purchaseReceiptLines: `${MOVED_LINE}, unitCost decimal-, expectedReceiptDate date-`,
   salesInvoiceLines: `${LINE}, unitPrice decimal`,
   salesCreditMemoLines: `${LINE}, unitPrice decimal`,
   purchaseInvoiceLines: `${LINE}, unitCost decimal`,

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { Refused } from "../../src/core/errors.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import type { FactLine } from "../../src/core/holdings.ts";
+import type { Difference, FactLine } from "../../src/core/holdings.ts";
 import type { OrderDocument } from "../../src/ledger/documents.ts";
 import { goodsLine } from "../../src/ledger/goods.ts";
 import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
@@ -16,7 +16,6 @@ import {
   commentBody,
   dayOrNone,
   expectKept,
-  externalNumber,
   Head,
   headOf,
   inScope,
@@ -26,49 +25,102 @@ import {
   LineRow,
   linesIn,
   Made,
-  markIn,
   named,
+  orderMarkIn,
+  orderNumber,
   SIDES,
   textOrNone,
 } from "./rows.ts";
 import { BOOKS, equals, idsAre, type Wire } from "./wire.ts";
 
 const NAMES = {
-  sale: { set: "salesOrders", lines: "salesOrderLines", price: "unitPrice" },
-  purchase: { set: "purchaseOrders", lines: "purchaseOrderLines", price: "directUnitCost" },
+  sale: {
+    set: "salesOrders",
+    lines: "salesOrderLines",
+    price: "unitPrice",
+    moved: "salesShipments",
+    movedLines: "salesShipmentLines",
+    state: "shipped",
+  },
+  purchase: {
+    set: "purchaseOrders",
+    lines: "purchaseOrderLines",
+    price: "directUnitCost",
+    moved: "purchaseReceipts",
+    movedLines: "purchaseReceiptLines",
+    state: "received",
+  },
 } as const;
 
 /** `order SO-1001`, with the platform's id where no field has it. */
 const NUMBERED = /^order (.+?)(?: platform:\S+)?$/;
 
-function orderRow(side: LedgerSide) {
-  const { lines } = NAMES[side];
-  const { party } = SIDES[side];
-  return Head.extend({
-    number: z.string(),
-    orderDate: dayOrNone,
-    status: named,
-    externalDocumentNumber: textOrNone,
-  })
-    .and(z.object({ [party]: z.string() }))
-    .and(z.object({ [lines]: z.array(LineRow) }))
+const Order = Head.extend({
+  externalDocumentNumber: textOrNone,
+  customerNumber: textOrNone,
+  vendorNumber: textOrNone,
+});
+type Order = z.infer<typeof Order>;
+
+/** What an order and its posted shipments or receipts say of it, with the texts of their comment lines. */
+function orderIn(side: LedgerSide, row: Order, comments: readonly string[]) {
+  const mark = orderMarkIn(row.externalDocumentNumber) ?? platformIdIn(comments.join("\n"));
+  return {
+    side,
+    id: row.id,
+    status: "posted" as const,
+    marks: mark === null ? [] : [mark],
+    reference: comments.flatMap((one) => NUMBERED.exec(one)?.[1] ?? []).at(0) ?? null,
+    party: (side === "sale" ? row.customerNumber : row.vendorNumber) ?? "",
+  };
+}
+
+const orderRow = (side: LedgerSide) =>
+  Order.extend({ number: z.string(), orderDate: dayOrNone, status: named })
+    .and(z.object({ [NAMES[side].lines]: z.array(LineRow) }))
     .transform((row): GoodsRow => {
-      const { comments, lines: counted } = linesIn(row[lines] as unknown as LineRow[]);
-      const mark = markIn(row.externalDocumentNumber) ?? platformIdIn(comments.join("\n"));
+      const all = row[NAMES[side].lines] as unknown as LineRow[];
+      const { comments, lines } = linesIn(all);
+      const isMoved = all.some(({ shippedQuantity, receivedQuantity, invoicedQuantity }) =>
+        [shippedQuantity, receivedQuantity, invoicedQuantity].some((one) => one?.sign === 1),
+      );
       return {
-        side,
-        id: row.id,
+        ...orderIn(side, row, comments),
         number: row.number,
-        status: "posted",
         state: row.status,
-        marks: mark === null ? [] : [mark],
-        reference: comments.flatMap((one) => NUMBERED.exec(one)?.[1] ?? []).at(0) ?? null,
-        party: row[party] ?? "",
         date: row.orderDate,
-        lines: counted.map(untold),
+        lines: lines.map(untold),
+        ...(isMoved ? { besides: [movedTwice(side)] } : {}),
       };
     });
-}
+
+/** An order that Business Central has deleted, because it is delivered and invoiced in full. */
+const movedRow = (side: LedgerSide) =>
+  Order.extend({ orderNumber: textOrNone })
+    .and(z.object({ [NAMES[side].movedLines]: z.array(MovedLine) }))
+    .transform((row): GoodsRow => {
+      const lines = row[NAMES[side].movedLines] as unknown as z.infer<typeof MovedLine>[];
+      return {
+        ...orderIn(
+          side,
+          row,
+          lines.filter(({ lineType }) => lineType === "").map(({ description }) => description),
+        ),
+        number: row.orderNumber,
+        state: NAMES[side].state,
+        date: null,
+        lines: null,
+        besides: [movedTwice(side)],
+      };
+    });
+const MovedLine = z.object({ lineType: named, description: z.string() });
+
+/** The platform's invoice or bill moves its goods when it is posted: an order that people post moves them a second time. */
+const movedTwice = (side: LedgerSide): Difference => ({
+  field: "state",
+  expected: "confirmed",
+  held: `${NAMES[side].state} there, and once more by the platform's ${side === "sale" ? "invoice" : "bill"}`,
+});
 
 /** What the floor compares of a line. */
 const untold = ({ product, quantity, unit, unitPrice }: FactLine): FactLine =>
@@ -81,6 +133,7 @@ const keptLines = ({ lines }: OrderDocument) =>
 
 export function orders(wire: Wire, config: BusinessCentralConfig): GoodsTable<"order", GoodsRow> {
   const rows = { sale: orderRow("sale"), purchase: orderRow("purchase") };
+  const movedRows = { sale: movedRow("sale"), purchase: movedRow("purchase") };
   const more = lineOf(config);
   return {
     can: { has: ["posted"], amend: {} },
@@ -102,23 +155,34 @@ export function orders(wire: Wire, config: BusinessCentralConfig): GoodsTable<"o
       lines: keptLines(document).map(untold),
     }),
     async search({ side, marks, references, numbers, ids, days }, signal) {
-      const { set, lines } = NAMES[side];
-      const found = await Promise.all(
-        [
-          idsAre(ids),
-          equals("number", numbers),
-          side === "sale"
-            ? equals("externalDocumentNumber", marks.map(externalNumber))
-            : days.map((day) => `orderDate eq ${day}`),
-        ].map((conditions) => wire.either(set, conditions, rows[side], signal, { $expand: lines })),
-      );
-      // No field has the platform's number: who asks by it alone is shown all that are open.
-      const all = references.length > 0 && marks.length === 0;
-      const open = all
-        ? await wire.either(set, ["number ne ''"], rows[side], signal, { $expand: lines })
-        : [];
-      const named = open.filter(({ reference }) => references.includes(reference ?? ""));
-      return [...new Map([...found.flat(), ...named].map((row) => [row.id, row])).values()];
+      const { set, lines, moved, movedLines } = NAMES[side];
+      const external =
+        side === "sale" ? equals("externalDocumentNumber", marks.map(orderNumber)) : [];
+      const either = async (conditions: readonly (readonly string[])[]) =>
+        (
+          await Promise.all(
+            conditions.map((one) => wire.either(set, one, rows[side], signal, { $expand: lines })),
+          )
+        ).flat();
+      const found = await either([
+        idsAre(ids),
+        equals("number", numbers),
+        side === "sale" ? external : days.map((day) => `orderDate eq ${day}`),
+        // No field has the platform's number: who asks by it alone is shown all that are open.
+        references.length > 0 && marks.length === 0 ? ["number ne ''"] : [],
+      ]);
+      const isAsked = ({ reference }: GoodsRow) =>
+        marks.length > 0 || references.length === 0 || references.includes(reference ?? "");
+      const known = new Map(found.filter(isAsked).map((row) => [row.id, row]));
+      const isThere = (number: string | null) => found.some((row) => row.number === number);
+      // One that is gone is known by what was shipped of it.
+      const gone = numbers.filter((number) => !isThere(number));
+      for (const conditions of [equals("orderNumber", gone), external])
+        for (const row of await wire.either(moved, conditions, movedRows[side], signal, {
+          $expand: movedLines,
+        }))
+          if (row.number !== null && !isThere(row.number)) known.set(row.number, row);
+      return [...known.values()];
     },
     list(side, scope, from, signal) {
       const { set, lines } = NAMES[side];
@@ -130,7 +194,7 @@ export function orders(wire: Wire, config: BusinessCentralConfig): GoodsTable<"o
       const { set, lines, price } = NAMES[side];
       const isSale = side === "sale";
       const body = {
-        ...(isSale ? { externalDocumentNumber: externalNumber(mark) } : {}),
+        ...(isSale ? { externalDocumentNumber: orderNumber(mark) } : {}),
         [SIDES[side].party]: payer?.number ?? party,
         ...(date === null ? {} : { orderDate: date }),
         ...headOf(config),

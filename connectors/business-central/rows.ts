@@ -78,6 +78,12 @@ export function markIn(told: string | null): string | null {
   return settles === "S" ? settlementMark(id) : id;
 }
 
+/* Of an order `FBO`: an invoice that people make from one has its number, and is not the platform's. */
+const ORDER = "FBO";
+export const orderNumber = (mark: string): string => externalNumber(mark).replace("FB", ORDER);
+export const orderMarkIn = (told: string | null): string | null =>
+  told?.startsWith(ORDER) ? markIn(told.replace(ORDER, "FB")) : null;
+
 /*
  * Lines. A tax of the platform is a line on its account, and its second description says so: `tax on 18103.96`. A text
  * that is too long for the first description goes on in the second.
@@ -101,6 +107,9 @@ export const LineRow = z.object({
   unitCost: decimal.optional(),
   directUnitCost: decimal.optional(),
   netAmount: decimal,
+  shippedQuantity: decimal.optional(),
+  receivedQuantity: decimal.optional(),
+  invoicedQuantity: decimal.optional(),
 });
 export type LineRow = z.infer<typeof LineRow>;
 

@@ -133,8 +133,9 @@ export function goodsDifferences(
   const isOver = desired.target === "cancelled";
   if (isOver === isLive(entry) || isAhead(desired, entry))
     return [{ field: "state", expected: statusOf(desired), held: goodsOf(entry).state }];
-  const { facts, party } = entry;
-  return isOver ? [] : contentOf(kind, desired, { ...entry, facts: { ...facts, party } });
+  const { facts, party, besides = [] } = entry;
+  if (isOver) return [];
+  return [...contentOf(kind, desired, { ...entry, facts: { ...facts, party } }), ...besides];
 }
 
 /** It does not count on the platform: it is looked for, and never written. */

@@ -3,6 +3,7 @@
  * of a document, and what an ERP supplies so that goods.ts can plan them. An order has the books' own number and carries
  * the platform's as its reference; a ticket stands under its own number.
  */
+import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import type { Day, FactLine, Facts, Scope } from "../core/holdings.ts";
 import { spellingsOf } from "../core/keys.ts";
@@ -29,7 +30,8 @@ import {
 const SIDES = ["sale", "purchase"] as const;
 
 /** An order or a ticket as books show it. Rows have more: what their connector brings them on with. */
-export interface GoodsRow extends Pick<GoodsEntry, "state" | "stranger">, Pick<Entry, "fixed"> {
+export interface GoodsRow
+  extends Pick<GoodsEntry, "state" | "stranger">, Pick<Entry, "fixed" | "besides"> {
   readonly side: LedgerSide;
   /** Of the database. Of a ticket no other of either side has it. */
   readonly id: string;
@@ -46,7 +48,8 @@ export interface GoodsRow extends Pick<GoodsEntry, "state" | "stranger">, Pick<E
   readonly party: string;
   /** Null: it has none yet. */
   readonly date: Day | null;
-  readonly lines: readonly FactLine[];
+  /** Null: the record shows none (an order that is told by what was shipped of it). */
+  readonly lines: readonly FactLine[] | null;
 }
 
 /** What is looked for: everything that one of these names. */
@@ -216,9 +219,9 @@ const entryOf = <Row extends GoodsRow>(
     party: row.party,
     days: { date: row.date },
     words: { side: row.side },
-    lines: row.lines,
+    ...(row.lines === null ? {} : { lines: row.lines }),
   },
-  ...(row.fixed === undefined ? {} : { fixed: row.fixed }),
+  ...defined({ fixed: row.fixed, besides: row.besides }),
   goods: {
     called: row.called ?? called,
     state: row.state,
