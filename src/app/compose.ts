@@ -12,6 +12,7 @@ import {
   type FlowConfig,
   mappingOf,
   ownerOf,
+  sitesOf,
 } from "../config/config.ts";
 import { openTables } from "../config/crossref.ts";
 import { attachmentFlow } from "../engine/delivered.ts";
@@ -21,6 +22,7 @@ import { Backfills } from "../engine/backfill.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/recovery.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
+import { ownHoldings } from "../engine/sites.ts";
 import { Matcher } from "../engine/match.ts";
 import { Auditor } from "../engine/reconcile/auditor.ts";
 import { deepCostOf } from "../engine/reconcile/plan.ts";
@@ -209,7 +211,7 @@ async function open(
     const used = (purpose: Purpose) => () =>
       carriers.spent(monthAt(clock.now().wallMs).name)[purpose] ?? 0;
     const auditor = new Auditor(engine, {
-      endpoints,
+      endpoints: ownHoldings(engine, endpoints),
       ignore: config.ignore,
       spent: used("audit"),
       lateMs: config.platform.lateMs,
@@ -267,6 +269,7 @@ export const engineOver = (config: Config, store: Store, clock: Clock, flows: re
   flows,
   tables: openTables(config.crossReferences),
   note: () => {},
+  ...defined({ sites: sitesOf(config) }),
 });
 
 /**

@@ -4,6 +4,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import type { z } from "zod";
 import type { Connector, FolderNeed, FolderRight, Mapping, Offers } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
+import { EVERY_SITE } from "../core/sites.ts";
 import { thisUser } from "../store/user.ts";
 import { openTables, type TableReport } from "./crossref.ts";
 import type { Document, Substituted } from "./document.ts";
@@ -24,7 +25,14 @@ import {
   shown,
   valueAt,
 } from "./problems.ts";
-import { fullSchema, type JsonSchema, NAME, type Settings, settingsSchema } from "./schema.ts";
+import {
+  fullSchema,
+  type JsonSchema,
+  MAIN_SITE,
+  NAME,
+  type Settings,
+  settingsSchema,
+} from "./schema.ts";
 
 export interface Known {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -173,6 +181,7 @@ const RULES: readonly Rule[] = [
   certificatesAreChecked,
   tablesAreFolder,
   consoleIsGuarded,
+  sitesAreTold,
 ];
 
 /** And with this machine. */
@@ -377,6 +386,35 @@ function* consoleIsGuarded(checking: Checking): Generator<Finding> {
       message: "other machines can reach this address, and nobody has said under which name",
       remedy:
         "List under names what browsers call this machine: requests under others are refused.",
+    };
+}
+
+/** Whoever shares an API key reads what all of its sites have there: each must know what is its own. */
+function* sitesAreTold({ value }: Checking): Generator<Finding> {
+  const { sites, company } = value;
+  const written = valueAt(value, ["queue", "site"]);
+  const isShared = valueAt(value, ["queue", "type"]) === "bullmq";
+  const own = isShared ? (written ?? MAIN_SITE) : company;
+  if (sites === undefined && isShared && written !== undefined && written !== MAIN_SITE)
+    yield {
+      path: ["queue", "site"],
+      message: `the site ${shown(written)} shares its API key with others, and nothing says which records are its own`,
+      remedy:
+        "Write under sites the rules of every site, the same in each configuration: docs/configure.md, Several sites. Each site would book the records of all others.",
+    };
+  if (!isGroup(sites) || typeof own !== "string") return;
+  const names = Object.keys(sites).filter((name) => name !== EVERY_SITE);
+  if (!names.includes(own))
+    yield {
+      path: ["sites"],
+      message: `there is no rule of this site, ${shown(own)}: every record would be another's`,
+      remedy: `Add ${own}, or correct ${isShared ? "queue.site" : "the name: it is the company's here"}.`,
+    };
+  else if (names.length === 1)
+    yield {
+      path: ["sites"],
+      message: "no other site is named: what is nobody's could not be told from what is another's",
+      remedy: "Write the rules of every site that has this API key, or remove sites.",
     };
 }
 

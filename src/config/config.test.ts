@@ -48,6 +48,9 @@ queue:
   url: redis://redis.example.com:6379
   password: \${REDIS_PASSWORD}
   site: north
+sites:
+  north: [{ terminal: [T-1] }]
+  south: [{ number: ["S-*"], kind: [invoice] }]
 `;
 
 const drop = defineConnector({
@@ -195,6 +198,7 @@ test("a good configuration comes out complete", () => {
       password: REDIS_PASSWORD,
       site: "north",
     },
+    sites: { north: [{ terminal: ["T-1"] }], south: [{ number: ["S-*"], kind: ["invoice"] }] },
     secrets: [KEY, PASSWORD, REDIS_PASSWORD],
   });
 });

@@ -6,6 +6,7 @@
 import { dirname, resolve } from "node:path";
 import type { Connector, Mapping } from "../core/contract.ts";
 import { ConfigurationError, EnvironmentError } from "../core/errors.ts";
+import type { SiteRules } from "../core/sites.ts";
 import { check, CROSS_REFERENCES, type Depth, type Known, type Written } from "./check.ts";
 import { readDocument, readText } from "./document.ts";
 import { causeOf, InvalidConfiguration, isGroup, valueAt } from "./problems.ts";
@@ -52,6 +53,12 @@ export const ownerOf = ({ company, platform }: Config) => ({
   environment: platform.environment,
   formerUrls: platform.formerUrls,
 });
+
+/** Whose records are whose, and which site this is; undefined: the API key is its own. */
+export const sitesOf = ({ sites, queue, company }: Pick<Config, "sites" | "queue" | "company">) =>
+  sites === null
+    ? undefined
+    : { own: queue.type === "bullmq" ? queue.site : company, rules: sites as SiteRules };
 
 /** The mapping of a flow, with its options. The configuration was read: there is one of this name. */
 export function mappingOf(

@@ -8,6 +8,7 @@ import { usualBudget } from "../core/budget.ts";
 import { type Connector, type Mapping, WAIT_MS } from "../core/contract.ts";
 import { defined } from "../core/defined.ts";
 import { holdingKinds } from "../core/holdings.ts";
+import { type Kind, kinds } from "../core/kinds.ts";
 import { duration, faultOfAddress } from "../core/settings.ts";
 import { faultOfDay, faultOfTimeZone } from "../core/time.ts";
 import { LATE_MS } from "../core/watermark.ts";
@@ -286,6 +287,9 @@ const match = z
   })
   .transform(({ patience, ...rest }) => ({ ...rest, patienceMs: patience }));
 
+/** What a site is called that does not say so: it has its API key for itself. */
+export const MAIN_SITE = "main";
+
 const TYPE = "embedded (this process) or bullmq (workers, over Redis).";
 
 /** Who carries requests to the platform: this process, or workers that share its API key over Redis. */
@@ -304,12 +308,37 @@ const queue = z.union([
       .string()
       .regex(NAME)
       .max(40)
-      .default("main")
+      .default(MAIN_SITE)
       .describe(
         "Which of the daemons with this API key it is: up to 40 lower-case letters, digits and hyphens, different for each.",
       ),
   }),
 ]);
+
+const values = z.array(z.string().min(1)).min(1);
+const siteRule = z
+  .strictObject({
+    kind: z
+      .array(z.enum(Object.keys(kinds) as Kind[]))
+      .min(1)
+      .optional()
+      .describe(
+        "Kinds of records that it is about, for example [customer, supplier]. Left out: all.",
+      ),
+    number: values.optional().describe('Numbers of invoices and tickets, for example ["N-*"].'),
+    party: values
+      .optional()
+      .describe("Customers, payers, suppliers: ids of the platform and codes of the books."),
+    terminal: values
+      .optional()
+      .describe("Where it is loaded: id, code or name; of prices the list."),
+    location: values.optional().describe("Where it is delivered: id or name."),
+    product: values.optional().describe("Products, as the side that tells the record names them."),
+    reference: values
+      .optional()
+      .describe("The other side's number: purchase order, contract, bill of lading."),
+  })
+  .refine((rule) => Object.keys(rule).length > 0, "names no field");
 
 /** Nothing secret in an address, and none that is not one of Redis. */
 function faultOfRedis(text: string): string | null {
@@ -549,6 +578,12 @@ const schemaOf = (names: readonly string[], mappings: readonly string[]) =>
     queue: queue
       .prefault({ type: "embedded" })
       .describe("Who carries requests to the platform: type embedded or bullmq."),
+    sites: orNull(
+      named(
+        "Whose records are whose, where several sites share the API key: the rules of each site",
+        z.array(siteRule).min(1),
+      ),
+    ),
     console: admin.prefault({}),
     monitoring: monitoring.prefault({}),
     alerts: alerts.prefault({}),

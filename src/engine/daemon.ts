@@ -464,8 +464,12 @@ function endWith(
     tellWaiting(engine, flow, recordId, null, at);
   } else if (judged.verdict === "skipped" || judged.verdict === "echo") {
     deliveries.end(delivery, judged.verdict, judged.note, judged.number ?? undefined);
-    if (judged.verdict === "skipped")
-      tellWaiting(engine, flow, recordId, { skipped: judged.note }, at);
+    if (judged.verdict !== "skipped") return;
+    tellWaiting(engine, flow, recordId, { skipped: judged.note }, at);
+    // What belongs to another site's document is that site's, too.
+    if (judged.elsewhere === true)
+      for (const waiting of engine.store.causes.waitingFor(flow.mapping.kind, recordId, recordId))
+        deliveries.reopen(waiting);
   }
 }
 

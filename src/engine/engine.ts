@@ -1,6 +1,7 @@
 /** What the engine works with. It knows the store and the contract of endpoints; nothing of HTTP, files or any ERP. */
 import type { Mapping, Sink, Source } from "../core/contract.ts";
 import type { Holdings } from "../core/holdings.ts";
+import type { SiteRules } from "../core/sites.ts";
 import type { Clock } from "../core/time.ts";
 import type { Entry } from "../store/journal.ts";
 import type { Side } from "../store/deliveries.ts";
@@ -33,6 +34,8 @@ export interface Engine {
   readonly knowsUs?: (signal: AbortSignal) => Promise<string | null>;
   /** The day on which fuelbridge works here for the first time, as its configuration says. */
   readonly firstStart?: string | null;
+  /** Where several sites share the API key: whose records are whose. Left out: all are ours. */
+  readonly sites?: { readonly own: string; readonly rules: SiteRules };
   /** A line for the log and for whoever watches: never a payload. */
   readonly note: (event: string, details: Readonly<Record<string, unknown>>) => void;
   /** Told during long readings, and after every page, round of freezing and answer. */

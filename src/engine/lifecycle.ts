@@ -32,6 +32,7 @@ import { goneBefore, isRevisit, undecidedBefore, waitsSince } from "./delivered.
 import { audit, endpointOf, type Engine, type Flow } from "./engine.ts";
 import { referencesOf } from "./references.ts";
 import { howToGoOn } from "./schedule.ts";
+import { elsewhere, movedAway, whoseIs } from "./sites.ts";
 
 export interface Ready {
   readonly delivery: PendingDelivery;
@@ -42,7 +43,12 @@ export interface Ready {
 }
 
 type Verdict =
-  | { readonly verdict: "skipped" | "echo"; readonly note: string }
+  | {
+      readonly verdict: "skipped" | "echo";
+      readonly note: string;
+      /** It is another site's: what waits for it is that site's, too. */
+      readonly elsewhere?: true;
+    }
   | {
       readonly verdict: "quarantined";
       readonly fault: Fault;
@@ -88,6 +94,7 @@ const writtenByUs = (number: string): Verdict => ({
 
 /** In this order: what is ours or on its way comes before what is wrong with a document, for then it is not at fault. */
 const rules: readonly Rule[] = [
+  { name: "another site has it, or nobody knows which one", judge: judgeSite },
   {
     name: "its source says what is wrong with it",
     judge: ({ delivery: { fault } }) => fault && quarantined(fault),
@@ -171,6 +178,7 @@ export class Round {
       for (const rule of rules) {
         const verdict = rule.judge(document, this);
         if (verdict === null) continue;
+        if (verdict.verdict === "held") return { ...verdict, number: null, likenesses: null };
         const { knownNumber: number, knownLikenesses } = document;
         const likenesses = verdict.verdict === "quarantined" ? knownLikenesses : null;
         return { ...verdict, number, likenesses };
@@ -222,7 +230,13 @@ class PendingDocument {
 
   /** What is told of a document whose source says that it is wrong goes by its id. */
   get knownNumber(): string | null {
-    return this.delivery.fault === null ? this.#number : this.delivery.recordId;
+    if (this.delivery.fault !== null) return this.delivery.recordId;
+    try {
+      return this.number;
+    } catch (error) {
+      faultOf(error);
+      return null;
+    }
   }
 
   /** What its record was delivered as. */
@@ -301,6 +315,25 @@ interface MappedDocument {
   readonly document: unknown;
   readonly figures: Figures;
   readonly content: string;
+}
+
+/** Another site's record is skipped; one that no rule fits, or rules of two sites, is a person's. @throws WaitsFor */
+function judgeSite(document: PendingDocument): Verdict | null {
+  const { engine, flow, delivery } = document;
+  if (engine.sites === undefined) return null;
+  const whose = whoseIs(engine, flow, document.told);
+  const { link } = document;
+  if (whose.is === "other" && link === null) {
+    const note = elsewhere(whose.site);
+    return { verdict: "skipped", note, elsewhere: true };
+  }
+  if (whose.is === "other" && link?.born === flow.side)
+    return quarantined(movedAway(link, whose.site));
+  // What we have is ours, and what is wrong with a record comes first.
+  if (whose.is === "ours" || link !== null || delivery.fault !== null) return null;
+  if (whose.is === "other") return null;
+  if (whose.is === "waits") throw new WaitsFor(whose.kind, whose.id);
+  return quarantined(whose.fault);
 }
 
 function judgeEarlierVersion(document: PendingDocument, round: Round): Verdict | null {

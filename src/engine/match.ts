@@ -19,6 +19,7 @@ import type { Reference } from "../match/reference.ts";
 import { Matching, type MatchReport } from "../match/report.ts";
 import type { Finding, MatchSettings } from "../match/situation.ts";
 import type { Engine, Flow } from "./engine.ts";
+import { isElsewhere } from "./sites.ts";
 
 /** The site's settings (config/schema.ts, `match`). */
 interface MatchOptions {
@@ -233,12 +234,14 @@ export class Matcher {
       invoicesPayable: read.purchase,
     };
     for (const [name, reader] of Object.entries(kept))
-      for (const { flow } of this.#flowsFrom(name))
-        for (const page of this.#records(flow, since)) {
+      for (const from of this.#flowsFrom(name))
+        for (const page of this.#records(from.flow, since)) {
           const ours =
             name === "invoicesIssued" ? recordOf(page[0]?.text ?? "")["companyId"] : null;
           if (typeof ours === "string") reference.us ??= ours;
-          for (const { text, record, sum } of page) add(text, { row: record, sum, read: reader });
+          for (const { text, record, sum } of page)
+            if (!isElsewhere(this.#engine, from, text))
+              add(text, { row: record, sum, read: reader });
           yield undefined;
         }
     const sent: Readonly<Record<string, Place["read"] | null>> = {

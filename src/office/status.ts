@@ -8,6 +8,7 @@ import type { Daemon } from "../engine/daemon.ts";
 import { endpointOf, type Engine, type Flow, type Schedule } from "../engine/engine.ts";
 import { type Asking, type LateCode, lateOf, outOfStep, patienceOf } from "../engine/schedule.ts";
 import { keptFindings, lastMatch, type Matcher } from "../engine/match.ts";
+import { elsewhereIn } from "../engine/sites.ts";
 import type { Auditor } from "../engine/reconcile/auditor.ts";
 import type { Nightly } from "../engine/reconcile/nightly.ts";
 import type { FlowRow } from "../store/flows.ts";
@@ -190,7 +191,8 @@ export type FlowStatus = Status["flows"][number];
 /** `paused: budget`: it goes on when the month allows it. */
 type FlowState = "idle" | "running" | "paused" | typeof PAUSED | "stopped";
 
-function flowStatus({ store, clock }: Engine, flow: Flow, daemon: Daemon | null) {
+function flowStatus(engine: Engine, flow: Flow, daemon: Daemon | null) {
+  const { store, clock } = engine;
   const row = store.flows.find(flow.name);
   const counts = store.deliveries.counts(flow.flow);
   const count = (state: string): number => counts.get(state) ?? 0;
@@ -219,6 +221,8 @@ function flowStatus({ store, clock }: Engine, flow: Flow, daemon: Daemon | null)
     delivered: count("delivered"),
     /** Rightly not delivered: drafts, cancelled documents, content that did not change what was sent. */
     skipped: count("skipped"),
+    /** Of these, how many records are other sites' with the same API key, by site. */
+    elsewhere: elsewhereIn(engine, flow),
     /** Our own documents, read back. */
     echoes: count("echo"),
     quarantined: count("quarantined"),

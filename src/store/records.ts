@@ -242,6 +242,9 @@ export function openRecords(database: Database.Database) {
     `select record, ${wholeIn("record")} as text from delivery join record using (record)
      where delivery.flow = ? and delivery.state in ('pending', 'quarantined')`,
   );
+  const received = row<[flow: number, id: string], { text: string }>(
+    `select ${wholeIn("record")} as text from record where flow = ? and id = stored_id(?)`,
+  );
   const newest = row<
     [flow: number, id: string],
     { open: 0 | 1; skipped: string | null; closed: string | null }
@@ -257,6 +260,9 @@ export function openRecords(database: Database.Database) {
     *waiting(flow: number): Iterable<string> {
       for (const { record, text } of waiting(flow)) yield corrected(text, fields.standing(record));
     },
+
+    /** The newest version of a record of a flow, as it came. Null: the flow has no such record. */
+    text: (flow: number, id: string): string | null => received(flow, id)?.text ?? null,
 
     /**
      * A record of a flow: why its newest version was skipped, and what a person said who closed it, where that was so.

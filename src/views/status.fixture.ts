@@ -33,6 +33,7 @@ export const STATUS: Status = {
       pending: 0,
       delivered: 4,
       skipped: 0,
+      elsewhere: [],
       echoes: 0,
       quarantined: 1,
       resolved: 0,

@@ -242,6 +242,7 @@ export function flowsView(status: Status): Blocks {
       paragraph(
         "Closed: rightly not delivered (drafts, documents that were sent from here), replaced by newer versions, or settled by hand.",
       ),
+    flows.map(elsewhereView),
     flows.map(expectedIn),
     callers.map(calledView),
     flows.map(
@@ -260,6 +261,13 @@ const LOOKLESS: ReadonlySet<string> = new Set<FlowStatus["state"]>(["running", "
 /** Nothing is left to do about them. */
 export const closedIn = ({ skipped, echoes, resolved, superseded }: FlowStatus): number =>
   skipped + echoes + resolved + superseded;
+
+/** What other sites with the same API key have there. */
+const elsewhereView = ({ name, elsewhere }: FlowStatus): Blocks =>
+  elsewhere.length > 0 &&
+  paragraph(
+    `${name}: closed here because other sites have them: ${elsewhere.map(({ site, count }) => `${site} ${count}`).join(", ")}.`,
+  );
 
 /** Documents in quarantine that clear by themselves. */
 export const waitingIn = (

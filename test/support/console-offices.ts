@@ -102,6 +102,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
     pending: 0,
     delivered: 1,
     skipped: 0,
+    elsewhere: [],
     echoes: 0,
     quarantined: 1,
     resolved: 0,

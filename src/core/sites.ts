@@ -1,0 +1,112 @@
+/**
+ * Whose a record is, where several sites (branches, companies of one group) share one API key: each site says by a few fields
+ * of the record what is its own. Pure; the same rules stand in every site's configuration.
+ */
+import { Decimal } from "./decimal.ts";
+import type { Json } from "./json.ts";
+import type { Kind } from "./kinds.ts";
+import { leavesIn } from "./record.ts";
+
+/** What a rule may ask for, and the members of records that tell it, wherever in the record they stand. */
+export const siteFields = {
+  /** The number that people know the record by. */
+  number: ["number", "invoiceNumber", "ticketNumber", "orderNumber"],
+  /** Customer, payer, supplier: the platform's id of the company, or the party's code in the books. */
+  party: [
+    ...["payerCompanyId", "companyId", "supplierId", "supplierCompanyId", "receiverCompanyId"],
+    ...["fromCompanyId", "toCompanyId", "partyCode", "partyCompanyId", "code", "supplier"],
+    "receiver",
+  ],
+  /** Where it is loaded, by id, code or name; of a price, the list. */
+  terminal: [
+    ...["terminal", "terminalId", "terminalCode", "loadingTerminalName", "originTerminalId"],
+    "list",
+  ],
+  /** Where it is delivered, by id or name. */
+  location: ["locationId", "location", "destinationName", "destination"],
+  product: ["product", "productCode", "product_name"],
+  /** The other side's number for it: purchase order, contract, bill of lading. */
+  reference: ["reference", "poNumber", "contractNumber", "bolNumber", "loadingNumber"],
+} as const;
+
+export type SiteField = keyof typeof siteFields;
+
+/** A record fits when every field named here has one of the values: letters count alike, `*` stands for any text. */
+export type SiteRule = Readonly<Partial<Record<SiteField | "kind", readonly string[]>>>;
+
+/** By site. A record is a site's when it fits one of its rules; what fits a rule of {@link EVERY_SITE} is every site's. */
+export type SiteRules = Readonly<Record<string, readonly SiteRule[]>>;
+
+/** Takes the place of a site's name for records that every site has: a list of terminals, a customer of all. */
+export const EVERY_SITE = "all";
+
+/** What rules can see of a record: its values by field. */
+export type SiteFacts = ReadonlyMap<SiteField | "kind", readonly string[]>;
+
+export function siteFacts(kind: Kind, record: Json): SiteFacts {
+  const facts = new Map<SiteField | "kind", string[]>([["kind", [kind]]]);
+  for (const { field, value } of leavesIn(record)) {
+    const member = field.slice(field.lastIndexOf(".") + 1);
+    const name = FIELD_OF.get(member);
+    const text = value instanceof Decimal ? value.text : typeof value === "string" ? value : "";
+    if (name === undefined || text.trim() === "") continue;
+    const known = facts.get(name) ?? [];
+    if (!known.includes(text)) facts.set(name, [...known, text]);
+  }
+  return facts;
+}
+
+const FIELD_OF = new Map<string, SiteField>(
+  Object.entries(siteFields).flatMap(([field, members]) =>
+    members.map((member) => [member, field as SiteField] as const),
+  ),
+);
+
+/** The sites whose rules these facts fit, {@link EVERY_SITE} among them. */
+export const sitesOf = (rules: SiteRules, facts: SiteFacts): string[] =>
+  Object.entries(rules).flatMap(([site, own]) =>
+    own.some((rule) => fits(rule, facts)) ? site : [],
+  );
+
+const fits = (rule: SiteRule, facts: SiteFacts): boolean =>
+  Object.entries(rule).every(([field, values]) =>
+    values.some((value) =>
+      (facts.get(field as SiteField) ?? []).some((told) => isLike(value, told)),
+    ),
+  );
+
+function isLike(pattern: string, text: string): boolean {
+  const known = patterns.get(pattern) ?? patternOf(pattern);
+  patterns.set(pattern, known);
+  return known.test(text.trim());
+}
+
+const patterns = new Map<string, RegExp>();
+
+const patternOf = (text: string): RegExp =>
+  new RegExp(`^${text.trim().split("*").map(escaped).join(".*")}$`, "isu");
+
+const escaped = (text: string): string => text.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`);
+
+/** For people: what a record tells that rules may ask for. */
+export const factsText = (facts: SiteFacts): string =>
+  [...facts].map(([field, values]) => `${field} ${values.slice(0, NAMED).join(", ")}`).join("; ");
+
+const NAMED = 3;
+
+/** Members that name the document which a record belongs to: it is the site's that has that one. */
+const BELONGS_TO: Readonly<Record<string, readonly Kind[]>> = {
+  invoiceId: ["invoice", "bill"],
+  orderId: ["order"],
+};
+
+/** The documents that a record says it belongs to. */
+export function belongings(
+  record: Json,
+): { readonly kinds: readonly Kind[]; readonly id: string }[] {
+  if (typeof record !== "object" || record === null) return [];
+  return Object.entries(BELONGS_TO).flatMap(([member, kinds]) => {
+    const id = (record as Readonly<Record<string, unknown>>)[member];
+    return typeof id === "string" && id !== "" ? [{ kinds, id }] : [];
+  });
+}
