@@ -86,10 +86,33 @@ describe("when the same bytes may go again", () => {
     expect(nextAction(torn, policy, later(start, 2_000))).toEqual({ do: "send" });
     expect(nextAction(again(), policy, later(start, 46_000)).do).toBe("wait");
   });
-  test("never after a restart: settling counts from the start", () => {
-    const boot = { boot: "b2", monoMs: 5, wallMs: 2_000_000 };
+  test.each([
+    ["four minutes later", 4, 11],
+    ["when it is over", 20, 1],
+    ["with a clock that was set back", -5, 15],
+  ])("never after a restart %s: settling goes on by the wall clock", (_, agoMin, leftMin) => {
+    const boot = { boot: "b2", monoMs: 5, wallMs: (torn.lastSend?.wallMs ?? 0) + agoMin * MINUTE };
     const { next } = step(torn, { type: "restart", at: boot });
     expect(next.state).toBe("unknown");
+    expect(nextAction(next, policy, later(boot, leftMin * MINUTE - 1)).do).toBe("wait");
+    expect(nextAction(next, policy, later(boot, leftMin * MINUTE)).do).toBe("read");
+  });
+  test("restarts every five minutes do not keep it from being looked for", () => {
+    let request = torn;
+    for (let at = 5; at <= 20; at += 5) {
+      const boot = {
+        boot: `b${at}`,
+        monoMs: 5,
+        wallMs: (torn.lastSend?.wallMs ?? 0) + at * MINUTE,
+      };
+      request = step(request, { type: "restart", at: boot }).next;
+      if (nextAction(request, policy, later(boot, 4 * MINUTE)).do === "read") return;
+    }
+    expect.unreachable("it was never looked for");
+  });
+  test("never after a restart: settling counts from the start where the clock was set back", () => {
+    const boot = { boot: "b2", monoMs: 5, wallMs: 0 };
+    const { next } = step(torn, { type: "restart", at: boot });
     expect(nextAction(next, policy, later(boot, 14 * MINUTE)).do).toBe("wait");
     expect(nextAction(next, policy, later(boot, 15 * MINUTE))).toEqual({
       do: "read",

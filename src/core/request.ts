@@ -368,7 +368,11 @@ function renewed(request: RequestState): RequestState {
   };
 }
 
-/** After a restart no clock of ours tells how old a send is: settling starts anew, and nothing is probed. */
+/**
+ * Nothing is probed after a restart, for no monotonic clock tells how old a send is. What is left of its settling is told by the
+ * wall clock, or restarts would begin it anew for ever; a minute at least, since that clock may have been set meanwhile, and all of
+ * it where it was set back.
+ */
 function restarted(request: RequestState, policy: Policy, at: Moment): RequestState {
   switch (request.state) {
     case "sending":
@@ -378,7 +382,7 @@ function restarted(request: RequestState, policy: Policy, at: Moment): RequestSt
         state: "unknown",
         negativeReads: 0,
         unanswered: request.unanswered || request.state === "sending",
-        notBefore: later(at, policy.settleMs),
+        notBefore: later(at, leftToSettle(request, policy, at)),
       };
     case "preflight":
     case "ready":
@@ -390,6 +394,14 @@ function restarted(request: RequestState, policy: Policy, at: Moment): RequestSt
     case "cancelled":
       return request;
   }
+}
+
+const SETTLES_LEAST_MS = 60_000;
+
+function leftToSettle({ lastSend }: RequestState, { settleMs }: Policy, at: Moment): number {
+  const sinceMs = lastSend === null ? -1 : at.wallMs - lastSend.wallMs;
+  const leftMs = sinceMs < 0 ? settleMs : settleMs - sinceMs;
+  return Math.max(leftMs, Math.min(settleMs, SETTLES_LEAST_MS));
 }
 
 function decided(request: RequestState, decision: "done" | "cancel"): RequestState {

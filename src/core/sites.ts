@@ -13,13 +13,26 @@ export const siteFields = {
   number: ["number", "invoiceNumber", "ticketNumber", "orderNumber"],
   /** Customer, payer, supplier: the platform's id of the company, or the party's code in the books. */
   party: [
-    ...["payerCompanyId", "companyId", "supplierId", "supplierCompanyId", "receiverCompanyId"],
-    ...["fromCompanyId", "toCompanyId", "partyCode", "partyCompanyId", "code", "supplier"],
+    "payerCompanyId",
+    "companyId",
+    "supplierId",
+    "supplierCompanyId",
+    "receiverCompanyId",
+    "fromCompanyId",
+    "toCompanyId",
+    "partyCode",
+    "partyCompanyId",
+    "code",
+    "supplier",
     "receiver",
   ],
   /** Where it is loaded, by id, code or name; of a price, the list. */
   terminal: [
-    ...["terminal", "terminalId", "terminalCode", "loadingTerminalName", "originTerminalId"],
+    "terminal",
+    "terminalId",
+    "terminalCode",
+    "loadingTerminalName",
+    "originTerminalId",
     "list",
   ],
   /** Where it is delivered, by id or name. */

@@ -55,6 +55,15 @@ function site(options: Partial<Sink> = {}, more: Partial<Flow> = {}, presence?: 
   return { bench, flow, sink, office, told, once };
 }
 
+test("status names a document that may have arrived, and when it is looked for", async () => {
+  const { bench, office, told, once } = site({ send: async () => unknown("HTTP 500") });
+  const at = bench.clock.now().wallMs;
+  await once(bill("INV-0", "1"));
+  const until = new Date(at + 5 * MINUTE).toISOString();
+  expect((await office.status()).flows[0]?.doubtful).toEqual([{ number: "INV-0", until }]);
+  expect((await told()).text).toContain("bills: INV-0 may have arrived");
+});
+
 test("a document whose outcome stays unknown is told after the interval and the settling, and no sooner", async () => {
   const { bench, office, told, once } = site({
     send: async () => unknown("HTTP 500", { holdMs: MINUTE }),

@@ -106,10 +106,9 @@ test("what fits no site, or two, is a person's at each of them", async () => {
     const site = siteOf(own, "platform", "invoice");
     await site.tell("invoice", bill("X-1", "1"), bill("N-90", "2"));
     expect(site.of("invoice")).toMatchObject({ quarantined: 2 });
-    expect(site.causes().toSorted()).toEqual([
-      "no site's rule fits it",
-      "rules of the sites north and south fit it",
-    ]);
+    expect(new Set(site.causes())).toEqual(
+      new Set(["no site's rule fits it", "rules of the sites north and south fit it"]),
+    );
   }
 });
 

@@ -109,24 +109,14 @@ export function ownHoldings(
 }
 
 function filtered(holdings: Holdings, isKept: (holding: Holding) => boolean): Holdings {
-  const { named } = holdings;
   return {
-    strength: holdings.strength,
+    ...holdings,
     async *list(...question) {
       for await (const page of holdings.list(...question))
         yield { ...page, holdings: page.holdings.filter(isKept) };
     },
     get: async (...question) => (await holdings.get(...question)).filter(isKept),
-    expect: (...question) => holdings.expect(...question),
-    ...(named === undefined
-      ? {}
-      : { named: async (...question) => (await named.call(holdings, ...question)).filter(isKept) }),
-    ...(holdings.control === undefined
-      ? {}
-      : {
-          control: (...question) =>
-            (holdings.control as NonNullable<Holdings["control"]>)(...question),
-        }),
+    named: async (...question) => ((await holdings.named?.(...question)) ?? []).filter(isKept),
   };
 }
 

@@ -229,6 +229,10 @@ function flowStatus(engine: Engine, flow: Flow, daemon: Daemon | null) {
     resolved: count("resolved"),
     /** Replaced by a newer version before it went out. */
     superseded: count("superseded"),
+    /** Documents that may have arrived, and when they are looked for (ISO 8601 UTC); null: at once. */
+    doubtful: store.underWay
+      .doubtful(flow.flow)
+      .map(({ number, untilMs }) => ({ number, until: isoOrNull(untilMs) })),
     /** Delivered, and waiting for what settles them (an invoice for its payments), the last of them until `until`. */
     waits: waits === null ? null : { count: waits.count, until: iso(waits.untilMs) },
     /**

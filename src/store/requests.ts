@@ -250,6 +250,12 @@ export function underWay(database: Database.Database) {
        from request r indexed by request_ordering_key
        where flow = ? and live = 1 and state <> 'manual' and created_ms <= ? order by request`,
     ),
+    /** Requests of a flow that may have arrived, and when they are looked for, ms UTC: the oldest {@link OLDEST}. */
+    doubtful: rows<[flow: number], { number: string; untilMs: number | null }>(
+      `select number, json_extract(machine, '$.notBefore.wallMs') as untilMs
+       from request indexed by request_ordering_key
+       where flow = ? and live = 1 and state = 'unknown' order by request limit ${OLDEST}`,
+    ),
     /**
      * Of the {@link OLDEST} pending deliveries of a flow those that wait since then, the oldest first. A person who retried
      * one, a wait that ended: from then on it waits again.

@@ -34,6 +34,7 @@ export const STATUS: Status = {
       delivered: 4,
       skipped: 0,
       elsewhere: [],
+      doubtful: [],
       echoes: 0,
       quarantined: 1,
       resolved: 0,

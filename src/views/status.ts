@@ -242,6 +242,7 @@ export function flowsView(status: Status): Blocks {
       paragraph(
         "Closed: rightly not delivered (drafts, documents that were sent from here), replaced by newer versions, or settled by hand.",
       ),
+    flows.map(doubtView),
     flows.map(elsewhereView),
     flows.map(expectedIn),
     callers.map(calledView),
@@ -261,6 +262,15 @@ const LOOKLESS: ReadonlySet<string> = new Set<FlowStatus["state"]>(["running", "
 /** Nothing is left to do about them. */
 export const closedIn = ({ skipped, echoes, resolved, superseded }: FlowStatus): number =>
   skipped + echoes + resolved + superseded;
+
+/** What was sent and has no answer: nobody need do anything before its time. */
+const doubtView = ({ name, doubtful: [first, ...more] }: FlowStatus): Blocks =>
+  first !== undefined &&
+  paragraph(
+    say`${name}: ${first.number}${others(more.length)} may have arrived, and nothing goes again unread: it is looked for `,
+    first.until === null ? "now" : say`at ${at(first.until)}`,
+    ".",
+  );
 
 /** What other sites with the same API key have there. */
 const elsewhereView = ({ name, elsewhere }: FlowStatus): Blocks =>

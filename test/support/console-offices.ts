@@ -103,6 +103,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
     delivered: 1,
     skipped: 0,
     elsewhere: [],
+    doubtful: [],
     echoes: 0,
     quarantined: 1,
     resolved: 0,
