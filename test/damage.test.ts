@@ -45,8 +45,7 @@ const TEXTS = {
   "the hash in a link": "select content from link",
   "the number of a link": "select number from link",
   "the hash of a delivery": "select content from delivery where content is not null",
-  "the amount of a delivery":
-    "select amount || gallons || content from delivery where gallons is not null union all select amount || content from delivery where content is not null",
+  "the amount of a delivery": "select amount || content from delivery where content is not null",
   "what became of a delivery": "select note from delivery where note is not null and note <> ''",
   "an entry of the audit": "select detail from audit where detail <> ''",
 } as const;

@@ -17,6 +17,7 @@ import {
   ownId,
   type PendingDelivery,
 } from "../store/deliveries.ts";
+import type { QuarantinedRow } from "../store/queries.ts";
 import type { Disagreement, Finder } from "../store/reconciliation.ts";
 import type { Store } from "../store/store.ts";
 import { audit, endpointOf, type Engine, type Flow, flowBeside } from "./engine.ts";
@@ -51,7 +52,7 @@ export function arrived(
 }
 
 /** Links both ids, ends the delivery, and wakes what waited for it. `other`: what the receiver calls it, if anything. */
-export function linkBoth(
+function linkBoth(
   engine: Engine,
   flow: Flow,
   carried: Carried,
@@ -60,6 +61,21 @@ export function linkBoth(
 ): void {
   engine.store.deliveries.end(carried.delivery, "delivered", other ?? "");
   if (other !== null) linked(engine, flow, carried, other, at);
+}
+
+/**
+ * A person says that the receiver has it as `other`. A version that nobody could read has the number and the amount of what
+ * was delivered before. Inside a transaction.
+ */
+export function linkByHand(engine: Engine, flow: Flow, delivery: number, other: string): void {
+  const { deliveries, links } = engine.store;
+  const carried = deliveries.carried(delivery);
+  if (carried === null) return;
+  const before = links.find(flow.mapping.kind, flow.side, carried.recordId);
+  const number = carried.number || (before?.number ?? "");
+  const amount = carried.amount ?? before?.amount ?? null;
+  if (amount !== null) deliveries.setAmount(delivery, amount);
+  linkBoth(engine, flow, { ...carried, number, amount }, other, engine.clock.now().wallMs);
 }
 
 /**
@@ -228,6 +244,22 @@ export function leaveUnfinished(
   }
 }
 
+/**
+ * A person has settled something else of it: what is to be done at the receiver still stands. Null: nothing is, or it is
+ * that what the person has settled. Inside a transaction.
+ */
+export function stillUnfinished(
+  { store }: Engine,
+  { sink }: Flow,
+  { delivery, record, code }: Pick<QuarantinedRow, "delivery" | "record" | "code">,
+): Fault | null {
+  const fault = sink.unfinished?.fault;
+  if (fault === undefined || store.incidents.state(record, "unfinished") !== "open") return null;
+  if (code !== fault.code) return fault;
+  store.incidents.end(delivery, "unfinished");
+  return null;
+}
+
 /** Asks which of them count by now; those are delivered. Returns how many. */
 export async function finish(engine: Engine, flow: Flow, signal: AbortSignal): Promise<number> {
   const { store } = engine;
@@ -314,9 +346,7 @@ export function settleDifferences(
  * transaction.
  */
 export function arrivedByHand(engine: Engine, flow: Flow, link: Link, delivery: number): void {
-  const carried = engine.store.deliveries.carried(delivery);
-  if (carried === null) return;
-  linkBoth(engine, flow, carried, otherId(link, flow.side), engine.clock.now().wallMs);
+  linkByHand(engine, flow, delivery, otherId(link, flow.side));
   audit(engine, flow, "agrees again", link.number, { delivery });
 }
 

@@ -64,7 +64,7 @@ type Verdict =
 
 /** `number`: null where nobody can tell it. */
 export type Judged = (
-  | ({ readonly number: string | null } & Verdict)
+  | ({ readonly number: string | null; readonly amount?: string | null } & Verdict)
   | { readonly verdict: "ready"; readonly ready: Ready }
 ) & {
   /** By what copies of it are known; null: as before. */
@@ -179,9 +179,9 @@ export class Round {
         const verdict = rule.judge(document, this);
         if (verdict === null) continue;
         if (verdict.verdict === "held") return { ...verdict, number: null, likenesses: null };
-        const { knownNumber: number, knownLikenesses } = document;
+        const { knownNumber: number, knownAmount: amount, knownLikenesses } = document;
         const likenesses = verdict.verdict === "quarantined" ? knownLikenesses : null;
-        return { ...verdict, number, likenesses };
+        return { ...verdict, number, amount, likenesses };
       }
       return { verdict: "ready", ready: document.ready, likenesses: document.likenesses.own };
     } catch (error) {
@@ -265,6 +265,12 @@ class PendingDocument {
     return this.mapped as MappedDocument;
   }
 
+  /** Null: it has none, or was not mapped. */
+  get knownAmount(): string | null {
+    const mapped = this.#mapped;
+    return mapped === undefined || "skip" in mapped ? null : amountOf(mapped);
+  }
+
   get likenesses(): Likenesses {
     return (this.#likenesses ??= likenessesOf(this.engine, this.flow, this.record));
   }
@@ -299,13 +305,11 @@ class PendingDocument {
 
   get ready(): Ready {
     const { delivery, item, alone, number } = this;
-    const { figures, content } = this.made;
     const mapped = {
       number,
       folded: foldedOf(this.flow.mapping.kind, number),
-      content,
-      amount: figures.amount?.plain() ?? null,
-      gallons: figures.gallons?.plain() ?? null,
+      content: this.made.content,
+      amount: amountOf(this.made),
     };
     return { delivery, item, mapped, alone };
   }
@@ -316,6 +320,8 @@ interface MappedDocument {
   readonly figures: Figures;
   readonly content: string;
 }
+
+const amountOf = ({ figures }: MappedDocument): string | null => figures.amount?.plain() ?? null;
 
 /** Another site's record is skipped; one that no rule fits, or rules of two sites, is a person's. @throws WaitsFor */
 function judgeSite(document: PendingDocument): Verdict | null {
@@ -475,8 +481,14 @@ function standOf({
   if (isSame) return isRevisit(engine, delivery) ? "due" : "unchanged";
   // Without content it was linked by a person, who has seen what is there. A new number is a change of a known document.
   const isLinkedByHand = link.content === null && flow.sink.writes === "create";
-  return isLinkedByHand && sameNumber(link.number, number) ? "unchanged" : "changed";
+  const isSeen =
+    !isRenumbered(link, number) && (link.amount === null || link.amount === amountOf(made));
+  return isLinkedByHand && isSeen ? "unchanged" : "changed";
 }
+
+/** A version that nobody could read may be linked by hand: then its number is not known. */
+const isRenumbered = (link: Link, number: string): boolean =>
+  link.number !== "" && !sameNumber(link.number, number);
 
 function judgeUnchanged(document: PendingDocument): Verdict | null {
   if (standOf(document) !== "unchanged") return null;
@@ -503,8 +515,8 @@ function judgeChanged(document: PendingDocument): Verdict | null {
   const { flow, link, number } = document;
   if (link === null || standOf(document) !== "changed") return null;
   const { amount } = document.made.figures;
-  const isRenumbered = !sameNumber(link.number, number);
-  const named = isRenumbered ? `it was delivered as ${link.number} and is ${number} now; ` : "";
+  const hasNewNumber = isRenumbered(link, number);
+  const named = hasNewNumber ? `it was delivered as ${link.number} and is ${number} now; ` : "";
   const was = link.amount === null ? null : Decimal.of(link.amount);
   if (flow.mapping.posts && was !== null && !(amount?.equals(was) ?? false))
     return quarantined({
@@ -513,7 +525,7 @@ function judgeChanged(document: PendingDocument): Verdict | null {
       next: "An accountant decides: book a correction or credit note by hand, then resolve it here. It closes by itself when the amount is changed back.",
     });
   if (flow.sink.writes !== "create") return null;
-  if (isRenumbered)
+  if (hasNewNumber)
     return quarantined({
       code: "renumbered",
       message: `${named}the receiver takes no changes`,

@@ -8,7 +8,7 @@ import { Decimal } from "../core/decimal.ts";
 import { type Json, parseExact } from "../core/json.ts";
 import { revisionOf } from "../core/keys.ts";
 import { isFinal } from "../core/request.ts";
-import { linkBoth } from "../engine/delivered.ts";
+import { linkByHand, stillUnfinished } from "../engine/delivered.ts";
 import { faultOf, tellWaiting } from "../engine/lifecycle.ts";
 import { referencesOf } from "../engine/references.ts";
 import { moved } from "../engine/deliver.ts";
@@ -104,25 +104,30 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
   for (const { flow, row } of chosen) {
     if (receiverId !== undefined && remedyOf(row.code).helps.includes("link-amount"))
       expectAmount(row, decision);
-    const undecided = settleRequest(
+    const settled = settleRequest(
       engine,
       flow,
       row,
       receiverId === undefined ? "cancel" : "done",
       by(decision),
     );
-    if (undecided && receiverId === undefined && flow.sink.writes === "create")
+    if (settled !== null && receiverId === undefined && flow.sink.writes === "create")
       throw new OfficeError(
         `${row.number ?? row.recordId} may be at the receiver; without its id there it would come back as new.`,
         "Resolve it with --receiver-id ID when it is there, or retry it when it is not.",
       );
     note(engine, flow, row, { event: "resolved", detail: by(decision), person: decision });
-    if (receiverId === undefined) {
-      acceptResolved(engine, flow, row);
-      engine.store.deliveries.end(row.delivery, "resolved", by(decision));
-      const at = engine.clock.now().wallMs;
+    const { deliveries, causes, unfinished } = engine.store;
+    const at = engine.clock.now().wallMs;
+    const open = stillUnfinished(engine, flow, row);
+    if (receiverId === undefined) acceptResolved(engine, flow, row);
+    else link(engine, flow, row, receiverId, settled);
+    if (open !== null && receiverId !== undefined) unfinished.leave(row.delivery, open, at);
+    else if (open !== null) causes.add(row.delivery, open, at);
+    else if (receiverId === undefined) {
+      deliveries.end(row.delivery, "resolved", by(decision));
       tellWaiting(engine, flow, row.recordId, { closed: by(decision) }, at);
-    } else link(engine, flow, row, receiverId);
+    }
   }
 }
 
@@ -142,27 +147,34 @@ function expectAmount(row: QuarantinedRow, { amount = "" }: Decision): void {
   );
 }
 
-/** True when a request of unknown outcome carried it. */
+/** The request of unknown outcome that carried it, or an earlier version of it; null: none did. */
 function settleRequest(
   engine: Engine,
   flow: Flow,
   row: QuarantinedRow,
   decision: "cancel" | "done",
   detail: string,
-): boolean {
+): number | null {
   const { requests, underWay } = engine.store;
   const own = row.request === null ? null : requests.get(row.request);
   // A version that could not be read has no request, and its record may have an earlier one that a person must decide about.
   const earlier = underWay.versions(flow.mapping.kind, flow.flow, [row.record]).at(-1);
   const undecided = earlier?.state === "manual" ? requests.get(earlier.request) : null;
   const request = own?.machine.state === "manual" ? own : undecided;
-  if (request === null) return false;
+  if (request === null) return null;
   moved(engine, flow, request, { type: "decision", at: engine.clock.now(), decision }, detail);
-  return true;
+  return request.request;
 }
 
-function link(engine: Engine, flow: Flow, row: QuarantinedRow, receiverId: string): void {
-  const carried = engine.store.deliveries.carried(row.delivery);
+/** `settled`: the request that is settled by it. A newer version that waited for that is judged by what is there. */
+function link(
+  engine: Engine,
+  flow: Flow,
+  row: QuarantinedRow,
+  receiverId: string,
+  settled: number | null,
+): void {
+  const { deliveries, requests, underWay } = engine.store;
   const { kind } = flow.mapping;
   const other = flow.side === "platform" ? "erp" : "platform";
   const taken = engine.store.links.find(kind, other, receiverId);
@@ -173,7 +185,12 @@ function link(engine: Engine, flow: Flow, row: QuarantinedRow, receiverId: strin
       `${receiverId} is ${taken.number} already, which came from ${otherId(taken, other)}.`,
       "Look for the id of this document at the receiver, and resolve it with that.",
     );
-  if (carried !== null) linkBoth(engine, flow, carried, receiverId, engine.clock.now().wallMs);
+  const newer = settled === null ? [] : underWay.newer(settled);
+  const earlier = settled === null ? [] : requests.carried(settled);
+  for (const { delivery } of earlier)
+    if (delivery !== row.delivery) linkByHand(engine, flow, delivery, receiverId);
+  for (const delivery of newer) deliveries.reopen(delivery);
+  if (!newer.includes(row.delivery)) linkByHand(engine, flow, row.delivery, receiverId);
 }
 
 function note(

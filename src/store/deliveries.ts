@@ -36,7 +36,6 @@ export interface Mapped {
   /** As numbers of its kind are compared; null: as it is written. */
   readonly folded: string | null;
   readonly amount: string | null;
-  readonly gallons: string | null;
   /** Hash of the document. */
   readonly content: string;
 }
@@ -60,6 +59,8 @@ export const CARRIED = `delivery, shown_id(record.id) as recordId, ${wholeIn("de
 
 interface Quarantining {
   readonly fault: Fault;
+  /** What its document comes to; null or left out: it has no amount, or as it is known already. */
+  readonly amount?: string | null;
   /** Null: as it is known already. */
   readonly number: string | null;
   /** The request that a decision is about; as it is when left out. */
@@ -81,7 +82,7 @@ type PendingRow = Omit<PendingDelivery, "fault" | "correctedBefore"> & {
 };
 
 export function deliveries(database: Database.Database) {
-  const { row, rows } = asking(database);
+  const { row, rows, run } = asking(database);
   const why = causes(database);
   const fields = corrections(database);
   const pending = rows<[flow: number, after: number, limit: number], PendingRow>(
@@ -99,8 +100,8 @@ export function deliveries(database: Database.Database) {
   const freeze = moving(database, {
     from: ["pending"],
     to: "frozen",
-    set: `request = ?, number = ?, folded = ?, amount = ?, gallons = ?, content = ?,
-      sum = ${sumIn("delivery", ["amount", "gallons", "content"])}`,
+    set: `request = ?, number = ?, folded = ?, amount = ?, content = ?,
+      sum = ${sumIn("delivery", ["amount", "content"])}`,
     where: "delivery = ?",
   });
   const noted = `note = ?, sum = ${sumIn("delivery", ["note"])}`;
@@ -118,6 +119,9 @@ export function deliveries(database: Database.Database) {
     set: "request = null, bisect_group = ?",
     where: `delivery = ? and ${NOTHING_NEWER}`,
   });
+  const setAmount = run<[amount: string, amount: string, delivery: number]>(
+    `update delivery set amount = ?, sum = ${sumIn("delivery", ["amount"])} where delivery = ?`,
+  );
   const outdate = moving(database, {
     from: ["frozen", "quarantined"],
     to: "superseded",
@@ -152,9 +156,11 @@ export function deliveries(database: Database.Database) {
     },
 
     freeze(delivery: number, request: number, mapped: Mapped): void {
-      const { number, folded, amount, gallons, content } = mapped;
-      const figures = [amount, gallons, content];
-      changed(freeze(request, number, folded, ...figures, ...figures, delivery), delivery);
+      const { number, folded, amount, content } = mapped;
+      changed(
+        freeze(request, number, folded, amount, content, amount, content, delivery),
+        delivery,
+      );
     },
 
     /**
@@ -171,10 +177,15 @@ export function deliveries(database: Database.Database) {
     },
 
     /** A newer version of the record that is on its way already makes this one's fate nobody's business. */
-    quarantine(delivery: number, { number, fault, request }: Quarantining, atMs: number): void {
+    quarantine(delivery: number, quarantining: Quarantining, atMs: number): void {
+      const { number, fault, request, amount } = quarantining;
+      if (amount) setAmount(amount, amount, delivery);
       if (quarantine(number, request ?? null, delivery) === 0) changed(outdate(delivery), delivery);
       else why.add(delivery, fault, atMs);
     },
+
+    /** What a document that a person has linked comes to. */
+    setAmount: (delivery: number, amount: string): void => void setAmount(amount, amount, delivery),
 
     /**
      * Back to pending, to be mapped anew; with a bisect group it goes together with the others of that. When a newer

@@ -429,7 +429,7 @@ interface Unfinished {
 
 /** Documents that are at their receiver, where a person has to do the rest (src/engine/delivered.ts). */
 export function unfinished(database: Database.Database) {
-  const { is, rows, run } = asking(database);
+  const { is, rows } = asking(database);
   const why = causes(database);
   const leave = moving(database, {
     from: ["delivered"],
@@ -437,16 +437,6 @@ export function unfinished(database: Database.Database) {
     where: `delivery = ? and not exists (select 1 from delivery d where d.record = delivery.record
       and d.state in ('pending', 'quarantined'))`,
   });
-  // A newer version was never mapped: its figures are those of the one that went.
-  const figures = run<[delivery: number]>(
-    `update delivery set (amount, gallons, content) = (select d.amount, d.gallons, d.content from delivery d
-         where d.record = delivery.record and d.content is not null
-         order by d.delivery desc limit 1)
-     where delivery = ? and content is null`,
-  );
-  const resum = run<[delivery: number]>(
-    `update delivery set sum = ${sumIn("delivery")} where delivery = ?`,
-  );
   const hasSibling = is<[delivery: number]>(
     `select 1 from delivery d join delivery e on e.record = d.record
      where d.delivery = ? and e.delivery <> d.delivery and e.state = 'delivered' limit 1`,
@@ -457,12 +447,8 @@ export function unfinished(database: Database.Database) {
      * How this one ends once it is finished there: skipped where an earlier version counts as delivered, so that totals
      * count it once. Inside a transaction.
      */
-    endOf(delivery: number): "delivered" | "skipped" {
-      if (hasSibling(delivery)) return "skipped";
-      figures(delivery);
-      resum(delivery);
-      return "delivered";
-    },
+    endOf: (delivery: number): "delivered" | "skipped" =>
+      hasSibling(delivery) ? "skipped" : "delivered",
     /** A delivered one, whose link stays. When a newer version waits already, that one is judged. Inside a transaction. */
     leave(delivery: number, fault: Fault, atMs: number): void {
       if (leave(delivery) === 1) why.add(delivery, fault, atMs);

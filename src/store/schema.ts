@@ -193,7 +193,6 @@ const documents = `
     -- The number as duplicates are looked for by it (\`comparedNumber\`, src/core/kinds.ts); null: it is written so.
     folded text,
     amount text,
-    gallons text,
     content text,
     note text,
     -- What it was told by (the file and line, the version): its record knows that of the newest version only.

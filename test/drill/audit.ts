@@ -8,6 +8,7 @@ import { compare, inWords } from "../../src/ledger/compare.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Facts, HoldingKind } from "../../src/core/holdings.ts";
 import type { Json } from "../../src/core/json.ts";
+import { deliveredTotal } from "../support/delivered-total.ts";
 import type { Bill, Books } from "./books.ts";
 import { imported, platformName, saleFacts } from "./sales.ts";
 import type { Members, Platform, Seen, Site } from "./site.ts";
@@ -235,18 +236,14 @@ function oddStore(
   const database = new Database(join(site.state, "fuelbridge.sqlite"));
   const rows = <Row>(sql: string): Row[] => database.prepare<[], Row>(sql).all();
   try {
-    const delivered = rows<{ flow: string; records: number; amounts: string }>(
-      `select flow.name as flow, count(distinct record) as records,
-         json_group_array(amount) filter (where amount is not null) as amounts
+    const delivered = rows<{ flow: string; records: number }>(
+      `select flow.name as flow, count(distinct record) as records
        from delivery join flow using (flow) where state = 'delivered' group by flow.name`,
     );
     const recordsOf = (flow: string) => delivered.find((one) => one.flow === flow)?.records ?? 0;
     const links = rows<{ kind: string; number: string; platformId: string }>(
       "select kind, number, platform_id as platformId from link order by kind, number",
     );
-    const amounts = JSON.parse(
-      delivered.find(({ flow }) => flow === "invoices")?.amounts ?? "[]",
-    ) as string[];
     return [
       ...unequal("customers delivered", recordsOf("customers"), books.customers.length),
       ...unequal("suppliers delivered", recordsOf("suppliers"), books.suppliers.length),
@@ -255,7 +252,7 @@ function oddStore(
       ...unequal("prices delivered", recordsOf("rack-prices"), books.prices.size),
       ...unequal(
         "total of the invoices delivered",
-        Decimal.sum(amounts.map((amount) => Decimal.of(amount))).plain(),
+        deliveredTotal(site.state, "invoices"),
         Decimal.sum(books.bills.map(({ total }) => total)).plain(),
       ),
       ...unequal(
