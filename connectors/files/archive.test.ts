@@ -1,8 +1,9 @@
 /** An archive that only grows: it is listed once a start and once a day at most, and never held in memory. */
-import { rm } from "node:fs/promises";
+import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
+import { failure } from "./folder/port.ts";
 import { archiveOf } from "../../test/files/archive.ts";
 
 test("of an archive of many files the newest export is found, and after that neither a reconciliation nor a new file lists it", async () => {
@@ -33,3 +34,20 @@ test("what is too old is looked for once a day, however often the source is read
   await read(null);
   expect(visits()).toBe(2);
 });
+
+test.each(["EACCES", "EIO", "ECONNRESET"])(
+  "an archive that cannot be listed (%s) is no empty one: what lies unread is not taken for all that there is",
+  async (code) => {
+    const folder = tempFolder();
+    const { parties, breakArchive } = await archiveOf(folder, 5);
+    await copyFile(
+      join(folder, "archive/customers-new.00000000.csv"),
+      join(folder, "customers-old.csv"),
+    );
+    breakArchive(failure(code, "the archive"));
+    await expect(parties()).rejects.toMatchObject({
+      name: "SourceUnavailable",
+      message: expect.stringContaining("archive cannot be listed"),
+    });
+  },
+);

@@ -2,8 +2,8 @@
  * Files that were read, in one folder a day where they are deleted after a time: so that neither reading nor deleting
  * lists what is older.
  */
-import { type Entry, type Drop, troubleOf } from "./folder/port.ts";
-import { list, type Place, type Site } from "./pickup.ts";
+import { againAfterCut, type Entry, type Drop, troubleOf } from "./folder/port.ts";
+import { list, listing, type Place, type Site } from "./pickup.ts";
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const DAY_MS = 86_400_000;
@@ -16,9 +16,12 @@ export function dayFolder({ drop, archive, keepDays }: Place, site: Site): strin
   return drop.path.join(archive, site.dayOf(site.now().toISOString()));
 }
 
-/** Where files that were read may be, the newest first; none before the first one was read. */
+/**
+ * Where files that were read may be, the newest first; none before the first one was read.
+ * @throws SourceUnavailable when the archive cannot be listed: it is not empty for that
+ */
 export async function archiveFolders({ drop, archive }: Place): Promise<string[]> {
-  const days = await daysIn(drop, archive).catch(() => null);
+  const days = await listing(drop, archive, () => againAfterCut(() => daysIn(drop, archive)));
   if (days === null) return [];
   return [...days.toReversed().map((day) => drop.path.join(archive, day)), archive];
 }
@@ -37,8 +40,9 @@ export async function removeOld(
   if (doneFor === oldest) return doneFor;
   let left = REMOVED_MAX;
   try {
-    if ((await drop.look(archive)) === null) return null;
-    for (const day of await daysIn(drop, archive)) {
+    const days = await daysIn(drop, archive);
+    if (days === null) return null;
+    for (const day of days) {
       if (day >= oldest) return oldest;
       const folder = drop.path.join(archive, day);
       for (const { name } of await list(drop, folder)) {
@@ -55,8 +59,9 @@ export async function removeOld(
   }
 }
 
-/** Days as text, the oldest first. */
-async function daysIn(drop: Drop, archive: string): Promise<string[]> {
+/** Days as text, the oldest first; null: there is no archive yet. */
+async function daysIn(drop: Drop, archive: string): Promise<string[] | null> {
+  if ((await drop.look(archive)) === null) return null;
   const days: string[] = [];
   const see = ({ kind, name }: Entry): void => void (kind === "folder" && days.push(name));
   await drop.visit(archive, see, (name) => DAY.test(name));

@@ -101,10 +101,10 @@ export const isNamed = (pattern: Pattern, name: string): boolean => match(patter
 
 /** @throws SourceUnavailable when the folder cannot be listed, or what is in it not be looked at */
 export const list = (drop: Drop, folder: string): Promise<Found[]> =>
-  listing(drop, folder, (visit) =>
+  listing(drop, folder, () =>
     againAfterCut(async () => {
       const files: Found[] = [];
-      await visit((file) => void files.push(file));
+      await visitFiles(drop, folder, (file) => void files.push(file));
       return files;
     }),
   );
@@ -115,19 +115,21 @@ export const listEach = (
   folder: string,
   see: (file: Found) => void,
   isWanted?: (name: string) => boolean,
-): Promise<void> => listing(drop, folder, (visit) => visit(see, isWanted));
+): Promise<void> => listing(drop, folder, () => visitFiles(drop, folder, see, isWanted));
 
-type Visit = (see: (file: Found) => void, isWanted?: (name: string) => boolean) => Promise<void>;
+const visitFiles = (drop: Drop, folder: string, ...[see, isWanted]: Visiting): Promise<void> =>
+  drop.visit(folder, (entry) => void (entry.kind !== "folder" && see(entry)), isWanted);
 
-async function listing<Value>(
+type Visiting = [see: (file: Found) => void, isWanted?: (name: string) => boolean];
+
+/** What a failing look into a folder means: nobody knows what is in it. @throws SourceUnavailable */
+export async function listing<Value>(
   drop: Drop,
   folder: string,
-  work: (visit: Visit) => Promise<Value>,
+  work: () => Promise<Value>,
 ): Promise<Value> {
   try {
-    return await work((see, isWanted) =>
-      drop.visit(folder, (entry) => void (entry.kind !== "folder" && see(entry)), isWanted),
-    );
+    return await work();
   } catch (cause) {
     const missing = await drop.rights.missing([{ path: folder, rights: ["r", "x"] }]);
     throw unavailable(cause, `the folder ${folder} cannot be listed`, missing);

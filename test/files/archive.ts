@@ -23,7 +23,9 @@ export async function archiveOf(folder: string, count: number) {
   await utimes(join(archive, newest), 1_795_000_000, 1_795_000_000);
   const drop = localDrop(folder);
   let visits = 0;
+  let trouble: Error | null = null;
   const full: Drop["visit"] = async (path, see, isWanted = () => true) => {
+    if (trouble !== null && path.startsWith(archive)) throw trouble;
     if (path !== archive) return drop.visit(path, see, isWanted);
     visits++;
     for (let at = 0; at < count; at++) {
@@ -60,6 +62,8 @@ export async function archiveOf(folder: string, count: number) {
   const holdings = filesHoldings(config, site);
   return {
     visits: () => visits,
+    /** From now on nothing under the archive can be listed. */
+    breakArchive: (error: Error) => void (trouble = error),
     later: (days: number) => void (now = new Date(now.getTime() + days * 86_400_000)),
     /** The names of the parties that the newest export shows. */
     parties: async () => {
