@@ -18,8 +18,8 @@ const through = defineMapping({
   input: Passed,
   output: Passed,
   number: (record) => {
-    const { invoiceNumber, externalId, terminalId } = record;
-    return String(invoiceNumber ?? externalId ?? terminalId);
+    const { invoiceNumber, externalId, terminalId, terminalCode } = record;
+    return String(invoiceNumber ?? externalId ?? terminalId ?? terminalCode);
   },
   map: (record) => {
     const { unseen: _, ...document } = record;

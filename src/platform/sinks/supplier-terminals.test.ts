@@ -4,6 +4,7 @@ import { instant, type Row, times } from "../../../test/conformance/support.ts";
 import { delivery } from "../../../test/platform/deliver.ts";
 import { deliverThrough, unknownOutcomes } from "../../../test/platform/outcomes-unknown.ts";
 import { faultFor, items, never, outgoing, usePlatform } from "../../../test/platform/support.ts";
+import { resolve, retry, select } from "../../office/decisions.ts";
 
 const platform = usePlatform();
 const { control } = platform;
@@ -68,8 +69,8 @@ describe("looking for a new terminal", () => {
     [
       "none",
       [
-        { ...there, terminalCode: "T-76-TX-27801" },
-        { ...there, terminalCode: "t-76-tx-2780" },
+        { ...there, terminalCode: "T-76-TX-27801", name: "Dallas" },
+        { ...there, terminalCode: "t-76-tx-2780", name: "Dallas" },
       ],
     ],
     ["exact", [there]],
@@ -137,5 +138,50 @@ describe("through the engine", () => {
     });
     expect(await delivery(sink(), clock, documents.slice(1)).settled()).toEqual({ quarantined: 1 });
     expect(await control.requests("?method=POST")).toEqual([]);
+  });
+
+  describe("one whose code was changed in the ERP waits, and makes no second one", () => {
+    const old = terminal(',"city":"Houston"');
+    const renamed = old.replace("T-76-TX-2780", "T-76-TX-2780-NEW");
+    const posts = async () => (await control.requests("?method=POST")).length;
+
+    test.each([
+      ["that this store has delivered", [old]],
+      ["that a store delivered which is lost or was put back", []],
+    ])("%s", async (_, before) => {
+      const sent = delivery(sink(), await platform.clock(), before, [...before, renamed]);
+      if (before.length === 0) await made({ ...there, city: "Houston" });
+      expect((await sent.settled())["quarantined"]).toBe(1);
+      const [told] = sent.store.questions.quarantine();
+      expect(told).toMatchObject({
+        code: "code-changed",
+        cause: expect.stringContaining("T-76-TX-2780-NEW"),
+      });
+      expect(await posts()).toBe(before.length);
+      const { engine, store, flow } = sent;
+      const [known] = await stored();
+      const decision = { by: "ann", note: "its new code", receiverId: String(known?.["id"]) };
+      store.transaction(() => resolve(engine, select(engine, [flow], "all"), decision));
+      expect(await sent.settled()).toEqual({ delivered: before.length + 1 });
+      expect(store.links.find("invoice", "platform", decision.receiverId)).toMatchObject({
+        erpId: `D-${before.length}`,
+      });
+      expect(await posts()).toBe(before.length);
+    });
+
+    test("and is a terminal of its own when a person says so, or its place is another", async () => {
+      await made({ ...there, city: "Houston" });
+      const sent = delivery(sink(), await platform.clock(), [
+        renamed,
+        terminal(',"city":"Dallas"').replace("T-76-TX-2780", "T-3"),
+      ]);
+      expect(await sent.settled()).toEqual({ delivered: 1, quarantined: 1 });
+      const { engine, store, flow } = sent;
+      store.transaction(() => {
+        for (const chosen of select(engine, [flow], "all")) retry(engine, chosen);
+      });
+      expect(await sent.settled()).toEqual({ delivered: 2 });
+      expect(await stored()).toHaveLength(3);
+    });
   });
 });

@@ -1,7 +1,8 @@
 /** Prices, freight rates and terminals from the ERP (specification part 4, Pricing, Freight rates, Terminals). */
-import type { Outgoing } from "../../core/contract.ts";
+import type { Memory, Outgoing } from "../../core/contract.ts";
 import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
+import { folded } from "../../core/text.ts";
 import { ChangedFreightRate, EndedFreightRate } from "../contract/documents.ts";
 import { CreateFreightRate, FreightRate, UpdateFreightRate } from "../contract/network.ts";
 import { pathOf, targetOf } from "../contract/operations.ts";
@@ -168,8 +169,57 @@ async function findRate(context: SinkContext, request: Outgoing): Promise<Findin
   return foundIn(new Set(matches.map(({ id }) => id)), what);
 }
 
-/** By code. Whether the platform keeps codes apart is not specified: one with other fields is for a person. */
-async function findTerminal(context: SinkContext, request: Outgoing): Promise<Finding> {
+/** By code; one that was never sent by its name as well. */
+async function findTerminal(
+  context: SinkContext,
+  request: Outgoing,
+  memory?: Memory,
+): Promise<Finding> {
+  const found = await findByCode(context, request);
+  const isNew = found.found === "none" && request.firstSentAt === null;
+  return (isNew ? await underAnotherCode(context, request, memory) : null) ?? found;
+}
+
+/**
+ * A terminal of the same name and place: its code was changed in the ERP, perhaps while the store was an older one, or it is
+ * there twice. A code is all that an ERP's list knows a terminal by, so a person tells. Null: there is none.
+ */
+async function underAnotherCode(
+  context: SinkContext,
+  request: Outgoing,
+  memory: Memory | undefined,
+): Promise<Finding | null> {
+  const {
+    terminalCode: code,
+    name,
+    city,
+    state,
+    zip,
+  } = UpsertTerminal.parse(parseExact(request.body));
+  const place = Object.entries({ city, state, zip }).filter(([, value]) => value);
+  const listing = {
+    list: "listSupplierTerminals",
+    query: { search: name.slice(0, 100), pageSize: "100" },
+    item: SupplierTerminal,
+    names: [name],
+  } as const;
+  const shown = new Map<string, string>();
+  for await (const theirs of listAll(context, listing)) {
+    const isElsewhere = place.some(
+      ([field, value]) => folded(theirs[field as "city"] ?? "") !== folded(String(value)),
+    );
+    if (folded(theirs.name) !== folded(name) || memory?.isDismissed(theirs.id)) continue;
+    if (!isElsewhere) shown.set(theirs.id, `${theirs.terminalCode} (${theirs.id})`);
+  }
+  if (shown.size === 0) return null;
+  const message = `the platform has "${name}", which comes as ${code}, under another code: ${[...shown.values()].join(", ")}`;
+  const next = `Was its code changed in the ERP? Then give it the code ${code} there, and resolve this with --receiver-id and its id. If these are two terminals, retry this: ${code} is created.`;
+  const fault = { code: "code-changed", message, next, candidates: [...shown.keys()] };
+  return { found: "different", detail: message, fault };
+}
+
+/** Whether the platform keeps codes apart is not specified: one with other fields is for a person. */
+async function findByCode(context: SinkContext, request: Outgoing): Promise<Finding> {
   const ours = UpsertTerminal.parse(parseExact(request.body));
   const { terminalCode: code } = ours;
   const listing = {
