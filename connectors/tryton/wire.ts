@@ -5,10 +5,10 @@
 import { createHash } from "node:crypto";
 import type { Surroundings } from "../../src/core/contract.ts";
 import type { SourceUnavailable } from "../../src/core/errors.ts";
+import { isWithin } from "../../src/core/time.ts";
 import { errorTable, unavailable as unavailableIn } from "../../src/ledger/errors.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
-import { openRpc, type RpcFaults } from "../../src/transport/rpc.ts";
-import { openSessions } from "../../src/transport/session.ts";
+import { openHttp, TransportError } from "../../src/transport/http.ts";
 import * as rpc from "./rows.ts";
 
 /*
@@ -314,40 +314,52 @@ export function openTryton(
   options: TrytonOptions,
   surroundings: Pick<Surroundings, "note" | "now">,
 ): Tryton {
-  // One at a time: Tryton computes in one process, and two that post at once only lock each other out of the number
-  // sequence. No connection is used twice (trytond closes each).
-  const exchange = openRpc(
-    {
-      url: options.url,
-      deadlineMs: options.deadlineMs ?? DEADLINE_MS,
-      headers: { accept: "application/json", "accept-encoding": "identity" },
-      reset: true,
-      encode: rpc.encode,
-      decode: rpc.decode,
-    },
-    FAULTS,
-  );
+  const { askAt, close: hangUp } = openExchange(options);
+  let session: Promise<Session> | null = null;
+  /** The last login, where it says how long none should be tried after it. */
+  let failed = { message: "", waitMs: 0, sinceMs: 0 };
   let closed: Promise<void> | null = null;
 
-  const askAt =
-    (path: string): Ask =>
-    (method, params, { authorization, signal }) =>
-      exchange.call(path, method, params, authorization === null ? {} : { authorization }, signal);
+  /** Whoever comes while a login is under way waits for that one. */
+  function current(): Promise<Session> {
+    const nowMs = surroundings.now().getTime();
+    if (isWithin(failed.sinceMs, failed.waitMs, nowMs)) {
+      const waitMs = failed.sinceMs + failed.waitMs - nowMs;
+      return Promise.reject(new TrytonError("throttled", failed.message, { waitMs }));
+    }
+    session ??= logIn(askAt, options).catch((error: unknown) => {
+      session = null;
+      if (error instanceof TrytonError && error.waitMs !== null)
+        failed = {
+          message: error.message,
+          waitMs: error.waitMs,
+          sinceMs: surroundings.now().getTime(),
+        };
+      throw error;
+    });
+    return session;
+  }
 
-  const sessions = openSessions<Session>({
-    logIn: () => logIn(askAt, options),
-    isEnded: (error) => error instanceof TrytonError && NO_SESSION.includes(error.kind),
-    waitMsOf: (error) => (error instanceof TrytonError ? error.waitMs : null),
-    waiting: (error, waitMs) => new TrytonError("throttled", (error as Error).message, { waitMs }),
-    ended: () => surroundings.note("Tryton ended our session", { database: options.database }),
-    now: () => surroundings.now(),
-  });
+  /** A call that meets an ended session has not run, and is made once more in a new one. */
+  async function within<T>(call: (session: Session) => Promise<T>): Promise<T> {
+    const opened = current();
+    const first = await opened;
+    try {
+      return await call(first);
+    } catch (error) {
+      if (!(error instanceof TrytonError && NO_SESSION.includes(error.kind))) throw error;
+      surroundings.note("Tryton ended our session", { database: options.database });
+      if (session === opened) session = null;
+      return await call(await current());
+    }
+  }
 
   async function close(): Promise<void> {
-    const open = await sessions.leave();
+    const open = (await session?.catch(() => null)) ?? null;
+    session = null;
     const signal = AbortSignal.timeout(LOGOUT_MS);
     if (open) await open.ask("common.db.logout", [], { ...open, signal }).catch(() => {});
-    await exchange.close();
+    await hangUp();
   }
 
   return {
@@ -356,23 +368,84 @@ export function openTryton(
       params: readonly unknown[],
       { context = {}, signal }: { context?: rpc.Context; signal?: AbortSignal } = {},
     ) =>
-      sessions.within(({ ask, authorization, context: own }) =>
+      within(({ ask, authorization, context: own }) =>
         ask(method, [...params, { ...own, ...context }], { authorization, signal }),
       ) as Promise<T>,
     async session() {
-      const { user, context } = await sessions.current();
+      const { user, context } = await current();
       return { user, company: (context["company"] as number | undefined) ?? null };
     },
-    release: async () => (await sessions.current()).release,
+    release: async () => (await current()).release,
     close: () => (closed ??= close()),
   };
 }
 
+/** The `result` of a call. @throws TrytonError */
 type Ask = (
   method: string,
   params: readonly unknown[],
   how: { readonly authorization: string | null; readonly signal?: AbortSignal | undefined },
 ) => Promise<unknown>;
+
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+
+/**
+ * Calls below the server's address, one at a time: Tryton computes in one process, and two that post at once only lock each
+ * other out of the number sequence. No connection is used twice (trytond closes each).
+ */
+function openExchange({ url, deadlineMs = DEADLINE_MS }: TrytonOptions) {
+  const { origin, pathname } = new URL(url);
+  const prefix = pathname.replace(/\/$/, "");
+  const http = openHttp({ origin, connections: 1, headersMs: deadlineMs, bodyMs: deadlineMs });
+  let turn: Promise<unknown> = Promise.resolve();
+  let requests = 0;
+  const askAt =
+    (path: string): Ask =>
+    async (method, params, { authorization, signal }) => {
+      const body = rpc.encode({ id: ++requests, method, params });
+      const post = async () => {
+        if (signal?.aborted === true) throw new TransportError("not-sent", STOPPED);
+        const deadline = AbortSignal.timeout(deadlineMs);
+        const { status, text } = await http.ask({
+          method: "POST",
+          path: `${prefix}${path}`,
+          reset: true,
+          headers: {
+            accept: "application/json",
+            "accept-encoding": "identity",
+            "content-type": "application/json",
+            ...(authorization === null ? {} : { authorization }),
+          },
+          body,
+          signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
+        });
+        return { status, text: await text(ANSWER_BYTES_MAX) };
+      };
+      const answered = turn.then(post);
+      turn = answered.catch(() => {});
+      const { status, text } = await answered.catch((error: unknown) => {
+        if (!(error instanceof TransportError)) throw error;
+        throw new TrytonError(error.phase, `${method}: ${error.message}`);
+      });
+      if (status !== 200) throw faultOfStatus(method, status);
+      const { result, error } = answerIn(text);
+      if (error !== undefined) throw faultOfError(method, error);
+      if (result !== undefined) return result;
+      throw new TrytonError("torn", `${method}: the answer is no answer of Tryton's`);
+    };
+  return { askAt, close: () => http.close() };
+}
+
+const STOPPED = Object.assign(new Error(), { code: "stopped" });
+
+/** Empty for what is no JSON-RPC. */
+function answerIn(text: string): { readonly result?: unknown; readonly error?: unknown } {
+  try {
+    return rpc.decode(text) ?? {};
+  } catch {
+    return {};
+  }
+}
 
 /** @throws TrytonError; never `torn` or `server`, for the call that wanted a session has not been made */
 async function logIn(askAt: (path: string) => Ask, options: TrytonOptions): Promise<Session> {
@@ -450,10 +523,3 @@ function contextOf({ company, employee }: rpc.Context): rpc.Context {
     language: LANGUAGE,
   };
 }
-
-const FAULTS: RpcFaults = {
-  ofTransport: (method, { phase, message }) => new TrytonError(phase, `${method}: ${message}`),
-  ofStatus: faultOfStatus,
-  ofError: faultOfError,
-  ofOther: (method) => new TrytonError("torn", `${method}: the answer is no answer of Tryton's`),
-};
