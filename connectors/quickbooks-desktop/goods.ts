@@ -12,6 +12,7 @@ import { platformIdIn } from "../../src/ledger/notes.ts";
 import {
   type GoodsRow,
   type GoodsTable,
+  haulOf,
   noteOf,
   orderIn,
   planOf,
@@ -394,7 +395,7 @@ const received = (product: string | null, quantity: Decimal | null): FactLine =>
 const TICKET = "ticket ";
 
 const receiptMemo = ({ document, mark, number }: Ticket): string =>
-  desktopMemo({ number, mark, text: `${TICKET}${document.reference}; ${document.note ?? ""}` });
+  desktopMemo({ number, mark, text: `${TICKET}${document.reference}; ${haulOf(document)}` });
 
 const referenceIn = (text: string): string => text.slice(TICKET.length).split(/; |;$/)[0] ?? "";
 

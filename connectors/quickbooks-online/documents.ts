@@ -216,15 +216,16 @@ function linesOf(
 ) {
   const lines = itemLines(document, side === "sale" ? items.charge : accounts.expense);
   return lines.map(({ item, text, quantity, rate, amount, isTax }, at) => {
-    const priced = quantity === null || rate === null ? null : { UnitPrice: rate, Qty: quantity };
-    const alone = quantity !== null && priced === null ? `, quantity ${quantity.plain()}` : "";
+    // A bill's line without a product is booked on its account, which has an amount alone.
+    const isItem = side === "sale" || (!isTax && document.lines[at]?.product !== null);
+    const isPriced = isItem && quantity !== null && rate !== null;
+    const alone = quantity === null || isPriced ? "" : `, quantity ${quantity.plain()}`;
     return {
-      // Of a product, or of the account that a bill's line without one is booked on.
       code: item,
-      isItem: side === "sale" || (!isTax && document.lines[at]?.product !== null),
+      isItem,
       text: cut(oneLine(`${text}${alone}`), TEXT_MOST),
       // Both, or none: then the amount alone counts.
-      rate: priced,
+      rate: isPriced ? { UnitPrice: rate, Qty: quantity } : null,
       amount,
     };
   });

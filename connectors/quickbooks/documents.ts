@@ -16,6 +16,7 @@ import {
   numberTwice,
   payersOfEntry,
   some,
+  taxText,
 } from "../../src/ledger/entries.ts";
 import { platformIdIn } from "../../src/ledger/notes.ts";
 import {
@@ -408,7 +409,7 @@ const DIGITS = 5;
 const CENTS = 2;
 
 /**
- * Products and charges, then taxes. A line without a product is booked on the item that its account names, else on
+ * Products and charges, then taxes, by the gallon where that comes to the amount. A line without a product is booked on the item that its account names, else on
  * `charge`; a tax on the item that its account names. A quantity of null: the line has an amount alone. A rate of null is left
  * to QuickBooks: what it would make of the platform's is another amount.
  * @throws Refused when an amount has more than cents, a quantity more than five digits, or the lines do not add up to the
@@ -424,14 +425,18 @@ export function itemLines(document: InvoiceDocument, charge: string) {
       amount,
       isTax: false,
     })),
-    ...document.taxes.map(({ account, description, amount }) => ({
-      item: account,
-      text: description,
-      quantity: null,
-      rate: null,
-      amount,
-      isTax: true,
-    })),
+    ...document.taxes.map(({ gallons = null, rate = null, ...tax }) => {
+      const quantity = gallons?.round(DIGITS).equals(gallons) === true ? gallons : null;
+      const isRated = quantity !== null && rate !== null && isExact(quantity, rate, tax.amount);
+      return {
+        item: tax.account,
+        text: taxText(tax),
+        quantity: isRated ? quantity : null,
+        rate: isRated ? rate : null,
+        amount: tax.amount,
+        isTax: true,
+      };
+    }),
   ];
   for (const [at, { amount, quantity }] of lines.entries()) {
     if (!amount.round(CENTS).equals(amount))

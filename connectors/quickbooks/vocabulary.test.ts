@@ -93,6 +93,24 @@ test("a rate goes only where QuickBooks, which rounds half a cent up, makes the 
   expect([rateOf("0.03"), rateOf("0.02")]).toEqual(["0.005", null]);
 });
 
+test("a tax says of which product it is, and is by the gallon where that comes to its amount", () => {
+  const [line] = invoiceDocument("FL-1").lines;
+  const tax = { account: "LUST", description: "Federal LUST Fee", base: d("0"), amount: d("7.50") };
+  const taxOf = (more: object) => {
+    const taxes = [{ ...tax, ...more }];
+    const document = { lines: line ? [line] : [], taxes, total: d("18111.46") };
+    return itemLines(invoiceDocument("FL-1", document), "FREIGHT").at(-1);
+  };
+  expect(taxOf({ product: "ULSD", gallons: d("7500"), rate: d("0.001") })).toMatchObject({
+    text: "Federal LUST Fee, ULSD",
+    quantity: d("7500"),
+    rate: d("0.001"),
+    amount: d("7.50"),
+  });
+  for (const more of [{}, { gallons: d("7500"), rate: d("0.002") }, { gallons: d("7500") }])
+    expect(taxOf(more)).toMatchObject({ text: tax.description, quantity: null, rate: null });
+});
+
 test("a party's country and state are told as codes, or not at all", () => {
   const none = { email: null, phone: null, version: null, currency: null };
   const party = { ...none, id: "1", name: "R", title: "Refinery", active: true, isJob: false };

@@ -4,6 +4,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
+import { taxText } from "../../src/ledger/entries.ts";
 import { markOf } from "../../src/ledger/notes.ts";
 import type { Call, Capabilities, Desired, Step, StepTo } from "../../src/ledger/port.ts";
 import type { Records, Table } from "../../src/ledger/table.ts";
@@ -260,9 +261,9 @@ export async function factsOf(books: Books, document: InvoiceDocument): Promise<
     days: { date, ...(isComputed ? {} : { due: dueDate ?? date }) },
     words: { reference: number, order: description },
     lines,
-    taxes: taxes.map(({ account: code, description: text, base, amount }) => ({
-      code,
-      text,
+    taxes: taxes.map(({ base, amount, ...tax }) => ({
+      code: tax.account,
+      text: taxText(tax),
       base,
       amount,
     })),
@@ -336,8 +337,8 @@ export async function invoiceValues(
   const lines: object[] = [];
   for (const line of facts.lines ?? []) lines.push(await lineValues(books, line));
   const taxes: object[] = [];
-  for (const { account, description, base, amount } of document.taxes)
-    taxes.push({ manual: true, account: await lookup.account(account), description, base, amount });
+  for (const { code, text: description, base, amount } of facts.taxes ?? [])
+    taxes.push({ manual: true, account: await lookup.account(code), description, base, amount });
   const term = dueDate === null ? config.paymentTerm : undefined;
   const { revenue, expense } = config.journals;
   return {

@@ -44,6 +44,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
     order: null,
     date: "2026-11-20",
     reference: "BOL-4711",
+    deliveredAt: "2026-11-20T14:05:00Z",
     note: "driver Ann\nULSD, gross 7990.1 gal, API gravity 36.2",
     lines: [lineOf(PRODUCT, "7987.4")],
     ...more,
@@ -111,7 +112,11 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
       for (const move of moves)
         expect(move).toMatchObject({ state: "done", quantity: d("7987.4") });
       expect(await rowsOf(desk, "ir.note", "message")).toMatchObject([
-        { message: expect.stringContaining("gross 7990.1 gal") },
+        {
+          message: expect.stringMatching(
+            /gross 7990.1 gal.*\ndelivered at 2026-11-20T14:05:00Z\nplatform:/,
+          ),
+        },
       ]);
     },
   );

@@ -8,7 +8,7 @@ import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import type { Day, Facts } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
-import type { InvoiceRecord, PartyRecord, PriceRecord } from "./documents.ts";
+import type { InvoiceDocument, InvoiceRecord, PartyRecord, PriceRecord } from "./documents.ts";
 import type { Capabilities, Entry, PaymentOn } from "./port.ts";
 
 /** Of parties that are made and never changed. @param atomic parties that one call makes */
@@ -18,6 +18,13 @@ export const partiesOnce = (
 ): { readonly can: Capabilities } => ({
   can: { has, byUs: "posted", amend: {}, atomic, numbered: "once" },
 });
+
+/** What a tax is told by where books have a text alone for it: whose, and of which product. */
+export const taxText = ({
+  description,
+  product,
+}: Pick<InvoiceDocument["taxes"][number], "description" | "product">): string =>
+  product ? `${description}, ${product}` : description;
 
 /** A party of that code and name. */
 export const partyFacts = (code: string, name: string | null): Facts => ({

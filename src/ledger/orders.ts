@@ -484,6 +484,10 @@ const isCalled = ({ marks, status }: GoodsRow, name: TicketName | null): boolean
   marks.includes(name.platformId) &&
   BROUGHT[status].some((brought) => brought === name.status);
 
+/** What moved and when, in words: for books that have a note alone. */
+export const haulOf = ({ note, deliveredAt }: ShipmentDocument): string =>
+  [note, deliveredAt && `delivered at ${deliveredAt}`].filter(Boolean).join("\n");
+
 /** The note of a ticket, for books that keep it whole. The platform's id is in its last line. */
-export const noteOf = ({ id, note }: ShipmentDocument): string =>
-  [...(note === null ? [] : [note]), markOf(id)].join("\n");
+export const noteOf = (document: ShipmentDocument): string =>
+  [haulOf(document), markOf(document.id)].filter(Boolean).join("\n");
