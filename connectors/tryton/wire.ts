@@ -406,7 +406,7 @@ function openExchange({ url, deadlineMs = DEADLINE_MS }: TrytonOptions) {
       const post = async () => {
         if (signal?.aborted === true) throw new TransportError("not-sent", STOPPED);
         const deadline = AbortSignal.timeout(deadlineMs);
-        const { status, text } = await http.ask({
+        const answer = await http.ask({
           method: "POST",
           path: `${prefix}${path}`,
           reset: true,
@@ -419,7 +419,7 @@ function openExchange({ url, deadlineMs = DEADLINE_MS }: TrytonOptions) {
           body,
           signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
         });
-        return { status, text: await text(ANSWER_BYTES_MAX) };
+        return { status: answer.status, text: await answer.text(ANSWER_BYTES_MAX) };
       };
       const answered = turn.then(post);
       turn = answered.catch(() => {});
