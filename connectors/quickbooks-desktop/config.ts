@@ -1,6 +1,6 @@
 /** The `quickbooks-desktop` section of a configuration. What QuickBooks names, it names by full names (`Fuel:ULSD2`). */
 import { z } from "zod";
-import { expectEvery, settleAfter, settleMs } from "../../src/ledger/settings.ts";
+import { expectEvery, secret, settleAfter, settleMs } from "../../src/ledger/settings.ts";
 
 const full = (most: number, what: string) =>
   z
@@ -48,13 +48,7 @@ const Settings = z.strictObject({
     .optional()
     .describe("https: a PEM file with the private key, of mode 0600."),
   user: z.string().min(1).max(60).describe("The user name in the .qwc file."),
-  password: z
-    .string()
-    .min(8)
-    .meta({ secret: true })
-    .describe(
-      "What the administrator types into the Web Connector: ${file:PATH} of a file with mode 0600, or ${VARIABLE}.",
-    ),
+  password: secret("What the administrator types into the Web Connector"),
   fileId: guid.describe(
     "A UUID of your own for this company file. It never changes: QuickBooks keeps it in the company file.",
   ),

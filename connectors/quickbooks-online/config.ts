@@ -1,14 +1,8 @@
 /** The `quickbooks-online` section of a configuration. Everything in QuickBooks is named as people see it there. */
 import { z } from "zod";
-import { settleAfter } from "../../src/ledger/settings.ts";
-import { faultOfAddress } from "../../src/core/settings.ts";
+import { address, deadlineMs, secret, settleAfter, settleMs } from "../../src/ledger/settings.ts";
 
 const name = (what: string) => z.string().min(1).max(100).describe(what);
-const secret = (what: string) => z.string().min(8).meta({ secret: true }).describe(what);
-const address = z.string().superRefine((text, context) => {
-  const message = faultOfAddress(text);
-  if (message !== null) context.addIssue({ code: "custom", message });
-});
 
 /** Addresses of Intuit; only a test names others. */
 const INTUIT = {
@@ -26,7 +20,7 @@ const Settings = z.strictObject({
     .default("production")
     .describe("production: a real company; sandbox: one of Intuit's for developers."),
   clientId: z.string().min(8).describe("Client ID of the app at developer.intuit.com."),
-  clientSecret: secret("Its client secret: ${file:PATH} of a file with mode 0600."),
+  clientSecret: secret("Its client secret"),
   redirectUri: z
     .string()
     .refine((text) => URL.canParse(text), "is not an address")
@@ -104,15 +98,10 @@ const Settings = z.strictObject({
     .optional()
     .describe("Item prices as rack prices; left out: none are read."),
   settleAfter,
-  deadlineMs: z.int().min(100).max(600_000).default(60_000).describe("How long one call may take."),
-  settleMs: z
-    .int()
-    .min(0)
-    .max(3_600_000)
-    .default(90_000)
-    .describe("How long a call may still be running at Intuit after its deadline."),
-  url: address.optional().describe("Another address of the API: for tests."),
-  tokenUrl: address.optional().describe("Another address that gives tokens: for tests."),
+  deadlineMs: deadlineMs(60_000, "", 100),
+  settleMs: settleMs(90_000, "How long a call may still be running at Intuit after its deadline."),
+  url: address("Another address of the API: for tests.").optional(),
+  tokenUrl: address("Another address that gives tokens: for tests.").optional(),
 });
 
 /**

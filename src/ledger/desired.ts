@@ -69,6 +69,16 @@ export const carriedIn = (kind: LedgerKind, body: string): Carried[] =>
     )
     .parse(parseExact(body));
 
+/** What a request wants, with the parties of its documents as they stand. @throws LedgerError */
+export const desiredWith = async (
+  books: Books,
+  kind: LedgerKind,
+  carried: readonly Carried[],
+  call: Call,
+  parties = new Parties(books),
+): Promise<Desired[]> =>
+  desiredOf(adapterOf(books, kind), carried, await parties.of(carried, call), call);
+
 /** @param parties theirs, in the order of the documents @throws LedgerError */
 export async function desiredOf(
   adapter: Pick<LedgerAdapter, "expected">,

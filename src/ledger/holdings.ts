@@ -13,7 +13,7 @@ import {
   isGoodsHolding,
 } from "../core/holdings.ts";
 import { parseExact } from "../core/json.ts";
-import { adapterOf, bodyOf, carriedIn, desiredOf, Parties } from "./desired.ts";
+import { adapterOf, bodyOf, carriedIn, desiredWith } from "./desired.ts";
 import { PartyRecord, PriceRecord } from "./documents.ts";
 import { reading, unavailable } from "./errors.ts";
 import { isGoods, isTakenBack } from "./goods.ts";
@@ -248,8 +248,7 @@ async function expectAll(
         return [];
       }
     });
-    const parties = await new Parties(books).of(carried, call);
-    const desired = await desiredOf(adapter, carried, parties, call);
+    const desired = await desiredWith(books, kind, carried, call);
     for (const item of page) {
       const fault = refused.get(item);
       const one = fault === undefined ? desired.shift() : undefined;

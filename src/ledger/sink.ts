@@ -17,7 +17,7 @@ import type { Difference } from "../core/holdings.ts";
 import { type Answer, done, type Finding, keyless, refused, type Waits } from "../core/outcome.ts";
 import type { Fault } from "../core/record.ts";
 import { compare } from "./compare.ts";
-import { adapterOf, bodyOf, type Carried, carriedIn, desiredOf, Parties } from "./desired.ts";
+import { adapterOf, bodyOf, type Carried, carriedIn, desiredWith, Parties } from "./desired.ts";
 import { answerOf, faultOf, finding, reading, type Sorted, sorted, uncertain } from "./errors.ts";
 import { goodsDifferences, isGoods, isTakenBack, onSideOf, planGoods } from "./goods.ts";
 import {
@@ -85,7 +85,7 @@ async function takeSnapshot(
 ): Promise<Planned[]> {
   const adapter = adapterOf(books, kind);
   const { can } = adapter;
-  const desired = await desiredOf(adapter, carried, await parties.of(carried, call), call);
+  const desired = await desiredWith(books, kind, carried, call, parties);
   const all = await adapter.locate(desired, call);
   const identified = identify(desired, all, can);
   return desired.map((one, at) => {
@@ -403,9 +403,7 @@ async function inspectSome(
   const ids = linked.map(({ counterpart }) => counterpart);
   const held = ids.length === 0 ? [] : await adapter.get(ids, call);
   const desired =
-    isGoods(kind) && written.length > 0
-      ? await desiredOf(adapter, written, await new Parties(books).of(written, call), call)
-      : [];
+    isGoods(kind) && written.length > 0 ? await desiredWith(books, kind, written, call) : [];
   return asked.map(({ counterpart, carried }) => {
     const there = held.filter((entry) => isCalled(entry, counterpart));
     if (!isGoods(kind)) {
