@@ -25,7 +25,7 @@ export function profile(program: Command): void {
     .option("--rows <count>", "how many records are shown (default: 20)");
   addBareCommand(parent, "list", "the shipped profiles", listProfiles);
   addBareCommand(parent, "schema", "the JSON Schema of profiles, for editors", async () => {
-    const { profileSchema } = await import("../formats/table/profile.ts");
+    const { profileSchema } = await import("../formats/table/settings.ts");
     const data = profileSchema();
     return { data, text: JSON.stringify(data, null, 2) };
   });

@@ -94,35 +94,52 @@ export function checkDocuments(manifest: Manifest, file: string, documents: numb
   if (found.length > 0) throw new PartFault(file, new FileFault(found.join("; ")));
 }
 
+/** What something says that a file comes to: its manifest, or its last row. */
+interface Told {
+  /** What says so. */
+  readonly name: string;
+  readonly counts: Readonly<Record<string, Decimal | undefined>>;
+  /** By the label of a column. */
+  readonly sums: Readonly<Record<string, Decimal>>;
+}
+
 /**
- * What the whole file came to against its manifest. `documents`: how many records it had; null: it is not of the heads.
+ * What the whole file came to against what is said of it. `counts`: how many there are; what is not here is not compared.
  * @throws FileFault that names both values of all that differs
  */
-export function checkTotals(manifest: Manifest, table: Table, documents: number | null): void {
-  const { name, rows, sums = {} } = manifest;
-  const { tally } = table;
+export function expectTotals(
+  { name, ...told }: Told,
+  { tally, sheet }: Pick<Table, "tally" | "sheet">,
+  counts: Readonly<Record<string, number | null>>,
+  line = 1,
+): void {
   const found: string[] = [];
-  const differs = (told: Decimal | undefined, there: Decimal, what: string): void => {
-    if (told !== undefined && !told.equals(there))
-      found.push(`has ${what.replace("#", there.plain())}, and ${name} says ${told.plain()}`);
+  const differs = (said: Decimal | undefined, there: Decimal, what: string): void => {
+    if (said !== undefined && !said.equals(there))
+      found.push(`has ${what.replace("#", there.plain())}, and ${name} says ${said.plain()}`);
   };
-  if (tally === null) return;
-  const { cut } = table.sheet;
-  if (cut !== null) found.push(cut.reason);
-  differs(rows, Decimal.of(String(tally.rows)), "# rows");
-  if (documents !== null) differs(manifest.documents, Decimal.of(String(documents)), "# documents");
+  if (sheet.cut !== null) found.push(sheet.cut.reason);
+  for (const [what, count] of Object.entries(counts))
+    if (count !== null) differs(told.counts[what], Decimal.of(String(count)), `# ${what}`);
   let column = "";
-  for (const [label, told] of Object.entries(sums)) {
+  for (const [label, said] of Object.entries(told.sums)) {
     const before = found.length;
-    const bad = tally.unreadable.get(label);
-    const sum = tally.sums.get(label);
+    const bad = tally?.unreadable.get(label);
+    const sum = tally?.sums.get(label);
     if (sum === undefined) found.push(`has no column of numbers ${label}, and ${name} has its sum`);
-    else if (bad === undefined) differs(told, sum, `the sum # in ${label}`);
+    else if (bad === undefined) differs(said, sum, `the sum # in ${label}`);
     else found.push(`cannot be summed in ${label}: line ${bad.line} ${bad.message}`);
     if (column === "" && found.length > before) column = label;
   }
-  if (found.length > 0) throw new FileFault(found.join("; "), 1, column);
+  if (found.length > 0) throw new FileFault(found.join("; "), line, column);
 }
+
+/** The same of its manifest. `documents`: how many records it had; null: it is not of the heads. @throws FileFault */
+export const checkTotals = (manifest: Manifest, table: Table, documents: number | null): void => {
+  const { name, rows, documents: records, sums = {} } = manifest;
+  const there = { rows: table.tally?.rows ?? null, documents };
+  expectTotals({ name, counts: { rows, documents: records }, sums }, table, there);
+};
 
 /** The manifest of a file of ours: it follows from the file alone, so that it is the same whenever it is asked for. */
 export function manifestText(

@@ -151,6 +151,11 @@ export const NumberSettings = z
     trailingMinus: z
       .union([z.boolean(), mark])
       .describe("12.50- is less than nothing; as a text: what stands there, CR."),
+    overpunch: z
+      .boolean()
+      .describe(
+        "Of columns with decimals: the last digit has the sign, as COBOL writes it: 0012E is 125, 0012N is -125.",
+      ),
   })
   .partial();
 
@@ -283,9 +288,25 @@ const PLAIN = {
   ",": /^-?(?:0|[1-9]\d*)(?:,\d+)?$/,
 };
 
+/**
+ * Zoned decimals (signed overpunch): the last character by its digit. Mainframes write `{` to `R`; COBOL on PCs writes negative
+ * digits as `p` to `y`. A plain digit has no sign.
+ */
+const OVERPUNCHED = { "": "{ABCDEFGHI", "-": "}JKLMNOPQRpqrstuvwxy" } as const;
+
+/** `0012N` is `-00125`; what is no overpunched number stays as it is. */
+function unpunched(cell: string): string {
+  for (const [sign, characters] of Object.entries(OVERPUNCHED)) {
+    const digit = cell === "" ? -1 : characters.indexOf(cell.slice(-1));
+    if (digit >= 0) return `${sign}${cell.slice(0, -1)}${digit % 10}`;
+  }
+  return cell;
+}
+
 /** Digits stay as they are written. There are no exponents. */
 function numberReader({ numbers, implied, negated }: CellForm): (cell: string) => Decimal {
-  const { decimal = ".", thousands, trim: _, ...marks } = numbers;
+  const { decimal = ".", thousands, trim: _, overpunch, ...marks } = numbers;
+  const isPunched = overpunch === true && implied !== undefined;
   const isPlain =
     implied === undefined && thousands === undefined && Object.keys(marks).length === 0;
   const mark = decimal === "," ? "comma" : "point";
@@ -304,14 +325,17 @@ function numberReader({ numbers, implied, negated }: CellForm): (cell: string) =
     };
   const pattern = numberPattern(numbers, implied);
   return (cell) => {
-    const parts = cell.length > NUMBER_MAX ? null : pattern.exec(cell);
+    const parts =
+      cell.length > NUMBER_MAX ? null : pattern.exec(isPunched ? unpunched(cell) : cell);
     const { open, close, before, inside, behind, number = "" } = parts?.groups ?? {};
     const signs = [open, before, inside, behind].filter((one) => one !== undefined);
     if (parts === null || (open === undefined) !== (close === undefined) || signs.length > 1)
       throw new BadCell(reason, cell);
     const bare = withoutFilling(number, thousands ?? "", decimal);
     const digits = (signs.length > 0 ? "-" : "") + bare;
-    return valueOf(implied === undefined ? digits : pointed(digits, implied));
+    // Zero has no sign, however it is written.
+    const isZero = isPunched && !/[1-9]/.test(bare);
+    return valueOf(implied === undefined ? digits : pointed(isZero ? bare : digits, implied));
   };
 }
 
@@ -404,7 +428,11 @@ function digitsOf(value: Decimal, { numbers, implied, negated }: CellForm): stri
   if (/[1-9]/.test(decimals.slice(implied)))
     throw new RangeError(`${digits} has more than the ${implied} decimals that the file has`);
   const [whole = "", some = ""] = digits.split(".");
-  return `${whole}${some.slice(0, implied).padEnd(implied, "0")}`;
+  const written = `${whole}${some.slice(0, implied).padEnd(implied, "0")}`;
+  if (numbers.overpunch !== true) return written;
+  const sign = written.startsWith("-") ? "-" : "";
+  const last = OVERPUNCHED[sign].charAt(Number(written.slice(-1)));
+  return written.slice(sign.length, -1) + last;
 }
 
 /** A text has a character that cannot be in a file. */

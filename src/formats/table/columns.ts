@@ -16,7 +16,7 @@ import {
 } from "./cells.ts";
 import type { Fields } from "./layouts.ts";
 import { type Column, HEADS, isPlaced, type List, type Profile } from "./profile.ts";
-import type { Sheet } from "./text.ts";
+import type { Row, Sheet } from "./text.ts";
 
 export interface TableOptions {
   /** The language of the labels; left out: any that the profile knows. */
@@ -30,10 +30,12 @@ interface Located {
   readonly language: string;
   /** -1: the column is not there. */
   readonly indexOf: (column: Column) => number;
-  /** How many cells a row has; null: as many as it likes. */
+  /** How many cells the header has; null: there is none. */
   readonly width: number | null;
   /** The columns of a table with one record per cell. */
   readonly across: readonly { readonly label: string; readonly at: number }[];
+  /** Where each kind of row has a header: takes one. */
+  readonly relocate?: (header: readonly string[], line: number) => void;
 }
 
 /** @throws FileFault when columns are missing, unknown or there twice */
@@ -47,11 +49,8 @@ function locate(
   const languages = languagesOf(profile, columns, options);
   const [language = ""] = languages;
   if (profile.header === "tags") return taggedPlaces(profile, language);
-  if (profile.header === 0) {
-    const indexes = columns.map(({ index }) => (index ?? -1) + 1);
-    const width = profile.file === "fixed" ? null : Math.max(...indexes, 0);
-    return { language, indexOf: ({ index }) => index ?? -1, width, across: [] };
-  }
+  if (profile.header === 0)
+    return { language, indexOf: ({ index }) => index ?? -1, width: null, across: [] };
   return byLabels(
     labels.map((label) => label.trim()),
     profile,
@@ -65,11 +64,19 @@ export const labelOf = ({ labels }: Column, language: string): string | null =>
   labels?.[language] ?? labels?.[""] ?? null;
 
 /** All columns of a part, each once. */
-export function columnsOf({ head, heading, lists, tag }: Profile, part: string): Column[] {
+export function columnsOf(
+  { head, heading, footer, trailer, lists, tag }: Profile,
+  part: string,
+): Column[] {
   const own = lists.filter((list) => list.part === (part === HEADS ? null : part));
   const all = [
     ...(part === HEADS
-      ? [...(tag === null ? [] : [tag]), ...head, ...(heading?.columns ?? [])]
+      ? [
+          ...(tag === null ? [] : [tag]),
+          ...head,
+          ...[heading?.columns ?? [], footer?.columns ?? []].flat(),
+          ...[trailer?.in ?? [], trailer?.counts ?? [], trailer?.sums ?? []].flat(),
+        ]
       : []),
     ...own.flatMap(({ repeats, counts, columns }) => [
       ...repeats,
@@ -145,9 +152,11 @@ function byLabels(
 function kindsOf({ record, head, lists }: Profile): (readonly [string, readonly Column[]])[] {
   const tag = typeof record === "object" && "tag" in record ? record.tag : "";
   return [
-    [tag, head],
+    [tag, head.filter(isPlaced)],
     ...lists.flatMap(({ tags, repeats, columns }) =>
-      [...(tags?.keys() ?? [])].map((one) => [one, [...repeats, ...columns]] as const),
+      [...(tags?.keys() ?? [])].map(
+        (one) => [one, [...repeats, ...columns].filter(isPlaced)] as const,
+      ),
     ),
   ];
 }
@@ -163,12 +172,34 @@ export const headersOf = (profile: Profile, language: string): Map<string, strin
       )
     : new Map();
 
-/** Its tag is the first cell. */
+/** Its tag is the first cell. Up to its header a kind of row has its columns in the profile's order. */
 function taggedPlaces(profile: Profile, language: string): Located {
   const places = new Map<Column, number>();
   for (const [, columns] of kindsOf(profile))
     for (const [at, column] of columns.entries()) places.set(column, at + 1);
-  return { language, indexOf: (column) => places.get(column) ?? -1, width: null, across: [] };
+  return {
+    language,
+    indexOf: (column) => places.get(column) ?? -1,
+    width: null,
+    across: [],
+    /** The header of a kind of row: its columns stand where it says. @throws FileFault when one is missing */
+    relocate([tag = "", ...labels], line) {
+      for (const [kind, columns] of kindsOf(profile)) {
+        if (`!${kind}` !== tag) continue;
+        const known = columns.map((column) => labelOf(column, language));
+        const unknown = labels.find((label) => label !== "" && !known.includes(label));
+        if (unknown !== undefined && profile.otherColumns === "refused")
+          throw new FileFault(`has the unknown column ${unknown} after ${tag}`, line, tag);
+        for (const column of columns) {
+          const label = labelOf(column, language) ?? "";
+          const at = labels.indexOf(label);
+          if (at < 0 && !column.optional)
+            throw new FileFault(`has no column ${label} after ${tag}`, line, tag);
+          places.set(column, at < 0 ? -1 : at + 1);
+        }
+      }
+    },
+  };
 }
 
 function headerFault(
@@ -222,6 +253,20 @@ export interface Block {
   readonly places: readonly Place[];
 }
 
+/** The last row of a file, which says what the file comes to. */
+interface TrailerOf {
+  readonly is: (cells: readonly string[]) => boolean;
+  readonly counts: readonly Place[];
+  /** By the label of the column that is summed. */
+  readonly sums: readonly Place[];
+  /** Whether a row is of those that are counted. */
+  readonly isCounted: (cells: readonly string[]) => boolean;
+  /** Once it was read. */
+  row: Row | null;
+  /** Rows that are counted, up to it. */
+  rows: number;
+}
+
 /** A file's sheet with its columns found. */
 export interface Table {
   readonly file: string;
@@ -233,6 +278,8 @@ export interface Table {
   readonly lists: readonly (Block & Pick<List, "name" | "tags" | "when">)[];
   /** What rows say of the records below them, and the tag of such rows; null: there are none. */
   readonly heading: (Block & { readonly tag: string }) | null;
+  /** The same of rows that end a record. */
+  readonly footer: (Block & { readonly tag: string }) | null;
   /** One record per cell: where they stand. */
   readonly across: readonly {
     readonly label: string;
@@ -243,10 +290,12 @@ export interface Table {
   readonly leaves: (cells: readonly string[]) => boolean;
   /** A record is a row, and has no lists. */
   readonly isPlain: boolean;
-  /** How many cells a row has; null: as many as it likes. */
+  /** How many cells the header has; null: there is none. */
   readonly width: number | null;
-  /** Of the kinds of rows that have each a header of their own: their labels. */
-  readonly headers: ReadonlyMap<string, readonly string[]>;
+  /** How many cells a row needs where there is no header: those of the fields of its kind of rows. */
+  readonly needs: (cells: readonly string[]) => number;
+  readonly trailer: TrailerOf | null;
+  readonly relocate: NonNullable<Located["relocate"]>;
   readonly counted: { leftOut: number };
   /** Its rows and sums as of the rows that were read; null: nobody asked. */
   readonly tally: Tally | null;
@@ -262,22 +311,30 @@ export function openTable(
 ): Table {
   const isHeads = part === HEADS;
   const own = profile.lists.filter((list) => list.part === (isHeads ? null : part));
-  const { language, indexOf, width, across } = locate(sheet.header, profile, part, options);
+  const {
+    language,
+    indexOf,
+    width,
+    across,
+    relocate = () => {},
+  } = locate(sheet.header, profile, part, options);
   const written = profile.languages[language];
   const base: CellForm = {
     numbers: { ...written?.numbers, ...defined({ decimal: options.decimal }) },
     dates: written?.dates ?? ["yyyy-MM-dd"],
     ...profile.form,
   };
-  const find = ({ parts, ...column }: Column): Find => {
-    const { slice, form } = column;
+  const find = (one: Column): Find => {
+    const { slice, form, parts } = one;
     if (parts !== null) {
       const finds = parts.map((part) => find(part.column));
-      return (cells) => finds.map((one) => one(cells)).find((text) => text !== "") ?? "";
+      return (cells) => finds.map((own) => own(cells)).find((text) => text !== "") ?? "";
     }
     const isWhole = form.implied !== undefined;
     if (slice !== null) return ([line = ""]) => sliced(line, slice, isWhole);
-    const at = indexOf({ ...column, parts });
+    // Headers below may move it.
+    if (profile.header === "tags") return (cells) => cells[indexOf(one)] ?? "";
+    const at = indexOf(one);
     return profile.trim ? (cells) => (cells[at] ?? "").trim() : (cells) => cells[at] ?? "";
   };
   const block = (columns: readonly Column[], fields: Fields): Block => ({
@@ -286,13 +343,29 @@ export function openTable(
       .filter((column) => column.constant === null || isPlaced(column))
       .map((column) => placeOf(column, find, language, base)),
   });
-  const { layout, across: crossed, heading } = profile;
+  const { layout, across: crossed, heading, footer } = profile;
+  const tagged = (one: typeof heading): Table["heading"] =>
+    one && {
+      tag: one.tag,
+      ...block(
+        one.columns,
+        Object.fromEntries(
+          one.columns.flatMap(({ name, field }) => (field === null ? [] : [[name, field]])),
+        ),
+      ),
+    };
   const [list] = own;
   const cell = layout.head[crossed?.cell ?? ""]?.type ?? "text";
   const read = cellReader(
     cell,
     formOf(base, profile.head.find(({ name }) => name === crossed?.cell)?.form ?? {}),
   );
+  const places = (columns: readonly Column[]): Place[] =>
+    columns.map((column) => placeOf(column, find, language, base));
+  const tag =
+    profile.tag === null ? (profile.header === "tags" ? firstCell : null) : find(profile.tag);
+  const { trailer } = profile;
+  const mark = trailer?.in == null ? tag : find(trailer.in);
   const table: Table = {
     file,
     sheet,
@@ -308,33 +381,78 @@ export function openTable(
           ...block(columns, layout.lists[name] ?? {}),
         }))
       : [],
-    heading: heading && {
-      tag: heading.tag,
-      ...block(
-        heading.columns,
-        Object.fromEntries(
-          heading.columns.flatMap(({ name, field }) => (field === null ? [] : [[name, field]])),
-        ),
-      ),
-    },
+    heading: tagged(heading),
+    footer: tagged(footer),
     across: across.map(({ label, at }) => {
       const found: Find = (cells) => cells[at] ?? "";
       return { label, find: found, value: (cells) => read(found(cells)) };
     }),
-    tag: profile.tag === null ? (profile.header === "tags" ? firstCell : null) : find(profile.tag),
-    leaves: isHeads ? leavesOf(profile, sheet.header, find) : () => false,
+    tag,
+    trailer:
+      trailer === null || !isHeads
+        ? null
+        : {
+            is: (cells) => mark?.(cells).trim() === trailer.tag,
+            counts: places(trailer.counts),
+            sums: places(trailer.sums),
+            isCounted: (cells) => trailer.of?.has(tag?.(cells) ?? "") !== false,
+            row: null,
+            rows: 0,
+          },
+    leaves: isHeads ? leavesOf(profile, sheet.header, find, tag) : () => false,
     isPlain:
       profile.record === "row" &&
       profile.tag === null &&
       heading === null &&
       Object.keys(layout.lists).length === 0,
     width,
-    headers: headersOf(profile, language),
+    needs: neededCells(profile, own, tag),
+    relocate,
     counted: { leftOut: 0 },
     tally: null,
   };
-  const { sums } = options;
+  const told = table.trailer?.sums.map(({ name }) => name);
+  const sums =
+    options.sums === null
+      ? null
+      : (options.sums ?? told) && [...(options.sums ?? []), ...(told ?? [])];
   return sums === undefined ? table : { ...table, tally: new Tally(table, sums) };
+}
+
+/** By the tag of a row, where there are tags. A column that may be missing need not be there. */
+function neededCells(
+  { head, record, heading, footer }: Profile,
+  lists: readonly List[],
+  tag: Find | null,
+): Table["needs"] {
+  const widthOf = (columns: readonly Column[]): number =>
+    Math.max(
+      0,
+      ...columns
+        .flatMap((one) => one.parts?.map(({ column }) => column) ?? [one])
+        .flatMap(({ index, optional }) => (index === null || optional ? [] : [index + 1])),
+    );
+  const isTagged = typeof record === "object" && "tag" in record;
+  const kinds = [
+    { tags: isTagged ? [record.tag] : null, width: widthOf(head) },
+    ...[heading ?? [], footer ?? []]
+      .flat()
+      .map((one) => ({ tags: [one.tag], width: widthOf(one.columns) })),
+    ...lists.map(({ tags, columns, repeats }) => ({
+      tags: tags === null ? null : [...tags.keys()],
+      width: widthOf([...columns, ...repeats]),
+    })),
+  ];
+  const known = new Map<string, number>();
+  return (cells) => {
+    const own = tag?.(cells) ?? "";
+    const found = known.get(own);
+    if (found !== undefined) return found;
+    const fitting = kinds.filter(({ tags }) => tags === null || tag === null || tags.includes(own));
+    const width = Math.max(0, ...fitting.map((kind) => kind.width));
+    known.set(own, width);
+    return width;
+  };
 }
 
 const firstCell: Find = ([cell = ""]) => cell;
@@ -446,15 +564,22 @@ function leavesOf(
   profile: Profile,
   header: readonly string[],
   find: (column: Column) => Find,
+  tag: Find | null,
 ): Table["leaves"] {
   const columns = columnsOf(profile, HEADS);
   const rules = Object.entries(profile.leaveOut).map(([named, texts]) => {
-    const place = header.findIndex((label) => label.trim() === named);
+    const isNumbered = profile.header === 0 && /^\d+$/.test(named);
+    const place = isNumbered
+      ? Number(named) - 1
+      : header.findIndex((label) => label.trim() === named);
     const column = columns.find((one) => one.name === named);
-    if (place < 0 && column === undefined) throw headerFault("", [named], []);
-    const at: Find =
-      column === undefined || place >= 0 ? (cells) => cells[place] ?? "" : find(column);
-    return { at, texts: new Set(texts) };
+    const isTag = named === "tag" && tag !== null;
+    if (place < 0 && column === undefined && !isTag) throw headerFault("", [named], []);
+    const own = column === undefined ? (tag ?? firstCell) : find(column);
+    return {
+      at: place < 0 ? own : (cells: readonly string[]) => cells[place] ?? "",
+      texts: new Set(texts),
+    };
   });
   if (rules.length === 0) return () => false;
   return (cells) => rules.some(({ at, texts }) => texts.has(at(cells).trim()));
@@ -484,7 +609,10 @@ class Tally {
       this.#columns.set(label, [...(this.#columns.get(label) ?? []), summed]);
       this.sums.set(label, Decimal.zero);
     };
-    for (const { places, tags } of [{ ...table.head, tags: tag }, ...table.lists])
+    const beside = [table.heading ?? [], table.footer ?? []]
+      .flat()
+      .map((one) => ({ ...one, tags: new Map([[one.tag, ""]]) }));
+    for (const { places, tags } of [{ ...table.head, tags: tag }, ...beside, ...table.lists])
       for (const { label, type, value } of places)
         if (type === "decimal") add(label, { value, isOn: (cells) => isOf(table, tags, cells) });
     for (const { label, value } of table.across) add(label, { value, isOn: () => true });

@@ -1,235 +1,14 @@
-/**
- * What a profile may say: a YAML file that tells where the fields of a layout stand in the files of one ERP. It says
- * where things are and how they are written; what they mean is a mapping's. Every mistake is told with its line and what
- * would fit.
- */
+/** A profile from its text, checked against its layout: every mistake is told with its line and what would fit. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";
-import { z } from "zod";
+import type { z } from "zod";
 import { defined } from "../../core/defined.ts";
 import { ConfigurationError } from "../../core/errors.ts";
-import {
-  type CellForm,
-  foldedAs,
-  formOf,
-  isDateForm,
-  ISO,
-  NumberSettings,
-  readCell,
-} from "./cells.ts";
+import { type CellForm, foldedAs, formOf, ISO, readCell } from "./cells.ts";
 import { documentLayouts, type Field, type Fields, type Layout, layouts } from "./layouts.ts";
+import { type ColumnFile, type ListFile, ProfileFile } from "./settings.ts";
 import type { TextForm } from "./text.ts";
-
-const delimiters = [",", ";", "\t", "|"] as const;
-const name = z.string().min(1).max(120);
-const place = z.int().min(1).max(100_000);
-const dates = z
-  .array(
-    z
-      .string()
-      .refine(
-        isDateForm,
-        "is made of yyyy, yy or cyy, MMM, MM or M, dd or d, and what stands between them; an end in brackets is not read: yyyy-MM-dd[ HH:mm]",
-      ),
-  )
-  .min(1)
-  .describe("How days are written; the first one is written, all are read: MM/dd/yyyy.");
-
-const Label = z.union([name, z.record(name, name)]);
-
-const placeSettings = {
-  label: Label.optional().describe(
-    "The label in the header; by language: { en: Number, de: Nummer }.",
-  ),
-  column: place.optional().describe("Without a header: which column it is, from 1."),
-  at: place.optional().describe("Of fixed width: the first character, from 1."),
-  length: place
-    .optional()
-    .describe("Of fixed width: how many characters. Else: the most that may be written."),
-  optional: z.boolean().optional().describe("The column may be missing; its field is empty then."),
-};
-
-const Parts = z.array(z.union([name, z.strictObject(placeSettings)])).min(1);
-
-const ColumnSettings = z
-  .strictObject({
-    ...placeSettings,
-    join: Parts.optional().describe(
-      "Several columns as one text, in their order: [Division, Customer]. A row that has only some of them is refused.",
-    ),
-    with: z.string().default("").describe("What stands between the texts of join."),
-    plus: Parts.optional().describe(
-      "The sum of these columns, less those of minus. An empty one is refused, unless it is optional: then it is nothing.",
-    ),
-    minus: Parts.optional(),
-    constant: z
-      .string()
-      .optional()
-      .describe(
-        "The same for every record. With a label or place it is written, and what is read must be it.",
-      ),
-    values: z
-      .record(z.string(), z.string())
-      .optional()
-      .describe("What stands in the file, and what it is: { Gallons: gal }."),
-    anyCase: z
-      .boolean()
-      .optional()
-      .describe("Small and capital letters are the same in values and constant."),
-    numbers: NumberSettings.optional().describe(
-      "Where they are written otherwise than all others.",
-    ),
-    dates: dates.optional(),
-    decimals: z
-      .int()
-      .min(0)
-      .max(9)
-      .optional()
-      .describe("So many last digits are decimals, without a sign."),
-    negated: z.boolean().optional().describe("The sign is the other way round in the file."),
-  })
-  .describe("Where a field stands and how it is written.");
-
-const Columns = z.record(name, z.union([name, ColumnSettings]));
-
-const ListSettings = z.strictObject({
-  file: name
-    .optional()
-    .describe("The part of the export that has its rows, where it is a file of its own."),
-  on: name.optional().describe("The field of the head that those rows name."),
-  by: name.optional().describe("The field of those rows that names the head."),
-  tag: z
-    .union([z.string(), z.record(z.string(), z.string())])
-    .optional()
-    .describe(
-      "What the tag column says in its rows. Several: { product: item, charge: '' } writes product where the field item has a value, else charge.",
-    ),
-  counts: z
-    .union([name, ColumnSettings])
-    .optional()
-    .describe("The column that numbers its rows, from 1."),
-  repeats: Columns.optional().describe("Fields of the head that stand in its rows as well."),
-  when: name
-    .optional()
-    .describe("A row in which this field is empty or 0 has none of the list: amount."),
-  columns: Columns,
-});
-
-export const ProfileFile = z
-  .strictObject({
-    about: z.string().optional().describe("What it is, for people."),
-    layout: name.describe(
-      "What its records or documents are: plain/delivery-tickets, files.orders.",
-    ),
-    file: z.enum(["csv", "fixed", "xlsx"]).default("csv"),
-    sheet: z
-      .union([name, z.int().min(1).max(1_000)])
-      .default(1)
-      .describe("Of a workbook (xlsx): the name or the number of its sheet."),
-    encoding: z.enum(["auto", "utf-8", "windows-1252", "latin1"]).default("auto"),
-    delimiter: z.enum(["auto", ...delimiters]).default("auto"),
-    quotes: z
-      .enum(["text", "needed", "none"])
-      .default("needed")
-      .describe("What is written in quotes. none: a quote is a character like others."),
-    ending: z
-      .string()
-      .regex(/^[a-z0-9]{1,8}$/, "is a file name's ending: csv, txt, iif")
-      .default("csv")
-      .describe("Of the names of files that are written."),
-    lineEnd: z.enum(["crlf", "lf"]).default("crlf"),
-    lastLineEnd: z
-      .enum(["required", "optional"])
-      .default("required")
-      .describe(
-        "optional: the last row may lack its line end; then nobody sees that a file was cut in its last cell.",
-      ),
-    endOfFile: z
-      .int()
-      .min(0)
-      .max(31)
-      .optional()
-      .describe("The code of the character that may end the file, as CP/M and DOS had it: 0x1A."),
-    trim: z.boolean().default(false).describe("Blanks around a cell are no part of it."),
-    header: z
-      .union([z.int().min(0).max(1000), z.literal("tags")])
-      .default(1)
-      .describe(
-        "The line that has the labels; 0: none. tags: each kind of row has one, which begins with !.",
-      ),
-    numbers: NumberSettings.default({}).describe("How numbers are written, besides plainly."),
-    dates: dates.default(["yyyy-MM-dd"]),
-    languages: z
-      .record(name, z.strictObject({ numbers: NumberSettings.default({}), dates }))
-      .optional()
-      .describe("Where labels are given by language: how numbers and days are written in each."),
-    otherColumns: z.enum(["allowed", "refused"]).default("allowed"),
-    empty: z.array(z.string().min(1)).default([]).describe("Texts that mean an empty cell: N/A."),
-    formulas: z
-      .enum(["guarded", "plain"])
-      .default("plain")
-      .describe("guarded: an apostrophe stands before text that a spreadsheet would run."),
-    leaveOut: z
-      .record(name, z.array(z.string()).min(1))
-      .default({})
-      .describe("Rows to leave out, by the text of a labelled column: { Terminal: [Total] }."),
-    tag: z.union([name, ColumnSettings]).optional().describe("The column that says what a row is."),
-    record: z
-      .union([
-        z.enum(["row", "continues"]),
-        z.strictObject({ inherits: z.array(name).min(1) }),
-        z.strictObject({ same: z.array(name).min(1), first: z.array(name).optional() }),
-        z.strictObject({ tag: z.string(), closing: name.optional() }),
-      ])
-      .default("row")
-      .describe(
-        "Which rows are a record. row: each. continues: rows whose head is empty belong above. inherits: each, and these fields stand on the first row only. same: neighbours that say the same of these fields; those of first stand on its first row, on the others there is nothing or 0. tag: a row with this tag begins one.",
-      ),
-    heading: z
-      .strictObject({ tag: z.string(), columns: Columns })
-      .optional()
-      .describe(
-        "Rows with this tag are no record: what they say holds for the records below, up to the next one.",
-      ),
-    columns: Columns.default({}),
-    order: z
-      .array(name)
-      .default([])
-      .describe("The labels of a file that is written, in their order; others follow."),
-    lists: z
-      .record(name, z.union([ListSettings, z.array(ListSettings).min(1)]))
-      .default({})
-      .describe("Of each list, where its rows are; several: its rows are of several kinds."),
-    balance: name
-      .optional()
-      .describe(
-        "The label of amounts that come to nothing in each document; one that does not is not written.",
-      ),
-    across: z
-      .strictObject({
-        header: name.describe("The field that the labels of the columns are."),
-        cell: name.describe("The field that their cells are."),
-        columns: z
-          .array(name)
-          .min(1)
-          .optional()
-          .describe("Those labels; else all that have no other use."),
-        except: z.array(name).default([]).describe("Labels of columns that are none of them."),
-      })
-      .optional()
-      .describe("A table with one record per cell: terminals down, products across."),
-  })
-  .describe("Where the fields of a layout stand in a file.");
-
-export type ProfileFile = z.infer<typeof ProfileFile>;
-type ColumnFile = Partial<z.infer<typeof ColumnSettings>>;
-
-/** For editors: what {@link ProfileFile} is. */
-export const profileSchema = (): unknown => ({
-  ...z.toJSONSchema(ProfileFile, { io: "input", reused: "ref" }),
-  title: "A profile of fuelbridge",
-});
 
 /* A profile: where the fields of a layout stand in the files of one ERP. */
 
@@ -292,6 +71,8 @@ export interface Profile extends Omit<
   | "formulas"
   | "tag"
   | "heading"
+  | "footer"
+  | "trailer"
   | "columns"
   | "lists"
 > {
@@ -300,9 +81,29 @@ export interface Profile extends Omit<
   /** Of every cell. */
   readonly form: Pick<CellForm, "empty" | "guarded" | "long">;
   readonly tag: Column | null;
-  readonly heading: { readonly tag: string; readonly columns: readonly Column[] } | null;
+  readonly heading: TaggedColumns | null;
+  readonly footer: TaggedColumns | null;
+  readonly trailer: TrailerColumns | null;
   readonly head: readonly Column[];
   readonly lists: readonly List[];
+}
+
+/** Of rows that say something of others: their tag, and where. */
+interface TaggedColumns {
+  readonly tag: string;
+  readonly columns: readonly Column[];
+}
+
+/** Where the last row says what the file comes to. */
+interface TrailerColumns {
+  readonly tag: string;
+  readonly in: Column | null;
+  /** Of lines, rows and records. */
+  readonly counts: readonly Column[];
+  /** Tags of the rows that are counted; null: all are. */
+  readonly of: ReadonlySet<string> | null;
+  /** By the label of the column that is summed. */
+  readonly sums: readonly Column[];
 }
 
 /** The part of an export that its records begin in; the only one of most. */
@@ -455,7 +256,8 @@ function compiled(
     complain(["layout"], `"${settings.layout}" is no layout`, `Right would be one of ${names}.`);
     return null;
   }
-  const { languages, numbers, dates, empty, formulas, tag, heading = null, ...rest } = settings;
+  const { languages, numbers, dates, empty, formulas, tag, ...others } = settings;
+  const { heading = null, footer = null, trailer = null, ...rest } = others;
   const isRead = !isWritten(layout);
   const column = columnMaker(settings, complain);
   const columns = (
@@ -476,7 +278,7 @@ function compiled(
     const message = name === "" ? "names the field that joins both files" : `"${name}" is no field`;
     complain(path, message, oneOf(fields));
   };
-  const listOf = (name: string, list: z.infer<typeof ListSettings>): List | null => {
+  const listOf = (name: string, list: ListFile): List | null => {
     const fields = layout.lists[name];
     const path = ["lists", name];
     if (fields === undefined) {
@@ -522,6 +324,25 @@ function compiled(
       tag: heading.tag,
       columns: columns(heading.columns, layout.head, ["heading", "columns"]),
     },
+    footer: footer && {
+      tag: footer.tag,
+      columns: columns(footer.columns, layout.head, ["footer", "columns"]),
+    },
+    trailer: trailer && {
+      tag: trailer.tag,
+      in: trailer.in === undefined ? null : column("in", trailer.in, null, ["trailer", "in"]),
+      of: trailer.of === undefined ? null : new Set(trailer.of),
+      counts: Object.entries({
+        lines: trailer.lines,
+        rows: trailer.rows,
+        records: trailer.records,
+      }).flatMap(([what, one]) =>
+        one === undefined ? [] : [column(what, one, COUNT, ["trailer", what])],
+      ),
+      sums: Object.entries(trailer.sums).map(([label, one]) =>
+        column(label, one, COUNT, ["trailer", "sums", label]),
+      ),
+    },
     head: columns(rest.columns, layout.head, ["columns"]),
     lists: Object.entries(rest.lists).flatMap(([name, list]) =>
       [list].flat().flatMap((one) => listOf(name, one) ?? []),
@@ -537,6 +358,9 @@ function compiled(
       expectField(rest.across[name], layout.head, ["across", name]);
   return profile;
 }
+
+/** What a trailer says. */
+const COUNT: Field = { type: "decimal", filled: true };
 
 /** Of the documents that we write. */
 const isWritten = ({ name }: Layout): boolean => name.startsWith("files.");
@@ -642,8 +466,16 @@ const columnMaker = ({ file, header, languages = {} }: ProfileFile, complain: Co
 };
 
 /** What would read one number as two: the same sign twice. */
-function checkNumbers({ languages, head, lists, heading }: Profile, complain: Complain): void {
-  const columns = [...head, ...(heading?.columns ?? []), ...lists.flatMap((list) => list.columns)];
+function checkNumbers(
+  { languages, head, lists, heading, footer }: Profile,
+  complain: Complain,
+): void {
+  const columns = [
+    head,
+    heading?.columns ?? [],
+    footer?.columns ?? [],
+    ...lists.map((list) => list.columns),
+  ].flat();
   const all = Object.values(languages);
   const forms = all.flatMap((one) => [one, ...columns.map(({ form }) => formOf(one, form))]);
   if (forms.some(({ numbers: { thousands, decimal = "." } }) => thousands === decimal))
@@ -655,18 +487,21 @@ function checkNumbers({ languages, head, lists, heading }: Profile, complain: Co
 }
 
 /** What is read only: it says nothing of how one field becomes several cells. */
-function checkWritten({ head, lists, heading, balance }: Profile, complain: Complain): void {
+function checkWritten(
+  { head, lists, heading, footer, trailer, balance }: Profile,
+  complain: Complain,
+): void {
   const all = [...head, ...lists.flatMap(({ columns }) => columns)];
   const made = all.find(({ parts }) => parts !== null);
   if (balance !== undefined && !all.some(({ labels }) => labels?.[""] === balance))
     complain(["balance"], `no column has the label "${balance}"`, "Name the label of the amounts.");
   const twice = lists.find(({ name }, at) => lists.findIndex((one) => one.name === name) !== at);
-  const what = made?.name ?? twice?.name ?? heading?.tag;
+  const what = made?.name ?? twice?.name ?? heading?.tag ?? footer?.tag ?? trailer?.tag;
   if (what !== undefined)
     complain(
       [],
       `${what} is made of several columns or rows, which are read and not written`,
-      "Remove join, plus, minus, heading, and all but one place of a list.",
+      "Remove join, plus, minus, heading, footer, trailer, and all but one place of a list.",
     );
 }
 
@@ -684,7 +519,7 @@ function checkWorkbook({ layout, languages }: Profile, complain: Complain): void
 
 /** What says where a record begins is there. */
 function checkRecord(
-  { layout, record, tag, lists, header, heading }: Profile,
+  { layout, record, tag, lists, header, heading, footer, trailer, head }: Profile,
   expectField: (name: string, fields: object, path: readonly string[]) => void,
   complain: Complain,
 ): void {
@@ -692,14 +527,28 @@ function checkRecord(
   if (typeof record === "object" && !isTagged)
     for (const [setting, fields] of Object.entries(record) as [string, string[]][])
       for (const name of fields) expectField(name, layout.head, ["record", setting]);
-  const isAsked = isTagged || heading !== null || lists.some(({ tags }) => tags !== null);
-  if (heading !== null && !isTagged)
-    complain(
-      ["heading"],
-      "has no tag beside it that records begin with",
-      "Say record: { tag: D }.",
-    );
-  if (isAsked && tag === null && header !== "tags")
+  const beside = heading === null ? footer && "footer" : "heading";
+  const isAsked = isTagged || beside !== null || lists.some(({ tags }) => tags !== null);
+  if (beside !== null && !isTagged)
+    complain([beside], "has no tag beside it that records begin with", "Say record: { tag: D }.");
+  const isMarked = trailer !== null && (trailer.in === null || trailer.of !== null);
+  const numbers = [
+    head,
+    heading?.columns ?? [],
+    footer?.columns ?? [],
+    ...lists.map(({ columns }) => columns),
+  ]
+    .flat()
+    .filter(({ field }) => field?.type === "decimal")
+    .flatMap(({ labels, name }) => (labels === null ? [name] : Object.values(labels)));
+  for (const { name } of trailer?.sums ?? [])
+    if (!numbers.includes(name))
+      complain(
+        ["trailer", "sums", name],
+        "is no column of numbers",
+        `Right would be one of ${numbers.join(", ")}.`,
+      );
+  if ((isAsked || isMarked) && tag === null && header !== "tags")
     complain(["tag"], "is missing", "Name the column that says what a row is: tag: record.");
   if (record === "row" && lists.some(({ part }) => part === null))
     complain(
@@ -710,7 +559,10 @@ function checkRecord(
 }
 
 /** No field is missing that a record cannot do without. */
-function checkWhole({ layout, head, heading, lists, across }: Profile, complain: Complain): void {
+function checkWhole(
+  { layout, head, heading, footer, lists, across }: Profile,
+  complain: Complain,
+): void {
   const check = (
     fields: Fields,
     given: readonly (string | undefined)[],
@@ -728,7 +580,7 @@ function checkWhole({ layout, head, heading, lists, across }: Profile, complain:
   const crossed = [across?.header, across?.cell];
   check(
     layout.head,
-    [...namesOf(head), ...namesOf(heading?.columns ?? []), ...crossed],
+    [...[head, heading?.columns ?? [], footer?.columns ?? []].flatMap(namesOf), ...crossed],
     ["columns"],
     layout.name,
   );

@@ -15,9 +15,9 @@ import {
   type InvalidProfile,
   openProfile,
   parseProfile,
-  profileSchema,
   shippedProfiles,
 } from "./profile.ts";
+import { profileSchema } from "./settings.ts";
 import { tryProfile } from "./try.ts";
 import { documentsWriter } from "./write.ts";
 import { d, invoice, line } from "../../../test/files/sink.ts";

@@ -2,6 +2,7 @@
 import { Decimal } from "../../core/decimal.ts";
 import { defined } from "../../core/defined.ts";
 import { FileFault } from "../format.ts";
+import { expectTotals } from "../manifest.ts";
 import { BadCell, type Cell, foldedAs } from "./cells.ts";
 import {
   type Block,
@@ -49,21 +50,32 @@ interface TableRow extends Row {
  */
 export async function* rowsOf(table: Table): AsyncGenerator<readonly TableRow[]> {
   const continues = continuation(table);
+  const { trailer } = table;
   const { header, file } = table.profile;
   const isBlank = (cell: string): boolean =>
     cell === "" || (file === "fixed" && cell.trim() === "");
   let isFirst = true;
   let isEmpty = table.sheet.header.length === 0;
   let heading: Entry | null = null;
-  for await (const batch of table.sheet.rows()) {
+  for await (const batch of table.sheet.rows((cells) => trailer?.is(cells) === true)) {
     const rows: TableRow[] = [];
     for (const { line, cells } of batch) {
       if (cells.every(isBlank)) continue;
       isEmpty = false;
-      if (header === "tags" && cells[0]?.startsWith("!") === true) checkHeader(table, line, cells);
+      if (trailer?.row != null)
+        throw new FileFault(
+          `has a row below its trailer, which is in line ${trailer.row.line}`,
+          line,
+        );
+      if (trailer?.is(cells) === true) {
+        trailer.row = { line, cells };
+        continue;
+      }
+      if (header === "tags" && cells[0]?.startsWith("!") === true) table.relocate(cells, line);
       else if (table.leaves(cells)) table.counted.leftOut++;
       else {
         table.tally?.take(line, cells);
+        if (trailer?.isCounted(cells) === true) trailer.rows++;
         const isHeading = table.heading !== null && table.tag?.(cells) === table.heading.tag;
         if (isHeading) heading = headingIn(table, { line, cells });
         else rows.push({ line, cells, continues: continues(cells), heading });
@@ -78,22 +90,39 @@ export async function* rowsOf(table: Table): AsyncGenerator<readonly TableRow[]>
   if (isEmpty && table.sheet.cut === null) throw new FileFault("is empty: it has no row");
 }
 
+/**
+ * What the whole file came to against its last row, once all rows were read; `records`: how many there were.
+ * @throws FileFault that names both values of all that differs, or says that there is no such row
+ */
+export function checkTrailer(table: Table, records: number): void {
+  const { trailer, sheet, profile } = table;
+  if (trailer === null) return;
+  const { row, rows } = trailer;
+  if (row === null) {
+    const cut = sheet.cut === null ? "" : `${sheet.cut.reason}; it `;
+    const tag = profile.trailer?.tag ?? "";
+    throw new FileFault(`${cut}has no trailer ("${tag}"), so it is not known to be whole`);
+  }
+  const valuesOf = (places: readonly Place[]): Record<string, Decimal> => {
+    const entry = readEntry(table, { template: {}, places }, row);
+    const [problem] = entry?.problems ?? [];
+    if (problem !== undefined || (entry === null && places.length > 0))
+      throw new FileFault(
+        `has a trailer that cannot be read: ${problem?.message ?? "it says nothing"}`,
+        row.line,
+      );
+    return (entry?.values ?? {}) as Record<string, Decimal>;
+  };
+  const counts = { lines: row.line, rows, records };
+  const told = { counts: valuesOf(trailer.counts), sums: valuesOf(trailer.sums) };
+  expectTotals({ name: "its trailer", ...told }, table, counts, row.line);
+}
+
 /** Also of one that says nothing: what is missing in it is missing in each record below. */
 function headingIn(table: Table, row: Row): Entry {
   const { heading } = table;
   const none = { line: row.line, values: heading?.template ?? {}, problems: NONE };
   return (heading && readEntry(table, heading, row)) ?? none;
-}
-
-/** @throws FileFault when a kind of row has other columns than the profile says, or in another order */
-function checkHeader(
-  { headers }: Table,
-  line: number,
-  [tag = "", ...cells]: readonly string[],
-): void {
-  const labels = headers.get(tag.slice(1)) ?? cells;
-  if (labels.every((label, at) => cells[at] === label)) return;
-  throw new FileFault(`has other columns after ${tag} than ${labels.join(", ")}`, line, tag);
 }
 
 /**
@@ -192,10 +221,10 @@ const problemOf = (
 
 /** Of a row with more or fewer cells than the header: none of them can be trusted to stand under its label. */
 export function raggedness(table: Table, row: Row): readonly Problem[] {
-  const { width, profile } = table;
+  const { width, needs } = table;
   const { length } = row.cells;
-  if (width === null || (profile.header === 0 ? length >= width : length === width)) return NONE;
-  const wanted = profile.header === 0 ? `the profile needs ${width}` : `the header ${width}`;
+  if (width === null ? length >= needs(row.cells) : length === width) return NONE;
+  const wanted = width === null ? `the profile needs ${needs(row.cells)}` : `the header ${width}`;
   return [problemOf(table, row, "", new BadCell(`has ${length} cells, ${wanted}`))];
 }
 
@@ -320,6 +349,7 @@ function groupDraft(table: Table, rows: readonly TableRow[], joins: readonly Joi
   };
   const problems = rows.flatMap((row) => raggedness(table, row));
   problems.push(...(heading?.problems ?? []), ...(head?.problems ?? []), ...strays(table, rows));
+  if (table.footer !== null) problems.push(...footerOf(table, table.footer, rows, values));
   if (table.heading !== null && heading === null)
     problems.push(
       problemOf(table, first, "", new BadCell(`has no row "${table.heading.tag}" above it`)),
@@ -335,6 +365,22 @@ function groupDraft(table: Table, rows: readonly TableRow[], joins: readonly Joi
     problems.push(...(entries ?? []).flatMap((entry) => entry.problems));
   }
   return { values, line: first.line, problems, raw: rows.map(({ cells }) => cells) };
+}
+
+/** What the last row of a record says goes into its values. */
+function footerOf(
+  table: Table,
+  footer: NonNullable<Table["footer"]>,
+  rows: readonly Row[],
+  values: Record<string, unknown>,
+): readonly Problem[] {
+  const [row, second] = rows.filter(({ cells }) => table.tag?.(cells) === footer.tag);
+  const wrong = row === undefined ? "has no row" : second === undefined ? null : "has two rows";
+  if (row === undefined || wrong !== null)
+    return [problemOf(table, rows[0] as Row, "", new BadCell(`${wrong} "${footer.tag}" below it`))];
+  const entry = readEntry(table, footer, row);
+  Object.assign(values, entry?.values ?? footer.template);
+  return entry?.problems ?? NONE;
 }
 
 const entriesIn = (table: Table, blocks: Table["lists"], rows: readonly Row[]): Entry[] =>
@@ -374,7 +420,7 @@ function strays(table: Table, rows: readonly Row[]): Problem[] {
     const known = new Set<string | undefined>(
       table.lists.flatMap(({ tags }) => [...(tags?.keys() ?? [])]),
     );
-    if (isTagged) known.add(record.tag).add(record.closing);
+    if (isTagged) known.add(record.tag).add(record.closing).add(table.footer?.tag);
     for (const row of rows) {
       const tag = table.tag(row.cells);
       const isKnown = known.has(tag) || (tag === "" && isSame);

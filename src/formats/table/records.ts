@@ -18,8 +18,10 @@ import {
 import { checkTotals, type Manifest } from "../manifest.ts";
 import { openTable, type Table, type TableOptions } from "./columns.ts";
 import type { Layout } from "./layouts.ts";
-import { HEADS, type Profile, type ProfileFile, textFormOf } from "./profile.ts";
+import { HEADS, type Profile, textFormOf } from "./profile.ts";
+import type { ProfileFile } from "./settings.ts";
 import {
+  checkTrailer,
   type Draft,
   draftsOf,
   type Entry,
@@ -128,6 +130,7 @@ export async function readRecords(
         for (const problem of draft.problems) options.refused?.(made.id, problem);
         keep(scratch, made, isScattered(profile));
       }
+    checkTrailer(table, count);
     if (heads.manifest !== undefined) checkTotals(heads.manifest, table, count);
   });
   const { cut, wholeRows } = table.sheet;

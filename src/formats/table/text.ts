@@ -222,9 +222,12 @@ export class Sheet {
 
   /**
    * All rows, in batches. The last one is held back until it is known to be whole: with fewer cells than the header at
-   * the very end, it is a cut. @throws FileFault when quotes are not as RFC 4180 has them
+   * the very end, it is a cut, unless `isShort` says that it has no more. @throws FileFault when quotes are not as RFC 4180 has
+   * them
    */
-  async *rows(): AsyncGenerator<readonly Row[]> {
+  async *rows(
+    isShort: (cells: readonly string[]) => boolean = () => false,
+  ): AsyncGenerator<readonly Row[]> {
     let held: readonly Row[] = [];
     let batch: readonly Row[] = this.#first;
     this.#first = [];
@@ -241,7 +244,8 @@ export class Sheet {
     }
     const [last] = held;
     if (last === undefined) return;
-    if (this.#cut === null && last.cells.length < this.header.length) {
+    const isCut = last.cells.length < this.header.length && !isShort(last.cells);
+    if (this.#cut === null && isCut) {
       const reason = `has ${last.cells.length} of ${this.header.length} cells in its last row`;
       this.#cut = { line: last.line, reason, cells: [] };
     } else yield this.#counted(held);

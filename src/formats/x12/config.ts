@@ -100,6 +100,13 @@ export const X12Options = z.strictObject({
     .describe(
       "What the partner calls who levies a tax (TXI05). One that is not here and does not fit is told in words (PID).",
     ),
+  price: z
+    .string()
+    .regex(/^[A-Z0-9]{3}$/)
+    .default("UCP")
+    .describe(
+      "Which price of an 832 counts (CTP02): UCP unit cost price, CON contract, RES resale. Others are left alone.",
+    ),
   gross: Measured.describe("MEA02 of gross gallons; left out: they are not written, nor read."),
   temperature: Measured.describe("MEA02 of the temperature in an 856; left out: it is not read."),
   gravity: Measured.describe("MEA02 of the API gravity in an 856; left out: it is not read."),

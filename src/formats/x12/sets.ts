@@ -342,7 +342,7 @@ function priceIn(
   line: readonly Segment[],
   product: string,
 ): Pick<PriceRecord, "price" | "unit"> {
-  const prices = all(line, "CTP").filter((ctp) => (at(ctp, 2) ?? "UCP") === "UCP");
+  const prices = all(line, "CTP").filter((ctp) => (at(ctp, 2) ?? options.price) === options.price);
   const [ctp, second] = prices;
   if (second !== undefined)
     throw refused("several-prices", `${product} has ${prices.length} unit prices`, "CTP");
