@@ -53,6 +53,28 @@ test("every file of every kind, from cases and random documents, is one record t
   expect([...cases].toSorted()).toEqual(all.toSorted());
 });
 
+test("nearly every random entry of IIF is written, and each comes to 0.00 by its own rows", () => {
+  const entries = [...csvFiles(1, 100)].filter(({ path }) => path.startsWith("quickbooks/iif"));
+  expect(entries.length).toBeGreaterThan(195);
+  for (const { path, bytes } of entries) {
+    const rows = bytes.toString("latin1").split("\r\n");
+    const amounts = rows.flatMap((row) => {
+      const [tag = "", ...cells] = row.split("\t");
+      const header = rows.find((one) => one.startsWith(`!${tag}\t`))?.split("\t") ?? [];
+      const at = header.indexOf("AMOUNT") - 1;
+      return at >= 0 && !tag.startsWith("!") ? [cells[at] ?? ""] : [];
+    });
+    const cents = amounts.map((amount) => {
+      expect(amount, path).toMatch(/^-?\d+(?:\.\d{1,2})?$/);
+      return Math.round(Number(amount) * 100);
+    });
+    expect(
+      cents.reduce((one, two) => one + two, 0),
+      path,
+    ).toBe(0);
+  }
+});
+
 /** How many files of cases, of random documents and of batches there are, by folder. */
 function tally(paths: readonly string[]): Record<string, number> {
   const kinds = Map.groupBy(paths, (path) => path.replace(/-\d+\.\w+$/, ""));

@@ -17,8 +17,10 @@ export function recordsFor(
   count: number,
 ): fc.Arbitrary<Values[]> {
   const isFixed = profile.file === "fixed";
+  const bare = profile.quotes === "none" && !isFixed ? `\n${profile.delimiter}` : "";
   const usable = CHARACTERS.filter(
-    (one) => foreignTo(one, encoding) === null && !(isFixed && /[\t\n]/.test(one)),
+    (one) =>
+      foreignTo(one, encoding) === null && !(isFixed && /[\t\n]/.test(one)) && !bare.includes(one),
   );
   const word = (most: number) =>
     fc
@@ -109,12 +111,31 @@ function decimalOf(units: bigint, scale: number): Decimal {
 }
 
 /** What records are known by is different in each, and the rows of a further file name theirs. */
-function numbered({ layout, lists }: Profile, record: Values, at: number): Values {
+function numbered({ layout, head, lists, balance }: Profile, record: Values, at: number): Values {
   const keys = ["id", "number", "code", "ticket", "list"].filter((name) => name in layout.head);
   const values: Record<string, unknown> = { ...record };
   for (const key of keys) values[key] = `${key[0]}${at}`;
+  if (balance !== undefined) Object.assign(values, balanced(balance, { head, lists }, values));
   for (const { name, part, by, on } of lists)
     if (part !== null)
       values[name] = (record[name] as Values[]).map((row) => ({ ...row, [by]: values[on] }));
   return values;
+}
+
+/** With amounts in cents, and a sum that the lists come to: a journal entry that does not balance is not written. */
+function balanced(label: string, { head, lists }: Pick<Profile, "head" | "lists">, values: Values) {
+  const isAmount = ({ labels }: Column): boolean => labels?.[""] === label;
+  const rounded = lists.map(({ name, columns }) => {
+    const own = columns.filter(isAmount).map((column) => column.name);
+    const rows = (values[name] as Values[]).map((row) => ({
+      ...row,
+      ...Object.fromEntries(own.map((one) => [one, (row[one] as Decimal).round(2)])),
+    }));
+    return { name, rows, sum: rows.flatMap((row) => own.map((one) => row[one] as Decimal)) };
+  });
+  const total = Decimal.sum(rounded.flatMap(({ sum }) => sum));
+  return {
+    ...Object.fromEntries(rounded.map(({ name, rows }) => [name, rows])),
+    ...Object.fromEntries(head.filter(isAmount).map(({ name }) => [name, total])),
+  };
 }
