@@ -30,10 +30,11 @@ export type Verb =
 
 /**
  * `dies`: closes the connection instead. `dies-after`: does it and closes the connection without an answer. `hangs`:
- * neither does nor answers. `hangs-after`: does it and does not answer. `fails`: says so, as on a full disk. `lies`: says
- * that it did it.
+ * neither does nor answers. `hangs-after`: does it and does not answer. `fails`: says so, as on a full disk. `denies`: says
+ * that the user may not. `lies`: says that it did it.
  */
-export type Deed = "does" | "dies" | "dies-after" | "hangs" | "hangs-after" | "fails" | "lies";
+export type Deed =
+  "does" | "dies" | "dies-after" | "hangs" | "hangs-after" | "fails" | "denies" | "lies";
 
 export interface HostileServer {
   readonly sftp: {
@@ -123,6 +124,7 @@ function serve(sftp: SFTPWrapper, server: HostileServer, socket: Socket): void {
     if (deed === "dies") return void socket.destroy();
     if (deed === "hangs") return;
     if (deed === "fails") return sftp.status(id, STATUS_CODE.FAILURE);
+    if (deed === "denies") return sftp.status(id, STATUS_CODE.PERMISSION_DENIED);
     if (deed === "lies") return sftp.status(id, STATUS_CODE.OK);
     let reply: Reply;
     try {

@@ -196,6 +196,18 @@ describe("a server that does not do what it is asked", () => {
     },
   );
 
+  test("a rename that the server denies stops the endpoint and names the user of the server", async () => {
+    const { sink, sent } = await staged();
+    fault("RENAME", "denies");
+    expect(await sink.send(sent, signal)).toMatchObject({
+      outcome: "nothing",
+      stop: "receiver",
+      next: `Give the user ${server.sftp.user} of the SFTP server the right to do it.`,
+    });
+    expect(delivered()).toEqual([]);
+    expect(await sink.send(sent, signal)).toMatchObject({ outcome: "done" });
+  });
+
   test("a server that dies each time before it is asked for the rename: nothing was sent", async () => {
     const { sink, sent } = await staged();
     fault("LSTAT", "dies", ".part", CUTS);
