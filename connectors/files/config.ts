@@ -153,19 +153,22 @@ export type X12Sink = z.infer<typeof X12Sink>;
 
 /* The `files` section of a configuration. */
 
+const ownProfile = (leftOut: string) =>
+  z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      `Where things stand in the files: a profile of yours (a path that ends in .yaml), or the name of a shipped one. Left out: ${leftOut}`,
+    );
+
 const names = layouts.map(({ name }) => name);
 
 export const TableSource = z
   .strictObject({
     format: z.literal("table").default("table"),
     layout: z.enum(names).describe("What the records of the files are: which mappings take them."),
-    profile: z
-      .string()
-      .min(1)
-      .optional()
-      .describe(
-        "Where things stand in the files: a profile of yours (a path that ends in .yaml), or the name of a shipped one. Left out: the shipped one of the layout.",
-      ),
+    profile: ownProfile("the shipped one of the layout."),
     ...origin,
     pick: z
       .union([Pattern, z.record(z.string(), Pattern)])
@@ -218,13 +221,7 @@ export const TableSink = z
     format: z.literal("table").default("table"),
     document: z.enum(Object.keys(documents) as [DocumentName, ...DocumentName[]]),
     ...target,
-    profile: z
-      .string()
-      .min(1)
-      .optional()
-      .describe(
-        "Where things stand in the file: a profile of yours (a path that ends in .yaml), or the name of a shipped one. Left out: every field, as connectors/files/README.md has them.",
-      ),
+    profile: ownProfile("every field, as connectors/files/README.md has them."),
     ...batches,
     spreadsheetSafe: z
       .boolean()

@@ -30,37 +30,27 @@ interface Usage {
   readonly writes?: Pick<SinkConfig, "folder" | "staging">;
 }
 
-function usagesOf({ sources, sinks }: Pick<FilesConfig, "sources" | "sinks">): Usage[] {
-  const usages: Usage[] = [];
-  for (const [name, source] of Object.entries(sources)) {
+const usagesOf = ({ sources, sinks }: Pick<FilesConfig, "sources" | "sinks">): Usage[] => [
+  ...Object.entries(sources).flatMap(([name, source]): Usage[] => {
     const setting = ["sources", name] as const;
-    usages.push({ what: `source ${name}`, setting, reads: source });
-    if (source.format === "x12" && source.replies !== undefined)
-      usages.push({
-        what: `replies of ${name}`,
-        setting: [...setting, "replies"],
-        writes: source.replies,
-      });
-  }
-  for (const [name, sink] of Object.entries(sinks)) {
+    const reads: Usage = { what: `source ${name}`, setting, reads: source };
+    if (source.format !== "x12" || source.replies === undefined) return [reads];
+    const { replies: writes } = source;
+    return [reads, { what: `replies of ${name}`, setting: [...setting, "replies"], writes }];
+  }),
+  ...Object.entries(sinks).flatMap(([name, sink]): Usage[] => {
     const setting = ["sinks", name] as const;
-    usages.push({ what: `sink ${name}`, setting, writes: sink });
-    if (sink.format === "x12" && sink.acknowledgements !== undefined)
-      usages.push({
-        what: `acknowledgements of ${name}`,
-        setting: [...setting, "acknowledgements"],
-        reads: sink.acknowledgements,
-      });
-    // They are moved within their folder, and it may come with the first of them.
-    if (sink.format === "idoc" && sink.answers !== undefined)
-      usages.push({
-        what: `answers of ${name}`,
-        setting: [...setting, "answers"],
-        reads: { folder: sink.answers.folder },
-      });
-  }
-  return usages;
-}
+    // Answers are moved within their folder, and it may come with the first of them.
+    const [heard, reads] =
+      sink.format === "x12"
+        ? ["acknowledgements", sink.acknowledgements]
+        : ["answers", sink.format === "idoc" && sink.answers && { folder: sink.answers.folder }];
+    return [
+      { what: `sink ${name}`, setting, writes: sink },
+      ...(reads ? [{ what: `${heard} of ${name}`, setting: [...setting, heard], reads }] : []),
+    ] as Usage[];
+  }),
+];
 
 /**
  * The folders of a usage, the one that the ERP uses first. A file that was read is renamed into a folder that is created when

@@ -465,18 +465,19 @@ const columnMaker = ({ file, header, languages = {} }: ProfileFile, complain: Co
   return make;
 };
 
-/** What would read one number as two: the same sign twice. */
-function checkNumbers(
-  { languages, head, lists, heading, footer }: Profile,
-  complain: Complain,
-): void {
-  const columns = [
-    head,
+/** What stands in rows of records, and in those that say something of them. */
+const allColumns = ({ head, heading, footer, lists }: Profile): Column[] =>
+  [
+    [...head],
     heading?.columns ?? [],
     footer?.columns ?? [],
-    ...lists.map((list) => list.columns),
-  ].flat();
-  const all = Object.values(languages);
+    lists.map(({ columns }) => columns),
+  ].flat(2);
+
+/** What would read one number as two: the same sign twice. */
+function checkNumbers(profile: Profile, complain: Complain): void {
+  const columns = allColumns(profile);
+  const all = Object.values(profile.languages);
   const forms = all.flatMap((one) => [one, ...columns.map(({ form }) => formOf(one, form))]);
   if (forms.some(({ numbers: { thousands, decimal = "." } }) => thousands === decimal))
     complain(
@@ -519,10 +520,11 @@ function checkWorkbook({ layout, languages }: Profile, complain: Complain): void
 
 /** What says where a record begins is there. */
 function checkRecord(
-  { layout, record, tag, lists, header, heading, footer, trailer, head }: Profile,
+  profile: Profile,
   expectField: (name: string, fields: object, path: readonly string[]) => void,
   complain: Complain,
 ): void {
+  const { layout, record, tag, lists, header, heading, footer, trailer } = profile;
   const isTagged = typeof record === "object" && "tag" in record;
   if (typeof record === "object" && !isTagged)
     for (const [setting, fields] of Object.entries(record) as [string, string[]][])
@@ -532,13 +534,7 @@ function checkRecord(
   if (beside !== null && !isTagged)
     complain([beside], "has no tag beside it that records begin with", "Say record: { tag: D }.");
   const isMarked = trailer !== null && (trailer.in === null || trailer.of !== null);
-  const numbers = [
-    head,
-    heading?.columns ?? [],
-    footer?.columns ?? [],
-    ...lists.map(({ columns }) => columns),
-  ]
-    .flat()
+  const numbers = allColumns(profile)
     .filter(({ field }) => field?.type === "decimal")
     .flatMap(({ labels, name }) => (labels === null ? [name] : Object.values(labels)));
   for (const { name } of trailer?.sums ?? [])
