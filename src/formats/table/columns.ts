@@ -332,8 +332,12 @@ export function openTable(
     }
     const isWhole = form.implied !== undefined;
     if (slice !== null) return ([line = ""]) => sliced(line, slice, isWhole);
-    // Headers below may move it.
-    if (profile.header === "tags") return (cells) => cells[indexOf(one)] ?? "";
+    // Headers between the rows may move it.
+    if (profile.header === "tags")
+      return (cells) => {
+        const cell = cells[indexOf(one)] ?? "";
+        return profile.trim ? cell.trim() : cell;
+      };
     const at = indexOf(one);
     return profile.trim ? (cells) => (cells[at] ?? "").trim() : (cells) => cells[at] ?? "";
   };
@@ -365,7 +369,7 @@ export function openTable(
   const tag =
     profile.tag === null ? (profile.header === "tags" ? firstCell : null) : find(profile.tag);
   const { trailer } = profile;
-  const mark = trailer?.in == null ? tag : find(trailer.in);
+  const mark = trailer === null || trailer.in === null ? tag : find(trailer.in);
   const table: Table = {
     file,
     sheet,
@@ -419,19 +423,21 @@ export function openTable(
   return sums === undefined ? table : { ...table, tally: new Tally(table, sums) };
 }
 
+/** How many cells a row needs that has these columns. */
+const widthOf = (columns: readonly Column[]): number =>
+  Math.max(
+    0,
+    ...columns
+      .flatMap((one) => one.parts?.map(({ column }) => column) ?? [one])
+      .flatMap(({ index, optional }) => (index === null || optional ? [] : [index + 1])),
+  );
+
 /** By the tag of a row, where there are tags. A column that may be missing need not be there. */
 function neededCells(
   { head, record, heading, footer }: Profile,
   lists: readonly List[],
   tag: Find | null,
 ): Table["needs"] {
-  const widthOf = (columns: readonly Column[]): number =>
-    Math.max(
-      0,
-      ...columns
-        .flatMap((one) => one.parts?.map(({ column }) => column) ?? [one])
-        .flatMap(({ index, optional }) => (index === null || optional ? [] : [index + 1])),
-    );
   const isTagged = typeof record === "object" && "tag" in record;
   const kinds = [
     { tags: isTagged ? [record.tag] : null, width: widthOf(head) },

@@ -62,11 +62,9 @@ export async function* rowsOf(table: Table): AsyncGenerator<readonly TableRow[]>
     for (const { line, cells } of batch) {
       if (cells.every(isBlank)) continue;
       isEmpty = false;
-      if (trailer?.row != null)
-        throw new FileFault(
-          `has a row below its trailer, which is in line ${trailer.row.line}`,
-          line,
-        );
+      const ended = trailer?.row?.line;
+      if (ended !== undefined)
+        throw new FileFault(`has a row below its trailer, which is in line ${ended}`, line);
       if (trailer?.is(cells) === true) {
         trailer.row = { line, cells };
         continue;
