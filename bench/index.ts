@@ -1,5 +1,5 @@
 /**
- * `npm run bench [pull|road|growth|outbound|tryton|reconcile|match|demo|memory|large-file|files|sandbox|house|console]`: without a name all of them, one after the other.
+ * `npm run bench [pull|road|growth|outbound|workers|tryton|reconcile|match|demo|memory|large-file|files|sandbox|house|console]`: without a name all of them, one after the other.
  * Figures move with the machine; the ratios, taken in one run, are what counts. A target that is missed is said and
  * fails nothing.
  */
@@ -18,6 +18,7 @@ import { benchPull } from "./pull.ts";
 import { benchRoad } from "./road.ts";
 import { benchReconcile, benchReconcileSite } from "./reconcile.ts";
 import { benchSandbox } from "./sandbox.ts";
+import { benchWorkers } from "./workers.ts";
 import { benchTryton } from "./tryton.ts";
 
 const { values, positionals } = parseArgs({
@@ -39,6 +40,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   road: () => benchRoad([20_000, 200_000], Math.ceil(rounds / 2)),
   growth: () => benchGrowth(10_000, 1_000_000, Math.ceil(rounds / 2)),
   outbound: () => benchOutbound(Number(values.jobs), rounds),
+  workers: () => benchWorkers(Math.ceil(Number(values.jobs) / 5), rounds),
   tryton: () => benchTryton(200, rounds),
   reconcile: async () => {
     await benchReconcile(20_000, rounds);

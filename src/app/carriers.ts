@@ -38,6 +38,8 @@ export async function openCarriers(parts: Parts): Promise<Carriers> {
   const { openSharedSite } = await import("../queue/shared.ts");
   const { governor, queue } = openSharedSite({
     ...sharedOptions(config, clock, note),
+    weight: config.queue.weight,
+    rules: namedRules(config),
     ledger: {
       ...ledger,
       site: config.queue.site,
@@ -50,7 +52,7 @@ export async function openCarriers(parts: Parts): Promise<Carriers> {
   return {
     governor,
     spent: (month) => governor.spent(month),
-    trouble: () => queue.trouble(),
+    trouble: () => queue.trouble() ?? governor.awaits(),
     queueOver: () => queue,
     hurry: () => governor.hurry(),
     close: () => queue.close(),
@@ -69,6 +71,13 @@ export async function carriersWithin({ config, ledger, clock }: Parts): Promise<
     close: async () => {},
   };
 }
+
+/** Names the rules of what is whose: the same at every site of the key. Empty: there are none. */
+const namedRules = ({ sites }: Config): string =>
+  sites === null ? "" : sha256(JSON.stringify(sorted(sites))).slice(0, 16);
+
+const sorted = (rules: object): unknown =>
+  Object.entries(rules).toSorted(([one], [other]) => (one < other ? -1 : 1));
 
 /** @throws ConfigurationError when the configuration has no queue that is shared */
 export function sharedOptions(

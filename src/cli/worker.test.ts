@@ -80,6 +80,6 @@ describe.skipIf(!isThere("redis-server"))("fuelbridge worker", () => {
     const daemon = await site.daemon();
     daemon.kill("SIGTERM");
     expect((await daemon.ended).code).toBe(143);
-    expect(await redis.client.keys("*:site:*")).toEqual([]);
+    expect(await redis.client.keys("*:sites")).toEqual([]);
   });
 });

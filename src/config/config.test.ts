@@ -197,6 +197,7 @@ test("a good configuration comes out complete", () => {
       username: null,
       password: REDIS_PASSWORD,
       site: "north",
+      weight: 1,
     },
     sites: { north: [{ terminal: ["T-1"] }], south: [{ number: ["S-*"], kind: ["invoice"] }] },
     secrets: [KEY, PASSWORD, REDIS_PASSWORD],
@@ -282,6 +283,7 @@ test("without a queue of its own, requests are sent from this process", () => {
     username: null,
     password: null,
     site: "main",
+    weight: 1,
   });
 });
 

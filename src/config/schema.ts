@@ -312,6 +312,11 @@ const queue = z.union([
       .describe(
         "Which of the daemons with this API key it is: up to 40 lower-case letters, digits and hyphens, different for each.",
       ),
+    weight: whole(
+      1,
+      1_000,
+      "How much of the minute and the month it has beside the other sites, by their weights: a number.",
+    ).default(1),
   }),
 ]);
 

@@ -238,7 +238,9 @@ function knownBy(
 function ofBudget({ requests, flows }: Status): Concern[] {
   const { used, perMonth, forecast, month } = requests;
   const page: Page = { name: "budget" };
-  if (used >= perMonth || flows.some(({ lastError }) => lastError?.code === WAITS_FOR_BUDGET))
+  const waiting = flows.find(({ lastError }) => lastError?.code === WAITS_FOR_BUDGET)?.lastError;
+  const isUsedUp = `requests of ${month} are used`;
+  if (used >= perMonth || waiting?.message.includes(isUsedUp) === true)
     return [
       concern({
         key: `budget spent ${month}`,

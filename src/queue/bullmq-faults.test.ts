@@ -39,7 +39,10 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const site = openTestSite(redis);
     const busy = await Promise.all([1, 2, 3, 4].map(() => inHand(site, workers, 1_000)));
     const fifth = site.queue.carry(job("0"));
-    await until("it waits", async () => (await redis.client.llen(`${prefix}:jobs:wait`)) === 1);
+    await until(
+      "it waits",
+      async () => (await redis.client.zcard(`${prefix}:jobs:prioritized`)) === 1,
+    );
     await redis.flush();
     const answer = await fifth;
     expect(answer.outcome).toBe("unknown");
@@ -117,7 +120,10 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const site = openTestSite(redis);
     const busy = await Promise.all([1, 2, 3, 4].map(() => inHand(site, workers, 1_000)));
     const fifth = site.queue.carry(job("0"));
-    await until("it waits", async () => (await redis.client.llen(`${prefix}:jobs:wait`)) === 1);
+    await until(
+      "it waits",
+      async () => (await redis.client.zcard(`${prefix}:jobs:prioritized`)) === 1,
+    );
     redis.pause();
     await pause(2_000);
     redis.resume();
@@ -239,6 +245,42 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     expect(answer.outcome).toBe("nothing");
     expect(answer.detail).toContain('another daemon is site "north"');
     expect(workers.sent()).toHaveLength(2);
+  });
+
+  it.each(["other", ""])(
+    'sites with other rules of what is whose (one has "%s") neither read nor send, and each says so',
+    async (rules) => {
+      const redis = await startRedis();
+      await hands(redis).start();
+      const [north, south] = [
+        openTestSite(redis, { site: "north" }),
+        openTestSite(redis, { site: "south", rules }),
+      ];
+      for (const { queue, governor } of [north, south]) {
+        await until(
+          "it has seen the other",
+          () => queue.trouble()?.next.includes("rules under sites") === true,
+        );
+        expect(await governor.admit("poll")).toMatchObject({ admitted: false });
+        expect(queue.trouble()?.next).toContain("the same rules under sites");
+      }
+      await south.queue.close();
+      await until("it goes on", () => north.queue.trouble() === null);
+      expect((await north.governor.admit("poll")).admitted).toBe(true);
+    },
+  );
+
+  it("a worker that is gone is told within seconds, and not after the time of a send", async () => {
+    const redis = await startRedis();
+    const workers = hands(redis);
+    const worker = await workers.start();
+    const site = openTestSite(redis, { times: { startMs: 1_500, runMs: 100_000, pollMs: 50 } });
+    const { answer } = await inHand(site, workers, 60_000);
+    const since = performance.now();
+    worker.kill("SIGKILL");
+    expect((await answer).detail).toBe("a worker took it and is not there any more");
+    expect(performance.now() - since).toBeLessThan(20_000);
+    await until("it says so", () => site.queue.trouble()?.message === "no worker is connected");
   });
 
   it("a job of the same name a second time is not carried out: it may have been", async () => {

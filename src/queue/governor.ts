@@ -1,7 +1,8 @@
 /**
- * The governor of all processes that share an API key: one minute and one month, kept in Redis and decided there, by
- * its clock. Redis may forget both. Then nothing is sent for a minute, for nobody knows what was sent in the last one;
- * and every process tells again what it has seen of the month, so the sum comes back by itself.
+ * The governor of all processes that share an API key: one minute and one month, kept in Redis and decided there, by its clock, and
+ * shared among the sites by their weights. Redis may forget both. Then one request asks the platform what its minute still allows,
+ * and where it does not say nothing is sent for a minute, for nobody knows what was sent in the last one; and every process tells
+ * again what it has seen of the month, so the sum comes back by itself.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -17,12 +18,17 @@ import {
   usedOf,
   WINDOW_MS,
 } from "../core/budget.ts";
-import { dayAt } from "../core/time.ts";
-import type { Clock } from "../core/time.ts";
+import { type Clock, dayAt } from "../core/time.ts";
 import { errands } from "./queue.ts";
-import { connected, type Hub, type Keys, PRELUDE, RedisTrouble } from "./redis.ts";
-
-import { type Answer, outcomes, unanswered } from "../core/outcome.ts";
+import {
+  connected,
+  type Hub,
+  type Keys,
+  PRELUDE,
+  RedisTrouble,
+  SITE_ALIVE_MS,
+  type Trouble,
+} from "./redis.ts";
 
 interface SharedGovernorOptions {
   readonly hub: Hub;
@@ -33,6 +39,8 @@ interface SharedGovernorOptions {
   readonly ledger: SiteLedger | null;
   /** The window that `budget.perMinute` counts in; a second more than the platform's minute when left out. */
   readonly windowMs?: number;
+  /** Why nothing may be read or sent, whatever the budget says; left out: nothing is known to be wrong. */
+  readonly barred?: () => Promise<Trouble | null>;
 }
 
 export interface SharedGovernor extends Governor {
@@ -44,19 +52,64 @@ export interface SharedGovernor extends Governor {
   spent(month: string): Spent;
   /** The minute of all sites, as of the last look. */
   minute(): { readonly used: number; readonly limit: number; readonly opensInMs: number };
+  /** What keeps everything from being sent that goes by itself soon, as of the last look; null: nothing. */
+  awaits(): (Trouble & { readonly since: string }) | null;
+}
+
+/** The store's own count of requests, and what it knows of the month. */
+export interface SiteLedger {
+  readonly site: string;
+  spent(month: string): Spent;
+  /** A request of this process was admitted. */
+  spend(day: string, purpose: Purpose): void;
+  /** Workers have sent so many for a job of this site. */
+  carried(purpose: Purpose, requests: number): void;
+  /** When the platform may be asked again after it has closed the month, ms UTC; null: it has not. */
+  closedUntil(nowMs: number): number | null;
 }
 
 type Refusal = Extract<Admission, { admitted: false }>;
 
 /** When Redis cannot be asked. */
 const RETRY_MS = 3_000;
+/** What would have to wait longer for its place is refused: whoever asks says so, and holds up nobody. */
+const WAITS_MS = 5_000;
+/** A site's part of the month grows as the month goes by. */
+const SHARE_AGAIN_MS = 15 * 60_000;
+const JITTER_MS = 50;
+
+interface Wait {
+  /** `share`: other sites have the next places; `month`: others have used what was left, and it must be looked at anew. */
+  readonly why: keyof typeof whys;
+  readonly ms: number;
+}
+
+const whys = {
+  minute: "the minute's requests are used up, by all sites together",
+  share: "this site has had its share of the minute, and other sites have the next places",
+  told: "the platform allows no more in this minute",
+  new: "Redis is new or was restarted, and nobody knows what was sent in the last minute",
+  month: "the month's requests are counted anew",
+} as const;
+
+const tooLate = (wait: Wait | null): Refusal => ({
+  admitted: false,
+  waitMs: Math.max(wait?.ms ?? 0, 1_000),
+  detail: wait === null ? "its place within the minute came too late" : whys[wait.why],
+});
+
 export function openSharedGovernor(options: SharedGovernorOptions): SharedGovernor {
-  const { hub, keys, budget, clock, ledger, windowMs = WINDOW_MS } = options;
+  const { hub, keys, budget, clock, ledger, windowMs = WINDOW_MS, barred } = options;
+  // A place counts until its request has surely arrived, and for the window from then on.
+  const flightMs = Math.ceil((windowMs * 2) / 3);
+  const perMinute = budget.perMinute - Math.floor(budget.perMinute / KEPT_FOR_PROBES);
   const month = openMonth(hub, keys, ledger);
   const stopping = new AbortController();
   // Whoever asks as soon as we start is not refused because the connection is still being made.
   const reached = connected(hub);
-  const minute = { used: 0, limit: budget.perMinute, opensAtMs: 0 };
+  const minute = { used: 0, opensAtMs: 0, why: "minute" as Wait["why"], since: "" };
+  /** Places of requests that have no answer yet, the oldest first. */
+  const flying: { readonly place: string; readonly untilMs: number }[] = [];
 
   /** The month of all sites, as it was last seen. */
   const seen = {
@@ -68,34 +121,53 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
   async function ask(site: string, purpose: Purpose, nowMs: number): Promise<Wait | null> {
     const { name } = monthAt(nowMs);
     const spent = month.spent(name);
-    const place = [windowMs, budget.perMinute, randomUUID()];
-    const count = [`${site} ${purpose}`, MONTH_KEPT_S];
+    const place = `${site} ${randomUUID()}`;
+    const args = [windowMs, perMinute, flightMs, place, site, `${site} ${purpose}`, MONTH_KEPT_S];
     const basis = [usedOf(spent), leftFor(budget, spent, purpose)];
-    const names = [keys.gate, keys.minute, keys.month(name)];
-    const [word, ms, used] = (await hub.run(ADMIT, names, [...place, ...count, ...basis])) as [
-      Wait["why"] | "admitted",
-      number,
-      number,
-    ];
+    const names = [keys.gate, keys.minute, keys.uses, keys.month(name), keys.sites];
+    const reply = await hub.run(ADMIT, names, [...args, ...basis]);
+    const [word, ms, used] = reply as [Wait["why"] | "admitted", number, number];
+    const { monoMs, wallMs } = clock.now();
     minute.used = used;
-    minute.opensAtMs = word === "admitted" ? 0 : clock.now().monoMs + ms;
-    return word === "admitted" ? null : { why: word, ms };
+    if (word === "admitted") {
+      minute.opensAtMs = 0;
+      flying.push({ place, untilMs: monoMs + flightMs });
+      return null;
+    }
+    if (minute.opensAtMs <= monoMs) minute.since = new Date(wallMs).toISOString();
+    minute.opensAtMs = monoMs + ms;
+    minute.why = word;
+    return { why: word, ms };
   }
 
   const refresh = () => month.refresh(monthAt(clock.now().wallMs).name);
+
+  /** What the month says to a request of this site; null: it may go. */
+  function refusedByMonth(site: string, purpose: Purpose, nowMs: number): Refusal | null {
+    const refused = monthRefusal(budget, seen, purpose, nowMs);
+    if (refused !== null) {
+      const { untilMs, detail } = refused;
+      return { admitted: false, waitMs: untilMs - nowMs, detail: `${detail}, by all sites` };
+    }
+    const { name, startMs, endMs } = monthAt(nowMs);
+    const rest = (endMs - nowMs) / (endMs - startMs);
+    const share = shareOf(month.bySite(name), month.weights(), site, budget.perMonth, rest);
+    if (share === null) return null;
+    const detail = `of the ${budget.perMonth} requests of ${name} this site has had its share (${share}); the rest is kept for other sites (queue.weight)`;
+    return { admitted: false, waitMs: SHARE_AGAIN_MS, detail };
+  }
 
   async function admit(purpose: Purpose): Promise<Admission> {
     const errand = errands.getStore();
     const site = ledger?.site ?? errand?.site;
     if (site === undefined) throw new Error("a worker sends nothing but what a job tells it to");
+    const bar = (await barred?.()) ?? null;
+    if (bar !== null) throw new RedisTrouble(bar, null);
     for (;;) {
       const { wallMs } = clock.now();
       if (!month.isKnown(monthAt(wallMs).name)) await refresh();
-      const refused = monthRefusal(budget, seen, purpose, wallMs);
-      if (refused !== null) {
-        const { untilMs, detail } = refused;
-        return { admitted: false, waitMs: untilMs - wallMs, detail: `${detail}, by all sites` };
-      }
+      const refused = refusedByMonth(site, purpose, wallMs);
+      if (refused !== null) return refused;
       const wait = await ask(site, purpose, wallMs);
       const late = errand !== undefined && performance.now() + (wait?.ms ?? 0) >= errand.startByMs;
       // A place that came too late stays counted: better one too many than one too few.
@@ -105,7 +177,7 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
         errand?.used.set(purpose, (errand.used.get(purpose) ?? 0) + 1);
         return { admitted: true };
       }
-      if (stopping.signal.aborted) return tooLate(wait);
+      if (stopping.signal.aborted || wait.ms > WAITS_MS) return tooLate(wait);
       if (wait.why === "month") await refresh();
       else await clock.pause(wait.ms + clock.chance() * JITTER_MS, stopping.signal);
     }
@@ -122,267 +194,214 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
       }
     },
     learn(headers, status) {
-      const told = limitsIn(headers, status);
-      if (told === null) return;
-      const { pauseMs, left, resetMs } = told;
+      const { pauseMs = 0, left = -1, resetMs = 0 } = limitsIn(headers, status) ?? {};
+      const { monoMs } = clock.now();
+      while ((flying[0]?.untilMs ?? Infinity) <= monoMs) flying.shift();
+      const place = flying.shift()?.place ?? "";
+      const names = [keys.gate, keys.minute, keys.uses];
       // What is not learned now is learned from the next answer.
-      hub.run(LEARN, [keys.gate], [pauseMs, left, resetMs]).catch(() => {});
+      hub.run(LEARN, names, [place, pauseMs, left, resetMs, perMinute, windowMs]).catch(() => {});
     },
     hurry: () => stopping.abort(),
     refresh,
     spent: (name) => month.spent(name),
     minute: () => ({
       used: minute.used,
-      limit: minute.limit,
+      limit: budget.perMinute,
       opensInMs: Math.max(Math.ceil(minute.opensAtMs - clock.now().monoMs), 0),
     }),
+    awaits() {
+      const { wallMs, monoMs } = clock.now();
+      const opensInMs = minute.opensAtMs - monoMs;
+      if (opensInMs <= 0 || minute.why === "share" || minute.why === "month") return null;
+      const at = new Date(wallMs + opensInMs).toISOString();
+      const message = `${whys[minute.why]}: nothing is sent before ${at}`;
+      return { code: minute.why, message, next: "It goes on by itself.", since: minute.since };
+    },
   };
 }
 
-interface Wait {
-  /** `month`: others have used what was left; it must be looked at anew. */
-  readonly why: "minute" | "told" | "new" | "month";
-  readonly ms: number;
-}
-
-const JITTER_MS = 50;
-
-const whys: Readonly<Record<Wait["why"], string>> = {
-  minute: "the minute's requests are used up, by all sites together",
-  told: "the platform allows no more in this minute",
-  new: "Redis is new or was restarted, and nobody knows what was sent in the last minute",
-  month: "the month's requests are counted anew",
-};
-
-const tooLate = (wait: Wait | null): Refusal => ({
-  admitted: false,
-  waitMs: Math.max(wait?.ms ?? 0, 1_000),
-  detail: wait === null ? "its place within the minute came too late" : whys[wait.why],
-});
+/** One in so many places of a minute is never given away: it asks the platform, once Redis has lost what was sent. */
+const KEPT_FOR_PROBES = 100;
 
 /**
- * One request, or why not and how long. What lies further ahead than anything is ever put was put there by a clock that
- * has been set back since: then, as after a restart, nothing is sent for a minute. Of the month it is told what was used and left when it was last looked at:
- * since then, no more than that may have been used.
+ * One request, or why not and how long. What lies further ahead than anything is ever put was put there by a clock that has been
+ * set back since: then it is as after a restart. A site that has had its share leaves room for those that ask, and a tenth of the
+ * minute for those that may. Of the month it is told what was used and left when it was last looked at: since then, no more than
+ * that may have been used.
  */
 const ADMIT = `${PRELUDE}
-local window, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
-redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - window)
+local window, limit, flight = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local own = ARGV[5]
+for _, place in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - window)) do
+  redis.call('ZREM', KEYS[2], place)
+  redis.call('HINCRBY', KEYS[3], string.match(place, '^%S+'), -1)
+end
 local used = redis.call('ZCARD', KEYS[2])
-local gate = redis.call('HMGET', KEYS[1], 'run', 'opens', 'left', 'resets')
+local gate = redis.call('HMGET', KEYS[1], 'run', 'opens', 'left', 'resets', 'why', 'probed')
 local newest = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2] or 0
 local furthest = math.max(tonumber(gate[2] or 0), tonumber(gate[4] or 0))
-local ahead = tonumber(newest) > now + 1000 or furthest > now + math.max(window, ${WINDOW_MS})
+local ahead = tonumber(newest) > now + flight + 1000 or furthest > now + math.max(window, ${WINDOW_MS})
 if gate[1] ~= run or ahead then
-  redis.call('DEL', KEYS[1], KEYS[2])
+  redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
   redis.call('HSET', KEYS[1], 'run', run, 'opens', now + window, 'why', 'new')
-  return {'new', window, used}
+  gate = {run, now + window, false, false, 'new', false}
+  used = 0
 end
-if tonumber(gate[2]) > now then
-  return {redis.call('HGET', KEYS[1], 'why'), gate[2] - now, used}
+local opens = tonumber(gate[2])
+if opens > now then
+  if gate[5] ~= 'new' then return {gate[5], opens - now, used} end
+  if gate[6] then return {'new', gate[6] == 'untold' and opens - now or math.min(opens - now, 100), used} end
+  redis.call('HSET', KEYS[1], 'probed', 'asked')
 end
 local told = gate[4] and tonumber(gate[4]) > now
 if told and tonumber(gate[3]) <= 0 then return {'told', gate[4] - now, used} end
-if used >= limit then
-  local oldest = redis.call('ZRANGE', KEYS[2], used - limit, used - limit, 'WITHSCORES')
-  return {'minute', oldest[2] + window - now, used}
+local oldest = redis.call('ZRANGE', KEYS[2], math.max(used - limit, 0), math.max(used - limit, 0), 'WITHSCORES')
+local frees = oldest[2] and math.max(oldest[2] + window - now, 1) or 1
+if used >= limit then return {'minute', frees, used} end
+local rows, weights, uses = redis.call('HGETALL', KEYS[5]), {}, {}
+local sum = 0
+for at = 1, #rows, 2 do
+  local seen, weight = string.match(rows[at + 1], '^(%d+) (%d+)')
+  if now - seen < ${SITE_ALIVE_MS} or rows[at] == own then
+    weights[rows[at]] = tonumber(weight)
+    sum = sum + weight
+  end
+end
+if weights[own] and sum > weights[own] then
+  local counts = redis.call('HGETALL', KEYS[3])
+  for at = 1, #counts, 2 do uses[counts[at]] = tonumber(counts[at + 1]) end
+  redis.call('HSET', KEYS[3], own .. '|', now)
+  if (uses[own] or 0) >= limit * weights[own] / sum then
+    local asking, idle = 0, 0
+    for site, weight in pairs(weights) do
+      local free = math.max(limit * weight / sum - (uses[site] or 0), 0)
+      if site == own then free = 0 end
+      if now - (uses[site .. '|'] or 0) < 5000 then asking = asking + free else idle = idle + free end
+    end
+    if used >= limit - asking - math.min(idle, limit / 10) then
+      return {'share', math.min(math.max(frees, 100), 2000), used}
+    end
+  end
 end
 local total = 0
-for _, requests in ipairs(redis.call('HVALS', KEYS[3])) do total = total + requests end
-if total - ARGV[6] >= tonumber(ARGV[7]) then return {'month', 0, used} end
-redis.call('ZADD', KEYS[2], now, ARGV[3])
-redis.call('PEXPIRE', KEYS[2], window)
-redis.call('HINCRBY', KEYS[3], ARGV[4], 1)
-redis.call('EXPIRE', KEYS[3], ARGV[5])
+for _, requests in ipairs(redis.call('HVALS', KEYS[4])) do total = total + requests end
+if total - ARGV[8] >= tonumber(ARGV[9]) then return {'month', 0, used} end
+redis.call('ZADD', KEYS[2], now + flight, ARGV[4])
+redis.call('HINCRBY', KEYS[3], own, 1)
+for at = 2, 3 do redis.call('PEXPIRE', KEYS[at], 2 * window + flight) end
+redis.call('HINCRBY', KEYS[4], ARGV[6], 1)
+redis.call('EXPIRE', KEYS[4], ARGV[7])
 if told then redis.call('HINCRBY', KEYS[1], 'left', -1) end
 return {'admitted', 0, used + 1}`;
 
-/** Answers come in any order, and what is under way may not be counted in them: the least is right. */
+/**
+ * A request was answered: its place counts from now on. Of what the platform says of its minute the least is right, for answers come
+ * in any order, and what is under way may not be counted in them. Where Redis was new it says what others have sent.
+ */
 const LEARN = `${PRELUDE}
-local gate = redis.call('HMGET', KEYS[1], 'run', 'opens', 'left', 'resets')
+if ARGV[1] ~= '' and redis.call('ZSCORE', KEYS[2], ARGV[1]) then redis.call('ZADD', KEYS[2], now, ARGV[1]) end
+local gate = redis.call('HMGET', KEYS[1], 'run', 'opens', 'left', 'resets', 'why')
 if gate[1] ~= run then return end
-local pause, left, reset = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-if now + pause > tonumber(gate[2]) and pause > 0 then
+local pause, left, reset = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+if gate[5] == 'new' and tonumber(gate[2]) > now then
+  if left < 0 then redis.call('HSET', KEYS[1], 'probed', 'untold') else
+    local others = math.max(tonumber(ARGV[5]) - left - redis.call('ZCARD', KEYS[2]), 0)
+    for at = 1, others do redis.call('ZADD', KEYS[2], now, 'before ' .. at) end
+    redis.call('HINCRBY', KEYS[3], 'before', others)
+    redis.call('HSET', KEYS[1], 'opens', now, 'why', 'told')
+    gate[2] = now
+  end
+end
+if pause > 0 and now + pause > tonumber(gate[2]) then
   redis.call('HSET', KEYS[1], 'opens', now + pause, 'why', 'told')
 end
 if left < 0 then return end
-if gate[4] and tonumber(gate[4]) > now then
-  if left < tonumber(gate[3]) then redis.call('HSET', KEYS[1], 'left', left) end
-else
-  redis.call('HSET', KEYS[1], 'left', left, 'resets', now + reset)
-end`;
+if gate[4] and tonumber(gate[4]) > now then left, reset = math.min(left, gate[3]), gate[4] - now end
+redis.call('HSET', KEYS[1], 'left', left, 'resets', now + reset)`;
 
 /* The month of all sites: how many requests each has used, by purpose. Counts only grow, so whoever knows more is
    right; and every process tells again what it has seen, so that what Redis forgets comes back by itself. */
 
-/** The month as this site's store keeps it. */
-export interface SiteLedger {
-  readonly site: string;
-  spent(month: string): Spent;
-  /** Counts one in that day (`2026-11-23`, UTC) and its month. */
-  spend(day: string, purpose: Purpose): void;
-  /** Counts what a worker has sent for it. */
-  carried(purpose: Purpose, requests: number): void;
-  /** When the platform may be asked again after it has closed the month, ms UTC; null: it has not. */
-  closedUntil(nowMs: number): number | null;
-}
-
-interface SharedMonth {
-  /** Tells what this process knows of the month (`2026-11`), and learns what the others know. @throws RedisTrouble */
-  refresh(name: string): Promise<void>;
-  isKnown(name: string): boolean;
-  /** Requests of all sites, as of the last refresh. */
-  spent(name: string): Spent;
-}
-
 /** Longer than any month. */
 const MONTH_KEPT_S = 70 * 24 * 3_600;
 
-function openMonth(hub: Hub, keys: Keys, ledger: SiteLedger | null): SharedMonth {
+function openMonth(hub: Hub, keys: Keys, ledger: SiteLedger | null) {
   /** By `site purpose`. */
   let counts = new Map<string, number>();
+  let weights: ReadonlyMap<string, number> = new Map();
   let known = "";
+  const grow = (name: string, requests: number, of = counts): void =>
+    void of.set(name, Math.max(of.get(name) ?? 0, requests));
+  /** Summed by a part of their names. */
+  const summed = (part: 0 | 1): Map<string, number> => {
+    const sums = new Map<string, number>();
+    for (const [name, requests] of counts) {
+      const key = name.split(" ")[part] ?? "";
+      sums.set(key, (sums.get(key) ?? 0) + requests);
+    }
+    return sums;
+  };
   return {
-    async refresh(name) {
+    /** Tells what this process knows of the month (`2026-11`), and learns what the others know. @throws RedisTrouble */
+    async refresh(name: string): Promise<void> {
       if (known !== name) counts = new Map();
       const told = new Map(counts);
-      if (ledger !== null)
-        for (const [purpose, requests] of Object.entries(ledger.spent(name)))
-          grow(told, `${ledger.site} ${purpose}`, requests);
+      for (const [purpose, requests] of Object.entries(ledger?.spent(name) ?? {}))
+        grow(`${ledger?.site} ${purpose}`, requests, told);
       const args = [MONTH_KEPT_S, ...[...told].flat()];
-      const reply = (await hub.run(MERGE, [keys.month(name)], args)) as string[];
-      for (let at = 0; at < reply.length; at += 2)
-        grow(counts, reply[at] as string, Number(reply[at + 1]));
+      const reply = await hub.run(MERGE, [keys.month(name), keys.sites], args);
+      const [month, rows, now] = reply as [string[], string[], number];
+      for (const [count, requests] of pairsOf(month)) grow(count, Number(requests));
+      weights = new Map(
+        pairsOf(rows).flatMap(([site, row]) => {
+          const [at = 0, weight = 1] = row.split(" ").map(Number);
+          return now - at < SITE_ALIVE_MS ? [[site, weight] as const] : [];
+        }),
+      );
       known = name;
     },
-    isKnown: (name) => known === name,
-    spent: (name) => (known === name ? totals(counts) : {}),
+    isKnown: (name: string): boolean => known === name,
+    /** Requests of all sites, as of the last refresh. */
+    spent: (name: string): Spent => (known === name ? Object.fromEntries(summed(1)) : {}),
+    bySite: (name: string) => (known === name ? summed(0) : new Map<string, number>()),
+    /** Of the sites that are there. */
+    weights: () => weights,
   };
 }
 
-function grow(counts: Map<string, number>, name: string, requests: number): void {
-  counts.set(name, Math.max(counts.get(name) ?? 0, requests));
-}
-
-/** Over all sites. */
-function totals(counts: ReadonlyMap<string, number>): Spent {
-  const sums: Record<string, number> = {};
-  for (const [name, requests] of counts) {
-    const purpose = name.slice(name.indexOf(" ") + 1);
-    sums[purpose] = (sums[purpose] ?? 0) + requests;
-  }
-  return sums;
-}
+/** As `HGETALL` lists them. */
+export const pairsOf = (list: readonly string[]): [name: string, value: string][] =>
+  list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? ""]] : []));
 
 /** Every count that is told is at least what it was: whoever knows more is right. */
-const MERGE = `
+const MERGE = `${PRELUDE}
 for at = 2, #ARGV, 2 do
   local before = tonumber(redis.call('HGET', KEYS[1], ARGV[at]) or '0')
   if tonumber(ARGV[at + 1]) > before then redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1]) end
 end
 redis.call('EXPIRE', KEYS[1], ARGV[1])
-return redis.call('HGETALL', KEYS[1])`;
+return {redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2]), now}`;
 
-/* One permit per job decides who may carry it out: BullMQ hands jobs out, sometimes twice, and Redis can forget. A job
-   is carried out only by whoever takes its open permit, and a permit opens once. What is not there any more cannot be
-   taken, and a permit of an earlier start of Redis proves nothing: a restart may have brought back an older state of it.
-   So nothing is ever carried out twice, and `withdrawn` proves that nobody did or will. */
-
-/** What became of an offer; only `offered` opened a permit. */
-type Offer = "offered" | "known" | "no-worker" | "other-site";
-
-/** `gone`: Redis lost it; `restarted`: Redis did, and what it says of the permit may be older than the truth. */
-export type Withdrawal = "withdrawn" | "taken" | "gone" | "restarted";
-
-type Taking =
-  /** Ours to carry out; its first byte must leave within `startMs`. */
-  | { readonly taken: true; readonly startMs: number }
-  | { readonly taken: false; readonly why: string };
-
-export interface Permits {
-  /** Opens the permit of `job` for `startMs`, for a site that process `boot` speaks for. @throws RedisTrouble */
-  offer(job: string, site: string, boot: string, startMs: number): Promise<Offer>;
-  /** @throws RedisTrouble; then it may have been taken in vain */
-  take(job: string, token: string): Promise<Taking>;
-  /** Closes the permit unless it was taken. May be asked again. @throws RedisTrouble */
-  withdraw(job: string): Promise<Withdrawal>;
-  /** Leaves the answer where its site looks for it, whatever Redis has lost meanwhile. @throws RedisTrouble */
-  settle(job: string, settled: Settled): Promise<void>;
-  /** @throws RedisTrouble */
-  settled(job: string): Promise<Settled | null>;
+/**
+ * A site's share of the month, where it has had it and what is left is others': each other site keeps its share of the rest of the
+ * month, so what nobody uses is everybody's in the end. Null: it may go on. `rest`: of the month, 0 to 1.
+ */
+function shareOf(
+  used: ReadonlyMap<string, number>,
+  weights: ReadonlyMap<string, number>,
+  site: string,
+  perMonth: number,
+  rest: number,
+): number | null {
+  const all = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
+  const shareOfSite = (one: string): number => (perMonth * (weights.get(one) ?? 1)) / all;
+  const usedBy = (one: string): number => used.get(one) ?? 0;
+  if (weights.size < 2 || usedBy(site) < shareOfSite(site)) return null;
+  const left = perMonth - [...used.values()].reduce((sum, requests) => sum + requests, 0);
+  const claimed = [...weights.keys()]
+    .filter((one) => one !== site)
+    .map((one) => Math.min(shareOfSite(one) * rest, Math.max(shareOfSite(one) - usedBy(one), 0)))
+    .reduce((sum, requests) => sum + requests, 0);
+  return left <= claimed ? Math.floor(shareOfSite(site)) : null;
 }
-
-/** What came of a job. */
-export interface Settled {
-  readonly answer: Answer;
-  /** How many requests it took, by purpose. */
-  readonly used: Readonly<Partial<Record<Purpose, number>>>;
-}
-
-/** How long a worker that was not heard of still counts. */
-export const WORKER_ALIVE_MS = 30_000;
-/** As long as BullMQ knows its jobs, and longer than anything is under way. */
-export const KEPT_MS = 48 * 3_600_000;
-
-export function openPermits(hub: Hub, keys: Keys): Permits {
-  return {
-    async offer(job, site, boot, startMs) {
-      const names = [keys.permit(job), keys.workers, keys.site(site)];
-      return (await hub.run(OFFER, names, [startMs, KEPT_MS, boot, WORKER_ALIVE_MS])) as Offer;
-    },
-    async take(job, token) {
-      const [state, ms] = (await hub.run(TAKE, [keys.permit(job)], [token])) as [string, number?];
-      return state === "taken" ? { taken: true, startMs: ms ?? 0 } : { taken: false, why: state };
-    },
-    async withdraw(job) {
-      return (await hub.run(WITHDRAW, [keys.permit(job)], [])) as Withdrawal;
-    },
-    async settle(job, settled) {
-      await hub.run(SETTLE, [keys.permit(job)], [JSON.stringify(settled), KEPT_MS]);
-    },
-    async settled(job) {
-      const text = await hub.ask(hub.redis.hget(keys.permit(job), "settled"));
-      return text === null ? null : understood(JSON.parse(text) as Settled);
-    },
-  };
-}
-
-/** A worker of another version may answer what this one cannot weigh: then it is uncertain. */
-function understood(settled: Settled): Settled {
-  const { outcome, detail } = settled.answer;
-  if (outcomes.includes(outcome)) return settled;
-  const words = `the worker answered "${outcome}", which this version does not know: ${detail}`;
-  return { ...settled, answer: unanswered(words) };
-}
-
-const OFFER = `${PRELUDE}
-local owner = redis.call('GET', KEYS[3])
-if owner and owner ~= ARGV[3] then return 'other-site' end
-if redis.call('ZCOUNT', KEYS[2], now - ARGV[4], '+inf') == 0 then return 'no-worker' end
-if redis.call('EXISTS', KEYS[1]) == 1 then return 'known' end
-redis.call('HSET', KEYS[1], 'run', run, 'by', now + ARGV[1], 'open', 1)
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-return 'offered'`;
-
-const TAKE = `${PRELUDE}
-local permit = redis.call('HMGET', KEYS[1], 'run', 'by', 'open')
-if not permit[1] then return {'Redis has no permit for it any more'} end
-if permit[1] ~= run then return {'Redis was restarted since it was offered'} end
-if not permit[3] then return {'its permit was taken or withdrawn already'} end
-if now >= tonumber(permit[2]) then return {'it came too late'} end
-redis.call('HSET', KEYS[1], 'taken', ARGV[1])
-redis.call('HDEL', KEYS[1], 'open')
-return {'taken', permit[2] - now}`;
-
-/** Works without memory too: it only takes away. */
-const WITHDRAW = `${PRELUDE}
-local permit = redis.call('HMGET', KEYS[1], 'run', 'taken')
-if not permit[1] then return 'gone' end
-if permit[1] ~= run then return 'restarted' end
-if permit[2] then return 'taken' end
-redis.call('HDEL', KEYS[1], 'open')
-return 'withdrawn'`;
-
-const SETTLE = `
-redis.call('HSET', KEYS[1], 'settled', ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[2])`;

@@ -2,6 +2,7 @@
  * The connection to Redis. A command is answered or fails within seconds, nothing is kept for later while Redis is
  * away, and what fails says in words what is wrong with Redis and what to do.
  */
+import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
 import { defined } from "../core/defined.ts";
 
@@ -20,7 +21,7 @@ export interface Hub {
   run(lua: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
   /** The same for any command. @throws RedisTrouble */
   ask<Reply>(command: Promise<Reply>): Promise<Reply>;
-  /** For what waits in Redis as long as it takes: BullMQ's workers and listeners. Whoever gets it ends it. */
+  /** For what waits in Redis as long as it takes: BullMQ's workers, and who listens. Whoever gets it ends it. */
   waiting(): Redis;
   close(): Promise<void>;
 }
@@ -47,7 +48,7 @@ export class RedisTrouble extends Error {
 
 const COMMAND_MS = 5_000;
 const CONNECT_MS = 5_000;
-const RECONNECT_MS_MAX = 2_000;
+const RECONNECT_MS_MAX = 1_000;
 
 export function openHub(address: RedisAddress): Hub {
   const { host } = new URL(address.url);
@@ -68,14 +69,35 @@ export function openHub(address: RedisAddress): Hub {
       throw new RedisTrouble(explain(place, error as Error, lastFault), error);
     }
   };
+  /** Scripts that this start of Redis knows by their hash. */
+  const loaded = new Set<string>();
+  redis.on("close", () => loaded.clear());
+  async function evaluate(lua: string, keys: number, rest: (string | number)[]): Promise<unknown> {
+    const isLoaded = loaded.has(lua);
+    loaded.add(lua);
+    try {
+      if (isLoaded) return await redis.evalsha(hashOf(lua), keys, ...rest);
+    } catch (error) {
+      if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
+    }
+    return redis.eval(lua, keys, ...rest);
+  }
   return {
     place,
     redis,
     ask,
-    run: (lua, keys, args) => ask(redis.eval(lua, keys.length, ...keys, ...args)),
+    run: (lua, keys, args) => ask(evaluate(lua, keys.length, [...keys, ...args])),
     waiting: () => connect(address, { maxRetriesPerRequest: null }),
     close: async () => redis.disconnect(),
   };
+}
+
+const hashes = new Map<string, string>();
+
+function hashOf(lua: string): string {
+  const hash = hashes.get(lua) ?? createHash("sha1").update(lua).digest("hex");
+  hashes.set(lua, hash);
+  return hash;
 }
 
 /** Resolves once it is connected, or is known not to be. */
@@ -85,27 +107,6 @@ export async function connected({ redis }: Hub, ms = CONNECT_MS): Promise<void> 
   redis.on("ready", resolve).on("error", resolve);
   await within(ms, promise);
   redis.off("ready", resolve).off("error", resolve);
-}
-
-/** Looks once it is connected, or is known not to be, and then again and again, one look at a time. */
-function again(
-  hub: Hub,
-  ms: number,
-  look: () => Promise<void>,
-): { readonly looked: Promise<void>; readonly stop: () => Promise<void> } {
-  const stopping = new AbortController();
-  const stopped = new Promise((resolve) => stopping.signal.addEventListener("abort", resolve));
-  const looked = connected(hub).then(look);
-  const looking = (async () => {
-    for (await looked; !stopping.signal.aborted; await look()) await within(ms, stopped);
-  })();
-  return {
-    looked,
-    stop: async () => {
-      stopping.abort();
-      await looking;
-    },
-  };
 }
 
 /** Waits for it, but no longer than `ms`: it goes on by itself then. */
@@ -124,69 +125,40 @@ function connect({ url, username, password }: RedisAddress, options: object): Re
     ...defined({ username: username ?? undefined, password: password ?? undefined }),
     connectTimeout: CONNECT_MS,
     connectionName: "fuelbridge",
-    retryStrategy: (times) => Math.min(times * 200, RECONNECT_MS_MAX),
+    retryStrategy: (times) => Math.min(times * 100, RECONNECT_MS_MAX),
     ...options,
   });
   // Whoever uses a connection hears of its faults from the commands; without a listener they would end the process.
   return redis.on("error", () => {});
 }
 
-/** What Redis says, and what follows from it. Its own words begin with a code. */
-const complaints: readonly (Trouble & { readonly words: RegExp })[] = [
-  {
-    code: "no-memory",
-    words: /OOM/,
-    message: "has no memory left",
-    next: "Raise its maxmemory, or take out of it what is not fuelbridge's.",
-  },
-  {
-    code: "credentials",
-    words: /NOAUTH|WRONGPASS|invalid password|without any password/,
-    message: "refuses our user name or password",
-    next: "Correct queue.username and queue.password.",
-  },
-  {
-    code: "no-right",
-    words: /NOPERM/,
-    message: "does not allow our user what fuelbridge needs",
-    next: "Give the user of queue.username all commands and keys of this database.",
-  },
-  {
-    code: "replica",
-    words: /READONLY/,
-    message: "is a replica, which nobody can write to",
-    next: "Let queue.url name the primary.",
-  },
-  {
-    code: "disk",
-    words: /MISCONF/,
-    message: "cannot write to its disk and takes nothing",
-    next: "See its log: its disk is full or broken.",
-  },
-  {
-    code: "loading",
-    words: /LOADING/,
-    message: "is still reading its data",
-    next: "Wait: work goes on by itself.",
-  },
-];
+/** What Redis says (its own words begin with a code), what that means, and what to do: `code | words | message | next`. */
+const complaints = `
+no-memory | OOM | has no memory left | Raise its maxmemory, or take out of it what is not fuelbridge's.
+credentials | NOAUTH|WRONGPASS|invalid password|without any password | refuses our user name or password | Correct queue.username and queue.password.
+no-right | NOPERM | does not allow our user what fuelbridge needs | Give the user of queue.username all commands and keys of this database.
+replica | READONLY | is a replica, which nobody can write to | Let queue.url name the primary.
+disk | MISCONF | cannot write to its disk and takes nothing | See its log: its disk is full or broken.
+loading | LOADING | is still reading its data | Wait: work goes on by itself.`
+  .trim()
+  .split("\n")
+  .map((line) => {
+    const [code = "", words = "", message = "", next = ""] = line.split(" | ");
+    return { code, words: new RegExp(words), message, next };
+  });
 
 function explain(place: string, error: Error, lastFault: Error | null): Trouble {
   const said = `${error.message} ${lastFault?.message}`;
-  const known = complaints.find((one) => one.words.test(said));
+  const known = complaints.find(({ words }) => words.test(said));
   const words = (lastFault ?? error).message || (lastFault ?? error).name;
   const plain = words.startsWith("Stream isn't writeable") ? "the connection was lost" : words;
-  if (known !== undefined)
-    return { ...known, message: `Redis at ${place} ${known.message} (${words})` };
+  const at = `Redis at ${place}`;
+  if (known !== undefined) return { ...known, message: `${at} ${known.message} (${words})` };
   if (error.name === "ReplyError")
-    return {
-      code: "refused",
-      message: `Redis at ${place} refuses: ${error.message}`,
-      next: "See its log.",
-    };
+    return { code: "refused", message: `${at} refuses: ${error.message}`, next: "See its log." };
   return {
     code: "unreachable",
-    message: `Redis at ${place} cannot be reached (${plain})`,
+    message: `${at} cannot be reached (${plain})`,
     next: "Start it, or correct queue.url; work goes on by itself.",
   };
 }
@@ -196,12 +168,17 @@ export interface Keys {
   /** Of BullMQ's own names. */
   readonly prefix: string;
   readonly permit: (job: string) => string;
-  /** When each worker was last heard of. */
+  /** When each worker that takes jobs was last heard of. */
   readonly workers: string;
-  /** Which process speaks for a site. */
-  readonly site: (site: string) => string;
-  /** The requests of the last minute, and until when none may go. */
+  /** The same, with those that are going and finish what they have. */
+  readonly hands: string;
+  /** By site: when its daemon was last heard of, and how it is configured. */
+  readonly sites: string;
+  /** Where the answers of a site's jobs are called out. */
+  readonly home: (site: string) => string;
+  /** The requests of the last minute, how many of them each site has, and until when none may go. */
   readonly minute: string;
+  readonly uses: string;
   readonly gate: string;
   /** `2026-11`, UTC: requests by site. */
   readonly month: (month: string) => string;
@@ -212,11 +189,13 @@ export function keysOf(scope: string): Keys {
   const prefix = `{fuelbridge-${scope}}`;
   return {
     prefix,
-    // Daemons and workers of earlier versions know a permit by this name.
-    permit: (job) => `${prefix}:ticket:${job}`,
+    permit: (job) => `${prefix}:permit:${job}`,
     workers: `${prefix}:workers`,
-    site: (site) => `${prefix}:site:${site}`,
+    hands: `${prefix}:hands`,
+    sites: `${prefix}:sites`,
+    home: (site) => `${prefix}:home:${site}`,
     minute: `${prefix}:minute`,
+    uses: `${prefix}:uses`,
     gate: `${prefix}:gate`,
     month: (month) => `${prefix}:month:${month}`,
   };
@@ -243,8 +222,9 @@ export interface Watching {
 }
 
 /**
- * Looks again and again whether all is well, and tells when trouble begins and ends. `found`: what is wrong besides, where
- * Redis itself can be relied on or `unfit` says why it cannot. `about`: goes with what is told.
+ * Looks once Redis is connected, or is known not to be, and then again and again, whether all is well; tells when trouble begins
+ * and ends. `found`: what is wrong besides, where Redis itself can be relied on or `unfit` says why it cannot. `about`: goes with
+ * what is told.
  */
 export function watch(
   hub: Hub,
@@ -257,9 +237,9 @@ export function watch(
   );
   let unfit: Trouble | null = null;
   let trouble: Lasting | null = null;
-  async function looked(): Promise<Trouble | null> {
+  async function looking(): Promise<Trouble | null> {
     try {
-      unfit = await health.check();
+      unfit = await health();
       const now = await found(unfit);
       await also?.();
       return unfit ?? now;
@@ -269,62 +249,69 @@ export function watch(
     }
   }
   async function look(): Promise<void> {
-    const now = await looked();
+    const now = await looking();
     const before = trouble;
     trouble = now === null ? null : { ...now, since: before?.since ?? new Date().toISOString() };
     if (now?.code === before?.code) return;
     if (now === null) note("going on", about);
     else note("stopped", { ...about, detail: now.message, next: now.next });
   }
-  return { ...again(hub, lookMs, look), trouble: () => trouble, unfit: () => unfit };
-}
-
-/* Whether this Redis can be relied on: BullMQ works over one that throws jobs away, and only prints a warning. */
-
-interface Health {
-  /** Why nothing may be entrusted to this Redis; null when it is fit. Asked once a minute. @throws RedisTrouble */
-  check(): Promise<Trouble | null>;
-}
-
-const CHECK_MS = 60_000;
-
-/** `advise`: told what does no harm and should be put right, once. */
-function watchHealth(hub: Hub, advise: (advice: Trouble) => void): Health {
-  let trouble: Trouble | null = null;
-  let advice: Trouble | null = null;
-  let checkedAt = -Infinity;
-  // It may come back as another one.
-  hub.redis.on("close", () => (checkedAt = -Infinity));
+  const stopping = new AbortController();
+  const stopped = new Promise((resolve) => stopping.signal.addEventListener("abort", resolve));
+  const looked = connected(hub).then(look);
+  const all = (async () => {
+    for (await looked; !stopping.signal.aborted; await look()) await within(lookMs, stopped);
+  })();
   return {
-    async check() {
-      if (trouble === null && performance.now() - checkedAt < CHECK_MS) return null;
-      const before = advice;
-      trouble = unfit(hub, await setting(hub, "maxmemory-policy", "memory", "maxmemory_policy"));
-      advice = risky(hub, await setting(hub, "appendonly", "persistence", "aof_enabled"));
-      checkedAt = performance.now();
-      if (advice !== null && before === null) advise(advice);
-      return trouble;
+    looked,
+    trouble: () => trouble,
+    unfit: () => unfit,
+    stop: async (): Promise<void> => {
+      stopping.abort();
+      await all;
     },
   };
 }
 
-const unfit = ({ place }: Hub, policy: string): Trouble | null =>
-  policy === "noeviction"
-    ? null
-    : {
-        code: "evicts",
-        message: `Redis at ${place} throws data away when its memory is full (maxmemory-policy ${policy})`,
-        next: 'Set "maxmemory-policy noeviction" in its configuration; work goes on by itself.',
-      };
+/* Whether this Redis can be relied on: BullMQ works over one that throws jobs away, and only prints a warning. */
 
-const risky = ({ place }: Hub, aof: string): Trouble | null =>
-  aof === "yes" || aof === "1"
-    ? null
-    : {
-        code: "keeps-nothing",
-        message: `Redis at ${place} keeps nothing on its disk: when it restarts, every job in hand becomes uncertain`,
+const CHECK_MS = 60_000;
+
+/**
+ * Tells why nothing may be entrusted to this Redis; null when it is fit. It is asked once a minute, and anew when it was away: it
+ * may come back as another one. `advise`: told what does no harm and should be put right, once. @throws RedisTrouble
+ */
+function watchHealth(
+  hub: Hub,
+  advise: (advice: Omit<Trouble, "code">) => void,
+): () => Promise<Trouble | null> {
+  let trouble: Trouble | null = null;
+  let isAdvised = false;
+  let checkedAt = -Infinity;
+  hub.redis.on("close", () => (checkedAt = -Infinity));
+  return async () => {
+    if (trouble === null && performance.now() - checkedAt < CHECK_MS) return null;
+    const policy = await setting(hub, "maxmemory-policy", "memory", "maxmemory_policy");
+    const kept = await setting(hub, "appendonly", "persistence", "aof_enabled");
+    checkedAt = performance.now();
+    trouble =
+      policy === "noeviction"
+        ? null
+        : {
+            code: "evicts",
+            message: `Redis at ${hub.place} throws data away when its memory is full (maxmemory-policy ${policy})`,
+            next: 'Set "maxmemory-policy noeviction" in its configuration; work goes on by itself.',
+          };
+    if (kept !== "yes" && kept !== "1" && !isAdvised) {
+      isAdvised = true;
+      advise({
+        message: `Redis at ${hub.place} keeps nothing on its disk: when it restarts, every job in hand becomes uncertain`,
         next: 'Set "appendonly yes" in its configuration.',
-      };
+      });
+    }
+    return trouble;
+  };
+}
 
 /** From the configuration of Redis; where a provider forbids that, from what it tells of itself. */
 async function setting(hub: Hub, name: string, section: string, field: string): Promise<string> {
@@ -338,3 +325,6 @@ async function setting(hub: Hub, name: string, section: string, field: string): 
   const told = await hub.ask(hub.redis.info(section));
   return new RegExp(`^${field}:(\\S+)`, "m").exec(told)?.[1] ?? "unknown";
 }
+
+/** A daemon that was not heard of keeps the name of its site, and its share, so long. */
+export const SITE_ALIVE_MS = 30_000;

@@ -1,6 +1,7 @@
 /** Several daemons and workers that share one API key, put together: over one Redis, with one budget. */
 import type { Budget, Governor } from "../core/budget.ts";
 import type { Endpoint } from "../core/contract.ts";
+import { defined } from "../core/defined.ts";
 import type { Clock } from "../core/time.ts";
 import { bullmqQueue, openSite, type Times } from "./bullmq.ts";
 import type { Queue, Sinks } from "./queue.ts";
@@ -19,6 +20,11 @@ export interface SharedOptions {
   readonly windowMs?: number;
   /** How often each tells that it is there, and looks whether all is well. */
   readonly lookMs?: number;
+  /** Of a site (bullmq.ts). */
+  readonly weight?: number;
+  readonly rules?: string;
+  /** Jobs that a worker has in hand at most. */
+  readonly atOnce?: number;
 }
 
 const LOOK_MS = 2_000;
@@ -35,9 +41,11 @@ export function openSharedSite(
   const { redis, scope, ledger, note, lookMs = LOOK_MS, times = {} } = options;
   const hub = openHub(redis);
   const keys = keysOf(scope);
-  const governor = openSharedGovernor({ ...options, hub, keys });
   const also = () => governor.refresh();
-  const site = openSite({ hub, keys, site: ledger.site, note, lookMs, also });
+  const { weight, rules } = options;
+  const named = { site: ledger.site, ...defined({ weight, rules }) };
+  const site = openSite({ hub, keys, note, lookMs, also, ...named });
+  const governor = openSharedGovernor({ ...options, hub, keys, barred: () => site.barred() });
   const queue = bullmqQueue({ hub, keys, site, times, ledger });
   return {
     governor,
@@ -63,7 +71,15 @@ export function openSharedWorker(
   const governor = openSharedGovernor({ ...options, hub, keys, ledger: null });
   const endpoint = open(governor);
   const also = () => governor.refresh();
-  const worker = startWorker({ hub, keys, sinks: endpoint.sinks, note, lookMs, also });
+  const worker = startWorker({
+    hub,
+    keys,
+    sinks: endpoint.sinks,
+    note,
+    lookMs,
+    also,
+    ...defined({ atOnce: options.atOnce }),
+  });
   return {
     ...worker,
     async close() {

@@ -19,13 +19,15 @@ import {
   type Watching,
   within,
 } from "./redis.ts";
-import { openPermits, type Settled, WORKER_ALIVE_MS } from "./governor.ts";
+import { openPermits, type Settled, WORKER_ALIVE_MS } from "./permits.ts";
 
 interface WorkerOptions extends Watching {
   readonly hub: Hub;
   readonly keys: Keys;
   /** What jobs may name. */
   readonly sinks: Sinks;
+  /** Jobs that it has in hand at most. */
+  readonly atOnce?: number;
 }
 
 export interface JobWorker {
@@ -38,7 +40,7 @@ export interface JobWorker {
   close(): Promise<void>;
 }
 
-const AT_ONCE = 4;
+const AT_ONCE = 16;
 /** Longer than a job may take; it is renewed before, and a job whose lock is lost fails and is not repeated. */
 const LOCK_MS = 120_000;
 /** A site waits no longer for an answer. */
@@ -47,21 +49,23 @@ const SETTLE_AGAIN_MS = 500;
 const CLOSE_MS = 5_000;
 
 export function startWorker(options: WorkerOptions): JobWorker {
-  const { hub, keys, sinks, note } = options;
+  const { hub, keys, sinks, note, atOnce = AT_ONCE } = options;
   const permits = openPermits(hub, keys);
   const id = randomUUID();
   const { promise: broken, reject: breakDown } = Promise.withResolvers<never>();
   // Whoever does not ask does not want to know.
   broken.catch(() => {});
   const inHand = new Set<Promise<unknown>>();
+  let isClosing = false;
 
   /** What BullMQ keeps of it: why it was not carried out, or nothing. */
   async function work({ id: job = "", data }: BullJob<Payload>): Promise<string> {
     const { site, sink: name, request } = data;
     const sink = Object.hasOwn(sinks, name) ? sinks[name] : undefined;
-    if (sink === undefined) return refused(job, name, unknownSink(name, sinks));
-    const taking = await permits.take(job, randomUUID());
-    if (!taking.taken) return refused(job, name, taking.why);
+    const home = keys.home(site);
+    if (sink === undefined) return refused(job, home, unknownSink(name, sinks));
+    const taking = await permits.take(job, id);
+    if ("why" in taking) return refused(job, home, taking.why);
     const startByMs = performance.now() + taking.startMs;
     const errand: Errand = { site, startByMs, used: new Map() };
     const answer = await errands.run(errand, () =>
@@ -73,21 +77,22 @@ export function startWorker(options: WorkerOptions): JobWorker {
       }),
     );
     note("job done", { job, sink: name, answer: answer.outcome, detail: answer.detail });
-    await settle(job, { answer, used: Object.fromEntries(errand.used) });
+    await settle(job, site, { answer, used: Object.fromEntries(errand.used) });
     return "";
   }
 
-  function refused(job: string, sink: string, why: string): string {
-    note("job refused", { job, sink, why });
+  function refused(job: string, home: string, why: string): string {
+    note("job refused", { job, why });
+    void hub.redis.publish(home, `${job} !${why}`).catch(() => {});
     return why;
   }
 
   /** Redis may be away just now: the answer is worth waiting for as long as its site does. */
-  async function settle(job: string, settled: Settled): Promise<void> {
+  async function settle(job: string, site: string, settled: Settled): Promise<void> {
     const endMs = performance.now() + SETTLE_MS;
     for (;;)
       try {
-        return await permits.settle(job, settled);
+        return await permits.settle(job, site, settled);
       } catch (error) {
         if (!(error instanceof RedisTrouble)) throw error;
         if (performance.now() > endMs) return note("answer lost", { job, why: error.message });
@@ -105,14 +110,16 @@ export function startWorker(options: WorkerOptions): JobWorker {
     connection: line,
     prefix: keys.prefix,
     skipVersionCheck: true,
-    concurrency: AT_ONCE,
+    concurrency: atOnce,
     lockDuration: LOCK_MS,
     maxStalledCount: 0,
     runRetryDelay: 1_000,
   });
   worker.on("error", () => {});
   const { looked, stop, trouble } = watch(hub, options, {}, async (unfit) => {
-    if (unfit === null) await hub.run(PRESENT, [keys.workers], [id, WORKER_ALIVE_MS]);
+    const sets = isClosing ? [keys.hands] : [keys.hands, keys.workers];
+    if (unfit === null)
+      for (const set of sets) await hub.run(PRESENT, [set], [id, WORKER_ALIVE_MS]);
     return null;
   });
   return {
@@ -120,10 +127,12 @@ export function startWorker(options: WorkerOptions): JobWorker {
     broken,
     trouble,
     async close() {
-      await stop();
-      // Sites offer nothing to a worker that is going.
+      isClosing = true;
+      // Sites offer nothing to a worker that is going; what it has in hand is its own until it is done.
       await hub.ask(hub.redis.zrem(keys.workers, id)).catch(() => {});
       await closed(worker, inHand);
+      await stop();
+      await hub.ask(hub.redis.zrem(keys.hands, id)).catch(() => {});
       line.disconnect();
     },
   };

@@ -22,6 +22,8 @@ export const sharedOptions = (
   note: () => {},
   windowMs: 200,
   lookMs: 100,
+  atOnce: 4,
+  rules: "same",
   ...options,
 });
 

@@ -2,6 +2,7 @@
 import { onTestFinished } from "vitest";
 import type { Governor, Purpose, Spent } from "../../src/core/budget.ts";
 import type { Sinks } from "../../src/queue/queue.ts";
+import type { Times } from "../../src/queue/bullmq.ts";
 import type { SiteLedger } from "../../src/queue/governor.ts";
 import {
   openSharedSite,
@@ -22,7 +23,7 @@ export interface TestSite extends SharedSite {
 /** Ends with the test. */
 export function openTestSite(
   redis: Pick<TestRedis, "url">,
-  options: Partial<SharedOptions> & { site?: string; spent?: Spent } = {},
+  options: Partial<SharedOptions> & { site?: string; spent?: Spent; times?: Partial<Times> } = {},
 ): TestSite {
   const spent = new Map<string, number>(Object.entries(options.spent ?? {}));
   const count = (purpose: Purpose, requests: number): void =>
@@ -34,7 +35,11 @@ export function openTestSite(
     carried: count,
     closedUntil: () => null,
   };
-  const shared = openSharedSite({ ...sharedOptions(redis, options), ledger, times: quickTimes });
+  const shared = openSharedSite({
+    ...sharedOptions(redis, options),
+    ledger,
+    times: options.times ?? quickTimes,
+  });
   onTestFinished(() => shared.queue.close());
   return { ...shared, spent };
 }
