@@ -322,7 +322,7 @@ export const x12Sets = {
     "IN",
     "810",
     CustomerInvoiceDocument,
-    "id version status orderId payerId paidDate subtotal taxTotal",
+    "id version status orderId payerId paidDate subtotal taxTotal spec location carrier",
     invoiceRows,
     ({ number }) => number,
   ),

@@ -265,6 +265,14 @@ test("a later version that says the same to the partner is nothing new; another 
     version: "2026-11-28T10:00:00Z",
   };
   expect(JSON.stringify(concerns?.(invoice(paid)))).toBe(now);
+  // What an 810 does not say of a line.
+  const lines = invoice().lines.map((one) => ({
+    ...one,
+    location: "Tank 9",
+    carrier: "Bayou Trucking",
+    spec: "ASTM D975",
+  }));
+  expect(JSON.stringify(concerns?.(invoice({ lines })))).toBe(now);
   expect(JSON.stringify(concerns?.(invoice({ status: "VOID" })))).not.toBe(now);
   expect(JSON.stringify(concerns?.(invoice({ total: d("1") })))).not.toBe(now);
 });
