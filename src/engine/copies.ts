@@ -4,7 +4,7 @@
  * its first byte leaves (ADR 0008). What the store knows is compared when a document is judged; what only the receiver
  * can know, before the first send, by one list of the days that these documents are of.
  */
-import type { Item, Likeness, Skip } from "../core/contract.ts";
+import type { Item, Likeness, References, Skip } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import {
   type Day,
@@ -43,15 +43,15 @@ export interface Likenesses {
   readonly alike: readonly string[];
   /** As one of the other side: the number there, the reference here. */
   readonly crossing: readonly string[];
-  /** As one of the other side by its party, amount and day alone. */
-  readonly twins: readonly string[];
+  /** As one of the other side by its party, amount and day alone: all from the first to the last. Null: as none. */
+  readonly twins: readonly [first: string, last: string] | null;
 }
 
 /** Its mapping tells nothing, or nothing is like it. */
-const LIKE_NOTHING: Likenesses = { told: null, own: [], alike: [], crossing: [], twins: [] };
+const LIKE_NOTHING: Likenesses = { told: null, own: [], alike: [], crossing: [], twins: null };
 
-export function likenessesOf(engine: Engine, flow: Flow, record: unknown): Likenesses {
-  const told = flow.mapping.likeness?.(record, referencesOf(engine, flow)) ?? null;
+export function likenessesOf(flow: Flow, record: unknown, references: References): Likenesses {
+  const told = flow.mapping.likeness?.(record, references) ?? null;
   if (told === null) return LIKE_NOTHING;
   const { kind } = flow.mapping;
   const { party, company, amount, day, names, loads, lines, number } = told;
@@ -73,28 +73,29 @@ export function likenessesOf(engine: Engine, flow: Flow, record: unknown): Liken
     (flow.side === "platform" ? [number ?? ""] : (words ?? []))
       .filter((word) => word.trim() !== "")
       .map((word) => key("crossing", side, amount.plain(), foldedNumber(word)));
-  const on = (side: Flow["side"], days: readonly string[]): string[] =>
-    company === null ? [] : days.map((one) => key("day", side, company, amount.plain(), one));
+  // The day stands after the hash, so that days in a row are a range.
+  const on = (side: Flow["side"], one: Day): string =>
+    `${key("day", side, company ?? "", amount.plain())} ${one}`;
+  const [from, to] = around(day);
   return {
     told,
     own: [
       ...across(flow.side),
-      ...on(flow.side, [day]),
+      ...(company === null ? [] : [on(flow.side, day)]),
       ...named,
       ...(words === null ? unreferenced : referenced),
     ],
     alike: [...named, ...unreferenced, ...(words === null ? referenced : [])],
     crossing: across(there),
-    twins: on(there, daysAround(day)),
+    twins: company === null ? null : [on(there, from), on(there, to)],
   };
 }
 
-/** The day and those before and after it that count as the same for what is entered by hand. */
-function daysAround(day: Day): Day[] {
-  return Array.from({ length: 2 * DAYS_APART + 1 }, (_, index) =>
-    dayBefore(day, DAYS_APART - index),
-  );
-}
+/** The first and the last day around this one that count as the same for what is entered by hand. */
+const around = (day: Day): [first: Day, last: Day] => [
+  dayBefore(day, DAYS_APART),
+  dayBefore(day, -DAYS_APART),
+];
 
 export interface Judging {
   readonly engine: Engine;
@@ -115,27 +116,30 @@ export function copied({
   likenesses,
 }: Judging): Fault | null {
   if (link !== null || flow.duplicates === "deliver") return null;
-  const known = (by: readonly string[], everywhere: boolean): Likened[] =>
-    by.length === 0 ? [] : engine.store.likenesses.others(by, delivery.record, everywhere);
+  const { alike, crossing, twins: range } = likenesses;
+  const store = engine.store.likenesses;
+  if (!store.isAny({ keys: [...alike, ...crossing], range }, delivery.record)) return null;
   const [from, to] = [endpointOf(flow.from), endpointOf(flow.to)];
   const fault = (others: readonly Likened[], why: string): Fault =>
     duplicate({ number, id: delivery.recordId }, others, why, {
       look: `Compare both in "${from}". Is it the same document twice? Then remove one there and resolve this.`,
     });
-  const copies = known(likenesses.alike, false);
+  const copies = store.others({ keys: alike }, delivery.record, false);
   if (copies.length > 0)
     return fault(
       copies,
       `, taken from "${from}" before: the party is the same, and so is the number, or the amount (of goods the gallons), the day and the reference`,
     );
-  const numbered = known(likenesses.crossing, true);
+  const numbered = store.others({ keys: crossing }, delivery.record, true);
   if (numbered.length > 0)
     return fault(
       numbered,
       `, which "${to}" has already: the number of one is the reference of the other, and the amount is the same`,
     );
   const { told } = likenesses;
-  const twins = known(likenesses.twins, true).filter((one) => mayBeOne(engine, told, one));
+  const twins = store
+    .others({ keys: [], range }, delivery.record, true)
+    .filter((one) => mayBeOne(engine, told, one));
   if (twins.length === 0) return null;
   return fault(
     twins,
@@ -149,7 +153,7 @@ function mayBeOne(engine: Engine, told: Likeness | null, { flow, text }: Likened
   const record = from?.mapping.input.safeParse(parseExact(text));
   // Nobody can tell any more what it says.
   if (told === null || from === undefined || record?.success !== true) return true;
-  const other = likenessesOf(engine, from, record.data).told;
+  const other = from.mapping.likeness?.(record.data, referencesOf(engine, from)) ?? null;
   if (other === null) return false;
   return (["names", "loads"] as const).every((words) => {
     const [ours, theirs] = [told[words], other[words]].map((all) => all.filter((one) => bare(one)));
@@ -347,7 +351,7 @@ async function heldSince(
   const kind = kinds[mapping.kind];
   if (kind === null) return [];
   const [first = ""] = days.toSorted();
-  const [from = ""] = daysAround(first);
+  const [from] = around(first);
   const nowMs = clock.now().wallMs;
   const upTo = new Date(nowMs - OVERLAP_MS).toISOString();
   const kept = snapshots.get(holdings) ?? new Map<string, Snapshot>();
@@ -405,7 +409,9 @@ function isAlike({ facts, day, number }: Asked, { facts: held, kind }: Holding):
   if (isSaidOtherwise("reference", facts, held, [number, held.number ?? number])) return false;
   const [due, otherDue] = [facts.days?.due ?? null, held.days?.due ?? null];
   const isDueAlike = due !== null && due === otherDue;
-  const isDatedAlike = daysAround(day).includes(held.days?.date ?? "");
+  const [from, to] = around(day);
+  const date = held.days?.date ?? "";
+  const isDatedAlike = date >= from && date <= to;
   return isDueAlike || isDatedAlike;
 }
 

@@ -165,6 +165,9 @@ export class Round {
     this.turning = new Set(
       live.filter((row) => home.has(row.flow)).map(({ recordId }) => recordId),
     );
+    const ids = deliveries.map(({ recordId }) => recordId);
+    for (const kind of [flow.mapping.kind, ...turnsOf(flow)])
+      store.links.ahead(kind, flow.side, ids);
     const own = deliveries.map(({ record }) => record);
     const versions = store.underWay.versions(flow.mapping.kind, flow.flow, own);
     this.#versions = new Map(versions.map((one) => [one.record, one]));
@@ -272,7 +275,7 @@ class PendingDocument {
   }
 
   get likenesses(): Likenesses {
-    return (this.#likenesses ??= likenessesOf(this.engine, this.flow, this.record));
+    return (this.#likenesses ??= likenessesOf(this.flow, this.record, this.#references));
   }
 
   /** Of one that cannot go as it is: a person may enter it by hand. Null: it cannot be read. */

@@ -318,14 +318,39 @@ export function links(database: Database.Database) {
        where (${isNumbered}) or (${isOne} and platform_id = ?1) or (${isOne} and erp_id = ?1)
        order by kind, platform_id`,
     );
+  const several = (id: "platform_id" | "erp_id") =>
+    rows<[ids: string, kind: Kind], Link>(
+      `select ${columns} from json_each(?) asked cross join link on link.${id} = asked.value where link.kind = ?`,
+    );
+  const severalBySide = { platform: several("platform_id"), erp: several("erp_id") };
+  /** What was found within the transaction, while no link changed in it. */
+  const found = new Map<string, Link | null>();
+  const nameOf = (kind: Kind, side: Side, id: string): string => `${kind} ${side} ${id}`;
   const isParty = among(
     Object.entries(kinds).flatMap(([kind, held]) => (held === "party" ? kind : [])),
   );
 
   return {
-    find: (kind: Kind, side: Side, id: string): Link | null => bySide[side](kind, id),
+    find(kind: Kind, side: Side, id: string): Link | null {
+      if (!database.inTransaction) return bySide[side](kind, id);
+      const name = nameOf(kind, side, id);
+      const known = found.get(name);
+      if (known !== undefined) return known;
+      const link = bySide[side](kind, id);
+      found.set(name, link);
+      return link;
+    },
+    /** What {@link find} is about to be asked within this transaction, in one query. */
+    ahead(kind: Kind, side: Side, ids: readonly string[]): void {
+      for (const id of ids) found.set(nameOf(kind, side, id), null);
+      for (const link of severalBySide[side](JSON.stringify(ids), kind))
+        found.set(nameOf(kind, side, ownId(link, side)), link);
+    },
+    /** Before and after a transaction: another one may have been taken back. */
+    forget: (): void => found.clear(),
     /** The newest counterpart counts; but what was born on the other side is never taken from it. */
     save(link: Link, atMs: number): void {
+      found.clear();
       const { kind, platformId, erpId, born, number, content, amount } = link;
       const sum = sumOf([kind, platformId, born, number, content, amount, atMs, erpId]);
       const folded = foldedOf(kind, number);
@@ -349,7 +374,10 @@ export function links(database: Database.Database) {
     /** One of this number, as numbers are compared, that was born on this side. */
     numbered: (kind: Kind, number: string, born: Side): Link | null =>
       byNumber(comparedNumber(kind, number), kind, born),
-    drop: (kind: Kind, side: Side, id: string): void => void drop[side](kind, id),
+    drop(kind: Kind, side: Side, id: string): void {
+      found.clear();
+      drop[side](kind, id);
+    },
     /** Whose number, or whose id on either side, this is; by kind and platform id. */
     search: searching(among(Object.keys(kinds)), "number = ?1"),
     /** The same of parties alone. */
@@ -365,6 +393,17 @@ export interface Likened {
   readonly text: string;
 }
 
+/** What is asked: these likenesses, and all of a range. */
+export interface Asked {
+  readonly keys: readonly string[];
+  /** The first and the last one of it; null: none. */
+  readonly range?: readonly [first: string, last: string] | null;
+}
+
+/** Rows of these likenesses that are another record's, as SQL of the keys (JSON), the range and the record. */
+const ALIKE = `(select record from json_each(?1) asked cross join likeness on likeness.likeness = asked.value
+    union all select record from likeness where likeness.likeness between ?2 and ?3) where record <> ?4`;
+
 /**
  * By the first key of its table, each record once, and what is known of it by its own. A person may have said of either of two
  * that it is not the other.
@@ -373,44 +412,53 @@ const othersIn = (states: readonly DeliveryState[]): string =>
   `select shown_id(record.id) as recordId, coalesce((select number from delivery
      where delivery.record = alike.record and number is not null order by delivery desc limit 1), '') as number,
      record.flow, ${wholeIn("record")} as text
-   from (select distinct record from json_each(?1) asked cross join likeness on likeness.likeness = asked.value
-         where record <> ?2) alike
+   from (select distinct record from ${ALIKE}) alike
      cross join record on record.record = alike.record
    where exists (
      select 1 from delivery left join request using (request) where delivery.record = alike.record
        and (delivery.state in (${states.map((state) => `'${state}'`).join(", ")}) or request.live = 1))
-   and not exists (select 1 from dismissed where dismissed.record = ?2 and counterpart = shown_id(record.id))
-   and not exists (select 1 from dismissed join record own on own.record = ?2
+   and not exists (select 1 from dismissed where dismissed.record = ?4 and counterpart = shown_id(record.id))
+   and not exists (select 1 from dismissed join record own on own.record = ?4
      where dismissed.record = record.record and counterpart = shown_id(own.id))`;
 
 /** By what copies of documents would be known (src/engine/lifecycle.ts), of each document that went or is on its way. */
 export function likenesses(database: Database.Database) {
-  const { rows, run } = asking(database);
-  const sent = rows<[likenesses: string, record: number], Likened>(
-    othersIn(["pending", "frozen", "delivered"]),
-  );
+  const { is, rows, run, values } = asking(database);
+  type Bound = [keys: string, first: string | null, last: string | null, record: number];
+  const isAny = is<Bound>(`select 1 from ${ALIKE} limit 1`);
+  const sent = rows<Bound, Likened>(othersIn(["pending", "frozen", "delivered"]));
   // What one side cannot take is entered there by hand, as its person was told.
-  const known = rows<[likenesses: string, record: number], Likened>(
+  const known = rows<Bound, Likened>(
     othersIn(["pending", "frozen", "delivered", "quarantined", "resolved"]),
   );
-  const drop = run<[record: number, kept: string]>(
-    "delete from likeness where record = ? and likeness not in (select value from json_each(?))",
+  const bound = ({ keys, range }: Asked, record: number): Bound => {
+    const [first, last] = range ?? [null, null];
+    return [JSON.stringify(keys), first, last, record];
+  };
+  const ofRecord = values<[record: number], string>(
+    "select likeness from likeness where record = ?",
+  );
+  const drop = run<[record: number, likeness: string]>(
+    "delete from likeness where record = ? and likeness = ?",
   );
   const add = run<[record: number, likenesses: string]>(
     "insert or ignore into likeness (likeness, record) select value, ? from json_each(?)",
   );
   return {
+    /** Has any other record one of these, whatever became of it? */
+    isAny: (asked: Asked, record: number): boolean => isAny(...bound(asked, record)),
     /** Each once, the other records that are like it in one of these ways and went, or are on their way; `isEach`: those that a person has, too. */
-    others: (likenesses: readonly string[], record: number, isEach: boolean): Likened[] =>
-      (isEach ? known : sent)(JSON.stringify(likenesses), record).map((one) => ({
+    others: (asked: Asked, record: number, isEach: boolean): Likened[] =>
+      (isEach ? known : sent)(...bound(asked, record)).map((one) => ({
         ...one,
         number: one.number || one.recordId,
       })),
     /** The record goes: by these its copies are known from now on. Inside a transaction. */
     keep(record: number, all: readonly string[]): void {
-      const kept = JSON.stringify(all);
-      drop(record, kept);
-      add(record, kept);
+      const before = ofRecord(record);
+      for (const one of before) if (!all.includes(one)) drop(record, one);
+      const fresh = all.filter((one) => !before.includes(one));
+      if (fresh.length > 0) add(record, JSON.stringify(fresh));
     },
   };
 }

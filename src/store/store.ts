@@ -83,14 +83,19 @@ export function openStore(folder: string): Store {
   });
   const transaction = <T>(work: () => T): T =>
     guarded(path, () => {
-      const result = database
-        .transaction(() => {
-          all.journal.saveSpending();
-          return work();
-        })
-        .immediate();
-      sent.committed();
-      return result;
+      all.links.forget();
+      try {
+        const result = database
+          .transaction(() => {
+            all.journal.saveSpending();
+            return work();
+          })
+          .immediate();
+        sent.committed();
+        return result;
+      } finally {
+        all.links.forget();
+      }
     });
   let commits = 0;
   /** A program with little to do does not write a log of 9 MB first. */
