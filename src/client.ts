@@ -10,7 +10,7 @@ import { openPlatformClient, type PlatformClient } from "./platform/platform-cli
 
 export { Decimal } from "./core/decimal.ts";
 export { ConfigurationError, EnvironmentError } from "./core/errors.ts";
-export { PlatformError } from "./platform/outcomes.ts";
+export { PlatformError } from "./platform/answers.ts";
 export type { PlatformClient } from "./platform/platform-client.ts";
 
 export interface ClientOptions {

@@ -4,8 +4,15 @@
  * its first byte leaves (ADR 0008). What the store knows is compared when a document is judged; what only the receiver
  * can know, before the first send, by one list of the days that these documents are of.
  */
-import type { Item, Likeness, References, Skip } from "../core/contract.ts";
+import {
+  type Item,
+  type Likeness,
+  type References,
+  referencesBy,
+  type Skip,
+} from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
+import { FuelbridgeError } from "../core/errors.ts";
 import {
   type Day,
   type FactLine,
@@ -15,18 +22,63 @@ import {
   partyRole,
   type Scope,
 } from "../core/holdings.ts";
-import { FuelbridgeError } from "../core/errors.ts";
 import { parseExact } from "../core/json.ts";
 import { foldedNumber, sameNumber, sha256 } from "../core/keys.ts";
 import { type Kind, kinds } from "../core/kinds.ts";
 import type { Fault } from "../core/record.ts";
 import { dayAt, dayBefore } from "../core/time.ts";
-import type { Likened, Link, PendingDelivery } from "../store/deliveries.ts";
+import {
+  type Carried,
+  type Likened,
+  type Link,
+  otherId,
+  ownId,
+  type PendingDelivery,
+} from "../store/deliveries.ts";
 import type { StoredRequest } from "../store/requests.ts";
-import type { Carried } from "../store/deliveries.ts";
 import { hasForgotten } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
-import { referencesOf } from "./references.ts";
+
+/* What a mapping can look up while documents are mapped for a flow: tables, and the ids and amounts that the store knows. */
+
+/**
+ * For documents that are mapped in one go: a row is looked up for the first of them, and is the same for all. `used`: told
+ * of each row that was asked for and is there, once.
+ */
+export function referencesOf(
+  engine: Engine,
+  { side, flow }: Flow,
+  used?: (table: string, key: string) => void,
+): References {
+  const { links, incidents } = engine.store;
+  const find: References["find"] = (kind, id): string | null => {
+    const link = links.find(kind, side, id);
+    return link === null ? null : otherId(link, side);
+  };
+  const amountOf: References["amountOf"] = (kind, id) => {
+    const amount = links.find(kind, side, id)?.amount ?? null;
+    return amount === null ? null : Decimal.of(amount);
+  };
+  const wasLost = (id: string): boolean => incidents.ever(flow, id, "gone") || hasForgotten(engine);
+  const numbered: References["numbered"] = (kind, number) => {
+    const link = links.numbered(kind, number, side);
+    return link === null ? null : ownId(link, side);
+  };
+  const references = { ...referencesBy(engine, find), amountOf, numbered, wasLost };
+  const rows = new Map<string, ReturnType<References["row"]>>();
+  return {
+    ...references,
+    row(table, key) {
+      const name = `${table}\n${key}`;
+      const known = rows.get(name);
+      if (known !== undefined) return known;
+      const row = references.row(table, key);
+      used?.(table, key);
+      rows.set(name, row);
+      return row;
+    },
+  };
+}
 
 /**
  * Whoever enters a document on the other side by hand dates it as it is, or when it is entered. What is delivered week by
@@ -97,7 +149,7 @@ const around = (day: Day): [first: Day, last: Day] => [
   dayBefore(day, -DAYS_APART),
 ];
 
-export interface Judging {
+interface Judging {
   readonly engine: Engine;
   readonly flow: Flow;
   readonly link: Link | null;
@@ -197,7 +249,7 @@ const nameOf = ({ number, id }: Named): string => (number === id ? number : `${n
 /* Against what only the receiver knows */
 
 /** What of a receiver is asked before a first send. */
-export type Held = Pick<Holdings, "strength" | "list" | "expect">;
+type Held = Pick<Holdings, "strength" | "list" | "expect">;
 
 /** A request that was looked for by its number, and whose first byte is about to leave. */
 export interface FirstSend {

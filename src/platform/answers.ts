@@ -1,10 +1,15 @@
 /**
  * What the platform can answer, and what each answer proves: its 25 names, and the outcome that the request machine knows
- * (core/outcome.ts). Which status and code has which name is in outcomes.ts. How long the platform holds a key is in
+ * (core/outcome.ts). How long the platform holds a key is in
  * specification part 4: 60 seconds after a failure (W5), a day after a timeout.
  */
-import type { Fault } from "../core/record.ts";
+import { PAUSED, WAITS_FOR_BUDGET } from "../core/budget.ts";
+import { defined } from "../core/defined.ts";
+import { SourceUnavailable } from "../core/errors.ts";
 import type { Answer, Breaker } from "../core/outcome.ts";
+import type { Fault } from "../core/record.ts";
+import type { Exchange, PlatformRequest } from "./client.ts";
+import type { OperationId } from "./contract/operations.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -66,7 +71,7 @@ export interface PlatformAnswer {
 }
 
 /** What to do about a stop, where it is the platform that answered. */
-export const platformAdvice: Readonly<Partial<Record<Breaker, string>>> = {
+const platformAdvice: Readonly<Partial<Record<Breaker, string>>> = {
   credentials: "Check platform.apiKey in the configuration; it is tried again every 5 minutes.",
   scope:
     "Ask the platform's administrator for the missing scope or IP entry; tried again every 15 minutes.",
@@ -94,3 +99,324 @@ export const executed = (name: AnswerName): "yes" | "no" | "unknown" =>
   EXECUTED[answerRules[name].outcome];
 
 const EXECUTED = { done: "yes", refused: "no", nothing: "no", unknown: "unknown" } as const;
+
+/* What an exchange with the platform means. The only file that interprets HTTP statuses and error codes. */
+
+/** The parts of an error envelope that decide anything (specification part 7). */
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly kind: string;
+  readonly details: unknown;
+  readonly waitMs: number | undefined;
+}
+
+type HttpAnswer = Extract<Exchange, { kind: "answer" }>;
+
+/** Of a write. `read` takes the receiver's ids out of the answer's data; null when they are not there. */
+export function answerOf(
+  exchange: Exchange,
+  read: (data: unknown) => readonly (string | null)[] | null,
+  now: Date,
+  method: PlatformRequest["method"] = "POST",
+): PlatformAnswer {
+  if (exchange.kind === "held") {
+    const { detail, waitMs } = exchange;
+    // What passes within the platform's window is no matter of the month.
+    return { name: waitMs > MINUTE_MS ? "month-spent" : "slow-down", detail, waitMs };
+  }
+  if (exchange.kind !== "answer") return { name: exchange.kind, detail: exchange.detail };
+  const { status, headers } = exchange;
+  const extra = defined({ requestId: headers["x-request-id"] });
+  if (status >= 200 && status < 300) return { ...successOf(exchange, read), ...extra };
+  const failure = failureOf(exchange, now);
+  // What is not there needs no deleting.
+  const isGone = status === 404 && method === "DELETE";
+  const name = isGone ? "already-gone" : nameOf(status, failure);
+  return {
+    name,
+    detail: `${status} ${failure.code || "(no code)"}${failure.message ? `: ${failure.message}` : ""}`,
+    ...defined({ waitMs: failure.waitMs }),
+    ...(name === "invalid" || name === "not-found" || name === "unsupported"
+      ? { fault: faultOf(status, failure) }
+      : {}),
+    ...extra,
+  };
+}
+
+function successOf(
+  { status, headers, text }: HttpAnswer,
+  read: (data: unknown) => readonly (string | null)[] | null,
+): PlatformAnswer {
+  const detail = `${status}`;
+  if (status === 204) return { name: "deleted", detail, ids: [] };
+  const body = parsed(text) as { success?: unknown; data?: unknown } | null;
+  const ids = body?.success === true ? read(body.data) : null;
+  if (ids === null)
+    return { name: "unreadable", detail: `${status}, but the answer cannot be read` };
+  const replayed = headers["idempotency-replayed"] === "true";
+  return replayed
+    ? { name: "replayed", detail: `${status}, replayed`, ids }
+    : { name: "done", detail, ids };
+}
+
+/** 409 has many meanings: the code decides, never the status alone. */
+function nameOf(status: number, { code, kind }: Failure): AnswerName {
+  if (status === 400) return code === "IDEMPOTENCY_KEY_REQUIRED" ? "key-missing" : "invalid";
+  if (status === 409) return CONFLICTS[code] ?? "conflict";
+  if (status === 429) return isMonthly(code, kind) ? "month-spent" : "slow-down";
+  const other = status >= 500 ? "failed" : status >= 400 ? "unsupported" : "moved-maybe-done";
+  return STATUSES[status] ?? other;
+}
+
+/** Those whose code says no more. */
+const STATUSES: Readonly<Record<number, AnswerName>> = {
+  307: "moved",
+  308: "moved",
+  401: "unauthorised",
+  403: "forbidden",
+  404: "not-found",
+  408: "undecided",
+  410: "retired",
+  425: "undecided",
+  504: "timed-out",
+};
+
+const isMonthly = (code: string, kind: string): boolean =>
+  code === "MONTHLY_CAP_EXCEEDED" || kind === "quota";
+
+const MINUTE_MS = 61_000;
+
+const CONFLICTS: Readonly<Record<string, AnswerName>> = {
+  IDEMPOTENCY_KEY_CONFLICT: "key-conflict",
+  IDEMPOTENCY_IN_FLIGHT: "in-flight",
+  IDEMPOTENCY_OUTCOME_UNKNOWN: "outcome-unknown",
+};
+
+function faultOf(status: number, { code, message, details }: Failure) {
+  const field = fieldOf(details);
+  return {
+    code: `platform-${code.toLowerCase().replaceAll("_", "-") || status}`,
+    message: `the platform refused it: ${message || status}${details === undefined ? "" : ` (${JSON.stringify(details).slice(0, 500)})`}`,
+    next: "Correct the document in the ERP, or the mapping, then retry.",
+    ...(field === null ? {} : { field }),
+  };
+}
+
+/** The contents of `details` are not specified; a field name is taken where one is plainly there. */
+function fieldOf(details: unknown): string | null {
+  const text = JSON.stringify(details ?? null);
+  const match = /"(?:field|path)":\s*(?:"([^"]{1,100})"|\[([^\]]{1,100})\])/.exec(text);
+  return match?.[1] ?? match?.[2]?.replaceAll('"', "").replaceAll(",", ".") ?? null;
+}
+
+/** A refusal in its parts, for callers that decide themselves. `status` is no success. */
+function refusalOf(answer: HttpAnswer, now: Date): Failure & { readonly name: AnswerName } {
+  const failure = failureOf(answer, now);
+  return { ...failure, name: nameOf(answer.status, failure) };
+}
+
+/** A page or record that was read. @throws SourceUnavailable for everything else */
+export function bodyOf(exchange: Exchange, what: string, now: Date): HttpAnswer {
+  if (exchange.kind === "held")
+    throw new SourceUnavailable(`${PAUSED}: ${what} was not read: ${exchange.detail}`, {
+      code: WAITS_FOR_BUDGET,
+      next: "It goes on by itself; see `fuelbridge budget status`.",
+      waitMs: exchange.waitMs,
+    });
+  if (exchange.kind !== "answer")
+    throw new SourceUnavailable(`${what} could not be read: ${exchange.detail}`, {
+      next: "Check the network and the platform's address; it is tried again by itself.",
+    });
+  if (exchange.status === 200) return exchange;
+  const failure = failureOf(exchange, now);
+  const name = nameOf(exchange.status, failure);
+  const stop = STOPS[name];
+  throw new SourceUnavailable(
+    `${what} could not be read: ${exchange.status} ${failure.code} ${failure.message}`.trim(),
+    {
+      next: (stop && platformAdvice[stop]) ?? "It is tried again by itself.",
+      ...defined({ waitMs: failure.waitMs, stop }),
+    },
+  );
+}
+
+const STOPS: Partial<Record<AnswerName, Breaker>> = {
+  unauthorised: "credentials",
+  forbidden: "scope",
+  retired: "version",
+  "month-spent": "quota",
+  moved: "configuration",
+  "moved-maybe-done": "configuration",
+};
+
+/** Worth another try within the same run: nothing was wrong with the question. */
+export function isPassing(exchange: Exchange): boolean {
+  if (exchange.kind === "answer") return exchange.status >= 500 || exchange.status === 429;
+  return exchange.kind !== "held";
+}
+
+export function waitOf(exchange: Exchange, now: Date): number | undefined {
+  return exchange.kind === "answer" ? failureOf(exchange, now).waitMs : undefined;
+}
+
+export function isQuota(exchange: Exchange, now: Date): boolean {
+  return (
+    exchange.kind === "answer" &&
+    exchange.status === 429 &&
+    nameOf(429, failureOf(exchange, now)) === "month-spent"
+  );
+}
+
+function failureOf({ status, text, headers }: HttpAnswer, ourNow: Date): Failure {
+  // Times it names are by its own clock.
+  const theirs = new Date(headers["date"] ?? Number.NaN);
+  const now = Number.isNaN(theirs.getTime()) ? ourNow : theirs;
+  const body = objectOf(parsed(text));
+  const error = objectOf(body["error"]);
+  const { message, details } = error;
+  const [code, kind] = [textOf(error["code"]), textOf(error["kind"] ?? body["kind"])];
+  // Where `resetAt` stands is not specified (part 7), so it is looked for in all three.
+  const waits = [body, error, objectOf(details)].flatMap(({ retryAfterSec, resetAt }) => [
+    seconds(retryAfterSec),
+    untilReset(resetAt, now),
+  ]);
+  const after = headers["retry-after"];
+  waits.push(seconds(after) ?? untilReset(after, now));
+  // The head speaks of the minute, whatever the refusal is about.
+  if (status === 429 && !isMonthly(code, kind)) waits.push(seconds(headers["ratelimit-reset"]));
+  const known = waits.filter((wait) => wait !== undefined);
+  // A reset that is over by our clock: theirs differs, and nobody asks every second.
+  if (known.length > 0 && isMonthly(code, kind)) known.push(MONTH_WAIT_MIN_MS);
+  return {
+    code,
+    message: textOf(message).slice(0, 500),
+    kind,
+    details,
+    waitMs: known.length === 0 ? undefined : Math.min(Math.max(...known), WAIT_MAX_MS),
+  };
+}
+
+const MONTH_WAIT_MIN_MS = 60_000;
+/** Longer waits than this are not believed. */
+const WAIT_MAX_MS = 32 * 86_400_000;
+
+/** Whole seconds, as a number or as digits. */
+function seconds(value: unknown): number | undefined {
+  const number = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && number >= 0 ? number * 1_000 : undefined;
+}
+
+/** A date-time, or seconds or milliseconds since 1970: its type is not specified. */
+function untilReset(value: unknown, now: Date): number | undefined {
+  const at = typeof value === "string" && DATE.test(value) ? Date.parse(value) : value;
+  if (typeof at !== "number" || Number.isNaN(at)) return undefined;
+  return Math.max((at < 1e11 ? at * 1_000 : at) - now.getTime(), 0);
+}
+
+/** `Date.parse` takes nearly everything for a date. */
+const DATE = /^\d{4}-\d{2}-\d{2}T| GMT$/;
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+/* What a call of the typed client can fail with. Errors of the endpoint's flows are those of core. */
+
+interface Parts {
+  readonly kind: AnswerName;
+  readonly message: string;
+  readonly status?: number;
+  readonly code?: string;
+  readonly details?: unknown;
+  readonly waitMs?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** One request that did not succeed. Nothing was tried again: `kind` and `executed` say whether that may be done. */
+export class PlatformError extends Error {
+  readonly operation: OperationId;
+  /**
+   * What happened, in the words of answers.ts. `not-sent` and `torn` had no answer, `unreadable` had one that is
+   * not in the contract; `slow-down` passes within a minute, `month-spent` with the month.
+   */
+  readonly kind: AnswerName;
+  /** Of HTTP; null without an answer, and for a request that was refused on this side (`invalid`). */
+  readonly status: number | null;
+  /** Of the error envelope (specification part 7), or one that it has gained since; empty where there is none. */
+  readonly code: string;
+  /** Of the error envelope; its contents are not specified. On this side: `{issues: [{path, message}]}`. */
+  readonly details: unknown;
+  /** How long the platform said to wait, milliseconds; null when it did not. */
+  readonly waitMs: number | null;
+  /** The platform's own id of the exchange, for its support. */
+  readonly requestId: string | null;
+
+  constructor(operation: OperationId, parts: Parts) {
+    super(`${operation}: ${parts.message}`, { cause: parts.cause });
+    this.name = "PlatformError";
+    this.operation = operation;
+    this.kind = parts.kind;
+    this.status = parts.status ?? null;
+    this.code = parts.code ?? "";
+    this.details = parts.details ?? null;
+    this.waitMs = parts.waitMs ?? null;
+    this.requestId = parts.requestId ?? null;
+  }
+
+  /** Of a write: did it take place? After `unknown` only the same body under the same key is safe. */
+  get executed(): "yes" | "no" | "unknown" {
+    return executed(this.kind);
+  }
+}
+
+/** The error of an exchange that is no success of its operation. */
+export function errorOf(operation: OperationId, exchange: Exchange, now: Date): PlatformError {
+  if (exchange.kind === "held") {
+    const { detail: message, waitMs } = exchange;
+    return new PlatformError(operation, { kind: "month-spent", message, waitMs });
+  }
+  if (exchange.kind !== "answer")
+    return new PlatformError(operation, { kind: exchange.kind, message: exchange.detail });
+  const { status, headers } = exchange;
+  const { name: kind, code, message, details, waitMs } = refusalOf(exchange, now);
+  return new PlatformError(operation, {
+    kind,
+    status,
+    code,
+    details,
+    waitMs,
+    message: [status, code, message].filter(Boolean).join(" "),
+    requestId: headers["x-request-id"],
+  });
+}
+
+/** The error of an answer that is not what the contract says. */
+export const unreadable = (
+  operation: OperationId,
+  message: string,
+  parts: Pick<Parts, "status" | "requestId" | "cause"> = {},
+): PlatformError => new PlatformError(operation, { kind: "unreadable", message, ...parts });
+
+/** The error of a request that the platform would refuse: it has not been sent. */
+export const invalid = (
+  operation: OperationId,
+  issues: readonly { readonly path: string; readonly message: string }[],
+): PlatformError =>
+  new PlatformError(operation, {
+    kind: "invalid",
+    code: "VALIDATION_ERROR",
+    message: issues.map(({ path, message }) => `${path}: ${message}`).join("; "),
+    details: { issues },
+  });

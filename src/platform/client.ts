@@ -1,6 +1,6 @@
 /**
  * The platform's requests over HTTP: within the budget, with the key, and never to the wrong environment. Each is sent
- * once; what came back or how it failed is told, and outcomes.ts decides what that means.
+ * once; what came back or how it failed is told, and answers.ts decides what that means.
  */
 import {
   type Budget,

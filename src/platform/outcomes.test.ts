@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { never, outgoing, usePlatform } from "../../test/platform/support.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import { answerRules, outcomeOf } from "./answers.ts";
+import { answerOf, answerRules, bodyOf, outcomeOf } from "./answers.ts";
 import type { Exchange } from "./client.ts";
-import { answerOf, bodyOf } from "./outcomes.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");
 const created = JSON.stringify({ success: true, data: { id: "inv-1" } });

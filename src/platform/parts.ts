@@ -7,8 +7,13 @@ import { defined } from "../core/defined.ts";
 import type { ListOperation, OperationId } from "./contract/operations.ts";
 import type { PdfOperation } from "./pdf.ts";
 import type { Detail } from "./walk.ts";
-import { orderNotes, tickets, ticketSignatures } from "./sinks/deliveries.ts";
-import { invoices, paidInvoices } from "./sinks/invoices.ts";
+import {
+  invoices,
+  orderNotes,
+  paidInvoices,
+  tickets,
+  ticketSignatures,
+} from "./sinks/documents.ts";
 import { parties } from "./sinks/parties.ts";
 import { endedFreightRates, freightRates, rackPrices, supplierTerminals } from "./sinks/terms.ts";
 import type { SinkPart } from "./sinks/write.ts";

@@ -1,10 +1,9 @@
 /** A document's PDF, whole (specification part 4, `/pdf`): one request, never tried again here. */
 import { NoFile } from "../core/attachment.ts";
 import { TransportError } from "../transport/http.ts";
-import { answerRules } from "./answers.ts";
+import { answerRules, errorOf } from "./answers.ts";
 import type { Exchanger } from "./client.ts";
 import { pathOf } from "./contract/operations.ts";
-import { errorOf } from "./outcomes.ts";
 
 /** What fetches a PDF; a source names the one of its records (parts.ts). */
 export type PdfOperation = "getInvoicePdf" | "getDeliveryTicketPdf";

@@ -18,7 +18,7 @@ import {
 import { listOf, type Meta, type Operation, successOf } from "./contract/operation.ts";
 import { type OperationId, operations } from "./contract/operations.ts";
 import { id as uuid } from "./contract/primitives.ts";
-import { errorOf, invalid, PlatformError, unreadable } from "./outcomes.ts";
+import { errorOf, invalid, PlatformError, unreadable } from "./answers.ts";
 
 type Table = typeof operations;
 

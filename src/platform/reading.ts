@@ -13,7 +13,7 @@ import type { Clock } from "../core/time.ts";
 import type { Exchange, Exchanger, PlatformRequest } from "./client.ts";
 import type { Operation } from "./contract/operation.ts";
 import { type ListOperation, operations, pathOf } from "./contract/operations.ts";
-import { bodyOf, isPassing, isQuota, waitOf } from "./outcomes.ts";
+import { bodyOf, isPassing, isQuota, waitOf } from "./answers.ts";
 
 export type Query = Readonly<Record<string, string>>;
 

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished } from "vitest";
 import type { PlatformOptions } from "../../src/platform/client.ts";
-import { PlatformError } from "../../src/platform/outcomes.ts";
+import { PlatformError } from "../../src/platform/answers.ts";
 import { openPlatformClient, type PlatformClient } from "../../src/platform/platform-client.ts";
 import { clientOptions, usePlatform } from "./support.ts";
 

@@ -29,8 +29,11 @@ import {
   isUntold,
   type KindPlan,
   planOf,
-} from "./plan.ts";
-import { readAgain, readBoth, type Reading, readNamed } from "./read.ts";
+  readAgain,
+  readBoth,
+  type Reading,
+  readNamed,
+} from "./read.ts";
 import { beganOf, deliveredParties, pricesOf, storedStateOf, storeSide, tell } from "./told.ts";
 
 /** What reconciliation works with besides the store. */

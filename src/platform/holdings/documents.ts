@@ -29,7 +29,7 @@ import {
   recordAt,
   recordIn,
 } from "../reading.ts";
-import type { Ourselves } from "../sinks/read-back.ts";
+import type { Ourselves } from "../sinks/write.ts";
 import {
   type KindHoldings,
   type PaidSoFar,

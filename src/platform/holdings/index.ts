@@ -3,7 +3,7 @@
  * at its start: what was read of one that broke off is read again.
  */
 import { type HoldingKind, holdingKinds, type Holdings } from "../../core/holdings.ts";
-import type { Ourselves } from "../sinks/read-back.ts";
+import type { Ourselves } from "../sinks/write.ts";
 import { dated, invoicePart, orderPart, ticketPart } from "./documents.ts";
 import {
   type KindHoldings,

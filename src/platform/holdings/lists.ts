@@ -20,7 +20,7 @@ import { type ListOperation, pathOf } from "../contract/operations.ts";
 import { BulkRackPrice, hasEnded, nameOfPrice, RackPrice, shownUnit } from "../contract/pricing.ts";
 import { pages, rackPages, toDecimal, widePages } from "../contract/primitives.ts";
 import { changeOf, listed, type Query, type ReadContext, recordAt, recordIn } from "../reading.ts";
-import { otherEnd, type Ourselves, ourselvesAmong } from "../sinks/read-back.ts";
+import { otherEnd, type Ourselves, ourselvesAmong } from "../sinks/write.ts";
 
 export interface Reader extends ReadContext {
   /** The calendar day (`YYYY-MM-DD`) of an instant where the company is. */

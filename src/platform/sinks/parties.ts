@@ -5,9 +5,16 @@ import { parseExact } from "../../core/json.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { Connection, CreateParty } from "../contract/network.ts";
 import { targetOf } from "../contract/operations.ts";
-import { isSince, listAll, otherEnd } from "./read-back.ts";
+import {
+  accepted,
+  isSince,
+  listAll,
+  money,
+  otherEnd,
+  type SinkContext,
+  type SinkPart,
+} from "./write.ts";
 import type { Query } from "../reading.ts";
-import { accepted, money, type SinkContext, type SinkPart } from "./write.ts";
 
 export const parties = (kind: "customer" | "supplier"): SinkPart => ({
   uses: [kind === "customer" ? "createCustomer" : "createSupplier", "listConnections"],

@@ -9,17 +9,22 @@ import { pathOf, targetOf } from "../contract/operations.ts";
 import { SupplierTerminal, UpdateTerminal, UpsertTerminal } from "../contract/place.ts";
 import { BulkRackPrice, hasEnded, nameOfPrice, RackPrice, shownUnit } from "../contract/pricing.ts";
 import { toDecimal } from "../contract/primitives.ts";
-import { accepted, idIn, masterData, prices, type SinkContext, type SinkPart } from "./write.ts";
 import {
+  accepted,
   differs,
   findListed,
   foundChanged,
   foundIn,
+  idIn,
   isSince,
   listAll,
+  masterData,
+  prices,
   readAllAt,
   readAt,
-} from "./read-back.ts";
+  type SinkContext,
+  type SinkPart,
+} from "./write.ts";
 
 /** Up to 200 a call. */
 export const rackPrices: SinkPart = {

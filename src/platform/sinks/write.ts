@@ -4,17 +4,275 @@
  */
 import type { z } from "zod";
 import type { Item, Memory, Outgoing, Sink } from "../../core/contract.ts";
+import { Decimal } from "../../core/decimal.ts";
 import { defined } from "../../core/defined.ts";
-import type { Fault } from "../../core/record.ts";
-import { Refused } from "../../core/errors.ts";
-import { canonicalOf, type Json, parseExact, stringifyExact } from "../../core/json.ts";
+import { Refused, SourceUnavailable } from "../../core/errors.ts";
+import { canonical, canonicalOf, type Json, parseExact, stringifyExact } from "../../core/json.ts";
+import { sortableInstant } from "../../core/keys.ts";
 import type { Finding, Policy } from "../../core/outcome.ts";
-import { outcomeOf, type PlatformAnswer } from "../answers.ts";
+import type { Fault } from "../../core/record.ts";
+import { answerOf, outcomeOf, type PlatformAnswer } from "../answers.ts";
 import type { Exchange, PlatformRequest } from "../client.ts";
-import type { OperationId } from "../contract/operations.ts";
-import { answerOf } from "../outcomes.ts";
-import { type Ourselves, reading } from "./read-back.ts";
-import type { ReadContext } from "../reading.ts";
+import { ListedInvoice } from "../contract/invoice.ts";
+import { Connection } from "../contract/network.ts";
+import { type ListOperation, type OperationId, pathOf } from "../contract/operations.ts";
+import { CompanyProfile } from "../contract/place.ts";
+import { type Numeric, toDecimal } from "../contract/primitives.ts";
+import { arrayAt, listed, type Query, type ReadContext, recordAt, recordIn } from "../reading.ts";
+
+/* Looking for what was written: lists, single records, what of a document they show, and which company we are in them. */
+
+interface Listing<Item> {
+  readonly list: ListOperation;
+  readonly query: Query;
+  readonly item: z.ZodType<Item>;
+  /** What is looked for: numbers, codes, ids. A record that cannot be read is none of ours while it names none. */
+  readonly names: readonly string[];
+}
+
+/** Every record of a list. @throws SourceUnavailable, also when a record that may be ours cannot be read */
+export async function* listAll<Item>(
+  context: ReadContext,
+  { list, query, item, names }: Listing<Item>,
+): AsyncGenerator<Item> {
+  for await (const { records } of listed(context, list, query))
+    for (const record of records) {
+      const read = recordIn(item, record);
+      if (read !== null) yield read;
+      else if (mentions(record, names)) throw unreadable(pathOf(list));
+    }
+}
+
+function mentions(record: string, names: readonly string[]): boolean {
+  const text = canonical(record);
+  return names.some((name) => text.includes(JSON.stringify(name).slice(1, -1)));
+}
+
+/**
+ * The first of a list, at most `count`. The first page may have none of them (part 4, P2).
+ * @throws SourceUnavailable, also when one of them cannot be read
+ */
+export async function firstOf<Item>(
+  context: ReadContext,
+  { list, query, item }: Omit<Listing<Item>, "names">,
+  count: number,
+): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  for await (const { records } of listed(context, list, { ...query, pageSize: String(count) })) {
+    found.push(...records.map((record) => readAs(item, record, pathOf(list))));
+    if (found.length >= count) break;
+  }
+  return found.slice(0, count);
+}
+
+/** A record; null when there is none to be seen (rule V1). @throws SourceUnavailable */
+export async function readAt<T>(
+  context: ReadContext,
+  path: string,
+  schema: z.ZodType<T>,
+): Promise<T | null> {
+  const record = await recordAt(context, path);
+  return record === null ? null : readAs(schema, record, path);
+}
+
+/** All of a list that is not paged; null when there is none to be seen (rule V1). @throws SourceUnavailable */
+export async function readAllAt<T>(
+  context: ReadContext,
+  path: string,
+  schema: z.ZodType<T>,
+): Promise<readonly T[] | null> {
+  const records = await arrayAt(context, path);
+  return records?.map((record) => readAs(schema, record, path)) ?? null;
+}
+
+function readAs<T>(schema: z.ZodType<T>, record: string, path: string): T {
+  const read = recordIn(schema, record);
+  if (read === null) throw unreadable(path);
+  return read;
+}
+
+const unreadable = (path: string): SourceUnavailable =>
+  new SourceUnavailable(`${path} answered with something that is not in its contract.`, {
+    next: "It is tried again by itself.",
+  });
+
+/** A read-back that could not be made proves nothing. */
+async function reading(look: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await look();
+  } catch (error) {
+    if (!(error instanceof SourceUnavailable)) throw error;
+    return {
+      found: "unreadable",
+      detail: error.message,
+      ...(error.waitMs === null ? {} : { waitMs: error.waitMs }),
+    };
+  }
+}
+
+/** Clocks differ: what was written this long before our first send may still be ours. */
+const SKEW_MS = 120_000;
+
+/** Could this instant of the platform's be after our first send? Before any send, none is. */
+export function isSince(at: string, { firstSentAt }: Outgoing): boolean {
+  return firstSentAt !== null && Date.parse(at) >= Date.parse(firstSentAt) - SKEW_MS;
+}
+
+/** The matches of a write that makes a record: one is ours, more are one too many. */
+export function foundIn(matches: ReadonlySet<string>, what: string): Finding {
+  const [first] = matches;
+  if (first === undefined) return { found: "none", detail: `no ${what}` };
+  if (matches.size > 1)
+    return { found: "several", detail: `${what} is there as ${[...matches].join(" and ")}` };
+  return { found: "exact", ids: [first], detail: `${what} is ${first}` };
+}
+
+/**
+ * The record that a write made, among those of a list. `judge`: null for ours; in what a record with our number differs;
+ * undefined for any other record. `taken`: how to say that our number is used by another.
+ */
+export async function findListed<Item extends { readonly id: string }>(
+  context: ReadContext,
+  listing: Listing<Item>,
+  { what, taken }: { readonly what: string; readonly taken: string },
+  judge: (item: Item) => string | null | undefined,
+): Promise<Finding> {
+  // A page may repeat what slid down from the one before.
+  const ours = new Set<string>();
+  let other: string | null = null;
+  for await (const item of listAll(context, listing)) {
+    const difference = judge(item);
+    if (difference === null) ours.add(item.id);
+    else other = difference ?? other;
+  }
+  if (ours.size === 0 && other !== null) return { found: "different", detail: `${taken} ${other}` };
+  return foundIn(ours, what);
+}
+
+/**
+ * Whether a record shows what a PUT sent. Where it does not, the write has not happened if the record is as old as
+ * before our first send; if not, another change may stand above ours, and a person must tell.
+ */
+export function foundChanged(
+  request: Outgoing,
+  schema: z.ZodObject,
+  record: { readonly id: string; readonly updatedAt: string },
+): Finding {
+  const { id, updatedAt } = record;
+  const difference = differs(parseExact(request.body) as object, record, schema);
+  if (difference === null) return { found: "exact", ids: [id], detail: `${id} shows it` };
+  const changed = isSince(updatedAt, request);
+  return {
+    found: changed ? "different" : "none",
+    detail: changed
+      ? `${id} changed at ${updatedAt}: ${difference}`
+      : `${id} is as it was: ${difference}`,
+  };
+}
+
+/**
+ * The first field in which a record differs from what was sent; null when there is none. What is not sent, and what
+ * records of this schema do not show, cannot be compared.
+ */
+export function differs(sent: object, record: object, { shape }: z.ZodObject): string | null {
+  const shown = record as Readonly<Record<string, unknown>>;
+  for (const [field, value] of Object.entries(sent))
+    if (field in shape && !isSame(value, shown[field])) return `another ${field}`;
+  return null;
+}
+
+function isSame(sent: unknown, shown: unknown): boolean {
+  const [ours, theirs] = [orNull(sent), orNull(shown)];
+  if (isNumber(ours)) return isNumber(theirs) && toDecimal(ours).equals(toDecimal(theirs));
+  if (typeof ours === "string" && typeof theirs === "string")
+    return ours === theirs || isSameInstant(ours, theirs);
+  if (typeof ours !== "object" || typeof theirs !== "object" || ours === null || theirs === null)
+    return ours === theirs;
+  if (Array.isArray(ours) !== Array.isArray(theirs)) return false;
+  const parts = Object.entries(ours);
+  if (Array.isArray(ours) && parts.length !== Object.keys(theirs).length) return false;
+  return parts.every(([name, part]) => isSame(part, (theirs as Record<string, unknown>)[name]));
+}
+
+const isNumber = (value: unknown): value is Numeric =>
+  typeof value === "number" || value instanceof Decimal;
+
+/** An empty list says no more than none. */
+const orNull = (value: unknown): unknown =>
+  value === undefined || (Array.isArray(value) && value.length === 0) ? null : value;
+
+/** The platform may keep fewer digits of a second than we send. */
+export function isSameInstant(one: string, other: string): boolean {
+  if (sortableInstant(one) === null || sortableInstant(other) === null) return false;
+  return Math.abs(Date.parse(one) - Date.parse(other)) <= 1_000;
+}
+
+/* Which company the API key acts for. No operation tells it, so it is derived from records that only we can have. */
+
+/** Our company's id (UUID); null while nothing tells it. @throws SourceUnavailable */
+export type Ourselves = () => Promise<string | null>;
+
+/**
+ * In this order: the one company that is an end of all our connections (part 2, 2.8: each has us at one end); the
+ * issuer of an invoice that we issue (part 4, query `role`); the one end of our only connection whose profile we may
+ * read (part 4: own company). Asked once; what it found is kept.
+ */
+export function ourselves(context: ReadContext): Ourselves {
+  let known: string | null = null;
+  return async () => {
+    known ??= await derived(context);
+    return known;
+  };
+}
+
+/** The end of a connection that is not us; null when neither end is us. */
+export function otherEnd(
+  { fromCompanyId, toCompanyId }: Pick<Connection, "fromCompanyId" | "toCompanyId">,
+  us: string,
+): string | null {
+  if (fromCompanyId === us) return toCompanyId;
+  return toCompanyId === us ? fromCompanyId : null;
+}
+
+const CONNECTIONS = 100;
+
+async function derived(context: ReadContext): Promise<string | null> {
+  const connections = await firstOf(
+    context,
+    { list: "listConnections", query: { direction: "all" }, item: Connection },
+    CONNECTIONS,
+  );
+  const ends = commonEnds(connections);
+  if (ends.length === 1) return ends[0] ?? null;
+  const issued = { list: "listInvoices", query: { role: "issuer" }, item: ListedInvoice } as const;
+  const [invoice] = await firstOf(context, issued, 1);
+  if (invoice !== undefined) return invoice.companyId;
+  const readable: string[] = [];
+  for (const id of ends) {
+    const path = pathOf("getCompanyProfile", id);
+    if ((await readAt(context, path, CompanyProfile)) !== null) readable.push(id);
+  }
+  return readable.length === 1 ? (readable[0] ?? null) : null;
+}
+
+/** Our company's id where a list of all our connections is at hand; null while nothing tells it. @throws SourceUnavailable */
+export async function ourselvesAmong(
+  connections: readonly Connection[],
+  ask: Ourselves,
+): Promise<string | null> {
+  if (connections.length === 0) return null;
+  const [end, another] = commonEnds(connections);
+  return end !== undefined && another === undefined ? end : ask();
+}
+
+/** The companies that are an end of every one. */
+function commonEnds(connections: readonly Connection[]): string[] {
+  const [first] = connections;
+  if (first === undefined) return [];
+  return [...new Set([first.fromCompanyId, first.toCompanyId])].filter((id) =>
+    connections.every((one) => otherEnd(one, id) !== null),
+  );
+}
 
 export interface SinkContext extends ReadContext {
   /** Null: every operation keeps its own settling time. */

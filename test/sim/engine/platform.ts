@@ -4,8 +4,7 @@
  */
 import { sha256 } from "../../../src/core/keys.ts";
 import { parseExact, stringifyExact } from "../../../src/core/json.ts";
-import { answerRules } from "../../../src/platform/answers.ts";
-import { answerOf } from "../../../src/platform/outcomes.ts";
+import { answerOf, answerRules } from "../../../src/platform/answers.ts";
 import type { Exchange, Exchanger, PlatformRequest } from "../../../src/platform/client.ts";
 import { MINUTE, type Process, type World } from "./world.ts";
 
