@@ -394,7 +394,7 @@ export interface Likened {
 }
 
 /** What is asked: these likenesses, and all of a range. */
-export interface Asked {
+interface Asked {
   readonly keys: readonly string[];
   /** The first and the last one of it; null: none. */
   readonly range?: readonly [first: string, last: string] | null;
@@ -421,20 +421,22 @@ const othersIn = (states: readonly DeliveryState[]): string =>
    and not exists (select 1 from dismissed join record own on own.record = ?4
      where dismissed.record = record.record and counterpart = shown_id(own.id))`;
 
+type Bound = [keys: string, first: string | null, last: string | null, record: number];
+
+const bound = ({ keys, range }: Asked, record: number): Bound => {
+  const [first, last] = range ?? [null, null];
+  return [JSON.stringify(keys), first, last, record];
+};
+
 /** By what copies of documents would be known (src/engine/lifecycle.ts), of each document that went or is on its way. */
 export function likenesses(database: Database.Database) {
   const { is, rows, run, values } = asking(database);
-  type Bound = [keys: string, first: string | null, last: string | null, record: number];
   const isAny = is<Bound>(`select 1 from ${ALIKE} limit 1`);
   const sent = rows<Bound, Likened>(othersIn(["pending", "frozen", "delivered"]));
   // What one side cannot take is entered there by hand, as its person was told.
   const known = rows<Bound, Likened>(
     othersIn(["pending", "frozen", "delivered", "quarantined", "resolved"]),
   );
-  const bound = ({ keys, range }: Asked, record: number): Bound => {
-    const [first, last] = range ?? [null, null];
-    return [JSON.stringify(keys), first, last, record];
-  };
   const ofRecord = values<[record: number], string>(
     "select likeness from likeness where record = ?",
   );
