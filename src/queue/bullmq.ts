@@ -51,7 +51,7 @@ export interface Payload {
 }
 
 const TIMES: Times = { startMs: 20_000, runMs: 45_000, pollMs: 1_000 };
-/** What Redis has lost is told this soon, unless its worker brings the answer before. */
+/** What Redis has lost, or a worker that is gone, is told this soon, unless the answer comes before. */
 const LOST_MS = 5_000;
 /** Of the platform's 60 s, without those that a connection may take. */
 const HOLD_MS = 50_000;
@@ -129,8 +129,7 @@ export function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): 
       const isLost = known === "gone" || known === "restarted" || known === "orphaned";
       lostAt = isLost ? Math.min(lostAt, now) : Infinity;
       const isOver = now >= startBy + runMs || now >= lostAt + Math.min(LOST_MS, runMs);
-      if (known === "orphaned" || isOver)
-        return unanswered(tornWords(known, unreachable, hint.said));
+      if (isOver) return unanswered(tornWords(known, unreachable, hint.said));
     }
   }
 

@@ -25,7 +25,7 @@ export interface Settled {
 }
 
 /** How long a worker that was not heard of still counts. */
-export const WORKER_ALIVE_MS = 10_000;
+export const WORKER_ALIVE_MS = 5_000;
 /** Longer than anything is under way. */
 const KEPT_MS = 48 * 3_600_000;
 
