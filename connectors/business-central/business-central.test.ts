@@ -150,6 +150,30 @@ describe("a document", () => {
     }
   });
 
+  test.each(["1.12", "1.13"])(
+    "of half a cent, which Business Central rounds up, comes to what the platform says: %s",
+    async (says) => {
+      const company = await openCompany();
+      const [quantity, unitPrice, amount] = ["0.5", "2.25", says].map((one) => Decimal.of(one)) as [
+        Decimal,
+        Decimal,
+        Decimal,
+      ];
+      const [line] = invoiceDocument("FL-8").lines as [
+        ReturnType<typeof invoiceDocument>["lines"][0],
+      ];
+      const document = invoiceDocument("FL-8", {
+        lines: [{ ...line, quantity, unitPrice, amount }],
+        taxes: [],
+        subtotal: amount,
+        tax: Decimal.zero,
+        total: amount,
+      });
+      expect(await sent(company, "invoices", itemOf(document))).toMatchObject({ outcome: "done" });
+      expect(posted(company)).toMatchObject([{ totalAmountIncludingTax: amount }]);
+    },
+  );
+
   test("to which Business Central would add a tax of its own is refused and leaves nothing", async () => {
     const company = await openCompany();
     company.taxes.set("", "8.25");
@@ -627,9 +651,9 @@ test("reconciliation is told what people changed, by list, by id and by number",
     [{ customerPurchaseOrderReference: "PO 1" }, "order"],
   ];
   for (const [values, field] of planted) {
-    const putBack = company.backup();
+    const backup = company.backup();
     company.edit("salesInvoices", id, values);
     expect(await differing()).toEqual([field]);
-    putBack();
+    company.restore(backup);
   }
 });

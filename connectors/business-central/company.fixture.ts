@@ -32,12 +32,24 @@ interface State {
   series: number;
   ids: number;
   sets: Record<string, Row[]>;
+  /** What was paid: what customers pay and what we pay. */
+  paid: { type: "out" | "in"; party: string; amount: Decimal }[];
 }
 interface Told {
   readonly status: number;
   readonly answer: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+type Meeting =
+  | "before"
+  | "after"
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** It is carried out all the same. */
+      readonly isDone?: boolean;
+    };
 
 export class Company {
   readonly url: string;
@@ -59,6 +71,11 @@ export class Company {
     readonly code: string;
     readonly headers?: Readonly<Record<string, string>>;
   } | null = null;
+  /**
+   * What a request meets, by its method, path and (of a change) body: the line is cut before it is carried out or after, or
+   * it is answered so. Null: nothing.
+   */
+  meets: (request: string) => Meeting | null = () => null;
   /** What a clerk does before the next request of this path is carried out, once. */
   before: { readonly path: RegExp; readonly act: () => void } | null = null;
   /** Rows of a page at most, whatever is asked for. */
@@ -67,7 +84,7 @@ export class Company {
   readonly tokens = new Set<string>();
   /** `GET /api/v2.0/…`, decoded. */
   readonly asked: string[] = [];
-  #state: State = { version: 0, series: 1000, ids: 0, sets: {} };
+  #state: State = { version: 0, series: 1000, ids: 0, sets: {}, paid: [] };
 
   constructor(url: string) {
     this.url = url;
@@ -153,10 +170,28 @@ export class Company {
     this.#state.sets[set] = this.rows(set).filter((row) => row.id !== id);
   }
 
-  /** Puts it back. */
-  backup(): () => void {
-    const before = copied(this.#state);
-    return () => void (this.#state = copied(before));
+  get paid(): State["paid"] {
+    return this.#state.paid;
+  }
+
+  /** A person pays an invoice or bill in full. */
+  settle(set: "salesInvoices" | "purchaseInvoices", id: string): void {
+    const row = this.#row(set, id);
+    this.#pay(set, row, row["remainingAmount"] as Decimal);
+  }
+
+  backup(): string {
+    return stringifyExact(this.#state);
+  }
+
+  restore(backup: string): void {
+    const state = parseExact(backup) as unknown as State;
+    const [version, series, ids] = [state.version, state.series, state.ids].map(Number) as [
+      number,
+      number,
+      number,
+    ];
+    this.#state = { ...state, version, series, ids };
   }
 
   /** One request, all of it or nothing. */
@@ -171,7 +206,13 @@ export class Company {
       this.before = null;
       clerk.act();
     }
-    const undo = method === "GET" ? () => {} : this.backup();
+    const isLogin = pathname.startsWith("/login");
+    const isChange = method !== "GET" && !isLogin;
+    const meets = isLogin ? null : (this.meets(isChange ? `${path} ${text}` : path) ?? null);
+    if (meets === "before") return void request.socket.destroy();
+    if (meets !== null && meets !== "after" && meets.isDone !== true)
+      return answered(response, { ...meets, answer: faultOf(meets) });
+    const undo = isChange ? this.#kept() : () => {};
     let told: Told;
     try {
       told = this.#answer(path, pathname, search, request, text);
@@ -182,12 +223,21 @@ export class Company {
       const correlated = `${message}  CorrelationId:  ${randomUUID()}.`;
       told = { status, answer: { error: { code, message: correlated } } };
     }
-    const isChange = method !== "GET" && told.status < 300 && !pathname.startsWith("/login");
-    if (isChange && this.loses > 0 && --this.loses === 0) return void request.socket.destroy();
-    const headers = { "content-type": "application/json", ...told.headers };
-    response
-      .writeHead(told.status, headers)
-      .end(told.answer === null ? undefined : stringifyExact(told.answer));
+    if (meets === "after") return void request.socket.destroy();
+    if (meets !== null) return answered(response, { ...meets, answer: faultOf(meets) });
+    const isCarriedOut = isChange && told.status < 300;
+    if (isCarriedOut && this.loses > 0 && --this.loses === 0) return void request.socket.destroy();
+    answered(response, told);
+  }
+
+  /** Puts it back: rows are copied, what stands in them is not changed. */
+  #kept(): () => void {
+    const { sets, paid, ...rest } = this.#state;
+    const before = Object.fromEntries(
+      Object.entries(sets).map(([set, rows]) => [set, rows.map((row) => kept(row))]),
+    );
+    const were = [...paid];
+    return () => void (this.#state = { ...rest, sets: before, paid: were });
   }
 
   #answer(
@@ -481,9 +531,9 @@ export class Company {
       for (const field of ["quantity", price])
         line[field] = ((line[field] ?? Decimal.zero) as Decimal).round(5);
       const of = (field: string) => (line[field] ?? Decimal.zero) as Decimal;
-      const net = of("quantity").times(of(price)).round(2).minus(of("discountAmount"));
+      const net = of("quantity").times(of(price)).round(2, "away").minus(of("discountAmount"));
       const percent = Decimal.of(this.taxes.get(String(line["taxCode"])) ?? "0");
-      const totalTaxAmount = net.times(percent).times(Decimal.of("0.01")).round(2);
+      const totalTaxAmount = net.times(percent).times(Decimal.of("0.01")).round(2, "away");
       Object.assign(line, { amountExcludingTax: net, netAmount: net, totalTaxAmount });
     }
     const sum = (field: string) =>
@@ -570,6 +620,12 @@ export class Company {
     );
   }
 
+  #pay(set: "salesInvoices" | "purchaseInvoices", invoice: Row, amount: Decimal): void {
+    const party = String(invoice[DOCUMENTS[set][2]]);
+    this.#state.paid.push({ type: isSale(set) ? "out" : "in", party, amount });
+    this.#settle(invoice, amount);
+  }
+
   /** More than is to pay stays on the party's account. */
   #settle(invoice: Row, amount: Decimal): void {
     const open = (invoice["remainingAmount"] as Decimal).minus(amount);
@@ -597,7 +653,11 @@ export class Company {
           `Amount must be ${isReceipt ? "negative" : "positive"}.`,
         );
       this.#open(line["postingDate"]);
-      this.#settle(this.#invoiceOf(set, line), amount.abs());
+      this.#pay(
+        isReceipt ? "salesInvoices" : "purchaseInvoices",
+        this.#invoiceOf(set, line),
+        amount.abs(),
+      );
       const [debit, credit] = isReceipt ? ["10100", "11000"] : ["21000", "10100"];
       for (const accountNumber of [debit, credit])
         this.#insert("generalLedgerEntries", {
@@ -640,10 +700,23 @@ const emptyOf = (set: string): Values =>
 const etagOf = (row: Row): string =>
   `W/"${Buffer.from(`44;${String(row["version"])};`).toString("base64")}"`;
 
-function copied<T>(value: T): T {
-  if (value instanceof Decimal || value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return value.map((one: unknown) => copied(one)) as T;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copied(one)])) as T;
+const kept = (row: Row): Row => ({
+  ...row,
+  ...Object.fromEntries(
+    Object.entries(row).flatMap(([name, value]) =>
+      Array.isArray(value) ? [[name, value.map((line: object) => ({ ...line }))]] : [],
+    ),
+  ),
+});
+
+const faultOf = ({ status }: { readonly status: number }): object => ({
+  error: { code: status === 500 ? "Internal_ServerError" : "Unknown", message: "bad weather" },
+});
+
+function answered(response: ServerResponse, { status, answer, headers }: Told): void {
+  response
+    .writeHead(status, { "content-type": "application/json", ...headers })
+    .end(answer === null ? undefined : stringifyExact(answer));
 }
 
 /** Until it is closed. */

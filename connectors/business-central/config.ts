@@ -66,6 +66,11 @@ const Settings = z.strictObject({
     .array(code("A number."))
     .default([])
     .describe("Numbers of customers and vendors that several companies of the platform share."),
+  requests: z
+    .int()
+    .min(100)
+    .default(6_000)
+    .describe("Requests that Business Central takes of this user in any five minutes."),
   posting,
   settleAfter,
   deadlineMs: deadlineMs(60_000),

@@ -112,8 +112,8 @@ async function ground(): Promise<Ground> {
       return Promise.resolve(rows.length === 0 ? [] : [JSON.stringify(rows)]);
     },
     backup: () => {
-      const restore = company.backup();
-      return Promise.resolve(() => Promise.resolve(restore()));
+      const backup = company.backup();
+      return Promise.resolve(() => Promise.resolve(company.restore(backup)));
     },
     change: (sink, { id }) => {
       for (const [set, row] of rowsOf(sink, id)) company.edit(set, row.id, changeOf(sink, row));

@@ -4,7 +4,6 @@
  */
 import { z } from "zod";
 import { Refused } from "../../src/core/errors.ts";
-import { Decimal } from "../../src/core/decimal.ts";
 import type { Difference, FactLine } from "../../src/core/holdings.ts";
 import type { OrderDocument } from "../../src/ledger/documents.ts";
 import { goodsLine } from "../../src/ledger/goods.ts";
@@ -13,6 +12,7 @@ import type { GoodsRow, GoodsTable } from "../../src/ledger/orders.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
 import type { BusinessCentralConfig } from "./config.ts";
 import {
+  cents,
   commentBody,
   dayOrNone,
   expectKept,
@@ -128,7 +128,10 @@ const untold = ({ product, quantity, unit, unitPrice }: FactLine): FactLine =>
 
 const keptLines = ({ lines }: OrderDocument) =>
   lines.map(({ description: text, ...line }) =>
-    keptLine({ ...line, account: null, amount: Decimal.zero, text }, ""),
+    keptLine(
+      { ...line, account: null, amount: cents(line.quantity.times(line.unitPrice)), text },
+      "",
+    ),
   );
 
 export function orders(wire: Wire, config: BusinessCentralConfig): GoodsTable<"order", GoodsRow> {

@@ -120,6 +120,9 @@ function split(told: string): [string, string] {
   return [told.slice(0, at), told.slice(at)];
 }
 
+/** As Business Central rounds amounts: half a cent away from zero. */
+export const cents = (amount: Decimal): Decimal => amount.round(2, "away");
+
 /** `discount`: what its price of five decimals is too much. */
 interface KeptLine extends FactLine {
   readonly discount?: Decimal;
@@ -169,8 +172,10 @@ export const keptLine = (line: FactLine, account: string): KeptLine => ({
 function pricedIn({ quantity, unitPrice, amount }: FactLine) {
   if (quantity === null || unitPrice === null) return { quantity, unitPrice };
   const [count, rounded] = [quantity.round(PLACES), unitPrice.round(PLACES)];
-  const comesTo = (price: Decimal) => count.times(price).round(2);
-  const isRight = quantity.times(unitPrice).round(2).equals(amount);
+  const comesTo = (price: Decimal) => cents(count.times(price));
+  const isRight = [quantity.times(unitPrice).round(2), cents(quantity.times(unitPrice))].some(
+    (one) => one.equals(amount),
+  );
   if (!isRight || comesTo(rounded).equals(amount)) return { quantity: count, unitPrice: rounded };
   const price = comesTo(rounded).compare(amount) < 0 ? rounded.plus(STEP) : rounded;
   return { quantity: count, unitPrice: price, discount: comesTo(price).minus(amount) };
@@ -212,7 +217,7 @@ const factLine = (row: LineRow): KeptLine => ({
   unitPrice: priceOf(row),
   amount: row.netAmount,
   text: `${row.description}${row.description2}`,
-  discount: row.quantity.times(priceOf(row)).round(2).minus(row.netAmount),
+  discount: cents(row.quantity.times(priceOf(row))).minus(row.netAmount),
 });
 
 const priceOf = ({ unitPrice, unitCost, directUnitCost }: LineRow): Decimal =>

@@ -63,3 +63,12 @@ test("arithmetic agrees with scaled integers for any values", () => {
     }),
   );
 });
+
+test.each([
+  ["1.125", "1.13"],
+  ["-1.125", "-1.13"],
+  ["1.1249", "1.12"],
+  ["1.115", "1.12"],
+])("rounds halves away from zero where it is asked to: %s", (text, rounded) => {
+  expect(Decimal.of(text).round(2, "away").fixed(2)).toBe(rounded);
+});

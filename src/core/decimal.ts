@@ -78,15 +78,15 @@ export class Decimal {
     return this.round(0).equals(this);
   }
 
-  /** Rounds to `places` decimal places, halves to the even digit (as the books of the supported ERPs do). */
-  round(places: number): Decimal {
+  /** Rounds to `places` decimal places, halves to the even digit, or away from zero (what an ERP's books do, a connector says). */
+  round(places: number, half: "even" | "away" = "even"): Decimal {
     const drop = this.scale - places;
     if (drop <= 0) return Decimal.#from(this.#at(places), places);
     const divisor = powerOfTen(drop);
     let quotient = this.units / divisor;
     const rest = this.units % divisor;
     const twice = (rest < 0n ? -rest : rest) * 2n;
-    if (twice > divisor || (twice === divisor && quotient % 2n !== 0n))
+    if (twice > divisor || (twice === divisor && (half === "away" || quotient % 2n !== 0n)))
       quotient += this.units < 0n ? -1n : 1n;
     return Decimal.#from(quotient, places);
   }
