@@ -13,6 +13,11 @@ import type { Flow } from "./engine.ts";
 const signal = new AbortController().signal;
 const DRAFT: Fault = { code: "draft-at-receiver", message: "it is a draft", next: "Issue it." };
 
+function parsedBill({ text }: Change): { number: string; amount: string } {
+  const { number, amount } = JSON.parse(text) as { number: string; amount: number };
+  return { number, amount: String(amount) };
+}
+
 /** One record, whose versions come one after the other. */
 function site(options: Partial<Sink>, more: Partial<Flow> = {}) {
   const folder = tempFolder();
@@ -75,6 +80,22 @@ describe.each(["erp", "platform"] as const)("what came from the %s", (side) => {
     await once(bill("INV-1", "150"));
     expect(causes()).toEqual(["amount-changed-after-posting"]);
     expect(totals()).toEqual({ delivered: "120", linked: "120" });
+  });
+
+  test.each([
+    ["its new number was given there", bill("INV-1b", "100")],
+    ["its new terms were entered there", bill("INV-1", "100", { terms: "net 30" })],
+  ])("is told of its next change after %s, and of nothing that was seen", async (_, changed) => {
+    const { once, byHand, causes, totals } = site({}, at);
+    await once(bill("INV-1", "100"));
+    await once(changed);
+    await byHand("id-of-INV-1");
+    await once({ ...changed, text: `${changed.text} ` });
+    expect(causes()).toEqual([]);
+    const { number, amount } = parsedBill(changed);
+    await once(bill(number, amount, { terms: "net 60" }));
+    expect(causes()).toEqual(["changed-after-delivery"]);
+    expect(totals()).toEqual({ delivered: "100", linked: "100" });
   });
 
   test("keeps its amount where its newest version cannot be read, and its next change is told", async () => {
@@ -146,6 +167,22 @@ describe.each(["erp", "platform"] as const)("what came from the %s", (side) => {
         expect(totals()).toEqual({ delivered: "40936.02", linked: "40936.02" });
       },
     );
+
+    test("counts once with its amount, whichever version was told of it last", async () => {
+      const { once, causes, totals, issue, clock } = drafts();
+      await once(bill("INV-1", "40936.02"));
+      await once({
+        ...bill("INV-1", "40936.02"),
+        text: '{"amount":40936.020,"number":"INV-1"}',
+        version: "2",
+      });
+      expect(causes()).toEqual(["draft-at-receiver"]);
+      issue();
+      clock.advance(3_600_000);
+      await once();
+      expect(causes()).toEqual([]);
+      expect(totals()).toEqual({ delivered: "40936.02", linked: "40936.02" });
+    });
 
     test("is told no more when a person says so of the draft itself", async () => {
       const { once, byHand, causes } = drafts();

@@ -576,7 +576,7 @@ function memoryOf({ store, flows }: Engine, flow: Flow, [first]: readonly Carrie
     if (link === null) return [];
     const { kind } = one.mapping;
     const id = ownId(link, flow.side);
-    const request = store.losses.lastRequest(one.flow, id);
+    const request = store.losses.lastRequest(one.flow, id, null);
     return [
       {
         kind,

@@ -52,7 +52,7 @@ export function arrived(
 }
 
 /** Links both ids, ends the delivery, and wakes what waited for it. `other`: what the receiver calls it, if anything. */
-function linkBoth(
+export function linkBoth(
   engine: Engine,
   flow: Flow,
   carried: Carried,
@@ -61,21 +61,6 @@ function linkBoth(
 ): void {
   engine.store.deliveries.end(carried.delivery, "delivered", other ?? "");
   if (other !== null) linked(engine, flow, carried, other, at);
-}
-
-/**
- * A person says that the receiver has it as `other`. A version that nobody could read has the number and the amount of what
- * was delivered before. Inside a transaction.
- */
-export function linkByHand(engine: Engine, flow: Flow, delivery: number, other: string): void {
-  const { deliveries, links } = engine.store;
-  const carried = deliveries.carried(delivery);
-  if (carried === null) return;
-  const before = links.find(flow.mapping.kind, flow.side, carried.recordId);
-  const number = carried.number || (before?.number ?? "");
-  const amount = carried.amount ?? before?.amount ?? null;
-  if (amount !== null) deliveries.setAmount(delivery, amount);
-  linkBoth(engine, flow, { ...carried, number, amount }, other, engine.clock.now().wallMs);
 }
 
 /**
@@ -250,13 +235,15 @@ export function leaveUnfinished(
  */
 export function stillUnfinished(
   { store }: Engine,
-  { sink }: Flow,
-  { delivery, record, code }: Pick<QuarantinedRow, "delivery" | "record" | "code">,
-): Fault | null {
+  { sink, mapping, side }: Flow,
+  row: Pick<QuarantinedRow, "delivery" | "record" | "recordId" | "code">,
+): { readonly fault: Fault; readonly counterpart: string } | null {
   const fault = sink.unfinished?.fault;
-  if (fault === undefined || store.incidents.state(record, "unfinished") !== "open") return null;
-  if (code !== fault.code) return fault;
-  store.incidents.end(delivery, "unfinished");
+  const link = store.links.find(mapping.kind, side, row.recordId);
+  const isOpen = store.incidents.state(row.record, "unfinished") === "open";
+  if (fault === undefined || link === null || !isOpen) return null;
+  if (row.code !== fault.code) return { fault, counterpart: otherId(link, side) };
+  store.incidents.end(row.delivery, "unfinished");
   return null;
 }
 
@@ -267,7 +254,8 @@ export async function finish(engine: Engine, flow: Flow, signal: AbortSignal): P
   if (unfinished === undefined) return 0;
   const waiting = store.unfinished.of(flow.flow, unfinished.fault.code).flatMap((one) => {
     const link = store.links.find(flow.mapping.kind, flow.side, one.recordId);
-    return link === null ? [] : [{ ...one, counterpart: otherId(link, flow.side) }];
+    const amount = link?.amount ?? null;
+    return link === null ? [] : [{ ...one, amount, counterpart: otherId(link, flow.side) }];
   });
   if (waiting.length === 0) return 0;
   try {
@@ -279,7 +267,8 @@ export async function finish(engine: Engine, flow: Flow, signal: AbortSignal): P
       // Meanwhile another look may have ended it, or a person.
       const left = new Set(store.unfinished.of(flow.flow, unfinished.fault.code).map(idOf));
       const done = waiting.filter((one, at) => open[at] === false && left.has(one.delivery));
-      for (const { delivery, counterpart } of done) {
+      for (const { delivery, counterpart, amount } of done) {
+        if (amount !== null) store.deliveries.setAmount(delivery, amount);
         store.deliveries.end(delivery, store.unfinished.endOf(delivery), counterpart);
         store.incidents.end(delivery, "unfinished");
         audit(engine, flow, "finished", counterpart, { delivery });
@@ -346,7 +335,9 @@ export function settleDifferences(
  * transaction.
  */
 export function arrivedByHand(engine: Engine, flow: Flow, link: Link, delivery: number): void {
-  linkByHand(engine, flow, delivery, otherId(link, flow.side));
+  const carried = engine.store.deliveries.carried(delivery);
+  if (carried === null) return;
+  linkBoth(engine, flow, carried, otherId(link, flow.side), engine.clock.now().wallMs);
   audit(engine, flow, "agrees again", link.number, { delivery });
 }
 

@@ -28,7 +28,7 @@ import { foldedOf } from "../store/statements.ts";
 import { referenceTaken } from "./acknowledged.ts";
 import { copied, type Likenesses, likenessesOf, referencesOf } from "./copies.ts";
 import { moved, recognised, waitsForFirst } from "./deliver.ts";
-import { goneBefore, isRevisit, undecidedBefore, waitsSince } from "./delivered.ts";
+import { goneBefore, isRevisit, linkBoth, undecidedBefore, waitsSince } from "./delivered.ts";
 import { audit, endpointOf, type Engine, type Flow } from "./engine.ts";
 import { howToGoOn } from "./schedule.ts";
 import { elsewhere, movedAway, whoseIs } from "./sites.ts";
@@ -63,7 +63,7 @@ type Verdict =
 
 /** `number`: null where nobody can tell it. */
 export type Judged = (
-  | ({ readonly number: string | null; readonly amount?: string | null } & Verdict)
+  | ({ readonly number: string | null } & Verdict)
   | { readonly verdict: "ready"; readonly ready: Ready }
 ) & {
   /** By what copies of it are known; null: as before. */
@@ -181,9 +181,9 @@ export class Round {
         const verdict = rule.judge(document, this);
         if (verdict === null) continue;
         if (verdict.verdict === "held") return { ...verdict, number: null, likenesses: null };
-        const { knownNumber: number, knownAmount: amount, knownLikenesses } = document;
+        const { knownNumber: number, knownLikenesses } = document;
         const likenesses = verdict.verdict === "quarantined" ? knownLikenesses : null;
-        return { ...verdict, number, amount, likenesses };
+        return { ...verdict, number, likenesses };
       }
       return { verdict: "ready", ready: document.ready, likenesses: document.likenesses.own };
     } catch (error) {
@@ -253,24 +253,14 @@ class PendingDocument {
     const { mapping, sink } = this.flow;
     const out = mapping.map(this.record, this.#references) as Skip | object;
     if ("skip" in out && typeof out.skip === "string") return (this.#mapped = { skip: out.skip });
-    const document = parsed(mapping.output, out, "mapping-output") as object;
-    checkedBy.set(document, mapping.output);
-    const reason = this.link === null ? (sink.skips?.(document) ?? null) : null;
-    if (reason !== null) return (this.#mapped = { skip: reason });
-    const figures = mapping.figures(document);
-    const content = contentOf(sink.concerns?.(document) ?? document);
-    return (this.#mapped = { document, figures, content });
+    const made = madeOf(this.flow, out);
+    const reason = this.link === null ? (sink.skips?.(made.document) ?? null) : null;
+    return (this.#mapped = reason === null ? made : { skip: reason });
   }
 
   /** Of a document that is not skipped. */
   get made(): MappedDocument {
     return this.mapped as MappedDocument;
-  }
-
-  /** Null: it has none, or was not mapped. */
-  get knownAmount(): string | null {
-    const mapped = this.#mapped;
-    return mapped === undefined || "skip" in mapped ? null : amountOf(mapped);
   }
 
   get likenesses(): Likenesses {
@@ -323,7 +313,54 @@ interface MappedDocument {
   readonly content: string;
 }
 
+/** @throws Refused when the mapping has made no such document */
+function madeOf({ mapping, sink }: Flow, out: object): MappedDocument {
+  const document = parsed(mapping.output, out, "mapping-output") as object;
+  checkedBy.set(document, mapping.output);
+  const content = contentOf(sink.concerns?.(document) ?? document);
+  return { document, figures: mapping.figures(document), content };
+}
+
 const amountOf = ({ figures }: MappedDocument): string | null => figures.amount?.plain() ?? null;
+
+/**
+ * A person says that the receiver has this version as `other`: what changes after it is told as after a delivery. One that
+ * cannot be mapped has the number and the amount of what was delivered before. Inside a transaction.
+ */
+export function linkByHand(engine: Engine, flow: Flow, delivery: number, other: string): void {
+  const { deliveries, links } = engine.store;
+  const carried = deliveries.carried(delivery);
+  if (carried === null) return;
+  const before = links.find(flow.mapping.kind, flow.side, carried.recordId);
+  const made = carried.content === null ? mappedNow(engine, flow, delivery) : carried;
+  const number = carried.number || (before?.number ?? "");
+  const { content, amount } = made ?? { content: null, amount: before?.amount ?? null };
+  if (amount !== null) deliveries.setAmount(delivery, amount);
+  linkBoth(engine, flow, { ...carried, number, content, amount }, other, engine.clock.now().wallMs);
+}
+
+/** Null: it cannot be mapped, or is rightly not sent. */
+function mappedNow(
+  engine: Engine,
+  flow: Flow,
+  delivery: number,
+): Pick<Mapped, "content" | "amount"> | null {
+  const { mapping } = flow;
+  try {
+    const record = parsed(
+      mapping.input,
+      parseExact(engine.store.deliveries.text(delivery)),
+      "does-not-fit",
+    );
+    const out = mapping.map(record, referencesOf(engine, flow)) as Skip | object;
+    if ("skip" in out) return null;
+    const made = madeOf(flow, out);
+    return { content: made.content, amount: amountOf(made) };
+  } catch (error) {
+    faultOf(error);
+    return null;
+  }
+}
 
 /** Another site's record is skipped; one that no rule fits, or rules of two sites, is a person's. @throws WaitsFor */
 function judgeSite(document: PendingDocument): Verdict | null {

@@ -189,8 +189,9 @@ function askedOf({ store }: Engine, { flow, side }: Flow, link: Link): Asked {
   const id = ownId(link, side);
   const refused = store.disagreements.refused(flow, id);
   if (refused !== null) return { link, request: refused.request, refused: refused.delivery };
-  // Without content it was linked by a person.
-  const request = link.content === null ? null : store.losses.lastRequest(flow, id);
+  // What a person linked went in none.
+  const { content } = link;
+  const request = content === null ? null : store.losses.lastRequest(flow, id, content);
   return { link, request, refused: null };
 }
 

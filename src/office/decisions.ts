@@ -8,8 +8,8 @@ import { Decimal } from "../core/decimal.ts";
 import { type Json, parseExact } from "../core/json.ts";
 import { revisionOf } from "../core/keys.ts";
 import { isFinal } from "../core/request.ts";
-import { linkByHand, stillUnfinished } from "../engine/delivered.ts";
-import { faultOf, tellWaiting } from "../engine/lifecycle.ts";
+import { stillUnfinished } from "../engine/delivered.ts";
+import { faultOf, linkByHand, tellWaiting } from "../engine/lifecycle.ts";
 import { referencesOf } from "../engine/copies.ts";
 import { moved } from "../engine/deliver.ts";
 import { endpointOf, type Engine, type Flow } from "../engine/engine.ts";
@@ -117,17 +117,17 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
         "Resolve it with --receiver-id ID when it is there, or retry it when it is not.",
       );
     note(engine, flow, row, { event: "resolved", detail: by(decision), person: decision });
-    const { deliveries, causes, unfinished } = engine.store;
+    const { deliveries, unfinished } = engine.store;
     const at = engine.clock.now().wallMs;
     const open = stillUnfinished(engine, flow, row);
+    const there = receiverId ?? open?.counterpart;
     if (receiverId === undefined) acceptResolved(engine, flow, row);
-    else link(engine, flow, row, receiverId, settled);
-    if (open !== null && receiverId !== undefined) unfinished.leave(row.delivery, open, at);
-    else if (open !== null) causes.add(row.delivery, open, at);
-    else if (receiverId === undefined) {
+    if (there !== undefined) link(engine, flow, row, there, settled);
+    else {
       deliveries.end(row.delivery, "resolved", by(decision));
       tellWaiting(engine, flow, row.recordId, { closed: by(decision) }, at);
     }
+    if (open !== null) unfinished.leave(row.delivery, open.fault, at);
   }
 }
 

@@ -59,8 +59,6 @@ export const CARRIED = `delivery, shown_id(record.id) as recordId, ${wholeIn("de
 
 interface Quarantining {
   readonly fault: Fault;
-  /** What its document comes to; null or left out: it has no amount, or as it is known already. */
-  readonly amount?: string | null;
   /** Null: as it is known already. */
   readonly number: string | null;
   /** The request that a decision is about; as it is when left out. */
@@ -177,9 +175,7 @@ export function deliveries(database: Database.Database) {
     },
 
     /** A newer version of the record that is on its way already makes this one's fate nobody's business. */
-    quarantine(delivery: number, quarantining: Quarantining, atMs: number): void {
-      const { number, fault, request, amount } = quarantining;
-      if (amount) setAmount(amount, amount, delivery);
+    quarantine(delivery: number, { number, fault, request }: Quarantining, atMs: number): void {
       if (quarantine(number, request ?? null, delivery) === 0) changed(outdate(delivery), delivery);
       else why.add(delivery, fault, atMs);
     },

@@ -403,10 +403,11 @@ export function losses(database: Database.Database) {
          and not exists (select 1 from delivery d where d.record = delivery.record and d.state = 'frozen')
        order by delivery desc limit 1`,
     ),
-    /** The request that a record was last delivered in; null when a person linked it. */
-    lastRequest: value<[flow: number, recordId: string], number>(
+    /** The request that a record was last delivered in, with this content (null: with any); null when a person linked it. */
+    lastRequest: value<[flow: number, recordId: string, content: string | null], number>(
       `select request from delivery join record using (record) join request using (request)
-       where record.flow = ? and record.id = +stored_id(?) and request.state = 'done'
+       where record.flow = ?1 and record.id = +stored_id(?2) and request.state = 'done'
+         and (?3 is null or delivery.content = ?3)
        order by delivery desc limit 1`,
     ),
     /** A person decides. Call it inside a transaction. */

@@ -122,7 +122,7 @@ export async function deliveredParties(
       if (link === null || link.born !== "erp") continue;
       const { erpId, number } = link;
       const isSettled = store.sweeps.newest(flow, erpId)?.state === "resolved";
-      const request = isSettled ? null : store.losses.lastRequest(flow, erpId);
+      const request = isSettled ? null : store.losses.lastRequest(flow, erpId, null);
       const body = request === null ? null : store.requests.get(request)?.body || null;
       if (body === null) continue;
       items.set(id, {
