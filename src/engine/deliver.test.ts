@@ -11,7 +11,7 @@ import {
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { defineMapping } from "../core/contract.ts";
-import { StorageError } from "../core/errors.ts";
+import { SourceUnavailable, StorageError } from "../core/errors.ts";
 import { nothingDone, unknown } from "../core/outcome.ts";
 import { markFile } from "../store/database.ts";
 import { Daemon, freezeNext, runFlow } from "./daemon.ts";
@@ -301,4 +301,24 @@ test("what is refused after an earlier send had no answer is told in the receive
   expect(bench.store.questions.quarantine()).toMatchObject([
     { code: "closed-period", cause: "the period is closed" },
   ]);
+});
+
+test("a stop that a look before the first send meets has its own name, and its release lets documents go", async () => {
+  const bench = engineOn(tempFolder());
+  const spent = { next: "fuelbridge release quota", stop: "quota", waitMs: 86_400_000 };
+  let isSpent = true;
+  const sink = receiver({
+    prepare: async () => {
+      if (isSpent) throw new SourceUnavailable("429 MONTHLY_CAP_EXCEEDED", spent);
+    },
+  });
+  const page = { changes: [bill("INV-1", "1")], position: 1 };
+  const flow = bench.flow({ sink, source: pagesOf([page]) });
+  await runFlow(bench.engine, flow, new AbortController().signal);
+  const { journal } = bench.store;
+  expect(journal.breakers()).toMatchObject([{ breaker: "quota" }]);
+  isSpent = false;
+  bench.store.transaction(() => journal.release("quota", "ann", bench.clock.now().wallMs));
+  await deliver(bench.engine, flow, new AbortController().signal);
+  expect(sink.executed).toHaveLength(1);
 });

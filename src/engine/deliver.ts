@@ -193,10 +193,10 @@ async function ready(
     return true;
   } catch (error) {
     if (!(error instanceof SourceUnavailable)) throw error;
-    const { message, next, waitMs } = error;
+    const { message, next, waitMs, stop } = error;
     const scope = endpointOf(flow.to);
     engine.store.transaction(() =>
-      trip(engine, { breaker: "receiver", scope, detail: message, waitMs, next }),
+      trip(engine, { breaker: stop ?? "receiver", scope, detail: message, waitMs, next }),
     );
     return false;
   }
