@@ -12,18 +12,23 @@ const DELIVERIES = 1_000;
 
 const { scene } = monthOf({ trades: DELIVERIES, faults: 80 });
 const { orders, "delivery-tickets": tickets, invoices: bills } = scene.records;
-const texts = [...orders, ...tickets, ...bills].map((record) => JSON.stringify(record));
-const IDS = /"(?:id|orderId)":"..../g;
-const NUMBERS = /"(invoiceNumber|ticketNumber|deliveryTicket|bolNumber)":"/g;
-
-const ofMonth = (text: string, month: number): string =>
-  text
-    .replaceAll(IDS, (found) => found.slice(0, -4) + month.toString(16).padStart(4, "0"))
-    .replaceAll(NUMBERS, `"$1":"${month}-`);
+/** What is another one in each month: the end of ids, and the beginning of numbers. */
+const MONTHLY =
+  /(?<="(?:id|orderId)":").{4}|(?<="(?:invoiceNumber|ticketNumber|deliveryTicket|bolNumber)":")/g;
+/** Parts of each record's text, between which the month is written. */
+const texts = [...orders, ...tickets, ...bills].map((record) =>
+  JSON.stringify(record).split(MONTHLY),
+);
 
 /** A paper by its place: read again, as a store has it read. */
 const paperAt = (seq: number): AnyPaper =>
-  readIn(ofMonth(texts[seq % texts.length] ?? "", Math.floor(seq / texts.length) + 1));
+  readIn(
+    (texts[seq % texts.length] as string[]).join(
+      Math.floor(seq / texts.length + 1)
+        .toString(16)
+        .padStart(4, "0"),
+    ),
+  );
 
 await report(async () => {
   const matching = filled(scene, [], paperAt);

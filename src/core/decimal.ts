@@ -62,8 +62,15 @@ export class Decimal {
   /** -1, 0 or 1. `2.50` and `2.5` compare equal. */
   compare(other: Decimal): -1 | 0 | 1 {
     const scale = Math.max(this.scale, other.scale);
+    const [one, another] = [this.#at(scale), other.#at(scale)];
+    return one < another ? -1 : one > another ? 1 : 0;
+  }
+
+  /** Is it at most so far from the other one? */
+  isWithin(off: Decimal, other: Decimal): boolean {
+    const scale = Math.max(this.scale, other.scale, off.scale);
     const difference = this.#at(scale) - other.#at(scale);
-    return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+    return (difference < 0n ? -difference : difference) <= off.#at(scale);
   }
 
   equals(other: Decimal): boolean {
@@ -147,11 +154,18 @@ export class Decimal {
   }
 
   #parse(): void {
-    const [mantissa = "0", exponent = "0"] = this.text.toLowerCase().split("e");
+    const { text } = this;
+    const point = text.indexOf(".");
+    // Most have no exponent, and as many digits as a double has.
+    if (text.length <= DIGITS_MAX && !IN_OTHER_DIGITS.test(text)) {
+      this.#units = BigInt(Number(point < 0 ? text : text.slice(0, point) + text.slice(point + 1)));
+      this.#scale = point < 0 ? 0 : text.length - point - 1;
+      return;
+    }
+    const [mantissa = "0", exponent = "0"] = text.toLowerCase().split("e");
     const [whole = "0", fraction = ""] = mantissa.split(".");
     const scale = fraction.length - Number(exponent);
-    if (Math.abs(scale) > SCALE_MAX)
-      throw new RangeError(`"${this.text}" has an exponent out of range`);
+    if (Math.abs(scale) > SCALE_MAX) throw new RangeError(`"${text}" has an exponent out of range`);
     const units = BigInt(whole + fraction);
     this.#units = scale < 0 ? units * 10n ** BigInt(-scale) : units;
     this.#scale = Math.max(scale, 0);
@@ -171,6 +185,7 @@ const SHORTEST = /^(?:0|-?[1-9]\d*|-?(?:0|[1-9]\d*)\.\d*[1-9])$/;
 /** An exponent, or perhaps a minus before zero: what has neither is written as its value is. */
 const IN_OTHER_DIGITS = /[eE]|^-0/;
 const SCALE_MAX = 1000;
+const DIGITS_MAX = 15;
 const POWERS = Array.from({ length: 64 }, (_, exponent) => 10n ** BigInt(exponent));
 const powerOfTen = (exponent: number): bigint => POWERS[exponent] ?? 10n ** BigInt(exponent);
 /** Places of a quotient beyond those that are asked for. */

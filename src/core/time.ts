@@ -74,6 +74,13 @@ export function timeOfDay(instant: string, dayOf: (instant: string) => string): 
     .join("");
 }
 
+/** When a day begins where `dayOf` has its calendar, ms UTC, to the hour: zones that are half an hour off begin in that hour. */
+export function beginOf(day: string, dayOf: (instant: string) => string): number {
+  let atMs = Date.parse(day) - 14 * 60 * MINUTE_MS;
+  while (dayOf(new Date(atMs).toISOString()) < day) atMs += 60 * MINUTE_MS;
+  return atMs;
+}
+
 /** The calendar day, UTC, in which this instant lies: `2026-11-23`. */
 export const dayAt = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
 

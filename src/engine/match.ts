@@ -106,6 +106,7 @@ export class Matcher {
     const today = dayOf(new Date(clock.now().wallMs).toISOString());
     const settings: MatchSettings = {
       ...this.#settings(),
+      dayOf,
       today,
       from: from ?? dayBefore(today, this.#options.days),
       to: to ?? today,
@@ -125,7 +126,7 @@ export class Matcher {
     }
   }
 
-  #settings(): Omit<MatchSettings, "today" | "from" | "to"> {
+  #settings(): Omit<MatchSettings, "dayOf" | "today" | "from" | "to"> {
     const { tolerancePercent, toleranceGallons, basis, parties } = this.#options;
     const { patienceMs, unbilledDays, pricesBefore } = this.#options;
     const usual = basis === "usual" ? null : basis;

@@ -336,7 +336,7 @@ const numberOf = (paper: AnyPaper | null): string =>
 const kept = remembered(String);
 
 /** A number as papers write it in many ways: its letters and digits alone. Empty: without a digit it names nothing (`N/A`). */
-const spelling = remembered((number) => {
+export const spelling = remembered((number) => {
   const bare = fold(number)
     .replaceAll(/[^\p{L}\p{N}]/gu, "")
     .replace(/^0+/, "");

@@ -31,11 +31,27 @@ const InvoiceLine = InvoiceRecord.shape.lineItems.element
 const TaxLine = InvoiceRecord.shape.taxLines.element
   .omit({ id: true, invoiceId: true, rateDisplay: true })
   .strip();
-const lists = { lineItems: z.array(InvoiceLine), taxLines: z.array(TaxLine) };
-const AnyInvoice = InvoiceRecord.extend(lists).partial();
-const OrderLine = OrderRecord.shape.lines.element.partial();
-const AnyOrder = OrderRecord.extend({ lines: z.array(OrderLine) }).partial();
-const AnyTicket = DeliveryTicket.extend({ bolNumbers: z.array(z.string()) }).partial();
+const head = { id: true, status: true, createdAt: true, orderId: true } as const;
+const AnyInvoice = InvoiceRecord.pick({
+  ...head,
+  invoiceNumber: true,
+  companyId: true,
+  payerCompanyId: true,
+})
+  .extend({ lineItems: z.array(InvoiceLine), taxLines: z.array(TaxLine) })
+  .partial()
+  .strip();
+const OrderLine = OrderRecord.shape.lines.element
+  .omit({ id: true, orderId: true, supplierId: true, loadingNumber: true, lat: true, lng: true })
+  .partial()
+  .strip();
+const AnyOrder = OrderRecord.omit({ companyId: true, updatedAt: true, requirements: true })
+  .extend({ lines: z.array(OrderLine) })
+  .partial()
+  .strip();
+const AnyTicket = DeliveryTicket.extend({ bolNumbers: z.array(z.string()) })
+  .partial()
+  .strip();
 const AnyPlace = SupplierTerminal.partial();
 const AnyConnection = Connection.partial();
 /**

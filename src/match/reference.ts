@@ -1,5 +1,6 @@
 /** What papers are compared with: prices as they were valid, usual rates of taxes, the usual basis, freight rates and places. */
 import type { Decimal } from "../core/decimal.ts";
+import { beginOf } from "../core/time.ts";
 import { type Names, push } from "./join.ts";
 import {
   type CompanyLink,
@@ -22,6 +23,8 @@ const USUAL_OF_PARTY = 5;
 const USUAL_OF_ALL = 10;
 const USUAL_SHARE = 0.9;
 const DAY_MS = 86_400_000;
+/** A terminal's midnight is so near to the company's: a list that changes then is not two lists of one day. */
+const ZONES_MS = 3 * 3_600_000;
 
 /** A version of a list whose price is known. */
 export type PostedPrice = Price & { readonly price: Decimal };
@@ -48,6 +51,7 @@ export class Reference {
   readonly #links = new Map<string, CompanyLink>();
   readonly #codes = new Map<string, string>();
   readonly #parties = new Map<string, string>();
+  readonly #begins = new Map<Day, number>();
   /** Our own company; null: it is not known. */
   us: string | null = null;
 
@@ -158,29 +162,36 @@ export class Reference {
 
   /**
    * The rack price at the first of these terminals that has one, when it was loaded: at the instant, or of a day alone whatever
-   * was valid during it. `before`: the price before it counts as well. Null: no list is here that reaches so far back.
+   * was valid during it. `pricesBefore`: the price before it counts as well. Null: no list is here that reaches so far back.
    */
   inForce(
     terminals: readonly string[],
     product: string,
     when: string,
     whose: Whose,
-    before: boolean,
+    { pricesBefore, dayOf }: { readonly pricesBefore: boolean; dayOf(instant: string): Day },
   ): InForce | null {
     const versions = terminals
       .map((terminal) => this.#versions(`${this.#names.terminal(terminal)}|${product}`, whose))
       .find((one) => one.length > 0);
     if (versions === undefined) return null;
-    const fromMs = Date.parse(when);
-    const untilMs = when.length === 10 ? fromMs + DAY_MS : fromMs;
+    const isDay = when.length === 10;
+    const fromMs = isDay ? this.#beginOf(when, dayOf) + ZONES_MS : Date.parse(when);
+    const untilMs = isDay ? fromMs + DAY_MS - 2 * ZONES_MS : fromMs;
     const last = versions.findLastIndex((one) => one.fromMs <= untilMs);
     const first = versions.findLastIndex((one) => one.fromMs <= fromMs);
     const now = versions[last];
     if (first < 0 || now === undefined) return null;
     const end = versions[first]?.untilMs ?? null;
     if (end !== null && end <= fromMs && first === last) return null;
-    const from = before ? Math.max(first - 1, 0) : first;
+    const from = pricesBefore ? Math.max(first - 1, 0) : first;
     return { prices: versions.slice(from, last + 1), earlier: versions.slice(0, from), now };
+  }
+
+  #beginOf(day: Day, dayOf: (instant: string) => Day): number {
+    const begin = this.#begins.get(day) ?? beginOf(day, dayOf);
+    this.#begins.set(day, begin);
+    return begin;
   }
 
   /** The versions of the list of who bills, the oldest first; those that name no company are ours. */

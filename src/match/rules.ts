@@ -4,8 +4,8 @@
  * differs, which may be nothing; null: it cannot compare.
  */
 import { Decimal } from "../core/decimal.ts";
-import { dayAt } from "../core/time.ts";
-import type { JoinedLine } from "./join.ts";
+import { dayAt, namedDay } from "../core/time.ts";
+import { type JoinedLine, spelling } from "./join.ts";
 import {
   type AnyPaper,
   type Day,
@@ -36,8 +36,12 @@ import {
 } from "./situation.ts";
 import { volumeCorrection } from "./volume.ts";
 
-type Verdict = readonly Difference[] | null;
+/** What differs, which may be nothing; null: it cannot be compared. */
+type Verdict = Difference | readonly Difference[] | null;
+/** What a generator of subjects gives. */
+type Each<Source> = Source extends (situation: Situation) => Iterable<infer One> ? One : never;
 
+const NONE: readonly Difference[] = [];
 const ONE = Decimal.of("1");
 const PRICE_STEP = Decimal.of("0.0001");
 const RATE_STEP = Decimal.of("0.000001");
@@ -55,74 +59,53 @@ const joinedBy = (lines: readonly JoinedLine[]): string =>
   [...new Set(lines.map(({ by }) => by ?? "nothing"))].join(", ");
 const rateOf = (lines: readonly JoinedLine[]): Decimal | null =>
   lines.find(({ line }) => line.rate !== null)?.line.rate ?? null;
-
 const gallonsOf = (lines: readonly JoinedLine[]): Decimal | null =>
   sumOf(lines.map(({ line }) => line.gallons));
 
-/** A group with at least one line; what is billed, and what a gallon of it was billed at. */
-interface Load extends Subject {
-  readonly group: Group;
-  readonly lines: readonly JoinedLine[];
-  readonly first: JoinedLine;
-  readonly billed: Decimal | null;
-  readonly rate: Decimal | null;
-}
-
-function* loadsIn(situation: Situation): Generator<Load> {
+/** Groups with at least one line; what is billed, and what a gallon of it was billed at. */
+function* loadsIn(situation: Situation) {
   for (const group of situation.groups) {
     const lines = situation.linesOf(group);
     const [first] = lines;
     if (first === undefined) continue;
     const about = `${group.direction} ${group.load} ${group.product}`;
     const papers = [...papersOf(lines, group.tickets), ...group.orders];
-    const billed = gallonsOf(lines);
     const subject = { ...headOf(first.invoice), about, papers, joined: joinedBy(lines) };
-    yield { ...subject, group, lines, first, billed, rate: rateOf(lines) };
+    yield { ...subject, group, lines, first, billed: gallonsOf(lines), rate: rateOf(lines) };
   }
 }
-
-interface Billed extends Subject {
-  readonly group: Group;
-  readonly one: JoinedLine;
-  readonly line: InvoiceLine;
-}
+type Load = Each<typeof loadsIn>;
 
 /** Single lines, without those whose price an earlier rule has explained. */
-function* billedIn(situation: Situation): Generator<Billed> {
+function* billedIn(situation: Situation) {
   for (const group of situation.groups)
     for (const one of situation.linesOf(group)) {
+      if (situation.priced.has(one)) continue;
       const papers = [...papersOf([one], one.tickets), ...group.orders];
-      const subject = {
-        ...headOf(one.invoice),
-        about: lineKey(one),
-        papers,
-        joined: joinedBy([one]),
-      };
-      if (!situation.priced.has(one)) yield { ...subject, group, one, line: one.line };
+      const subject = { ...headOf(one.invoice), about: lineKey(one), papers };
+      yield { ...subject, joined: joinedBy([one]), group, one, line: one.line };
     }
 }
+type Billed = Each<typeof billedIn>;
 
-/** A ticket, and the groups that it is in, in the direction in which it is billed. */
-interface Delivered extends Subject {
-  readonly ticket: Ticket;
-  readonly groups: readonly Group[];
-}
-
-function* deliveredIn(situation: Situation): Generator<Delivered> {
+/** Tickets, and the groups that each is in, in the direction in which it is billed. */
+function* deliveredIn(situation: Situation) {
   const { us } = situation.reference;
   for (const ticket of situation.case.tickets) {
     const { day, supplier, receiver, id } = ticket;
     if (!isLive(ticket) || !situation.isIn(day)) continue;
-    const direction = us !== null && receiver === us && supplier !== us ? "purchase" : "sale";
-    const party = (direction === "sale" ? receiver : supplier) ?? "";
+    const isOurs = us !== null && receiver === us && supplier !== us;
+    const direction: Direction = isOurs ? "purchase" : "sale";
+    const party = (isOurs ? supplier : receiver) ?? "";
     const groups = situation.groups.filter(
       (group) => group.direction === direction && group.tickets.includes(ticket),
     );
     yield { direction, party, day, about: id, papers: [ticket], ticket, groups };
   }
 }
+type Delivered = Each<typeof deliveredIn>;
 
-function* invoicesIn(situation: Situation): Generator<Subject & { readonly invoice: Invoice }> {
+function* invoicesIn(situation: Situation) {
   for (const invoice of situation.case.invoices)
     if (isLive(invoice) && situation.isIn(invoice.day))
       yield { ...headOf(invoice), about: invoice.id, papers: [invoice], invoice };
@@ -162,20 +145,23 @@ function billedTwice({ lines, group }: Load, situation: Situation): Verdict {
   }
   return doubles.map((one) => {
     situation.explained.add(one);
-    const papers = papersOf([one, ...lines], group.tickets);
-    const isCertain = isSure(one) || group.tickets.length === 0;
     const { gallons, amount = null } = one.line;
-    const cause = `The load ${numberOf(one.line) ?? ""} is billed twice: again on ${nameOf(one)}.`;
-    const values = { billed: gallons, expected: "once", gallons, over: amount, cause };
-    return { day: one.invoice.day, about: lineKey(one), papers, isCertain, ...values };
+    return {
+      day: one.invoice.day,
+      about: lineKey(one),
+      papers: papersOf([one, ...lines], group.tickets),
+      isCertain: isSure(one) || group.tickets.length === 0,
+      ...{ billed: gallons, expected: "once", gallons, over: amount },
+      cause: `The load ${numberOf(one.line) ?? ""} is billed twice: again on ${nameOf(one)}.`,
+    };
   });
 }
 
 /** Of two, the one that came later is the double. */
 function newestFirst(one: JoinedLine, other: JoinedLine): number {
-  const [first, second] = [one, other].map(({ invoice, at }) =>
+  const [first = "", second = ""] = [one, other].map(({ invoice, at }) =>
     [invoice.day, invoice.number, String(at).padStart(4)].join("\n"),
-  ) as [string, string];
+  );
   return first < second ? 1 : -1;
 }
 
@@ -192,7 +178,7 @@ const isTwin = (one: JoinedLine, among: readonly JoinedLine[], hasTicket: boolea
 /** One product is billed and another one is on the ticket, and the gallons are the same. */
 function wrongProduct({ group, lines, first, billed, rate }: Load, situation: Situation): Verdict {
   if (group.tickets.length === 0) return null;
-  if (group.delivered.length > 0 || billed === null) return [];
+  if (group.delivered.length > 0 || billed === null) return NONE;
   const other = situation.groups.find(
     (one) =>
       one.direction === group.direction &&
@@ -200,14 +186,14 @@ function wrongProduct({ group, lines, first, billed, rate }: Load, situation: Si
       one.lines.length === 0 &&
       bothOf(one).some((there) => isNear(there, billed, situation.tolerance(there))),
   );
-  if (other === undefined) return [];
+  if (other === undefined) return NONE;
   for (const one of [...lines, other]) situation.explained.add(one);
   const right = priceOf(other, group.direction);
   const [named, expected] = [first.line.product, other.delivered[0]?.product ?? other.product];
   const over = rate === null || right === null ? null : rate.minus(right).times(billed);
   const cause = `${named ?? "Another product"} is billed, ${expected} was delivered.`;
   const isCertain = lines.every(isSure);
-  return [{ about: lineKey(first), isCertain, billed: named, expected, over, cause }];
+  return { about: lineKey(first), isCertain, billed: named, expected, over, cause };
 }
 
 /** Billed gallons beside those of the ticket, on the basis that was agreed, is usual, or that the line states. */
@@ -225,14 +211,15 @@ function quantity(load: Load, situation: Situation): Verdict {
   const [expected, there] = [both[basis], both[other]];
   if (expected === null) return null;
   const allowed = situation.tolerance(expected);
-  if (isNear(billed, expected, allowed)) return [];
+  if (isNear(billed, expected, allowed)) return NONE;
   // Billed figures are whole gallons, each rounded, or a little off.
   const rounding = larger(expected.abs().times(HALF_PERMILLE), Decimal.of(String(lines.length)));
   const isOther = there !== null && isNear(billed, there, rounding);
   // Nobody said on which basis: either is right.
-  if (isOther && wanted !== basis) return [];
+  if (isOther && wanted !== basis) return NONE;
+  const isPart = isUpTo(billed, expected) && hasMoreLoads(load);
+  if (isPart && situation.mayCome(first.invoice.day)) return NONE;
   const gallons = billed.minus(expected);
-  const over = rate?.times(gallons) ?? null;
   const ordered = sumOf(group.ordered.map((line) => line.gallons));
   const isSigned = group.tickets.every(({ status }) => status === "SIGNED");
   // The ticket is about all of the load: it is the seller's own, or the order says so.
@@ -240,18 +227,27 @@ function quantity(load: Load, situation: Situation): Verdict {
     isOther ||
     group.tickets.every(({ supplier }) => group.direction === "sale" || supplier === party) ||
     bothOf(group).some((one) => ordered && isNear(ordered, one, allowed.times(Decimal.of("4"))));
-  const isCertain = lines.every(isSure) && isSigned && wanted === basis && isWhole;
+  const isCertain = lines.every(isSure) && isSigned && wanted === basis && isWhole && !isPart;
   const compared = `billed gallons and the ticket's, ${basis}`;
-  const values = { compared, billed, expected, gallons, over };
+  const values = { compared, billed, expected, gallons, over: rate?.times(gallons) ?? null };
   // A line that says itself that its gallons are what was agreed only happens to fit the other figure.
   if (isOther && agreed !== null && stated !== basis) {
     const why = set === null ? "this party usually pays" : "was agreed";
     const cause = `${other} gallons are billed, ${basis} is what ${why}.`;
-    return [{ ...values, name: "wrong-basis", isCertain: isCertain && set !== null, cause }];
+    return { ...values, name: "wrong-basis", isCertain: isCertain && set !== null, cause };
   }
   const cause = `${billed.plain()} gallons are billed, the ticket says ${expected.plain()}${hint(billed, expected, ordered)}.`;
   const next = isSigned ? undefined : "Ask the driver: the ticket is not signed.";
-  return [{ ...values, isCertain, cause, next }];
+  return { ...values, isCertain, cause, next };
+}
+
+/** Do its tickets name a bill of lading that none of the lines is about? Each may be billed by itself. */
+function hasMoreLoads({ lines, group }: Load): boolean {
+  const billed = lines.map(({ line }) => spelling(line.bolNumber ?? ""));
+  const carried = group.tickets.flatMap(({ bols }) => bols.map(spelling)).filter(Boolean);
+  return (
+    lines.every(({ by }) => by === "bill of lading") && carried.some((bol) => !billed.includes(bol))
+  );
 }
 
 const HALF_PERMILLE = Decimal.of("0.0005");
@@ -272,24 +268,20 @@ function hint(billed: Decimal, ticket: Decimal, ordered: Decimal | null): string
 function noDelivery({ group, lines, first, billed }: Load, situation: Situation): Verdict {
   const { line, invoice } = first;
   const tickets = group.tickets.map(({ number }) => number).join(", ");
-  if (group.delivered.length > 0) return [];
-  if (tickets === "" && !situation.isPatienceOver(invoice.day)) {
-    situation.waits = true;
-    return [];
-  }
+  if (group.delivered.length > 0 || (tickets === "" && situation.mayCome(invoice.day))) return NONE;
   const named = numberOf(line);
   const cause =
     tickets === ""
       ? `${nameOf(first)} bills a load of which there is no ticket${named === null ? "" : ` (${named})`}.`
       : `Ticket ${tickets} has no ${line.product ?? line.description}.`;
-  const next =
-    "Ask the driver or the carrier for the ticket; without one dispute or credit the line.";
-  const over = sumOf(lines.map((one) => one.line.amount));
-  const values = { billed, expected: "no delivery", gallons: billed, over, cause, next };
-  const papers = papersOf(lines, group.tickets);
-  return [
-    { about: lineKey(first), papers, isCertain: tickets !== "" || named !== null, ...values },
-  ];
+  return {
+    about: lineKey(first),
+    papers: papersOf(lines, group.tickets),
+    isCertain: tickets !== "" || named !== null,
+    ...{ billed, expected: "no delivery", gallons: billed, cause },
+    over: sumOf(lines.map((one) => one.line.amount)),
+    next: "Ask the driver or the carrier for the ticket; without one dispute or credit the line.",
+  };
 }
 
 // Prices of single lines: the first difference is told. Values are in money for a gallon.
@@ -298,18 +290,12 @@ const terminalsOf = ({ ordered, tickets }: Group): string[] =>
   [...ordered, ...tickets].flatMap(({ terminal }) => terminal ?? []);
 
 /** The lists of terminals that were in force when a line was loaded; null: none that reach so far back. */
-function listsOf(
-  { line, one, group }: Billed,
-  { reference, settings }: Situation,
-  terminals: string[],
-) {
-  const when = line.deliveredDate?.replace(MIDNIGHT, "") ?? group.tickets[0]?.day ?? "";
+function listsOf({ line, one, group }: Billed, situation: Situation, terminals: string[]) {
+  const when = namedDay(line.deliveredDate ?? group.tickets[0]?.day ?? "");
   if (when === "") return null;
-  return reference.inForce(terminals, group.product, when, one.invoice, settings.pricesBefore);
+  const { reference, settings } = situation;
+  return reference.inForce(terminals, group.product, when, one.invoice, settings);
 }
-
-/** A midnight is the day itself. */
-const MIDNIGHT = /[Tt ]00:00:00(?:\.0+)?(?:[Zz]|[+-]\d\d:?\d\d)$/;
 
 /** A line's rack price beside the lists in force; a bill that names none, nor an order a price, is at the list. */
 function rackOf(billed: Billed, situation: Situation) {
@@ -321,12 +307,8 @@ function rackOf(billed: Billed, situation: Situation) {
   const isPosted = ({ price, spread }: PostedPrice): boolean =>
     price.text === rack.text ||
     [price, price.plus(spread)].some((one) => isUnder(rack.minus(one), PRICE_STEP));
-  return {
-    rack,
-    now: lists.now,
-    isNow: lists.prices.some(isPosted),
-    before: lists.earlier.findLast(isPosted),
-  };
+  const isNow = lists.prices.some(isPosted);
+  return { rack, now: lists.now, isNow, before: () => lists.earlier.findLast(isPosted) };
 }
 
 /** What a line was billed at beside what it should be. */
@@ -336,57 +318,46 @@ function priced(
   difference: Difference & { billed: Decimal; expected: Decimal },
 ): Verdict {
   const off = difference.billed.minus(difference.expected);
-  if (isUnder(off, PRICE_STEP)) return [];
+  if (isUnder(off, PRICE_STEP)) return NONE;
   situation.priced.add(one);
-  return [{ over: line.gallons?.times(off) ?? null, ...difference }];
+  return { over: line.gallons?.times(off) ?? null, ...difference };
 }
 
-function oldList(billed: Billed, situation: Situation): Verdict {
-  const { rack, now, isNow = true, before } = rackOf(billed, situation) ?? {};
-  if (rack === undefined || now === undefined) return null;
-  if (isNow || before === undefined) return [];
-  const cause = `The list of ${dayAt(before.fromMs)} was taken (${rack.plain()}); in force was that of ${dayAt(now.fromMs)} (${now.price.plain()}).`;
-  return priced(billed, situation, {
-    isCertain: isSure(billed.one),
-    billed: rack,
-    expected: now.price,
-    cause,
-  });
-}
-
-function rackPrice(billed: Billed, situation: Situation): Verdict {
-  const { rack, now, isNow } = rackOf(billed, situation) ?? {};
-  if (rack === undefined || now === undefined) return null;
-  const cause = `The line's rack price is ${rack.plain()}; the list of ${dayAt(now.fromMs)} says ${now.price.plain()}.`;
-  const difference = { isCertain: false, billed: rack, expected: now.price, cause };
-  return isNow ? [] : priced(billed, situation, difference);
-}
+/** `isOld`: is it the price of an earlier list that is looked for, or any that is not in force? */
+const listed =
+  (isOld: boolean) =>
+  (billed: Billed, situation: Situation): Verdict => {
+    const found = rackOf(billed, situation);
+    if (found === null) return null;
+    const { rack, now } = found;
+    const before = isOld && !found.isNow ? found.before() : undefined;
+    if (found.isNow || isOld !== (before !== undefined)) return NONE;
+    const [first, right] = [rack.plain(), now.price.plain()];
+    const cause =
+      before === undefined
+        ? `The line's rack price is ${first}; the list of ${dayAt(now.fromMs)} says ${right}.`
+        : `The list of ${dayAt(before.fromMs)} was taken (${first}); in force was that of ${dayAt(now.fromMs)} (${right}).`;
+    const isCertain = isOld && isSure(billed.one);
+    return priced(billed, situation, { isCertain, billed: rack, expected: now.price, cause });
+  };
 
 /** Another terminal is billed than it was loaded at; where no order names a price, the two lists say what it comes to. */
 function wrongTerminal(billed: Billed, situation: Situation): Verdict {
   const { line, group, one, direction } = billed;
   const named = situation.reference.terminal(line.location);
-  const loaded = terminalsOf(group)
-    .map((text) => situation.reference.terminal(text))
-    .filter((place) => place !== null);
+  const loaded = terminalsOf(group).flatMap((text) => situation.reference.terminal(text) ?? []);
   const [right] = loaded;
   if (named === null || right === undefined) return null;
-  if (loaded.includes(named)) return [];
+  if (loaded.includes(named)) return NONE;
   const cause = `${named.name} is billed; it was loaded at ${right.name}.`;
-  const told = {
-    isCertain: isSure(one),
-    billed: named.name ?? null,
-    expected: right.name ?? null,
-    cause,
-  };
+  const values = { billed: named.name ?? null, expected: right.name ?? null, cause };
   const [wrongly, rightly] = [named, right].map((it) =>
     listsOf(billed, situation, [it.terminalCode ?? ""]),
   );
-  if (!wrongly || !rightly || priceOf(group, direction) !== null) return [told];
-  situation.priced.add(one);
-  return [
-    { ...told, over: line.gallons?.times(wrongly.now.price.minus(rightly.now.price)) ?? null },
-  ];
+  const isListed = wrongly && rightly && priceOf(group, direction) === null;
+  if (isListed) situation.priced.add(one);
+  const off = isListed ? wrongly.now.price.minus(rightly.now.price) : null;
+  return { isCertain: isSure(one), ...values, over: (off && line.gallons?.times(off)) ?? null };
 }
 
 function orderPrice(billed: Billed, situation: Situation): Verdict {
@@ -394,12 +365,12 @@ function orderPrice(billed: Billed, situation: Situation): Verdict {
   const { rate } = billed.line;
   const agreed = group.ordered.flatMap((line) => line[direction] ?? []);
   if (rate === null || agreed.length === 0) return null;
-  const [nearest = rate] = agreed.toSorted((first, other) =>
+  const [expected = rate] = agreed.toSorted((first, other) =>
     first.minus(rate).abs().compare(other.minus(rate).abs()),
   );
-  const cause = `${rate.plain()} a gallon is billed, ${nearest.plain()} was ordered.`;
+  const cause = `${rate.plain()} a gallon is billed, ${expected.plain()} was ordered.`;
   const isCertain = !group.isOrderGuess && isSure(one);
-  return priced(billed, situation, { isCertain, billed: rate, expected: nearest, cause });
+  return priced(billed, situation, { isCertain, billed: rate, expected, cause });
 }
 
 function rackAndMargin(billed: Billed, situation: Situation): Verdict {
@@ -412,45 +383,74 @@ function rackAndMargin(billed: Billed, situation: Situation): Verdict {
 
 // Freight and taxes.
 
+/** Invoices of one party that share a load, and their loads: freight may have a bill of its own, and be credited by another. */
+function* haulsIn(situation: Situation) {
+  interface Haul {
+    readonly invoices: Invoice[];
+    readonly loads: Map<string, Ticket | null>;
+  }
+  let hauls: Haul[] = [];
+  for (const { invoice } of invoicesIn(situation)) {
+    const own = situation.case.lines.filter((line) => line.invoice === invoice);
+    if (own.length === 0) continue;
+    const loads = new Map<string, Ticket | null>();
+    for (const ticket of own.flatMap(({ tickets }) => tickets)) {
+      const group = situation.groups.find(({ tickets }) => tickets.includes(ticket));
+      loads.set(group?.load ?? ticket.id, ticket);
+    }
+    if (loads.size === 0) loads.set(invoice.id, null);
+    const isShared = (one: Haul): boolean =>
+      one.invoices[0]?.direction === invoice.direction &&
+      one.invoices[0].party === invoice.party &&
+      [...one.loads.keys()].some((load) => loads.has(load));
+    const shared = hauls.filter(isShared);
+    hauls = hauls.filter((one) => !shared.includes(one));
+    hauls.push({
+      invoices: [...shared.flatMap(({ invoices }) => invoices), invoice],
+      loads: new Map([...shared.flatMap((one) => [...one.loads]), ...loads]),
+    });
+  }
+  for (const { invoices, loads } of hauls) {
+    const first = invoices[0] as Invoice;
+    yield { ...headOf(first), about: first.id, papers: invoices, first, invoices, loads };
+  }
+}
+
 /** Freight and its surcharge beside the party's rate for that lane: once for each load. */
-function freight({ invoice }: { readonly invoice: Invoice }, situation: Situation): Verdict {
-  const rates = laneRates(situation, invoice);
+function freight(haul: Each<typeof haulsIn>, situation: Situation): Verdict {
+  const rates = laneRates(haul, situation);
   if (rates === null) return null;
-  const charges = invoice.lines.filter((line) => ["freight", "surcharge"].includes(lineKind(line)));
+  const charges = haul.invoices
+    .flatMap(({ lines }) => lines)
+    .filter((line) => ["freight", "surcharge"].includes(lineKind(line)));
   const billed = Decimal.sum(charges.flatMap(({ amount }) => amount ?? []));
   const hasAny = charges.some((line) => lineKind(line) === "freight");
   const isCertain = rates.every(({ ratePerMile, miles }) => !ratePerMile || miles !== null);
   const expected = Decimal.sum(rates.map(freightOf));
   const isLess = billed.compare(expected) < 0;
-  if (isCertain ? isNear(billed, expected, CENT) : hasAny && !isLess) return [];
+  if (isCertain ? isNear(billed, expected, CENT) : hasAny && !isLess) return NONE;
   const what = hasAny ? `${billed.fixed(2)} of freight is billed` : "No freight is billed";
   const loads = rates.length === 1 ? "one load" : `${rates.length} loads`;
   const cause = `${what}; the rate of this lane comes to ${isCertain ? "" : "at least "}${expected.fixed(2)} for ${loads}.`;
-  const isOurs = invoice.direction === "sale" && isLess;
+  const isOurs = haul.direction === "sale" && isLess;
   const next = isOurs ? "Bill the freight, or correct the rate." : undefined;
-  return [{ isCertain, billed, expected, over: billed.minus(expected), cause, next }];
+  return { isCertain, billed, expected, over: billed.minus(expected), cause, next };
 }
 
-/** The freight rate of each load of an invoice; null: one of them has none, or no load is known. */
-function laneRates(situation: Situation, invoice: Invoice): FreightRate[] | null {
-  const { names, reference, case: one, groups } = situation;
-  const own = one.lines.filter((line) => line.invoice === invoice);
-  const tickets = own.flatMap((line) => line.tickets);
-  const loads = new Map(
-    (tickets.length === 0 ? [null] : tickets).map((ticket) => {
-      const group = groups.find((it) => ticket !== null && it.tickets.includes(ticket));
-      return [group?.load ?? ticket?.id, ticket];
-    }),
-  );
+/** The freight rate of each load; null: one of them has none, or no load is known. */
+function laneRates(
+  { party, day, first, loads }: Each<typeof haulsIn>,
+  { case: { orders }, names, reference }: Situation,
+): FreightRate[] | null {
   const rates = [...loads.values()].map((ticket) => {
-    const order = one.orders.find(({ id }) => id === (ticket?.order ?? invoice.order));
+    const order = orders.find(({ id }) => id === (ticket?.order ?? first.order));
     const [rate = null] = (order?.lines ?? []).flatMap(({ terminal, product }) => {
       const [from, what] = [terminal ?? ticket?.terminal ?? null, names.product(product)];
-      return reference.freightRate(invoice.party, order as Order, from, what, invoice.day) ?? [];
+      return reference.freightRate(party, order as Order, from, what, day) ?? [];
     });
     return rate;
   });
-  return own.length === 0 || rates.includes(null) ? null : (rates as FreightRate[]);
+  return rates.includes(null) ? null : (rates as FreightRate[]);
 }
 
 /** Of a rate by the mile without miles, the least that it can be. */
@@ -458,82 +458,89 @@ function freightOf(rate: FreightRate): Decimal {
   const { zero } = Decimal;
   const run = rate.ratePerMile?.times(rate.miles ?? zero) ?? zero;
   const base = larger((rate.flatFee ?? zero).plus(run).round(2), rate.minCharge ?? zero);
-  return base.plus(
-    base
-      .times(rate.fuelSurchargePercent ?? zero)
-      .times(CENT)
-      .round(2),
-  );
-}
-
-/** All lines of an invoice with one tax, authority and product. */
-interface Tax extends Subject {
-  readonly invoice: Invoice;
-  readonly lines: readonly TaxLine[];
+  const percent = rate.fuelSurchargePercent ?? zero;
+  return base.plus(base.times(percent).times(CENT).round(2));
 }
 
 const nameOfTax = ({ taxType, authority, productRef }: TaxLine): string =>
   [fold(taxType), fold(authority ?? ""), productRef ?? ""].join(" ");
 
-function* taxesIn(situation: Situation): Generator<Tax> {
+/** All lines of an invoice with one tax, authority and product; of invoices that are credited whole none. */
+function* taxesIn(situation: Situation) {
   for (const subject of invoicesIn(situation))
-    for (const [name, lines] of Map.groupBy(subject.invoice.taxes, nameOfTax))
-      yield { ...subject, about: `${subject.invoice.id} ${name}`, lines };
+    if (!situation.reversed.has(subject.invoice))
+      for (const [name, lines] of Map.groupBy(subject.invoice.taxes, nameOfTax))
+        yield { ...subject, about: `${subject.invoice.id} ${name}`, lines };
 }
 
-const isSameTax = (one: TaxLine, other: TaxLine): boolean =>
-  one.amount.equals(other.amount) && one.gallons?.plain() === other.gallons?.plain();
-
 /** No tax twice; its amount is its rate times its gallons, its rate the usual one, its gallons those that are billed. */
-function taxes({ invoice, lines, about }: Tax, situation: Situation): Verdict {
+function taxes(
+  { invoice, lines, about }: Each<typeof taxesIn>,
+  situation: Situation,
+): readonly Difference[] {
   const { taxType: tax, authority, productRef: product } = lines[0] as TaxLine;
-  const compared = `${tax}, ${authority ?? ""}`;
-  const isTaxed = (line: InvoiceLine): boolean =>
-    lineKind(line) === "fuel" && situation.isSame(line.product ?? "", product ?? "");
-  const fuel = product === null ? [] : invoice.lines.filter(isTaxed);
+  const fuel = invoice.lines.filter(
+    (line) =>
+      product !== null &&
+      lineKind(line) === "fuel" &&
+      situation.isSame(line.product ?? "", product),
+  );
   const sold = sumOf(fuel.map(({ gallons }) => gallons));
-  const most = sold?.plus(situation.tolerance(sold)) ?? null;
-  const taxed = sumOf(lines.map(({ gallons }) => gallons));
+  const isAtMost = (one: Decimal | null): boolean =>
+    one !== null && sold !== null && isUpTo(one, sold.plus(situation.tolerance(sold)));
   // Two compartments of one product may be taxed one by one.
-  const isWithin = taxed !== null && most !== null && isUpTo(taxed, most);
+  const isWithin = isAtMost(sumOf(lines.map(({ gallons }) => gallons)));
+  const isSame = (one: TaxLine, other: TaxLine): boolean =>
+    one.amount.equals(other.amount) && one.gallons?.plain() === other.gallons?.plain();
   const doubles = lines.filter(
-    (line, at) => !isWithin && lines.slice(0, at).some((one) => isSameTax(one, line)),
+    (line, at) => !isWithin && lines.slice(0, at).some((one) => isSame(one, line)),
   );
   const rest = lines.filter((line) => !doubles.includes(line));
-  const found: Difference[] = doubles.map(({ amount }, at) => {
-    const cause = `${tax} on ${product ?? "the invoice"} is billed twice.`;
-    const values = { billed: amount, expected: Decimal.zero, over: amount, cause };
-    return { name: "tax-twice", about: `${about} ${at}`, isCertain: product !== null, ...values };
-  });
-  for (const [at, { rate, gallons, amount }] of rest.entries()) {
+  const found: Difference[] = doubles.map(({ amount }, at) => ({
+    name: "tax-twice",
+    about: `${about} ${at}`,
+    isCertain: product !== null,
+    ...{ billed: amount, expected: Decimal.zero, over: amount },
+    cause: `${tax} on ${product ?? "the invoice"} is billed twice.`,
+  }));
+  for (const [at, line] of rest.entries()) {
+    const { rate, gallons, amount } = line;
     if (rate === null) continue;
     const expected = gallons?.times(rate).round(2) ?? amount;
-    if (!isNear(expected, amount, CENT)) {
-      const cause = `${tax}: ${rate.plain()} × ${gallons?.plain() ?? ""} gallons is ${expected.fixed(2)}, ${amount.fixed(2)} is billed.`;
-      const values = { billed: amount, expected, over: amount.minus(expected), cause };
-      found.push({ name: "tax-amount", about: `${about} ${at}`, isCertain: true, ...values });
-    }
-    const usual = situation.reference.taxRate(invoice, rest[at] as TaxLine);
+    if (!isNear(expected, amount, CENT))
+      found.push({
+        name: "tax-amount",
+        about: `${about} ${at}`,
+        isCertain: true,
+        ...{ billed: amount, expected, over: amount.minus(expected) },
+        cause: `${tax}: ${rate.plain()} × ${gallons?.plain() ?? ""} gallons is ${expected.fixed(2)}, ${amount.fixed(2)} is billed.`,
+      });
+    const usual = situation.reference.taxRate(invoice, line);
     if (usual === null || isUnder(rate.minus(usual.rate), RATE_STEP)) continue;
     const base = gallons ?? (rate.sign === 0 ? Decimal.zero : amount.over(rate, 6));
     const who = usual.isStated ? "crossref/tax-rates.csv says" : "usual here is";
-    const cause = `${tax} is billed at ${rate.plain()}; ${who} ${usual.rate.plain()}.`;
-    const values = {
-      billed: rate,
-      expected: usual.rate,
-      over: base.times(rate.minus(usual.rate)),
-      cause,
-    };
-    found.push({ name: "tax-rate", about: `${about} ${at}`, isCertain: usual.isStated, ...values });
+    found.push({
+      name: "tax-rate",
+      about: `${about} ${at}`,
+      isCertain: usual.isStated,
+      ...{ billed: rate, expected: usual.rate, over: base.times(rate.minus(usual.rate)) },
+      cause: `${tax} is billed at ${rate.plain()}; ${who} ${usual.rate.plain()}.`,
+    });
   }
   const billed = sumOf(rest.map(({ gallons }) => gallons));
-  if (billed !== null && sold !== null && !isNear(billed, sold, situation.tolerance(sold))) {
-    const cause = `${tax} is on ${billed.plain()} gallons, ${sold.plain()} are billed.`;
+  // A state may tax gross gallons where net is billed, or the other way.
+  const bases = (["gallons", "grossGallons", "netGallons"] as const).flatMap(
+    (name) => sumOf(fuel.map((line) => line[name])) ?? [],
+  );
+  const isTaxed = bases.some((base) => billed && isNear(billed, base, situation.tolerance(base)));
+  if (billed !== null && sold !== null && !isTaxed) {
     const gallons = billed.minus(sold);
-    const values = { billed, expected: sold, gallons, over: rest[0]?.rate?.times(gallons) ?? null };
-    found.push({ name: "tax-gallons", isCertain: false, ...values, cause });
+    const cause = `${tax} is on ${billed.plain()} gallons, ${sold.plain()} are billed.`;
+    const over = rest[0]?.rate?.times(gallons) ?? null;
+    const values = { billed, expected: sold, gallons, over, cause };
+    found.push({ name: "tax-gallons", isCertain: false, ...values });
   }
-  return found.map((one) => ({ compared, ...one }));
+  return found.map((one) => ({ compared: `${tax}, ${authority ?? ""}`, ...one }));
 }
 
 // Deliveries and orders.
@@ -543,7 +550,7 @@ const BLEND = /\b(?:E[1-4]?\d|B[1-9]\d?)\b/i;
 const NET_TOLERANCE = Decimal.of("0.0015");
 const BLEND_TOLERANCE = Decimal.of("0.003");
 
-function* meteredIn(situation: Situation): Generator<Delivered & { readonly line: TicketLine }> {
+function* meteredIn(situation: Situation) {
   for (const one of deliveredIn(situation))
     for (const [at, line] of one.ticket.lines.entries())
       yield { ...one, about: `${one.ticket.id} ${at}`, line };
@@ -551,7 +558,7 @@ function* meteredIn(situation: Situation): Generator<Delivered & { readonly line
 
 /** The net gallons of a ticket beside gross gallons, temperature and gravity (volume.ts). */
 function netFromGross(
-  { ticket, groups, line, direction }: Delivered & { readonly line: TicketLine },
+  { ticket, groups, line, direction }: Each<typeof meteredIn>,
   situation: Situation,
 ): Verdict {
   const { product, spec, gross, net, temperature, gravity } = line;
@@ -562,31 +569,19 @@ function netFromGross(
   const expected = gross.times(factor).round(1);
   const gallons = net.minus(expected);
   const share = gross.times(BLEND.test(name) ? BLEND_TOLERANCE : NET_TOLERANCE);
-  if (isUpTo(gallons.abs(), larger(share, ONE))) return [];
+  if (isUpTo(gallons.abs(), larger(share, ONE))) return NONE;
   const own = groups.find((group) => situation.isSame(group.product, product));
   const lines = own?.lines ?? [];
   const rate = rateOf(lines) ?? (own === undefined ? null : priceOf(own, direction));
-  const compared = `net gallons and ${gross.plain()} gross at ${temperature.plain()} °F, API ${gravity.plain()}`;
-  const cause = `The ticket says ${net.plain()} net; ${gross.plain()} gross × ${factor.plain()} is ${expected.plain()} (API MPMS 11.1, table 6B).`;
-  const next =
-    "Ask the terminal or the driver for the meter's ticket; correct temperature, gravity or net gallons.";
-  const values = {
-    billed: net,
-    expected,
-    gallons,
-    over: rate?.times(gallons) ?? null,
-    cause,
-    next,
+  return {
+    papers: papersOf(lines, [ticket]),
+    joined: joinedBy(lines),
+    isCertain: true,
+    compared: `net gallons and ${gross.plain()} gross at ${temperature.plain()} °F, API ${gravity.plain()}`,
+    ...{ billed: net, expected, gallons, over: rate?.times(gallons) ?? null },
+    cause: `The ticket says ${net.plain()} net; ${gross.plain()} gross × ${factor.plain()} is ${expected.plain()} (API MPMS 11.1, table 6B).`,
+    next: "Ask the terminal or the driver for the meter's ticket; correct temperature, gravity or net gallons.",
   };
-  return [
-    {
-      papers: papersOf(lines, [ticket]),
-      joined: joinedBy(lines),
-      isCertain: true,
-      compared,
-      ...values,
-    },
-  ];
 }
 
 /** Delivered and signed, and not billed after some working days. */
@@ -600,26 +595,28 @@ function notBilled({ ticket, direction, groups }: Delivered, situation: Situatio
         (group.lines.length > 0 || situation.explained.has(group)),
     );
   const lines = ticket.lines.filter((line) => !isBilled(line));
-  if (lines.length === 0 || workingDays(ticket.day, today) <= unbilledDays) return [];
+  if (lines.length === 0 || workingDays(ticket.day, today) <= unbilledDays) return NONE;
   const orders = situation.case.orders.filter(({ id }) => id === ticket.order);
   const worth = lines.flatMap(({ net, gross, product }) => {
-    const ordered = orders.flatMap((order) =>
-      order.lines.filter((it) => situation.isSame(it.product, product)),
-    );
+    const all = orders.flatMap((order) => order.lines);
+    const ordered = all.filter((it) => situation.isSame(it.product, product));
     const price = priceOf({ ordered }, direction);
-    return price === null ? [] : ((net ?? gross)?.times(price) ?? []);
+    return (price && (net ?? gross)?.times(price)) ?? [];
   });
   const expected = sumOf(lines.map(({ net, gross }) => net ?? gross));
-  const over = worth.length === 0 ? null : Decimal.sum(worth).negated();
   const isAll = lines.length === ticket.lines.length;
   const what = isAll ? "it" : lines.map(({ product }) => product).join(", ");
-  const cause = `Ticket ${ticket.number} of ${ticket.day} is signed, and ${what} is on no invoice.`;
-  const next =
-    direction === "sale"
-      ? "Bill it, or say why it is not billed."
-      : "Expect the supplier's bill: accrue the amount.";
-  const values = { billed: Decimal.zero, expected, gallons: expected?.negated() ?? null, over };
-  return [{ papers: [ticket, ...orders], isCertain: true, ...values, cause, next }];
+  return {
+    papers: [ticket, ...orders],
+    isCertain: true,
+    ...{ billed: Decimal.zero, expected, gallons: expected?.negated() ?? null },
+    over: worth.length === 0 ? null : Decimal.sum(worth).negated(),
+    cause: `Ticket ${ticket.number} of ${ticket.day} is signed, and ${what} is on no invoice.`,
+    next:
+      direction === "sale"
+        ? "Bill it, or say why it is not billed."
+        : "Expect the supplier's bill: accrue the amount.",
+  };
 }
 
 /** Full working days between two days, Monday to Friday. */
@@ -631,14 +628,8 @@ export function workingDays(from: Day, to: Day): number {
   return count;
 }
 
-/** A product of an order that is said to be delivered. */
-interface Ordered extends Subject {
-  readonly order: Order;
-  readonly tickets: readonly Ticket[];
-  readonly product: string;
-}
-
-function* orderedIn(situation: Situation): Generator<Ordered> {
+/** Products of orders that are said to be delivered. */
+function* orderedIn(situation: Situation) {
   for (const order of situation.case.orders) {
     const isOfIt = (ticket: Ticket): boolean => ticket.order === order.id && isLive(ticket);
     const tickets = situation.case.tickets.filter(isOfIt);
@@ -651,7 +642,10 @@ function* orderedIn(situation: Situation): Generator<Ordered> {
   }
 }
 
-function partDelivered({ order, tickets, product }: Ordered, situation: Situation): Verdict {
+function partDelivered(
+  { order, tickets, product }: Each<typeof orderedIn>,
+  situation: Situation,
+): Verdict {
   const isIt = (line: { readonly product: string }) => situation.isSame(line.product, product);
   const ordered = order.lines.filter(isIt);
   const delivered = tickets.flatMap(({ lines }) => lines.filter(isIt));
@@ -659,21 +653,21 @@ function partDelivered({ order, tickets, product }: Ordered, situation: Situatio
   const [expected, billed] = [sumOf(ordered.map(({ gallons }) => gallons)), gross ?? net];
   if (expected === null || billed === null) return null;
   const allowed = situation.tolerance(expected);
-  if ([gross, net].some((one) => one && isNear(one, expected, allowed))) return [];
+  if ([gross, net].some((one) => one && isNear(one, expected, allowed))) return NONE;
   const gallons = billed.minus(expected);
   const over = priceOf({ ordered }, "sale")?.times(gallons) ?? null;
   const cause = `${expected.plain()} gallons of ${product} were ordered, ${billed.plain()} delivered.`;
   const next =
     gallons.sign < 0 ? "Deliver the rest, or close the order." : "Ask why more was delivered.";
-  return [{ isCertain: false, isNeutral: true, billed, expected, gallons, over, cause, next }];
+  return { isCertain: false, isNeutral: true, billed, expected, gallons, over, cause, next };
 }
 
 function noOrder({ ticket, day }: Delivered, situation: Situation): Verdict {
   const isKnown = situation.case.orders.some(({ id }) => id === ticket.order);
-  if (isKnown || !situation.isPatienceOver(day)) return [];
+  if (isKnown || !situation.isPatienceOver(day)) return NONE;
   const cause = `Ticket ${ticket.number} has no order${ticket.order === null ? "" : " that is known here"}.`;
   const next = "Enter the order, or say on whose word it was delivered.";
-  return [{ isCertain: false, isNeutral: true, expected: "an order", cause, next }];
+  return { isCertain: false, isNeutral: true, expected: "an order", cause, next };
 }
 
 /** `title`: what the comparison is called; `of`: what it looks at, one after the other. */
@@ -688,7 +682,7 @@ const rule = <One extends Subject>(
   judge(situation: Situation): void {
     for (const one of of(situation)) {
       const verdict = find(one, situation);
-      if (verdict !== null) situation.judged(name, title, one, verdict);
+      if (verdict !== null) situation.judged(name, title, one, [verdict].flat());
     }
   },
 });
@@ -698,12 +692,17 @@ export const rules = [
   rule("wrong-product", "the product", loadsIn, wrongProduct),
   rule("quantity", "billed and delivered gallons", loadsIn, quantity),
   rule("net-from-gross", "net gallons from gross gallons", meteredIn, netFromGross),
-  rule("old-price-list", "the rack price and the list in force at delivery", billedIn, oldList),
+  rule(
+    "old-price-list",
+    "the rack price and the list in force at delivery",
+    billedIn,
+    listed(true),
+  ),
   rule("wrong-terminal", "the terminal", billedIn, wrongTerminal),
   rule("order-price", "the rate and the order's price", billedIn, orderPrice),
   rule("rack-and-margin", "the rate and the line's rack price + margin", billedIn, rackAndMargin),
-  rule("rack-price", "the rack price and the list in force", billedIn, rackPrice),
-  rule("freight", "freight and its rate", invoicesIn, freight),
+  rule("rack-price", "the rack price and the list in force", billedIn, listed(false)),
+  rule("freight", "freight and its rate", haulsIn, freight),
   rule("tax", "taxes", taxesIn, taxes),
   rule("no-delivery", "whether what is billed was delivered", loadsIn, noDelivery),
   rule("not-billed", "whether what was delivered is billed", deliveredIn, notBilled),

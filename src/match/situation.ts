@@ -6,6 +6,7 @@ import {
   type AnyPaper,
   type Day,
   type Direction,
+  type Invoice,
   isLive,
   type Order,
   type OrderLine,
@@ -15,7 +16,8 @@ import {
 import type { Basis, Reference } from "./reference.ts";
 
 export interface MatchSettings {
-  /** The company's day today. */
+  /** The company's day of an instant, and today. */
+  readonly dayOf: (instant: string) => Day;
   readonly today: Day;
   /** Both included: invoices of these days are judged, and deliveries of them. */
   readonly from: Day;
@@ -113,6 +115,8 @@ export class Situation {
   readonly reference: Reference;
   readonly settings: MatchSettings;
   readonly groups: readonly Group[];
+  /** Invoices whose fuel is credited whole, and those that credit it. */
+  readonly reversed: ReadonlySet<Invoice>;
   /** `rule`: its name and the direction. */
   readonly findings: { readonly rule: string; readonly finding: Finding }[] = [];
   /** How often each rule compared, and found differences. */
@@ -128,7 +132,13 @@ export class Situation {
     this.names = names;
     this.reference = reference;
     this.settings = settings;
-    this.groups = groupsOf(one, names);
+    const credited = new Set<JoinedLine>();
+    this.groups = groupsOf(one, names, credited);
+    const fuel = one.lines.filter(({ kind }) => kind === "fuel");
+    const kept = new Set(fuel.flatMap((line) => (credited.has(line) ? [] : line.invoice)));
+    this.reversed = new Set(
+      [...credited].flatMap(({ invoice }) => (kept.has(invoice) ? [] : invoice)),
+    );
   }
 
   /** What a rule has found of a subject, which may be nothing. */
@@ -183,6 +193,12 @@ export class Situation {
     return Date.parse(today) - Date.parse(day) > patienceDays * 86_400_000;
   }
 
+  /** May a paper of this day still come? Then something waits for it. */
+  mayCome(day: Day): boolean {
+    this.waits ||= !this.isPatienceOver(day);
+    return !this.isPatienceOver(day);
+  }
+
   isIn(day: Day): boolean {
     return day >= this.settings.from && day <= this.settings.to;
   }
@@ -215,16 +231,18 @@ export const isSure = ({ by }: JoinedLine): boolean => by !== null && by !== GUE
 /** The sum; null: one of them is not told, or there is none. */
 export function sumOf(values: readonly (Decimal | null | undefined)[]): Decimal | null {
   const known = values.flatMap((one) => one ?? []);
-  return known.length === 0 || known.length < values.length ? null : Decimal.sum(known);
+  if (known.length < values.length) return null;
+  return known.length > 1 ? Decimal.sum(known) : (known[0] ?? null);
 }
 
 export const larger = (one: Decimal, other: Decimal): Decimal =>
   one.compare(other) > 0 ? one : other;
 
 export const isNear = (one: Decimal, other: Decimal, by: Decimal): boolean =>
-  one.minus(other).abs().compare(by) <= 0;
+  one.isWithin(by, other);
 
-function groupsOf({ lines, orders }: Case, names: Names): Group[] {
+/** `credited`: takes the lines that are taken back, and those that do it. */
+function groupsOf({ lines, orders }: Case, names: Names, credited: Set<JoinedLine>): Group[] {
   const fuel = lines.filter(({ kind }) => kind === "fuel");
   const loadOf = loadsIn(fuel);
   type Made = Pick<Group, "direction" | "load" | "product" | "tickets"> & { lines: JoinedLine[] };
@@ -245,7 +263,8 @@ function groupsOf({ lines, orders }: Case, names: Names): Group[] {
       if (product === named) group.lines.push(one);
     }
   }
-  return [...made.values()].map((group) => {
+  return [...made.values()].map((billed) => {
+    const group = { ...billed, lines: netOfCredits(billed.lines, credited) };
     const isIt = (line: { product: string }): boolean =>
       names.product(line.product) === group.product;
     const papers = [...group.lines.map(({ invoice }) => invoice), ...group.tickets];
@@ -259,6 +278,37 @@ function groupsOf({ lines, orders }: Case, names: Names): Group[] {
       isOrderGuess: exact.length === 0,
     };
   });
+}
+
+/** Without lines that a credit takes back whole; a credit by the gallon changes the rate of the line that it is about. */
+function netOfCredits(lines: JoinedLine[], credited: Set<JoinedLine>): JoinedLine[] {
+  const worthOf = ({ line: { amount, gallons, rate } }: JoinedLine): Decimal =>
+    amount ?? (rate && gallons?.times(rate).round(2)) ?? Decimal.zero;
+  const rest = [...lines];
+  for (const credit of lines) {
+    const [worth, { gallons, rate }] = [worthOf(credit), credit.line];
+    if (worth.sign >= 0 || gallons === null) continue;
+    const about = rest.filter(
+      (one) =>
+        worthOf(one).sign > 0 &&
+        one.invoice.party === credit.invoice.party &&
+        one.line.gallons?.equals(gallons.abs()) === true,
+    );
+    const whole = about.find((one) => worthOf(one).equals(worth.negated()));
+    const [dearest] = about.toSorted((one, other) => worthOf(other).compare(worthOf(one)));
+    const isByGallon = gallons.sign > 0 && rate !== null && dearest !== undefined;
+    if (whole === undefined && !isByGallon) continue;
+    rest.splice(rest.indexOf(credit), 1);
+    if (whole !== undefined) {
+      rest.splice(rest.indexOf(whole), 1);
+      credited.add(whole).add(credit);
+    } else if (isByGallon) {
+      const [before, amount] = [dearest.line.rate, worthOf(dearest).plus(worth)];
+      const line = { ...dearest.line, rate: before?.plus(rate) ?? null, amount };
+      rest.splice(rest.indexOf(dearest), 1, { ...dearest, line });
+    }
+  }
+  return rest;
 }
 
 /** Somebody typed the product: the one line of the orders with these gallons. */

@@ -21,6 +21,7 @@ const read = readers(dayOf);
 export const ALL: MatchFilter = { party: null, direction: null };
 
 const settings = (more: Partial<MatchSettings> = {}): MatchSettings => ({
+  dayOf,
   today: dayOf(NOW.toISOString()),
   from: "2026-01-01",
   to: "2026-12-31",

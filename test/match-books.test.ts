@@ -1,0 +1,515 @@
+/**
+ * Small books as accountants keep them, each with the answer that was written down before it was run: credits, loads that are
+ * split or lifted twice, prices that change at midnight elsewhere, gross and net, freight on a bill of its own.
+ */
+import { expect, test } from "vitest";
+import { Decimal } from "../src/core/decimal.ts";
+import { calendarOf } from "../src/core/time.ts";
+import { fold, laneOfRow, readers, recordOf } from "../src/match/papers.ts";
+import { Matching } from "../src/match/report.ts";
+import type { MatchSettings } from "../src/match/situation.ts";
+import { readAgain, run } from "./support/matched.ts";
+
+const read = readers(calendarOf("America/Chicago"));
+const id = (name: string): string =>
+  `00000000-0000-4000-8000-${[...name]
+    .map((sign) => sign.charCodeAt(0).toString(16).padStart(2, "0"))
+    .join("")
+    .padStart(12, "0")
+    .slice(-12)}`;
+const cents = (amount: number): number => Math.round(amount * 100) / 100;
+const [US, BUYER, OTHER, SELLER, RIVAL, SITE] = [
+  "us",
+  "buyer",
+  "other",
+  "sell",
+  "rival",
+  "site",
+].map(id);
+const DAY = "2026-11-10T15:00:00Z";
+
+type Fields = Readonly<Record<string, unknown>>;
+type Row = readonly [product: string, gallons: number, rate: number, more?: Fields];
+
+const order = (number: string, gallons: number, more: Fields = {}, line: Fields = {}) =>
+  read.order(
+    recordOf(
+      JSON.stringify({
+        id: id(number),
+        loadingNumber: number,
+        status: "INVOICED",
+        locationId: SITE,
+        deliveryDate: DAY,
+        createdAt: DAY,
+        lines: [
+          {
+            product: "ULSD",
+            terminalCode: "T-1",
+            quantity: gallons,
+            unitCode: "gal",
+            buyPrice: 2.4,
+            sellPrice: 2.5,
+            ...line,
+          },
+        ],
+        ...more,
+      }),
+    ),
+  );
+
+const ticket = (
+  number: string,
+  bol: string,
+  loads: readonly (readonly [string, number, number])[],
+  more: Fields = {},
+) =>
+  read.ticket(
+    recordOf(
+      JSON.stringify({
+        id: id(number),
+        ticketNumber: number,
+        bolNumber: bol,
+        orderId: id("O-1"),
+        supplierCompanyId: US,
+        receiverCompanyId: BUYER,
+        status: "SIGNED",
+        loadingTerminalName: "T-1",
+        deliveryDate: DAY,
+        createdAt: DAY,
+        productLines: loads.map(([product_name, gross_gallons, net_gallons]) => ({
+          product_name,
+          gross_gallons,
+          net_gallons,
+        })),
+        ...more,
+      }),
+    ),
+  );
+
+const FUEL = { bolNumber: "4711", deliveryTicket: "DT-1", deliveredDate: DAY };
+/** A charge without gallons. */
+const charge = (description: string, amount: number, more: Fields = {}): Row => [
+  description,
+  0,
+  0,
+  {
+    description,
+    gallons: null,
+    rate: null,
+    product: null,
+    amount,
+    bolNumber: null,
+    deliveryTicket: null,
+    ...more,
+  },
+];
+const FREIGHT = [charge("Freight", 210), charge("Fuel surcharge", 21)];
+const credited = (rows: readonly Row[]): Row[] =>
+  rows.map(([product, gallons, rate, more = {}]) => [
+    product,
+    -gallons,
+    rate,
+    "amount" in more ? { ...more, amount: -Number(more["amount"]) } : more,
+  ]);
+
+/** `taxed`: gallons on which an excise of 0.244 is billed. */
+const invoice = (number: string, rows: readonly Row[], more: Fields = {}, taxed?: number) => {
+  const isOurs = !number.startsWith("B");
+  return read[isOurs ? "sale" : "purchase"](
+    recordOf(
+      JSON.stringify({
+        id: id(number),
+        invoiceNumber: number,
+        status: "OUTSTANDING",
+        createdAt: "2026-11-11T15:00:00Z",
+        companyId: isOurs ? US : SELLER,
+        payerCompanyId: isOurs ? BUYER : US,
+        orderId: isOurs ? id("O-1") : null,
+        lineItems: rows.map(([product, gallons, rate, line]) => ({
+          description: product,
+          product,
+          gallons,
+          rate,
+          amount: cents(gallons * rate),
+          ...FUEL,
+          ...(isOurs ? {} : { deliveryTicket: null }),
+          ...line,
+        })),
+        taxLines:
+          taxed === undefined
+            ? []
+            : [
+                {
+                  taxType: "Excise",
+                  authority: "TX",
+                  productRef: "ULSD",
+                  rate: 0.244,
+                  gallons: taxed,
+                  amount: cents(taxed * 0.244),
+                },
+              ],
+        ...more,
+      }),
+    ),
+  );
+};
+
+const LOAD = [order("O-1", 8000), ticket("DT-1", "4711", [["ULSD", 8000, 7950]])];
+const NET: Fields = { grossGallons: 8000, netGallons: 7950 };
+const BILL = invoice("B-1", [["ULSD", 7950, 2.4, NET]], {}, 7950);
+const SALE = invoice("S-1", [["ULSD", 7950, 2.5, NET], ...FREIGHT], {}, 7950);
+const SECOND = { orderId: id("O-2"), receiverCompanyId: OTHER };
+
+interface Book {
+  readonly papers: readonly ReturnType<typeof order | typeof ticket | typeof invoice>[];
+  readonly answer: readonly string[];
+  readonly settings?: Partial<MatchSettings>;
+  /** From when on the list of ULSD at T-1 says what. */
+  readonly prices?: Readonly<Record<string, number>>;
+  /** Freight of 210 and 10 % is agreed with the buyer. */
+  readonly hasLane?: boolean;
+}
+const TODAY = "2026-11-20";
+
+const books: Readonly<Record<string, Book>> = {
+  "every paper is right": { papers: [...LOAD, BILL, SALE], answer: [], hasLane: true },
+  "gallons billed too much are credited": {
+    papers: [
+      ...LOAD,
+      BILL,
+      invoice("S-1", [["ULSD", 9750, 2.5], ...FREIGHT], {}, 9750),
+      invoice("CM-1", [["ULSD", -1800, 2.5]], {}, -1800),
+    ],
+    answer: [],
+    hasLane: true,
+  },
+  "gallons billed too much are credited in part": {
+    papers: [
+      ...LOAD,
+      BILL,
+      invoice("S-1", [["ULSD", 9750, 2.5]]),
+      invoice("CM-1", [["ULSD", -1000, 2.5]]),
+    ],
+    answer: ["quantity certain 2000.00 them"],
+  },
+  "a bill at a wrong price is credited whole and billed again": {
+    papers: [
+      ...LOAD,
+      BILL,
+      invoice("S-1", [["ULSD", 7950, 2.55], ...FREIGHT], {}, 7950),
+      invoice("CM-1", credited([["ULSD", 7950, 2.55], ...FREIGHT]), {}, -7950),
+      invoice("S-2", [["ULSD", 7950, 2.5], ...FREIGHT], {}, 7950),
+    ],
+    answer: [],
+    hasLane: true,
+  },
+  "it is billed again at another wrong price": {
+    papers: [
+      ...LOAD,
+      BILL,
+      invoice("S-1", [["ULSD", 7950, 2.55]]),
+      invoice("CM-1", [["ULSD", -7950, 2.55]]),
+      invoice("S-2", [["ULSD", 7950, 2.53]]),
+    ],
+    answer: ["order-price certain 238.50 them"],
+  },
+  "it is credited and never billed again": {
+    papers: [
+      ...LOAD,
+      BILL,
+      invoice("S-1", [["ULSD", 7950, 2.55]]),
+      invoice("CM-1", [["ULSD", -7950, 2.55]]),
+    ],
+    answer: ["not-billed certain 19875.00 us"],
+  },
+  "a wrong price is put right by a credit per gallon": {
+    papers: [
+      ...LOAD,
+      invoice("B-1", [["ULSD", 7950, 2.45]]),
+      invoice("BCM-1", [["ULSD", 7950, -0.05]]),
+      SALE,
+    ],
+    answer: [],
+  },
+  "one lifting is split between two customers": {
+    papers: [
+      order("O-1", 5000),
+      order("O-2", 3000),
+      ticket("DT-1", "4711", [["ULSD", 5000, 4970]]),
+      ticket("DT-2", "4711", [["ULSD", 3000, 2980]], SECOND),
+      invoice("B-1", [["ULSD", 7950, 2.4]]),
+      invoice("S-1", [["ULSD", 4970, 2.5]]),
+      invoice("S-2", [["ULSD", 2980, 2.5, { deliveryTicket: "DT-2" }]], {
+        payerCompanyId: OTHER,
+        orderId: id("O-2"),
+      }),
+    ],
+    answer: [],
+  },
+  "of a lifting that is split one customer pays the other's part, too": {
+    papers: [
+      order("O-1", 5000),
+      order("O-2", 3000),
+      ticket("DT-1", "4711", [["ULSD", 5000, 4970]]),
+      ticket("DT-2", "4711", [["ULSD", 3000, 2980]], SECOND),
+      invoice("B-1", [["ULSD", 7950, 2.4]]),
+      invoice("S-1", [["ULSD", 7950, 2.5]]),
+      invoice("S-2", [["ULSD", 2980, 2.5, { deliveryTicket: "DT-2" }]], {
+        payerCompanyId: OTHER,
+        orderId: id("O-2"),
+      }),
+    ],
+    answer: ["quantity certain 7450.00 them"],
+  },
+  "two liftings are on one ticket and on two bills": {
+    papers: [
+      order("O-1", 15500),
+      ticket("DT-1", "4711, 4712", [
+        ["ULSD", 8000, 7950],
+        ["ULSD", 7500, 7450],
+      ]),
+      invoice("B-1", [["ULSD", 7950, 2.4]]),
+      invoice("B-2", [["ULSD", 7450, 2.4, { bolNumber: "4712" }]]),
+      invoice("S-1", [["ULSD", 15400, 2.5]]),
+    ],
+    answer: [],
+  },
+  "two liftings are on one ticket and one is billed so far": {
+    papers: [
+      order("O-1", 15500),
+      ticket("DT-1", "4711, 4712", [
+        ["ULSD", 8000, 7950],
+        ["ULSD", 7500, 7450],
+      ]),
+      invoice("B-1", [["ULSD", 7950, 2.4]]),
+      invoice("S-1", [["ULSD", 15400, 2.5]]),
+    ],
+    answer: ["quantity probable 17880.00 them"],
+  },
+  "the bill of the second lifting may still come": {
+    papers: [
+      order("O-1", 15500),
+      ticket("DT-1", "4711, 4712", [
+        ["ULSD", 8000, 7950],
+        ["ULSD", 7500, 7450],
+      ]),
+      invoice("B-1", [["ULSD", 7950, 2.4]]),
+      invoice("S-1", [["ULSD", 15400, 2.5]]),
+    ],
+    answer: [],
+    settings: { today: "2026-11-12" },
+  },
+  "a ticket is billed twice, a week apart": {
+    papers: [
+      ...LOAD,
+      BILL,
+      SALE,
+      invoice("S-2", [["ULSD", 7950, 2.5]], { createdAt: "2026-11-18T15:00:00Z" }),
+    ],
+    answer: ["billed-twice certain 19875.00 them"],
+  },
+  "what was billed twice is credited": {
+    papers: [
+      ...LOAD,
+      BILL,
+      SALE,
+      invoice("S-2", [["ULSD", 7950, 2.5]]),
+      invoice("CM-2", [["ULSD", -7950, 2.5]]),
+    ],
+    answer: [],
+  },
+  "a bill that was void is billed again": {
+    papers: [...LOAD, BILL, invoice("S-0", [["ULSD", 8950, 2.5]], { status: "VOID" }), SALE],
+    answer: [],
+  },
+  "a bill names a ticket that nobody has": {
+    papers: [
+      ...LOAD,
+      BILL,
+      SALE,
+      invoice("S-9", [["ULSD", 3000, 2.5, { deliveryTicket: "DT-99", bolNumber: null }]], {
+        orderId: null,
+      }),
+    ],
+    answer: ["no-delivery certain 7500.00 them"],
+  },
+  "its ticket may still come": {
+    papers: [
+      ...LOAD,
+      BILL,
+      SALE,
+      invoice("S-9", [["ULSD", 3000, 2.5, { deliveryTicket: "DT-99", bolNumber: null }]], {
+        orderId: null,
+      }),
+    ],
+    answer: [],
+    settings: { today: "2026-11-12" },
+  },
+  "the list changed at midnight of El Paso, half an hour after the load": {
+    papers: [
+      order("O-1", 8000, {}, { buyPrice: null }),
+      ...LOAD.slice(1),
+      invoice("B-1", [["ULSD", 7950, 2.38, { deliveredDate: "2026-11-10T06:30:00Z" }]]),
+      SALE,
+    ],
+    prices: { "2026-11-09T07:00:00Z": 2.38, "2026-11-10T07:00:00Z": 2.41 },
+    answer: [],
+  },
+  "that list was taken before it was in force": {
+    papers: [
+      order("O-1", 8000, {}, { buyPrice: null }),
+      ...LOAD.slice(1),
+      invoice("B-1", [["ULSD", 7950, 2.41, { deliveredDate: "2026-11-10T06:30:00Z" }]]),
+      SALE,
+    ],
+    prices: { "2026-11-09T07:00:00Z": 2.38, "2026-11-10T07:00:00Z": 2.41 },
+    answer: ["rack-price probable 238.50 us"],
+  },
+  "a day alone begins at midnight of El Paso as well": {
+    papers: [
+      order("O-1", 8000, {}, { buyPrice: null }),
+      ...LOAD.slice(1),
+      invoice("B-1", [["ULSD", 7950, 2.44, { deliveredDate: "2026-11-10T00:00:00Z" }]]),
+      SALE,
+    ],
+    prices: { "2026-11-09T07:00:00Z": 2.44, "2026-11-10T07:00:00Z": 2.41 },
+    answer: ["old-price-list certain 238.50 us"],
+  },
+  "a day alone ends after the evening's list of El Paso": {
+    papers: [
+      order("O-1", 8000, {}, { buyPrice: null }),
+      ...LOAD.slice(1),
+      invoice("B-1", [["ULSD", 7950, 2.41, { deliveredDate: "2026-11-10T00:00:00Z" }]]),
+      SALE,
+    ],
+    prices: { "2026-11-10T01:00:00Z": 2.38, "2026-11-11T01:00:00Z": 2.41 },
+    answer: [],
+  },
+  "gross is billed where gross was agreed, and taxed on net": {
+    papers: [...LOAD, BILL, invoice("S-1", [["ULSD", 8000, 2.5, NET]], {}, 7950)],
+    settings: { basis: (party) => (party === BUYER ? "gross" : "net") },
+    answer: [],
+  },
+  "net is billed and gross is taxed": {
+    papers: [...LOAD, BILL, invoice("S-1", [["ULSD", 7950, 2.5, NET]], {}, 8000)],
+    answer: [],
+  },
+  "gallons that nobody loaded are taxed": {
+    papers: [...LOAD, BILL, invoice("S-1", [["ULSD", 7950, 2.5, NET]], {}, 8700)],
+    answer: ["tax-gallons probable 183.00 them"],
+  },
+  "what was pumped back is a line below zero, and a discount is no fuel": {
+    papers: [
+      ...LOAD,
+      BILL,
+      invoice(
+        "S-1",
+        [["ULSD", 8150, 2.5], ["ULSD", -200, 2.5], charge("Prompt payment", -50)],
+        {},
+        7950,
+      ),
+    ],
+    answer: [],
+  },
+  "freight has a bill of its own": {
+    papers: [
+      ...LOAD,
+      BILL,
+      invoice("S-1", [["ULSD", 7950, 2.5]]),
+      invoice("S-1F", [
+        charge("Freight DT-1", 210, { deliveryTicket: "DT-1" }),
+        charge("Fuel surcharge", 21),
+      ]),
+    ],
+    answer: [],
+    hasLane: true,
+  },
+  "freight is on the bill of the fuel and on one of its own": {
+    papers: [
+      ...LOAD,
+      BILL,
+      SALE,
+      invoice("S-1F", [
+        charge("Freight DT-1", 210, { deliveryTicket: "DT-1" }),
+        charge("Fuel surcharge", 21),
+      ]),
+    ],
+    answer: ["freight certain 231.00 them"],
+    hasLane: true,
+  },
+  "two suppliers number their loads alike": {
+    papers: [
+      ...LOAD,
+      BILL,
+      SALE,
+      order("O-2", 3000, {}, { product: "REG87" }),
+      ticket("DT-2", "4711", [["REG87", 3000, 2990]], SECOND),
+      invoice("B-7", [["REG87", 2990, 2.4]], { companyId: RIVAL }),
+      invoice("S-2", [["REG87", 2990, 2.5, { deliveryTicket: "DT-2" }]], {
+        payerCompanyId: OTHER,
+        orderId: id("O-2"),
+      }),
+    ],
+    answer: [],
+  },
+  "one line of a bill for several loads is there twice": {
+    papers: [
+      ...LOAD,
+      SALE,
+      order("O-2", 3000),
+      ticket("DT-2", "4712", [["ULSD", 3000, 2990]], SECOND),
+      invoice("B-1", [
+        ["ULSD", 7950, 2.4],
+        ["ULSD", 2990, 2.4, { bolNumber: "4712" }],
+        ["ULSD", 2990, 2.4, { bolNumber: "4712" }],
+      ]),
+      invoice("S-2", [["ULSD", 2990, 2.5, { deliveryTicket: "DT-2" }]], {
+        payerCompanyId: OTHER,
+        orderId: id("O-2"),
+      }),
+    ],
+    answer: ["billed-twice certain 7176.00 us"],
+  },
+};
+
+test.each(Object.entries(books))(
+  "%s",
+  (_, { papers, answer, settings, prices = {}, hasLane = false }) => {
+    const whole = papers.map((paper) => {
+      if (paper === null) throw new Error("a paper that is not as the platform specifies it");
+      return paper;
+    });
+    const matching = new Matching({ product: fold, terminal: fold }, readAgain(whole));
+    const { reference } = matching;
+    reference.us = US as string;
+    reference.addPlace({ id: SITE, zip: "79901" });
+    if (hasLane)
+      reference.addFreightRate(
+        read.freightRate(
+          laneOfRow({
+            code: "1",
+            party: BUYER as string,
+            originTerminalId: "T-1",
+            destinationZip: "79901",
+            flatFee: "210",
+            fuelSurchargePercent: "10",
+          }),
+        ),
+      );
+    for (const [from, price] of Object.entries(prices))
+      reference.addPrice({
+        company: SELLER as string,
+        terminal: "T-1",
+        product: "ULSD",
+        price: Decimal.of(String(price)),
+        spread: Decimal.zero,
+        fromMs: Date.parse(from),
+        untilMs: null,
+      });
+    for (const paper of whole) matching.add(paper);
+    const { findings } = run(matching, { today: TODAY, ...settings });
+    expect(
+      findings.map((one) => `${one.rule} ${one.certainty} ${one.amount} ${one.favour}`),
+    ).toEqual(answer);
+  },
+);
