@@ -345,7 +345,9 @@ const listed =
 function wrongTerminal(billed: Billed, situation: Situation): Verdict {
   const { line, group, one, direction } = billed;
   const named = situation.reference.terminal(line.location);
-  const loaded = terminalsOf(group).flatMap((text) => situation.reference.terminal(text) ?? []);
+  const loaded = terminalsOf(group)
+    .map((text) => situation.reference.terminal(text))
+    .filter((place) => place !== null);
   const [right] = loaded;
   if (named === null || right === undefined) return null;
   if (loaded.includes(named)) return NONE;
