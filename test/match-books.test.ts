@@ -12,7 +12,7 @@ import { readAgain, run } from "./support/matched.ts";
 
 const read = readers(calendarOf("America/Chicago"));
 const id = (name: string): string =>
-  `00000000-0000-4000-8000-${[...name]
+  `00000000-0000-4000-8000-${Array.from(name)
     .map((sign) => sign.charCodeAt(0).toString(16).padStart(2, "0"))
     .join("")
     .padStart(12, "0")

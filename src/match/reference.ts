@@ -169,7 +169,10 @@ export class Reference {
     product: string,
     when: string,
     whose: Whose,
-    { pricesBefore, dayOf }: { readonly pricesBefore: boolean; dayOf(instant: string): Day },
+    {
+      pricesBefore,
+      dayOf,
+    }: { readonly pricesBefore: boolean; readonly dayOf: (instant: string) => Day },
   ): InForce | null {
     const versions = terminals
       .map((terminal) => this.#versions(`${this.#names.terminal(terminal)}|${product}`, whose))

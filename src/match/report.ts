@@ -33,8 +33,7 @@ interface PartySum extends Money {
 }
 
 /** `wait`: a paper that is awaited is not here yet; `left`: nothing on it is fuel, or it is a draft or void. */
-const states = ["match", "differ", "wait", "left"] as const;
-type State = (typeof states)[number];
+type State = "match" | "differ" | "wait" | "left";
 
 export interface MatchReport {
   readonly from: string;
@@ -112,22 +111,15 @@ export class Matching {
     each: (one: Case) => void = () => {},
   ): Generator<undefined, MatchReport> {
     const found: Situation["findings"] = [];
-    const counts = new Map<string, { compared: number; differing: number }>();
+    const counts: Situation["counts"] = new Map();
     const invoices = new Map<string, State>();
     let steps = 0;
     for (const one of this.papers.cases()) {
       if (++steps % 200 === 0) yield undefined;
       if (one === undefined) continue;
-      const situation = new Situation(one, this.#names, this.reference, settings);
+      const situation = new Situation(one, this.#names, this.reference, settings, counts);
       for (const rule of rules) rule.judge(situation);
       each(one);
-      for (const [key, { compared, differing }] of situation.counts) {
-        const count = counts.get(key) ?? { compared: 0, differing: 0 };
-        counts.set(key, {
-          compared: count.compared + compared,
-          differing: count.differing + differing,
-        });
-      }
       found.push(...situation.findings);
       for (const invoice of one.invoices)
         if (situation.isIn(invoice.day) && this.#isMeant(invoice, filter))
@@ -146,19 +138,14 @@ export class Matching {
     const told = all.filter((one) => !isAccepted(one));
     for (const { kind, id } of told.flatMap(({ papers }) => papers))
       if (kind === "invoice" && invoices.has(id)) invoices.set(id, "differ");
-    const inState = (state: State) => [...invoices.values()].filter((one) => one === state).length;
+    const counted = { all: invoices.size, match: 0, differ: 0, wait: 0, left: 0 };
+    for (const state of invoices.values()) counted[state]++;
     return {
       from: settings.from,
       to: settings.to,
       filter,
       ...summed(told),
-      invoices: {
-        all: invoices.size,
-        match: inState("match"),
-        differ: inState("differ"),
-        wait: inState("wait"),
-        left: inState("left"),
-      },
+      invoices: counted,
       findings: told,
       accepted: all.filter(isAccepted),
       notCompared: [...this.#lacking(), ...[...meaningless].map(inOtherWords)],

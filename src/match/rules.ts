@@ -151,7 +151,10 @@ function billedTwice({ lines, group }: Load, situation: Situation): Verdict {
       about: lineKey(one),
       papers: papersOf([one, ...lines], group.tickets),
       isCertain: isSure(one) || group.tickets.length === 0,
-      ...{ billed: gallons, expected: "once", gallons, over: amount },
+      billed: gallons,
+      expected: "once",
+      gallons,
+      over: amount,
       cause: `The load ${numberOf(one.line) ?? ""} is billed twice: again on ${nameOf(one)}.`,
     };
   });
@@ -278,7 +281,10 @@ function noDelivery({ group, lines, first, billed }: Load, situation: Situation)
     about: lineKey(first),
     papers: papersOf(lines, group.tickets),
     isCertain: tickets !== "" || named !== null,
-    ...{ billed, expected: "no delivery", gallons: billed, cause },
+    billed,
+    expected: "no delivery",
+    gallons: billed,
+    cause,
     over: sumOf(lines.map((one) => one.line.amount)),
     next: "Ask the driver or the carrier for the ticket; without one dispute or credit the line.",
   };
@@ -475,6 +481,9 @@ function* taxesIn(situation: Situation) {
         yield { ...subject, about: `${subject.invoice.id} ${name}`, lines };
 }
 
+const isSameTax = (one: TaxLine, other: TaxLine): boolean =>
+  one.amount.equals(other.amount) && one.gallons?.plain() === other.gallons?.plain();
+
 /** No tax twice; its amount is its rate times its gallons, its rate the usual one, its gallons those that are billed. */
 function taxes(
   { invoice, lines, about }: Each<typeof taxesIn>,
@@ -492,17 +501,17 @@ function taxes(
     one !== null && sold !== null && isUpTo(one, sold.plus(situation.tolerance(sold)));
   // Two compartments of one product may be taxed one by one.
   const isWithin = isAtMost(sumOf(lines.map(({ gallons }) => gallons)));
-  const isSame = (one: TaxLine, other: TaxLine): boolean =>
-    one.amount.equals(other.amount) && one.gallons?.plain() === other.gallons?.plain();
   const doubles = lines.filter(
-    (line, at) => !isWithin && lines.slice(0, at).some((one) => isSame(one, line)),
+    (line, at) => !isWithin && lines.slice(0, at).some((one) => isSameTax(one, line)),
   );
   const rest = lines.filter((line) => !doubles.includes(line));
   const found: Difference[] = doubles.map(({ amount }, at) => ({
     name: "tax-twice",
     about: `${about} ${at}`,
     isCertain: product !== null,
-    ...{ billed: amount, expected: Decimal.zero, over: amount },
+    billed: amount,
+    expected: Decimal.zero,
+    over: amount,
     cause: `${tax} on ${product ?? "the invoice"} is billed twice.`,
   }));
   for (const [at, line] of rest.entries()) {
@@ -514,7 +523,9 @@ function taxes(
         name: "tax-amount",
         about: `${about} ${at}`,
         isCertain: true,
-        ...{ billed: amount, expected, over: amount.minus(expected) },
+        billed: amount,
+        expected,
+        over: amount.minus(expected),
         cause: `${tax}: ${rate.plain()} × ${gallons?.plain() ?? ""} gallons is ${expected.fixed(2)}, ${amount.fixed(2)} is billed.`,
       });
     const usual = situation.reference.taxRate(invoice, line);
@@ -525,7 +536,9 @@ function taxes(
       name: "tax-rate",
       about: `${about} ${at}`,
       isCertain: usual.isStated,
-      ...{ billed: rate, expected: usual.rate, over: base.times(rate.minus(usual.rate)) },
+      billed: rate,
+      expected: usual.rate,
+      over: base.times(rate.minus(usual.rate)),
       cause: `${tax} is billed at ${rate.plain()}; ${who} ${usual.rate.plain()}.`,
     });
   }
@@ -580,7 +593,10 @@ function netFromGross(
     joined: joinedBy(lines),
     isCertain: true,
     compared: `net gallons and ${gross.plain()} gross at ${temperature.plain()} °F, API ${gravity.plain()}`,
-    ...{ billed: net, expected, gallons, over: rate?.times(gallons) ?? null },
+    billed: net,
+    expected,
+    gallons,
+    over: rate?.times(gallons) ?? null,
     cause: `The ticket says ${net.plain()} net; ${gross.plain()} gross × ${factor.plain()} is ${expected.plain()} (API MPMS 11.1, table 6B).`,
     next: "Ask the terminal or the driver for the meter's ticket; correct temperature, gravity or net gallons.",
   };
@@ -611,7 +627,9 @@ function notBilled({ ticket, direction, groups }: Delivered, situation: Situatio
   return {
     papers: [ticket, ...orders],
     isCertain: true,
-    ...{ billed: Decimal.zero, expected, gallons: expected?.negated() ?? null },
+    billed: Decimal.zero,
+    expected,
+    gallons: expected?.negated() ?? null,
     over: worth.length === 0 ? null : Decimal.sum(worth).negated(),
     cause: `Ticket ${ticket.number} of ${ticket.day} is signed, and ${what} is on no invoice.`,
     next:

@@ -119,16 +119,23 @@ export class Situation {
   readonly reversed: ReadonlySet<Invoice>;
   /** `rule`: its name and the direction. */
   readonly findings: { readonly rule: string; readonly finding: Finding }[] = [];
-  /** How often each rule compared, and found differences. */
-  readonly counts = new Map<string, { compared: number; differing: number }>();
+  /** How often each rule compared, and found differences, in all cases so far. */
+  readonly counts: Map<string, { compared: number; differing: number }>;
   /** What an earlier rule has explained: later ones do not tell it again. */
   readonly explained = new Set<JoinedLine | Group>();
   readonly priced = new Set<JoinedLine>();
   /** Something waits for a paper that is not here yet. */
   waits = false;
 
-  constructor(one: Case, names: Names, reference: Reference, settings: MatchSettings) {
+  constructor(
+    one: Case,
+    names: Names,
+    reference: Reference,
+    settings: MatchSettings,
+    counts: Situation["counts"],
+  ) {
     this.case = one;
+    this.counts = counts;
     this.names = names;
     this.reference = reference;
     this.settings = settings;
@@ -144,9 +151,10 @@ export class Situation {
   /** What a rule has found of a subject, which may be nothing. */
   judged(rule: string, title: string, subject: Subject, found: readonly Difference[]): void {
     const key = `${rule} ${subject.direction}`;
-    const { compared = 0, differing = 0 } = this.counts.get(key) ?? {};
-    const isOff = found.length > 0 ? 1 : 0;
-    this.counts.set(key, { compared: compared + 1, differing: differing + isOff });
+    const count = this.counts.get(key) ?? { compared: 0, differing: 0 };
+    this.counts.set(key, count);
+    count.compared++;
+    if (found.length > 0) count.differing++;
     for (const one of found) this.#tell(key, { ...subject, name: rule, compared: title, ...one });
   }
 
@@ -280,10 +288,11 @@ function groupsOf({ lines, orders }: Case, names: Names, credited: Set<JoinedLin
   });
 }
 
+const worthOf = ({ line: { amount, gallons, rate } }: JoinedLine): Decimal =>
+  amount ?? (rate && gallons?.times(rate).round(2)) ?? Decimal.zero;
+
 /** Without lines that a credit takes back whole; a credit by the gallon changes the rate of the line that it is about. */
 function netOfCredits(lines: JoinedLine[], credited: Set<JoinedLine>): JoinedLine[] {
-  const worthOf = ({ line: { amount, gallons, rate } }: JoinedLine): Decimal =>
-    amount ?? (rate && gallons?.times(rate).round(2)) ?? Decimal.zero;
   const rest = [...lines];
   for (const credit of lines) {
     const [worth, { gallons, rate }] = [worthOf(credit), credit.line];

@@ -93,45 +93,26 @@ export const asCsv = (findings: readonly Finding[]): string =>
     ...findings.map((one) => Object.values(COLUMNS).map((cell) => cell(one) ?? "")),
   ]);
 
-/** What is claimed from one party: what it owes us by these findings. */
-export interface Claim {
-  readonly partyName: string;
-  readonly rows: readonly {
-    readonly bill: string;
-    readonly day: string;
-    readonly ticket: string;
-    readonly differs: string;
-    readonly amount: string;
-  }[];
-  readonly total: string;
-}
-
-export function claimOf(findings: readonly Finding[], party: string): Claim {
+/** What is claimed from one party: what it owes us by these findings, and all of it. */
+export function claimOf(findings: readonly Finding[], party: string) {
   const own = findings.filter((one) => one.party === party && one.favour === "us");
-  return {
-    partyName: own[0]?.partyName ?? "nobody",
-    rows: own
-      .toSorted((one, other) => compareText(one.day, other.day) || compareText(one.key, other.key))
-      .map((one) => ({
-        bill: numbersOf(one, "invoice"),
-        day: one.day,
-        ticket: numbersOf(one, "ticket"),
-        differs: `${one.cause} (${valuesOf(one)})`,
-        amount: one.amount ?? "0.00",
-      })),
-    total: Decimal.sum(own.map(sizeOf)).fixed(2),
-  };
+  const rows = own
+    .toSorted((one, other) => compareText(one.day, other.day) || compareText(one.key, other.key))
+    .map((one) => ({
+      bill: numbersOf(one, "invoice"),
+      day: one.day,
+      ticket: numbersOf(one, "ticket"),
+      differs: `${one.cause} (${valuesOf(one)})`,
+      amount: one.amount ?? "0.00",
+    }));
+  const total = Decimal.sum(own.map(sizeOf)).fixed(2);
+  return { partyName: own[0]?.partyName ?? "nobody", rows, total };
 }
+export type Claim = ReturnType<typeof claimOf>;
 
 export const claimCsv = ({ rows, total }: Claim): string =>
   stringify([
     ["bill", "day", "ticket", "differs", "amount"],
-    ...rows.map(({ bill, day, ticket, differs, amount }) => [
-      guarded(bill),
-      day,
-      guarded(ticket),
-      guarded(differs),
-      amount,
-    ]),
+    ...rows.map((row) => Object.values(row).map(guarded)),
     ["total", "", "", "", total],
   ]);
