@@ -45,8 +45,8 @@ const FILLING = [
    select :at, flow, request, delivery, 'done', '201', iif(record % 100 = 0, 'ann', null), x'00' from delivery where ${OURS}`,
   `insert or ignore into search_party (name)
    select 'A-' || (record % 500) || ' Party ' || (record % 500) from record where ${OURS} limit 500`,
-  `insert into search_record (record, party, amount, currency, cents, day)
-   select record, 1 + record % 500, (record % 5000) || '.00', 'USD', 100 * (record % 5000), date(:at / 1000 - record % 31536000, 'unixepoch')
+  `insert into search_record (record, party, name, number, amount, currency, cents, day)
+   select record, 1 + record % 500, 'Party ' || (record % 500), 'B-' || record, (record % 5000) || '.00', 'USD', 100 * (record % 5000), date(:at / 1000 - record % 31536000, 'unixepoch')
    from record where ${OURS}`,
   // As the store counts what comes (src/store/records.ts).
   `insert into record_count (flow, day, count)

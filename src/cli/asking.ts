@@ -4,6 +4,7 @@ import { ask } from "../app/ask.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import { documentStates } from "../core/record.ts";
 import type { Searching } from "../office/asked.ts";
+import { orders } from "../store/queries.ts";
 import type { Blocks, Table } from "../views/blocks.ts";
 import { monthEndView } from "../views/month-end.ts";
 import { documentsTable, foundView, traceView } from "../views/documents.ts";
@@ -61,11 +62,10 @@ export function askingCommands(program: Command): void {
     .option("--least <amount>", "of this amount or more")
     .option("--most <amount>", "of this amount or less")
     .addOption(
-      new Option("--order <order>", "the newest, the last or the largest first").choices([
-        "came",
-        "day",
-        "amount",
-      ]),
+      new Option(
+        "--order <order>",
+        "the newest, last or largest first; numbers and parties from A to Z",
+      ).choices(orders),
     )
     .option("--csv", "as a file for spreadsheets, 500 of them")
     .option("--before <place>", "the next page: what the page before names at its end");

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Kind } from "../core/kinds.ts";
 import { documentStates } from "../core/record.ts";
+import { orders } from "../store/queries.ts";
 
 export const text = z.string().min(1).max(1000);
 /** A calendar day of the company. */
@@ -64,7 +65,7 @@ export const Searching = z.strictObject({
   to: day.optional(),
   least: text.optional(),
   most: text.optional(),
-  order: z.enum(["came", "day", "amount"]).optional(),
+  order: z.enum(orders).optional(),
   limit: z.int().min(1).max(500).optional(),
 });
 export type Searching = Readonly<z.infer<typeof Searching>>;

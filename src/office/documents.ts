@@ -62,12 +62,15 @@ export function catchUp(engine: Engine, flows: readonly Flow[], forMs: number): 
     const rows = store.found.unsearched(STEP);
     const last = rows.at(-1);
     if (last === undefined) return;
-    const facts = rows.map(({ record, flow: name, text, receivedMs }) => {
+    const facts = rows.map(({ record, flow: name, text, receivedMs, number, recordId }) => {
       const about = aboutOf(byName.get(name), text);
       const { amount = null } = about;
+      const party = called(about);
       return {
         record,
-        party: partyText(called(about)),
+        party: partyText(party),
+        name: party.name ?? party.code,
+        number: number ?? about.number ?? recordId,
         amount: amount === null ? null : inCents(amount),
         currency: amount === null ? null : (about.currency ?? engine.currency),
         cents: amount === null ? null : Number(amount.times(HUNDRED).fixed(0)),
@@ -107,20 +110,42 @@ interface Wanted {
 
 const LAST = Number.MAX_SAFE_INTEGER;
 
+/** What each order goes by, which way, and where it begins. */
+const ORDERS: Readonly<
+  Record<
+    Order,
+    {
+      readonly of: (row: ChoiceRow) => string | number | null;
+      readonly rises: boolean;
+      readonly first: string | number;
+    }
+  >
+> = {
+  came: { of: ({ record }) => record, rises: false, first: LAST },
+  day: { of: ({ day }) => day, rises: false, first: "9999" },
+  amount: { of: ({ cents }) => cents, rises: false, first: LAST },
+  number: { of: ({ number }) => number, rises: true, first: "" },
+  party: { of: ({ name }) => name, rises: true, first: "" },
+};
+
 /**
- * Looks at those of the way that has few; where each has many, at all in their order, so many in one page: what that finds
- * none of goes on in the next one. So no page takes long, however large the store.
+ * Looks at those of the way that has fewest; where each has many, at all in their order, so many in one page: what that
+ * finds none of goes on in the next one. So no page takes long, however large the store.
  */
 function chosenBy(engine: Engine, asked: Searching) {
   const { found } = engine.store;
   const wanted = wantedBy(engine, asked);
   const { days, cents } = wanted;
   const order = asked.order ?? (days !== null ? "day" : cents !== null ? "amount" : "came");
+  const { of, rises, first } = ORDERS[order];
   const limit = asked.limit ?? PAGE;
-  const first = order === "day" ? (days?.[1] ?? "9999") : (cents?.[1] ?? LAST);
-  const after = placeIn(asked.before, order) ?? ([first, LAST] as const);
+  const ends: Partial<Record<Order, string | number | undefined>> = {
+    day: days?.[1],
+    amount: cents?.[1],
+  };
+  const place = placeIn(asked.before, order) ?? [ends[order] ?? first, rises ? 0 : LAST];
   const few = fewOf(found, wanted);
-  const rows = few === null ? found.inOrder(order, after) : inOrder(found, few, order, after);
+  const rows = few === null ? found.inOrder(order, place) : inOrder(found, few, order, place);
   const records: ChoiceRow[] = [];
   let looked = 0;
   let last: ChoiceRow | null = null;
@@ -129,56 +154,65 @@ function chosenBy(engine: Engine, asked: Searching) {
     last = row;
     if (order === "day" && days !== null && (row.day ?? "") < days[0]) break;
     if (order === "amount" && cents !== null && (row.cents ?? LAST) < cents[0]) break;
-    if (!isWanted(row, wanted)) continue;
+    if (!isWanted(found, row, wanted)) continue;
     records.push(row);
     if (records.length > limit) break;
   }
-  const end = records.length > limit ? records[limit - 1] : looked === LOOKED_MAX ? last : null;
+  const isCut = few === null && looked === LOOKED_MAX;
+  const end = records.length > limit ? records[limit - 1] : isCut ? last : null;
   return {
     records: records.slice(0, limit).map(({ record }) => record),
-    next: end ? placeOf(end, order) : null,
+    // `2026-10-31~118`
+    next: end ? `${of(end)}~${end.record}` : null,
     newest: wanted.ways !== null && few?.length === FEW ? FEW : null,
   };
 }
 
-const valueOf = ({ day, cents, record }: ChoiceRow, order: Order): string | number | null =>
-  ({ day, amount: cents, came: record })[order];
-
-/** `2026-10-31~118` */
-const placeOf = (row: ChoiceRow, order: Order): string => `${valueOf(row, order)}~${row.record}`;
-
 function placeIn(text: string | null, order: Order): readonly [string | number, number] | null {
-  const [, value = "", record = ""] = /^([\d-]+)~(\d{1,15})$/.exec(text ?? "") ?? [];
-  return record === "" ? null : [order === "day" ? value : Number(value), Number(record)];
+  const [, value = "", record = ""] = /^(.*)~(\d{1,15})$/s.exec(text ?? "") ?? [];
+  const isNumber = typeof ORDERS[order].first === "number";
+  return record === "" ? null : [isNumber ? Number(value) : value, Number(record)];
 }
 
+/** As the store has them in their order, after a place. */
 function inOrder(
   found: Store["found"],
   few: readonly number[],
   order: Order,
-  [value, record]: readonly [unknown, number],
+  [value, record]: readonly [string | number, number],
 ): ChoiceRow[] {
-  const end = String(value);
-  const compared = (one: ChoiceRow, other: readonly [unknown, number]): number => {
-    const [own, its] = [valueOf(one, order), other[0]];
-    if (order !== "came" && own !== its) return (own ?? -LAST) < (its as string | number) ? -1 : 1;
-    return one.record - other[1];
+  const { of, rises } = ORDERS[order];
+  const keys = [...new Set(few)].flatMap((one) => {
+    const row = found.chosen(one);
+    const key = of(row);
+    return key === null ? [] : [{ key, row }];
+  });
+  type Key = (typeof keys)[number];
+  const sign = rises ? 1 : -1;
+  const compared = (one: Key, key: string | number, record: number): number => {
+    if (one.key === key) return sign * (one.row.record - record);
+    return one.key < key ? -sign : sign;
   };
-  return few
-    .flatMap((one) => found.chosen(one) ?? [])
-    .filter((row) => valueOf(row, order) !== null)
-    .filter((row) => compared(row, [order === "day" ? end : value, record]) < 0)
-    .toSorted((one, other) => compared(other, [valueOf(one, order), one.record]));
+  return keys
+    .filter((one) => compared(one, value, record) > 0)
+    .toSorted((one, other) => compared(one, other.key, other.row.record))
+    .map(({ row }) => row);
 }
 
-function isWanted(row: ChoiceRow, { ways, flow, states, parties, days, cents }: Wanted): boolean {
+function isWanted(found: Store["found"], row: ChoiceRow, wanted: Wanted): boolean {
+  const { ways, flow, states, parties, days, cents } = wanted;
   const { day, cents: own, party } = row;
+  if (
+    (parties !== null && (party === null || !parties.has(party))) ||
+    (days !== null && (day === null || day < days[0] || day > days[1])) ||
+    (cents !== null && (own === null || own < cents[0] || own > cents[1]))
+  )
+    return false;
+  const standing = found.standing(row.record);
   return (
-    (flow === null || row.flow === flow) &&
-    (states === null ? row.state !== "echo" || ways !== null : states.includes(row.state)) &&
-    (parties === null || (party !== null && parties.has(party))) &&
-    (days === null || (day !== null && day >= days[0] && day <= days[1])) &&
-    (cents === null || (own !== null && own >= cents[0] && own <= cents[1]))
+    standing !== null &&
+    (flow === null || standing.flow === flow) &&
+    (states === null ? standing.state !== "echo" || ways !== null : states.includes(standing.state))
   );
 }
 
@@ -186,24 +220,31 @@ function isWanted(row: ChoiceRow, { ways, flow, states, parties, days, cents }: 
 const all = (some: readonly (readonly number[] | null)[]): readonly number[] | null =>
   some.every((one) => one !== null) ? some.flat() : null;
 
-/** Null: each way has many. */
+/** Those of the way that has fewest; null: each way has many. */
 function fewOf(found: Store["found"], wanted: Wanted): readonly number[] | null {
   const { ways, flow, states, parties, days, cents } = wanted;
   if (ways !== null) return found.byWays(ways);
-  return (
-    (states === null ? null : all(states.map((state) => fewInState(found, state)))) ??
-    (parties === null ? null : all([...parties].map((party) => found.fewBy("party", party)))) ??
-    (days === null ? null : found.fewBy("days", ...days)) ??
-    (cents === null ? null : found.fewBy("cents", ...cents)) ??
-    (flow === null ? null : found.fewBy("flow", flow))
-  );
+  const [fewest = null] = [
+    states && all(states.map((state) => fewInState(found, state))),
+    parties &&
+      found.fewBy(
+        "party",
+        [...parties].map((party) => [party] as const),
+      ),
+    days && found.fewBy("days", [days]),
+    cents && found.fewBy("cents", [cents]),
+    flow === null ? null : found.fewBy("flow", [[flow]]),
+  ]
+    .filter((one) => one !== null)
+    .toSorted((one, other) => one.length - other.length);
+  return fewest;
 }
 
 function fewInState(found: Store["found"], state: string): readonly number[] | null {
   if (state === "delivered") return null;
   return state === "quarantined" || state === "pending" || state === "frozen"
-    ? found.fewBy(state)
-    : found.fewBy("closed", state);
+    ? found.fewBy(state, [[]])
+    : found.fewBy("closed", [[state]]);
 }
 
 /** @throws OfficeError for what is no amount */

@@ -232,12 +232,17 @@ interface Unsearched {
   readonly record: number;
   readonly flow: string;
   readonly receivedMs: number;
+  readonly number: string | null;
+  readonly recordId: string;
   readonly text: string;
 }
 
 interface SearchFacts {
   readonly record: number;
   readonly party: string | null;
+  /** As people call the party. */
+  readonly name: string | null;
+  readonly number: string;
   readonly amount: string | null;
   /** ISO 4217 */
   readonly currency: string | null;
@@ -249,12 +254,17 @@ interface SearchFacts {
 /** What documents are chosen and sorted by; null where it is not known of one. */
 export interface ChoiceRow {
   readonly record: number;
-  readonly flow: string;
-  /** Of its newest delivery. */
-  readonly state: string;
   readonly party: number | null;
+  readonly name: string | null;
+  readonly number: string | null;
   readonly cents: number | null;
   readonly day: string | null;
+}
+
+/** Of the newest delivery of a record. */
+export interface StandingRow {
+  readonly flow: string;
+  readonly state: string;
 }
 
 /** What documents may be found by, each alone. `cents`: both ends included. */
@@ -265,8 +275,8 @@ export interface Ways {
   readonly cents: readonly [least: number, most: number] | null;
 }
 
-/** `came`: in the order they came; all of them the newest, the last, the largest first. */
-export const orders = ["came", "day", "amount"] as const;
+/** `came`: the newest first; days and amounts from the last and the largest on; numbers and parties from A to Z. */
+export const orders = ["came", "day", "amount", "number", "party"] as const;
 export type Order = (typeof orders)[number];
 
 interface VersionRow {
@@ -304,8 +314,10 @@ export interface Lately {
 /** Deliveries that are looked at for what happened lately, at most. */
 export const LATELY_MAX = 20_000;
 const PARTIES_MAX = 200;
-/** So many documents of one way are chosen from as they are; of more the newest. */
+/** So many documents that words find are chosen from; of more the newest. */
 export const FEW = 400;
+/** So many documents of another way are chosen from as they are. */
+const FEW_OF_WAY = 4_000;
 /** Deliveries under a prefix that are looked at where there are more. */
 const WINDOW = 5_000;
 /** Documents that one page looks through, at most. */
@@ -342,29 +354,30 @@ export function found(database: Database.Database) {
       "select record from delivery where state in ('echo', 'skipped', 'resolved') and state = ?",
     ),
   };
-  const facts = `record.record as record, (select name from flow where flow.flow = record.flow) as flow, party, cents, day,
-    (select state from delivery where delivery = (select max(delivery) from delivery where record = record.record)) as state`;
+  const facts = "record, party, name, number, cents, day";
   const chosen = row<[record: number], ChoiceRow>(
-    `select ${facts} from record left join search_record on search_record.record = record.record
-     where record.record = ?`,
+    `select ${facts} from search_record where record = ?`,
   );
   const sorted = (from: string) =>
-    database.prepare<unknown[], ChoiceRow>(`select ${facts} from ${from} limit ${LOOKED_MAX}`);
-  const joined = "search_record cross join record on record.record = search_record.record";
+    database.prepare<unknown[], ChoiceRow>(`select ${from} limit ${LOOKED_MAX}`);
+  const byColumn = (column: string, after: "<" | ">") =>
+    sorted(
+      `${facts} from search_record where ${column} is not null and (${column}, record) ${after} (?, ?)
+       order by ${after === "<" ? `${column} desc, record desc` : `${column}, record`}`,
+    );
   const inOrder: Readonly<
     Record<Order, { iterate(...after: unknown[]): IterableIterator<ChoiceRow> }>
   > = {
+    // What is not searched by yet is among them.
     came: sorted(
-      `record left join search_record on search_record.record = record.record
-       where record.record < ? order by record desc`,
+      `n.record, party, name, number, cents, day from (
+         select distinct record from delivery where record < min(?, ?) order by record desc limit ${LOOKED_MAX}) n
+       left join search_record on search_record.record = n.record`,
     ),
-    day: sorted(
-      `${joined} where (day, search_record.record) < (?, ?) order by day desc, search_record.record desc`,
-    ),
-    amount: sorted(
-      `${joined} where cents is not null and (cents, search_record.record) < (?, ?)
-       order by cents desc, search_record.record desc`,
-    ),
+    day: byColumn("day", "<"),
+    amount: byColumn("cents", "<"),
+    number: byColumn("number", ">"),
+    party: byColumn("name", ">"),
   };
   const parties = values<[pattern: string, limit: number], number>(
     "select party from search_party where name like ? escape '!' order by party limit ?",
@@ -372,7 +385,7 @@ export function found(database: Database.Database) {
   const end = value<[], number>("select delivery from search_end");
   const last = value<[], number>("select max(delivery) from delivery");
   const next = rows<[after: number, limit: number], Unsearched>(
-    `select delivery, record, flow.name as flow, received_ms as receivedMs,
+    `select delivery, record, flow.name as flow, received_ms as receivedMs, number, shown_id(record.id) as recordId,
        ${wholeIn("record")} as text
      from delivery join record using (record) join flow on flow.flow = record.flow
      where delivery > ? order by delivery limit ?`,
@@ -381,10 +394,10 @@ export function found(database: Database.Database) {
     "insert into search_party (name) values (?) on conflict do nothing",
   );
   const save = run<[object]>(
-    `insert into search_record (record, party, amount, currency, cents, day)
-     values (:record, (select party from search_party where name = :party), :amount, :currency, :cents, :day)
-     on conflict do update set party = excluded.party, amount = excluded.amount,
-       currency = excluded.currency, cents = excluded.cents, day = excluded.day`,
+    `insert into search_record (record, party, name, amount, currency, cents, day, number)
+     values (:record, (select party from search_party where name = :party), :name, :amount, :currency, :cents, :day, :number)
+     on conflict do update set party = excluded.party, name = excluded.name, amount = excluded.amount,
+       currency = excluded.currency, cents = excluded.cents, day = excluded.day, number = excluded.number`,
   );
   const move = run<[upTo: number]>("update search_end set delivery = ?");
   const byId = values<[id: string], number>(
@@ -417,18 +430,30 @@ export function found(database: Database.Database) {
       ]
         .toSorted((one, other) => other - one)
         .slice(0, FEW),
-    /** Those of one way alone where they are few; null: they are not. */
+    /** Those of one way alone, asked for one after the other; null: they are too many to be looked at each. */
     fewBy<Way extends keyof typeof ways>(
       way: Way,
-      ...asked: Parameters<(typeof ways)[Way]> extends [...infer Bound, number] ? Bound : never
+      each: readonly Readonly<
+        Parameters<(typeof ways)[Way]> extends [...infer Bound, number] ? Bound : never
+      >[],
     ): readonly number[] | null {
-      const records = (ways[way] as (...asked: unknown[]) => number[])(...asked, FEW + 1);
-      return records.length > FEW ? null : records;
+      const records: number[] = [];
+      for (const asked of each) {
+        const left = FEW_OF_WAY + 1 - records.length;
+        records.push(...(ways[way] as (...asked: unknown[]) => number[])(...asked, left));
+        if (records.length > FEW_OF_WAY) return null;
+      }
+      return records;
     },
-    chosen,
+    /** What is not searched by yet is known by its record alone. */
+    chosen: (record: number): ChoiceRow =>
+      chosen(record) ?? { record, party: null, name: null, number: null, cents: null, day: null },
+    standing: row<[record: number], StandingRow>(
+      `select (select name from flow where flow.flow = delivery.flow) as flow, state from delivery
+       where delivery = (select max(delivery) from delivery where record = ?)`,
+    ),
     /** From a place on, which is not one of them: the order's value and the record. At most {@link LOOKED_MAX}. */
-    inOrder: (order: Order, [value, record]: readonly [unknown, number]) =>
-      order === "came" ? inOrder.came.iterate(record) : inOrder[order].iterate(value, record),
+    inOrder: (order: Order, place: readonly [unknown, number]) => inOrder[order].iterate(...place),
     /** What is not searched by yet, oldest first. */
     unsearched: (limit: number): Unsearched[] => next(end() ?? 0, limit),
     /** How many deliveries are not searched by yet, about. */

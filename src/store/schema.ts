@@ -614,16 +614,21 @@ const daemon = `
   create table search_record (
     record integer primary key references record,
     party integer references search_party,
+    -- As people call the party.
+    name text,
     -- As it is written, with its currency; and in hundredths, rounded, which it is found and sorted by.
     amount text,
     currency text,
     cents integer,
     -- Its own day, or the one on which it came.
-    day text not null
+    day text not null,
+    number text not null
   ) strict;
   create index search_by_party on search_record (party) where party is not null;
   create index search_by_amount on search_record (cents) where cents is not null;
   create index search_by_day on search_record (day);
+  create index search_by_name on search_record (name) where name is not null;
+  create index search_by_number on search_record (number);
   -- The last delivery whose record was taken into it.
   create table search_end (delivery integer not null) strict;
   insert into search_end values (0);

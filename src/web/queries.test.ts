@@ -8,6 +8,7 @@ import { tempFolder } from "../../test/support/folder.ts";
 import type { Change } from "../core/contract.ts";
 import { openTables } from "../config/crossref.ts";
 import { runFlow } from "../engine/daemon.ts";
+import { orders } from "../store/queries.ts";
 import type { Store } from "../store/store.ts";
 import { catchUp } from "../office/documents.ts";
 import { storeOffice } from "../office/questions.ts";
@@ -86,8 +87,15 @@ test("no page of the console, and no search, reads a table that grows with the d
   const pages = routes
     .filter(({ method, path }) => method === "GET" && !path.includes(":job") && path !== COST)
     .map(({ path }) => path.replace(":group", group?.id ?? "").replace(":document", "1"));
-  const searches = ["INV", "id-of-INV-1", "9.50", "Prairie", "2026-11-21"];
-  for (const path of [...pages, ...searches.map((text) => `/documents?text=${text}`)])
+  const searches = ["INV", "id-of-INV-1", "9.50", "Prairie", "2026-11-21"].map(
+    (text) => `text=${text}`,
+  );
+  const filters = ["state=quarantined&least=1&most=9", "party=Prairie&month=2026-11", "flow=bills"];
+  const sorted = orders.map((order) => `state=all&order=${order}`);
+  for (const path of [
+    ...pages,
+    ...[...searches, ...filters, ...sorted].map((query) => `/documents?${query}`),
+  ])
     expect([path, (await operator.get(path)).status]).toEqual([path, 200]);
   // What tells when the daemon compares both sides next.
   expect(store.sweeps.recordsSince(flow.flow, "2026-11-20")).toBe(3);
@@ -204,4 +212,37 @@ test("words that fit more documents than are looked through say so", async () =>
   catchUp(engine, [flow], 60_000);
   const newestOf = async (text: string) => (await office.documents({ text, before: null })).newest;
   expect(await Promise.all(["MANY-", "Prairie", "INV-"].map(newestOf))).toEqual([400, 400, null]);
+});
+
+test("in each order every document is on one page, once, whatever is asked for beside it", async () => {
+  const many = Array.from({ length: 41 }, (_, at) => bill(`MANY-${at}`, `${at % 5}.50`));
+  const { office, engine, flow } = await site(many);
+  catchUp(engine, [flow], 60_000);
+  for (const order of orders)
+    for (const filter of [{}, { state: "delivered" as const }, { flow: flow.name, least: "1" }]) {
+      const seen: string[] = [];
+      let before: string | null = null;
+      do {
+        const asked = { text: null, before, order, limit: 7, ...filter };
+        const page = await office.documents(asked);
+        seen.push(...page.documents.map(({ number }) => number));
+        before = page.next;
+      } while (before !== null);
+      const all = await office.documents({
+        text: null,
+        before: null,
+        limit: 100,
+        order,
+        ...filter,
+      });
+      expect([order, filter, seen]).toEqual([
+        order,
+        filter,
+        all.documents.map((one) => one.number),
+      ]);
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(seen.length).toBeGreaterThan(30);
+    }
+  const byNumber = await office.documents({ text: null, before: null, limit: 3, order: "number" });
+  expect(byNumber.documents.map(({ number }) => number)).toEqual(["INV-1", "INV-2", "INV-3"]);
 });

@@ -81,6 +81,8 @@ const ORDERS = [
   ["came", "newest first"],
   ["day", "its day"],
   ["amount", "amount"],
+  ["number", "number"],
+  ["party", "party"],
 ] as const;
 
 const STATES: readonly (typeof documentStates)[number][] = documentStates;
