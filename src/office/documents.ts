@@ -349,6 +349,8 @@ function documentOf(engine: Engine, flows: readonly Flow[], row: FoundRow) {
     state: row.state,
     /** In quarantine, and nobody has to do anything. */
     clears: row.code !== null && remedyOf(row.code).helps.includes("wait"),
+    /** Why it is in quarantine; null: it is not. */
+    cause: row.cause,
     receivedAt: new Date(row.receivedMs).toISOString(),
   };
 }
@@ -550,6 +552,8 @@ export function lifeOf(engine: Engine, flows: readonly Flow[], id: string) {
   const told = trace(store, row.recordId);
   const linked = told.steps.find(({ platformId }) => platformId !== null);
   const document = documentOf(engine, flows, row);
+  const record = fieldsOf(row.text);
+  const requests = store.found.sent(row.record, REQUESTS_MAX);
   return {
     ...document,
     recordId: row.recordId,
@@ -568,10 +572,12 @@ export function lifeOf(engine: Engine, flows: readonly Flow[], id: string) {
     story: told.steps,
     groups: told.groups,
     /** Its newest version, field by field, as it was received. */
-    record: fieldsOf(row.text),
+    record,
+    /** What people call the parties whose ids or codes stand in it, or in what was sent of it last. */
+    names: namesIn(engine, [...record, ...fieldsOf(requests[0]?.body ?? "")]),
     corrections: correctionsOf(store, row.record),
     /** The newest first. */
-    requests: store.found.sent(row.record, REQUESTS_MAX).map((one) => ({
+    requests: requests.map((one) => ({
       operation: one.operation,
       key: one.key,
       target: one.target,
@@ -587,6 +593,19 @@ export function lifeOf(engine: Engine, flows: readonly Flow[], id: string) {
     differences: differencesOf(engine, document.number),
   };
 }
+
+function namesIn(engine: Engine, fields: readonly Field[]): Readonly<Record<string, string>> {
+  const called = partiesOf(engine);
+  return Object.fromEntries(
+    fields.flatMap(({ path, value }) => {
+      const { name } = PARTY.test(path) ? called({ party: value }) : { name: null };
+      return name === null || name === value ? [] : [[value, name]];
+    }),
+  );
+}
+
+/** Fields that name a party by its id or code. */
+const PARTY = /(?:compan|customer|vendor|supplier|carrier|part(?:y|ies)|payer|issuer|account)/i;
 
 function differencesOf({ store: { sweeps } }: Engine, number: string): FieldDifference[] {
   const rows = [...sweeps.inState("open"), ...sweeps.inState("seen")];

@@ -120,12 +120,13 @@ const COLUMNS = [
   "open",
   "gallons",
   "party",
+  "party_name",
   "accounts",
   "taxes",
 ];
 
 /** Each record of both sides as it was read. */
-const recordsCsv = ({ cases }: Report): string =>
+const recordsCsv = ({ cases, names }: Report): string =>
   stringify(
     cases.flatMap((one) =>
       sides.flatMap((side) =>
@@ -141,6 +142,7 @@ const recordsCsv = ({ cases }: Report): string =>
           open,
           gallons,
           guarded(one.parties[side] ?? ""),
+          guarded(names[one.parties[side] ?? ""] ?? ""),
           guarded(codesIn(account)),
           guarded(codesIn(tax)),
         ]),
@@ -157,12 +159,13 @@ const codesIn = (codes: Readonly<Record<string, string>> = {}): string =>
 
 // One row per case, for spreadsheets.
 
-const CASE_COLUMNS: Readonly<Record<string, (row: CaseRow) => string>> = {
+const CASE_COLUMNS: Readonly<Record<string, (row: CaseRow, names: Report["names"]) => string>> = {
   case: (row) => row.case,
   bucket: ({ bucket }) => bucket,
   kind: ({ kind }) => kind,
   number: ({ number }) => guarded(number),
   party: ({ party }) => guarded(party ?? ""),
+  party_name: ({ party }, names) => guarded(names[party ?? ""] ?? ""),
   date: ({ day }) => day ?? "",
   within_period: ({ within }) => (within ? "yes" : "no"),
   began: ({ began }) => began,
@@ -190,7 +193,9 @@ const CASE_COLUMNS: Readonly<Record<string, (row: CaseRow) => string>> = {
 
 /** In the order of the report: differences first. Amounts in the company's currency; gallons of orders and tickets. */
 export function asCsv(report: Report): string {
-  const rows = report.cases.map((row) => Object.values(CASE_COLUMNS).map((of) => of(row)));
+  const rows = report.cases.map((row) =>
+    Object.values(CASE_COLUMNS).map((of) => of(row, report.names)),
+  );
   return stringify(rows, { header: true, columns: Object.keys(CASE_COLUMNS) });
 }
 

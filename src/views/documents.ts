@@ -42,6 +42,7 @@ export const documentsTable = (
       ["Currency", ({ currency }) => currency, "terminal"],
       ["Day", ({ day }) => dayOf(day)],
       ["State", stateMark],
+      ["Cause", ({ cause }) => cause, "terminal"],
       ["Platform id", ({ platformId }) => shortId(platformId)],
       ["ERP id", ({ erpId }) => shortId(erpId)],
       ["Came", ({ receivedAt }) => at(receivedAt)],

@@ -86,7 +86,7 @@ function checksOf(status: Status, month: string): Check[] {
       what: "Both sides were compared after the month",
       isDone: isCompared,
       number: lastAt === null ? "never" : at(lastAt),
-      where: link(address("/reconciliation", daysOf(month)), "Compare the month"),
+      where: link(address("/reconciliation/cost", daysOf(month)), "Compare the month"),
     },
     {
       what: "Both sides agree",

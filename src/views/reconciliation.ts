@@ -134,7 +134,7 @@ export function detailView(report: Report, all: boolean): Blocks {
       casesView(cases.filter(isLeftOut), report),
     ),
     monthsView(report, all),
-    codesView(report, all),
+    codesView(report),
     section(`Open balances on ${today}`, balancesView(report, all)),
     section("What this does not prove", list([...notices, ...limitsOf(report)])),
   ];
@@ -142,14 +142,14 @@ export function detailView(report: Report, all: boolean): Blocks {
 
 /** What is alike in a storm is told once, waiting only when overdue. */
 function differencesOf(report: Report): Blocks {
-  const { cases, groups, currency } = report;
+  const { cases, groups } = report;
   const storms = groups.filter(({ isStorm }) => isStorm);
   const inStorm = new Set(storms.flatMap((storm) => storm.cases));
   const byId = new Map(cases.map((row) => [row.case, row]));
   const single = cases.filter(
     (row) => isOpen(row) && (row.bucket !== "waiting" || row.overdue) && !inStorm.has(row.case),
   );
-  return [storms.map((storm) => stormView(storm, byId, currency)), casesView(single, report)];
+  return [storms.map((storm) => stormView(storm, byId, report)), casesView(single, report)];
 }
 
 const EXAMPLES = 3;
@@ -157,7 +157,7 @@ const EXAMPLES = 3;
 function stormView(
   { kind, bucket, cases, fields }: Group,
   byId: ReadonlyMap<string, CaseRow>,
-  currency: string,
+  { currency, names }: Report,
 ): Blocks {
   const rows = cases.slice(0, EXAMPLES).flatMap((id) => byId.get(id) ?? []);
   const [first] = rows;
@@ -168,7 +168,7 @@ function stormView(
       `MISMATCH: ${cases.length} ${manyOf(kind)} are "${resultOf(bucket)}" alike`,
       `${labels === "" ? "" : ` in ${labels}`}: ${numbers}, ...`,
     ],
-    ...(first === undefined ? [] : reasonsOf(first, currency)),
+    ...(first === undefined ? [] : reasonsOf(first, currency, names)),
   );
 }
 
@@ -200,16 +200,21 @@ function caseView(
       (isGoodsHolding(kind) || moneyKinds.has(kind)) &&
         say`, platform ${figureOn(row, "platform", currency)}, ERP ${figureOn(row, "books", currency)}`,
     ],
-    ...reasonsOf(row, currency),
+    ...reasonsOf(row, currency, names),
     ...suspects.map((suspect) => `perhaps the same: ${suspect}`),
     ...more,
   );
 }
 
-const reasonsOf = ({ kind, differences, cause }: CaseRow, currency: string): Inline[] => [
+const reasonsOf = (
+  { kind, differences, cause }: CaseRow,
+  currency: string,
+  names: Names,
+): Inline[] => [
   ...differences.map(({ field, platform, books }) => {
-    const [there, here] = distinctly(platform, books);
-    const [theirs, ours] = [valueIn(field, there, currency), valueIn(field, here, currency)];
+    const [theirs, ours] = distinctly(platform, books).map((value) =>
+      field === "party" ? partyIn(names, value) : valueIn(field, value, currency),
+    );
     return say`${labelOf(kind, field)}: platform ${theirs}, ERP ${ours}`;
   }),
   ...(cause === null ? [] : [`cause: ${cause.message}`, next(cause.next)]),
@@ -275,25 +280,24 @@ const isDifferent = ({ difference }: { readonly difference: string }): boolean =
 const partyIn = (names: Names, code: string | null): string | null =>
   code === null ? null : [code, names[code]].filter(Boolean).join(" ");
 
-/** Accounts and taxes whose sums differ, or `all`. */
-function codesView({ codes, currency }: Report, all: boolean): Blocks {
-  const rows = all ? codes : codes.filter(isDifferent);
-  return section(
-    "By account and tax",
-    codes.length > 0 &&
+/** Every account and tax, those whose sums differ first. */
+function codesView({ codes, currency }: Report): Blocks {
+  const rows = [...codes.filter(isDifferent), ...codes.filter((one) => !isDifferent(one))];
+  return (["account", "tax"] as const).map((what) =>
+    section(
+      `By ${what}`,
       table(
-        all ? "Sums in the period" : "Accounts and taxes whose sums differ in the period",
-        rows,
+        `Sums in the period, by ${what}`,
+        rows.filter((one) => one.what === what),
         [
-          ["Code", ({ what, code }) => `${what} ${code}`],
+          [what === "tax" ? "Tax" : "Account", ({ code }) => code],
           ["What", ({ kind }) => manyOf(kind)],
           ["Platform", ({ platform }) => money(platform, currency)],
           ["ERP", ({ books }) => money(books, currency)],
           ["Platform less ERP", ({ difference }) => money(difference, currency)],
         ],
-        "Every account's and tax's sums are the same on both sides.",
       ),
-    alike(codes.length - rows.length, rows.length),
+    ),
   );
 }
 

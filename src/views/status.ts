@@ -33,7 +33,13 @@ import { durationText } from "./table.ts";
 import { asText } from "./text.ts";
 
 export const statusText = (status: Status): string =>
-  asText([verdictView(status), flowsView(status), monthView(status), agreementView(status, "")]);
+  asText([
+    verdictView(status),
+    flowsView(status),
+    monthView(status),
+    agreementView(status),
+    agreedTable(status, ""),
+  ]);
 
 /** Things that a person would act on. */
 export const thingsIn = (status: Status): number =>
@@ -206,8 +212,11 @@ export function sizeText({ store: { bytes, freeBytes } }: Status): string {
   return `The store has ${inMegabytes(bytes)}${free}.`;
 }
 
-/** The flows, and what waits in them or for them and nobody is alarmed by. */
-export function flowsView(status: Status): Blocks {
+/**
+ * The flows, and what waits in them or for them and nobody is alarmed by. `lately`: what came by each in the last two days, with
+ * its colour in the picture of them.
+ */
+export function flowsView(status: Status, lately?: (flow: string) => Inline): Blocks {
   const { flows, daemon, callers } = status;
   const isLooking = daemon !== null && daemon.command === undefined;
   const looksAt = ({ state, nextDueAt }: FlowStatus): string | null =>
@@ -227,9 +236,11 @@ export function flowsView(status: Status): Blocks {
             (flow) =>
               each(looksAt(flow) === null ? "–" : untilDue(looksAt(flow)), at(looksAt(flow))),
           ],
+          lately === undefined ? null : ["Last two days", ({ name }) => lately(name)],
           ["Received", ({ received }) => received],
           ["Delivered", ({ delivered }) => delivered],
-          ["Pending", ({ pending }) => pending],
+          ["On the way", ({ pending }) => pending, "page"],
+          ["Pending", ({ pending }) => pending, "terminal"],
           ["Quarantined", ({ quarantined }) => quarantined, "terminal"],
           ["Wait", (flow) => toDocuments(flow, waitingIn(status, flow)), "page"],
           ["Need you", (flow) => toDocuments(flow, needing(status, flow)), "page"],
@@ -348,8 +359,8 @@ export const monthView = ({ requests: { month, used, perMonth, forecast } }: Sta
       : (forecast.stretch > 1 || forecast.runsOut !== null) && line(stretchText(forecast)),
   );
 
-/** What both sides agree on, since when and in money; and what they do not. */
-export function agreementView({ flows, reconciliation }: Status, currency: string): Blocks {
+/** When both sides were compared, and what they do not agree on. */
+export function agreementView({ reconciliation }: Status): Blocks {
   const { lastAt, trouble, nextDueAt, everyNights, wantsShare, differences, waits } =
     reconciliation;
   const { confirmed, seen, clears, accepted } = differences;
@@ -380,6 +391,13 @@ export function agreementView({ flows, reconciliation }: Status, currency: strin
     clears > 0 && line(plural(clears, "invoice"), " paid in part: nothing is to be done."),
     accepted > 0 &&
       line(plural(accepted, "difference"), " that a person accepted: nothing is to be done."),
+  );
+}
+
+/** By flow, in the company's currency. */
+export const agreedTable = ({ flows }: Status, currency: string): Blocks =>
+  section(
+    null,
     table(
       "What both sides hold alike",
       flows.flatMap(({ name, agreed }) => (agreed === null ? [] : [{ name, ...agreed }])),
@@ -391,4 +409,3 @@ export function agreementView({ flows, reconciliation }: Status, currency: strin
       ],
     ),
   );
-}

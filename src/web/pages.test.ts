@@ -474,7 +474,7 @@ test("Today says so when more came in the last hour than it counts", async () =>
   expect(await of(20_000)).toContain(sentence);
   const all = await of(19_999);
   expect(all).not.toContain("Only the newest");
-  expect(all).toMatch(/bills<\/th><td[^>]*data-title="Came">19,999</);
+  expect(all).toMatch(/bills<\/a>\s*<\/th>[\s\S]*data-title="Last two days">[\s\S]{0,200}19,999</);
 });
 
 test("users are for their owner alone, their passwords are hashed, and too short ones refused", async () => {
@@ -590,3 +590,59 @@ test("a message about documents names number, party and amount, and links to the
   );
   expect(told?.next).toContain(`\nhttps://bridge:8443/needs-you/${group?.id}`);
 });
+
+test("on a document's paper parties have names, and a value that is only written otherwise is no difference", async () => {
+  const { office, form } = paperOffice({
+    record: {
+      payerCompanyId: PAYER,
+      dueDate: "2026-11-06T00:00:00Z",
+      invoiceDate: "2026-10-27T23:30:00-05:00",
+      total: "8000",
+      reference: "PO  7",
+    },
+    sent: {
+      party: "A-1",
+      due: "11/06/2026",
+      date: "20261027",
+      total: "8000.00",
+      reference: "po 8",
+    },
+    names: { [PAYER]: "00 Ranch" },
+  });
+  const { as } = await testConsole(office);
+  const body = form((await (await as("viewer")).get("/documents/1")).body);
+  expect(body).toContain(`00 Ranch (${PAYER})`);
+  expect(body.match(/≠ [^ ]+(?: [^ ]+)?/g)?.slice(1)).toEqual([
+    "≠ 00 Ranch",
+    "≠ PO 7",
+    "≠ A-1 due",
+    "≠ po 8",
+  ]);
+});
+
+const PAYER = "5f0c3a52-8a59-4c5e-9d0e-0d8f5a6f3b11";
+
+/** An office with one document, and the texts of a page. */
+function paperOffice({
+  record,
+  sent,
+  names,
+}: {
+  readonly record: Readonly<Record<string, string>>;
+  readonly sent: Readonly<Record<string, string>>;
+  readonly names: Readonly<Record<string, string>>;
+}) {
+  const { office } = recordingOffice();
+  const fields = Object.entries(record).map(([path, value]) => ({ path, value }));
+  return {
+    office: {
+      ...office,
+      document: async (id: string) => {
+        const life = await office.document(id);
+        const requests = life.requests.map((one) => ({ ...one, body: JSON.stringify(sent) }));
+        return { ...life, record: fields, requests, names };
+      },
+    },
+    form: (body: string): string => body.replaceAll(/<[^>]*>|\s+/g, " ").replaceAll(/ +/g, " "),
+  };
+}

@@ -354,6 +354,7 @@ function documents(
     erpId: text(),
     state: "quarantined",
     clears: false,
+    cause: text(),
     receivedAt: AT,
   });
   const life = (): Life => ({
@@ -375,7 +376,8 @@ function documents(
       },
     ],
     groups: [text()],
-    record: [{ path: text(), value: text() }],
+    record: [{ path: "payerId", value: text() }],
+    names: {},
     corrections: [correction(text)],
     requests: [
       {

@@ -2,6 +2,7 @@
 import { labelOf } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { documentStates } from "../../core/record.ts";
+import { calendarOf, dayOfDigits, namedDay } from "../../core/time.ts";
 import { holdingKindOf, type Kind, kinds } from "../../core/kinds.ts";
 import { defined } from "../../core/defined.ts";
 import {
@@ -193,7 +194,7 @@ export async function document({ office, params, site }: Asked): Promise<Answer>
         ),
       storyView(life.story),
     ),
-    sides(life),
+    sides(life, site),
     section(
       "Versions",
       table("Versions that came, the newest first", life.versions, [
@@ -221,8 +222,17 @@ function differences({ kind, differences: rows }: Life, currency: string): Block
 const isKind = (kind: string): kind is Kind => Object.hasOwn(kinds, kind);
 
 /** The record as it came and what was made of it, each as the paper that it is. */
-function sides({ record, from, to: receiver, requests: [newest] }: Life): Blocks {
+function sides(life: Life, site: Asked["site"]): Blocks {
+  const { record, from, to: receiver, requests } = life;
+  const [newest] = requests;
   const sent = newest === undefined ? [] : fieldsOf(newest.body);
+  const dayOf = calendarOf(site.timeZone);
+  const other = (fields: readonly Field[]): Paper => ({
+    ...life,
+    has:
+      newest === undefined ? null : new Set(fields.flatMap(({ value }) => formsOf(value, dayOf))),
+    dayOf,
+  });
   return section(
     "Both sides",
     newest !== undefined &&
@@ -230,19 +240,34 @@ function sides({ record, from, to: receiver, requests: [newest] }: Life): Blocks
         "≠ marks a value that the other side does not have; what both have is quiet. A mapping leaves some out, and looks some up.",
       ),
     beside(
-      paper(`As it came from ${from}`, record, newest === undefined ? null : valuesOf(sent)),
+      paper(`As it came from ${from}`, record, other(sent)),
       newest === undefined
         ? quiet("Nothing was sent for it.")
-        : paper(`As it was sent to ${receiver}`, sent, valuesOf(record)),
+        : paper(`As it was sent to ${receiver}`, sent, other(record)),
     ),
   );
 }
 
-const valuesOf = (values: readonly Field[]): ReadonlySet<string> =>
-  new Set(values.map(({ value }) => plainOf(value)));
+/**
+ * The forms in which one value is written, so that only what says something else differs: `8000` is `8000.00`, and
+ * `10/31/2026`, `20261031` and that day's midnight are `2026-10-31`. `dayOf`: the company's day of an instant.
+ */
+function formsOf(value: string, dayOf: (instant: string) => string): string[] {
+  const text = value.trim().replaceAll(/\s+/g, " ").toLowerCase();
+  if (Decimal.is(text)) return [Decimal.of(text).plain(), ...[dayOfDigits(text) ?? []].flat()];
+  const [, month = "", day = "", year = ""] = /^(\d\d?)\/(\d\d?)\/(\d{4})$/.exec(text) ?? [];
+  if (year !== "") return [`${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`];
+  if (!INSTANT.test(text) || Number.isNaN(Date.parse(text))) return [text];
+  return [namedDay(text.toUpperCase()), dayOf(text), new Date(text).toISOString()];
+}
 
-/** Numbers are compared by value: `8000` is `8000.00`. */
-const plainOf = (value: string): string => (Decimal.is(value) ? Decimal.of(value).plain() : value);
+const INSTANT = /^\d{4}-\d\d-\d\dt\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:z|[+-]\d\d:?\d\d)$/;
+
+/** What a side is shown beside: the forms of the other's values (null: there are none), and names of parties. */
+interface Paper extends Pick<Life, "names"> {
+  readonly has: ReadonlySet<string> | null;
+  readonly dayOf: (instant: string) => string;
+}
 
 const LINES_SHOWN = 60;
 
@@ -261,16 +286,14 @@ const isTotal = ({ path, value }: Field): boolean => TOTAL.test(path) && Decimal
 const columnOf = ({ path }: Field): string | undefined =>
   COLUMNS.find(([, names]) => names.test(OF_LIST.exec(path)?.[3] ?? ""))?.[0];
 
-/** Head, lines, taxes and dates, totals. `other`: the values of the other side; null: there is none. */
-function paper(
-  caption: string,
-  fields: readonly Field[],
-  other: ReadonlySet<string> | null,
-): Blocks {
+/** Head, lines, taxes and dates, totals. */
+function paper(caption: string, fields: readonly Field[], { has, names, dayOf }: Paper): Blocks {
   const value = ({ path, value }: Field): Inline => {
-    const isSame = other === null || other.has(plainOf(value));
-    const shown = figureIn(path, isSame ? value : `≠ ${value}`, value);
-    if (other === null) return shown;
+    const isSame = has === null || formsOf(value, dayOf).some((form) => has.has(form));
+    const name = Object.hasOwn(names, value) ? names[value] : undefined;
+    const text = name === undefined ? value : `${name} (${value})`;
+    const shown = figureIn(path, isSame ? text : `≠ ${text}`, value);
+    if (has === null) return shown;
     return isSame ? small(shown) : strong(shown);
   };
   const single = fields.filter(({ path }) => !OF_LIST.test(path));

@@ -45,6 +45,10 @@ export async function needsYou(asked: Asked): Promise<Answer> {
     body: [
       title("Needs you"),
       flow !== null && line(`Only the flow ${flow}. `, link("/needs-you", "All flows")),
+      groups.length > 0 &&
+        quiet(
+          link(address("/documents/csv", { state: "quarantined", flow }), "CSV of these documents"),
+        ),
       groupsView(groups, await buttonsFor(asked, groups)),
     ],
   };

@@ -26,6 +26,7 @@ import {
 import { href, html } from "../../views/html.ts";
 import { segment } from "../../views/blocks.ts";
 import { monthEndView } from "../../views/month-end.ts";
+import { agreedTable } from "../../views/status.ts";
 import {
   agings,
   agreementOf,
@@ -48,6 +49,7 @@ export async function reconciliation(asked: Asked): Promise<Answer> {
   const body = [
     title("Reconciliation"),
     knownView(known, site.currency, (one) => mayStay(one, asked)),
+    agreedTable(status, site.currency),
     line(link("/month-end", "Month's end: the points on one page")),
     heading("Compare a period"),
     line(

@@ -6,13 +6,14 @@ import {
   type Blocks,
   card,
   heading,
+  type Inline,
   line,
   link,
   live,
   monthName,
+  plural,
   quiet,
   say,
-  table,
   title,
 } from "../../views/blocks.ts";
 import { html } from "../../views/html.ts";
@@ -34,11 +35,16 @@ export async function today(asked: Asked): Promise<Answer> {
   const [status, lately] = await Promise.all([office.status(), office.lately()]);
   const things = thingsIn(status);
   const { month, used, perMonth } = status.requests;
+  const { picture, cameBy } = lastDays(
+    lately,
+    status.flows.map(({ name }) => name),
+    asked,
+  );
   const body = live("today", "/", 20, [
     title("Today"),
     verdictView(status),
-    flowsView(status),
-    lastDays(lately, asked),
+    flowsView(status, cameBy),
+    picture,
     beside(
       card(
         heading(`Requests in ${monthName(month)}`),
@@ -52,7 +58,7 @@ export async function today(asked: Asked): Promise<Answer> {
       ),
       card(
         heading("Do both sides agree?"),
-        agreementView(status, site.currency),
+        agreementView(status),
         line(link("/reconciliation", "Compare a period"), " · ", link("/month-end", "Month's end")),
       ),
     ),
@@ -68,15 +74,12 @@ export async function today(asked: Asked): Promise<Answer> {
   };
 }
 
-/** By the hour as a picture; by what became of them as its table. */
-function lastDays(lately: readonly Lately[], { nowMs, site }: Asked): Blocks {
-  const flows = [...new Set(lately.map(({ flow }) => flow))];
+/** By the hour as a picture, and by flow; only the newest of very many are counted. */
+function lastDays(lately: readonly Lately[], names: readonly string[], { nowMs, site }: Asked) {
+  const came = new Set(lately.map(({ flow }) => flow));
+  const flows = names.filter((name) => came.has(name));
   const count = (isOne: (row: Lately) => boolean): number =>
     sum(lately.filter(isOne).map((row) => row.count));
-  const of =
-    (...states: string[]) =>
-    (name: string): number =>
-      count((row) => row.flow === name && (states.length === 0 || states.includes(row.state)));
   const now = Math.floor(nowMs / HOUR_MS);
   const hourIn = new Intl.DateTimeFormat("en-US", {
     timeZone: site.timeZone,
@@ -92,33 +95,28 @@ function lastDays(lately: readonly Lately[], { nowMs, site }: Asked): Blocks {
     };
   });
   const all = count(() => true);
-  return [
+  const gone = count(({ flow }) => !names.includes(flow));
+  const picture: Blocks = [
     heading("The last two days"),
     all >= LATELY_MAX &&
       line(
         say`At least ${LATELY_MAX} documents came. Only the newest ${LATELY_MAX} are counted here.`,
       ),
-    flows.length > 0 &&
-      bars({
-        told: `${all} documents came in the last two days, by the hour; the table below has them by flow.`,
-        series: flows.map((_, at) => colour(at)),
-        columns,
-        isStacked: true,
-      }),
-    table(
-      "Documents that came in the last two days, and where they are now",
-      flows,
-      [
-        ["Flow", (name) => [swatch(colour(flows.indexOf(name))), " ", name]],
-        ["Came", of()],
-        ["Delivered", of("delivered")],
-        ["On the way", of("pending", "frozen")],
-        ["Wait or need you", of("quarantined")],
-        ["Closed", of("skipped", "echo", "resolved", "superseded")],
-      ],
-      "Nothing came in the last two days.",
-    ),
+    flows.length === 0
+      ? quiet("Nothing came in the last two days.")
+      : bars({
+          told: `${all - gone} documents came in the last two days, by the hour; the table of flows has them by flow.`,
+          series: flows.map((_, at) => colour(at)),
+          columns,
+          isStacked: true,
+        }),
+    gone > 0 && quiet(plural(gone, "document"), " came by flows that are not configured any more."),
   ];
+  const cameBy = (name: string): Inline =>
+    flows.includes(name)
+      ? say`${swatch(colour(flows.indexOf(name)))} ${count((row) => row.flow === name)}`
+      : 0;
+  return { picture, cameBy };
 }
 
 const HOUR_MS = 3_600_000;
