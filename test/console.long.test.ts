@@ -183,13 +183,10 @@ test.runIf(isThere("chromium") && isThere("pdftotext"))(
       const csv = String(
         await downloaded(click(page.getByRole("link", { name: "CSV of these documents" }))),
       );
-      const { quarantined } = await site
-        .ask<{ flows: { quarantined: number }[] }>("status")
-        .then(({ flows }) => ({
-          quarantined: flows.reduce((sum, one) => sum + one.quarantined, 0),
-        }));
-      expect(csv.trimEnd().split("\n").length - 1).toBe(quarantined);
       expect(csv).toMatch(/^number,.*,amount,.*,cause,/);
+      const lines = csv.trimEnd().split("\n").slice(1);
+      expect(lines.length).toBeGreaterThan(1);
+      expect(lines.filter((one) => !/,(?:needs you|waits),/.test(one))).toEqual([]);
       expect(csv).toContain("ULSD-DYE");
     });
 

@@ -2,9 +2,8 @@
 import { type Command, Option } from "commander";
 import { ask } from "../app/ask.ts";
 import { ConfigurationError } from "../core/errors.ts";
-import { documentStates } from "../core/record.ts";
+import { documentStates, orders } from "../core/record.ts";
 import type { Searching } from "../office/asked.ts";
-import { orders } from "../store/queries.ts";
 import type { Blocks, Table } from "../views/blocks.ts";
 import { monthEndView } from "../views/month-end.ts";
 import { documentsTable, foundView, traceView } from "../views/documents.ts";

@@ -182,3 +182,7 @@ const isGroup = (value: Json): value is object & Json =>
   typeof value === "object" && value !== null && !(value instanceof Decimal);
 
 const joined = (way: string, name: string): string => (way === "" ? name : `${way}.${name}`);
+
+/** How documents are sorted. `came`: the newest first; days and amounts from the last and the largest on; numbers and parties from A to Z. */
+export const orders = ["came", "day", "amount", "number", "party"] as const;
+export type Order = (typeof orders)[number];

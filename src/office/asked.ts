@@ -1,8 +1,7 @@
 /** What the office is asked with. Each schema guards the daemon's interface, and its type is the one of the question. */
 import { z } from "zod";
 import type { Kind } from "../core/kinds.ts";
-import { documentStates } from "../core/record.ts";
-import { orders } from "../store/queries.ts";
+import { documentStates, orders } from "../core/record.ts";
 
 export const text = z.string().min(1).max(1000);
 /** A calendar day of the company. */

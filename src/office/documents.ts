@@ -4,7 +4,7 @@
  */
 import { parse as parseCsv } from "csv-parse/sync";
 import { Decimal } from "../core/decimal.ts";
-import { deliveryStates } from "../core/record.ts";
+import { deliveryStates, type Order } from "../core/record.ts";
 import type { DayToBook } from "../core/contract.ts";
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
@@ -17,7 +17,6 @@ import {
   type FoundRow,
   FEW,
   LOOKED_MAX,
-  type Order,
   type Sample,
   type Ways,
 } from "../store/queries.ts";

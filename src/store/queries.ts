@@ -4,6 +4,7 @@
  */
 import type Database from "better-sqlite3";
 import { Decimal } from "../core/decimal.ts";
+import type { Order } from "../core/record.ts";
 import { asking, storedId, wholeIn } from "./statements.ts";
 
 export interface CauseRow {
@@ -274,10 +275,6 @@ export interface Ways {
   readonly parties: readonly number[];
   readonly cents: readonly [least: number, most: number] | null;
 }
-
-/** `came`: the newest first; days and amounts from the last and the largest on; numbers and parties from A to Z. */
-export const orders = ["came", "day", "amount", "number", "party"] as const;
-export type Order = (typeof orders)[number];
 
 interface VersionRow {
   readonly delivery: number;

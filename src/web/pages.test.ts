@@ -460,11 +460,15 @@ test("a flow shows its last looks, the newest first: when, how long, what came, 
 
 test("Today says so when more came in the last hour than it counts", async () => {
   const of = async (count: number): Promise<string> => {
+    const made = recordingOffice().office;
+    const status = await made.status();
+    const flow = status.flows[0]?.name ?? "";
     const office = {
-      ...recordingOffice().office,
+      ...made,
+      status: async () => status,
       lately: async () => [
-        { flow: "bills", state: "delivered", hour: 498_727, count: 19_000 },
-        { flow: "bills", state: "pending", hour: 498_727, count: count - 19_000 },
+        { flow, state: "delivered", hour: 498_727, count: 19_000 },
+        { flow, state: "pending", hour: 498_727, count: count - 19_000 },
       ],
     };
     const { as } = await testConsole(office);
@@ -474,7 +478,7 @@ test("Today says so when more came in the last hour than it counts", async () =>
   expect(await of(20_000)).toContain(sentence);
   const all = await of(19_999);
   expect(all).not.toContain("Only the newest");
-  expect(all).toMatch(/bills<\/a>\s*<\/th>[\s\S]*data-title="Last two days">[\s\S]{0,200}19,999</);
+  expect(all).toMatch(/data-title="Last two days">[\s\S]{0,200}19,999</);
 });
 
 test("users are for their owner alone, their passwords are hashed, and too short ones refused", async () => {

@@ -7,8 +7,8 @@ import { bill, billMapping, engineOn, pagesOf, receiver } from "../../test/suppo
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Change } from "../core/contract.ts";
 import { openTables } from "../config/crossref.ts";
+import { orders } from "../core/record.ts";
 import { runFlow } from "../engine/daemon.ts";
-import { orders } from "../store/queries.ts";
 import type { Store } from "../store/store.ts";
 import { catchUp } from "../office/documents.ts";
 import { storeOffice } from "../office/questions.ts";
