@@ -351,31 +351,6 @@ export function found(database: Database.Database) {
       "select record from delivery where state in ('echo', 'skipped', 'resolved') and state = ?",
     ),
   };
-  const facts = "record, party, name, number, cents, day";
-  const chosen = row<[record: number], ChoiceRow>(
-    `select ${facts} from search_record where record = ?`,
-  );
-  const sorted = (from: string) =>
-    database.prepare<unknown[], ChoiceRow>(`select ${from} limit ${LOOKED_MAX}`);
-  const byColumn = (column: string, after: "<" | ">") =>
-    sorted(
-      `${facts} from search_record where ${column} is not null and (${column}, record) ${after} (?, ?)
-       order by ${after === "<" ? `${column} desc, record desc` : `${column}, record`}`,
-    );
-  const inOrder: Readonly<
-    Record<Order, { iterate(...after: unknown[]): IterableIterator<ChoiceRow> }>
-  > = {
-    // What is not searched by yet is among them.
-    came: sorted(
-      `n.record, party, name, number, cents, day from (
-         select distinct record from delivery where record < min(?, ?) order by record desc limit ${LOOKED_MAX}) n
-       left join search_record on search_record.record = n.record`,
-    ),
-    day: byColumn("day", "<"),
-    amount: byColumn("cents", "<"),
-    number: byColumn("number", ">"),
-    party: byColumn("name", ">"),
-  };
   const parties = values<[pattern: string, limit: number], number>(
     "select party from search_party where name like ? escape '!' order by party limit ?",
   );
@@ -442,15 +417,6 @@ export function found(database: Database.Database) {
       }
       return records;
     },
-    /** What is not searched by yet is known by its record alone. */
-    chosen: (record: number): ChoiceRow =>
-      chosen(record) ?? { record, party: null, name: null, number: null, cents: null, day: null },
-    standing: row<[record: number], StandingRow>(
-      `select (select name from flow where flow.flow = delivery.flow) as flow, state from delivery
-       where delivery = (select max(delivery) from delivery where record = ?)`,
-    ),
-    /** From a place on, which is not one of them: the order's value and the record. At most {@link LOOKED_MAX}. */
-    inOrder: (order: Order, place: readonly [unknown, number]) => inOrder[order].iterate(...place),
     /** What is not searched by yet, oldest first. */
     unsearched: (limit: number): Unsearched[] => next(end() ?? 0, limit),
     /** How many deliveries are not searched by yet, about. */
@@ -463,7 +429,49 @@ export function found(database: Database.Database) {
       }
       move(upTo);
     },
+    ...ordered(database),
     ...lives(database),
+  };
+}
+
+/** What documents are chosen and sorted by, one by one and in an order. */
+function ordered(database: Database.Database) {
+  const { row } = asking(database);
+  const facts = "record, party, name, number, cents, day";
+  const chosen = row<[record: number], ChoiceRow>(
+    `select ${facts} from search_record where record = ?`,
+  );
+  const sorted = (from: string) =>
+    database.prepare<unknown[], ChoiceRow>(`select ${from} limit ${LOOKED_MAX}`);
+  const byColumn = (column: string, after: "<" | ">") =>
+    sorted(
+      `${facts} from search_record where ${column} is not null and (${column}, record) ${after} (?, ?)
+       order by ${after === "<" ? `${column} desc, record desc` : `${column}, record`}`,
+    );
+  const inOrder: Readonly<
+    Record<Order, { iterate(...after: unknown[]): IterableIterator<ChoiceRow> }>
+  > = {
+    // What is not searched by yet is among them.
+    came: sorted(
+      `n.record, party, name, number, cents, day from (
+         select distinct record from delivery where record < min(?, ?) order by record desc limit ${LOOKED_MAX}) n
+       left join search_record on search_record.record = n.record`,
+    ),
+    day: byColumn("day", "<"),
+    amount: byColumn("cents", "<"),
+    number: byColumn("number", ">"),
+    party: byColumn("name", ">"),
+  };
+  return {
+    /** What is not searched by yet is known by its record alone. */
+    chosen: (record: number): ChoiceRow =>
+      chosen(record) ?? { record, party: null, name: null, number: null, cents: null, day: null },
+    standing: row<[record: number], StandingRow>(
+      `select (select name from flow where flow.flow = delivery.flow) as flow, state from delivery
+       where delivery = (select max(delivery) from delivery where record = ?)`,
+    ),
+    /** From a place on, which is not one of them: the order's value and the record. At most {@link LOOKED_MAX}. */
+    inOrder: (order: Order, place: readonly [unknown, number]) => inOrder[order].iterate(...place),
   };
 }
 
