@@ -1,6 +1,7 @@
 /** The process that fuelbridge runs in: its signals, clocks, memory and version. */
 import { exitCodes } from "../core/errors.ts";
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { Clock } from "../core/time.ts";
 import { runInNewContext } from "node:vm";
 import { setFlagsFromString } from "node:v8";
@@ -34,8 +35,16 @@ export async function untilSignal<Result>(
 /** The clocks of this process. */
 export function systemClock(): Clock {
   const boot = randomBytes(9).toString("base64url");
+  const machine = machineBoot();
   return {
-    now: () => ({ boot, monoMs: performance.now(), wallMs: Date.now() }),
+    now: () => ({
+      boot,
+      monoMs: performance.now(),
+      wallMs: Date.now(),
+      ...(machine !== null && {
+        machine: { boot: machine, upMs: Number(process.hrtime.bigint() / 1_000_000n) },
+      }),
+    }),
     pause: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();
@@ -49,6 +58,15 @@ export function systemClock(): Clock {
       }),
     chance: Math.random,
   };
+}
+
+/** Identifies one start of the machine; null: only Linux says so, whose monotonic clock is the same for all processes. */
+function machineBoot(): string | null {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    return null;
+  }
 }
 
 /**

@@ -33,7 +33,12 @@ const policy: Policy = {
   keyLifeMs: 23 * 60 * MINUTE,
   probeMs: 45_000,
 };
-const start: Moment = { boot: "b1", monoMs: 1_000, wallMs: 1_000_000 };
+const start: Moment = {
+  boot: "b1",
+  monoMs: 1_000,
+  wallMs: 1_000_000,
+  machine: { boot: "m1", upMs: 1_000_000 },
+};
 const failed = unknown("failed", { holdMs: MINUTE });
 const timedOut = unknown("timed out", { holdMs: 24 * 60 * MINUTE });
 const invalid = refused({ code: "invalid", message: "a price is missing", next: "Correct it." });
@@ -71,6 +76,13 @@ const finding = (found: Finding["found"], at: Moment): Event => ({
     ? { found, ids: ["x"], detail: "" }
     : { found, detail: "" }) as Finding,
 });
+/** The first moment of a process that begins so many minutes after `start`. */
+const onMachine = (boot: string, sinceMin: number, machine: string): Moment => ({
+  boot,
+  monoMs: 5,
+  wallMs: 0,
+  machine: { boot: machine, upMs: 1_000_000 + sinceMin * MINUTE },
+});
 /** Sent once, not answered. */
 const sending = step(freshRequest, { type: "send", at: start }).next;
 /** A first send torn off, sent again within the window. */
@@ -86,31 +98,36 @@ describe("when the same bytes may go again", () => {
     expect(nextAction(torn, policy, later(start, 2_000))).toEqual({ do: "send" });
     expect(nextAction(again(), policy, later(start, 46_000)).do).toBe("wait");
   });
+  const lost = step(sending, answer(failed, later(start, 100))).next;
+
   test.each([
-    ["four minutes later", 4, 11],
-    ["when it is over", 20, 1],
-    ["with a clock that was set back", -5, 15],
-  ])("never after a restart %s: settling goes on by the wall clock", (_, agoMin, leftMin) => {
-    const boot = { boot: "b2", monoMs: 5, wallMs: (torn.lastSend?.wallMs ?? 0) + agoMin * MINUTE };
-    const { next } = step(torn, { type: "restart", at: boot });
+    ["four minutes later: settling goes on by the machine's clock", 4, "m1", 11],
+    ["when settling is over", 20, "m1", 0],
+    ["of the machine: settling begins anew", 4, "m2", 15],
+    ["of a machine whose clock went back: settling is as long as it was", -5, "m1", 20],
+  ])("never after a restart %s", (_, agoMin, machine, leftMin) => {
+    const boot = onMachine("b2", agoMin, machine);
+    const { next } = step(lost, { type: "restart", at: boot });
     expect(next.state).toBe("unknown");
-    expect(nextAction(next, policy, later(boot, leftMin * MINUTE - 1)).do).toBe("wait");
+    if (leftMin > 0)
+      expect(nextAction(next, policy, later(boot, leftMin * MINUTE - 1)).do).toBe("wait");
     expect(nextAction(next, policy, later(boot, leftMin * MINUTE)).do).toBe("read");
   });
   test("restarts every five minutes do not keep it from being looked for", () => {
-    let request = torn;
+    let request = lost;
     for (let at = 5; at <= 20; at += 5) {
-      const boot = {
-        boot: `b${at}`,
-        monoMs: 5,
-        wallMs: (torn.lastSend?.wallMs ?? 0) + at * MINUTE,
-      };
+      const boot = onMachine(`b${at}`, at, "m1");
       request = step(request, { type: "restart", at: boot }).next;
       if (nextAction(request, policy, later(boot, 4 * MINUTE)).do === "read") return;
     }
     expect.unreachable("it was never looked for");
   });
-  test("never after a restart: settling counts from the start where the clock was set back", () => {
+  test("a wall clock that is set forward while nothing runs ends no settling", () => {
+    const boot = { boot: "b2", monoMs: 5, wallMs: start.wallMs + 30 * 60 * MINUTE };
+    const { next } = step(lost, { type: "restart", at: boot });
+    expect(nextAction(next, policy, later(boot, 15 * MINUTE - 1)).do).toBe("wait");
+  });
+  test("what was being sent when the process ended settles from the restart, whatever the clocks say", () => {
     const boot = { boot: "b2", monoMs: 5, wallMs: 0 };
     const { next } = step(torn, { type: "restart", at: boot });
     expect(nextAction(next, policy, later(boot, 14 * MINUTE)).do).toBe("wait");
@@ -124,7 +141,6 @@ describe("when the same bytes may go again", () => {
     expect(nextAction(again(), policy, jumped).do).toBe("wait");
   });
   test("only after as many reads as the policy asks for found nothing", () => {
-    const lost = step(sending, answer(failed, later(start, 200))).next;
     const first = step(lost, finding("none", later(start, 16 * MINUTE))).next;
     expect(first).toMatchObject({ state: "unknown", negativeReads: 1 });
     const second = step(first, finding("none", later(start, 17 * MINUTE))).next;

@@ -5,7 +5,7 @@
 import { defined } from "./defined.ts";
 import { type Answer, type Breaker, type Finding, type Policy, unlistedFault } from "./outcome.ts";
 import type { Fault } from "./record.ts";
-import { later, type Moment, reached, sameMoment } from "./time.ts";
+import { later, type Moment, reached, sameMoment, untilAcross } from "./time.ts";
 
 type Action =
   | { readonly do: "send" }
@@ -369,9 +369,9 @@ function renewed(request: RequestState): RequestState {
 }
 
 /**
- * Nothing is probed after a restart, for no monotonic clock tells how old a send is. What is left of its settling is told by the
- * wall clock, or restarts would begin it anew for ever; a minute at least, since that clock may have been set meanwhile, and all of
- * it where it was set back.
+ * Nothing is probed after a restart. What is left of the settling goes on by the machine's clock, or restarts would begin it anew
+ * for ever; it begins anew where that clock does not tell, and for what was being sent when the process ended. The wall clock is
+ * not asked: set forward, it would end the settling before the receiver has.
  */
 function restarted(request: RequestState, policy: Policy, at: Moment): RequestState {
   switch (request.state) {
@@ -396,12 +396,13 @@ function restarted(request: RequestState, policy: Policy, at: Moment): RequestSt
   }
 }
 
-const SETTLES_LEAST_MS = 60_000;
-
-function leftToSettle({ lastSend }: RequestState, { settleMs }: Policy, at: Moment): number {
-  const sinceMs = lastSend === null ? -1 : at.wallMs - lastSend.wallMs;
-  const leftMs = sinceMs < 0 ? settleMs : settleMs - sinceMs;
-  return Math.max(leftMs, Math.min(settleMs, SETTLES_LEAST_MS));
+function leftToSettle(
+  { state, notBefore }: RequestState,
+  { settleMs }: Policy,
+  at: Moment,
+): number {
+  const leftMs = state === "unknown" && notBefore !== null ? untilAcross(notBefore, at) : null;
+  return leftMs === null ? settleMs : Math.max(leftMs, 0);
 }
 
 function decided(request: RequestState, decision: "done" | "cancel"): RequestState {

@@ -185,10 +185,30 @@ export interface Moment {
   readonly boot: string;
   readonly monoMs: number;
   readonly wallMs: number;
+  /** The clock that goes on while the process is started again, where the system has one. */
+  readonly machine?: MachineTime;
 }
 
-export function later(from: Moment, ms: number): Moment {
-  return { boot: from.boot, monoMs: from.monoMs + ms, wallMs: from.wallMs + ms };
+/** Time since one start of the machine, which nobody can set. It stands still while the machine sleeps. */
+export interface MachineTime {
+  readonly boot: string;
+  readonly upMs: number;
+}
+
+export function later({ boot, monoMs, wallMs, machine }: Moment, ms: number): Moment {
+  return {
+    boot,
+    monoMs: monoMs + ms,
+    wallMs: wallMs + ms,
+    ...(machine && { machine: { boot: machine.boot, upMs: machine.upMs + ms } }),
+  };
+}
+
+/** How long it is from now until a moment of an earlier process, ms; null: no clock tells it that nobody can set. */
+export function untilAcross({ machine }: Moment, now: Moment): number | null {
+  return machine !== undefined && machine.boot === now.machine?.boot
+    ? machine.upMs - now.machine.upMs
+    : null;
 }
 
 /** A moment of another boot says nothing about now: what depends on it was set anew by `restart`. */

@@ -28,6 +28,8 @@ export function simulate(seed: number, weather: Weather, policy: Policy, jumps: 
   const platform = new Platform(weather, random);
   let boot = 0;
   let bootAt = 0;
+  let machine = 0;
+  let machineAt = 0;
   let wallOffset = 0;
   let time = 0;
   let request = freshRequest;
@@ -35,6 +37,7 @@ export function simulate(seed: number, weather: Weather, policy: Policy, jumps: 
     boot: String(boot),
     monoMs: time - bootAt,
     wallMs: time + wallOffset,
+    machine: { boot: String(machine), upMs: time - machineAt },
   });
   const apply = (event: Event): void => {
     request = advance(request, event, policy).next;
@@ -42,8 +45,14 @@ export function simulate(seed: number, weather: Weather, policy: Policy, jumps: 
   /** True when the process died: what was not stored is lost, and it starts again after a while. */
   const crashes = (): boolean => {
     if (random() >= weather.crash) return false;
-    time += random() < 0.2 ? Math.floor(random() * 48 * HOUR) : Math.floor(random() * 60_000);
+    const isLong = random() < 0.2;
+    time += isLong ? Math.floor(random() * 48 * HOUR) : Math.floor(random() * 60_000);
     if (random() < jumps) wallOffset += Math.floor((random() * 2 - 1) * 30 * HOUR);
+    // After half of the long rests the machine was started again, too.
+    if (isLong && boot % 2 === 0) {
+      machine++;
+      machineAt = time;
+    }
     boot++;
     bootAt = time;
     apply({ type: "restart", at: now() });
