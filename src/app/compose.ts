@@ -25,7 +25,7 @@ import type { Engine, Flow } from "../engine/engine.ts";
 import { ownHoldings } from "../engine/sites.ts";
 import { Matcher } from "../engine/match.ts";
 import { Auditor } from "../engine/reconcile/auditor.ts";
-import { deepCostOf } from "../engine/reconcile/read.ts";
+import { deepCostOf } from "../engine/reconcile/plan.ts";
 import { Nightly } from "../engine/reconcile/nightly.ts";
 import { pdfOf } from "../platform/parts.ts";
 import { carriedBy } from "../queue/queue.ts";

@@ -4,13 +4,7 @@
  * its first byte leaves (ADR 0008). What the store knows is compared when a document is judged; what only the receiver
  * can know, before the first send, by one list of the days that these documents are of.
  */
-import {
-  type Item,
-  type Likeness,
-  type References,
-  referencesBy,
-  type Skip,
-} from "../core/contract.ts";
+import type { Item, Likeness, References, Skip } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { FuelbridgeError } from "../core/errors.ts";
 import {
@@ -27,58 +21,11 @@ import { foldedNumber, sameNumber, sha256 } from "../core/keys.ts";
 import { type Kind, kinds } from "../core/kinds.ts";
 import type { Fault } from "../core/record.ts";
 import { dayAt, dayBefore } from "../core/time.ts";
-import {
-  type Carried,
-  type Likened,
-  type Link,
-  otherId,
-  ownId,
-  type PendingDelivery,
-} from "../store/deliveries.ts";
+import type { Carried, Likened, Link, PendingDelivery } from "../store/deliveries.ts";
 import type { StoredRequest } from "../store/requests.ts";
 import { hasForgotten } from "./breakers.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
-
-/* What a mapping can look up while documents are mapped for a flow: tables, and the ids and amounts that the store knows. */
-
-/**
- * For documents that are mapped in one go: a row is looked up for the first of them, and is the same for all. `used`: told
- * of each row that was asked for and is there, once.
- */
-export function referencesOf(
-  engine: Engine,
-  { side, flow }: Flow,
-  used?: (table: string, key: string) => void,
-): References {
-  const { links, incidents } = engine.store;
-  const find: References["find"] = (kind, id): string | null => {
-    const link = links.find(kind, side, id);
-    return link === null ? null : otherId(link, side);
-  };
-  const amountOf: References["amountOf"] = (kind, id) => {
-    const amount = links.find(kind, side, id)?.amount ?? null;
-    return amount === null ? null : Decimal.of(amount);
-  };
-  const wasLost = (id: string): boolean => incidents.ever(flow, id, "gone") || hasForgotten(engine);
-  const numbered: References["numbered"] = (kind, number) => {
-    const link = links.numbered(kind, number, side);
-    return link === null ? null : ownId(link, side);
-  };
-  const references = { ...referencesBy(engine, find), amountOf, numbered, wasLost };
-  const rows = new Map<string, ReturnType<References["row"]>>();
-  return {
-    ...references,
-    row(table, key) {
-      const name = `${table}\n${key}`;
-      const known = rows.get(name);
-      if (known !== undefined) return known;
-      const row = references.row(table, key);
-      used?.(table, key);
-      rows.set(name, row);
-      return row;
-    },
-  };
-}
+import { referencesOf } from "./references.ts";
 
 /**
  * Whoever enters a document on the other side by hand dates it as it is, or when it is entered. What is delivered week by

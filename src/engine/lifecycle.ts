@@ -26,10 +26,11 @@ import {
 } from "../store/deliveries.ts";
 import { foldedOf } from "../store/statements.ts";
 import { referenceTaken } from "./acknowledged.ts";
-import { copied, type Likenesses, likenessesOf, referencesOf } from "./copies.ts";
+import { copied, type Likenesses, likenessesOf } from "./copies.ts";
 import { moved, recognised, waitsForFirst } from "./deliver.ts";
 import { goneBefore, isRevisit, linkBoth, undecidedBefore, waitsSince } from "./delivered.ts";
 import { audit, endpointOf, type Engine, type Flow } from "./engine.ts";
+import { referencesOf } from "./references.ts";
 import { howToGoOn } from "./schedule.ts";
 import { elsewhere, movedAway, whoseIs } from "./sites.ts";
 

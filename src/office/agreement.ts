@@ -1,8 +1,9 @@
 /** Do both sides agree, and since when? What the store knows of reconciliations, for `status`. */
 import { holdingKindOf } from "../core/kinds.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
-import { type Auditor, telling } from "../engine/reconcile/auditor.ts";
+import type { Auditor } from "../engine/reconcile/auditor.ts";
 import { AGAIN, DAEMON, type Nightly } from "../engine/reconcile/nightly.ts";
+import { telling } from "../engine/reconcile/keep.ts";
 import type { Bucket } from "../reconcile/case.ts";
 import type { Unasked } from "../reconcile/report.ts";
 import type { CaseRow } from "../reconcile/rows.ts";

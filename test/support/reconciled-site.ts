@@ -7,7 +7,7 @@ import type { Source } from "../../src/core/contract.ts";
 import type { Holding } from "../../src/core/holdings.ts";
 import { root } from "../../src/demo/world.ts";
 import type { Flow } from "../../src/engine/engine.ts";
-import { keptReconciliation } from "../../src/engine/reconcile/auditor.ts";
+import { keptReconciliation } from "../../src/engine/reconcile/keep.ts";
 import type { Audit, Question } from "../../src/engine/reconcile/reconcile.ts";
 import { runFlow } from "../../src/engine/daemon.ts";
 import { agreeing } from "../../src/reconcile/case.ts";

@@ -2,7 +2,7 @@
  * The daemon's own reconciliation (ADR 0011): so many days back every night, everything once a month, and once more a
  * quarter of an hour later where something differs, for a difference is told only when a second run confirms it. Where
  * the month's share does not suffice, the runs are further apart, and it says so. Whatever can be compared, every feed of
- * the platform is read anew each night for what was committed late (read.ts), and again within the hour where that failed.
+ * the platform is read anew each night for what was committed late (late.ts), and again within the hour where that failed.
  */
 import { type AuditPace, auditPace, type Budget } from "../../core/budget.ts";
 import { ConfigurationError, FuelbridgeError } from "../../core/errors.ts";
@@ -12,8 +12,9 @@ import type { Bucket } from "../../reconcile/case.ts";
 import type { SweepRow } from "../../store/reconciliation.ts";
 import type { Engine, Flow, Schedule } from "../engine.ts";
 import { nextDue } from "../schedule.ts";
-import { type Auditor, SETTLE_MS, telling } from "./auditor.ts";
-import { monthOf, platformWalks, walkAllDeeply } from "./read.ts";
+import type { Auditor } from "./auditor.ts";
+import { monthOf, platformWalks, walkAllDeeply } from "./late.ts";
+import { SETTLE_MS, telling } from "./keep.ts";
 
 interface NightlyOptions {
   readonly schedule: Schedule;

@@ -29,11 +29,8 @@ import {
   isUntold,
   type KindPlan,
   planOf,
-  readAgain,
-  readBoth,
-  type Reading,
-  readNamed,
-} from "./read.ts";
+} from "./plan.ts";
+import { readAgain, readBoth, type Reading, readNamed } from "./read.ts";
 import { beganOf, deliveredParties, pricesOf, storedStateOf, storeSide, tell } from "./told.ts";
 
 /** What reconciliation works with besides the store. */

@@ -35,7 +35,8 @@ import {
 import type { Alias } from "../../reconcile/groups.ts";
 import { otherId } from "../../store/deliveries.ts";
 import type { DifferenceRow } from "../../store/reconciliation.ts";
-import { type Endpoints, keyOf, type KindPlan } from "./read.ts";
+import { type Endpoints, type KindPlan } from "./plan.ts";
+import { keyOf } from "./read.ts";
 
 export const storeSide = (side: Side): Flow["side"] => (side === "books" ? "erp" : "platform");
 export const sideOf = ({ side }: Flow): Side => (side === "erp" ? "books" : "platform");
