@@ -19,7 +19,13 @@ export type Purpose = (typeof purposes)[number];
 export type Admission =
   | { readonly admitted: true }
   /** Nothing was sent. `waitMs`: how long until it is worth asking again. */
-  | { readonly admitted: false; readonly waitMs: number; readonly detail: string };
+  | {
+      readonly admitted: false;
+      readonly waitMs: number;
+      readonly detail: string;
+      /** The month allows it: only its turn among others is awaited. */
+      readonly turn?: true;
+    };
 
 export interface Governor {
   /** Waits for a place within the minute, and counts the request against the month. */
@@ -61,8 +67,13 @@ export interface DaySpent {
   readonly spent: Spent;
 }
 
-/** The code of a flow's trouble that only waits for budget: a healthy state. */
+/** The code of a flow's trouble that waits for requests of the month, and of one that waits for its turn among others. */
 export const WAITS_FOR_BUDGET = "budget";
+export const WAITS_FOR_TURN = "turn";
+
+/** Does a flow with this trouble only wait for requests? A healthy state. */
+export const waitsForRequests = (code: string): boolean =>
+  code === WAITS_FOR_BUDGET || code === WAITS_FOR_TURN;
 
 /** What `status` calls such a flow. */
 export const PAUSED = "paused: budget";

@@ -73,7 +73,7 @@ export class StorageError extends FuelbridgeError {
  * `waitMs` when we were told how long to wait; `stop` names a breaker that needs a person (credentials, version).
  */
 export class SourceUnavailable extends Error {
-  /** Stable, kebab-case: `budget` while the month's requests are kept for others; the stop's name; else `unavailable`. */
+  /** Stable, kebab-case: `budget` while the month's requests are kept for others; `turn` while only its turn is awaited; the stop's name; else `unavailable`. */
   readonly code: string;
   readonly next: string;
   readonly waitMs: number | null;

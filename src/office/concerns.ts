@@ -2,7 +2,7 @@
  * What is wrong now, out of what `status` says: one concern for each thing that a person would act on, the most dangerous
  * first. `status`, the page Today and the alerts tell the same list, and nothing else.
  */
-import { WAITS_FOR_BUDGET } from "../core/budget.ts";
+import { WAITS_FOR_BUDGET, waitsForRequests } from "../core/budget.ts";
 import { fateOf } from "../core/contract.ts";
 import type { Condition } from "../store/journal.ts";
 import { money } from "../core/text.ts";
@@ -124,7 +124,7 @@ function ofBothSides({ reconciliation }: Status): Concern[] {
 const toFlow = ({ name }: FlowStatus): Page => ({ name: "flows", flow: name });
 
 const ofFailure = (flow: FlowStatus): Concern[] =>
-  flow.lastError === null || flow.lastError.code === WAITS_FOR_BUDGET
+  flow.lastError === null || waitsForRequests(flow.lastError.code)
     ? []
     : [
         concern({
@@ -238,9 +238,7 @@ function knownBy(
 function ofBudget({ requests, flows }: Status): Concern[] {
   const { used, perMonth, forecast, month } = requests;
   const page: Page = { name: "budget" };
-  const waiting = flows.find(({ lastError }) => lastError?.code === WAITS_FOR_BUDGET)?.lastError;
-  const isUsedUp = `requests of ${month} are used`;
-  if (used >= perMonth || waiting?.message.includes(isUsedUp) === true)
+  if (used >= perMonth || flows.some(({ lastError }) => lastError?.code === WAITS_FOR_BUDGET))
     return [
       concern({
         key: `budget spent ${month}`,

@@ -1,6 +1,6 @@
 /** How things stand: flows, stops, callers, what is late, the month, and whether both sides agree. */
 import type { Tables } from "../config/crossref.ts";
-import { type Governor, PAUSED, WAITS_FOR_BUDGET } from "../core/budget.ts";
+import { type Governor, PAUSED, waitsForRequests } from "../core/budget.ts";
 import type { Endpoint } from "../core/contract.ts";
 import { placeOf, type Quiet, toldOf } from "../core/silence.ts";
 import type { Backfills } from "../engine/backfill.ts";
@@ -110,7 +110,7 @@ export function status(parts: OfficeParts) {
       used < perMonth &&
       states.every(
         ({ lastError, quarantined, unread, silence, late }) =>
-          (lastError === null || lastError.code === WAITS_FOR_BUDGET) &&
+          (lastError === null || waitsForRequests(lastError.code)) &&
           quarantined === 0 &&
           silence === null &&
           late.every(({ expected }) => expected) &&
@@ -254,11 +254,11 @@ function flowStatus(engine: Engine, flow: Flow, daemon: Daemon | null) {
 function stateAfter(row: FlowRow | null): FlowState {
   const error = lastErrorOf(row);
   if (error === null) return "idle";
-  return error.code === WAITS_FOR_BUDGET ? PAUSED : "stopped";
+  return waitsForRequests(error.code) ? PAUSED : "stopped";
 }
 
 /**
- * Why the last run did not read its source, with what to do; null when it did. `code`: a stop's name, `budget`,
+ * Why the last run did not read its source, with what to do; null when it did. `code`: a stop's name, `budget`, `turn`,
  * `configuration`, `failed` (a fault in fuelbridge or a mapping), else `unavailable`.
  */
 function lastErrorOf(row: FlowRow | null) {

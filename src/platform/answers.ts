@@ -3,7 +3,7 @@
  * (core/outcome.ts). How long the platform holds a key is in
  * specification part 4: 60 seconds after a failure (W5), a day after a timeout.
  */
-import { PAUSED, WAITS_FOR_BUDGET } from "../core/budget.ts";
+import { PAUSED, WAITS_FOR_BUDGET, WAITS_FOR_TURN } from "../core/budget.ts";
 import { defined } from "../core/defined.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Answer, Breaker } from "../core/outcome.ts";
@@ -220,7 +220,7 @@ function refusalOf(answer: HttpAnswer, now: Date): Failure & { readonly name: An
 export function bodyOf(exchange: Exchange, what: string, now: Date): HttpAnswer {
   if (exchange.kind === "held")
     throw new SourceUnavailable(`${PAUSED}: ${what} was not read: ${exchange.detail}`, {
-      code: WAITS_FOR_BUDGET,
+      code: exchange.turn ? WAITS_FOR_TURN : WAITS_FOR_BUDGET,
       next: "It goes on by itself; see `fuelbridge budget status`.",
       waitMs: exchange.waitMs,
     });

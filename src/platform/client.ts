@@ -60,6 +60,8 @@ interface Held {
   readonly kind: "held";
   readonly detail: string;
   readonly waitMs: number;
+  /** The month allows it: only its turn among others is awaited. */
+  readonly turn?: true;
 }
 
 /** A success whose body is still arriving: read it to its end, or leave it. */
@@ -113,8 +115,8 @@ export function openClient(options: PlatformOptions): Exchanger {
     const admission = await governor.admit(purpose);
     expectRightKey();
     if (admission.admitted) return null;
-    const { detail, waitMs } = admission;
-    return { kind: "held", detail, waitMs };
+    const { admitted: _, ...why } = admission;
+    return { kind: "held", ...why };
   }
 
   /** One request, up to the head of its answer. */
@@ -265,7 +267,7 @@ export function openGovernor({ clock, budget, ledger }: GovernorOptions): Proces
           return { admitted: true };
         }
         if (stopping.signal.aborted || (purpose === "write" && waitMs > WRITE_WAITS_MS))
-          return { admitted: false, waitMs, detail: "the minute's requests are used up" };
+          return { ...SPENT_MINUTE, waitMs };
         await clock.pause(waitMs, stopping.signal);
       }
     },
@@ -276,6 +278,12 @@ export function openGovernor({ clock, budget, ledger }: GovernorOptions): Proces
     hurry: () => stopping.abort(),
   };
 }
+
+const SPENT_MINUTE = {
+  admitted: false,
+  detail: "the minute's requests are used up",
+  turn: true,
+} as const;
 
 /**
  * A write counts as sent from before it is admitted, and within what time it may go again is counted from there:

@@ -275,6 +275,14 @@ describe("what stops reading", () => {
         message: "paused: budget: /orders was not read: all used",
       }),
     );
+    const codeOf = (exchange: Exchange): unknown => {
+      try {
+        return bodyOf(exchange, "/orders", now);
+      } catch (error) {
+        return (error as SourceUnavailable).code;
+      }
+    };
+    expect([codeOf(held), codeOf({ ...held, turn: true })]).toEqual(["budget", "turn"]);
   });
 
   test("it says how long to wait", () => {

@@ -96,6 +96,7 @@ const tooLate = (wait: Wait | null): Refusal => ({
   admitted: false,
   waitMs: Math.max(wait?.ms ?? 0, 1_000),
   detail: wait === null ? "its place within the minute came too late" : whys[wait.why],
+  turn: true,
 });
 
 export function openSharedGovernor(options: SharedGovernorOptions): SharedGovernor {
@@ -154,7 +155,7 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
     const share = shareOf(month.bySite(name), month.weights(), site, budget.perMonth, rest);
     if (share === null) return null;
     const detail = `of the ${budget.perMonth} requests of ${name} this site has had its share (${share}); the rest is kept for other sites (queue.weight)`;
-    return { admitted: false, waitMs: SHARE_AGAIN_MS, detail };
+    return { admitted: false, waitMs: SHARE_AGAIN_MS, detail, turn: true };
   }
 
   async function admit(purpose: Purpose): Promise<Admission> {
@@ -190,7 +191,8 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
         return await admit(purpose);
       } catch (error) {
         if (!(error instanceof RedisTrouble)) throw error;
-        return { admitted: false, waitMs: RETRY_MS, detail: `${error.message}. ${error.next}` };
+        const detail = `${error.message}. ${error.next}`;
+        return { admitted: false, waitMs: RETRY_MS, detail, turn: true };
       }
     },
     learn(headers, status) {
