@@ -466,10 +466,11 @@ function endWith(
     deliveries.end(delivery, judged.verdict, judged.note, judged.number ?? undefined);
     if (judged.verdict !== "skipped") return;
     tellWaiting(engine, flow, recordId, { skipped: judged.note }, at);
+    if (judged.site === undefined) return;
+    deliveries.setSite(delivery, judged.site);
     // What belongs to another site's document is that site's, too.
-    if (judged.elsewhere === true)
-      for (const waiting of engine.store.causes.waitingFor(flow.mapping.kind, recordId, recordId))
-        deliveries.reopen(waiting);
+    for (const waiting of engine.store.causes.waitingFor(flow.mapping.kind, recordId, recordId))
+      deliveries.reopen(waiting);
   }
 }
 

@@ -32,7 +32,7 @@ import { goneBefore, isRevisit, linkBoth, undecidedBefore, waitsSince } from "./
 import { audit, endpointOf, type Engine, type Flow } from "./engine.ts";
 import { referencesOf } from "./references.ts";
 import { howToGoOn } from "./schedule.ts";
-import { elsewhere, movedAway, whoseIs } from "./sites.ts";
+import { movedAway, whoseIs } from "./sites.ts";
 
 export interface Ready {
   readonly delivery: PendingDelivery;
@@ -46,8 +46,8 @@ type Verdict =
   | {
       readonly verdict: "skipped" | "echo";
       readonly note: string;
-      /** It is another site's: what waits for it is that site's, too. */
-      readonly elsewhere?: true;
+      /** The other site that has it: what waits for it is that site's, too. */
+      readonly site?: string;
     }
   | {
       readonly verdict: "quarantined";
@@ -370,8 +370,8 @@ function judgeSite(document: PendingDocument): Verdict | null {
   const whose = whoseIs(engine, flow, document.told);
   const { link } = document;
   if (whose.is === "other" && link === null) {
-    const note = elsewhere(whose.site);
-    return { verdict: "skipped", note, elsewhere: true };
+    const { site } = whose;
+    return { verdict: "skipped", note: `it belongs to site ${site}`, site };
   }
   if (whose.is === "other" && link?.born === flow.side)
     return quarantined(movedAway(link, whose.site));

@@ -6,8 +6,7 @@ import { type Change, defineMapping } from "../core/contract.ts";
 import type { Kind } from "../core/kinds.ts";
 import type { SiteRules } from "../core/sites.ts";
 import { runFlow } from "./daemon.ts";
-import type { Engine, Flow } from "./engine.ts";
-import { elsewhereIn } from "./sites.ts";
+import type { Engine } from "./engine.ts";
 
 const signal = new AbortController().signal;
 const SIDES = {
@@ -58,7 +57,7 @@ function siteOf(own: string, side: keyof typeof SIDES, ...kinds: Kind[]) {
     },
     of: (kind: Kind) =>
       Object.fromEntries(bench.store.deliveries.counts(flows.get(kind)?.flow as number)),
-    elsewhere: (kind: Kind) => elsewhereIn(engine, flows.get(kind) as Flow),
+    elsewhere: (kind: Kind) => engine.store.deliveries.elsewhere(flows.get(kind)?.flow ?? 0),
     causes: () => bench.store.questions.quarantine().map(({ cause }) => cause.split(": ")[0]),
   };
 }

@@ -49,18 +49,6 @@ export function whoseIs(engine: Engine, flow: Flow, told: Json): Whose {
   return { is: "unknown", fault: noSite(factsText(facts)) };
 }
 
-/** The note of a document that is another site's. */
-export const elsewhere = (site: string): string => BEGINS + site;
-const BEGINS = "it belongs to site ";
-
-/** How many records of a flow are other sites', by site. */
-export const elsewhereIn = ({ store, sites }: Engine, { flow }: Flow) =>
-  sites === undefined
-    ? []
-    : store.deliveries
-        .skippedAs(flow, BEGINS)
-        .map(({ note, count }) => ({ site: note.slice(BEGINS.length), count }));
-
 const THEN =
   "under sites in the configuration of every site, start fuelbridge again, and retry this. Or enter it by hand where it belongs, and resolve it at every site.";
 

@@ -8,7 +8,6 @@ import type { Daemon } from "../engine/daemon.ts";
 import { endpointOf, type Engine, type Flow, type Schedule } from "../engine/engine.ts";
 import { type Asking, type LateCode, lateOf, outOfStep, patienceOf } from "../engine/schedule.ts";
 import { keptFindings, lastMatch, type Matcher } from "../engine/match.ts";
-import { elsewhereIn } from "../engine/sites.ts";
 import type { Auditor } from "../engine/reconcile/auditor.ts";
 import type { Nightly } from "../engine/reconcile/nightly.ts";
 import type { FlowRow } from "../store/flows.ts";
@@ -222,7 +221,7 @@ function flowStatus(engine: Engine, flow: Flow, daemon: Daemon | null) {
     /** Rightly not delivered: drafts, cancelled documents, content that did not change what was sent. */
     skipped: count("skipped"),
     /** Of these, how many records are other sites' with the same API key, by site. */
-    elsewhere: elsewhereIn(engine, flow),
+    elsewhere: store.deliveries.elsewhere(flow.flow),
     /** Our own documents, read back. */
     echoes: count("echo"),
     quarantined: count("quarantined"),

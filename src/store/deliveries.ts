@@ -125,9 +125,8 @@ export function deliveries(database: Database.Database) {
     to: "superseded",
     where: "delivery = ?",
   });
-  const skippedAs = rows<[flow: number, notes: string], { note: string; count: number }>(
-    `select note, count(distinct record) as count from delivery indexed by delivery_closed
-     where state in ('echo', 'skipped', 'resolved') and state = 'skipped' and flow = ? and note glob ? group by note order by note`,
+  const setSite = run<[site: string, site: string, delivery: number]>(
+    `update delivery set site = ?, sum = ${sumIn("delivery", ["site"])} where delivery = ?`,
   );
   const counts = rows<[flow: number], { state: string; count: number }>(
     "select state, count from delivery_count where flow = ? and count > 0",
@@ -195,8 +194,13 @@ export function deliveries(database: Database.Database) {
     /** How many deliveries of a flow are in each state: the table is held by triggers (schema.ts). */
     counts: (flow: number): Map<string, number> =>
       new Map(counts(flow).map(({ state, count }) => [state, count])),
-    /** How many records of a flow were skipped with each note that begins so. */
-    skippedAs: (flow: number, begins: string) => skippedAs(flow, `${begins}*`),
+    /** The other site that a document which was skipped belongs to. */
+    setSite: (delivery: number, site: string): void => void setSite(site, site, delivery),
+    /** How many records of a flow are other sites', by site. */
+    elsewhere: rows<[flow: number], { site: string; count: number }>(
+      `select site, count(distinct record) as count from delivery
+       where flow = ? and site is not null group by site`,
+    ),
   };
 }
 

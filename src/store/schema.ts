@@ -195,6 +195,8 @@ const documents = `
     amount text,
     content text,
     note text,
+    -- The other site that it belongs to, which is why it was skipped.
+    site text,
     -- What it was told by (the file and line, the version): its record knows that of the newest version only.
     version text,
     origin text,
@@ -208,6 +210,8 @@ const documents = `
   -- With the record, so that the newest ones under a prefix are found without reading their deliveries.
   create index delivery_number on delivery (number, record) where number is not null;
   create index delivery_folded on delivery (folded) where folded is not null;
+  -- Records of other sites, which are counted.
+  create index delivery_elsewhere on delivery (flow, site, record) where site is not null;
   -- What is closed, which people choose documents by.
   create index delivery_closed on delivery (state, record) where state in ('echo', 'skipped', 'resolved');
 

@@ -191,7 +191,7 @@ export const RECORD_OF = "(select record from record where flow = ?1 and id = st
 const COLUMNS = {
   record: "flow id version revision content origin fault text".split(" "),
   earlier_version: "record replaced_ms text".split(" "),
-  delivery: "flow record received_ms version origin amount content note revision".split(" "),
+  delivery: "flow record received_ms version origin amount content note site revision".split(" "),
   request: "flow operation kind number revision ordering_key key target body_sha256 machine".split(
     " ",
   ),
