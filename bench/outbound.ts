@@ -5,11 +5,9 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { Redis } from "ioredis";
-import { systemClock } from "../src/app/process.ts";
 import { table } from "../src/views/table.ts";
 import type { Sink } from "../src/core/contract.ts";
 import { runFlow } from "../src/engine/daemon.ts";
-import { openPlatform } from "../src/platform/endpoint.ts";
 import { siteOf } from "./outbound-site.ts";
 import {
   inChild,
@@ -22,6 +20,7 @@ import {
   verdict,
   whole,
 } from "./support.ts";
+import { platformOver } from "./workers.ts";
 import { freePort } from "../src/demo/sshd.ts";
 
 export interface OutboundSide {
@@ -83,25 +82,14 @@ async function countRequests(): Promise<void> {
 }
 
 /** Counted by who admits them. */
-async function requestsFor({ url, apiKey }: Platform, batch: number): Promise<number> {
+async function requestsFor(platform: Platform, batch: number): Promise<number> {
   let requests = 0;
-  const endpoint = openPlatform({
-    url,
-    apiKey,
-    environment: "live",
-    auth: "bearer",
-    version: "bench",
-    overlapMs: 300_000,
-    settleMs: null,
-    dayOf: (instant) => instant.slice(0, 10),
-    clock: systemClock(),
-    governor: {
-      async admit() {
-        requests++;
-        return { admitted: true };
-      },
-      learn: () => {},
+  const endpoint = platformOver(platform, {
+    async admit() {
+      requests++;
+      return { admitted: true };
     },
+    learn: () => {},
   });
   const sink = { ...(endpoint.sinks["rackPrices"] as Sink), itemsMax: batch };
   await inFolder(async (folder) => {

@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import { type Spent } from "../core/budget.ts";
 import { dayAt } from "../core/time.ts";
-import { sha256 } from "../core/keys.ts";
+import { contentOf, sha256 } from "../core/keys.ts";
 import type { Clock } from "../core/time.ts";
 import { openGovernor, type ProcessGovernor } from "../platform/client.ts";
 import { embeddedQueue, type Queue, type Sinks } from "../queue/queue.ts";
@@ -73,11 +73,7 @@ export async function carriersWithin({ config, ledger, clock }: Parts): Promise<
 }
 
 /** Names the rules of what is whose: the same at every site of the key. Empty: there are none. */
-const namedRules = ({ sites }: Config): string =>
-  sites === null ? "" : sha256(JSON.stringify(sorted(sites))).slice(0, 16);
-
-const sorted = (rules: object): unknown =>
-  Object.entries(rules).toSorted(([one], [other]) => (one < other ? -1 : 1));
+const namedRules = ({ sites }: Config): string => (sites === null ? "" : contentOf(sites));
 
 /** @throws ConfigurationError when the configuration has no queue that is shared */
 export function sharedOptions(

@@ -36,15 +36,15 @@ export async function untilSignal<Result>(
 export function systemClock(): Clock {
   const boot = randomBytes(9).toString("base64url");
   const machine = machineBoot();
+  // Both count by the same clock of the machine, one from the start of the process.
+  const startedMs = Number(process.hrtime.bigint() / 1_000_000n) - performance.now();
   return {
-    now: () => ({
-      boot,
-      monoMs: performance.now(),
-      wallMs: Date.now(),
-      ...(machine !== null && {
-        machine: { boot: machine, upMs: Number(process.hrtime.bigint() / 1_000_000n) },
-      }),
-    }),
+    now() {
+      const monoMs = performance.now();
+      const now = { boot, monoMs, wallMs: Date.now() };
+      if (machine === null) return now;
+      return { ...now, machine: { boot: machine, upMs: startedMs + monoMs } };
+    },
     pause: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();

@@ -155,18 +155,15 @@ export class Decimal {
 
   #parse(): void {
     const { text } = this;
-    const point = text.indexOf(".");
-    // Most have no exponent, and as many digits as a double has.
-    if (text.length <= DIGITS_MAX && !IN_OTHER_DIGITS.test(text)) {
-      this.#units = BigInt(Number(point < 0 ? text : text.slice(0, point) + text.slice(point + 1)));
-      this.#scale = point < 0 ? 0 : text.length - point - 1;
-      return;
-    }
-    const [mantissa = "0", exponent = "0"] = text.toLowerCase().split("e");
-    const [whole = "0", fraction = ""] = mantissa.split(".");
-    const scale = fraction.length - Number(exponent);
+    const [mantissa = "0", exponent = "0"] = EXPONENT.test(text)
+      ? text.toLowerCase().split("e")
+      : [text];
+    const point = mantissa.indexOf(".");
+    const scale = (point < 0 ? 0 : mantissa.length - point - 1) - Number(exponent);
     if (Math.abs(scale) > SCALE_MAX) throw new RangeError(`"${text}" has an exponent out of range`);
-    const units = BigInt(whole + fraction);
+    const units = BigInt(
+      point < 0 ? mantissa : mantissa.slice(0, point) + mantissa.slice(point + 1),
+    );
     this.#units = scale < 0 ? units * 10n ** BigInt(-scale) : units;
     this.#scale = Math.max(scale, 0);
   }
@@ -185,7 +182,7 @@ const SHORTEST = /^(?:0|-?[1-9]\d*|-?(?:0|[1-9]\d*)\.\d*[1-9])$/;
 /** An exponent, or perhaps a minus before zero: what has neither is written as its value is. */
 const IN_OTHER_DIGITS = /[eE]|^-0/;
 const SCALE_MAX = 1000;
-const DIGITS_MAX = 15;
+const EXPONENT = /e/i;
 const POWERS = Array.from({ length: 64 }, (_, exponent) => 10n ** BigInt(exponent));
 const powerOfTen = (exponent: number): bigint => POWERS[exponent] ?? 10n ** BigInt(exponent);
 /** Places of a quotient beyond those that are asked for. */

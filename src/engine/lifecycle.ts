@@ -251,12 +251,10 @@ class PendingDocument {
 
   get mapped(): Skip | MappedDocument {
     if (this.#mapped !== undefined) return this.#mapped;
-    const { mapping, sink } = this.flow;
-    const out = mapping.map(this.record, this.#references) as Skip | object;
-    if ("skip" in out && typeof out.skip === "string") return (this.#mapped = { skip: out.skip });
-    const made = madeOf(this.flow, out);
-    const reason = this.link === null ? (sink.skips?.(made.document) ?? null) : null;
-    return (this.#mapped = reason === null ? made : { skip: reason });
+    const mapped = mappedBy(this.flow, this.record, this.#references);
+    if ("skip" in mapped || this.link !== null) return (this.#mapped = mapped);
+    const reason = this.flow.sink.skips?.(mapped.document) ?? null;
+    return (this.#mapped = reason === null ? mapped : { skip: reason });
   }
 
   /** Of a document that is not skipped. */
@@ -314,8 +312,14 @@ interface MappedDocument {
   readonly content: string;
 }
 
-/** @throws Refused when the mapping has made no such document */
-function madeOf({ mapping, sink }: Flow, out: object): MappedDocument {
+/** @throws Refused, WaitsFor; Refused also when the mapping has made no such document */
+function mappedBy(
+  { mapping, sink }: Flow,
+  record: unknown,
+  references: References,
+): Skip | MappedDocument {
+  const out = mapping.map(record, references) as Skip | object;
+  if ("skip" in out && typeof out.skip === "string") return { skip: out.skip };
   const document = parsed(mapping.output, out, "mapping-output") as object;
   checkedBy.set(document, mapping.output);
   const content = contentOf(sink.concerns?.(document) ?? document);
@@ -346,17 +350,15 @@ function mappedNow(
   flow: Flow,
   delivery: number,
 ): Pick<Mapped, "content" | "amount"> | null {
-  const { mapping } = flow;
   try {
     const record = parsed(
-      mapping.input,
+      flow.mapping.input,
       parseExact(engine.store.deliveries.text(delivery)),
       "does-not-fit",
     );
-    const out = mapping.map(record, referencesOf(engine, flow)) as Skip | object;
-    if ("skip" in out) return null;
-    const made = madeOf(flow, out);
-    return { content: made.content, amount: amountOf(made) };
+    const mapped = mappedBy(flow, record, referencesOf(engine, flow));
+    if ("skip" in mapped) return null;
+    return { content: mapped.content, amount: amountOf(mapped) };
   } catch (error) {
     faultOf(error);
     return null;
