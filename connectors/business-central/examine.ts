@@ -4,8 +4,8 @@ import type { Fault } from "../../src/core/record.ts";
 import { z } from "zod";
 import {
   type Check,
-  type CodeColumn,
   codeExaminations,
+  type CodesNamed,
   examined,
 } from "../../src/ledger/examine.ts";
 import type { BusinessCentralConfig } from "./config.ts";
@@ -69,16 +69,13 @@ export async function examine(
     code === undefined
       ? []
       : [[`${KINDS[kind][0]} ${code}`, async () => (await faults(kind, [code])).get(code) ?? null]];
-  const column = (kind: Kind, table: string, name: string, ...sinks: string[]): CodeColumn => ({
-    table,
-    column: name,
-    names: {
-      what: [KINDS[kind][0], KINDS[kind][1]],
-      find: async (codes) => ({ faults: await faults(kind, codes) }),
-    },
-    sinks,
-  });
+  const names = (kind: Kind): CodesNamed => {
+    const [what, several] = KINDS[kind];
+    return { what, several, find: async (codes) => ({ faults: await faults(kind, codes) }) };
+  };
   const { accounts, taxCode, journals } = config;
+  const account = names("account");
+  const columns = { product: names("item"), unit: names("unit"), sold: account, bought: account };
   return [
     ...(await examined(
       books,
@@ -91,18 +88,6 @@ export async function examine(
       ],
       signal,
     )),
-    ...(await codeExaminations(
-      books,
-      [
-        column("item", "items", "item", "orders", "invoices", "bills"),
-        column("account", "tax-accounts", "sales", "invoices"),
-        column("account", "tax-accounts", "purchases", "bills"),
-        column("account", "charge-accounts", "sales", "invoices"),
-        column("account", "charge-accounts", "purchases", "bills"),
-        column("unit", "units", "symbol", "orders", "invoices", "bills"),
-      ],
-      needs,
-      signal,
-    )),
+    ...(await codeExaminations(books, columns, needs, signal)),
   ];
 }

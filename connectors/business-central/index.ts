@@ -3,8 +3,9 @@ import { z } from "zod";
 import { defineConnector } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { reading } from "../../src/ledger/errors.ts";
+import { fileSinks } from "../../src/ledger/files.ts";
 import { offered, openLedger } from "../../src/ledger/table.ts";
-import { fileSinks } from "./attachments.ts";
+import { fileTables } from "./attachments.ts";
 import { BusinessCentralConfig } from "./config.ts";
 import { documents } from "./documents.ts";
 import { examine } from "./examine.ts";
@@ -55,7 +56,7 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
     });
     return {
       ...ledger,
-      sinks: { ...ledger.sinks, ...fileSinks(wire, config) },
+      sinks: { ...ledger.sinks, ...fileSinks(books, fileTables(wire)) },
       async check(signal) {
         const asked = () => wire.call("/companyInformation", Information, {}, signal);
         const { value } = await reading(books, asked);

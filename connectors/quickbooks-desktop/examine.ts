@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Examination, Needs, Notebook } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/record.ts";
-import { closingExamination, type CodeColumn, codeExaminations } from "../../src/ledger/examine.ts";
+import { closingExamination, type CodesOf, codeExaminations } from "../../src/ledger/examine.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import type { DesktopConfig } from "./config.ts";
 import type { Reply, Request } from "./qbxml.ts";
@@ -88,7 +88,7 @@ export async function examineDesktop(
     ),
     ...(company.preferences ? [closingExamination(company.closingDate, needs, CLOSED_IN)] : []),
     ...(isTold(told, "item")
-      ? await codeExaminations({ name: "QuickBooks", errors }, columnsOf(told), needs, signal)
+      ? await codeExaminations({ name: "QuickBooks", errors }, codesOf(told), needs, signal)
       : [untold(told, "items", "the items that the cross-reference names")]),
   ];
 }
@@ -129,7 +129,7 @@ function salesTaxFault(isOn: boolean | null, taxCode: string | undefined): Fault
 }
 
 /** Products, taxes and accounts of the tables are items of QuickBooks. */
-function columnsOf(told: Told): CodeColumn[] {
+function codesOf(told: Told): CodesOf {
   const find = async (codes: readonly string[]) => ({
     faults: new Map(
       codes.flatMap((code) => {
@@ -137,16 +137,9 @@ function columnsOf(told: Told): CodeColumn[] {
         return fault === null ? [] : [[code, fault] as const];
       }),
     ),
-    unknown: [],
   });
-  const names = { what: ["item", "items"], find } as const;
-  return [
-    { table: "items", column: "item", names, sinks: ["invoices", "bills", "orders", "shipments"] },
-    ...["tax-accounts", "charge-accounts"].flatMap((table) => [
-      { table, column: "sales", names, sinks: ["invoices"] },
-      { table, column: "purchases", names, sinks: ["bills"] },
-    ]),
-  ];
+  const items = { what: "item", find };
+  return { product: items, sold: items, bought: items };
 }
 
 /* What QuickBooks told of its company file in the first session of a day. */

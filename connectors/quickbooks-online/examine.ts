@@ -5,8 +5,9 @@ import { unavailable } from "../../src/ledger/errors.ts";
 import {
   type Check,
   closingExamination,
-  type CodeColumn,
   codeExaminations,
+  type CodesNamed,
+  type CodesOf,
   examined,
   exists,
 } from "../../src/ledger/examine.ts";
@@ -29,7 +30,7 @@ export async function examineOnline(
     authorisation(online),
     ...(await examined(QUICKBOOKS, checksOf(online, signal), signal)),
     await closing(online, signal, needs),
-    ...(await codeExaminations(QUICKBOOKS, columnsOf(online), needs, signal)),
+    ...(await codeExaminations(QUICKBOOKS, codesOf(online), needs, signal)),
   ];
 }
 
@@ -102,22 +103,11 @@ async function closing(online: Online, signal: AbortSignal, needs: Needs): Promi
   return closingExamination(until, needs, "QuickBooks (Settings, Advanced, Accounting)");
 }
 
-/** What the cross-reference tables name in QuickBooks. */
-function columnsOf({ names }: Online): CodeColumn[] {
-  const of = (kind: NameKind, table: string, column: string, ...sinks: string[]): CodeColumn => ({
-    table,
-    column,
-    names: {
-      what: [kind.what, `${kind.what}s`],
-      find: async (codes) => ({ faults: await names.codes.faults(kind, codes), unknown: [] }),
-    },
-    sinks,
+/** Taxes and charges are items where we sell, and accounts where we buy. */
+function codesOf({ names }: Online): CodesOf {
+  const of = (kind: NameKind): CodesNamed => ({
+    what: kind.what,
+    find: async (codes) => ({ faults: await names.codes.faults(kind, codes) }),
   });
-  return [
-    of(ITEM, "items", "item", "orders", "invoices", "bills"),
-    of(ITEM, "tax-accounts", "sales", "invoices"),
-    of(ACCOUNT, "tax-accounts", "purchases", "bills"),
-    of(ITEM, "charge-accounts", "sales", "invoices"),
-    of(ACCOUNT, "charge-accounts", "purchases", "bills"),
-  ];
+  return { product: of(ITEM), sold: of(ITEM), bought: of(ACCOUNT) };
 }

@@ -7,6 +7,7 @@ import { engineOn, pagesOf } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { InvoiceDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
+import { fileSinks } from "../../src/ledger/files.ts";
 import { defineMapping, type Page, type Sink } from "../../src/core/contract.ts";
 import { attachmentFlow } from "../../src/engine/delivered.ts";
 import type { Flow } from "../../src/engine/engine.ts";
@@ -16,8 +17,9 @@ import { fetchPdf } from "../../src/platform/pdf.ts";
 import { retry, select } from "../../src/office/decisions.ts";
 import type { Status, Trace } from "../../src/office/answers.ts";
 import { layOut, openSite } from "../../test/tryton/site.ts";
-import { fileSinks } from "./attachments.ts";
+import { fileTables } from "./attachments.ts";
 import type { Books } from "./books.ts";
+import { ledgerOf } from "./index.ts";
 import { billSink, invoiceSink, shipmentSink } from "./sinks.fixture.ts";
 import {
   between,
@@ -43,7 +45,8 @@ interface Attachment {
   readonly data: { readonly base64: string };
 }
 
-const opener = (name: string) => (books: Books) => fileSinks(books)[name] as Sink;
+const opener = (name: string) => (books: Books) =>
+  fileSinks(ledgerOf(books).books, fileTables(books))[name] as Sink;
 const kinds = {
   invoice: { sink: invoiceSink, files: opener("invoiceFiles"), output: InvoiceDocument },
   bill: { sink: billSink, files: opener("billFiles"), output: InvoiceDocument },

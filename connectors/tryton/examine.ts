@@ -6,9 +6,10 @@ import type { Fault } from "../../src/core/record.ts";
 import { reading } from "../../src/ledger/errors.ts";
 import {
   type Check,
-  type CodeColumn,
   codeExaminations,
   type CodesFound,
+  type CodesNamed,
+  type CodesOf,
   examined,
   exists,
 } from "../../src/ledger/examine.ts";
@@ -43,7 +44,7 @@ export async function examineTryton(
   ];
   return [
     ...(await examined(TRYTON, checks, signal)),
-    ...(await codeExaminations(TRYTON, columnsOf(books), needs, signal)),
+    ...(await codeExaminations(TRYTON, codesOf(books), needs, signal)),
   ];
 }
 
@@ -176,29 +177,27 @@ const ACCOUNT = {
 function codeChecks(books: Books): Check[] {
   const { lookup, config } = books;
   const { accounts, journals, paymentMethod, paymentTerm, warehouse } = config;
-  const accountFault = async (kind: (typeof ACCOUNTS)[number]): Promise<Fault | null> => {
-    const code = accounts[kind];
-    const id = await lookup.account(code);
-    const { closed, type } = await rpc.rowOf(books, "account.account", id, ACCOUNT);
-    if (!closed && type?.[kind] === true) return null;
-    const next = `Set accounts.${kind} to an open account whose type is marked as ${kind} in Tryton.`;
-    return wrongAccount(code, closed ? "is closed" : `is no ${kind} account`, next);
-  };
-  const journalFault = async (kind: keyof typeof journals): Promise<Fault | null> => {
-    const id = await lookup.journal(journals[kind]);
-    const { type } = await rpc.rowOf(books, "account.journal", id, rpc.texts("type"));
-    const message = `journal ${journals[kind]} is of type ${type}, not ${kind}`;
-    const next = `Set journals.${kind} to a journal of type ${kind}.`;
-    return type === kind ? null : { code: "wrong-journal", message, next };
-  };
   return [
     ...ACCOUNTS.map((kind): Check => [
       `account ${accounts[kind]} (${kind})`,
-      () => accountFault(kind),
+      async () => {
+        const code = accounts[kind];
+        const id = await lookup.account(code);
+        const { closed, type } = await rpc.rowOf(books, "account.account", id, ACCOUNT);
+        if (!closed && type?.[kind] === true) return null;
+        const next = `Set accounts.${kind} to an open account whose type is marked as ${kind} in Tryton.`;
+        return wrongAccount(code, closed ? "is closed" : `is no ${kind} account`, next);
+      },
     ]),
     ...(["revenue", "expense"] as const).map((kind): Check => [
       `journal ${journals[kind]} (${kind})`,
-      () => journalFault(kind),
+      async () => {
+        const id = await lookup.journal(journals[kind]);
+        const { type } = await rpc.rowOf(books, "account.journal", id, rpc.texts("type"));
+        const message = `journal ${journals[kind]} is of type ${type}, not ${kind}`;
+        const next = `Set journals.${kind} to a journal of type ${kind}.`;
+        return type === kind ? null : { code: "wrong-journal", message, next };
+      },
     ]),
     exists(`payment method "${paymentMethod}"`, () => lookup.paymentMethod(paymentMethod)),
     ...(paymentTerm === undefined
@@ -216,63 +215,47 @@ const wrongAccount = (code: string, is: string, next: string): Fault => ({
   next,
 });
 
-/** Columns that mappings read, by what they name there, with the sinks whose documents carry them. */
-const COLUMNS = [
-  ["product", "items.item", "orders shipments invoices bills"],
-  ["unit", "units.symbol", "orders shipments invoices bills"],
-  ["account", "tax-accounts.sales", "invoices"],
-  ["account", "tax-accounts.purchases", "bills"],
-  ["account", "charge-accounts.sales", "invoices"],
-  ["account", "charge-accounts.purchases", "bills"],
-  ["party", "customers.account", "orders shipments invoices"],
-  ["party", "vendors.account", "orders shipments bills"],
-] as const;
-
-const columnsOf = (books: Books): readonly CodeColumn[] =>
-  COLUMNS.map(([kind, cell, sinks]) => {
-    const [table = "", column = ""] = cell.split(".");
-    const find = async (codes: readonly string[]): Promise<CodesFound> => {
-      if (kind === "party") return partiesIn(books, codes);
-      const absent = await books.lookup.faults(kind, codes);
-      if (kind !== "account") return { faults: absent };
-      return { faults: new Map([...absent, ...(await unusable(books, codes))]) };
-    };
-    const several = kind === "party" ? "parties" : `${kind}s`;
-    return { table, column, names: { what: [kind, several], find }, sinks: sinks.split(" ") };
+/** What the cross-reference tables name. */
+function codesOf(books: Books): CodesOf {
+  const none = async (): Promise<ReadonlyMap<string, Fault>> => new Map();
+  const named = (
+    what: "account" | "product" | "unit",
+    unfit: (codes: readonly string[]) => ReturnType<typeof none> = none,
+  ): CodesNamed => ({
+    what,
+    find: async (codes) => ({
+      faults: new Map([...(await books.lookup.faults(what, codes)), ...(await unfit(codes))]),
+    }),
   });
+  const account = named("account", (codes) => unusable(books, codes));
+  const find = (codes: readonly string[]) => partiesIn(books, codes);
+  const party = { what: "party", several: "parties", find };
+  return { product: named("product"), unit: named("unit"), sold: account, bought: account, party };
+}
 
 /** Accounts that Tryton books nothing on: closed ones, and headings, which have no type. */
-async function unusable(
-  books: Books,
-  codes: readonly string[],
-): Promise<ReadonlyMap<string, Fault>> {
+async function unusable(books: Books, codes: readonly string[]) {
   const unfit = rpc.either({ "closed =": true, "type =": null });
   const domain = [...rpc.where({ "code in": codes, ...(await rpc.ofCompany(books)) }), unfit];
   const fields = { ...rpc.texts("code"), ...rpc.flags("closed") };
   const rows = await rpc.rowsOf(books, "account.account", domain, fields);
   const next = "Name an open account with a type in the table, or open this one in Tryton.";
-  return new Map(
-    rows.map(({ code, closed }) => [
-      code,
-      wrongAccount(code, closed ? "is closed" : "is a heading, without type", next),
-    ]),
-  );
+  const isOf = (closed: boolean) => (closed ? "is closed" : "is a heading, without type");
+  return new Map(rows.map(({ code, closed }) => [code, wrongAccount(code, isOf(closed), next)]));
 }
-
-const inactiveFault = (code: string): Fault => ({
-  code: "party-inactive",
-  message: `the party ${code} is not active in Tryton`,
-  next: `Activate the party ${code} in Tryton, or name another one in the table.`,
-});
 
 /** One that is missing is made with its first document; one that is not active keeps its code from being made. */
 async function partiesIn(books: Books, codes: readonly string[]): Promise<CodesFound> {
   const fields = { ...rpc.texts("code"), ...rpc.flags("active") };
   const asked = rpc.where({ "code in": codes });
   const rows = await rpc.rowsOf(books, "party.party", asked, fields, { inactive: true });
-  const inactive = rows.filter(({ active }) => !active);
+  const faultOf = (code: string): Fault => ({
+    code: "party-inactive",
+    message: `the party ${code} is not active in Tryton`,
+    next: `Activate the party ${code} in Tryton, or name another one in the table.`,
+  });
   return {
-    faults: new Map(inactive.map(({ code }) => [code, inactiveFault(code)])),
+    faults: new Map(rows.flatMap(({ code, active }) => (active ? [] : [[code, faultOf(code)]]))),
     unknown: codes.filter((code) => rows.every((row) => row.code !== code)),
   };
 }

@@ -1,7 +1,8 @@
 /** Tryton over its JSON-RPC: the books of one company, as any of its clients writes them. */
 import { defineConnector, type Source } from "../../src/core/contract.ts";
+import { fileSinks } from "../../src/ledger/files.ts";
 import { type Ledger, offered, openLedger } from "../../src/ledger/table.ts";
-import { fileSinks } from "./attachments.ts";
+import { fileTables } from "./attachments.ts";
 import { type Books, openLookup } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import { checkTryton, controlOf, examineTryton } from "./examine.ts";
@@ -50,11 +51,11 @@ export const tryton = defineConnector<TrytonConfig>({
     const wire = openTryton(config, surroundings);
     const lookup = openLookup(wire, surroundings);
     const books: Books = { config, tryton: wire, lookup, surroundings };
-    const { sources, sinks, holdings } = ledgerOf(books);
+    const { books: named, sources, sinks, holdings } = ledgerOf(books);
     return {
       // What is paid, what is paid in part, and what is no longer: the same walk, with a position of its own.
       sources: { ...sources, paidInvoices: sources["invoices"] as Source },
-      sinks: { ...sinks, ...fileSinks(books) },
+      sinks: { ...sinks, ...fileSinks(named, fileTables(books)) },
       check: (signal) => checkTryton(books, signal),
       readAgain: () => lookup.forget(),
       examine: (signal, needs) => examineTryton(books, signal, needs),

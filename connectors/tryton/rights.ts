@@ -1,7 +1,6 @@
 /** The rights that the synchronisation's user needs in Tryton, by what it does. */
 import type { Fault } from "../../src/core/record.ts";
 import type { Check } from "../../src/ledger/examine.ts";
-import { fileSinkNames } from "./attachments.ts";
 import type { Books } from "./books.ts";
 import * as rpc from "./rows.ts";
 import { buttonIn, TRYTON } from "./wire.ts";
@@ -88,7 +87,7 @@ export function rightsChecks(books: Books, parts: ReadonlySet<string>): Check[] 
   const { guard } = books.config;
   const looks = [
     ...areas,
-    ...(fileSinkNames.some((sink) => parts.has(sink)) ? [attachments] : []),
+    ...([...parts].some((sink) => sink.endsWith("Files")) ? [attachments] : []),
     ...(guard === "claim" ? [claims] : []),
   ].map((area): Check => [`rights: ${area.what}`, () => rightsFault(books, area)]);
   if (guard !== "module") return looks;

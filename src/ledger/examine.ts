@@ -58,10 +58,11 @@ function faultOf(books: Named, error: unknown): Fault {
  * to quarantine.
  */
 
-/** What a column's codes name. */
-interface CodesNamed {
-  /** What people call one, and several. */
-  readonly what: readonly [one: string, several: string];
+/** What codes name. */
+export interface CodesNamed {
+  /** What people call one, and several where that is not the same with an `s`. */
+  readonly what: string;
+  readonly several?: string;
   /** At most {@link CODES_MAX} of them. @throws Refused, a fault of the books */
   find(codes: readonly string[]): Promise<CodesFound>;
 }
@@ -72,29 +73,38 @@ export interface CodesFound {
   readonly unknown?: readonly string[];
 }
 
-/** A column of a table whose values are codes of the books, and the sinks whose documents carry them. */
-export interface CodeColumn {
-  readonly table: string;
-  readonly column: string;
-  readonly names: CodesNamed;
-  readonly sinks: readonly string[];
-}
+/** Columns that mappings read, what they name in books, and the sinks whose documents carry that. */
+const COLUMNS = [
+  ["items", "item", "product", "orders shipments invoices bills"],
+  ["units", "symbol", "unit", "orders shipments invoices bills"],
+  ["tax-accounts", "sales", "sold", "invoices"],
+  ["tax-accounts", "purchases", "bought", "bills"],
+  ["charge-accounts", "sales", "sold", "invoices"],
+  ["charge-accounts", "purchases", "bought", "bills"],
+  ["customers", "account", "party", "orders shipments invoices"],
+  ["vendors", "account", "party", "orders shipments bills"],
+] as const;
+
+/** What these books name by codes. `sold`, `bought`: taxes and charges of invoices, and of bills. */
+export type CodesOf = Readonly<Partial<Record<(typeof COLUMNS)[number][2], CodesNamed>>>;
 
 /** Each column that a flow needs, and each code in it that documents cannot be booked with, with its lines. */
 export const codeExaminations = (
   books: Named,
-  columns: readonly CodeColumn[],
+  codes: CodesOf,
   needs: Needs,
   signal: AbortSignal,
 ): Promise<Examination[]> =>
   examined(
     books,
-    columns.flatMap(({ table, column, names, sinks }): Check[] => {
+    COLUMNS.flatMap(([table, column, of, sinks]): Check[] => {
+      const names = codes[of];
       const cells = needs.column(table, column);
       const [first] = cells;
-      if (first === undefined || !sinks.some((sink) => needs.parts.has(sink))) return [];
+      const isNeeded = sinks.split(" ").some((sink) => needs.parts.has(sink));
+      if (names === undefined || first === undefined || !isNeeded) return [];
       const byCode = Map.groupBy(cells, ({ value }) => value);
-      const called = names.what[byCode.size === 1 ? 0 : 1];
+      const called = byCode.size === 1 ? names.what : (names.several ?? `${names.what}s`);
       const what = `${first.file} (${column}): ${byCode.size} ${called}`;
       return [[what, () => examinedCodes(books, what, names, byCode)]];
     }),
