@@ -4,7 +4,7 @@ import { type CodeKind, openCodes } from "../../src/ledger/codes.ts";
 import { disputeMark, markIn, type Notes } from "../../src/ledger/notes.ts";
 import type { TrytonConfig } from "./config.ts";
 import * as rpc from "./rows.ts";
-import type { Tryton } from "./wire.ts";
+import { isWarningOf, type Tryton, TrytonError } from "./wire.ts";
 
 export interface Books {
   /** With the company's currency, ISO 4217. */
@@ -205,6 +205,39 @@ async function pricePlacesOf(tryton: Tryton): Promise<number> {
   const fields = await tryton.call<{ unit_price: { digits: string } }>(method, [["unit_price"]]);
   const [, places] = JSON.parse(fields.unit_price.digits) as [number, number];
   return places;
+}
+
+/** Says yes to warnings, by their names. @throws TrytonError */
+export async function accept({ tryton }: Pick<Books, "tryton">, names: readonly string[]) {
+  const { user } = await tryton.session();
+  const { accepting: answers } = await tryton.release();
+  for (const [method, params] of answers(user, names)) await tryton.call(method, params);
+}
+
+/**
+ * A call that Tryton may have questions about: those of these kinds are answered with yes, each once; any other is the
+ * error that it is. @param names that are accepted together with a question of a kind @throws TrytonError
+ */
+export async function accepting(
+  { tryton }: Pick<Books, "tryton">,
+  kinds: readonly string[],
+  [method, ...params]: readonly [method: string, ...params: unknown[]],
+  names: (kind: string) => readonly string[] = () => [],
+): Promise<void> {
+  const accepted = new Set<string>();
+  for (;;) {
+    try {
+      await tryton.call(method, params);
+      return;
+    } catch (error) {
+      const name = error instanceof TrytonError ? error.warning : undefined;
+      const kind = kinds.find((one) => name !== undefined && isWarningOf(one, name));
+      if (name === undefined || kind === undefined || accepted.has(name)) throw error;
+      const asked = [...new Set([name, ...names(kind)])].filter((one) => !accepted.has(one));
+      await accept({ tryton }, asked);
+      for (const one of asked) accepted.add(one);
+    }
+  }
 }
 
 /* Tryton's wizards, as its clients use them: a session on one record, that is given back whatever happens in it. */

@@ -1,5 +1,5 @@
 /** What people do in Tryton: wizards, by hand. */
-import { accept } from "./invoices.ts";
+import { accept } from "./books.ts";
 import { allInvoices, type Desk, rows } from "./sink.fixture.ts";
 import { TrytonError } from "./wire.ts";
 

@@ -141,8 +141,8 @@ const companyChecks = (books: Books, needs: Needs): Check[] => {
       `company "${config.company}" in ${config.currency}`,
       async () => {
         const id = await lookup.company(config.company);
-        const fields = { currency: rpc.one(rpc.texts("code")) };
-        const its = (await rpc.rowOf(books, "company.company", id, fields)).currency.code;
+        const fields = rpc.texts("currency.code");
+        const { currency: its } = await rpc.rowOf(books, "company.company", id, fields);
         const wrong = [config.currency, needs.currency].find((currency) => currency !== its);
         if (wrong === undefined) return null;
         return {
@@ -285,7 +285,7 @@ export const controlOf = (
     for await (const { rows } of rpc.pagesOf(null, signal, read, ({ id }) => id, ROWS))
       for (const { party, debit, credit } of rows) {
         const open = isOwedToUs ? debit.minus(credit) : credit.minus(debit);
-        const code = party?.code ?? "";
+        const code = party ?? "";
         sums.set(code, (sums.get(code) ?? Decimal.zero).plus(open));
       }
     return [...sums]
@@ -296,4 +296,4 @@ export const controlOf = (
 /** Of the ledger in one call. */
 const ROWS = 1_000;
 
-const LINE = { ...rpc.amounts("debit credit"), party: rpc.oneOrNone(rpc.texts("code")) };
+const LINE = { ...rpc.amounts("debit credit"), ...rpc.textsOrNone("party.code") };

@@ -19,12 +19,11 @@ import {
   planOf,
 } from "../../src/ledger/orders.ts";
 import type { Desired, LedgerSide } from "../../src/ledger/port.ts";
-import { type Books, notesOf, wizard } from "./books.ts";
+import { accepting, type Books, notesOf, wizard } from "./books.ts";
 import { amountLines } from "./invoice-rows.ts";
-import { accept } from "./invoices.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
 import * as rpc from "./rows.ts";
-import { buttonIn, isWarningOf, TrytonError } from "./wire.ts";
+import { buttonIn } from "./wire.ts";
 
 const SIDES = ["sale", "purchase"] as const;
 const MANUAL = "manual";
@@ -33,15 +32,13 @@ const OPEN_ORDERS: readonly string[] = ["draft", "quotation"];
 /** An order as it stands in Tryton. */
 const orderOf = (side: LedgerSide) => ({
   date: rpc.called(`${side}_date`, rpc.as<string | null>()),
-  state: rpc.as<"draft" | "quotation" | "confirmed" | "processing" | "done" | "cancelled">(),
-  ...rpc.texts("invoice_method"),
+  ...rpc.texts("state invoice_method"),
   ...rpc.textsOrNone("number comment reference"),
-  party: rpc.one(rpc.texts("code")),
+  ...rpc.texts("party.code"),
   lines: rpc.many({
     ...rpc.texts("type"),
     ...rpc.amountsOrNone("quantity unit_price"),
-    product: rpc.oneOrNone(rpc.textsOrNone("code")),
-    unit: rpc.oneOrNone(rpc.texts("symbol")),
+    ...rpc.textsOrNone("product.code unit.symbol"),
   }),
 });
 
@@ -76,7 +73,7 @@ export function orderTable(books: Books): GoodsTable<"order", OrderRow> {
       return rpc.pagesOf(from, signal, read, ({ order }) => order);
     },
     isUnfinished: async ({ side, status, order }) =>
-      status === "posted" && (await isExpected(books, side, order)),
+      status === "posted" && (await expectedOf(books, side, order)).isAny,
     async create(desired) {
       const { config, lookup } = books;
       const { type, date, number, description } = desired.document;
@@ -128,10 +125,9 @@ export function orderTable(books: Books): GoodsTable<"order", OrderRow> {
 }
 
 function orderRow(side: LedgerSide, row: rpc.RowOf<ReturnType<typeof orderOf>>): OrderRow {
-  const { id, number, state, comment, reference, party, date } = row;
+  const { id, number, state, comment, reference, party, date, invoice_method: method } = row;
   const status = state === "cancelled" ? state : OPEN_ORDERS.includes(state) ? "draft" : "posted";
-  const mark = platformIdIn(comment);
-  const isManual = row.invoice_method === MANUAL;
+  const isManual = method === MANUAL;
   const lines = amountLines(row.lines);
   return {
     side,
@@ -139,17 +135,12 @@ function orderRow(side: LedgerSide, row: rpc.RowOf<ReturnType<typeof orderOf>>):
     number,
     state,
     status,
-    marks: mark === null ? [] : [mark],
+    marks: [platformIdIn(comment)].filter((mark) => mark !== null),
     reference,
-    party: party.code,
+    party,
     date,
     lines: lines.map(({ product, quantity, unit, unit_price: unitPrice }) =>
-      goodsLine({
-        product: product?.code ?? null,
-        quantity,
-        unit: unit?.symbol ?? null,
-        unitPrice,
-      }),
+      goodsLine({ product, quantity, unit, unitPrice }),
     ),
     ...(status === "posted" && !isManual ? { stranger: "is invoiced by Tryton itself" } : {}),
     order: id,
@@ -213,68 +204,54 @@ const LINE = {
   product: rpc.one(rpc.texts("type")),
   moves: rpc.many({ ...rpc.texts("state"), ...rpc.textsOrNone("shipment") }),
 };
-type Line = rpc.RowOf<typeof LINE>;
-
-const linesOf = (books: Books, side: LedgerSide, order: number): Promise<Line[]> =>
-  rpc.rowsOf(
-    books,
-    `${side}.line`,
-    rpc.where({ [`${side} =`]: order, "type =": "line", "product.type =": "goods" }),
-    LINE,
-  );
-
-/** Moves of a line, in a state, that nobody has put into a shipment. */
-const movesIn = ({ moves }: Line, its: "draft" | "cancelled"): number[] =>
-  moves.flatMap(({ id, state, shipment }) => (state === its && shipment === null ? id : []));
-
-/** That Tryton planned. */
-const pending = (line: Line): number[] => movesIn(line, "draft");
-
-/** That were cancelled, and that the order still counts. */
-const unignored = (line: Line): number[] =>
-  movesIn(line, "cancelled").filter((id) => !line.moves_ignored.includes(id));
-
-const lacksIgnored = (side: LedgerSide, line: Line): boolean =>
-  side === "sale" && line.moves_ignored.length === 0;
-
-/** Does Tryton still expect anything for a confirmed order? @throws TrytonError */
-async function isExpected(books: Books, side: LedgerSide, order: number): Promise<boolean> {
-  const isAfter = (await books.tryton.release()).ignores === "after";
-  return (await linesOf(books, side, order)).some(
-    (line) =>
-      pending(line).length > 0 ||
-      lacksIgnored(side, line) ||
-      (isAfter && unignored(line).length > 0),
-  );
-}
 
 /**
- * A move is ignored before it is cancelled: else the order is in an exception. Where a release can do it only afterwards
- * (8.0), that exception is handled as people do. @throws TrytonError
+ * What Tryton still expects of an order's lines: moves that it planned, moves that the order counts and is to ignore, and the
+ * move of a sale that is made to be ignored. A move is ignored before it is cancelled: else the order is in an exception;
+ * where a release can do it only afterwards (8.0, `isAfter`), that exception is handled as people do. @throws TrytonError
  */
+async function expectedOf(books: Books, side: LedgerSide, order: number) {
+  const isAfter = (await books.tryton.release()).ignores === "after";
+  const domain = { [`${side} =`]: order, "type =": "line", "product.type =": "goods" };
+  const lines = await rpc.rowsOf(books, `${side}.line`, rpc.where(domain), LINE);
+  const all = lines.map((line) => {
+    const { moves, moves_ignored: ignored } = line;
+    const movesIn = (its: string): number[] =>
+      moves.flatMap(({ id, state, shipment }) => (state === its && shipment === null ? id : []));
+    const pending = movesIn("draft");
+    const counted = (isAfter ? movesIn("cancelled") : pending).filter(
+      (id) => !ignored.includes(id),
+    );
+    const isLacking = side === "sale" && ignored.length + pending.length + counted.length === 0;
+    return { line, pending, counted, isLacking };
+  });
+  const isAny = all.some(
+    ({ pending, counted, isLacking }) => isLacking || pending.length + counted.length > 0,
+  );
+  return { isAfter, isAny, lines: all };
+}
+
+/** @throws TrytonError */
 async function closeExpected(books: Books, side: LedgerSide, order: number): Promise<void> {
   const { tryton } = books;
-  const isAfter = (await tryton.release()).ignores === "after";
-  let lines = await linesOf(books, side, order);
+  let { isAfter, lines } = await expectedOf(books, side, order);
   const changes: unknown[] = [];
-  for (const line of lines) {
-    const known = isAfter ? [...pending(line), ...unignored(line)] : [];
-    const ignored = isAfter ? [] : pending(line).filter((id) => !line.moves_ignored.includes(id));
-    if (ignored.length > 0) changes.push([line.id], { moves_ignored: [["add", ignored]] });
-    else if (lacksIgnored(side, line) && known.length === 0) {
-      const move = await orderMoveValues(books, line);
-      if (isAfter) changes.push(move);
-      else changes.push([line.id], { moves_ignored: [["create", [move]]] });
-    }
+  for (const { line, counted, isLacking } of lines) {
+    const move = isLacking ? await orderMoveValues(books, line) : null;
+    if (isAfter) changes.push(...(move === null ? [] : [move]));
+    else if (move !== null || counted.length > 0)
+      changes.push([line.id], { moves_ignored: [move ? ["create", [move]] : ["add", counted]] });
   }
   if (changes.length > 0) {
     if (isAfter) await tryton.call("model.stock.move.create", [changes]);
     else await tryton.call(`model.${side}.line.write`, changes);
-    lines = await linesOf(books, side, order);
+    ({ lines } = await expectedOf(books, side, order));
   }
-  const cancelled = lines.flatMap(pending);
+  const cancelled = lines.flatMap(({ pending }) => pending);
   if (cancelled.length > 0) await tryton.call("model.stock.move.cancel", [cancelled]);
-  const ids = isAfter ? (await linesOf(books, side, order)).flatMap(unignored) : [];
+  if (!isAfter) return;
+  ({ lines } = await expectedOf(books, side, order));
+  const ids = lines.flatMap(({ counted }) => counted);
   if (ids.length === 0) return;
   const record = [`${side}.${side}`, order] as const;
   await wizard(tryton, `${side}.handle.shipment.exception`, record, async (execute) => {
@@ -283,7 +260,10 @@ async function closeExpected(books: Books, side: LedgerSide, order: number): Pro
   });
 }
 
-async function orderMoveValues({ tryton, config, lookup }: Books, line: Line): Promise<object> {
+async function orderMoveValues(
+  { tryton, config, lookup }: Books,
+  line: rpc.RowOf<typeof LINE>,
+): Promise<object> {
   return {
     company: (await tryton.session()).company,
     origin: `sale.line,${line.id}`,
@@ -334,16 +314,15 @@ const shipmentOf = (side: LedgerSide, moveUnit: string) => ({
   state: rpc.as<State>(),
   ...rpc.texts("number"),
   ...rpc.textsOrNone("reference effective_date"),
-  party: rpc.called(SHIPMENTS[side].party, rpc.one(rpc.texts("code"))),
+  party: rpc.called(SHIPMENTS[side].party, rpc.texts("party.code").party),
   // Those that cross our border; the others are between our own places.
   moves: rpc.called(
     SHIPMENTS[side].moves,
     rpc.many({
       ...rpc.amounts("quantity"),
       // `sale.line,12`
-      ...rpc.textsOrNone("origin"),
-      product: rpc.one(rpc.textsOrNone("code")),
-      unit: rpc.called(moveUnit, rpc.one(rpc.texts("symbol"))),
+      ...rpc.textsOrNone("origin product.code"),
+      unit: rpc.called(moveUnit, rpc.texts("unit.symbol").unit),
     }),
   ),
 });
@@ -472,10 +451,10 @@ async function ticketsIn(
       status: statusOf(side, state),
       fixed: OPEN_SHIPMENTS.includes(state) ? [] : ["lines"],
       marks: notes.flatMap((note) => platformIdIn(note) ?? []),
-      party: party.code,
+      party,
       reference,
       date,
-      lines: moves.map(({ product: { code: product }, quantity, unit: { symbol: unit } }) =>
+      lines: moves.map(({ product, quantity, unit }) =>
         goodsLine({ product, quantity, unit, unitPrice: null }),
       ),
       shipment: id,
@@ -530,17 +509,9 @@ async function rewrite(books: Books, desired: Desired<"shipment">, row: TicketRo
 }
 
 /** @throws TrytonError */
-async function pressed({ tryton }: Books, row: TicketRow, button: string): Promise<void> {
-  const { side, shipment } = row;
+async function pressed({ tryton }: Books, { side, shipment }: TicketRow, button: string) {
   const method = `model.${SHIPMENTS[side].model}.${buttonIn(await tryton.release(), button)}`;
-  try {
-    await tryton.call(method, [[shipment]]);
-  } catch (error) {
-    const name = error instanceof TrytonError ? error.warning : undefined;
-    if (name === undefined || !HARMLESS.some((kind) => isWarningOf(kind, name))) throw error;
-    await accept({ tryton }, [name]);
-    await tryton.call(method, [[shipment]]);
-  }
+  await accepting({ tryton }, HARMLESS, [method, [shipment]]);
 }
 
 /**
@@ -573,58 +544,44 @@ async function ticketValues(
   books: Books,
   desired: Desired<"shipment">,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { document } = desired;
-  const [party] = (await addressedAll(books, [desired])) as [Addressed];
-  const { party: field, address, moves } = SHIPMENTS[sideOf(document)];
-  const warehouse = await books.lookup.location(books.config.warehouse);
-  return {
-    ...(await placesOf(books, sideOf(document), warehouse)),
-    company: (await books.tryton.session()).company,
-    number: document.number,
-    reference: document.reference,
-    effective_date: document.date === null ? null : rpc.day(document.date),
-    warehouse,
-    [field]: party.id,
-    [address]: party.address,
-    [moves]: [["create", await moveValues(books, document, party.id, warehouse)]],
-  };
-}
-
-/** What clients fill in of the warehouse: the first field of each that is not empty. @throws TrytonError */
-async function placesOf(books: Books, side: LedgerSide, warehouse: number) {
-  const places = Object.entries((await books.tryton.release()).places[side]);
-  if (places.length === 0) return {};
-  const fields = rpc.idsOrNone(places.flatMap(([, names]) => names).join(" "));
-  const its = await rpc.rowOf(books, "stock.location", warehouse, fields);
-  const first = (names: readonly string[]) =>
-    names.map((name) => its[name] ?? null).find((id) => id !== null);
-  return Object.fromEntries(places.map(([name, names]) => [name, first(names) ?? null]));
-}
-
-async function moveValues(
-  books: Books,
-  document: ShipmentDocument,
-  party: number,
-  warehouse: number,
-): Promise<object[]> {
   const { config, lookup, tryton } = books;
+  const { document } = desired;
   const side = sideOf(document);
-  const { partyLocation, ourLocation } = SHIPMENTS[side];
-  const its = await rpc.rowOf(books, "party.party", party, rpc.idsOrNone(partyLocation));
-  const own = await rpc.rowOf(books, "stock.location", warehouse, rpc.idsOrNone(ourLocation));
-  const [theirs, ours] = [its[partyLocation], own[ourLocation]];
+  const names = SHIPMENTS[side];
+  const [{ id: party, address }] = (await addressedAll(books, [desired])) as [Addressed];
+  const warehouse = await lookup.location(config.warehouse);
+  const { moveUnit, places } = await tryton.release();
+  const { company } = await tryton.session();
+  const idsIn = (model: string, id: number, fields: readonly string[]) =>
+    fields.length === 0 ? {} : rpc.rowOf(books, model, id, rpc.idsOrNone(fields.join(" ")));
+  // What clients fill in of the warehouse: the first field of each that is not empty.
+  const filled = Object.entries(places[side]);
+  const own: Ids = await idsIn(
+    "stock.location",
+    warehouse,
+    filled.flatMap(([, its]) => its),
+  );
+  const places_ = filled.map(([name, its]) => [
+    name,
+    its.map((one) => own[one]).find((id) => id) ?? null,
+  ]);
+  const { [names.partyLocation]: theirs }: Ids = await idsIn("party.party", party, [
+    names.partyLocation,
+  ]);
+  const { [names.ourLocation]: ours }: Ids = await idsIn("stock.location", warehouse, [
+    names.ourLocation,
+  ]);
   const [from_location, to_location] = side === "sale" ? [ours, theirs] : [theirs, ours];
   const lines = await orderLines(books, side, document);
-  const { moveUnit } = await tryton.release();
-  const values: object[] = [];
-  for (const line of document.lines) {
-    const product = await lookup.product(line.product);
-    const ordered = lines.find((one) => one.product === product.id);
-    values.push({
-      company: (await tryton.session()).company,
-      product: product.id,
-      quantity: rpc.float(line.quantity),
-      [moveUnit]: (await lookup.unit(line.unit)).id,
+  const moves: object[] = [];
+  for (const { product: code, quantity, unit } of document.lines) {
+    const product = (await lookup.product(code)).id;
+    const ordered = lines.find((one) => one.product === product);
+    moves.push({
+      company,
+      product,
+      quantity: rpc.float(quantity),
+      [moveUnit]: (await lookup.unit(unit)).id,
       from_location,
       to_location,
       // For the value of the stock only: what is billed is the platform's invoice.
@@ -633,8 +590,20 @@ async function moveValues(
       ...(ordered === undefined ? {} : { origin: `${side}.line,${ordered.id}` }),
     });
   }
-  return values;
+  return {
+    ...Object.fromEntries(places_),
+    company,
+    number: document.number,
+    reference: document.reference,
+    effective_date: document.date === null ? null : rpc.day(document.date),
+    warehouse,
+    [names.party]: party,
+    [names.address]: address,
+    [names.moves]: [["create", moves]],
+  };
 }
+
+type Ids = Readonly<Record<string, number | null>>;
 
 /** Of the ticket's order. None for one of the other kind: what we sell, somebody else delivers. */
 async function orderLines(books: Books, side: LedgerSide, { order }: ShipmentDocument) {
@@ -650,10 +619,10 @@ async function orderLines(books: Books, side: LedgerSide, { order }: ShipmentDoc
   const lines = await rpc.rowsOf(books, `${side}.line`, domain, {
     ...rpc.idsOrNone("product"),
     ...rpc.amounts("unit_price"),
-    order: rpc.called(side, rpc.oneOrNone(rpc.textsOrNone("comment"))),
+    order: rpc.called(side, rpc.textsOrNone("order.comment").order),
   });
   const [first] = lines;
-  const whose = platformIdIn(first?.order?.comment ?? null);
+  const whose = platformIdIn(first?.order ?? null);
   if (first !== undefined && (named.platformId === null || whose === named.platformId))
     return lines;
   const name = `${side} ${named.number ?? `#${named.id}`}`;

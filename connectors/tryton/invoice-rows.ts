@@ -23,16 +23,13 @@ const PAYMENT = {
   ...rpc.amounts("debit credit"),
   move: rpc.one({
     ...rpc.textsOrNone("description origin"),
-    journal: rpc.one(rpc.texts("type")),
+    ...rpc.texts("journal.type"),
   }),
 };
 
 const LINE = {
   type: rpc.as<string>(),
-  product: rpc.oneOrNone(rpc.textsOrNone("code")),
-  account: rpc.oneOrNone(rpc.textsOrNone("code")),
-  unit: rpc.oneOrNone(rpc.texts("symbol")),
-  ...rpc.textsOrNone("description"),
+  ...rpc.textsOrNone("product.code account.code unit.symbol description"),
   ...rpc.amountsOrNone("quantity unit_price amount"),
 };
 
@@ -46,8 +43,7 @@ const HEAD = {
   ...rpc.ids("create_uid"),
   ...rpc.idsOrNone("write_uid payment_term move"),
   ...rpc.amounts("untaxed_amount tax_amount total_amount"),
-  party: rpc.one(rpc.texts("code")),
-  currency: rpc.one(rpc.texts("code")),
+  ...rpc.texts("party.code currency.code"),
 };
 
 const INVOICE = {
@@ -56,7 +52,7 @@ const INVOICE = {
   ...rpc.amounts("amount_to_pay"),
   lines: rpc.many(LINE),
   taxes: rpc.many({
-    account: rpc.one(rpc.textsOrNone("code")),
+    ...rpc.textsOrNone("account.code"),
     ...rpc.texts("description"),
     ...rpc.amounts("base amount"),
   }),
@@ -70,10 +66,10 @@ const INVOICE = {
 /** With what sources tell besides: names for people, and the ids that other systems gave a party. */
 export const TOLD = {
   ...INVOICE,
-  party: rpc.one({ ...rpc.texts("code"), identifiers: rpc.many(rpc.texts("code")) }),
+  payer: rpc.called("party", rpc.one({ identifiers: rpc.many(rpc.texts("code")) })),
   lines: rpc.many({
     ...LINE,
-    product: rpc.oneOrNone({ ...rpc.textsOrNone("code"), ...rpc.texts("name") }),
+    name: rpc.called("product", rpc.textsOrNone("product.name").product),
   }),
 };
 
@@ -222,7 +218,7 @@ export function entryOf(
     aliases: [draft],
     mark,
     number: isSought && givesNumber ? numberIn(row, desired) : reference,
-    party: row.party.code,
+    party: row.party,
     status: purpose === "listing" && isCreditedInFull(row) ? "cancelled" : status,
     touched: !row.ours,
     made,
@@ -293,7 +289,7 @@ function numberIn(
   desired: readonly Pick<Desired, "number" | "party">[],
 ): string | null {
   if (desired.some(isOf(number))) return number;
-  const isTheirs = desired.some((one) => isOf(reference)(one) && one.party === party.code);
+  const isTheirs = desired.some((one) => isOf(reference)(one) && one.party === party);
   return isTheirs ? reference : null;
 }
 
@@ -319,7 +315,7 @@ function settlingIn({ type, move: own, lines_to_pay, payment_lines }: Row): Paym
 }
 
 /** Journals of type cash are those that money is booked in; payments and bank statements may use others. */
-function insteadOf({ id, origin, journal: { type } }: PayingMove): string | null {
+function insteadOf({ id, origin, journal: type }: PayingMove): string | null {
   const model = origin?.split(",")[0] ?? "";
   if (type === "cash" || /^account\.(?:payment|statement)/.test(model)) return null;
   if (model === "account.invoice") return `credit note or other invoice #${id}`;
@@ -334,12 +330,12 @@ const factsOf = (row: Row): Facts => ({
     // What the platform calls a purchase may stand here as a sale.
     side: row.type === "out" ? "sale" : "purchase",
     reference: row.reference,
-    currency: row.currency.code,
+    currency: row.currency,
     order: row.description,
   },
   lines: amountLines(row.lines).map(lineOf),
   taxes: row.taxes.map(({ account, description: text, base, amount }) => ({
-    code: account.code ?? "",
+    code: account ?? "",
     text,
     base,
     amount,
@@ -365,10 +361,10 @@ const lastDueOf = ({ lines_to_pay }: Row): string | null =>
     .at(-1) ?? null;
 
 const lineOf = (line: Row["lines"][number]): FactLine => ({
-  product: line.product?.code ?? null,
-  account: line.account?.code ?? null,
+  product: line.product,
+  account: line.account,
   quantity: line.quantity,
-  unit: line.unit?.symbol ?? null,
+  unit: line.unit,
   unitPrice: line.unit_price,
   amount: line.amount ?? Decimal.zero,
   text: line.description,
@@ -390,14 +386,14 @@ export function changeOf(row: TrytonInvoice): Change | null {
   // Credit notes are told by what they settle; a state that follows later comes with its own stamp.
   const { credits: _, purpose: __, ...plain } = row;
   const entry = entryOf(state === "posted" ? { ...plain, reconciled: null } : plain, true);
-  const { party, lines } = row as TrytonInvoice & rpc.RowOf<typeof TOLD>;
+  const { payer, lines } = row as TrytonInvoice & rpc.RowOf<typeof TOLD>;
   const change = toldInvoice(
-    { ...entry, facts: { ...entry.facts, party: party.code } },
+    { ...entry, facts: { ...entry.facts, party: row.party } },
     {
-      partyCompanyId: companyIdOf(party.identifiers),
+      partyCompanyId: companyIdOf(payer.identifiers),
       dueDate: lastDueOf(row),
       paidDate: reconciled,
-      productNames: amountLines(lines).map(({ product }) => product?.name ?? null),
+      productNames: amountLines(lines).map(({ name }) => name),
     },
   );
   if (change === null || row.untold === undefined)

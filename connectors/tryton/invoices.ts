@@ -8,7 +8,7 @@ import { taxText } from "../../src/ledger/entries.ts";
 import { markOf } from "../../src/ledger/notes.ts";
 import type { Call, Capabilities, Desired, Step, StepTo } from "../../src/ledger/port.ts";
 import type { Records, Table } from "../../src/ledger/table.ts";
-import { type Books, disputedOf, noteDispute, resourceOf, wizard } from "./books.ts";
+import { accepting, type Books, disputedOf, noteDispute, resourceOf, wizard } from "./books.ts";
 import { type Guard, openGuard } from "./guard.ts";
 import {
   changeOf,
@@ -29,7 +29,7 @@ import {
 import { type Addressed, addressedAll } from "./parties.ts";
 import * as rpc from "./rows.ts";
 import { changedRows } from "./sources.ts";
-import { DATE_ORDER, isWarningOf, TrytonError } from "./wire.ts";
+import { DATE_ORDER, TrytonError } from "./wire.ts";
 
 type Kind = "invoice" | "bill";
 const MODEL = "account.invoice";
@@ -412,7 +412,6 @@ async function amend(books: Books, { desired, entry, differences }: InvoiceStep)
  * has a reason, one at a time: the first one stands for all of the batch that may have it.
  */
 async function post(books: Books, steps: readonly InvoiceStep[]): Promise<void> {
-  const ids = invoiceIds(steps);
   // Tryton goes by its server's day, which may be a day ahead of the company's.
   const soon = books.surroundings.now().getTime() + DAY_MS;
   const today = books.surroundings.dayOf(new Date(soon).toISOString());
@@ -420,24 +419,9 @@ async function post(books: Books, steps: readonly InvoiceStep[]): Promise<void> 
     ({ desired: { document } }) => (document.dueDate ?? document.invoiceDate) < today,
   );
   const { warningOf } = await books.tryton.release();
-  const accepted = new Set<string>();
-  for (;;) {
-    try {
-      await books.tryton.call("model.account.invoice.post", [ids]);
-      return;
-    } catch (error) {
-      const name = error instanceof TrytonError ? error.warning : undefined;
-      const kind = HARMLESS.find((kind) => name !== undefined && isWarningOf(kind, name));
-      if (name === undefined || kind === undefined || accepted.has(name)) throw error;
-      const others = invoiceIds(kind === PAST_DUE ? past : steps);
-      const names = new Set([name, ...others.map((id) => warningOf(kind, id))]);
-      await accept(
-        books,
-        [...names].filter((one) => !accepted.has(one)),
-      );
-      for (const one of names) accepted.add(one);
-    }
-  }
+  await accepting(books, HARMLESS, ["model.account.invoice.post", invoiceIds(steps)], (kind) =>
+    invoiceIds(kind === PAST_DUE ? past : steps).map((id) => warningOf(kind, id)),
+  );
 }
 
 const invoiceIds = (steps: readonly InvoiceStep[]): number[] =>
@@ -452,16 +436,6 @@ const PAST_DUE = "invoice_payment_term";
 const HARMLESS = [PAST_DUE, "invoice_date_future", "invoice_taxes"];
 
 const DAY_MS = 86_400_000;
-
-/** Says yes to warnings, by their names. @throws TrytonError */
-export async function accept(
-  { tryton }: Pick<Books, "tryton">,
-  names: readonly string[],
-): Promise<void> {
-  const { user } = await tryton.session();
-  const { accepting } = await tryton.release();
-  for (const [method, params] of accepting(user, names)) await tryton.call(method, params);
-}
 
 /** Tryton deletes no invoice that has a number, and a draft has the platform's. */
 async function takeBack(books: Books, steps: readonly InvoiceStep[]): Promise<void> {

@@ -144,8 +144,7 @@ const TOLD = (addressName: string) => ({
   addresses: rpc.many({
     ...rpc.textsOrNone("street city postal_code"),
     name: rpc.called(addressName, rpc.as<string | null>()),
-    subdivision: rpc.oneOrNone(rpc.textsOrNone("code")),
-    country: rpc.oneOrNone(rpc.textsOrNone("code")),
+    ...rpc.textsOrNone("subdivision.code country.code"),
   }),
 });
 type Told = rpc.RowOf<ReturnType<typeof TOLD>>;
@@ -178,9 +177,9 @@ async function told(
       phone: some(row.phone) ?? some(row.mobile),
       street: some(lines.filter((line) => line !== null).join("\n")),
       city: some(address?.city),
-      state: some(address?.subdivision?.code),
+      state: some(address?.subdivision),
       zip: some(address?.postal_code),
-      country: some(address?.country?.code),
+      country: some(address?.country),
       active: row.active,
     };
     const { code, name, companyId: mark } = record;

@@ -322,7 +322,7 @@ const PAYMENT_LINE = {
   ...rpc.amounts("debit credit"),
   ...rpc.idLists("invoice_payments"),
   move: rpc.one({ ...STAMPED, ...rpc.textsOrNone("description"), ...rpc.texts("date") }),
-  party: rpc.oneOrNone(rpc.texts("code")),
+  ...rpc.textsOrNone("party.code"),
   account: rpc.one({ type: rpc.one(rpc.flags("receivable")) }),
   reconciliation: rpc.oneOrNone({
     lines: rpc.many({ ...rpc.ids("move"), ...rpc.textsOrNone("origin") }),
@@ -354,7 +354,7 @@ function paymentIn(move: number, lines: readonly PaymentLine[]): Found {
       status: isTakenBack ? "cancelled" : "posted",
       version: stamps.toSorted().at(-1) ?? null,
       facts: {
-        party: party?.code ?? null,
+        party,
         days: { date: head.date },
         // The whole, what stays on account too; negative: money that went back.
         money: { amount: isSale ? credit : credit.negated() },

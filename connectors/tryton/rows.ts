@@ -122,18 +122,27 @@ export type RowOf<Of extends Fields> = { readonly id: number } & {
 /** What Tryton answers, taken as it is: text, a day, a stamp, a database id. */
 export const as = <T>(): Field<T> => ({ read: (value) => value as T });
 
-/** The names of `number state` as keys. */
+/** The names of `number party.code` as keys, `number` and `party`: of a record that the row names one value is read. */
 type Named<Names extends string, T> = {
   readonly [Name in NamesIn<Names>]: Field<T>;
 };
 type NamesIn<Names extends string> = Names extends `${infer One} ${infer Others}`
-  ? One | NamesIn<Others>
-  : Names;
+  ? NamesIn<One> | NamesIn<Others>
+  : Names extends `${infer Key}.${string}`
+    ? Key
+    : Names;
 
 const each =
   <T>(read: (value: unknown) => T) =>
   <Names extends string>(names: Names): Named<Names, T> =>
-    Object.fromEntries(names.split(" ").map((name) => [name, { read }])) as Named<Names, T>;
+    Object.fromEntries(
+      names.split(" ").map((name) => {
+        const [key, part] = name.split(".");
+        if (part === undefined) return [key, { read }];
+        const inPart = (value: unknown) => read((value as Raw | null)?.[part] ?? null);
+        return [key, { parts: { [part]: { read } }, read: inPart }];
+      }),
+    ) as Named<Names, T>;
 
 export const texts = each((value) => value as string);
 export const textsOrNone = each((value) => value as string | null);

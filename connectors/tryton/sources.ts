@@ -98,11 +98,10 @@ const LINE = {
   ...rpc.texts("formula"),
   // The least quantity that it is for.
   ...rpc.amountsOrNone("quantity"),
-  price_list: rpc.one(rpc.texts("name")),
+  ...rpc.texts("price_list.name"),
   product: rpc.one({
     ...rpc.textsOrNone("code"),
-    ...rpc.texts("name"),
-    default_uom: rpc.one(rpc.texts("symbol")),
+    ...rpc.texts("name default_uom.symbol"),
   }),
 };
 
@@ -111,10 +110,10 @@ export const priceTable = (books: Books): PriceTable<PriceRow> => ({
     changed: changedRows(books, PRICE_PARTS, (ids, signal) => priceRows(books, ids, signal)),
   },
   line: ({ price_list, product, formula, quantity }) => ({
-    list: price_list.name,
+    list: price_list,
     code: product.code,
     name: product.name,
-    unit: product.default_uom.symbol,
+    unit: product.default_uom,
     formula,
     byQuantity: quantity !== null && quantity.sign !== 0,
   }),
