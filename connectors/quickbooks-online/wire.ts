@@ -7,8 +7,7 @@ import type { Notebook, Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import { type Call, LedgerError } from "../../src/ledger/port.ts";
-import { parsedExact, waitMsOf } from "../../src/ledger/rest.ts";
-import { openHttp, TransportError } from "../../src/transport/http.ts";
+import { openLine, parsedExact, waitMsOf } from "../../src/ledger/rest.ts";
 import { type Element, elementOf } from "../quickbooks/element.ts";
 import type { Listed } from "../quickbooks/walk.ts";
 import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
@@ -40,7 +39,7 @@ const MINOR_VERSION = "75";
 
 /** Every method @throws LedgerError */
 export function openWire(config: QuickbooksOnlineConfig, surroundings: Surroundings) {
-  const { exchange, close } = openLine(config, surroundings);
+  const { exchange, close } = openExchange(config, surroundings);
   const ask = (entity: string, rest: string, signal: AbortSignal): Promise<Element> => {
     const path = `/query?minorversion=${MINOR_VERSION}`;
     const text = `SELECT * FROM ${entity}${rest === "" ? "" : ` ${rest}`}`;
@@ -94,8 +93,6 @@ function inside(answer: Element, name: string): Element {
 /** QuickBooks' clock when it answered. @throws LedgerError */
 const timeOf = (answer: Element): string => answer.instant("time") ?? answer.needed("time");
 
-const ANSWER_BYTES = 32 * 1024 * 1024;
-
 interface Body {
   readonly type: string;
   readonly text: string;
@@ -104,60 +101,38 @@ interface Body {
 /** The answer; without a body it is a GET. @param what for people @throws LedgerError */
 type Exchange = (path: string, what: string, signal: AbortSignal, body?: Body) => Promise<Element>;
 
-function openLine(config: QuickbooksOnlineConfig, surroundings: Surroundings) {
+function openExchange(config: QuickbooksOnlineConfig, surroundings: Surroundings) {
   const tokens = openTokens(config, surroundings);
-  const { company, deadlineMs } = config;
-  const { origin, pathname } = new URL(addressesOf(config).url);
-  const prefix = `${pathname.replace(/\/$/, "")}/v3/company/${company}`;
-  const http = openHttp({ origin, connections: 4, headersMs: deadlineMs, bodyMs: deadlineMs });
-
-  async function once(token: string, path: string, signal: AbortSignal, body: Body | undefined) {
-    if (signal.aborted) throw new LedgerError("not-sent", `${path}: stopped before it was sent`);
-    const answer = await http.ask({
-      method: body === undefined ? "GET" : "POST",
-      path: `${prefix}${path}`,
-      headers: {
-        authorization: `Bearer ${token}`,
-        accept: "application/json",
-        "content-type": body?.type ?? "text/plain",
-      },
-      body: body?.text ?? null,
-      signal: AbortSignal.any([AbortSignal.timeout(deadlineMs), signal]),
-    });
-    const { status, headers } = answer;
-    return { status, headers, json: parsedExact(await answer.text(ANSWER_BYTES)) };
-  }
-
-  /** A token that is refused has done nothing: the same bytes go once more with a new one. */
+  const line = openLine({
+    url: `${addressesOf(config).url}/v3/company/${config.company}`,
+    deadlineMs: config.deadlineMs,
+    connections: 4,
+    credentials: async (_signal, refused) => {
+      const rejected = refused?.["authorization"]?.replace("Bearer ", "");
+      return { authorization: `Bearer ${await tokens.access(rejected)}` };
+    },
+  });
   const exchange: Exchange = async (path, what, signal, body) => {
-    try {
-      const token = await tokens.access();
-      let answer = await once(token, path, signal, body);
-      if (answer.status === 401)
-        answer = await once(await tokens.access(token), path, signal, body);
-      const { status, headers, json } = answer;
-      const fault = faultIn(what, status, waitMsOf(headers["retry-after"]), json);
-      if (fault === null) {
-        // Every answer tells QuickBooks' clock; where the body leaves it out, the head has it.
-        const time = Date.parse(headers["date"] ?? "");
-        const told = Number.isNaN(time) ? {} : { time: new Date(time).toISOString() };
-        return elementOf(what, { ...told, ...(json as object) });
-      }
-      const intuitTid = headers["intuit_tid"] ?? null;
-      const { code } = fault;
-      surroundings.note("QuickBooks refused a call", { what, status, code, intuitTid });
-      throw fault;
-    } catch (error) {
-      if (!(error instanceof TransportError)) throw error;
-      throw new LedgerError(error.phase, `${what}: ${error.message}`, { cause: error });
+    const { status, headers, text } = await line.ask(path, what, {
+      headers: { accept: "application/json", "content-type": body?.type ?? "text/plain" },
+      body: body?.text ?? null,
+      signal,
+    });
+    const json = parsedExact(text);
+    const fault = faultIn(what, status, waitMsOf(headers["retry-after"]), json);
+    if (fault === null) {
+      // Every answer tells QuickBooks' clock; where the body leaves it out, the head has it.
+      const time = Date.parse(headers["date"] ?? "");
+      const told = Number.isNaN(time) ? {} : { time: new Date(time).toISOString() };
+      return elementOf(what, { ...told, ...(json as object) });
     }
+    const intuitTid = headers["intuit_tid"] ?? null;
+    surroundings.note("QuickBooks refused a call", { what, status, code: fault.code, intuitTid });
+    throw fault;
   };
-
-  let closed: Promise<void> | null = null;
   return {
     exchange,
-    close: (): Promise<void> =>
-      (closed ??= Promise.all([http.close(), tokens.close()]).then(() => {})),
+    close: async () => void (await Promise.all([line.close(), tokens.close()])),
   };
 }
 

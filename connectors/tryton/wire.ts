@@ -8,7 +8,7 @@ import type { SourceUnavailable } from "../../src/core/errors.ts";
 import { isWithin } from "../../src/core/time.ts";
 import { errorTable, unavailable as unavailableIn } from "../../src/ledger/errors.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
-import { openHttp, TransportError } from "../../src/transport/http.ts";
+import { openLine } from "../../src/ledger/rest.ts";
 import * as rpc from "./rows.ts";
 
 /*
@@ -387,45 +387,25 @@ type Ask = (
   how: { readonly authorization: string | null; readonly signal?: AbortSignal | undefined },
 ) => Promise<unknown>;
 
-const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
-
 /**
  * Calls below the server's address, one at a time: Tryton computes in one process, and two that post at once only lock each
  * other out of the number sequence. No connection is used twice (trytond closes each).
  */
 function openExchange({ url, deadlineMs = DEADLINE_MS }: TrytonOptions) {
-  const { origin, pathname } = new URL(url);
-  const prefix = pathname.replace(/\/$/, "");
-  const http = openHttp({ origin, connections: 1, headersMs: deadlineMs, bodyMs: deadlineMs });
+  const line = openLine({ url, deadlineMs, connections: 1 });
   let turn: Promise<unknown> = Promise.resolve();
   let requests = 0;
   const askAt =
     (path: string): Ask =>
     async (method, params, { authorization, signal }) => {
       const body = rpc.encode({ id: ++requests, method, params });
-      const post = async () => {
-        if (signal?.aborted === true) throw new TransportError("not-sent", STOPPED);
-        const deadline = AbortSignal.timeout(deadlineMs);
-        const answer = await http.ask({
-          method: "POST",
-          path: `${prefix}${path}`,
-          reset: true,
-          headers: {
-            accept: "application/json",
-            "accept-encoding": "identity",
-            "content-type": "application/json",
-            ...(authorization === null ? {} : { authorization }),
-          },
-          body,
-          signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
-        });
-        return { status: answer.status, text: await answer.text(ANSWER_BYTES_MAX) };
-      };
+      const headers = { ...JSON_PLAIN, ...(authorization === null ? {} : { authorization }) };
+      const post = () => line.ask(path, method, { reset: true, headers, body, signal });
       const answered = turn.then(post);
       turn = answered.catch(() => {});
       const { status, text } = await answered.catch((error: unknown) => {
-        if (!(error instanceof TransportError)) throw error;
-        throw new TrytonError(error.phase, `${method}: ${error.message}`);
+        if (!(error instanceof LedgerError)) throw error;
+        throw new TrytonError(error.phase as "not-sent" | "torn", error.message);
       });
       if (status !== 200) throw faultOfStatus(method, status);
       const { result, error } = answerIn(text);
@@ -433,10 +413,14 @@ function openExchange({ url, deadlineMs = DEADLINE_MS }: TrytonOptions) {
       if (result !== undefined) return result;
       throw new TrytonError("torn", `${method}: the answer is no answer of Tryton's`);
     };
-  return { askAt, close: () => http.close() };
+  return { askAt, close: line.close };
 }
 
-const STOPPED = Object.assign(new Error(), { code: "stopped" });
+const JSON_PLAIN = {
+  accept: "application/json",
+  "accept-encoding": "identity",
+  "content-type": "application/json",
+};
 
 /** Empty for what is no JSON-RPC. */
 function answerIn(text: string): { readonly result?: unknown; readonly error?: unknown } {

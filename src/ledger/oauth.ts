@@ -1,12 +1,10 @@
 /** Tokens of OAuth 2 (RFC 6749): one question to a token address, and credentials of an application that renew themselves. */
 import { z } from "zod";
-import { openHttp, TransportError } from "../transport/http.ts";
 import { LedgerError } from "./port.ts";
-import { type Credentials, parsedExact } from "./rest.ts";
+import { type Credentials, openLine, parsedExact } from "./rest.ts";
 
 /** For one question and its answer. */
 export const TOKEN_MS = 30_000;
-const ANSWER_BYTES_MAX = 64 * 1024;
 /** A token is renewed so long before its end. */
 const EARLY_MS = 5 * 60_000;
 
@@ -26,22 +24,13 @@ export async function askToken<T>(
   schema: z.ZodType<T>,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  const { origin, pathname, search } = new URL(url);
-  const http = openHttp({ origin, connections: 1, headersMs: TOKEN_MS, bodyMs: TOKEN_MS });
+  const line = openLine({ url, deadlineMs: TOKEN_MS, connections: 1 });
+  const type = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };
+  const body = new URLSearchParams(form).toString();
   try {
-    const answer = await http.ask({
-      method: "POST",
-      path: `${pathname}${search}`,
-      headers: {
-        ...headers,
-        accept: "application/json",
-        "content-type": "application/x-www-form-urlencoded",
-      },
-      body: new URLSearchParams(form).toString(),
-      signal: AbortSignal.timeout(TOKEN_MS),
-    });
-    const { status } = answer;
-    const json = parsedExact(await answer.text(ANSWER_BYTES_MAX));
+    const asked = { headers: { ...headers, ...type }, body };
+    const { status, text } = await line.ask(new URL(url).search, "no new token", asked);
+    const json = parsedExact(text);
     const read = schema.safeParse(json);
     if (status === 200 && read.success) return read.data;
     const { error: code = null, error_description: words } = Told.safeParse(json).data ?? {};
@@ -51,10 +40,10 @@ export async function askToken<T>(
     if (code === null || status >= 500) throw new LedgerError("not-sent", message);
     throw new LedgerError("answered", message, { status, code });
   } catch (error) {
-    if (!(error instanceof TransportError)) throw error;
-    throw new LedgerError("not-sent", `no new token: ${error.message}`, { cause: error });
+    if (!(error instanceof LedgerError) || error.phase !== "torn") throw error;
+    throw new LedgerError("not-sent", error.message, { cause: error });
   } finally {
-    await http.close();
+    await line.close();
   }
 }
 

@@ -1,5 +1,6 @@
 /** JSON over HTTP as ledgers speak it: one call is one exchange, and whatever fails is a {@link LedgerError} that says what it proves. */
 import type { z } from "zod";
+import { defined } from "../core/defined.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import { type HttpRequest, openHttp, TransportError } from "../transport/http.ts";
 import { LedgerError } from "./port.ts";
@@ -22,7 +23,7 @@ type Headers = Readonly<Record<string, string>>;
  * Credentials that end. `refused`: those that were just answered with 401, which has done nothing: the same bytes go once
  * more with what this gives then. @throws LedgerError
  */
-export type Credentials = (signal: AbortSignal, refused?: Headers) => Promise<Headers>;
+export type Credentials = (signal?: AbortSignal, refused?: Headers) => Promise<Headers>;
 
 export interface Rest {
   /**
@@ -41,61 +42,94 @@ export interface Rest {
   close(): Promise<void>;
 }
 
-const JSON_BOTH_WAYS = { accept: "application/json", "content-type": "application/json" };
-const FILE = { "content-type": "application/octet-stream" };
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
-export function openRest({ url, deadlineMs, connections = 2, headers, error }: RestOptions): Rest {
+interface LineOptions extends Pick<RestOptions, "url" | "deadlineMs" | "connections"> {
+  /** Left out: none. */
+  readonly credentials?: Credentials;
+}
+
+interface Asking extends Partial<Pick<HttpRequest, "method" | "headers" | "body" | "reset">> {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Exchanges below the address of one server. What has no whole answer is a {@link LedgerError} that says what it proves. */
+export function openLine({ url, deadlineMs, connections = 2, credentials }: LineOptions) {
   const { origin, pathname } = new URL(url);
   const prefix = pathname.replace(/\/$/, "");
   const http = openHttp({ origin, connections, headersMs: deadlineMs, bodyMs: deadlineMs });
   let closed: Promise<void> | null = null;
-  const credentials: Credentials = typeof headers === "function" ? headers : async () => headers;
   return {
-    async call(path, body, schema, signal, { method, headers: own } = {}) {
-      const isFile = body instanceof Uint8Array;
-      const send = (given: Headers) => {
-        if (signal.aborted)
-          throw new LedgerError("not-sent", `${path}: stopped before it was sent`);
+    prefix,
+    /** A body makes the method POST where no other is given. @param what of errors, for people @throws LedgerError */
+    async ask(path: string, what: string, { headers, body = null, signal, ...more }: Asking) {
+      const send = (own: Headers = {}) => {
+        if (signal?.aborted === true)
+          throw new LedgerError("not-sent", `${what}: stopped before it was sent`);
+        const deadline = AbortSignal.timeout(deadlineMs);
         return http.ask({
-          method: method ?? (body === null ? "GET" : "POST"),
+          method: body === null ? "GET" : "POST",
           path: `${prefix}${path}`,
-          headers: { ...JSON_BOTH_WAYS, ...(isFile ? FILE : {}), ...given, ...own },
-          body: body === null || isFile ? body : stringifyExact(body),
-          signal: AbortSignal.any([AbortSignal.timeout(deadlineMs), signal]),
+          body,
+          ...more,
+          headers: { ...own, ...headers },
+          signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
         });
       };
       try {
-        const first = await credentials(signal);
+        const first = await credentials?.(signal);
         let answer = await send(first);
-        if (answer.status === 401 && typeof headers === "function") {
+        if (answer.status === 401 && first !== undefined) {
           answer.leave();
-          answer = await send(await headers(signal, first));
+          answer = await send(await credentials?.(signal, first));
         }
-        const json = parsedExact(await answer.text(ANSWER_BYTES_MAX));
-        const { status } = answer;
-        if (status < 200 || status > 299) {
-          const { code = null, message = `HTTP ${status}` } = error.safeParse(json).data ?? {};
-          const waitMs = waitMsOf(answer.headers["retry-after"]);
-          throw new LedgerError("answered", `${path}: ${message}`, { status, code, waitMs });
-        }
-        const read = schema.safeParse(json);
-        if (read.success) return read.data;
-        // It was carried out, as far as anybody can tell.
-        const [issue] = read.error.issues;
-        const where = `${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`.trim();
-        throw new LedgerError("torn", `${path}: the answer has another form: ${where}`);
+        const text = await answer.text(ANSWER_BYTES_MAX);
+        return { status: answer.status, headers: answer.headers, text };
       } catch (failed) {
         if (!(failed instanceof TransportError)) throw failed;
-        throw new LedgerError(failed.phase, `${path}: ${failed.message}`, { cause: failed });
+        throw new LedgerError(failed.phase, `${what}: ${failed.message}`, { cause: failed });
       }
     },
+    close: (): Promise<void> => (closed ??= http.close()),
+  };
+}
+
+const JSON_BOTH_WAYS = { accept: "application/json", "content-type": "application/json" };
+const FILE = { "content-type": "application/octet-stream" };
+
+export function openRest({ headers: fixed, error, ...options }: RestOptions): Rest {
+  const isFixed = typeof fixed !== "function";
+  const line = openLine({ ...options, ...(isFixed ? {} : { credentials: fixed }) });
+  return {
+    async call(path, body, schema, signal, { method, headers: own } = {}) {
+      const isFile = body instanceof Uint8Array;
+      const answer = await line.ask(path, path, {
+        headers: { ...JSON_BOTH_WAYS, ...(isFile ? FILE : {}), ...(isFixed ? fixed : {}), ...own },
+        body: body === null || isFile ? body : stringifyExact(body),
+        ...defined({ method }),
+        signal,
+      });
+      const { status } = answer;
+      const json = parsedExact(answer.text);
+      if (status < 200 || status > 299) {
+        const { code = null, message = `HTTP ${status}` } = error.safeParse(json).data ?? {};
+        const waitMs = waitMsOf(answer.headers["retry-after"]);
+        throw new LedgerError("answered", `${path}: ${message}`, { status, code, waitMs });
+      }
+      const read = schema.safeParse(json);
+      if (read.success) return read.data;
+      // It was carried out, as far as anybody can tell.
+      const [issue] = read.error.issues;
+      const where = `${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`.trim();
+      throw new LedgerError("torn", `${path}: the answer has another form: ${where}`);
+    },
     pathIn(link) {
-      const { pathname: path, search } = new URL(link, url);
-      if (path.startsWith(`${prefix}/`)) return `${path.slice(prefix.length)}${search}`;
+      const { pathname, search } = new URL(link, options.url);
+      if (pathname.startsWith(`${line.prefix}/`))
+        return `${pathname.slice(line.prefix.length)}${search}`;
       throw new LedgerError("torn", `the answer has a link to another address: ${link}`);
     },
-    close: () => (closed ??= http.close()),
+    close: line.close,
   };
 }
 
