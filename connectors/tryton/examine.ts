@@ -217,17 +217,14 @@ const wrongAccount = (code: string, is: string, next: string): Fault => ({
 
 /** What the cross-reference tables name. */
 function codesOf(books: Books): CodesOf {
-  const none = async (): Promise<ReadonlyMap<string, Fault>> => new Map();
-  const named = (
-    what: "account" | "product" | "unit",
-    unfit: (codes: readonly string[]) => ReturnType<typeof none> = none,
-  ): CodesNamed => ({
+  const named = (what: "account" | "product" | "unit"): CodesNamed => ({
     what,
-    find: async (codes) => ({
-      faults: new Map([...(await books.lookup.faults(what, codes)), ...(await unfit(codes))]),
-    }),
+    async find(codes) {
+      const unfit = what === "account" ? await unusable(books, codes) : [];
+      return { faults: new Map([...(await books.lookup.faults(what, codes)), ...unfit]) };
+    },
   });
-  const account = named("account", (codes) => unusable(books, codes));
+  const account = named("account");
   const find = (codes: readonly string[]) => partiesIn(books, codes);
   const party = { what: "party", several: "parties", find };
   return { product: named("product"), unit: named("unit"), sold: account, bought: account, party };
@@ -240,22 +237,27 @@ async function unusable(books: Books, codes: readonly string[]) {
   const fields = { ...rpc.texts("code"), ...rpc.flags("closed") };
   const rows = await rpc.rowsOf(books, "account.account", domain, fields);
   const next = "Name an open account with a type in the table, or open this one in Tryton.";
-  const isOf = (closed: boolean) => (closed ? "is closed" : "is a heading, without type");
-  return new Map(rows.map(({ code, closed }) => [code, wrongAccount(code, isOf(closed), next)]));
+  return rows.map(({ code, closed }) => {
+    const is = closed ? "is closed" : "is a heading, without type";
+    return [code, wrongAccount(code, is, next)] as const;
+  });
 }
+
+const inactiveFault = (code: string): Fault => ({
+  code: "party-inactive",
+  message: `the party ${code} is not active in Tryton`,
+  next: `Activate the party ${code} in Tryton, or name another one in the table.`,
+});
 
 /** One that is missing is made with its first document; one that is not active keeps its code from being made. */
 async function partiesIn(books: Books, codes: readonly string[]): Promise<CodesFound> {
   const fields = { ...rpc.texts("code"), ...rpc.flags("active") };
   const asked = rpc.where({ "code in": codes });
   const rows = await rpc.rowsOf(books, "party.party", asked, fields, { inactive: true });
-  const faultOf = (code: string): Fault => ({
-    code: "party-inactive",
-    message: `the party ${code} is not active in Tryton`,
-    next: `Activate the party ${code} in Tryton, or name another one in the table.`,
-  });
   return {
-    faults: new Map(rows.flatMap(({ code, active }) => (active ? [] : [[code, faultOf(code)]]))),
+    faults: new Map(
+      rows.flatMap(({ code, active }) => (active ? [] : [[code, inactiveFault(code)]])),
+    ),
     unknown: codes.filter((code) => rows.every((row) => row.code !== code)),
   };
 }

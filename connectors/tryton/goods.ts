@@ -552,25 +552,13 @@ async function ticketValues(
   const warehouse = await lookup.location(config.warehouse);
   const { moveUnit, places } = await tryton.release();
   const { company } = await tryton.session();
-  const idsIn = (model: string, id: number, fields: readonly string[]) =>
-    fields.length === 0 ? {} : rpc.rowOf(books, model, id, rpc.idsOrNone(fields.join(" ")));
+  const { partyLocation, ourLocation } = names;
   // What clients fill in of the warehouse: the first field of each that is not empty.
   const filled = Object.entries(places[side]);
-  const own: Ids = await idsIn(
-    "stock.location",
-    warehouse,
-    filled.flatMap(([, its]) => its),
-  );
-  const places_ = filled.map(([name, its]) => [
-    name,
-    its.map((one) => own[one]).find((id) => id) ?? null,
-  ]);
-  const { [names.partyLocation]: theirs }: Ids = await idsIn("party.party", party, [
-    names.partyLocation,
-  ]);
-  const { [names.ourLocation]: ours }: Ids = await idsIn("stock.location", warehouse, [
-    names.ourLocation,
-  ]);
+  const fields = [ourLocation, ...filled.flatMap(([, its]) => its)].join(" ");
+  const own: Ids = await rpc.rowOf(books, "stock.location", warehouse, rpc.idsOrNone(fields));
+  const its: Ids = await rpc.rowOf(books, "party.party", party, rpc.idsOrNone(partyLocation));
+  const [theirs, ours] = [its[partyLocation], own[ourLocation]];
   const [from_location, to_location] = side === "sale" ? [ours, theirs] : [theirs, ours];
   const lines = await orderLines(books, side, document);
   const moves: object[] = [];
@@ -591,7 +579,9 @@ async function ticketValues(
     });
   }
   return {
-    ...Object.fromEntries(places_),
+    ...Object.fromEntries(
+      filled.map(([name, all]) => [name, all.map((one) => own[one]).find(Boolean) ?? null]),
+    ),
     company,
     number: document.number,
     reference: document.reference,
