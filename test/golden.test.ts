@@ -3,9 +3,10 @@
  * every kind of document of every connector. `test/golden/` has what was recorded; `npm run emit` writes the same files.
  *
  * A failure here is a change that a receiver, or a store, sees. Where that is meant, say so in the commit and record anew:
- * `FUELBRIDGE_GOLDEN=record npx vitest run test/golden.test.ts` (and `--mode long` for the numbers of the long run). To see
- * two versions of a document side by side, emit on both commits and compare: `npm run emit -- --connector NAME --out DIR
- * --seed N --count N`, then `diff -r`. Where only the type of a document changes, test/emit keeps drawing the same values.
+ * `FUELBRIDGE_GOLDEN=record npx vitest run test/golden.test.ts -t CONNECTOR`, which records the numbers of the long run, too
+ * (several minutes for a connector). To see two versions of a document side by side, emit on both commits and compare:
+ * `npm run emit -- --connector NAME --out DIR --seed N --count N`, then `diff -r`. Where only the type of a document changes,
+ * test/emit keeps drawing the same values.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -92,9 +93,9 @@ test.each(Object.entries(emitters))(
   },
 );
 
-test.runIf(isLongRun).each(Object.entries(emitters))(
+test.runIf(isLongRun || isRecording).each(Object.entries(emitters))(
   "10,000 documents of each kind of %s have the bytes that they had",
-  numbers,
+  { ...numbers, timeout: 1_800_000 },
   async (name, emit) => {
     const { seeds, count } = SHORTER[name] ?? LONG;
     const tally = new Tally();
