@@ -124,6 +124,10 @@ const Memo = Head.extend({
   totalAmountIncludingTax: decimal,
 });
 
+const MEMOS = { sale: "salesCreditMemos", purchase: "purchaseCreditMemos" } as const;
+
+const calledOf = ({ called }: Row): string => called;
+
 /** Rows with their payments and credit memos. */
 async function settled(
   wire: Wire,
@@ -132,53 +136,34 @@ async function settled(
   rows: readonly Row[],
   signal: AbortSignal,
 ): Promise<DocumentRow[]> {
+  const isSale = side === "sale";
   const posted = rows.filter(({ status }) => ["Open", "Paid"].includes(status));
   const partly = posted.filter(
     ({ status, remainingAmount, total }) =>
-      side === "purchase" || status === "Paid" || remainingAmount?.equals(total) === false,
+      !isSale || status === "Paid" || remainingAmount?.equals(total) === false,
   );
-  const paid = await paymentsOn(
-    wire,
-    side,
-    partly.map(({ id }) => id),
-    signal,
-  );
-  const memos =
-    side === "sale"
-      ? await wire.either(
-          "salesCreditMemos",
-          equals(
-            "invoiceNumber",
-            partly.map(({ called }) => called),
-          ),
-          Memo,
-          signal,
-        )
-      : await wire.either(
-          "purchaseCreditMemos",
-          equals(
-            "vendorCreditMemoNumber",
-            posted.flatMap(({ mark }) => (mark === null ? [] : externalNumber(mark))),
-          ),
-          Memo,
-          signal,
-        );
+  const ids = partly.map(({ id }) => id);
+  const paid = await paymentsOn(wire, side, ids, signal);
+  const billed = posted.flatMap(({ mark }) => (mark === null ? [] : externalNumber(mark)));
+  const named = isSale
+    ? equals("invoiceNumber", partly.map(calledOf))
+    : equals("vendorCreditMemoNumber", billed);
+  const memos = await wire.either(MEMOS[side], named, Memo, signal);
   return rows.map((row) => {
-    const own = memos.filter((memo) =>
-      side === "sale"
-        ? memo.invoiceNumber === row.called && memo.status !== "Draft"
-        : row.mark !== null && memo.vendorCreditMemoNumber === externalNumber(row.mark),
+    const own = memos.filter(
+      ({ status, ...memo }) =>
+        status !== "Draft" &&
+        (isSale
+          ? memo.invoiceNumber === row.called
+          : row.mark !== null && memo.vendorCreditMemoNumber === externalNumber(row.mark)),
     );
-    const isCredited = side === "purchase" && own.some(({ status }) => status !== "Draft");
+    const isCredited = !isSale && own.length > 0;
     const ours = paid.get(row.id) ?? [];
-    const credits =
-      side === "purchase"
-        ? []
-        : own.map(({ number, totalAmountIncludingTax }) => ({
-            mark: null,
-            amount: totalAmountIncludingTax,
-            instead: `credit memo ${number}`,
-          }));
+    const credits = (isSale ? own : []).map(({ number, totalAmountIncludingTax: amount }) => ({
+      mark: null,
+      amount,
+      instead: `credit memo ${number}`,
+    }));
     const known = Decimal.sum([...ours, ...credits].map(({ amount }) => amount));
     const isOver = row.status === "Paid" || row.status === "Canceled";
     const open = row.remainingAmount ?? (isOver ? Decimal.zero : row.total.minus(known));
@@ -238,13 +223,9 @@ function writing<K extends "invoice" | "bill">(wire: Wire, config: BusinessCentr
     signal: AbortSignal,
   ): Promise<unknown> {
     const number = externalNumber(native.mark ?? "");
-    const [there] = await wire.either(
-      "purchaseCreditMemos",
-      equals("vendorCreditMemoNumber", [number]),
-      Memo,
-      signal,
-    );
-    if (there !== undefined) return act("purchaseCreditMemos", there.id, "post", signal);
+    const same = equals("vendorCreditMemoNumber", [number]);
+    const [there] = await wire.either(MEMOS.purchase, same, Memo, signal);
+    if (there !== undefined) return act(MEMOS.purchase, there.id, "post", signal);
     const body = {
       vendorNumber: native.party,
       vendorCreditMemoNumber: number,

@@ -71,6 +71,8 @@ const Line = Head.extend({
 });
 const Batch = z.object({ id: text, code: text });
 
+const ENTRIES = "generalLedgerEntries";
+
 /** Each payment debits one account; one that was reversed has done so and undone it. */
 function posted(entries: readonly Entry[]): Row[] {
   return [...Map.groupBy(entries, ({ documentNumber }) => documentNumber)].map(([number, all]) => {
@@ -94,9 +96,7 @@ function posted(entries: readonly Entry[]): Row[] {
 }
 
 const entriesOf = async (wire: Wire, conditions: readonly string[], signal: AbortSignal) =>
-  posted(await wire.either("generalLedgerEntries", conditions, Entry, signal)).filter(
-    ({ mark }) => mark !== null,
-  );
+  posted(await wire.either(ENTRIES, conditions, Entry, signal)).filter(({ mark }) => mark !== null);
 
 /** Our payments of these documents, by what links call these. */
 export async function paymentsOn(
@@ -182,40 +182,26 @@ export function payments(
         );
         const sides = new Set(desired.map(({ document }) => sideOf(document.type)));
         const lines = await Promise.all([...sides].map((side) => waiting(side, signal)));
-        const [own, named] = [
-          [...lines.flat(), ...(await entriesOf(wire, ends, signal))],
-          await entriesOf(wire, equals("documentNumber", ids), signal),
-        ];
+        const own = [...lines.flat(), ...(await entriesOf(wire, ends, signal))];
+        const named = await entriesOf(wire, equals("documentNumber", ids), signal);
         const found = [...own.filter(({ mark }) => marks.has(mark)), ...named];
         return [...new Map(found.map((row) => [row.number, row])).values()];
       },
       async *list(scope, from, signal) {
-        // The page may have cut a payment's entries apart.
-        const asked = { row: Entry, date: "postingDate" };
         const query = { $filter: "documentType eq 'Payment'" };
-        const pages = inScope(
-          wire,
-          "generalLedgerEntries",
-          { ...asked, query },
-          scope,
-          from,
-          signal,
-        );
-        for await (const { rows, position } of pages) {
-          const ours = rows.filter(({ description }) => paidMarkIn(description) !== null);
-          const numbers = equals(
-            "documentNumber",
-            ours.map(({ documentNumber }) => documentNumber),
-          );
-          yield { rows: await entriesOf(wire, numbers, signal), position };
+        const asked = { row: Entry, date: "postingDate", query };
+        // The page may have cut a payment's entries apart.
+        for await (const page of inScope(wire, ENTRIES, asked, scope, from, signal)) {
+          const ours = page.rows.filter(({ description }) => paidMarkIn(description) !== null);
+          const numbers = ours.map(({ documentNumber }) => documentNumber);
+          const rows = await entriesOf(wire, equals("documentNumber", numbers), signal);
+          yield { rows, position: page.position };
         }
       },
       async create(all, { signal }) {
         const ids: string[] = [];
-        for (const {
-          desired: { document, mark, on },
-          values,
-        } of all) {
+        for (const { desired, values } of all) {
+          const { document, mark, on } = desired;
           const { side, date: postingDate, amount, description } = values;
           const documentNumber = paymentNumber(side, document.invoice, mark);
           const body = {
@@ -234,11 +220,8 @@ export function payments(
         return ids;
       },
       async apply(to, steps, { signal }) {
-        for (const {
-          entry: {
-            native: { side, line },
-          },
-        } of steps) {
+        for (const { entry } of steps) {
+          const { side, line } = entry.native;
           if (line === null) continue;
           if (to === "retracted") {
             const { id, etag } = line;

@@ -1,9 +1,9 @@
 /** PDFs on booked documents, as records of `ir.attachment`: whose each is stands beside its bytes, with their hash. */
 import { type FileTable, sha256Of } from "../../src/ledger/files.ts";
 import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
-import { ticketIn } from "../../src/ledger/orders.ts";
+import { NOTHING, ticketIn } from "../../src/ledger/orders.ts";
 import { type Books, resourceOf as onInvoice } from "./books.ts";
-import { resourceOf } from "./goods.ts";
+import { ticketTable } from "./goods.ts";
 import { draftsIn } from "./invoice-rows.ts";
 import * as rpc from "./rows.ts";
 
@@ -65,6 +65,7 @@ export function fileTables(books: Books): Record<string, FileTable> {
       return row === undefined || another !== undefined ? null : onInvoice(row);
     },
   });
+  const tickets = ticketTable(books);
   return {
     invoiceFiles: onInvoices("invoice.attach", "out"),
     billFiles: onInvoices("bill.attach", "in"),
@@ -73,8 +74,11 @@ export function fileTables(books: Books): Record<string, FileTable> {
       ...files,
       operation: "shipment.attach",
       nameOf: ({ number, counterpart }) => ticketIn(counterpart)?.brought ?? number,
-      on: ({ id, number, counterpart }) =>
-        resourceOf(books, ticketIn(counterpart)?.number ?? number, id),
+      async on({ id, number, counterpart }, signal) {
+        const numbers = [ticketIn(counterpart)?.number ?? number];
+        const rows = await tickets.search({ ...NOTHING, numbers, marks: [id] }, signal);
+        return rows.find(({ marks }) => marks.includes(id))?.id ?? null;
+      },
     },
   };
 }

@@ -13,7 +13,6 @@ import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
 import {
   type GoodsRow,
   type GoodsTable,
-  type GoodsWhere,
   noteOf,
   orderIn,
   planOf,
@@ -49,13 +48,115 @@ interface OrderRow extends GoodsRow {
   readonly lineIds: readonly number[];
 }
 
+/** What is written of orders, and closed of them. Every function @throws Refused, TrytonError */
+function orderSteps(books: Books) {
+  const { tryton, config, lookup } = books;
+
+  /** Where and when it is wanted. Tryton ships nothing before the day of the sale: an earlier one is left out. */
+  async function planValues(document: OrderDocument): Promise<object> {
+    const { shipTo, day } = planOf(document);
+    const isSale = document.type === "sale";
+    const isKept = day !== null && (!isSale || document.date === null || day >= document.date);
+    const site = isSale && shipTo !== null ? await lookup.site(shipTo) : null;
+    const [to] = site === null ? [] : await addressedAll(books, [{ payer: { native: site } }]);
+    return {
+      ...(to === undefined ? {} : { shipment_party: to.id, shipment_address: to.address }),
+      ...(isKept ? { [isSale ? "shipping_date" : "delivery_date"]: rpc.day(day) } : {}),
+    };
+  }
+
+  async function lineValues({ lines }: OrderDocument): Promise<object[]> {
+    const values: object[] = [];
+    for (const { product, quantity, unit, unitPrice, description } of lines)
+      values.push({
+        type: "line",
+        product: (await lookup.product(product)).id,
+        quantity: rpc.float(quantity),
+        unit: (await lookup.unit(unit)).id,
+        unit_price: unitPrice,
+        description,
+      });
+    return values;
+  }
+
+  /**
+   * What Tryton still expects of an order's lines: moves that it planned, moves that the order counts and is to ignore, and the
+   * move of a sale that is made to be ignored. A move is ignored before it is cancelled: else the order is in an exception;
+   * where a release can do it only afterwards (8.0, `isAfter`), that exception is handled as people do.
+   */
+  async function expectedOf({ side, order }: OrderRow) {
+    const isAfter = (await tryton.release()).ignores === "after";
+    const domain = { [`${side} =`]: order, "type =": "line", "product.type =": "goods" };
+    const lines = await rpc.rowsOf(books, `${side}.line`, rpc.where(domain), LINE);
+    const all = lines.map((line) => {
+      const { moves, moves_ignored: ignored } = line;
+      const movesIn = (its: string): number[] =>
+        moves.flatMap(({ id, state, shipment }) => (state === its && shipment === null ? id : []));
+      const pending = movesIn("draft");
+      const known = isAfter ? movesIn("cancelled") : pending;
+      const counted = known.filter((id) => !ignored.includes(id));
+      const isLacking = side === "sale" && ignored.length + pending.length + counted.length === 0;
+      return { line, pending, counted, isLacking };
+    });
+    const isAny = all.some(
+      ({ pending, counted, isLacking }) => isLacking || pending.length + counted.length > 0,
+    );
+    return { isAfter, isAny, lines: all };
+  }
+
+  const orderMoveValues = async (line: rpc.RowOf<typeof LINE>): Promise<object> => ({
+    company: (await tryton.session()).company,
+    origin: `sale.line,${line.id}`,
+    product: line.product.id,
+    quantity: rpc.float(line.quantity),
+    [(await tryton.release()).moveUnit]: line.unit,
+    from_location: line.from_location,
+    to_location: line.to_location,
+    unit_price: line.unit_price,
+    currency: await lookup.currency(config.currency),
+  });
+
+  async function closeExpected(row: OrderRow): Promise<void> {
+    const { side } = row;
+    let { isAfter, lines } = await expectedOf(row);
+    const changes: unknown[] = [];
+    for (const { line, counted, isLacking } of lines) {
+      const move = isLacking ? await orderMoveValues(line) : null;
+      if (isAfter) changes.push(...(move === null ? [] : [move]));
+      else if (move !== null || counted.length > 0)
+        changes.push([line.id], { moves_ignored: [move ? ["create", [move]] : ["add", counted]] });
+    }
+    if (changes.length > 0) {
+      if (isAfter) await tryton.call("model.stock.move.create", [changes]);
+      else await tryton.call(`model.${side}.line.write`, changes);
+      ({ lines } = await expectedOf(row));
+    }
+    const cancelled = lines.flatMap(({ pending }) => pending);
+    if (cancelled.length > 0) await tryton.call("model.stock.move.cancel", [cancelled]);
+    if (!isAfter) return;
+    ({ lines } = await expectedOf(row));
+    const ids = lines.flatMap(({ counted }) => counted);
+    if (ids.length === 0) return;
+    const record = [`${side}.${side}`, row.order] as const;
+    await wizard(tryton, `${side}.handle.shipment.exception`, record, async (execute) => {
+      const ask = { domain_moves: ids, ignore_moves: ids, recreate_moves: [] };
+      await execute({ ask }, "handle");
+    });
+  }
+
+  return { planValues, lineValues, expectedOf, closeExpected };
+}
+
 export function orderTable(books: Books): GoodsTable<"order", OrderRow> {
-  const { tryton } = books;
-  const ordersIn = async (side: LedgerSide, domain: rpc.Domain, search: rpc.Search) => {
+  const { tryton, config, lookup } = books;
+  const { planValues, lineValues, expectedOf, closeExpected } = orderSteps(books);
+
+  async function ordersIn(side: LedgerSide, domain: rpc.Domain, search: rpc.Search) {
     const all = await rpc.ownOf(books, domain);
     const rows = await rpc.rowsOf(books, `${side}.${side}`, all, orderOf(side), search);
     return rows.map((row) => orderRow(side, row));
-  };
+  }
+
   return {
     markedIn: "its comment",
     search({ side, marks, references, numbers, ids }, signal) {
@@ -72,10 +173,8 @@ export function orderTable(books: Books): GoodsTable<"order", OrderRow> {
         ordersIn(side, [within, after], search);
       return rpc.pagesOf(from, signal, read, ({ order }) => order);
     },
-    isUnfinished: async ({ side, status, order }) =>
-      status === "posted" && (await expectedOf(books, side, order)).isAny,
+    isUnfinished: async (row) => row.status === "posted" && (await expectedOf(row)).isAny,
     async create(desired) {
-      const { config, lookup } = books;
       const { type, date, number, description } = desired.document;
       const [{ id: party, address }] = (await addressedAll(books, [desired])) as [Addressed];
       const values = {
@@ -86,30 +185,31 @@ export function orderTable(books: Books): GoodsTable<"order", OrderRow> {
         warehouse: await lookup.location(config.warehouse),
         ...methodsOf(type),
         ...(type === "sale" ? { shipment_address: address } : {}),
-        ...(await planValues(books, desired.document)),
+        ...(await planValues(desired.document)),
         ...(date === null ? {} : { [`${type}_date`]: rpc.day(date) }),
         reference: number,
         description: description?.replaceAll(/\s+/g, " ") ?? null,
         comment: commentOf(desired),
-        lines: [["create", await lineValues(books, desired.document)]],
+        lines: [["create", await lineValues(desired.document)]],
       };
       return String((await tryton.call<[number]>(`model.${type}.${type}.create`, [[values]]))[0]);
     },
-    async apply(to, { desired, entry }) {
+    async apply(to, { desired, entry: { native: row } }) {
       const { document } = desired;
-      const { side, order, state, isManual, lineIds } = entry.native;
-      const { number: reference } = document;
+      const { side, order, state, isManual, lineIds } = row;
+      const reference = document.number;
       const call = (method: string, ...params: unknown[]): Promise<unknown> =>
         tryton.call(`model.${side}.${side}.${method}`, [[order], ...params]);
       if (to === "cancelled") await call("cancel");
       if (to === "renumbered") await call("write", { reference });
       if (to === "amended") {
         if (state === "quotation") await call("draft");
+        const made = await lineValues(document);
         const lines = [
           ["delete", lineIds],
-          ["create", await lineValues(books, document)],
+          ["create", made],
         ];
-        const plan = await planValues(books, document);
+        const plan = await planValues(document);
         await call("write", { reference, ...plan, comment: commentOf(desired), lines });
       }
       if (to !== "posted") return;
@@ -119,7 +219,7 @@ export function orderTable(books: Books): GoodsTable<"order", OrderRow> {
         if (state === "draft") await call("quote");
         await call("confirm");
       }
-      await closeExpected(books, side, order);
+      await closeExpected(row);
     },
   };
 }
@@ -155,37 +255,10 @@ function commentOf({ document, mark }: Desired<"order">): string {
   return [...(window === null ? [] : [`Delivery ${window}`]), markOf(mark)].join("\n");
 }
 
-/** Where and when it is wanted. Tryton ships nothing before the day of the sale: an earlier one is left out. @throws Refused, TrytonError */
-async function planValues(books: Books, document: OrderDocument): Promise<object> {
-  const { shipTo, day } = planOf(document);
-  const isSale = document.type === "sale";
-  const isKept = day !== null && (!isSale || document.date === null || day >= document.date);
-  const site = isSale && shipTo !== null ? await books.lookup.site(shipTo) : null;
-  const [to] = site === null ? [] : await addressedAll(books, [{ payer: { native: site } }]);
-  return {
-    ...(to === undefined ? {} : { shipment_party: to.id, shipment_address: to.address }),
-    ...(isKept ? { [isSale ? "shipping_date" : "delivery_date"]: rpc.day(day) } : {}),
-  };
-}
-
 const methodsOf = (side: LedgerSide): object => ({
   invoice_method: MANUAL,
   ...(side === "sale" ? { shipment_method: MANUAL } : {}),
 });
-
-async function lineValues({ lookup }: Books, { lines }: OrderDocument): Promise<object[]> {
-  const values: object[] = [];
-  for (const { product, quantity, unit, unitPrice, description } of lines)
-    values.push({
-      type: "line",
-      product: (await lookup.product(product)).id,
-      quantity: rpc.float(quantity),
-      unit: (await lookup.unit(unit)).id,
-      unit_price: unitPrice,
-      description,
-    });
-  return values;
-}
 
 /**
  * What Tryton expects to be moved for an order, and why it is told not to. What moves is what the tickets say, net
@@ -204,78 +277,6 @@ const LINE = {
   product: rpc.one(rpc.texts("type")),
   moves: rpc.many({ ...rpc.texts("state"), ...rpc.textsOrNone("shipment") }),
 };
-
-/**
- * What Tryton still expects of an order's lines: moves that it planned, moves that the order counts and is to ignore, and the
- * move of a sale that is made to be ignored. A move is ignored before it is cancelled: else the order is in an exception;
- * where a release can do it only afterwards (8.0, `isAfter`), that exception is handled as people do. @throws TrytonError
- */
-async function expectedOf(books: Books, side: LedgerSide, order: number) {
-  const isAfter = (await books.tryton.release()).ignores === "after";
-  const domain = { [`${side} =`]: order, "type =": "line", "product.type =": "goods" };
-  const lines = await rpc.rowsOf(books, `${side}.line`, rpc.where(domain), LINE);
-  const all = lines.map((line) => {
-    const { moves, moves_ignored: ignored } = line;
-    const movesIn = (its: string): number[] =>
-      moves.flatMap(({ id, state, shipment }) => (state === its && shipment === null ? id : []));
-    const pending = movesIn("draft");
-    const counted = (isAfter ? movesIn("cancelled") : pending).filter(
-      (id) => !ignored.includes(id),
-    );
-    const isLacking = side === "sale" && ignored.length + pending.length + counted.length === 0;
-    return { line, pending, counted, isLacking };
-  });
-  const isAny = all.some(
-    ({ pending, counted, isLacking }) => isLacking || pending.length + counted.length > 0,
-  );
-  return { isAfter, isAny, lines: all };
-}
-
-/** @throws TrytonError */
-async function closeExpected(books: Books, side: LedgerSide, order: number): Promise<void> {
-  const { tryton } = books;
-  let { isAfter, lines } = await expectedOf(books, side, order);
-  const changes: unknown[] = [];
-  for (const { line, counted, isLacking } of lines) {
-    const move = isLacking ? await orderMoveValues(books, line) : null;
-    if (isAfter) changes.push(...(move === null ? [] : [move]));
-    else if (move !== null || counted.length > 0)
-      changes.push([line.id], { moves_ignored: [move ? ["create", [move]] : ["add", counted]] });
-  }
-  if (changes.length > 0) {
-    if (isAfter) await tryton.call("model.stock.move.create", [changes]);
-    else await tryton.call(`model.${side}.line.write`, changes);
-    ({ lines } = await expectedOf(books, side, order));
-  }
-  const cancelled = lines.flatMap(({ pending }) => pending);
-  if (cancelled.length > 0) await tryton.call("model.stock.move.cancel", [cancelled]);
-  if (!isAfter) return;
-  ({ lines } = await expectedOf(books, side, order));
-  const ids = lines.flatMap(({ counted }) => counted);
-  if (ids.length === 0) return;
-  const record = [`${side}.${side}`, order] as const;
-  await wizard(tryton, `${side}.handle.shipment.exception`, record, async (execute) => {
-    const ask = { domain_moves: ids, ignore_moves: ids, recreate_moves: [] };
-    await execute({ ask }, "handle");
-  });
-}
-
-async function orderMoveValues(
-  { tryton, config, lookup }: Books,
-  line: rpc.RowOf<typeof LINE>,
-): Promise<object> {
-  return {
-    company: (await tryton.session()).company,
-    origin: `sale.line,${line.id}`,
-    product: line.product.id,
-    quantity: rpc.float(line.quantity),
-    [(await tryton.release()).moveUnit]: line.unit,
-    from_location: line.from_location,
-    to_location: line.to_location,
-    unit_price: line.unit_price,
-    currency: await lookup.currency(config.currency),
-  };
-}
 
 /*
  * Delivery tickets: customer and supplier shipments under the ticket's own number. Whose one is, and what Tryton has no
@@ -335,39 +336,237 @@ interface TicketRow extends GoodsRow {
   readonly moves: readonly { readonly id: number; readonly origin: string | null }[];
 }
 
-export const ticketTable = (books: Books): GoodsTable<"shipment", TicketRow> => ({
-  search: (where, signal) => ticketsNamed(books, where, signal),
-  // What has no day yet is open.
-  list(side, scope, from, signal) {
-    const isOpen = ["state", "not in", ["done", "cancelled"]];
-    const within = rpc.scopeDomain(scope, "effective_date", isOpen);
-    const read = (after: rpc.Domain, search: rpc.Search) =>
-      ticketsIn(books, side, [within, after], search);
-    return rpc.pagesOf(from, signal, read, ({ shipment }) => shipment);
-  },
-  isUnfinished: (row, document) => !isNoted(row, document),
-  async create(desired) {
-    const { model } = SHIPMENTS[sideOf(desired.document)];
-    await books.tryton.call(`model.${model}.create`, [[await ticketValues(books, desired)]]);
-  },
-  async apply(to, { desired, entry: { native: row } }) {
-    const { document } = desired;
-    if (to === "amended") return rewrite(books, desired, row);
-    if (to === "renumbered") {
-      const { model } = SHIPMENTS[row.side];
-      await books.tryton.call(`model.${model}.write`, [
-        [row.shipment],
-        { number: document.number },
-      ]);
+/** What is written of tickets, and what brings them on. Every function @throws Refused, TrytonError */
+function ticketSteps(books: Books) {
+  const { tryton, config, lookup } = books;
+
+  const pressed = async (row: TicketRow, button: string): Promise<void> => {
+    const method = `model.${SHIPMENTS[row.side].model}.${buttonIn(await tryton.release(), button)}`;
+    await accepting(books, HARMLESS, [method, [row.shipment]]);
+  };
+
+  /** To the end, or to where a ticket waits. */
+  async function bring(row: TicketRow, isDone: boolean): Promise<void> {
+    const { shipment, side } = row;
+    const isThere = (state: State): boolean =>
+      isDone ? state === "done" : statusOf(side, state) !== "entered";
+    let { state } = row;
+    for (let button = BUTTONS[side][state]; button !== undefined && !isThere(state);) {
+      await pressed(row, button);
+      const fields = { state: rpc.as<State>() };
+      const after = await rpc.rowOf(books, SHIPMENTS[side].model, shipment, fields);
+      button = after.state === state ? undefined : BUTTONS[side][after.state];
+      ({ state } = after);
+    }
+  }
+
+  /**
+   * A cancelled move that its order does not ignore puts the order in an exception. Where it can be ignored only
+   * afterwards, it is made no move of the order any more: the note says which ticket it was.
+   */
+  async function ignoreMoves({ moves }: TicketRow): Promise<void> {
+    const ofOrders = moves.filter(({ origin }) => /^(?:sale|purchase)\.line,/.test(origin ?? ""));
+    if (ofOrders.length === 0) return;
+    if ((await tryton.release()).ignores === "after") {
+      const ids = ofOrders.map(({ id }) => id);
+      await tryton.call("model.stock.move.write", [ids, { origin: null }]);
       return;
     }
-    if (!isNoted(row, document)) await notesOf(books).add(row.id, noteOf(document));
-    if (to === "posted") return bring(books, row, document.status === "done");
-    if (row.status === "cancelled") return;
-    await ignoreMoves(books, row);
-    await pressed(books, row, "cancel");
-  },
-});
+    for (const { id, origin } of ofOrders) {
+      const [model, line] = origin?.split(",") ?? [];
+      const ignored = { moves_ignored: [["add", [id]]] };
+      await tryton.call(`model.${model}.write`, [[Number(line)], ignored]);
+    }
+  }
+
+  /** Of the ticket's order. None for one of the other kind: what we sell, somebody else delivers. @throws Refused */
+  async function orderLines(side: LedgerSide, { order }: ShipmentDocument) {
+    const named = order === null ? null : orderIn(order);
+    if (named?.side !== side) return [];
+    const domain = rpc.where({
+      ...(await rpc.ofCompany(books, `${side}.company`)),
+      ...(named.id === null
+        ? { [`${side}.number =`]: named.number }
+        : { [`${side} =`]: Number(named.id) }),
+      "type =": "line",
+    });
+    const lines = await rpc.rowsOf(books, `${side}.line`, domain, {
+      ...rpc.idsOrNone("product"),
+      ...rpc.amounts("unit_price"),
+      order: rpc.called(side, rpc.textsOrNone("order.comment").order),
+    });
+    const [first] = lines;
+    const whose = platformIdIn(first?.order ?? null);
+    if (first !== undefined && (named.platformId === null || whose === named.platformId))
+      return lines;
+    const name = `${side} ${named.number ?? `#${named.id}`}`;
+    throw new Refused({
+      code: "not-in-tryton",
+      message:
+        first === undefined
+          ? `Tryton has no ${name}, which the ticket is of`
+          : `the ${name} in Tryton is not the order that the ticket is of: its number was given again`,
+      next: "Deliver the order again, or restore it in Tryton; then retry.",
+      field: "order",
+    });
+  }
+
+  /** @throws Refused */
+  async function ticketValues(desired: Desired<"shipment">): Promise<Record<string, unknown>> {
+    const { document } = desired;
+    const side = sideOf(document);
+    const { partyLocation, ourLocation, ...names } = SHIPMENTS[side];
+    const [{ id: party, address }] = (await addressedAll(books, [desired])) as [Addressed];
+    const warehouse = await lookup.location(config.warehouse);
+    const { moveUnit, places } = await tryton.release();
+    const { company } = await tryton.session();
+    // What clients fill in of the warehouse: the first field of each that is not empty.
+    const filled = Object.entries(places[side]);
+    const fields = [ourLocation, ...filled.flatMap(([, its]) => its)].join(" ");
+    const own: Ids = await rpc.rowOf(books, "stock.location", warehouse, rpc.idsOrNone(fields));
+    const its: Ids = await rpc.rowOf(books, "party.party", party, rpc.idsOrNone(partyLocation));
+    const [theirs, ours] = [its[partyLocation], own[ourLocation]];
+    const [from_location, to_location] = side === "sale" ? [ours, theirs] : [theirs, ours];
+    const lines = await orderLines(side, document);
+    const moves: object[] = [];
+    for (const { product: code, quantity, unit } of document.lines) {
+      const product = (await lookup.product(code)).id;
+      const ordered = lines.find((one) => one.product === product);
+      moves.push({
+        company,
+        product,
+        quantity: rpc.float(quantity),
+        [moveUnit]: (await lookup.unit(unit)).id,
+        from_location,
+        to_location,
+        // For the value of the stock only: what is billed is the platform's invoice.
+        unit_price: ordered?.unit_price ?? Decimal.zero,
+        currency: await lookup.currency(config.currency),
+        ...(ordered === undefined ? {} : { origin: `${side}.line,${ordered.id}` }),
+      });
+    }
+    return {
+      ...Object.fromEntries(
+        filled.map(([name, all]) => [name, all.map((one) => own[one]).find(Boolean) ?? null]),
+      ),
+      company,
+      number: document.number,
+      reference: document.reference,
+      effective_date: document.date === null ? null : rpc.day(document.date),
+      warehouse,
+      [names.party]: party,
+      [names.address]: address,
+      [names.moves]: [["create", moves]],
+    };
+  }
+
+  return { ticketValues, pressed, bring, ignoreMoves };
+}
+
+export function ticketTable(books: Books): GoodsTable<"shipment", TicketRow> {
+  const { tryton } = books;
+  const { ticketValues, pressed, bring, ignoreMoves } = ticketSteps(books);
+  const call = (row: TicketRow, method: string, ...params: unknown[]): Promise<unknown> =>
+    tryton.call(`model.${SHIPMENTS[row.side].model}.${method}`, [[row.shipment], ...params]);
+
+  /** The shipments with a note that ends with one of these marks, as notes name them. */
+  async function notedWith(marks: readonly string[], signal: AbortSignal): Promise<string[]> {
+    if (marks.length === 0) return [];
+    const ours = SIDES.map((side) => ["resource", "like", `${SHIPMENTS[side].model},%`]);
+    const ends = marks.map((mark) => ["message", "like", `%${markOf(mark)}`]);
+    const domain = [
+      ["OR", ...ours],
+      ["OR", ...ends],
+    ];
+    const rows = await rpc.rowsOf(books, "ir.note", domain, rpc.texts("resource"), { signal });
+    return [...new Set(rows.map(({ resource }) => resource))];
+  }
+
+  /** Those of a side, and their notes, in the order of their ids. @param domain beside the company's */
+  async function ticketsIn(side: LedgerSide, domain: rpc.Domain, search: rpc.Search) {
+    const fields = shipmentOf(side, (await tryton.release()).moveUnit);
+    const { model } = SHIPMENTS[side];
+    const rows = await rpc.rowsOf(books, model, await rpc.ownOf(books, domain), fields, search);
+    const resources = rows.map(({ id }) => `${model},${id}`);
+    const noted = await notesOf(books).on(resources, []);
+    return rows.map((row, at): TicketRow => {
+      const { number, state, reference, party } = row;
+      const id = resources[at] ?? "";
+      const moves = row.moves.toSorted((one, other) => one.id - other.id);
+      const notes = noted.filter((one) => one.resource === id).map(({ message }) => message);
+      return {
+        side,
+        id,
+        number,
+        called: `${model} ${number} (#${row.id})`,
+        state,
+        status: statusOf(side, state),
+        fixed: OPEN_SHIPMENTS.includes(state) ? [] : ["lines"],
+        marks: notes.flatMap((note) => platformIdIn(note) ?? []),
+        party,
+        reference,
+        date: row.effective_date,
+        lines: moves.map(({ product, quantity, unit }) =>
+          goodsLine({ product, quantity, unit, unitPrice: null }),
+        ),
+        shipment: row.id,
+        notes,
+        moves,
+      };
+    });
+  }
+
+  return {
+    /** Those of both sides with one of these numbers, ids or marks. */
+    async search({ numbers, ids: own, marks }, signal) {
+      const noted = [...own, ...(await notedWith(marks, signal))];
+      const all: TicketRow[] = [];
+      for (const side of SIDES) {
+        const before = `${SHIPMENTS[side].model},`;
+        const ids = noted.flatMap((one) =>
+          one.startsWith(before) ? Number(one.slice(before.length)) : [],
+        );
+        if (numbers.length + ids.length === 0) continue;
+        const named = rpc.either({ "number in": numbers, "id in": ids });
+        all.push(...(await ticketsIn(side, [named], { signal })));
+      }
+      return all;
+    },
+    // What has no day yet is open.
+    list(side, scope, from, signal) {
+      const isOpen = ["state", "not in", ["done", "cancelled"]];
+      const within = rpc.scopeDomain(scope, "effective_date", isOpen);
+      const read = (after: rpc.Domain, search: rpc.Search) =>
+        ticketsIn(side, [within, after], search);
+      return rpc.pagesOf(from, signal, read, ({ shipment }) => shipment);
+    },
+    isUnfinished: (row, document) => !isNoted(row, document),
+    async create(desired) {
+      const { model } = SHIPMENTS[sideOf(desired.document)];
+      await tryton.call(`model.${model}.create`, [[await ticketValues(desired)]]);
+    },
+    async apply(to, { desired, entry: { native: row } }) {
+      const { document } = desired;
+      if (to === "renumbered") return void (await call(row, "write", { number: document.number }));
+      if (to === "amended") {
+        const { moves } = SHIPMENTS[row.side];
+        for (const button of BACK[row.state] ?? []) await pressed(row, button);
+        const { number, reference, effective_date, ...all } = await ticketValues(desired);
+        const old = row.moves.map(({ id }) => id);
+        const its = [["delete", old], ...(all[moves] as unknown[])];
+        await call(row, "write", { number, reference, effective_date, [moves]: its });
+        return;
+      }
+      if (!isNoted(row, document)) await notesOf(books).add(row.id, noteOf(document));
+      if (to === "posted") return bring(row, document.status === "done");
+      if (row.status === "cancelled") return;
+      await ignoreMoves(row);
+      await pressed(row, "cancel");
+    },
+  };
+}
+
+type Ids = Readonly<Record<string, number | null>>;
 
 const sideOf = ({ type }: Pick<ShipmentDocument, "type">): LedgerSide =>
   type === "out" ? "sale" : "purchase";
@@ -375,94 +574,6 @@ const sideOf = ({ type }: Pick<ShipmentDocument, "type">): LedgerSide =>
 /** Of a void one only whose it is still matters. */
 const isNoted = ({ notes, marks }: TicketRow, document: ShipmentDocument): boolean =>
   document.status === "cancelled" ? marks.includes(document.id) : notes.includes(noteOf(document));
-
-/** The shipment of a ticket, `stock.shipment.out,12`; null: there is none. @throws TrytonError */
-export async function resourceOf(
-  books: Books,
-  number: string,
-  ticket: string,
-): Promise<string | null> {
-  const all = await ticketsNamed(books, { numbers: [number], ids: [], marks: [ticket] });
-  return all.find(({ marks }) => marks.includes(ticket))?.id ?? null;
-}
-
-/** Those of both sides with one of these numbers, ids or marks. */
-async function ticketsNamed(
-  books: Books,
-  { numbers, ids: own, marks }: Pick<GoodsWhere, "numbers" | "ids" | "marks">,
-  signal?: AbortSignal,
-): Promise<TicketRow[]> {
-  const noted = [...own, ...(await notedWith(books, marks, signal))];
-  const all: TicketRow[] = [];
-  for (const side of SIDES) {
-    const before = `${SHIPMENTS[side].model},`;
-    const ids = noted.flatMap((one) =>
-      one.startsWith(before) ? Number(one.slice(before.length)) : [],
-    );
-    if (numbers.length + ids.length === 0) continue;
-    const named = rpc.either({ "number in": numbers, "id in": ids });
-    all.push(...(await ticketsIn(books, side, [named], { signal })));
-  }
-  return all;
-}
-
-/** The shipments with a note that ends with one of these marks, as notes name them. @throws TrytonError */
-async function notedWith(
-  books: Books,
-  marks: readonly string[],
-  signal?: AbortSignal,
-): Promise<string[]> {
-  if (marks.length === 0) return [];
-  const ours = SIDES.map((side) => ["resource", "like", `${SHIPMENTS[side].model},%`]);
-  const ends = marks.map((mark) => ["message", "like", `%${markOf(mark)}`]);
-  const domain = [
-    ["OR", ...ours],
-    ["OR", ...ends],
-  ];
-  const rows = await rpc.rowsOf(books, "ir.note", domain, rpc.texts("resource"), { signal });
-  return [...new Set(rows.map(({ resource }) => resource))];
-}
-
-/** Those of a side, and their notes, in the order of their ids. @param domain beside the company's */
-async function ticketsIn(
-  books: Books,
-  side: LedgerSide,
-  domain: rpc.Domain,
-  search: rpc.Search,
-): Promise<TicketRow[]> {
-  const { moveUnit } = await books.tryton.release();
-  const { model } = SHIPMENTS[side];
-  const own = await rpc.ownOf(books, domain);
-  const rows = await rpc.rowsOf(books, model, own, shipmentOf(side, moveUnit), search);
-  const noted = await notesOf(books).on(
-    rows.map(({ id }) => `${model},${id}`),
-    [],
-  );
-  return rows.map(({ id, number, state, reference, effective_date: date, party, moves: all }) => {
-    const resource = `${model},${id}`;
-    const moves = all.toSorted((one, other) => one.id - other.id);
-    const notes = noted.filter((one) => one.resource === resource).map(({ message }) => message);
-    return {
-      side,
-      id: resource,
-      number,
-      called: `${model} ${number} (#${id})`,
-      state,
-      status: statusOf(side, state),
-      fixed: OPEN_SHIPMENTS.includes(state) ? [] : ["lines"],
-      marks: notes.flatMap((note) => platformIdIn(note) ?? []),
-      party,
-      reference,
-      date,
-      lines: moves.map(({ product, quantity, unit }) =>
-        goodsLine({ product, quantity, unit, unitPrice: null }),
-      ),
-      shipment: id,
-      notes,
-      moves,
-    };
-  });
-}
 
 /** A supplier shipment waits as a draft. */
 function statusOf(side: LedgerSide, state: State): TicketRow["status"] {
@@ -483,146 +594,9 @@ const BUTTONS: Readonly<Record<LedgerSide, Partial<Record<State, string>>>> = {
   purchase: { draft: "receive", received: "end" },
 };
 
-/** To the end, or to where a ticket waits. @throws TrytonError */
-async function bring(books: Books, row: TicketRow, isDone: boolean): Promise<void> {
-  const { shipment, side } = row;
-  const isThere = (state: State): boolean =>
-    isDone ? state === "done" : statusOf(side, state) !== "entered";
-  let { state } = row;
-  for (let button = BUTTONS[side][state]; button !== undefined && !isThere(state);) {
-    await pressed(books, row, button);
-    const fields = { state: rpc.as<State>() };
-    const after = await rpc.rowOf(books, SHIPMENTS[side].model, shipment, fields);
-    button = after.state === state ? undefined : BUTTONS[side][after.state];
-    ({ state } = after);
-  }
-}
-
-async function rewrite(books: Books, desired: Desired<"shipment">, row: TicketRow): Promise<void> {
-  const { model, moves } = SHIPMENTS[row.side];
-  for (const button of BACK[row.state] ?? []) await pressed(books, row, button);
-  const { number, reference, effective_date, ...all } = await ticketValues(books, desired);
-  const old = row.moves.map(({ id }) => id);
-  const its = [["delete", old], ...(all[moves] as unknown[])];
-  const values = { number, reference, effective_date, [moves]: its };
-  await books.tryton.call(`model.${model}.write`, [[row.shipment], values]);
-}
-
-/** @throws TrytonError */
-async function pressed({ tryton }: Books, { side, shipment }: TicketRow, button: string) {
-  const method = `model.${SHIPMENTS[side].model}.${buttonIn(await tryton.release(), button)}`;
-  await accepting({ tryton }, HARMLESS, [method, [shipment]]);
-}
-
 /**
  * Tryton's questions about a move without an order (a ticket may have none, or a product that nobody ordered), and, in
  * 8.0, about more than was ordered. What moved is what the tickets say, and 8.0 counts the move that we cancelled as
  * moved, too: it asks at the first load (ADR 0015).
  */
 const HARMLESS = ["done", "check_move_quantity"];
-
-/**
- * A cancelled move that its order does not ignore puts the order in an exception. Where it can be ignored only
- * afterwards, it is made no move of the order any more: the note says which ticket it was.
- */
-async function ignoreMoves({ tryton }: Books, { moves }: TicketRow): Promise<void> {
-  const ofOrders = moves.filter(({ origin }) => /^(?:sale|purchase)\.line,/.test(origin ?? ""));
-  if (ofOrders.length === 0) return;
-  if ((await tryton.release()).ignores === "after") {
-    const ids = ofOrders.map(({ id }) => id);
-    await tryton.call("model.stock.move.write", [ids, { origin: null }]);
-    return;
-  }
-  for (const { id, origin } of ofOrders) {
-    const [model, line] = origin?.split(",") ?? [];
-    await tryton.call(`model.${model}.write`, [[Number(line)], { moves_ignored: [["add", [id]]] }]);
-  }
-}
-
-/** @throws Refused, TrytonError */
-async function ticketValues(
-  books: Books,
-  desired: Desired<"shipment">,
-): Promise<Readonly<Record<string, unknown>>> {
-  const { config, lookup, tryton } = books;
-  const { document } = desired;
-  const side = sideOf(document);
-  const names = SHIPMENTS[side];
-  const [{ id: party, address }] = (await addressedAll(books, [desired])) as [Addressed];
-  const warehouse = await lookup.location(config.warehouse);
-  const { moveUnit, places } = await tryton.release();
-  const { company } = await tryton.session();
-  const { partyLocation, ourLocation } = names;
-  // What clients fill in of the warehouse: the first field of each that is not empty.
-  const filled = Object.entries(places[side]);
-  const fields = [ourLocation, ...filled.flatMap(([, its]) => its)].join(" ");
-  const own: Ids = await rpc.rowOf(books, "stock.location", warehouse, rpc.idsOrNone(fields));
-  const its: Ids = await rpc.rowOf(books, "party.party", party, rpc.idsOrNone(partyLocation));
-  const [theirs, ours] = [its[partyLocation], own[ourLocation]];
-  const [from_location, to_location] = side === "sale" ? [ours, theirs] : [theirs, ours];
-  const lines = await orderLines(books, side, document);
-  const moves: object[] = [];
-  for (const { product: code, quantity, unit } of document.lines) {
-    const product = (await lookup.product(code)).id;
-    const ordered = lines.find((one) => one.product === product);
-    moves.push({
-      company,
-      product,
-      quantity: rpc.float(quantity),
-      [moveUnit]: (await lookup.unit(unit)).id,
-      from_location,
-      to_location,
-      // For the value of the stock only: what is billed is the platform's invoice.
-      unit_price: ordered?.unit_price ?? Decimal.zero,
-      currency: await lookup.currency(config.currency),
-      ...(ordered === undefined ? {} : { origin: `${side}.line,${ordered.id}` }),
-    });
-  }
-  return {
-    ...Object.fromEntries(
-      filled.map(([name, all]) => [name, all.map((one) => own[one]).find(Boolean) ?? null]),
-    ),
-    company,
-    number: document.number,
-    reference: document.reference,
-    effective_date: document.date === null ? null : rpc.day(document.date),
-    warehouse,
-    [names.party]: party,
-    [names.address]: address,
-    [names.moves]: [["create", moves]],
-  };
-}
-
-type Ids = Readonly<Record<string, number | null>>;
-
-/** Of the ticket's order. None for one of the other kind: what we sell, somebody else delivers. */
-async function orderLines(books: Books, side: LedgerSide, { order }: ShipmentDocument) {
-  const named = order === null ? null : orderIn(order);
-  if (named?.side !== side) return [];
-  const domain = rpc.where({
-    ...(await rpc.ofCompany(books, `${side}.company`)),
-    ...(named.id === null
-      ? { [`${side}.number =`]: named.number }
-      : { [`${side} =`]: Number(named.id) }),
-    "type =": "line",
-  });
-  const lines = await rpc.rowsOf(books, `${side}.line`, domain, {
-    ...rpc.idsOrNone("product"),
-    ...rpc.amounts("unit_price"),
-    order: rpc.called(side, rpc.textsOrNone("order.comment").order),
-  });
-  const [first] = lines;
-  const whose = platformIdIn(first?.order ?? null);
-  if (first !== undefined && (named.platformId === null || whose === named.platformId))
-    return lines;
-  const name = `${side} ${named.number ?? `#${named.id}`}`;
-  throw new Refused({
-    code: "not-in-tryton",
-    message:
-      first === undefined
-        ? `Tryton has no ${name}, which the ticket is of`
-        : `the ${name} in Tryton is not the order that the ticket is of: its number was given again`,
-    next: "Deliver the order again, or restore it in Tryton; then retry.",
-    field: "order",
-  });
-}

@@ -6,7 +6,7 @@ import { spellingsOf } from "../../src/core/keys.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { taxText } from "../../src/ledger/entries.ts";
 import { markOf } from "../../src/ledger/notes.ts";
-import type { Call, Capabilities, Desired, Step, StepTo } from "../../src/ledger/port.ts";
+import type { Call, Capabilities, Desired, Step } from "../../src/ledger/port.ts";
 import type { Records, Table } from "../../src/ledger/table.ts";
 import { accepting, type Books, disputedOf, noteDispute, resourceOf, wizard } from "./books.ts";
 import { type Guard, openGuard } from "./guard.ts";
@@ -73,42 +73,126 @@ export const capabilitiesOf = (books: Books, type: InvoiceType): Capabilities =>
 
 const PARTS = [{ model: MODEL, record: "id", domain: [["type", "=", "out"]] }];
 
-/** Customer invoices, or bills. */
-interface Side {
-  readonly books: Books;
-  readonly type: InvoiceType;
-  readonly guard: Guard;
-}
+/** How they are read. Every function @throws TrytonError */
+function readsOf(books: Books, type: InvoiceType, guard: Guard) {
+  const ofSide = (): Promise<rpc.Domain> => rpc.ownOf(books, [["type", "=", type]]);
 
-const ofSide = ({ books, type }: Pick<Side, "books" | "type">): Promise<rpc.Domain> =>
-  rpc.ownOf(books, [["type", "=", type]]);
+  async function located(
+    desired: readonly Desired<Kind>[],
+    { made, compared = new Map(), purpose, signal }: Call,
+  ): Promise<TrytonInvoice[]> {
+    const older = desired.filter(({ mark }) => !made.has(mark));
+    const known = await guard.known(marksOf(older));
+    const owners = new Map([...known].map(([mark, id]) => [id, mark]));
+    const references = [...new Set(desired.flatMap(({ number }) => spellingsOf(number)))];
+    const bindings = desired.flatMap(({ binding }) => binding ?? []);
+    const isInspected = purpose === "inspection";
+    // What has no link yet may have been typed in any case.
+    const typed = desired.flatMap(({ binding, number }) => (binding ? [] : number));
+    const clause = rpc.either(
+      {
+        "comment in": marksOf(desired).map(markOf),
+        "reference in": references,
+        "number in": [...references, ...bindings],
+        "id in": [...owners.keys(), ...draftsIn(bindings)],
+      },
+      ...rpc.inAnyCase("reference", isInspected ? [] : typed),
+    );
+    // What stands on the other side is told by its mark, and nothing is booked beside it, also by a store that has lost
+    // its link. What is void asks for its own side only, and what is cancelled there does not count.
+    const turned = isInspected ? [] : older.filter(({ target }) => target !== "cancelled");
+    const there = {
+      "type =": type === "out" ? "in" : "out",
+      "comment in": marksOf(turned).map(markOf),
+      "state !=": "cancelled",
+    };
+    const sides = [
+      [...(await ofSide()), clause],
+      ...(turned.length === 0 ? [] : [rpc.where(there)]),
+    ];
+    const domain = await rpc.ownOf(books, [NO_CREDIT_NOTE, ["OR", ...sides]]);
+    const before = [...compared.values()].map(({ native }) => native as TrytonInvoice);
+    const rows = await readAgain(books, domain, before, { signal });
+    // Nothing is decided by half of a document.
+    for (const { untold } of rows) if (untold !== undefined) throw untold;
+    // Nobody has noted a dispute on what this send has just made.
+    const disputes = new Set(marksOf(desired.filter((one) => one.disputed)));
+    const isNoted = (row: TrytonInvoice): boolean => {
+      const { mark } = entryOf(row, false);
+      return mark === null || !made.has(mark) || disputes.has(mark);
+    };
+    const disputed = await disputedOf(books, rows.filter(isNoted));
+    const credits = isInspected ? await creditsOf(books, rows, signal) : null;
+    return rows.map((row) => ({
+      ...row,
+      owner: owners.get(row.id) ?? null,
+      disputed: disputed.has(row.id),
+      credits: credits?.get(row.id) ?? [],
+      ...(isInspected ? { purpose: "inspection" as const } : {}),
+    }));
+  }
+
+  /**
+   * With what links call them: the number; but where several have one number, it is the first that is not cancelled that
+   * has it, and the others are named as drafts are. Of customer invoices how many count is told as well: flows read no others.
+   */
+  async function named(rows: readonly TrytonInvoice[], signal: AbortSignal) {
+    const numbers = rows.flatMap(({ number }) => number ?? []);
+    const domain = [...(await ofSide()), ["number", "in", numbers]];
+    const all = await rpc.rowsOf(books, MODEL, domain, rpc.texts("number state"), { signal });
+    const byNumber = Map.groupBy(all, ({ number }) => number);
+    return rows.map((row): TrytonInvoice => {
+      const same = byNumber.get(row.number ?? "") ?? [];
+      const owner = same.find(({ state }) => state !== "cancelled") ?? same[0];
+      const namesakes = same.filter(({ state }) => LIVE_STATES.includes(state)).length;
+      const called = owner?.id === row.id ? owner.number : draftName(row.id);
+      return { ...row, called, ...(type === "out" ? { namesakes } : {}) };
+    });
+  }
+
+  /** For reconciliation: by the names that links have, with what sources tell of them. One credited in full has ended. */
+  async function listed(rows: readonly TrytonInvoice[], signal: AbortSignal) {
+    if (rows.length === 0) return [];
+    const credits = await creditsOf(books, rows, signal);
+    const disputed = await disputedOf(books, rows);
+    return (await named(rows, signal)).map((row): TrytonInvoice => ({
+      ...row,
+      purpose: "listing",
+      disputed: disputed.has(row.id),
+      credits: credits.get(row.id) ?? [],
+    }));
+  }
+
+  return { ofSide, located, named, listed };
+}
 
 function recordsOf<K extends Kind>(
   books: Books,
   type: InvoiceType,
 ): Records<K, Facts, TrytonInvoice> {
   const guard = openGuard(books, MODEL, type);
-  const side = { books, type, guard };
+  const { ofSide, located, named, listed } = readsOf(books, type, guard);
   const fields = type === "out" ? TOLD : undefined;
   return {
-    async search({ desired, ids = [], numbers = [] }, { purpose, signal, ...call }) {
-      if (desired !== undefined) return located(side, desired, { purpose, signal, ...call });
+    async search({ desired, ids = [], numbers = [] }, call) {
+      if (desired !== undefined) return located(desired, call);
+      const { signal, purpose } = call;
       const isListed = purpose === "inspection";
       const names = { "number in": [...ids, ...numbers], "reference in": numbers };
       const clause = rpc.either({ ...names, "id in": draftsIn(ids) });
-      const domain = [...(await ofSide(side)), NO_CREDIT_NOTE, clause];
+      const domain = [...(await ofSide()), NO_CREDIT_NOTE, clause];
       const rows = await readInvoices(books, domain, { signal }, isListed ? fields : undefined);
-      return isListed ? listed(side, rows, signal) : rows;
+      return isListed ? listed(rows, signal) : rows;
     },
     async *list(scope, from, signal) {
       const isOpen = ["state", "in", ["draft", "validated", "posted"]];
       const within = rpc.scopeDomain(scope, "invoice_date", isOpen);
-      const domain = [...(await ofSide(side)), NO_CREDIT_NOTE, within];
+      const domain = [...(await ofSide()), NO_CREDIT_NOTE, within];
       const read = (after: rpc.Domain, search: rpc.Search) =>
         readInvoices(books, [...domain, after], search, fields);
       for await (const { rows, isEnd, position } of rpc.pagesOf(from, signal, read, ({ id }) => id))
         yield {
-          rows: await listed(side, rows, signal),
+          rows: await listed(rows, signal),
           position,
           ...(isEnd ? { total: await rpc.countOf(books, MODEL, domain, signal) } : {}),
         };
@@ -125,112 +209,24 @@ function recordsOf<K extends Kind>(
       return (await guard.create(marksOf(desired), make)).map(draftName);
     },
     async apply(to, steps) {
-      await step(books, to, steps);
-      if (to === "retracted") await guard.release(marksOf(steps.map(({ desired }) => desired)));
+      const { amend, cancel, post, takeBack } = stepsIn(books);
+      if (to === "posted") return post(steps);
+      for (const one of steps) {
+        if (to === "amended") await amend(one);
+        if (to === "cancelled") await cancel(one);
+      }
+      if (to !== "retracted") return;
+      await takeBack(steps.map(({ entry }) => entry.native.id));
+      await guard.release(marksOf(steps.map((one) => one.desired)));
     },
     // Posting stamps an invoice anew, and from then on Tryton lets nobody change its lines or taxes: its own stamp is enough.
     changed: changedRows(books, PARTS, async (ids, signal) => {
       const its = { "id in": ids, "state in": TOLD_STATES, "number !=": null };
       const domain = await rpc.ownOf(books, rpc.where(its));
-      const all = await named(side, await readInvoices(books, domain, { signal }, TOLD), signal);
+      const all = await named(await readInvoices(books, domain, { signal }, TOLD), signal);
       return all.map((row) => ({ ...row, called: row.number ?? "" }));
     }),
   };
-}
-
-async function located(
-  { books, type, guard }: Side,
-  desired: readonly Desired<Kind>[],
-  { made, compared = new Map(), purpose, signal }: Call,
-): Promise<TrytonInvoice[]> {
-  const older = desired.filter(({ mark }) => !made.has(mark));
-  const known = await guard.known(marksOf(older));
-  const owners = new Map([...known].map(([mark, id]) => [id, mark]));
-  const references = [...new Set(desired.flatMap(({ number }) => spellingsOf(number)))];
-  const bindings = desired.flatMap(({ binding }) => binding ?? []);
-  const isInspected = purpose === "inspection";
-  // What has no link yet may have been typed in any case.
-  const typed = desired.flatMap(({ binding, number }) => (binding ? [] : number));
-  const clause = rpc.either(
-    {
-      "comment in": marksOf(desired).map(markOf),
-      "reference in": references,
-      "number in": [...references, ...bindings],
-      "id in": [...owners.keys(), ...draftsIn(bindings)],
-    },
-    ...rpc.inAnyCase("reference", isInspected ? [] : typed),
-  );
-  // What stands on the other side is told by its mark, and nothing is booked beside it, also by a store that has lost
-  // its link. What is void asks for its own side only, and what is cancelled there does not count.
-  const turned = isInspected ? [] : older.filter(({ target }) => target !== "cancelled");
-  const there = {
-    "type =": type === "out" ? "in" : "out",
-    "comment in": marksOf(turned).map(markOf),
-    "state !=": "cancelled",
-  };
-  const sides = [
-    [...(await ofSide({ books, type })), clause],
-    ...(turned.length === 0 ? [] : [rpc.where(there)]),
-  ];
-  const domain = await rpc.ownOf(books, [NO_CREDIT_NOTE, ["OR", ...sides]]);
-  const before = [...compared.values()].map(({ native }) => native as TrytonInvoice);
-  const rows = await readAgain(books, domain, before, { signal });
-  // Nothing is decided by half of a document.
-  for (const { untold } of rows) if (untold !== undefined) throw untold;
-  // Nobody has noted a dispute on what this send has just made.
-  const disputes = new Set(marksOf(desired.filter((one) => one.disputed)));
-  const isNoted = (row: TrytonInvoice): boolean => {
-    const { mark } = entryOf(row, false);
-    return mark === null || !made.has(mark) || disputes.has(mark);
-  };
-  const disputed = await disputedOf(books, rows.filter(isNoted));
-  const credits = isInspected ? await creditsOf(books, rows, signal) : null;
-  return rows.map((row) => ({
-    ...row,
-    owner: owners.get(row.id) ?? null,
-    disputed: disputed.has(row.id),
-    credits: credits?.get(row.id) ?? [],
-    ...(isInspected ? { purpose: "inspection" as const } : {}),
-  }));
-}
-
-/** For reconciliation: by the names that links have, with what sources tell of them. One credited in full has ended. */
-async function listed(
-  side: Side,
-  rows: readonly TrytonInvoice[],
-  signal: AbortSignal,
-): Promise<TrytonInvoice[]> {
-  if (rows.length === 0) return [];
-  const credits = await creditsOf(side.books, rows, signal);
-  const disputed = await disputedOf(side.books, rows);
-  return (await named(side, rows, signal)).map((row) => ({
-    ...row,
-    purpose: "listing",
-    disputed: disputed.has(row.id),
-    credits: credits.get(row.id) ?? [],
-  }));
-}
-
-/**
- * With what links call them: the number; but where several have one number, it is the first that is not cancelled that
- * has it, and the others are named as drafts are. Of customer invoices how many count is told as well: flows read no others.
- */
-async function named(
-  side: Side,
-  rows: readonly TrytonInvoice[],
-  signal: AbortSignal,
-): Promise<TrytonInvoice[]> {
-  const numbers = rows.flatMap(({ number }) => number ?? []);
-  const domain = [...(await ofSide(side)), ["number", "in", numbers]];
-  const all = await rpc.rowsOf(side.books, MODEL, domain, rpc.texts("number state"), { signal });
-  const byNumber = Map.groupBy(all, ({ number }) => number);
-  return rows.map((row) => {
-    const same = byNumber.get(row.number ?? "") ?? [];
-    const owner = same.find(({ state }) => state !== "cancelled") ?? same[0];
-    const namesakes = same.filter(({ state }) => LIVE_STATES.includes(state)).length;
-    const called = owner?.id === row.id ? owner.number : draftName(row.id);
-    return { ...row, called, ...(side.type === "out" ? { namesakes } : {}) };
-  });
 }
 
 const marksOf = (desired: readonly Pick<Desired, "mark">[]): string[] =>
@@ -379,53 +375,104 @@ async function lineValues({ lookup }: Books, line: FactLine): Promise<object> {
 
 type InvoiceStep = Step<Kind, TrytonInvoice>;
 
-/** One step for all of them; it may be taken again after anything. @throws Refused, TrytonError */
-async function step(books: Books, to: StepTo, steps: readonly InvoiceStep[]): Promise<void> {
-  if (to === "posted") return post(books, steps);
-  if (to === "retracted") return takeBack(books, steps);
-  for (const one of steps) await (to === "amended" ? amend(books, one) : cancel(books, one));
-}
+/** Steps, each of which may be taken again after anything. Every one @throws Refused, TrytonError */
+function stepsIn(books: Books) {
+  const { tryton, surroundings } = books;
+  const call = (method: string, ...params: unknown[]): Promise<unknown> =>
+    tryton.call(`model.${MODEL}.${method}`, params);
+  const unnumber = (ids: readonly number[]) => call("write", ids, { number: null });
 
-/** Writes what differs: of a posted invoice the due date, of a draft its head; a dispute is a note. */
-async function amend(books: Books, { desired, entry, differences }: InvoiceStep): Promise<void> {
-  const { native: invoice } = entry;
-  const { number: reference, description, dueDate, invoiceDate } = desired.document;
-  const due = rpc.day(dueDate ?? invoiceDate);
-  const differs = (field: string): boolean => differences.some((one) => one.field === field);
-  if (differs("state")) await noteDispute(books, resourceOf(invoice), desired.disputed);
-  if (differences.every(({ field }) => field === "state")) return;
-  if (!isDraft(invoice)) {
-    const values = { maturity_date: due };
-    await books.tryton.call("model.account.move.line.write", [
-      invoice.lines_to_pay.map(({ id }) => id),
-      values,
-    ]);
-    return;
+  /** Writes what differs: of a posted invoice the due date, of a draft its head; a dispute is a note. */
+  async function amend({ desired, entry, differences }: InvoiceStep): Promise<void> {
+    const { native: invoice } = entry;
+    const { number: reference, description, dueDate, invoiceDate } = desired.document;
+    const due = rpc.day(dueDate ?? invoiceDate);
+    if (differences.some(({ field }) => field === "state"))
+      await noteDispute(books, resourceOf(invoice), desired.disputed);
+    if (differences.every(({ field }) => field === "state")) return;
+    if (isDraft(invoice)) {
+      const term = entry.facts.days?.due === undefined ? {} : { payment_term_date: due };
+      await call("write", [invoice.id], { reference, description, ...term });
+    } else {
+      const terms = invoice.lines_to_pay.map(({ id }) => id);
+      await tryton.call("model.account.move.line.write", [terms, { maturity_date: due }]);
+    }
   }
-  const term = entry.facts.days?.due === undefined ? {} : { payment_term_date: due };
-  const values = { reference, description, ...term };
-  await books.tryton.call("model.account.invoice.write", [[invoice.id], values]);
-}
 
-/**
- * One call for all, whose numbers Tryton gives in the order of their dates. It asks for a yes once for each invoice that
- * has a reason, one at a time: the first one stands for all of the batch that may have it.
- */
-async function post(books: Books, steps: readonly InvoiceStep[]): Promise<void> {
-  // Tryton goes by its server's day, which may be a day ahead of the company's.
-  const soon = books.surroundings.now().getTime() + DAY_MS;
-  const today = books.surroundings.dayOf(new Date(soon).toISOString());
-  const past = steps.filter(
-    ({ desired: { document } }) => (document.dueDate ?? document.invoiceDate) < today,
-  );
-  const { warningOf } = await books.tryton.release();
-  await accepting(books, HARMLESS, ["model.account.invoice.post", invoiceIds(steps)], (kind) =>
-    invoiceIds(kind === PAST_DUE ? past : steps).map((id) => warningOf(kind, id)),
-  );
-}
+  /**
+   * One call for all, whose numbers Tryton gives in the order of their dates. It asks for a yes once for each invoice that
+   * has a reason, one at a time: the first one stands for all of the batch that may have it.
+   */
+  async function post(steps: readonly InvoiceStep[]): Promise<void> {
+    // Tryton goes by its server's day, which may be a day ahead of the company's.
+    const soon = surroundings.now().getTime() + DAY_MS;
+    const today = surroundings.dayOf(new Date(soon).toISOString());
+    const isPast = ({ desired: { document } }: InvoiceStep): boolean =>
+      (document.dueDate ?? document.invoiceDate) < today;
+    const idsOf = (some: readonly InvoiceStep[]) => some.map(({ entry }) => entry.native.id);
+    const { warningOf } = await tryton.release();
+    await accepting(books, HARMLESS, [`model.${MODEL}.post`, idsOf(steps)], (kind) =>
+      idsOf(kind === PAST_DUE ? steps.filter(isPast) : steps).map((id) => warningOf(kind, id)),
+    );
+  }
 
-const invoiceIds = (steps: readonly InvoiceStep[]): number[] =>
-  steps.map(({ entry }) => entry.native.id);
+  /** Tryton deletes no invoice that has a number, and a draft has the platform's. */
+  async function takeBack(ids: readonly number[]): Promise<void> {
+    await unnumber(ids);
+    await call("delete", ids);
+  }
+
+  /**
+   * Cancels: Tryton dates that as the invoice itself, while its period is open. Where it may not be cancelled, a credit
+   * note takes it back. Both are in the books.
+   */
+  async function cancel({ desired: { document }, entry }: InvoiceStep): Promise<void> {
+    const { id, state, number } = entry.native;
+    if (state === "draft" && number !== null) await unnumber([id]);
+    try {
+      await call("cancel", [id]);
+    } catch (error) {
+      if (!(error instanceof TrytonError && KEPT.test(error.message))) throw error;
+      await credit(id, document.endedDate);
+    }
+    // A button says nothing when it does nothing, and a second press would make a second credit note.
+    const now = await rpc.rowOf(books, MODEL, id, rpc.texts("state"));
+    if (now.state === "cancelled") return;
+    throw new Refused({
+      code: "not-cancelled",
+      message: `invoice ${document.number} (${number ?? draftName(id)}) is void on the platform, and Tryton did not cancel it`,
+      next: "Cancel it in Tryton by hand, then retry.",
+    });
+  }
+
+  /**
+   * Takes an invoice back with a credit note of the day on which it became void. Tryton numbers in the order of dates:
+   * where a later credit note has its number already, this one is of the company's today, if that is in the same period.
+   */
+  async function credit(id: number, endedDate?: string): Promise<void> {
+    const today = surroundings.dayOf(surroundings.now().toISOString());
+    const ended = endedDate ?? today;
+    // Without a date Tryton would take its server's today.
+    const creditOn = (date: string) =>
+      wizard(tryton, "account.invoice.credit", [MODEL, id], async (execute) => {
+        const start = { with_refund: true, invoice_date: rpc.day(date) };
+        await execute({ start }, "credit");
+      });
+    try {
+      await creditOn(ended);
+    } catch (error) {
+      const isLate = error instanceof TrytonError && DATE_ORDER.test(error.message);
+      if (!isLate || ended > today) throw error;
+      const both = { "start_date <=": rpc.day(ended), "end_date >=": rpc.day(today) };
+      const own = { ...(await rpc.ofCompany(books)), "type =": "standard" };
+      const domain = rpc.where({ ...own, ...both });
+      if ((await rpc.countOf(books, "account.period", domain)) === 0) throw error;
+      await creditOn(today);
+    }
+  }
+
+  return { amend, post, takeBack, cancel };
+}
 
 const PAST_DUE = "invoice_payment_term";
 /**
@@ -437,78 +484,9 @@ const HARMLESS = [PAST_DUE, "invoice_date_future", "invoice_taxes"];
 
 const DAY_MS = 86_400_000;
 
-/** Tryton deletes no invoice that has a number, and a draft has the platform's. */
-async function takeBack(books: Books, steps: readonly InvoiceStep[]): Promise<void> {
-  await unnumber(books, invoiceIds(steps));
-  await books.tryton.call("model.account.invoice.delete", [invoiceIds(steps)]);
-}
-
-async function unnumber({ tryton }: Books, ids: readonly number[]): Promise<void> {
-  await tryton.call("model.account.invoice.write", [ids, { number: null }]);
-}
-
-/**
- * Cancels: Tryton dates that as the invoice itself, while its period is open. Where it may not be cancelled, a credit
- * note takes it back. Both are in the books.
- */
-async function cancel(books: Books, { desired, entry }: InvoiceStep): Promise<void> {
-  const { tryton } = books;
-  const { id, state, number } = entry.native;
-  if (state === "draft" && number !== null) await unnumber(books, [id]);
-  try {
-    await tryton.call("model.account.invoice.cancel", [[id]]);
-  } catch (error) {
-    if (!(error instanceof TrytonError && KEPT.test(error.message))) throw error;
-    await credit(books, id, desired.document.endedDate);
-  }
-  // A button says nothing when it does nothing, and a second press would make a second credit note.
-  const now = await rpc.rowOf(books, "account.invoice", id, rpc.texts("state"));
-  if (now.state !== "cancelled") throw notCancelled(desired.document, entry.native);
-}
-
 /**
  * The company cancels no customer invoice (8.0 has no button for it then), or the period of this one is closed: then a
  * credit note must do.
  */
 const KEPT =
   /company setup does not allow it|You can not call "cancel" on |period of move .* is closed/;
-
-const notCancelled = ({ number }: InvoiceDocument, invoice: TrytonInvoice): Refused =>
-  new Refused({
-    code: "not-cancelled",
-    message: `invoice ${number} (${invoice.number ?? draftName(invoice.id)}) is void on the platform, and Tryton did not cancel it`,
-    next: "Cancel it in Tryton by hand, then retry.",
-  });
-
-/**
- * Takes an invoice back with a credit note of the day on which it became void. Tryton numbers in the order of dates:
- * where a later credit note has its number already, this one is of the company's today, if that is in the same period.
- */
-async function credit(books: Books, id: number, endedDate?: string): Promise<void> {
-  const today = books.surroundings.dayOf(books.surroundings.now().toISOString());
-  const ended = endedDate ?? today;
-  try {
-    await creditOn(books, id, ended);
-  } catch (error) {
-    const late = error instanceof TrytonError && DATE_ORDER.test(error.message);
-    if (!late || !(await isOnePeriod(books, ended, today))) throw error;
-    await creditOn(books, id, today);
-  }
-}
-
-/** Without a date Tryton would take its server's today. */
-const creditOn = ({ tryton }: Books, id: number, date: string): Promise<void> =>
-  wizard(tryton, "account.invoice.credit", ["account.invoice", id], async (execute) => {
-    const start = { with_refund: true, invoice_date: rpc.day(date) };
-    await execute({ start }, "credit");
-  });
-
-async function isOnePeriod(books: Books, one: string, other: string): Promise<boolean> {
-  const domain = rpc.where({
-    ...(await rpc.ofCompany(books)),
-    "type =": "standard",
-    "start_date <=": rpc.day(one),
-    "end_date >=": rpc.day(other),
-  });
-  return one <= other && (await rpc.countOf(books, "account.period", domain)) > 0;
-}

@@ -29,66 +29,174 @@ interface PartyRow extends Pick<Party, "code" | "name"> {
 }
 
 const MODEL = "party.party";
-
-export const partyTable = (
-  books: Books,
-): Table<"party", Pick<Party, "code" | "name">, PartyRow> => ({
-  ...partiesOnce(["posted"], 100),
-  records: {
-    async search({ desired, ids = [] }, { signal }) {
-      if (desired !== undefined) return locate(books, desired);
-      const named = rpc.where({ "code in": ids });
-      const all = await rpc.idsOf(books, MODEL, named, { inactive: true, signal });
-      return told(books, all, signal);
-    },
-    async *list(_, from, signal) {
-      const pages = rpc.pagesOf(
-        from,
-        signal,
-        (after, search) => rpc.idsOf(books, MODEL, [after], { ...search, inactive: true }),
-        Number,
-      );
-      for await (const { rows, position } of pages)
-        yield { rows: await told(books, rows, signal), position };
-    },
-    async create(all) {
-      for (const { desired } of all) await create(books, desired.document);
-      return all.map(() => null);
-    },
-    changed: changedRows(books, partsOf(books), (ids, signal) => told(books, ids, signal)),
-  },
-  write: ({ code, name }: Party) => ({ code, name }),
-  facts: ({ code, name }) => partyFacts(code, name),
-  read: ({ code, mark, told: record }) => ({
-    id: code,
-    mark,
-    number: code,
-    status: record?.active === false ? "cancelled" : "posted",
-  }),
-  tell: ({ native: { told: record } }) =>
-    record === undefined ? null : partyChange(TRYTON.name, record),
-});
-
-/* As documents need them. */
-
-/** In one call; asked for each time, for a database restored from a backup may give an id to another one. */
-async function locate(books: Books, desired: readonly Desired<"party">[]): Promise<PartyRow[]> {
-  const ids = desired.map(({ document }) => document.companyId);
-  const codes = desired.map(({ document }) => document.code);
-  const domain = [rpc.either({ "code in": codes, "identifiers.code in": ids })];
-  const rows = await rpc.rowsOf(books, "party.party", domain, PARTY);
-  return rows.flatMap(({ id, code, name, addresses: [address = null], identifiers }) => {
-    const marks = identifiers.map((one) => one.code).filter((one) => ids.includes(one));
-    const shown = marks.length === 0 ? [companyIdOf(identifiers)] : marks;
-    return [...new Set(shown)].map((mark) => ({ id, code, name, address, mark }));
-  });
-}
+const INVOICES = "account.invoice";
+const ROWS = 500;
 
 const PARTY = {
   ...rpc.texts("code name"),
   ...rpc.idLists("addresses"),
   identifiers: rpc.many(rpc.texts("code")),
 };
+
+/** As their source tells them. */
+const TOLD = (addressName: string) => ({
+  ...rpc.texts("code"),
+  ...rpc.textsOrNone("name email phone mobile"),
+  ...rpc.flags("active"),
+  ...rpc.idsOrNone("customer_payment_term supplier_payment_term"),
+  categories: rpc.many(rpc.texts("name")),
+  identifiers: rpc.many(rpc.texts("code")),
+  addresses: rpc.many({
+    ...rpc.textsOrNone("street city postal_code subdivision.code country.code"),
+    name: rpc.called(addressName, rpc.as<string | null>()),
+  }),
+});
+type Told = rpc.RowOf<ReturnType<typeof TOLD>>;
+
+/**
+ * Tryton keeps no role of a party. Besides its payment term and its categories, a posted invoice says what it is to us.
+ * Invoices that came from the platform do not count: their parties are companies of the platform already.
+ */
+const ROLES = {
+  customer: { type: "out", term: "customer_payment_term", category: /^customer/i },
+  supplier: { type: "in", term: "supplier_payment_term", category: /^(supplier|vendor)/i },
+} as const;
+type Role = keyof typeof ROLES;
+
+/** A posted invoice leaves this only when it is cancelled: then its party stays what it was told to be. */
+const counting = (role: Role): rpc.Domain => [
+  ...rpc.where({ "type =": ROLES[role].type, "state in": ["posted", "paid"] }),
+  rpc.either({ "comment =": null, "comment not like": `%${markOf("_")}%` }),
+];
+
+/**
+ * A party's address, its telephone or its identifier can change without a new stamp of the party, and so can what it is
+ * to us: its first invoice is posted.
+ */
+const partsOf = ({ config: { roles } }: Books): readonly Part[] => [
+  { model: MODEL, record: "id", domain: [] },
+  ...["party.address", "party.contact_mechanism", "party.identifier"].map((model) => ({
+    model,
+    record: "party",
+    domain: [["party", "!=", null]],
+  })),
+  ...(["customer", "supplier"] as const)
+    .filter((role) => roles[role].includes("invoice"))
+    .map((role) => ({
+      name: `${INVOICES} ${ROLES[role].type}`,
+      model: INVOICES,
+      record: "party",
+      domain: counting(role),
+      once: true,
+    })),
+];
+
+export function partyTable(books: Books): Table<"party", Pick<Party, "code" | "name">, PartyRow> {
+  /** Asked for each time, for a database restored from a backup may give an id to another one. */
+  async function located(desired: readonly Desired<"party">[]): Promise<PartyRow[]> {
+    const ids = desired.map(({ document }) => document.companyId);
+    const codes = desired.map(({ document }) => document.code);
+    const domain = [rpc.either({ "code in": codes, "identifiers.code in": ids })];
+    const rows = await rpc.rowsOf(books, MODEL, domain, PARTY);
+    return rows.flatMap(({ id, code, name, addresses: [address = null], identifiers }) => {
+      const marks = identifiers.map((one) => one.code).filter((one) => ids.includes(one));
+      const shown = marks.length === 0 ? [companyIdOf(identifiers)] : marks;
+      return [...new Set(shown)].map((mark) => ({ id, code, name, address, mark }));
+    });
+  }
+
+  /** Those of these that have a role, as far as the configuration (`roles`) counts what says so; database ids. */
+  async function inRole(role: Role, rows: readonly Told[], signal: AbortSignal) {
+    const signs = books.config.roles[role];
+    const { term, category } = ROLES[role];
+    const isSaid = (row: Told): boolean =>
+      (signs.includes("payment-term") && row[term] !== null) ||
+      (signs.includes("category") && row.categories.some(({ name }) => category.test(name)));
+    const found = new Set(rows.filter(isSaid).map(({ id }) => id));
+    if (!signs.includes("invoice")) return found;
+    const counted = [...counting(role), ...rpc.where(await rpc.ofCompany(books))];
+    let left = rows.map(({ id }) => id).filter((id) => !found.has(id));
+    // One party may have thousands: those that are found are not asked for again.
+    while (left.length > 0) {
+      const domain = [...counted, ["party", "in", left]];
+      const search = { most: ROWS, signal };
+      const invoices = await rpc.rowsOf(books, INVOICES, domain, rpc.ids("party"), search);
+      for (const { party } of invoices) found.add(party);
+      left = invoices.length < ROWS ? [] : left.filter((id) => !found.has(id));
+    }
+    return found;
+  }
+
+  /** These parties as they are now, inactive ones too; in the order of their ids. */
+  async function told(ids: readonly number[], signal: AbortSignal): Promise<PartyRow[]> {
+    if (ids.length === 0) return [];
+    const fields = TOLD((await books.tryton.release()).addressName);
+    const search = { inactive: true, signal } as const;
+    const rows = await rpc.rowsOf(books, MODEL, rpc.where({ "id in": ids }), fields, search);
+    const customers = await inRole("customer", rows, signal);
+    const suppliers = await inRole("supplier", rows, signal);
+    return rows.map((row) => {
+      const roles = { isCustomer: customers.has(row.id), isSupplier: suppliers.has(row.id) };
+      const record = { ...recordIn(row), ...roles };
+      const { code, name, companyId: mark } = record;
+      return { id: row.id, code, name, address: null, mark, told: record };
+    });
+  }
+
+  return {
+    ...partiesOnce(["posted"], 100),
+    records: {
+      async search({ desired, ids = [] }, { signal }) {
+        if (desired !== undefined) return located(desired);
+        const named = rpc.where({ "code in": ids });
+        return told(await rpc.idsOf(books, MODEL, named, { inactive: true, signal }), signal);
+      },
+      async *list(_, from, signal) {
+        const pages = rpc.pagesOf(from, signal, idsAfter(books), Number);
+        for await (const { rows, position } of pages)
+          yield { rows: await told(rows, signal), position };
+      },
+      async create(all) {
+        for (const { desired } of all) await create(books, desired.document);
+        return all.map(() => null);
+      },
+      changed: changedRows(books, partsOf(books), told),
+    },
+    write: ({ code, name }: Party) => ({ code, name }),
+    facts: ({ code, name }) => partyFacts(code, name),
+    read: ({ code, mark, told: record }) => ({
+      id: code,
+      mark,
+      number: code,
+      status: record?.active === false ? "cancelled" : "posted",
+    }),
+    tell: ({ native: { told: record } }) =>
+      record === undefined ? null : partyChange(TRYTON.name, record),
+  };
+}
+
+const idsAfter = (books: Books) => (after: rpc.Domain, search: rpc.Search) =>
+  rpc.idsOf(books, MODEL, [after], { ...search, inactive: true });
+
+function recordIn({ addresses: [address], ...row }: Told) {
+  const building = some(address?.name);
+  const street = some(address?.street);
+  // Of a structured address the street says the building too.
+  const lines = [building !== null && street?.includes(building) ? null : building, street];
+  return {
+    code: row.code,
+    name: row.name ?? "",
+    companyId: companyIdOf(row.identifiers),
+    email: some(row.email),
+    phone: some(row.phone) ?? some(row.mobile),
+    street: some(lines.filter((line) => line !== null).join("\n")),
+    city: some(address?.city),
+    state: some(address?.subdivision),
+    zip: some(address?.postal_code),
+    country: some(address?.country),
+    active: row.active,
+  };
+}
 
 /** Those that documents are booked on, in their order; one without an address gets one. @throws TrytonError */
 export async function addressedAll(
@@ -120,7 +228,7 @@ async function create({ tryton }: Books, { code, name, companyId }: Party): Prom
   } catch (error) {
     // Somebody else may have made it in between: codes are unique.
     if (!(error instanceof TrytonError && TAKEN.test(error.message))) throw error;
-    if ((await rpc.idsOf({ tryton }, "party.party", [["code", "=", code]])).length > 0) return;
+    if ((await rpc.idsOf({ tryton }, MODEL, [["code", "=", code]])).length > 0) return;
     throw new Refused({
       code: "party-inactive",
       message: `the party code ${code} (${name}) is taken in Tryton by a party that is not active`,
@@ -131,126 +239,3 @@ async function create({ tryton }: Books, { code, name, companyId }: Party): Prom
 }
 
 const TAKEN = /code on party must be unique/;
-
-/* As their source tells them. */
-
-const TOLD = (addressName: string) => ({
-  ...rpc.texts("code"),
-  ...rpc.textsOrNone("name email phone mobile"),
-  ...rpc.flags("active"),
-  ...rpc.idsOrNone("customer_payment_term supplier_payment_term"),
-  categories: rpc.many(rpc.texts("name")),
-  identifiers: rpc.many(rpc.texts("code")),
-  addresses: rpc.many({
-    ...rpc.textsOrNone("street city postal_code"),
-    name: rpc.called(addressName, rpc.as<string | null>()),
-    ...rpc.textsOrNone("subdivision.code country.code"),
-  }),
-});
-type Told = rpc.RowOf<ReturnType<typeof TOLD>>;
-
-/** These parties as they are now, inactive ones too; in the order of their ids. @throws TrytonError */
-async function told(
-  books: Books,
-  ids: readonly number[],
-  signal: AbortSignal,
-): Promise<PartyRow[]> {
-  if (ids.length === 0) return [];
-  const fields = TOLD((await books.tryton.release()).addressName);
-  const search = { inactive: true, signal } as const;
-  const rows = await rpc.rowsOf(books, MODEL, rpc.where({ "id in": ids }), fields, search);
-  const customers = await inRole(books, "customer", rows, signal);
-  const suppliers = await inRole(books, "supplier", rows, signal);
-  return rows.map((row) => {
-    const [address] = row.addresses;
-    const building = some(address?.name);
-    const street = some(address?.street);
-    // Of a structured address the street says the building too.
-    const lines = [building !== null && street?.includes(building) ? null : building, street];
-    const record = {
-      code: row.code,
-      name: row.name ?? "",
-      isCustomer: customers.has(row.id),
-      isSupplier: suppliers.has(row.id),
-      companyId: companyIdOf(row.identifiers),
-      email: some(row.email),
-      phone: some(row.phone) ?? some(row.mobile),
-      street: some(lines.filter((line) => line !== null).join("\n")),
-      city: some(address?.city),
-      state: some(address?.subdivision),
-      zip: some(address?.postal_code),
-      country: some(address?.country),
-      active: row.active,
-    };
-    const { code, name, companyId: mark } = record;
-    return { id: row.id, code, name, address: null, mark, told: record };
-  });
-}
-
-/**
- * Tryton keeps no role of a party. Besides its payment term and its categories, a posted invoice says what it is to us.
- * Invoices that came from the platform do not count: their parties are companies of the platform already.
- */
-const ROLES = {
-  customer: { type: "out", term: "customer_payment_term", category: /^customer/i },
-  supplier: { type: "in", term: "supplier_payment_term", category: /^(supplier|vendor)/i },
-} as const;
-type Role = keyof typeof ROLES;
-
-const INVOICES = "account.invoice";
-const ROWS = 500;
-
-/** Those of these that have a role, as far as the configuration (`roles`) counts what says so; database ids. @throws TrytonError */
-async function inRole(
-  books: Books,
-  role: Role,
-  rows: readonly Told[],
-  signal: AbortSignal,
-): Promise<ReadonlySet<number>> {
-  const signs = books.config.roles[role];
-  const { term, category } = ROLES[role];
-  const isSaid = (row: Told): boolean =>
-    (signs.includes("payment-term") && row[term] !== null) ||
-    (signs.includes("category") && row.categories.some(({ name }) => category.test(name)));
-  const found = new Set(rows.filter(isSaid).map(({ id }) => id));
-  if (!signs.includes("invoice")) return found;
-  const counted = [...counting(role), ...rpc.where(await rpc.ofCompany(books))];
-  let left = rows.map(({ id }) => id).filter((id) => !found.has(id));
-  // One party may have thousands: those that are found are not asked for again.
-  while (left.length > 0) {
-    const domain = [...counted, ["party", "in", left]];
-    const search = { most: ROWS, signal };
-    const invoices = await rpc.rowsOf(books, INVOICES, domain, rpc.ids("party"), search);
-    for (const { party } of invoices) found.add(party);
-    left = invoices.length < ROWS ? [] : left.filter((id) => !found.has(id));
-  }
-  return found;
-}
-
-/** A posted invoice leaves this only when it is cancelled: then its party stays what it was told to be. */
-const counting = (role: Role): rpc.Domain => [
-  ...rpc.where({ "type =": ROLES[role].type, "state in": ["posted", "paid"] }),
-  rpc.either({ "comment =": null, "comment not like": `%${markOf("_")}%` }),
-];
-
-/**
- * A party's address, its telephone or its identifier can change without a new stamp of the party, and so can what it is
- * to us: its first invoice is posted.
- */
-const partsOf = ({ config: { roles } }: Books): readonly Part[] => [
-  { model: MODEL, record: "id", domain: [] },
-  ...["party.address", "party.contact_mechanism", "party.identifier"].map((model) => ({
-    model,
-    record: "party",
-    domain: [["party", "!=", null]],
-  })),
-  ...(["customer", "supplier"] as const)
-    .filter((role) => roles[role].includes("invoice"))
-    .map((role) => ({
-      name: `${INVOICES} ${ROLES[role].type}`,
-      model: INVOICES,
-      record: "party",
-      domain: counting(role),
-      once: true,
-    })),
-];

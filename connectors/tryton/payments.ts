@@ -17,7 +17,13 @@ import {
   paymentMark,
 } from "../../src/ledger/notes.ts";
 import { isSettlement } from "../../src/ledger/plan.ts";
-import { type Call, type Desired, LedgerError, PAYMENTS } from "../../src/ledger/port.ts";
+import {
+  type Call,
+  type Desired,
+  type Entry,
+  LedgerError,
+  PAYMENTS,
+} from "../../src/ledger/port.ts";
 import type { Read, Records, Table } from "../../src/ledger/table.ts";
 import { type Books, notesOf, resourceOf, wizard } from "./books.ts";
 import { noGuard, openGuard } from "./guard.ts";
@@ -112,15 +118,44 @@ export const paymentTable = (books: Books): Table<"payment", Facts, Payment> => 
   read: (row) => row,
   covering: coveringBy(
     () => notesOf(books),
-    (invoice) => resourceOf(paidBy(invoice).native as TrytonInvoice),
+    (invoice) => resourceOf(rowOf(invoice)),
   ),
 });
 
-const invoiceOf = ({ on }: DesiredPayment): TrytonInvoice => paidBy(on).native as TrytonInvoice;
+const rowOf = (invoice: Entry | undefined): TrytonInvoice =>
+  paidBy(invoice).native as TrytonInvoice;
 
 /** `#12 payment:5f0c…` */
 const movesIn = (ids: readonly string[]): number[] =>
   ids.flatMap((id) => /^#(\d+)/.exec(id)?.[1] ?? []).map(Number);
+
+const DESCRIBED: rpc.Domain = [["move.description", "!=", null]];
+const OWED = rpc.either({ "account.type.receivable =": true, "account.type.payable =": true });
+const OWED_IN = rpc.either({
+  "lines.account.type.receivable =": true,
+  "lines.account.type.payable =": true,
+});
+
+/** What is open is not settled with anything: money on account. */
+const UNSETTLED = [
+  ["lines", "where", rpc.where({ "reconciliation =": null, "account.reconcile =": true })],
+];
+
+const STAMPED = rpc.textsOrNone("create_date write_date");
+const PAYMENT_LINE = {
+  ...STAMPED,
+  ...rpc.textsOrNone("origin party.code"),
+  ...rpc.amounts("debit credit"),
+  ...rpc.idLists("invoice_payments"),
+  move: rpc.one({ ...STAMPED, ...rpc.textsOrNone("description"), ...rpc.texts("date") }),
+  account: rpc.one({ type: rpc.one(rpc.flags("receivable")) }),
+  reconciliation: rpc.oneOrNone({
+    lines: rpc.many({ ...rpc.ids("move"), ...rpc.textsOrNone("origin") }),
+  }),
+};
+type PaymentLine = rpc.RowOf<typeof PAYMENT_LINE>;
+
+const PAID = { ...rpc.textsOrNone("number"), ...rpc.idsOrNone("move cancel_move") };
 
 /** What is looked for: everything that one of these names. Left out: none. */
 interface Names {
@@ -131,38 +166,80 @@ interface Names {
   readonly marks?: readonly string[];
 }
 
-/** A move that may be a payment, with what it pays: invoices, and moves that it settles together with. */
-interface Found {
-  readonly payment: Payment;
-  readonly move: number;
-  readonly invoices: readonly number[];
-  readonly settles: readonly number[];
-}
-
 function recordsOf(books: Books): Records<"payment", Facts, Payment> {
   const guards = { out: openGuard(books, MOVE, "out"), in: openGuard(books, MOVE, "in") };
 
-  /** On the invoices that their links name, and by the entries that links and the guard name. */
-  async function located(
-    desired: readonly DesiredPayment[],
-    { made, purpose }: Call,
+  /** @param domain that all of them are in */
+  async function found(names: Names, domain: rpc.Domain, signal?: AbortSignal) {
+    const { invoices = [], moves = [], marks = [] } = names;
+    const clause = rpc.either(
+      { "move.origin in": invoices.map((id) => resourceOf({ id })), "move in": moves },
+      ...marks.map((mark) => ["move.description", "like", `${paymentMark(mark)} %`]),
+    );
+    const all = [...domain, clause, OWED];
+    const rows = await rpc.rowsOf(books, MOVE_LINE, all, PAYMENT_LINE, { signal });
+    const lines = rows.filter(({ origin }) => origin?.startsWith(`${MOVE_LINE},`) !== true);
+    return [...Map.groupBy(lines, ({ move }) => move.id)]
+      .toSorted(([one], [other]) => one - other)
+      .map(([move, of]) => paymentIn(move, of));
+  }
+
+  /** Of these those that are payments, with the invoices that they pay. @param called names that links have of these */
+  async function withInvoices(
+    all: Awaited<ReturnType<typeof found>>,
+    called: ReadonlySet<string> = new Set(),
+    signal?: AbortSignal,
   ): Promise<Payment[]> {
+    if (all.length === 0) return [];
+    const paid = all.flatMap(({ invoices }) => invoices);
+    const moves = all.flatMap(({ move, settles }) => [move, ...settles]);
+    const domain = rpc.either({ "id in": paid, "move in": moves, "cancel_move in": moves });
+    const invoices = await rpc.rowsOf(books, INVOICE, domain, PAID, { signal });
+    // The moves that invoices made themselves are no payments.
+    const own = new Set(invoices.flatMap(({ move, cancel_move }) => [move, cancel_move]));
+    return all
+      .filter(({ move }) => !own.has(move))
+      .map(({ payment, invoices: ids, settles }) => {
+        const names = invoices
+          .filter(({ id, move }) => ids.includes(id) || (move !== null && settles.includes(move)))
+          // Links of an invoice that was a draft when it was delivered have its id.
+          .map(({ id, number }) => (called.has(draftName(id)) ? null : number) ?? draftName(id));
+        const isNone = payment.status === "cancelled" || names.length === 0;
+        const words = { ...payment.facts.words, document: isNone ? null : names.join(" ") };
+        return { ...payment, facts: { ...payment.facts, words } };
+      });
+  }
+
+  const held = async (moves: readonly number[], signal: AbortSignal) =>
+    withInvoices(await found({ moves }, [], signal), undefined, signal);
+
+  /** Database ids of the invoices that these pay. */
+  async function invoicesOf(desired: readonly DesiredPayment[]): Promise<number[]> {
+    const known = desired.flatMap(({ on }) => (on === undefined ? [] : rowOf(on).id));
+    const names = desired.flatMap(({ document, on }) => (on ? [] : document.invoice));
+    if (names.length === 0) return known;
+    const clause = rpc.either({ "number in": names, "id in": draftsIn(names) });
+    return [...known, ...(await rpc.idsOf(books, INVOICE, await rpc.ownOf(books, [clause])))];
+  }
+
+  /** On the invoices that their links name, and by the entries that links and the guard name. */
+  async function located(desired: readonly DesiredPayment[], { made, purpose }: Call) {
     const isOlder = ({ mark }: DesiredPayment): boolean => !made.has(mark) && !isSettlement(mark);
     const older = purpose === "delivery" ? desired.filter(isOlder) : [];
     const known: number[] = [];
     // First of all: an entry that is known by now is seen by what looks afterwards.
     for (const { document, mark } of older)
       known.push(...(await guards[document.type].known([mark])).values());
-    const invoices = await invoicesOf(books, desired);
+    const invoices = await invoicesOf(desired);
     const bound = movesIn(desired.flatMap(({ binding }) => binding ?? []));
     // What the platform has moved to another invoice since it was booked is found wherever it stands, also by a store that
     // has lost its link.
     const names = { invoices, moves: [...known, ...bound], marks: older.map(({ mark }) => mark) };
-    const all = await found(books, names, DESCRIBED);
+    const all = await found(names, DESCRIBED);
     const marks = new Set<string | null>(desired.map(({ mark }) => mark));
     const own = all.filter(({ payment }) => marks.has(payment.mark));
     const called = new Set(desired.map(({ document }) => document.invoice));
-    const payments = await withInvoices(books, own, called);
+    const payments = await withInvoices(own, called);
     if (!all.some(({ payment }) => isSettlement(payment.mark ?? ""))) return payments;
     const absent = desired.filter(({ mark }) => payments.every((one) => one.mark !== mark));
     const on = invoices.map((id) => resourceOf({ id }));
@@ -170,14 +247,13 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
   }
 
   /** Settlements have no guard of their own: a second one finds the invoice paid. */
-  async function payOne(desired: DesiredPayment): Promise<void> {
-    const { document, mark } = desired;
-    const { amount, date, description, type } = document;
-    const { id: invoice, amount_to_pay: toPay } = invoiceOf(desired);
+  async function payOne({ document, mark, on }: DesiredPayment): Promise<void> {
+    const { amount, date, type } = document;
+    const { id: invoice, amount_to_pay: toPay } = rowOf(on);
     const over = isSettlement(mark) ? 0 : amount.compare(toPay);
     const how = over === 0 ? "all" : over > 0 ? "over" : "part";
-    const described = `${payingMark(mark)} ${description}`;
-    const payment: Paying = { invoice, amount, date, description: described, how };
+    const description = `${payingMark(mark)} ${document.description}`;
+    const payment: Paying = { invoice, amount, date, description, how };
     if (isSettlement(mark)) return pay(books, payment);
     const guard = guards[type];
     await guard.create([mark], async () => {
@@ -185,12 +261,10 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
         // One call pays, or does nothing.
         const params = [invoice, mark, await startOf(books, payment)];
         await books.tryton.call("model.account.invoice.fuelbridge_pay", params);
-        return [null];
-      }
-      await pay(books, payment);
-      if (guard === noGuard) return [null];
+      } else await pay(books, payment);
+      if (guard.isErps || guard === noGuard) return [null];
       // It is paid: without its entry the claim stays as it is, and the next look finds the payment by its mark.
-      const its = await found(books, { invoices: [invoice] }, DESCRIBED).catch((error: unknown) => {
+      const its = await found({ invoices: [invoice] }, DESCRIBED).catch((error: unknown) => {
         if (error instanceof LedgerError) return [];
         throw error;
       });
@@ -198,24 +272,24 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
     });
   }
 
-  const held = async (moves: readonly number[], signal: AbortSignal): Promise<Payment[]> =>
-    withInvoices(books, await found(books, { moves }, [], signal), new Set(), signal);
-
   return {
     async search({ desired, ids: named = [], numbers = [] }, call) {
       if (desired !== undefined) return located(desired, call);
       const moves = movesIn(named);
-      if (numbers.length > 0) moves.push(...(await movesOn(books, numbers, call.signal)));
+      if (numbers.length > 0) {
+        const company = await rpc.ofCompany(books, "move.company");
+        const domain = rpc.where({ ...company, "invoice_payments.number in": numbers });
+        const { signal } = call;
+        const lines = await rpc.rowsOf(books, MOVE_LINE, domain, rpc.ids("move"), { signal });
+        moves.push(...new Set(lines.map(({ move }) => move)));
+      }
       return held(moves, call.signal);
     },
     async *list(scope, from, signal) {
       const stamps = ["create_date", "write_date", "lines.write_date"];
       const domain = [
         ...rpc.where({ ...(await rpc.ofCompany(books)), "state =": "posted" }),
-        rpc.either({
-          "lines.account.type.receivable =": true,
-          "lines.account.type.payable =": true,
-        }),
+        OWED_IN,
         rpc.scopeDomain(scope, "date", UNSETTLED, stamps),
       ];
       const read = (after: rpc.Domain, search: rpc.Search) =>
@@ -230,142 +304,40 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
   };
 }
 
-const DESCRIBED: rpc.Domain = [["move.description", "!=", null]];
-
-/** @param domain that all of them are in */
-async function found(
-  books: Books,
-  { invoices = [], moves = [], marks = [] }: Names,
-  domain: rpc.Domain = [],
-  signal?: AbortSignal,
-): Promise<Found[]> {
-  const clause = rpc.either(
-    { "move.origin in": invoices.map((id) => resourceOf({ id })), "move in": moves },
-    ...marks.map((mark) => ["move.description", "like", `${paymentMark(mark)} %`]),
-  );
-  const all = [...domain, clause, OWED];
-  const rows = await rpc.rowsOf(books, MOVE_LINE, all, PAYMENT_LINE, { signal });
-  const lines = rows.filter(({ origin }) => origin?.startsWith(`${MOVE_LINE},`) !== true);
-  return [...Map.groupBy(lines, ({ move }) => move.id)]
-    .toSorted(([one], [other]) => one - other)
-    .map(([move, of]) => paymentIn(move, of));
-}
-
-/** Database ids of the invoices that these pay. */
-async function invoicesOf(books: Books, desired: readonly DesiredPayment[]): Promise<number[]> {
-  const known = desired.flatMap((one) => (one.on === undefined ? [] : [invoiceOf(one).id]));
-  const names = desired.flatMap(({ document, on }) => (on === undefined ? [document.invoice] : []));
-  if (names.length === 0) return known;
-  const clause = rpc.either({ "number in": names, "id in": draftsIn(names) });
-  return [...known, ...(await rpc.idsOf(books, INVOICE, await rpc.ownOf(books, [clause])))];
-}
-
-/** Moves on invoices with one of these numbers. */
-async function movesOn(
-  books: Books,
-  numbers: readonly string[],
-  signal: AbortSignal,
-): Promise<readonly number[]> {
-  const company = await rpc.ofCompany(books, "move.company");
-  const domain = rpc.where({ ...company, "invoice_payments.number in": numbers });
-  const lines = await rpc.rowsOf(books, MOVE_LINE, domain, rpc.ids("move"), { signal });
-  return [...new Set(lines.map(({ move }) => move))];
-}
-
-/** Of these those that are payments, with the invoices that they pay. @param called names that links have of these */
-async function withInvoices(
-  books: Books,
-  all: readonly Found[],
-  called: ReadonlySet<string>,
-  signal?: AbortSignal,
-): Promise<Payment[]> {
-  if (all.length === 0) return [];
-  const paid = all.flatMap(({ invoices }) => invoices);
-  const moves = all.flatMap(({ move, settles }) => [move, ...settles]);
-  const domain = rpc.either({ "id in": paid, "move in": moves, "cancel_move in": moves });
-  const invoices = await rpc.rowsOf(books, INVOICE, domain, PAID, { signal });
-  // The moves that invoices made themselves are no payments.
-  const own = new Set(invoices.flatMap(({ move, cancelMove }) => [move, cancelMove]));
-  // Links of an invoice that was a draft when it was delivered have its id.
-  const nameOf = ({ id, number }: (typeof invoices)[number]): string =>
-    number === null || called.has(draftName(id)) ? draftName(id) : number;
-  return all
-    .filter(({ move }) => !own.has(move))
-    .map(({ payment, invoices: ids, settles }) => {
-      const names = invoices
-        .filter(({ id, move }) => ids.includes(id) || (move !== null && settles.includes(move)))
-        .map(nameOf);
-      const { facts, status } = payment;
-      const isNone = status === "cancelled" || names.length === 0;
-      const words = { ...facts.words, document: isNone ? null : names.join(" ") };
-      return { ...payment, facts: { ...facts, words } };
-    });
-}
-
-const PAID = {
-  ...rpc.textsOrNone("number"),
-  ...rpc.idsOrNone("move"),
-  cancelMove: rpc.called("cancel_move", rpc.as<number | null>()),
-};
-
-/** What is open is not settled with anything: money on account. */
-const UNSETTLED = [
-  ["lines", "where", rpc.where({ "reconciliation =": null, "account.reconcile =": true })],
-];
-
-const OWED = rpc.either({ "account.type.receivable =": true, "account.type.payable =": true });
-
-const STAMPED = rpc.textsOrNone("create_date write_date");
-const PAYMENT_LINE = {
-  ...STAMPED,
-  ...rpc.textsOrNone("origin"),
-  ...rpc.amounts("debit credit"),
-  ...rpc.idLists("invoice_payments"),
-  move: rpc.one({ ...STAMPED, ...rpc.textsOrNone("description"), ...rpc.texts("date") }),
-  ...rpc.textsOrNone("party.code"),
-  account: rpc.one({ type: rpc.one(rpc.flags("receivable")) }),
-  reconciliation: rpc.oneOrNone({
-    lines: rpc.many({ ...rpc.ids("move"), ...rpc.textsOrNone("origin") }),
-  }),
-};
-type PaymentLine = rpc.RowOf<typeof PAYMENT_LINE>;
-
-/** Links call it by its name and its mark: books that were restored give a name again. */
-function paymentIn(move: number, lines: readonly PaymentLine[]): Found {
+/**
+ * A move that may be a payment, with what it pays: invoices, and moves that it settles together with. Links call it by its
+ * name and its mark: books that were restored give a name again.
+ */
+function paymentIn(move: number, lines: readonly PaymentLine[]) {
   const [{ move: head, party, account }] = lines as [PaymentLine];
   const credit = Decimal.sum(lines.map((line) => line.credit.minus(line.debit)));
   const isSale = account.type.receivable;
   const others = lines.flatMap(({ reconciliation }) => reconciliation?.lines ?? []);
-  const own = new Set(lines.map(({ id }) => `${MOVE_LINE},${id}`));
-  const isTakenBack = others.some(({ origin }) => origin !== null && own.has(origin));
+  const own = new Set<string | null>(lines.map(({ id }) => `${MOVE_LINE},${id}`));
   const stamps = [head, ...lines].map((one) => one.write_date ?? one.create_date ?? "");
-  const name = `#${move}`;
   const description = head.description ?? "";
   const begins = isOurPayment(description) ? markIn(description) : null;
   const mark = paidMarkIn(begins);
-  return {
-    move,
-    invoices: lines.flatMap((line) => line.invoice_payments),
-    settles: others.map((line) => line.move).filter((other) => other !== move),
-    payment: {
-      id: begins === null ? name : `${name} ${begins}`,
-      aliases: [name],
-      mark,
-      status: isTakenBack ? "cancelled" : "posted",
-      version: stamps.toSorted().at(-1) ?? null,
-      facts: {
-        party,
-        days: { date: head.date },
-        // The whole, what stays on account too; negative: money that went back.
-        money: { amount: isSale ? credit : credit.negated() },
-        words: {
-          side: isSale ? "sale" : "purchase",
-          document: null,
-          reference: description.slice(begins?.length ?? 0).trim(),
-          // What settles an invoice as one has no payment of the platform's: its mark names the invoice.
-          notes: mark !== null && isSettlement(mark) ? begins : null,
-        },
+  const payment: Payment = {
+    id: begins === null ? `#${move}` : `#${move} ${begins}`,
+    aliases: [`#${move}`],
+    mark,
+    status: others.some(({ origin }) => own.has(origin)) ? "cancelled" : "posted",
+    version: stamps.toSorted().at(-1) ?? null,
+    facts: {
+      party,
+      days: { date: head.date },
+      // The whole, what stays on account too; negative: money that went back.
+      money: { amount: isSale ? credit : credit.negated() },
+      words: {
+        side: isSale ? "sale" : "purchase",
+        document: null,
+        reference: description.slice(begins?.length ?? 0).trim(),
+        // What settles an invoice as one has no payment of the platform's: its mark names the invoice.
+        notes: mark !== null && isSettlement(mark) ? begins : null,
       },
     },
   };
+  const settles = others.map((line) => line.move).filter((other) => other !== move);
+  return { move, invoices: lines.flatMap((line) => line.invoice_payments), settles, payment };
 }

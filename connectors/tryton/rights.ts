@@ -95,34 +95,50 @@ export function rightsChecks(books: Books, parts: ReadonlySet<string>): Check[] 
 }
 
 async function rightsFault(books: Books, area: Area): Promise<Fault | null> {
-  const { modelName, ownModels, claims: canClaim } = await books.tryton.release();
+  const {
+    modelName,
+    ofModel,
+    ownModels,
+    claims: canClaim,
+    ...names
+  } = await books.tryton.release();
   if (area === claims && !canClaim) return NO_CLAIMS;
   const needed = Object.entries(area.models).flatMap(([its, models]) =>
-    models.split(" ").map((model) => [model, its.split(" ")] as const),
+    models.split(" ").map((model) => ({ model, rights: its.split(" ") })),
   );
-  const domain = rpc.where({ [`${modelName} in`]: needed.map(([model]) => model) });
-  const rows = await rpc.rowsOf(books, "ir.model", domain, {
-    name: rpc.called(modelName, rpc.as<string>()),
-  });
-  const present = new Set([...rows.map(({ name }) => name), ...ownModels]);
-  const without = needed.map(([model]) => model).filter((model) => !present.has(model));
+  const models = needed.map(({ model }) => model);
+  const domain = rpc.where({ [`${modelName} in`]: models });
+  const name = rpc.called(modelName, rpc.as<string>());
+  const rows = await rpc.rowsOf(books, "ir.model", domain, { name });
+  const present = new Set([...rows.map((row) => row.name), ...ownModels]);
+  const without = models.filter((model) => !present.has(model));
   if (without.length > 0)
     return {
       code: "no-module",
       message: `${TRYTON.name} does not have ${without.join(", ")}`,
       next: "Activate the modules that the connector's README names, with trytond-admin.",
     };
-  const checked = needed.filter(([model]) => !ownModels.includes(model));
-  const access = await books.tryton.call<Record<string, Record<string, unknown>>>(
-    "model.ir.model.access.get_access",
-    [checked.map(([model]) => model)],
-  );
-  const lacking = checked.flatMap(([model, its]) =>
-    its.filter((right) => !access[model]?.[right]).map((right) => `${right} ${model}`),
-  );
-  for (const [model, buttons] of Object.entries(area.buttons ?? {}))
-    for (const button of await barred(books, model, buttons.split(" ")))
-      lacking.push(`button ${button} of ${model}`);
+  const checked = models.filter((model) => !ownModels.includes(model));
+  const method = "model.ir.model.access.get_access";
+  const access = await books.tryton.call<Access>(method, [checked]);
+  const lacking = needed
+    .filter(({ model }) => checked.includes(model))
+    .flatMap(({ model, rights }) =>
+      rights.filter((right) => !access[model]?.[right]).map((right) => `${right} ${model}`),
+    );
+  const own = area.buttons === undefined ? null : await groupsOfUser(books);
+  for (const [model, its] of Object.entries(area.buttons ?? {})) {
+    const buttons = its.split(" ").map((button) => buttonIn(names, button));
+    const those = rpc.where({ [`${ofModel} =`]: model, "name in": buttons });
+    for (const { name: button, groups } of await rpc.rowsOf(
+      books,
+      "ir.model.button",
+      those,
+      BUTTON,
+    ))
+      if (groups.length > 0 && !groups.some((id) => own?.has(id)))
+        lacking.push(`button ${button} of ${model}`);
+  }
   if (lacking.length === 0) return null;
   return {
     code: "no-right",
@@ -131,18 +147,8 @@ async function rightsFault(books: Books, area: Area): Promise<Fault | null> {
   };
 }
 
-/** Those of a model's buttons that the user may not press. */
-async function barred(books: Books, model: string, buttons: readonly string[]): Promise<string[]> {
-  const release = await books.tryton.release();
-  const names = buttons.map((name) => buttonIn(release, name));
-  const domain = rpc.where({ [`${release.ofModel} =`]: model, "name in": names });
-  const fields = { ...rpc.texts("name"), ...rpc.idLists("groups") };
-  const rows = await rpc.rowsOf(books, "ir.model.button", domain, fields);
-  const own = await groupsOfUser(books);
-  return rows
-    .filter(({ groups }) => groups.length > 0 && !groups.some((id) => own.has(id)))
-    .map(({ name }) => name);
-}
+type Access = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+const BUTTON = { ...rpc.texts("name"), ...rpc.idLists("groups") };
 
 /** With the groups above them. */
 async function groupsOfUser(books: Books): Promise<ReadonlySet<number>> {

@@ -17,7 +17,7 @@ import * as rpc from "./rows.ts";
  */
 
 /** A button's name in a release. */
-export const buttonIn = ({ buttons }: Release, name: string): string =>
+export const buttonIn = ({ buttons }: Pick<Release, "buttons">, name: string): string =>
   (buttons as Readonly<Record<string, string>>)[name] ?? name;
 
 /** Series that all tests of this connector run against: test/support/tryton-releases.ts. */

@@ -66,7 +66,8 @@ export interface GoodsWhere {
   readonly days: readonly string[];
 }
 
-const NOTHING: GoodsWhere = {
+/** Names nothing. */
+export const NOTHING: GoodsWhere = {
   side: "sale",
   marks: [],
   references: [],
