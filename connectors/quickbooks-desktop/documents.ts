@@ -81,20 +81,20 @@ type InvoiceConfig = Pick<
 export function documentBooks(
   records: Records,
   config: InvoiceConfig,
-  currency: string,
   side: LedgerSide,
   customers?: PartyList,
 ): DocumentBooks {
   const { table, most } = TABLES[side];
   const isSale = side === "sale";
   const documents = records.documents([table], most);
+  const rowsOf = documentRows(records, side);
   return {
     can: {
       has: ["posted", "settled", "cancelled"],
       amend: { "days.due": "posted", ...(isSale ? { order: "posted" } : {}) },
       numbered: "per-party",
     },
-    company: { currency, taxItems: config.taxItems },
+    taxItems: config.taxItems,
     ...(customers === undefined ? {} : { customers }),
     accept(document) {
       if (document.total.sign === 0 && document.status !== "void") throw ofNothing(isSale);
@@ -119,10 +119,10 @@ export function documentBooks(
     // Quantities and amounts say it: QuickBooks keeps five digits of a price.
     compared: (line) => ({ ...line, unit: null, unitPrice: null }),
     find: async ({ ids = [], numbers = [], days = [] }, signal) =>
-      documentRows(records, side, await documents.find({ ids, numbers, days }, signal), signal),
+      rowsOf(await documents.find({ ids, numbers, days }, signal), signal),
     async *list(scope, from, signal) {
       for await (const { rets, position } of documents.list(scope, from, signal))
-        yield { rows: await documentRows(records, side, rets, signal), position };
+        yield { rows: await rowsOf(rets, signal), position };
     },
     async create(one, { signal }) {
       const content = addOf(config, side, one);
@@ -181,71 +181,66 @@ function addOf(
   };
 }
 
-/** Payments are told by their own memos: a link has only their ids. @throws LedgerError */
-async function documentRows(
-  records: Records,
-  side: LedgerSide,
-  rows: readonly Element[],
-  signal: AbortSignal,
-): Promise<DocumentRow[]> {
-  const { untaxed, open: openName, most, partyRef: party, accountRef, payment } = TABLES[side];
-  const found = await paymentsOf(records, side).find(
-    { ids: linkedIn(rows, payment.table) },
-    signal,
-  );
-  const paying = new Map(found.map((row) => [row.needed("TxnID"), row]));
-  const all = await linesOf(records, side, rows, signal);
-  return rows.map((row): DocumentRow => {
-    const id = row.needed("TxnID");
-    const lines = all.get(row) ?? [];
-    const salesTax = side === "purchase" ? Decimal.zero : row.amount("SalesTaxTotal");
-    const total = (row.decimal(untaxed) ?? sumOf(lines)).plus(salesTax);
-    const isVoid = total.sign === 0 && lines.every(({ amount }) => amount.sign === 0);
-    const payments = row
-      .all("LinkedTxn")
-      // An order or a receipt that it came of is linked by quantity, and pays nothing of it.
-      .filter((one) => one.text("LinkType") !== "QUANTYPE")
-      .filter((one) => !CAME_OF.has(one.text("TxnType") ?? ""))
-      .flatMap((one) => settlingIn(row, one, paying));
-    // Of a bill that is paid QuickBooks need not say what is open.
-    const isPaid = row.yes("IsPaid");
-    const left = side === "purchase" && isPaid === true ? Decimal.zero : row.decimal(openName);
-    const open = left ?? total.minus(sumOf(payments));
-    const order = row.text("PONumber");
-    // The name of the currency where it is not the company's own, whose rate is 1.
-    const isForeign = row.decimal("ExchangeRate")?.equals(Decimal.of("1")) === false;
-    const currency = isForeign ? row.ref("CurrencyRef").name : null;
-    return {
-      ...memoed(row),
-      id,
-      version: row.text("EditSequence"),
-      party: row.ref(party).name,
-      partyId: row.ref(party).id,
-      accountId: row.ref(accountRef).id,
-      date: row.needed("TxnDate").slice(0, 10),
-      due: row.day("DueDate"),
-      reference: heldNumber(row, most),
-      ...(side === "sale" ? { order } : {}),
-      lines,
-      isVoid,
-      isPaid: isPaid ?? open.sign === 0,
-      salesTax,
-      total,
-      open,
-      payments,
-      issued: (isVoid ? null : row.text("RefNumber")) ?? id,
-      told: {
-        words: {
-          ...(currency === null ? {} : { currency }),
-          reference: order,
-          order: memoText(row),
+/** Payments are told by their own memos: a link has only their ids. Both @throws LedgerError */
+const documentRows =
+  (records: Records, side: LedgerSide) =>
+  async (rows: readonly Element[], signal: AbortSignal): Promise<DocumentRow[]> => {
+    const { untaxed, open: openName, most, partyRef: party, accountRef, payment } = TABLES[side];
+    const ids = linkedIn(rows, payment.table);
+    const found = await paymentsOf(records, side).find({ ids }, signal);
+    const paying = new Map(found.map((row) => [row.needed("TxnID"), row]));
+    const all = await linesOf(records, side, rows, signal);
+    return rows.map((row): DocumentRow => {
+      const id = row.needed("TxnID");
+      const lines = all.get(row) ?? [];
+      const salesTax = side === "purchase" ? Decimal.zero : row.amount("SalesTaxTotal");
+      const total = (row.decimal(untaxed) ?? sumOf(lines)).plus(salesTax);
+      const isVoid = total.sign === 0 && lines.every(({ amount }) => amount.sign === 0);
+      const payments = row
+        .all("LinkedTxn")
+        // An order or a receipt that it came of is linked by quantity, and pays nothing of it.
+        .filter((one) => one.text("LinkType") !== "QUANTYPE")
+        .filter((one) => !CAME_OF.has(one.text("TxnType") ?? ""))
+        .flatMap((one) => settlingIn(row, one, paying));
+      // Of a bill that is paid QuickBooks need not say what is open.
+      const isPaid = row.yes("IsPaid");
+      const left = side === "purchase" && isPaid === true ? Decimal.zero : row.decimal(openName);
+      const open = left ?? total.minus(sumOf(payments));
+      const order = row.text("PONumber");
+      // The name of the currency where it is not the company's own, whose rate is 1.
+      const isForeign = row.decimal("ExchangeRate")?.equals(Decimal.of("1")) === false;
+      const currency = isForeign ? row.ref("CurrencyRef").name : null;
+      return {
+        ...memoed(row),
+        id,
+        version: row.text("EditSequence"),
+        party: row.ref(party).name,
+        partyId: row.ref(party).id,
+        accountId: row.ref(accountRef).id,
+        date: row.needed("TxnDate").slice(0, 10),
+        due: row.day("DueDate"),
+        reference: heldNumber(row, most),
+        ...(side === "sale" ? { order } : {}),
+        lines,
+        isVoid,
+        isPaid: isPaid ?? open.sign === 0,
+        salesTax,
+        total,
+        open,
+        payments,
+        issued: (isVoid ? null : row.text("RefNumber")) ?? id,
+        told: {
+          words: {
+            ...(currency === null ? {} : { currency }),
+            reference: order,
+            order: memoText(row),
+          },
+          dueDate: row.day("DueDate"),
+          ...(row.yes("IsPending") === true ? { state: "draft" } : {}),
         },
-        dueDate: row.day("DueDate"),
-        ...(row.yes("IsPending") === true ? { state: "draft" } : {}),
-      },
-    };
-  });
-}
+      };
+    });
+  };
 
 /** QuickBooks need not say how it is linked. */
 const CAME_OF: ReadonlySet<string> = new Set([

@@ -67,12 +67,12 @@ export function ledgerOf(
   // QuickBooks keeps customers and vendors in two lists.
   const customers = partyList(records, config, "customer");
   const vendors = partyList(records, config, "vendor");
-  const invoices = documentBooks(records, config, currency, "sale", customers);
+  const invoices = documentBooks(records, config, "sale", customers);
   const ledger = openLedger({
     name: BOOKS,
     tables: {
-      ...invoiceTables(invoices, invoicesChanged(records, invoices)),
-      bill: documentTable(documentBooks(records, config, currency, "purchase")),
+      ...invoiceTables(invoices, invoicesChanged(records, invoices, currency)),
+      bill: documentTable(documentBooks(records, config, "purchase")),
       payment: desktopPayments(records, config),
       party: { sale: partyTable(customers, now), purchase: partyTable(vendors, now) },
       order: orderTable(records, config),

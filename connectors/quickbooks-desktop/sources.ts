@@ -121,7 +121,7 @@ export const partySource = (
 
 /** Open ones come first: their first walk tells nothing, and all of them are told after it. */
 export const invoicesChanged =
-  (records: Records, books: DocumentBooks) =>
+  (records: Records, books: DocumentBooks, currency: string) =>
   (faults: boolean) =>
   ({ tell, ...telling }: Telling<DocumentRow>): Source => {
     const changes: List["changes"] = async (ids, _rows, signal) => {
@@ -151,7 +151,7 @@ export const invoicesChanged =
       changes,
     };
     const gone = deleted(records, "deleted invoices", "Txn", ["Invoice"], (row) =>
-      goneInvoice(row, books.company.currency),
+      goneInvoice(row, currency),
     );
     return walkedSource({
       ...telling,

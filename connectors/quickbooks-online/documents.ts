@@ -354,7 +354,7 @@ export async function writeNumbered(
 /* Invoices and bills, as the tables of both QuickBooks take them. */
 
 export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks<DocumentBody> {
-  const { wire, config, names, surroundings } = online;
+  const { wire, config, names } = online;
   const side = kind === "invoice" ? "sale" : "purchase";
   const entity = SIDES[side].document;
   return {
@@ -367,7 +367,7 @@ export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks
           }
         : // QuickBooks' interface voids no bill.
           { has: ["posted", "settled"], amend: {}, numbered: "per-party" },
-    company: { currency: surroundings.currency, taxItems: config.taxItems },
+    taxItems: config.taxItems,
     ...(side === "sale" ? { customers: partyList(online, side) } : {}),
     accept: (document) => void linesOf(side, config, document),
     async codes(documents, signal) {

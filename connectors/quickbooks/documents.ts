@@ -5,19 +5,12 @@
  */
 import type { Change, Source } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+import { defined } from "../../src/core/defined.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Day, FactLine, Facts, Scope } from "../../src/core/holdings.ts";
-import { stringifyExact } from "../../src/core/json.ts";
 import type { Fault } from "../../src/core/record.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
-import {
-  invoiceRecord,
-  MONEY,
-  numberTwice,
-  payersOfEntry,
-  some,
-  taxText,
-} from "../../src/ledger/entries.ts";
+import { numberTwice, some, taxText } from "../../src/ledger/entries.ts";
 import { platformIdIn } from "../../src/ledger/notes.ts";
 import {
   type Call,
@@ -29,7 +22,13 @@ import {
   PAYMENTS,
   type RowPage,
 } from "../../src/ledger/port.ts";
-import type { Table, Telling, Where, Writing } from "../../src/ledger/table.ts";
+import {
+  type Table,
+  type Telling,
+  toldInvoice,
+  type Where,
+  type Writing,
+} from "../../src/ledger/table.ts";
 import { BOOKS, partyCode, type PartyList } from "./parties.ts";
 import { markedBy, type Memoed, sameName } from "./text.ts";
 
@@ -89,7 +88,7 @@ type Values<Body> = KeptDocument & { readonly body?: Body };
 /** How one connector keeps documents of one kind. Every method @throws LedgerError, Refused */
 export interface DocumentBooks<Body = never> {
   readonly can: Pick<Capabilities, "has" | "amend" | "numbered">;
-  readonly company: { readonly currency: string; readonly taxItems: readonly string[] };
+  readonly taxItems: readonly string[];
   /** Whom invoices are for; of bills left out. */
   readonly customers?: PartyList;
   accept(document: InvoiceDocument): void;
@@ -144,7 +143,7 @@ export const documentTable = <K extends DocumentKind, Body>(
   },
   ...(books.customers === undefined
     ? {}
-    : { tell: (entry) => toldInvoice(books.company, entry, entry.native.issued) }),
+    : { tell: (entry) => changeOf(books.taxItems, entry, entry.native.issued) }),
   records: {
     async search(where, { signal, purpose }) {
       const rows = await books.find(where, signal);
@@ -177,7 +176,7 @@ export const invoiceTables = <Body>(
   invoice: documentTable<"invoice", Body>({ ...books, changed: changed(true) }),
   paidInvoice: {
     ...documentTable<"invoice", Body>({ ...books, changed: changed(false) }),
-    tell: (entry: Entry<DocumentRow>) => toldInvoice(books.company, entry, entry.native.id),
+    tell: (entry: Entry<DocumentRow>) => changeOf(books.taxItems, entry, entry.native.id),
   },
 });
 
@@ -224,80 +223,53 @@ export async function withFaults(
   });
 }
 
-/** What its source tells of a customer invoice, under a number: its taxes apart from its lines, and who paid it, with what. */
-function toldInvoice(
-  { currency, taxItems }: DocumentBooks["company"],
-  { status, payments, mark, paid, facts, native: row }: Entry<DocumentRow>,
+/** What its source tells of a customer invoice, under a number: its taxes apart from its lines. */
+function changeOf(
+  taxItems: readonly string[],
+  entry: Entry<DocumentRow>,
   number: string,
-): Change {
-  const { id, salesTax, total, open, told, payer, fault } = row;
+): Change | null {
+  const { id, salesTax, total, open, told, payer, fault, ...row } = entry.native;
   const isTax = ({ product }: FactLine): boolean => product !== null && taxItems.includes(product);
-  const taxes = row.lines.filter(isTax);
   const lines = row.lines.filter((line) => !isTax(line));
-  const tax = Decimal.sum(taxes.map(({ amount }) => amount)).plus(salesTax);
-  const untaxed = total.minus(tax);
-  const reached = status === "settled" ? "paid" : status === "cancelled" ? status : "posted";
-  const record = invoiceRecord(
-    {
-      party: payer?.code ?? row.party,
-      days: { date: row.date },
-      words: { currency, ...facts.words, ...told.words },
-      money: { untaxed, tax, total },
-      lines,
-      taxes: [
-        ...taxes.map(({ product, amount, text }) => ({
-          code: product ?? "",
-          text: some(text) ?? product ?? "",
-          base: untaxed,
-          amount,
-        })),
-        ...(salesTax.sign === 0
-          ? []
-          : [{ code: "Sales tax", text: "Sales tax", base: untaxed, amount: salesTax }]),
-      ],
-    },
+  const taxes = row.lines
+    .filter(isTax)
+    .map(({ product, amount, text }) => ({ code: product ?? "", text: some(text), amount }));
+  if (salesTax.sign !== 0) taxes.push({ code: "Sales tax", text: null, amount: salesTax });
+  const tax = Decimal.sum(taxes.map(({ amount }) => amount));
+  const base = total.minus(tax);
+  const facts: Facts = {
+    party: payer?.code ?? row.party,
+    days: { date: row.date },
+    words: { ...entry.facts.words, ...told.words },
+    money: { untaxed: base, tax, total, open },
+    lines,
+    taxes: taxes.map((one) => ({ ...one, text: one.text ?? one.code, base })),
+  };
+  const change = toldInvoice(
+    { ...entry, id, facts },
     {
       number,
-      id,
-      state: reached === "posted" ? (told.state ?? reached) : reached,
+      ...(entry.status === "posted" ? defined({ state: told.state }) : {}),
       partyCompanyId: payer?.companyId ?? null,
       dueDate: told.dueDate,
-      open,
-      paidDate: paid,
-      ...payersOfEntry({ status, payments }, total, open),
-      platformId: mark,
       productNames: lines.map(({ product }) => product),
     },
   );
-  const change = { id, version: null, text: stringifyExact(record) };
-  return fault === undefined ? change : { ...change, fault };
+  return change === null || fault === undefined ? change : { ...change, fault };
 }
 
 /** An invoice that was deleted, of which hardly more than its id is left: its mapping sees whether it was told before. */
-export function deletedInvoice(
+export const deletedInvoice = (
   id: string,
   state: "cancelled" | "deleted",
   facts: Required<Pick<Facts, "party" | "days" | "words">>,
-): Change {
-  const money = { untaxed: Decimal.zero, tax: Decimal.zero, total: Decimal.zero };
-  const record = invoiceRecord(
-    { ...facts, money },
-    {
-      number: id,
-      id,
-      state,
-      partyCompanyId: null,
-      dueDate: null,
-      open: Decimal.zero,
-      paidDate: null,
-      paidByPlatform: false,
-      paidByOthers: null,
-      clearedBy: MONEY,
-      platformId: null,
-    },
-  );
-  return { id, version: null, text: stringifyExact(record) };
-}
+): Change => {
+  const { zero } = Decimal;
+  const money = { untaxed: zero, tax: zero, total: zero, open: zero };
+  const none = { status: "cancelled", payments: [], paid: null, mark: null } as const;
+  return toldInvoice({ id, ...none, facts: { ...facts, money } }, { state }) as Change;
+};
 
 /* Payments: what customers pay, and what we pay. QuickBooks has one list of each. */
 
