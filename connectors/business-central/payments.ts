@@ -10,7 +10,13 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Day } from "../../src/core/holdings.ts";
 import { day, decimal, type PaymentDocument, text } from "../../src/ledger/documents.ts";
 import { markIn, paidBy, paidMarkIn, payingMark } from "../../src/ledger/notes.ts";
-import { type LedgerSide, LedgerError, type PaymentOn, PAYMENTS } from "../../src/ledger/port.ts";
+import {
+  type LedgerSide,
+  LedgerError,
+  type PaymentOn,
+  PAYMENTS,
+  sideOf,
+} from "../../src/ledger/port.ts";
 import type { Table } from "../../src/ledger/table.ts";
 import type { BusinessCentralConfig } from "./config.ts";
 import { Head, inScope, Made } from "./rows.ts";
@@ -180,7 +186,7 @@ export function payments(
         const ends = [...marks].map(
           (mark) => `endswith(documentNumber,${quoted(hashOf(mark ?? "", PAYMENT))})`,
         );
-        const sides = new Set(desired.map(({ document }) => sideOf(document.type)));
+        const sides = new Set(desired.map(({ document }) => sideOf(document)));
         const lines = await Promise.all([...sides].map((side) => waiting(side, signal)));
         const own = [...lines.flat(), ...(await entriesOf(wire, ends, signal))];
         const named = await entriesOf(wire, equals("documentNumber", ids), signal);
@@ -238,7 +244,7 @@ export function payments(
       },
     },
     write: ({ id, type, date, amount, description }: PaymentDocument) => ({
-      side: sideOf(type),
+      side: sideOf({ type }),
       date,
       amount,
       description: `${payingMark(id)} ${description}`.slice(0, TEXT).trim(),
@@ -259,9 +265,6 @@ export function payments(
     }),
   };
 }
-
-const sideOf = (type: PaymentDocument["type"]): LedgerSide =>
-  type === "out" ? "sale" : "purchase";
 
 const shared = ({ number, description }: Row): Refused =>
   new Refused({

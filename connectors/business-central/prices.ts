@@ -34,6 +34,5 @@ export const priceTable = (
           name: code,
           unit: item.baseUnitOfMeasureCode?.toLowerCase() ?? "",
           formula: unitPrice.plain(),
-          byQuantity: false,
         },
 });

@@ -4,7 +4,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { InvoiceDocument, Party, PaymentDocument } from "../../src/ledger/documents.ts";
 import { partiesOnce, partyChange, partyFacts } from "../../src/ledger/entries.ts";
-import { PAYMENTS } from "../../src/ledger/port.ts";
+import { PAYMENTS, sideOf } from "../../src/ledger/port.ts";
 import type { Rest } from "../../src/ledger/rest.ts";
 import { type PriceTable, type Table, toldInvoice } from "../../src/ledger/table.ts";
 import type { ExampleConfig } from "./config.ts";
@@ -113,7 +113,7 @@ const payments = (wire: Rest): Table<"payment", Payment, PaymentRow> => ({
     }),
   }),
   write: ({ type, invoice, date, amount, description }: PaymentDocument) => ({
-    side: type === "out" ? "sale" : "purchase",
+    side: sideOf({ type }),
     document: invoice,
     date,
     amount,
@@ -164,6 +164,5 @@ const prices = (wire: Rest): PriceTable<z.infer<typeof PriceRow>> => ({
     name: code,
     unit,
     formula: price?.text ?? "",
-    byQuantity: false,
   }),
 });

@@ -3,7 +3,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
-import type { LedgerSide } from "../../src/ledger/port.ts";
+import { type LedgerSide, sideOf, SIDES } from "../../src/ledger/port.ts";
 import type { Writing } from "../../src/ledger/table.ts";
 import type { Element } from "../quickbooks/element.ts";
 import {
@@ -14,8 +14,6 @@ import {
   type KeptDocument,
   type PaymentRow,
   paymentTable,
-  SIDES,
-  sideOf,
 } from "../quickbooks/documents.ts";
 import type { PartyList } from "../quickbooks/parties.ts";
 import { ascii, documentNumber, guidOf, markedBy, REF_NUMBER_MOST } from "../quickbooks/text.ts";

@@ -235,7 +235,6 @@ const lineOf = (list: string, code: string, formula: string): PriceLine => ({
   name: code,
   unit: "",
   formula,
-  byQuantity: false,
 });
 
 const codesIn = (level: Element): string[] =>

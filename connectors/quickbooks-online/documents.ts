@@ -16,6 +16,8 @@ import {
   LedgerError,
   type LedgerSide,
   type PaymentOn,
+  sideOf,
+  SIDES as BOTH,
 } from "../../src/ledger/port.ts";
 import {
   type DocumentBooks,
@@ -24,8 +26,6 @@ import {
   itemLines,
   type PaymentRow,
   paymentTable,
-  SIDES as BOTH,
-  sideOf,
 } from "../quickbooks/documents.ts";
 import { type Element, elementOf } from "../quickbooks/element.ts";
 import {

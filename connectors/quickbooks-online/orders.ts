@@ -8,7 +8,7 @@ import type { FactLine } from "../../src/core/holdings.ts";
 import type { InvoiceDocument, OrderDocument } from "../../src/ledger/documents.ts";
 import { isNumber } from "../../src/ledger/goods.ts";
 import { type GoodsRow, type GoodsTable, planOf } from "../../src/ledger/orders.ts";
-import type { LedgerSide, StepTo } from "../../src/ledger/port.ts";
+import { type LedgerSide, SIDES as BOTH, type StepTo } from "../../src/ledger/port.ts";
 import { roundHalfUp } from "../quickbooks/documents.ts";
 import { type Element, elementOf } from "../quickbooks/element.ts";
 import {
@@ -47,7 +47,7 @@ export function orderTable(online: Online): GoodsTable<"order", OrderRow> {
     accept: expectKept,
     async codes(documents, { signal }) {
       await expectFit(online, signal);
-      for (const side of ["sale", "purchase"] as const) {
+      for (const side of BOTH) {
         const these = documents.filter(({ type }) => type === side).map(billed);
         await loadNames(online, side, these);
       }

@@ -5,11 +5,11 @@
  */
 import type { Change, Source } from "../../src/core/contract.ts";
 import { sorted, unavailable } from "../../src/ledger/errors.ts";
+import { SIDES as BOTH } from "../../src/ledger/port.ts";
 import type { PriceTable, Telling } from "../../src/ledger/table.ts";
 import {
   deletedInvoice,
   type DocumentRow,
-  SIDES as BOTH,
   withFaults,
   withPayers,
 } from "../quickbooks/documents.ts";
@@ -207,6 +207,6 @@ export const priceTable = (
     const code = row.needed("Name");
     const price = row.decimal(of === "sales" ? "UnitPrice" : "PurchaseCost");
     if (price === null || price.sign === 0) return null;
-    return { list, code, name: code, unit, formula: price.text, byQuantity: false };
+    return { list, code, name: code, unit, formula: price.text };
   },
 });

@@ -21,6 +21,8 @@ import {
   type PaymentOn,
   PAYMENTS,
   type RowPage,
+  sideOf,
+  SIDES,
 } from "../../src/ledger/port.ts";
 import {
   type Table,
@@ -293,12 +295,6 @@ export interface PaymentRow extends KeptPayment {
   /** The platform's id of it, by these external ids where its memo does not say. */
   readonly markIn: (desired: readonly string[]) => string | null;
 }
-
-export const SIDES = ["sale", "purchase"] as const;
-
-/** `out`: we issued it, or were paid for it. */
-export const sideOf = ({ type }: { readonly type: "in" | "out" }): LedgerSide =>
-  type === "out" ? "sale" : "purchase";
 
 /** What payments of one side are looked for by; each may name none. */
 interface PaymentNames {

@@ -17,14 +17,13 @@ import {
   orderIn,
   planOf,
 } from "../../src/ledger/orders.ts";
-import type { Desired, LedgerSide } from "../../src/ledger/port.ts";
+import { type Desired, type LedgerSide, sideOf, SIDES } from "../../src/ledger/port.ts";
 import { accepting, type Books, notesOf, wizard } from "./books.ts";
 import { amountLines } from "./invoice-rows.ts";
 import { type Addressed, addressedAll } from "./parties.ts";
 import * as rpc from "./rows.ts";
 import { buttonIn } from "./wire.ts";
 
-const SIDES = ["sale", "purchase"] as const;
 const MANUAL = "manual";
 const OPEN_ORDERS: readonly string[] = ["draft", "quotation"];
 
@@ -567,9 +566,6 @@ export function ticketTable(books: Books): GoodsTable<"shipment", TicketRow> {
 }
 
 type Ids = Readonly<Record<string, number | null>>;
-
-const sideOf = ({ type }: Pick<ShipmentDocument, "type">): LedgerSide =>
-  type === "out" ? "sale" : "purchase";
 
 /** Of a void one only whose it is still matters. */
 const isNoted = ({ notes, marks }: TicketRow, document: ShipmentDocument): boolean =>

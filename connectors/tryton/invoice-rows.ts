@@ -10,7 +10,7 @@ import type { Fault } from "../../src/core/record.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { numberTwice } from "../../src/ledger/entries.ts";
 import { paidMarkIn, platformIdIn } from "../../src/ledger/notes.ts";
-import type { Desired, Entry, PaymentOn } from "../../src/ledger/port.ts";
+import { type Desired, type Entry, type PaymentOn, sideOf } from "../../src/ledger/port.ts";
 import { toldInvoice } from "../../src/ledger/table.ts";
 import { type Books, companyIdOf } from "./books.ts";
 import * as rpc from "./rows.ts";
@@ -328,7 +328,7 @@ const factsOf = (row: Row): Facts => ({
   money: { untaxed: row.untaxed_amount, tax: row.tax_amount, total: row.total_amount },
   words: {
     // What the platform calls a purchase may stand here as a sale.
-    side: row.type === "out" ? "sale" : "purchase",
+    side: sideOf(row),
     reference: row.reference,
     currency: row.currency,
     order: row.description,

@@ -23,6 +23,7 @@ import {
   type Entry,
   LedgerError,
   PAYMENTS,
+  sideOf,
 } from "../../src/ledger/port.ts";
 import type { Read, Records, Table } from "../../src/ledger/table.ts";
 import { type Books, notesOf, resourceOf, wizard } from "./books.ts";
@@ -109,7 +110,7 @@ export const paymentTable = (books: Books): Table<"payment", Facts, Payment> => 
     days: { date },
     money: { amount },
     words: {
-      side: type === "out" ? "sale" : "purchase",
+      side: sideOf({ type }),
       document: invoice,
       reference: description.trim(),
       notes: null,

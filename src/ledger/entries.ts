@@ -161,8 +161,8 @@ export interface PriceLine {
   readonly unit: string;
   /** A number, or something that books compute a price by. */
   readonly formula: string;
-  /** It is for a quantity of its own. */
-  readonly byQuantity: boolean;
+  /** It is for a quantity of its own. Left out: it is not. */
+  readonly byQuantity?: boolean;
 }
 
 /** How prices are told by `list|product`. */
@@ -189,7 +189,7 @@ function priceChange(books: string, lines: readonly PriceLine[]): Change {
 }
 
 function priceFault(books: string, line: PriceLine, another: PriceLine | undefined): Fault | null {
-  const { list, code, name, formula, byQuantity } = line;
+  const { list, code, name, formula, byQuantity = false } = line;
   if (code === null || code === "")
     return {
       code: "no-code",

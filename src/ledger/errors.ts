@@ -134,18 +134,6 @@ export const faultOf = (row: ErrorRow | null, message: string): Fault => ({
   next: row?.next ?? "Correct the document where it comes from, then retry.",
 });
 
-/** The finding of a read-back that could not be made. @throws the error itself when it is none of an ERP's */
-function unreadable(error: unknown, errors: readonly ErrorRow[]): Finding {
-  if (error instanceof Refused) return { found: "unreadable", detail: error.fault.message };
-  const { row, error: cause } = sorted(error, "locate", errors);
-  const waitMs = waitMsOf(row, cause);
-  return {
-    found: "unreadable",
-    detail: cause.message,
-    ...(waitMs === null ? {} : { waitMs }),
-  };
-}
-
 /** What a failed call means to whoever wanted to read. @throws the error itself when it is none of an ERP's */
 export function unavailable(
   error: unknown,
@@ -209,6 +197,10 @@ export async function finding(
   try {
     return await look();
   } catch (error) {
-    return unreadable(error, errors);
+    if (error instanceof Refused) return { found: "unreadable", detail: error.fault.message };
+    const { row, error: cause } = sorted(error, "locate", errors);
+    const waitMs = waitMsOf(row, cause);
+    const wait = waitMs === null ? {} : { waitMs };
+    return { found: "unreadable", detail: cause.message, ...wait };
   }
 }

@@ -1,6 +1,5 @@
 /** Notes on records of books: what these have no field for. Each begins with a mark of ours, and is for people besides. */
 import { Decimal } from "../core/decimal.ts";
-import type { PaymentDocument } from "./documents.ts";
 import { isSettlement, settlementMark as settledAs } from "./plan.ts";
 import { type Call, type Covering, type Desired, type Entry, PLAIN_ENTRY } from "./port.ts";
 
@@ -18,9 +17,6 @@ export const platformIdIn = (comment: string | null): string | null =>
 
 /** Before the description of a payment that the platform told us of. */
 export const paymentMark = (paymentId: string): string => `payment:${paymentId}`;
-
-/** Before the description of the payment that settles an invoice which the platform calls paid. */
-const settlementMark = (platformId: string): string => `platform:${platformId}`;
 
 /** The first line of the note of a payment that is counted and not booked: its mark and amount. */
 export const coveredMark = (paymentId: string, amount: string): string =>
@@ -51,7 +47,7 @@ export function paidMarkIn(description: string | null): string | null {
 
 /** What the description of a payment begins with, by what the driver calls it. */
 export const payingMark = (mark: string): string =>
-  isSettlement(mark) ? settlementMark(mark.slice(settledAs("").length)) : paymentMark(mark);
+  isSettlement(mark) ? markOf(mark.slice(settledAs("").length)) : paymentMark(mark);
 
 interface Note {
   /** The record that it is on, as the ERP calls it: `account.invoice,12`. */
@@ -76,16 +72,6 @@ async function coveredOn(
   return new Map(noted.map(([mark, amount]) => [paidMarkIn(mark) ?? mark, Decimal.of(amount)]));
 }
 
-const noteCovered = (
-  notes: Notes,
-  resource: string,
-  { id, amount, date, description }: PaymentDocument,
-): Promise<void> =>
-  notes.add(
-    resource,
-    `${coveredMark(id, amount.fixed(2))}\nPaid on ${date}: ${description}. It is part of what was settled as one before.`,
-  );
-
 /**
  * What {@link Covering} is where payments are noted on their invoice.
  * @param resourceOf the record of an invoice, as {@link Note.resource}
@@ -98,8 +84,11 @@ export const coveringBy = (
     return Decimal.sum([...(await coveredOn(notesOf(call), [resourceOf(invoice)])).values()]);
   },
   async cover(desired, call) {
-    for (const { document, on } of desired)
-      await noteCovered(notesOf(call), resourceOf(paidBy(on)), document);
+    for (const { document, on } of desired) {
+      const { id, amount, date, description } = document;
+      const note = `${coveredMark(id, amount.fixed(2))}\nPaid on ${date}: ${description}. It is part of what was settled as one before.`;
+      await notesOf(call).add(resourceOf(paidBy(on)), note);
+    }
   },
 });
 

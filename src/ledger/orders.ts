@@ -23,11 +23,11 @@ import {
   type LedgerSide,
   PLAIN_ENTRY,
   type RowPage,
+  sideOf,
+  SIDES,
   type Step,
   type StepTo,
 } from "./port.ts";
-
-const SIDES = ["sale", "purchase"] as const;
 
 /** An order or a ticket as books show it. Rows have more: what their connector brings them on with. */
 export interface GoodsRow
@@ -189,9 +189,6 @@ interface Naming<K extends GoodsKind, Row extends GoodsRow> {
   numbered(numbers: readonly string[], signal: AbortSignal): Promise<Entry<Row>[]>;
   held(row: Row): Entry<Row>;
 }
-
-const sideOf = ({ type }: Pick<Documents[GoodsKind], "type">): LedgerSide =>
-  type === "sale" || type === "out" ? "sale" : "purchase";
 
 const factsOf = (document: Documents[GoodsKind]): Facts => ({
   number: document.number,

@@ -406,82 +406,56 @@ export async function payable(
   const covered: Desired[] = [];
   for (const one of desired) {
     const { document } = one;
-    if (!("invoiceId" in document)) {
-      booked.push(one);
-      continue;
-    }
-    const adapter = adapterOf(books, document.type === "out" ? "invoice" : "bill");
-    const on = expectOne(books, document, await adapter.get([document.invoice], call));
-    const isCovered = await isPartOfSettlement(books, document, on, call);
-    if (!isCovered) expectOpen(books, document, on);
-    (isCovered ? covered : booked).push({ ...one, on });
+    const paid = "invoiceId" in document ? await paidBy(books, document, call) : null;
+    if (paid === null) booked.push(one);
+    else (paid.isCovered ? covered : booked).push({ ...one, on: paid.invoice });
   }
   return { booked, covered };
 }
 
-/** The invoice, which a payment may be booked on. */
-function expectOne(
-  books: Books,
-  document: PaymentDocument,
-  [invoice, another]: readonly Entry[],
-): Entry {
-  const { amount, invoiceId } = document;
-  const refuse = refusing(books, document);
-  if (invoice === undefined) return refuse("no-such-invoice", "is not there");
-  if (another !== undefined) return refuse("twice-in-books", "is there more than once");
-  if (invoice.mark !== null && invoiceId !== null && invoice.mark !== invoiceId)
-    return refuse("another-invoice", `is that of the platform's id ${invoice.mark}`);
-  if (invoice.status === "cancelled" || isBelow(invoice.status, "posted"))
-    return refuse("not-posted", `is ${invoice.status}`);
-  if (amount.sign <= 0 || !amount.round(CENTS).equals(amount))
-    return refuse("not-payable", `cannot be paid with ${amount.text}`);
-  return invoice;
-}
-
-/** It is more than is open, and no more than what no payment has taken up yet of a settlement of ours. */
-async function isPartOfSettlement(
-  books: Books,
-  { amount }: PaymentDocument,
-  invoice: Entry,
-  call: Call,
-): Promise<boolean> {
-  const { covering } = adapterOf(books, "payment");
-  const settled = settlementsOf(invoice.mark ?? "", invoice);
-  if (covering === undefined || settled.length === 0 || amount.compare(openOf(invoice)) <= 0)
-    return false;
-  const left = Decimal.sum(settled.map((one) => one.amount));
-  return amount.compare(left.minus(await covering.covered(invoice, call))) <= 0;
-}
-
 /**
- * More than is to pay goes on the party's account where these books can do that, but only where everything that was paid
- * before came from the platform. What somebody entered there may be this very money.
+ * The invoice that a payment may be booked on. `isCovered`: it is more than is open, and no more than what no payment has
+ * taken up yet of a settlement of ours. More than is to pay goes on the party's account where these books can do that, but
+ * only where everything that was paid before came from the platform: what somebody entered there may be this very money.
  */
-function expectOpen(books: Books, document: PaymentDocument, invoice: Entry): void {
-  const { amount } = document;
-  const open = openOf(invoice);
-  if (amount.compare(open) <= 0) return;
-  const refuse = refusing(books, document);
-  const has = `has ${open.fixed(CENTS)} to pay, not ${amount.fixed(CENTS)}`;
-  const ours = invoice.payments.filter(({ mark }) => mark !== null).map((one) => one.amount);
-  const total = invoice.facts.money?.total ?? open;
-  const others = total.minus(open).minus(Decimal.sum(ours));
-  if (others.sign > 0)
-    refuse("paid-by-others", `${has}: ${others.fixed(CENTS)} was paid in ${books.name}`);
-  if (books.onAccount === true && open.sign > 0) return;
-  const isLumped = settlementsOf(invoice.mark ?? "", invoice).length > 0;
-  const isNoted = adapterOf(books, "payment").covering !== undefined;
-  refuse(isLumped && !isNoted ? "settled-as-one" : "more-than-to-pay", has);
-}
-
-const openOf = ({ facts }: Entry): Decimal => facts.money?.open ?? Decimal.zero;
-
-const refusing =
-  ({ name }: Books, { number, invoice }: PaymentDocument) =>
-  (code: keyof typeof NEXT, says: string): never => {
-    const message = `payment ${number}: invoice ${invoice} in ${name} ${says}`;
+async function paidBy(books: Books, document: PaymentDocument, call: Call) {
+  const { number, amount, invoiceId, type } = document;
+  const refuse = (code: keyof typeof NEXT, says: string): never => {
+    const message = `payment ${number}: invoice ${document.invoice} in ${books.name} ${says}`;
     throw new Refused({ code, message, next: NEXT[code] });
   };
+  const adapter = adapterOf(books, type === "out" ? "invoice" : "bill");
+  const [invoice, another] = await adapter.get([document.invoice], call);
+  if (invoice === undefined) return refuse("no-such-invoice", "is not there");
+  if (another !== undefined) return refuse("twice-in-books", "is there more than once");
+  const { mark, status, payments } = invoice;
+  if (mark !== null && invoiceId !== null && mark !== invoiceId)
+    return refuse("another-invoice", `is that of the platform's id ${mark}`);
+  if (status === "cancelled" || isBelow(status, "posted"))
+    return refuse("not-posted", `is ${status}`);
+  if (amount.sign <= 0 || !amount.round(CENTS).equals(amount))
+    return refuse("not-payable", `cannot be paid with ${amount.text}`);
+  const { open = null, total = open } = invoice.facts.money ?? {};
+  const left = open ?? Decimal.zero;
+  if (amount.compare(left) <= 0) return { invoice, isCovered: false };
+  const { covering } = adapterOf(books, "payment");
+  const settled = settlementsOf(mark ?? "", invoice);
+  if (covering !== undefined && settled.length > 0) {
+    const free = sumOf(settled).minus(await covering.covered(invoice, call));
+    if (amount.compare(free) <= 0) return { invoice, isCovered: true };
+  }
+  const has = `has ${left.fixed(CENTS)} to pay, not ${amount.fixed(CENTS)}`;
+  const ours = payments.filter((one) => one.mark !== null);
+  const others = (total ?? left).minus(left).minus(sumOf(ours));
+  if (others.sign > 0)
+    refuse("paid-by-others", `${has}: ${others.fixed(CENTS)} was paid in ${books.name}`);
+  if (books.onAccount === true && left.sign > 0) return { invoice, isCovered: false };
+  const isLumped = settled.length > 0 && covering === undefined;
+  return refuse(isLumped ? "settled-as-one" : "more-than-to-pay", has);
+}
+
+const sumOf = (payments: readonly PaymentOn[]): Decimal =>
+  Decimal.sum(payments.map(({ amount }) => amount));
 
 const CENTS = 2;
 

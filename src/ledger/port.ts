@@ -237,7 +237,12 @@ export const PAYMENTS: Pick<LedgerAdapter<"payment">, "can"> = {
 };
 
 /** Of a document: we sell, or we buy. */
-export type LedgerSide = "sale" | "purchase";
+export const SIDES = ["sale", "purchase"] as const;
+export type LedgerSide = (typeof SIDES)[number];
+
+/** `out`: we issued it, delivered it, or were paid for it. */
+export const sideOf = ({ type }: { readonly type: LedgerSide | "in" | "out" }): LedgerSide =>
+  type === "sale" || type === "out" ? "sale" : "purchase";
 
 /** Records as books show them, in the order of a list. */
 export interface RowPage<Row> {

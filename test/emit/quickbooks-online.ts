@@ -11,10 +11,10 @@ import {
 import { orderBody, orderChange } from "../../connectors/quickbooks-online/orders.ts";
 import { partyBody } from "../../connectors/quickbooks-online/parties.ts";
 import { SIDES } from "../../connectors/quickbooks-online/rows.ts";
-import { sideOf } from "../../connectors/quickbooks/documents.ts";
 import { bodyText } from "../../connectors/quickbooks-online/wire.ts";
 import { NAME_MOST, oneLine, partyName } from "../../connectors/quickbooks/text.ts";
 import { InvoiceDocument, OrderDocument, PaymentDocument } from "../../src/ledger/documents.ts";
+import { sideOf } from "../../src/ledger/port.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { readCases } from "../../src/mapping/cases.ts";
 import { anyInvoice, anyOrder, anyParty, anyPayment } from "./documents.ts";
