@@ -318,23 +318,13 @@ export function documents<K extends "invoice" | "bill">(
         for await (const page of inScope(wire, set, asked, scope, from, signal))
           yield { ...page, rows: await complete(page.rows, signal) };
       },
-      async create(all, { signal }) {
-        const ids: string[] = [];
-        for (const one of all) {
-          const its = await wire.call(`/${set}`, Made, { body: bodyOf(one) }, signal);
-          made.set(its.id, its["@odata.etag"]);
-          ids.push(its.id);
-        }
-        return ids;
+      async create(one, { signal }) {
+        const its = await wire.call(`/${set}`, Made, { body: bodyOf(one) }, signal);
+        made.set(its.id, its["@odata.etag"]);
+        return its.id;
       },
-      async apply(to, steps, { signal }) {
-        for (const one of steps) await step(to, one, signal);
-      },
-      ...(isBill
-        ? {}
-        : {
-            changed: changedIn(wire, set, row, query, complete),
-          }),
+      apply: (to, one, { signal }) => step(to, one, signal),
+      ...(isBill ? {} : { changed: changedIn(wire, set, row, query, complete) }),
     },
     accept,
     write: (document: InvoiceDocument) => ({

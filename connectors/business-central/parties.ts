@@ -46,9 +46,9 @@ export function parties(
         for await (const page of wire.pages(set, {}, Row, signal, { from, replica: true }))
           yield { ...page, position: page.position ?? "" };
       },
-      async create(all, { signal }) {
-        for (const { values: body } of all) await wire.call(`/${set}`, Made, { body }, signal);
-        return all.map(({ values }) => values.number);
+      async create({ values: body }, { signal }) {
+        await wire.call(`/${set}`, Made, { body }, signal);
+        return body.number;
       },
       changed: changedIn(wire, set, Row, {}, asTheyAre),
     },

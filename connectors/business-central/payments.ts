@@ -204,43 +204,36 @@ export function payments(
           yield { rows, position: page.position };
         }
       },
-      async create(all, { signal }) {
-        const ids: string[] = [];
-        for (const { desired, values } of all) {
-          const { document, mark, on } = desired;
-          const { side, date: postingDate, amount, description } = values;
-          const documentNumber = paymentNumber(side, document.invoice, mark);
-          const body = {
-            [side === "sale" ? "customerNumber" : "vendorNumber"]: paidBy(on).party,
-            postingDate,
-            documentNumber,
-            externalDocumentNumber: (document.reference ?? "").slice(0, CHECK),
-            // A receipt is a credit of the customer.
-            amount: side === "sale" ? amount.negated() : amount,
-            appliesToInvoiceId: document.invoice,
-            description,
-          };
-          await wire.call(`/${await setOf(side, signal)}`, Made, { body }, signal);
-          ids.push(documentNumber);
-        }
-        return ids;
+      async create({ desired: { document, mark, on }, values }, { signal }) {
+        const { side, date: postingDate, amount, description } = values;
+        const documentNumber = paymentNumber(side, document.invoice, mark);
+        const body = {
+          [side === "sale" ? "customerNumber" : "vendorNumber"]: paidBy(on).party,
+          postingDate,
+          documentNumber,
+          externalDocumentNumber: (document.reference ?? "").slice(0, CHECK),
+          // A receipt is a credit of the customer.
+          amount: side === "sale" ? amount.negated() : amount,
+          appliesToInvoiceId: document.invoice,
+          description,
+        };
+        await wire.call(`/${await setOf(side, signal)}`, Made, { body }, signal);
+        return documentNumber;
       },
-      async apply(to, steps, { signal }) {
-        for (const { entry } of steps) {
-          const { side, line } = entry.native;
-          if (line === null) continue;
-          if (to === "retracted") {
-            const { id, etag } = line;
-            const path = `/${await setOf(side, signal)}(${id})`;
-            await wire.call(path, z.unknown(), { method: "DELETE", etag }, signal);
-          } else {
-            // All of a batch is posted: whatever a person has put there would go with it.
-            const other = (await waiting(side, signal)).find(({ mark }) => mark === null);
-            if (other !== undefined) throw shared(other);
-            const path = `/journals(${await journal(side, signal)})/Microsoft.NAV.post`;
-            await wire.call(path, z.unknown(), { method: "POST" }, signal);
-          }
+      async apply(to, { entry }, { signal }) {
+        const { side, line } = entry.native;
+        if (line === null) return;
+        if (to === "retracted") {
+          const { id, etag } = line;
+          const path = `/${await setOf(side, signal)}(${id})`;
+          await wire.call(path, z.unknown(), { method: "DELETE", etag }, signal);
+          return;
         }
+        // All of a batch is posted: whatever a person has put there would go with it.
+        const other = (await waiting(side, signal)).find(({ mark }) => mark === null);
+        if (other !== undefined) throw shared(other);
+        const path = `/journals(${await journal(side, signal)})/Microsoft.NAV.post`;
+        await wire.call(path, z.unknown(), { method: "POST" }, signal);
       },
     },
     write: ({ id, type, date, amount, description }: PaymentDocument) => ({

@@ -153,7 +153,7 @@ export function recordsOf<
         yield { rows, position: String(after) };
       }
     },
-    async create(all, { signal }) {
+    async createAll(all, { signal }) {
       const records = all.map(({ desired, values }) => ({
         mark: desired.mark,
         ...values,
@@ -161,7 +161,7 @@ export function recordsOf<
       }));
       return (await wire.call(`/${name}/create`, { records }, Ids, signal)).ids;
     },
-    async apply(to, steps, { signal }) {
+    async applyAll(to, steps, { signal }) {
       const records = steps.map(({ desired, values, entry: { native } }) => ({
         id: native.id,
         version: native.version,

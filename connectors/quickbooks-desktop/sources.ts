@@ -100,24 +100,24 @@ function deleted(
   };
 }
 
-export const partySource = (
-  records: Records,
-  telling: Pick<Telling<never>, "now" | "unavailable">,
-): Source =>
-  walkedSource({
-    ...telling,
-    expect: (signal) => records.wire.expect?.(signal),
-    lists: [
-      ...SIDES.map((side) =>
-        stamped(records, side, `${PARTIES[side].table}Query`, (rows) =>
-          rows.flatMap((row) => toldParty(side, partyRow(side, row)) ?? []),
-        ),
+type Waiting = Pick<Telling<never>, "now" | "unavailable">;
+
+/** Lists of QuickBooks, where it is here. */
+// oxlint-disable-next-line typescript/no-explicit-any
+const walked = (records: Records, telling: Waiting, lists: readonly List<any>[]): Source =>
+  walkedSource({ ...telling, expect: (signal) => records.wire.expect?.(signal), lists });
+
+export const partySource = (records: Records, telling: Waiting): Source =>
+  walked(records, telling, [
+    ...SIDES.map((side) =>
+      stamped(records, side, `${PARTIES[side].table}Query`, (rows) =>
+        rows.flatMap((row) => toldParty(side, partyRow(side, row)) ?? []),
       ),
-      deleted(records, "deleted parties", "List", ["Customer", "Vendor"], ({ type, id, name }) =>
-        goneParty(type === "Customer" ? "customer" : "vendor", id, name ?? "(deleted)"),
-      ),
-    ],
-  });
+    ),
+    deleted(records, "deleted parties", "List", ["Customer", "Vendor"], ({ type, id, name }) =>
+      goneParty(type === "Customer" ? "customer" : "vendor", id, name ?? "(deleted)"),
+    ),
+  ]);
 
 /** Open ones come first: their first walk tells nothing, and all of them are told after it. */
 export const invoicesChanged =
@@ -153,11 +153,7 @@ export const invoicesChanged =
     const gone = deleted(records, "deleted invoices", "Txn", ["Invoice"], (row) =>
       goneInvoice(row, currency),
     );
-    return walkedSource({
-      ...telling,
-      expect: (signal) => records.wire.expect?.(signal),
-      lists: [open, invoices, gone],
-    });
+    return walked(records, telling, [open, invoices, gone]);
   };
 
 /** QuickBooks tells its id and number, and nothing else of it. */
@@ -219,11 +215,8 @@ export const priceTable = (
       const priceLevels = stamped(records, "price level", "PriceLevelQuery", perItem, {
         iterates: false,
       });
-      return walkedSource({
-        ...telling,
-        expect: (signal) => records.wire.expect?.(signal),
-        lists: [...(list === undefined ? [] : [items]), ...(levels ? [priceLevels] : [])],
-      });
+      const lists = [...(list === undefined ? [] : [items]), ...(levels ? [priceLevels] : [])];
+      return walked(records, telling, lists);
     },
   },
   line: (line) => ({ ...line, unit }),

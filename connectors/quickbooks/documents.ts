@@ -156,13 +156,10 @@ export const documentTable = <K extends DocumentKind, Body>(
       for await (const { rows, position } of books.list(scope, from, signal))
         yield { rows: await withPayers(books, rows, signal), position };
     },
-    create: (all, call) =>
-      Promise.all(all.map((one) => books.create(one as Writing<DocumentKind, Values<Body>>, call))),
-    async apply(to, steps, call) {
-      for (const { entry, values } of steps) {
-        if (to === "amended" && values !== null) await books.amend(entry.native, values, call);
-        if (to === "cancelled") await books.cancel(entry.native, call);
-      }
+    create: (one, call) => books.create(one, call),
+    async apply(to, { entry, values }, call) {
+      if (to === "amended" && values !== null) await books.amend(entry.native, values, call);
+      if (to === "cancelled") await books.cancel(entry.native, call);
     },
     ...(books.changed === undefined
       ? {}
@@ -361,12 +358,8 @@ export const paymentTable = (books: PaymentBooks): Table<"payment", KeptPayment,
     },
     // Nothing of a payment stays open.
     list: (scope, from, signal) => books.list({ ...scope, open: false }, from, signal),
-    create: (all, call) =>
-      Promise.all(
-        all.map(({ desired: { document, on } }) =>
-          books.create(document, (on as Entry<DocumentRow>).native, call),
-        ),
-      ),
+    create: ({ desired: { document, on } }, call) =>
+      books.create(document, (on as Entry<DocumentRow>).native, call),
   },
 });
 

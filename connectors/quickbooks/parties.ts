@@ -172,11 +172,7 @@ export function partyTable(
         for await (const { rows, ...page } of list.list(from, signal))
           yield { ...page, rows: rows.map((row) => found(row)) };
       },
-      async create(all, call) {
-        const made: string[] = [];
-        for (const { desired } of all) made.push(await create(list, desired.document, call));
-        return made;
-      },
+      create: ({ desired }, call) => create(list, desired.document, call),
     },
   };
 }

@@ -32,16 +32,12 @@ export interface Guard {
 type DocumentType = "in" | "out";
 
 /** @param model what is made: `account.invoice` @param type of the document: both sides may be companies of one database */
-export function openGuard(books: Books, model: string, type: DocumentType): Guard {
-  switch (books.config.guard) {
-    case "search":
-      return noGuard;
-    case "claim":
-      return claimGuard(books, model, type);
-    case "module":
-      return moduleGuard(books, model, type);
-  }
-}
+export const openGuard = (books: Books, model: string, type: DocumentType): Guard =>
+  ({ search: () => noGuard, claim: claimGuard, module: moduleGuard })[books.config.guard](
+    books,
+    model,
+    type,
+  );
 
 /** Nobody else is kept out. */
 export const noGuard: Guard = {
@@ -77,10 +73,10 @@ function claimGuard(books: Books, model: string, type: DocumentType): Guard {
     const end = await ending();
     return marks.map((mark) => `${mark}${end}`);
   };
-  const domainOf = async (marks: readonly string[]) =>
-    rpc.where({ "module =": MODULE, "model =": model, "fs_id in": await namesOf(marks) });
-  const claimsOf = async (marks: readonly string[]) =>
-    rpc.rowsOf(books, "ir.model.data", await domainOf(marks), CLAIM);
+  async function claimsOf(marks: readonly string[]) {
+    const names = { "module =": MODULE, "model =": model, "fs_id in": await namesOf(marks) };
+    return rpc.rowsOf(books, "ir.model.data", rpc.where(names), CLAIM);
+  }
   const drop = (ids: readonly number[]): Promise<void> => call("delete", ids);
   const leftOf = async (marks: readonly string[]): Promise<number[]> =>
     (await claimsOf(marks)).map(({ id }) => id);

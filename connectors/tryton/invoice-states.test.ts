@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { numbers, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { invoiceSink, paymentSink } from "./sinks.fixture.ts";
+import { invoiceSink } from "./sinks.fixture.ts";
 import {
   allInvoices,
   d,
@@ -11,7 +11,6 @@ import {
   find,
   invoiceDocument,
   losing,
-  paymentDocument,
   rows,
   send,
 } from "./sink.fixture.ts";
@@ -52,22 +51,6 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
         "move.": { description: `platform:${document.id} settled as one` },
       },
     ]);
-  });
-
-  test("one that is paid, and whose payments do not come to its total, is for a person", async () => {
-    const desk = deskIn(server);
-    const document = invoiceDocument();
-    await send(invoiceSink(desk.books), document);
-    const part = paymentDocument({ invoice: document.number, amount: d("129.33") });
-    expect(await send(paymentSink(desk.books), part)).toMatchObject({ outcome: "done" });
-    const paid = { ...document, ...PAID };
-    expect(await send(invoiceSink(desk.books), paid)).toMatchObject({
-      fault: {
-        code: "paid-in-part",
-        message: expect.stringMatching(/129\.33 of 20129\.33 is settled there \(#\d+ of 129\.33\)/),
-      },
-    });
-    expect(await payments(desk)).toMatchObject([{ credit: d("129.33") }]);
   });
 
   test("paid without a day is work for a person: no day is made up", async () => {

@@ -197,7 +197,7 @@ function recordsOf<K extends Kind>(
           ...(isEnd ? { total: await rpc.countOf(books, MODEL, domain, signal) } : {}),
         };
     },
-    async create(all) {
+    async createAll(all) {
       const desired = all.map((one) => one.desired);
       const parties = await addressedAll(books, desired);
       const values: object[] = [];
@@ -208,7 +208,7 @@ function recordsOf<K extends Kind>(
       const make = () => books.tryton.call<number[]>(`model.${MODEL}.create`, [values]);
       return (await guard.create(marksOf(desired), make)).map(draftName);
     },
-    async apply(to, steps) {
+    async applyAll(to, steps) {
       const { amend, cancel, post, takeBack } = stepsIn(books);
       if (to === "posted") return post(steps);
       for (const one of steps) {

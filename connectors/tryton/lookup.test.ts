@@ -4,8 +4,6 @@ import { Refused } from "../../src/core/errors.ts";
 import { type Lookup, openLookup } from "./books.ts";
 import { openTryton, type Tryton } from "./wire.ts";
 
-const MINUTE = 60_000;
-
 describe.skipIf(!trytonIsThere)("codes of a real Tryton", () => {
   const server = useTryton();
   let shared: Copy;
@@ -13,10 +11,9 @@ describe.skipIf(!trytonIsThere)("codes of a real Tryton", () => {
     shared = server.copy("shared");
   });
 
-  /** A lookup with a clock of the test's own; `calls` are those that Tryton was asked. */
+  /** `calls` are those that Tryton was asked. */
   function open(copy: Copy, user: { user: string; password: string } = copy) {
-    let nowMs = Date.parse("2026-11-21T12:00:00Z");
-    const now = (): Date => new Date(nowMs);
+    const now = (): Date => new Date("2026-11-21T12:00:00Z");
     const tryton = openTryton({ ...copy, ...user }, { note: () => {}, now });
     onTestFinished(() => tryton.close());
     const calls: string[] = [];
@@ -28,7 +25,7 @@ describe.skipIf(!trytonIsThere)("codes of a real Tryton", () => {
       },
     };
     const lookup: Lookup = openLookup(counted, { now });
-    return { tryton, lookup, calls, apply: (ms: number) => (nowMs += ms) };
+    return { tryton, lookup, calls };
   }
 
   test("a product brings the accounts of its category", async () => {
@@ -67,19 +64,6 @@ describe.skipIf(!trytonIsThere)("codes of a real Tryton", () => {
     });
   });
 
-  test("what people set up once is asked for once, and again after ten minutes or when the clock was set back", async () => {
-    const { lookup, calls, apply } = open(shared);
-    await lookup.account("4000");
-    await lookup.account("4000");
-    expect(calls).toHaveLength(1);
-    apply(11 * MINUTE);
-    await lookup.account("4000");
-    expect(calls).toHaveLength(2);
-    apply(-24 * 60 * MINUTE);
-    await lookup.account("4000");
-    expect(calls).toHaveLength(3);
-  });
-
   test("many are asked for in one call per kind, and then no more", async () => {
     const { lookup, calls } = open(shared);
     const codes = { account: ["4000", "4100"], product: ["FREIGHT", "087", "87"], unit: ["gal"] };
@@ -92,15 +76,6 @@ describe.skipIf(!trytonIsThere)("codes of a real Tryton", () => {
     expect(await lookup.unit("gal")).toEqual(await one.unit("gal"));
     expect(calls).toHaveLength(3);
     await expect(lookup.product("87")).rejects.toThrow("Tryton has no product 87");
-  });
-
-  test("a missing code is found as soon as somebody has created it", async () => {
-    const copy = server.copy("created");
-    const { tryton, lookup } = open(copy, copy.admin);
-    await expect(lookup.location("WH-9")).rejects.toThrow("Tryton has no location WH-9");
-    const values = { name: "A tank", code: "WH-9", type: "storage" };
-    const [id] = await tryton.call<[number]>("model.stock.location.create", [[values]]);
-    expect(await lookup.location("WH-9")).toBe(id);
   });
 
   test.each([
@@ -119,16 +94,5 @@ describe.skipIf(!trytonIsThere)("codes of a real Tryton", () => {
       field: kind,
     });
     expect(fault.next).toContain("Create the");
-  });
-
-  test("a code that two accounts have names neither", async () => {
-    const copy = server.copy("twice");
-    const { tryton, lookup } = open(copy, copy.admin);
-    const second = await lookup.account("4100");
-    await tryton.call("model.account.account.write", [[second], { code: "4000" }]);
-    await lookup.load({ account: ["4000"], product: [], unit: [] });
-    await expect(lookup.account("4000")).rejects.toMatchObject({
-      fault: { code: "twice-in-tryton" },
-    });
   });
 });

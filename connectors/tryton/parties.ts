@@ -156,10 +156,7 @@ export function partyTable(books: Books): Table<"party", Pick<Party, "code" | "n
         for await (const { rows, position } of pages)
           yield { rows: await told(rows, signal), position };
       },
-      async create(all) {
-        for (const { desired } of all) await create(books, desired.document);
-        return all.map(() => null);
-      },
+      create: ({ desired }) => create(books, desired.document).then(() => null),
       changed: changedRows(books, partsOf(books), told),
     },
     write: ({ code, name }: Party) => ({ code, name }),

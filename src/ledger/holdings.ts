@@ -1,6 +1,7 @@
 /** What books hold now, for reconciliation: told by the adapters through which documents are written, or by a source. */
 import type { Change, Item, Source } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
+import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import {
@@ -70,34 +71,35 @@ export function ledgerHoldings(
     ),
     async *list(kind, scope, from, signal) {
       const none = { position: null, total: null, serverTime: null };
-      for await (const holdings of born[kind]?.all(signal) ?? []) yield { holdings, ...none };
-      if (born[kind] !== undefined) return;
+      if (born[kind] !== undefined) {
+        for await (const holdings of born[kind].all(signal)) yield { holdings, ...none };
+        return;
+      }
       try {
         const position = typeof from === "number" ? String(from) : (from as string | null);
-        for await (const page of adapterFor(kind).list(scope, position, signal))
-          yield {
-            holdings: held(kind, page.entries),
-            position: page.position,
-            total: page.total ?? null,
-            serverTime: null,
-          };
+        for await (const page of adapterFor(kind).list(scope, position, signal)) {
+          const { entries, ...more } = page;
+          yield { ...none, ...more, holdings: held(kind, entries) };
+        }
       } catch (error) {
         throw unavailable(error, books);
       }
     },
     async get(kind, ids, signal) {
+      if (born[kind] === undefined) {
+        const call = callOf("get", signal);
+        return reading(books, async () => held(kind, await adapterFor(kind).get(ids, call)));
+      }
       const found: Holding[] = [];
-      for await (const all of born[kind]?.all(signal) ?? [])
+      for await (const all of born[kind].all(signal))
         found.push(...all.filter(({ id }) => ids.includes(id)));
-      if (born[kind] !== undefined) return found;
-      const call = callOf("get", signal);
-      return reading(books, async () => held(kind, await adapterFor(kind).get(ids, call)));
+      return found;
     },
-    async named(kind, numbers, signal) {
-      // Their list tells all there is.
-      if (born[kind] !== undefined) return [];
-      return reading(books, async () => held(kind, await adapterFor(kind).named(numbers, signal)));
-    },
+    named: async (kind, numbers, signal) =>
+      // The list of what is born here tells all there is.
+      born[kind] === undefined
+        ? reading(books, async () => held(kind, await adapterFor(kind).named(numbers, signal)))
+        : [],
     async expect(kind, items, signal) {
       if (kind !== "party" && kind !== "price")
         return reading(books, () => expectAll(books, ADAPTERS[kind] ?? "invoice", items, signal));
@@ -190,22 +192,22 @@ const isOf = (kind: HoldingKind, { facts }: Entry): boolean =>
 function holdingOf(kind: HoldingKind, entry: Entry): Holding[] {
   const { id, mark, version, facts, status, aliases, change = null, untold } = entry;
   if (id === null) return [];
-  const isOver = status === "cancelled";
   const own = mark !== null && isSettlement(mark) ? null : mark;
+  const isDocument = kind === "invoice" || kind === "bill";
+  const isOver = isDocument && status === "cancelled";
   return [
     {
       kind,
       id,
       version,
       mark: own,
-      ...(aliases === undefined ? {} : { aliases }),
-      ...(untold === undefined ? {} : { untold }),
+      ...defined({ aliases, untold }),
       change: isTold(kind, own) ? change : null,
       facts: {
         ...facts,
         state: stateOf(kind, entry),
-        days: { ...facts.days, ...(isDocument(kind) ? { paid: entry.paid } : {}) },
-        money: { ...facts.money, ...(isDocument(kind) && isOver ? { open: Decimal.zero } : {}) },
+        days: { ...facts.days, ...(isDocument ? { paid: entry.paid } : {}) },
+        money: { ...facts.money, ...(isOver ? { open: Decimal.zero } : {}) },
       },
     },
   ];
@@ -214,8 +216,6 @@ function holdingOf(kind: HoldingKind, entry: Entry): Holding[] {
 /** What carries our mark came from the platform; a party with it is read like the others, and its mapping skips it. */
 const isTold = (kind: HoldingKind, mark: string | null): boolean =>
   mark === null || kind === "party";
-
-const isDocument = (kind: HoldingKind): boolean => kind === "invoice" || kind === "bill";
 
 function stateOf(kind: HoldingKind, { status, disputed }: Entry): HoldingState {
   if (status === "cancelled") return "ended";
@@ -233,30 +233,27 @@ async function expectAll(
   items: readonly Item[],
   signal: AbortSignal,
 ): Promise<Expected[]> {
-  const adapter = adapterOf(books, kind);
+  const { can } = adapterOf(books, kind);
   const call = callOf("expect", signal);
   const expected: Expected[] = [];
   for (let at = 0; at < items.length; at += PAGE_RECORDS) {
-    const page = items.slice(at, at + PAGE_RECORDS);
-    const refused = new Map<Item, Fault>();
-    const carried = page.flatMap((item) => {
+    const page = items.slice(at, at + PAGE_RECORDS).map((item) => {
       try {
         return carriedIn(kind, bodyOf(books, kind, [item]));
       } catch (error) {
-        if (!(error instanceof Refused)) throw error;
-        refused.set(item, error.fault);
-        return [];
+        if (error instanceof Refused) return error.fault;
+        throw error;
       }
     });
+    const carried = page.flatMap((one) => (Array.isArray(one) ? one : []));
     const desired = await desiredWith(books, kind, carried, call);
-    for (const item of page) {
-      const fault = refused.get(item);
-      const one = fault === undefined ? desired.shift() : undefined;
-      const why = fault ?? one?.refusal;
-      if (why !== undefined) expected.push({ fault: why });
-      else if (one !== undefined) {
-        const skip = uncounted(books, kind, one);
-        expected.push(skip === null ? { facts: factsOf(kind, adapter.can, one) } : { skip });
+    for (const one of page) {
+      const own = Array.isArray(one) ? desired.shift() : undefined;
+      if (own === undefined) expected.push({ fault: one as Fault });
+      else if (own.refusal !== undefined) expected.push({ fault: own.refusal });
+      else {
+        const skip = uncounted(books, kind, own);
+        expected.push(skip === null ? { facts: factsOf(kind, can, own) } : { skip });
       }
     }
   }

@@ -355,13 +355,19 @@ class NotShown extends Error {}
 /** Documents that one look asks for. */
 const MANY = 200;
 
-/** One inspection each, in their order. @throws LedgerError */
+/**
+ * One inspection each, in their order. Ids of orders and tickets say how far these were brought: what is called so is that
+ * far. What a person linked was brought to nothing by us. @throws LedgerError
+ */
 async function inspectLedger(
   books: Books,
   kind: LedgerKind,
   delivered: readonly Delivered[],
   signal: AbortSignal,
 ): Promise<Inspection[]> {
+  const adapter = adapterOf(books, kind);
+  const made = new Set<string>();
+  const call = { key: "inspect", signal, purpose: "inspection", made } as const;
   const bodies = new Map<string, readonly Carried[]>();
   const carriedOf = ({ id, body, counterpart, waitsUntil }: Delivered): Carried | null => {
     if (body === null) return null;
@@ -370,51 +376,35 @@ async function inspectLedger(
     const one = carried.find(({ document }) => idOf(document) === id);
     return one === undefined ? null : { ...one, counterpart, until: waitsUntil ?? null };
   };
-  const made = new Set<string>();
-  const call = { key: "inspect", signal, purpose: "inspection", made } as const;
   const inspections: Inspection[] = [];
   for (let at = 0; at < delivered.length; at += MANY) {
     const asked = delivered
       .slice(at, at + MANY)
       .map((one) => ({ counterpart: one.counterpart, carried: carriedOf(one) }));
-    inspections.push(...(await inspectSome(books, kind, asked, call)));
+    const written = asked.flatMap(({ carried }) => carried ?? []);
+    const linked = isGoods(kind) ? asked : asked.filter(({ carried }) => carried === null);
+    const isWritten = written.length > 0;
+    const planned =
+      isWritten && !isGoods(kind) ? await takeSnapshot(books, kind, written, call) : [];
+    const ids = linked.map(({ counterpart }) => counterpart);
+    const held = ids.length === 0 ? [] : await adapter.get(ids, call);
+    const desired = isWritten && isGoods(kind) ? await desiredWith(books, kind, written, call) : [];
+    for (const { counterpart, carried } of asked) {
+      const there = held.filter((entry) => isCalled(entry, counterpart));
+      if (isGoods(kind)) {
+        const one = carried === null ? undefined : desired.shift();
+        const differences =
+          one === undefined || there.length === 0 ? [] : goodsDifferences(kind, one, there);
+        inspections.push(there.length === 0 ? gone : { is: "there", differences });
+        continue;
+      }
+      const one = carried === null ? undefined : planned.shift();
+      const isThere = there.some((entry) => !isDraftAgain(adapter.can, entry));
+      if (one === undefined) inspections.push(isThere ? thereAsBrought : gone);
+      else inspections.push(inspected(books, kind, one));
+    }
   }
   return inspections;
-}
-
-interface Asked {
-  readonly counterpart: string;
-  /** What it was brought to; null: a person linked it. */
-  readonly carried: Carried | null;
-}
-
-/** Ids of orders and tickets say how far these were brought: what is called so is that far. */
-async function inspectSome(
-  books: Books,
-  kind: LedgerKind,
-  asked: readonly Asked[],
-  call: Call,
-): Promise<Inspection[]> {
-  const adapter = adapterOf(books, kind);
-  const written = asked.flatMap(({ carried }) => carried ?? []);
-  const linked = isGoods(kind) ? asked : asked.filter(({ carried }) => carried === null);
-  const planned =
-    isGoods(kind) || written.length === 0 ? [] : await takeSnapshot(books, kind, written, call);
-  const ids = linked.map(({ counterpart }) => counterpart);
-  const held = ids.length === 0 ? [] : await adapter.get(ids, call);
-  const desired =
-    isGoods(kind) && written.length > 0 ? await desiredWith(books, kind, written, call) : [];
-  return asked.map(({ counterpart, carried }) => {
-    const there = held.filter((entry) => isCalled(entry, counterpart));
-    if (!isGoods(kind)) {
-      const one = carried === null ? undefined : planned.shift();
-      if (one !== undefined) return inspected(books, kind, one);
-      return there.some((entry) => !isDraftAgain(adapter.can, entry)) ? thereAsBrought : gone;
-    }
-    const one = carried === null ? undefined : desired.shift();
-    if (there.length === 0) return gone;
-    return { is: "there", differences: one ? goodsDifferences(kind, one, there) : [] };
-  });
 }
 
 const isCalled = ({ id, aliases = [] }: Entry, name: string): boolean =>

@@ -33,8 +33,7 @@ function booksOver(shown: Readonly<Record<"names" | "days", readonly Row[]>>, ke
     records: {
       search: async ({ days }) => (days === undefined ? shown.names : shown.days),
       async *list() {},
-      create: async () => [],
-      apply: async (to, steps) => void applied.push([to, steps.map(({ values }) => values)]),
+      applyAll: async (to, steps) => void applied.push([to, steps.map(({ values }) => values)]),
     },
     write() {
       if (kept) return { written: true };
@@ -91,7 +90,7 @@ test("two lists of parties are two sources, and the store remembers for whom one
         records: {
           search: async ({ ids = [] }) => ids.filter((id) => rows.has(id)),
           async *list() {},
-          create: async (all) => all.map(({ desired: { number } }) => (rows.add(number), number)),
+          create: async ({ desired: { number } }) => (rows.add(number), number),
           changed: stampedLists({
             name,
             async *pages() {

@@ -76,17 +76,21 @@ export interface Records<K extends TableKind, Values, Row> {
   search(where: Where<K>, call: Call): Promise<readonly Row[]>;
   /** Everything in the scope after `from`, in pages; the position of a page resumes after it. */
   list(scope: Scope, from: string | null, signal: AbortSignal): AsyncIterable<RowPage<Row>>;
-  /** At most {@link Capabilities.atomic}, all or none. Their ids, null where the answer has none. */
-  create(all: readonly Writing<K, Values>[], call: Call): Promise<readonly (string | null)[]>;
-  /** One step for all; only to `amended` it has values. Left out: a record is never changed (payments, parties). */
-  apply?(
-    to: StepTo,
-    steps: readonly (Step<K, Row> & { readonly values: Values | null })[],
-    call: Call,
-  ): Promise<void>;
+  /** Its id, null where the answer has none. */
+  create?(one: Writing<K, Values>, call: Call): Promise<string | null>;
+  /** Where one call makes several: at most {@link Capabilities.atomic}, all or none. */
+  createAll?(all: readonly Writing<K, Values>[], call: Call): Promise<readonly (string | null)[]>;
+  /** Only to `amended` it has values. Left out, as the next one: a record is never changed (payments, parties). */
+  apply?(to: StepTo, step: WrittenStep<K, Values, Row>, call: Call): Promise<unknown>;
+  /** Where one call takes a step for several. */
+  applyAll?(to: StepTo, steps: readonly WrittenStep<K, Values, Row>[], call: Call): Promise<void>;
   /** A source of what changed: stampSource of stamps.ts, or another walk. Left out: no source reads this kind. */
   changed?(telling: Telling<Row>): Source;
 }
+
+type WrittenStep<K extends TableKind, Values, Row> = Step<K, Row> & {
+  readonly values: Values | null;
+};
 
 /** What a source needs of the floor. */
 export interface Telling<Row> {
@@ -177,13 +181,12 @@ export function rememberedParties<Values, Row, Codes>(
         const known = marks.flatMap((mark) => notebook.get(codeOf(mark)) ?? []);
         return records.search({ ...where, marks, ids: [...new Set([...ids, ...known])] }, call);
       },
-      create(all, call) {
+      async create(one, call) {
         // Before it is made: an answer that is lost would leave it nobody's.
-        for (const { mark, number } of all.map(({ desired }) => desired)) {
-          notebook.set(companyOf(number), mark);
-          notebook.set(codeOf(mark), number);
-        }
-        return records.create(all, call);
+        const { mark, number } = one.desired;
+        notebook.set(companyOf(number), mark);
+        notebook.set(codeOf(mark), number);
+        return (await records.create?.(one, call)) ?? null;
       },
     },
     read(row, desired) {
@@ -259,13 +262,20 @@ function tableAdapter<K extends TableKind, Values, Row, Codes>(
         notes === undefined ? [] : await coveredAmong(notes(call), on, paying(absent));
       return [...found, ...marked, ...(covered as unknown as Entry<Row>[])];
     },
-    create: async (desired, call) => records.create(await written(desired, call), call),
+    async create(desired, call) {
+      const all = await written(desired, call);
+      if (records.createAll !== undefined) return records.createAll(all, call);
+      const ids: (string | null)[] = [];
+      for (const one of all) ids.push((await records.create?.(one, call)) ?? null);
+      return ids;
+    },
     async apply(to, steps, call) {
       const desired = steps.map((step) => step.desired);
       // What is cancelled may name a code that is no longer there.
       const all = to === "amended" ? await written(desired, call) : [];
       const changed = steps.map((step, at) => ({ ...step, values: all[at]?.values ?? null }));
-      await records.apply?.(to, changed, call);
+      await records.applyAll?.(to, changed, call);
+      for (const one of changed) await records.apply?.(to, one, call);
     },
     get: (ids, call) => search({ ids }, call),
     named: (numbers, signal) => search({ numbers }, { ...READ, signal }),
