@@ -76,7 +76,7 @@ interface LineFacts extends Pick<JoinedLine, "at" | "kind"> {
   /** When it was delivered; empty: it does not say. */
   readonly day: Day;
 }
-type OpenLine = readonly [seq: Seq, day: Day, line: TicketLine];
+type OpenLine = readonly [seq: Seq, day: Day, line: TicketLine, isNumbered: boolean];
 
 export class Papers {
   readonly #names: Names;
@@ -208,8 +208,10 @@ export class Papers {
         const party = parties[direction];
         if (party === null || taken[direction].has(seq)) continue;
         const ticket = this.#again(seq) as Ticket | null;
-        for (const line of ticket?.lines ?? [])
-          push(open, keyOf(direction, party, line.product), [seq, day, line]);
+        const { number = "", bols = [], lines = [] } = ticket ?? {};
+        const isNumbered = spelling(number) !== "" && bols.some(spelling);
+        for (const line of lines)
+          push(open, keyOf(direction, party, line.product), [seq, day, line, isNumbered]);
         yield undefined;
       }
     }
@@ -222,6 +224,8 @@ export class Papers {
       const dayMs = Date.parse(deliveredDate?.slice(0, 10) ?? invoice.day);
       const most = gallons.abs().times(GUESS_SHARE);
       const [best] = among
+        // One number may be misspelled: a line that names two others than the ticket's is about another load.
+        .filter(([, , , isNumbered]) => !isNumbered || one.ticket === "" || one.bol === "")
         .filter(([, day]) => Math.abs(Date.parse(day) - dayMs) <= GUESS_MS)
         .map((it) => ({ it, off: offBy(it[2], gallons) }))
         .filter(({ off }) => off.compare(most) <= 0)

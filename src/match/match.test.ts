@@ -316,6 +316,39 @@ test("a line that names nothing is joined by party, product, day and gallons, an
   });
 });
 
+test("a line that names another ticket and another bill of lading is about another load, however alike it is", () => {
+  const ghost = withLine({ ...sale, order: null }, { bolNumber: "88", deliveryTicket: "TK-9" });
+  expect(told([order, ticket, ghost, bill]).map(({ rule }) => rule)).toEqual([
+    "no-delivery",
+    "not-billed",
+  ]);
+  // Of one number alone a person may have written the other one's.
+  const misspelled = withLine(
+    { ...sale, order: null },
+    { bolNumber: "4117", deliveryTicket: null },
+  );
+  expect(told([order, ticket, misspelled, bill])).toEqual([]);
+});
+
+test("gallons that are a line's own net and gross alike are not billed on the wrong basis: the ticket is wrong", () => {
+  const [even, wrong] = [
+    { gallons: D("8000"), netGallons: D("8000"), amount: D("20000.00") },
+    withTicket({ net: D("7950"), temperature: D("60"), gravity: D("36") }),
+  ];
+  const found = told([order, wrong, withLine(sale, even), withLine(bill, even)]);
+  expect(found.map(({ rule }) => rule)).toEqual(["quantity", "quantity", "net-from-gross"]);
+});
+
+test("a wrong product of a bill comes to what the supplier's list says, where no order names a price", () => {
+  const [line] = order.lines as [Order["lines"][number]];
+  const unpriced = { ...order, lines: [{ ...line, purchase: null }] };
+  const papers = [unpriced, ticket, sale, withLine(bill, { product: "UNL-87", rate: D("2.50") })];
+  const lists = [price("2026-11-09T23:00:00Z", "2.40", { company: SELLER })];
+  const finding = { rule: "wrong-product", certainty: "certain" };
+  expect(told(papers, {}, lists)).toMatchObject([{ ...finding, amount: "795.00", favour: "us" }]);
+  expect(told(papers)).toMatchObject([{ ...finding, amount: null, favour: null }]);
+});
+
 test("numbers are one however they are written, and a ticket may carry several bills of lading", () => {
   const several = { ...ticket, number: "tk-1 ", bols: ["1", "b 4711"] };
   const named = withLine(sale, { deliveryTicket: " TK-1" });

@@ -191,7 +191,10 @@ function wrongProduct({ group, lines, first, billed, rate }: Load, situation: Si
   );
   if (other === undefined) return NONE;
   for (const one of [...lines, other]) situation.explained.add(one);
-  const right = priceOf(other, group.direction);
+  const terminals = [...terminalsOf(other), first.line.location ?? ""];
+  const isAtList = group.direction === "purchase";
+  const lists = isAtList ? listsOf({ one: first, group: other }, situation, terminals) : null;
+  const right = priceOf(other, group.direction) ?? lists?.now.price ?? null;
   const [named, expected] = [first.line.product, other.delivered[0]?.product ?? other.product];
   const over = rate === null || right === null ? null : rate.minus(right).times(billed);
   const cause = `${named ?? "Another product"} is billed, ${expected} was delivered.`;
@@ -233,8 +236,9 @@ function quantity(load: Load, situation: Situation): Verdict {
   const isCertain = lines.every(isSure) && isSigned && wanted === basis && isWhole && !isPart;
   const compared = `billed gallons and the ticket's, ${basis}`;
   const values = { compared, billed, expected, gallons, over: rate?.times(gallons) ?? null };
-  // A line that says itself that its gallons are what was agreed only happens to fit the other figure.
-  if (isOther && agreed !== null && stated !== basis) {
+  // Where its own figure of the basis is what it bills, alone or with both alike, it only happens to fit the ticket's other one.
+  const isItsOwn = first.line[`${basis}Gallons`]?.equals(first.line.gallons ?? billed) === true;
+  if (isOther && agreed !== null && !isItsOwn) {
     const why = set === null ? "this party usually pays" : "was agreed";
     const cause = `${other} gallons are billed, ${basis} is what ${why}.`;
     return { ...values, name: "wrong-basis", isCertain: isCertain && set !== null, cause };
@@ -296,8 +300,12 @@ const terminalsOf = ({ ordered, tickets }: Group): string[] =>
   [...ordered, ...tickets].flatMap(({ terminal }) => terminal ?? []);
 
 /** The lists of terminals that were in force when a line was loaded; null: none that reach so far back. */
-function listsOf({ line, one, group }: Billed, situation: Situation, terminals: string[]) {
-  const when = namedDay(line.deliveredDate ?? group.tickets[0]?.day ?? "");
+function listsOf(
+  { one, group }: Pick<Billed, "one" | "group">,
+  situation: Situation,
+  terminals: string[],
+) {
+  const when = namedDay(one.line.deliveredDate ?? group.tickets[0]?.day ?? "");
   if (when === "") return null;
   const { reference, settings } = situation;
   return reference.inForce(terminals, group.product, when, one.invoice, settings);

@@ -149,8 +149,9 @@ export function scoreOf(truth: readonly Fault[], { findings }: MatchReport): Sco
           (!isCertain || one.certainty === "certain"),
       );
       if (own.length === 0) missed.push(`${fault.kind} ${fault.number}`);
+      const isTold = own.some(({ amount }) => amount !== null);
       const sum = own.reduce((total, { amount }) => total + Number(amount ?? 0), 0);
-      if (own.length > 0 && fault.amount !== null && Math.abs(sum - Math.abs(fault.amount)) > 40)
+      if (isTold && fault.amount !== null && Math.abs(sum - Math.abs(fault.amount)) > 40)
         amounts.push(`${fault.kind} ${fault.number}: ${sum.toFixed(2)} for ${fault.amount}`);
       return own.length > 0;
     });
