@@ -7,7 +7,7 @@ import type { Searching } from "../office/asked.ts";
 import type { Blocks, Table } from "../views/blocks.ts";
 import { monthEndView } from "../views/month-end.ts";
 import { documentsTable, foundView, traceView } from "../views/documents.ts";
-import { statusText } from "../views/status.ts";
+import { driftView, statusText } from "../views/status.ts";
 import { missingTable } from "../views/tables.ts";
 import { asText, inLine } from "../views/text.ts";
 import type { Office } from "../office/questions.ts";
@@ -24,6 +24,13 @@ export function askingCommands(program: Command): void {
     "the story of an invoice, ticket, order or party, by any of its numbers",
     (office, { args: [number = ""] }) => office.trace(number),
     traceView,
+  );
+  question(
+    program,
+    "drift",
+    "what the platform's records have that its contract does not know",
+    (office) => office.drift(),
+    driftView,
   );
   question(
     program,

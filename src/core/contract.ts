@@ -11,6 +11,7 @@ import type { Kind } from "./kinds.ts";
 import type { Answer, Finding, Policy } from "./outcome.ts";
 import type { Change, Fault, Item } from "./record.ts";
 import type { Scratch } from "./scratch.ts";
+import type { Drift } from "./shape.ts";
 import type { Quiet } from "./silence.ts";
 
 export type { Change, Item } from "./record.ts";
@@ -55,6 +56,8 @@ export interface Page {
   readonly share?: number;
   /** What the receiver of earlier documents tells of them. */
   readonly acknowledgements?: readonly Acknowledgement[];
+  /** What its records have that their contract does not know. */
+  readonly drift?: readonly Drift[];
   /** What is to be written back to whoever wrote this ({@link Source.replies}): each goes once, as every document does. */
   readonly replies?: readonly Reply[];
 }

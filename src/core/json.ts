@@ -1,4 +1,5 @@
 import { Decimal } from "./decimal.ts";
+import type { Lookout, Sighting } from "./shape.ts";
 
 export type Json =
   null | boolean | number | string | Decimal | readonly Json[] | { readonly [key: string]: Json };
@@ -141,6 +142,8 @@ interface SlicedArray {
   readonly elements: string[];
   /** Of each element the members that were asked for; null: it is no plain object, and must be parsed. */
   readonly members: readonly (Members | null)[];
+  /** Of each element what its lookout saw; empty where there is none. */
+  readonly found: readonly (readonly Sighting[])[];
   /** The text with an empty array in its place. */
   readonly rest: string;
 }
@@ -148,18 +151,21 @@ interface SlicedArray {
 /**
  * The elements of the array under the top-level member `name`, each as the exact text its sender wrote. `wanted`: members of
  * each element that are read while it is cut, so that it need not be parsed for them. An element that has them is valid JSON;
- * parse `rest`, and each other element, to be sure. Returns null when there is no such array.
+ * parse `rest`, and each other element, to be sure. `lookout`: what each is looked at by. Returns null when there is no such array.
  */
 export function sliceArray(
   text: string,
   name: string,
   wanted: readonly string[] = [],
+  lookout: Lookout | null = null,
 ): SlicedArray | null {
   const start = valueStart(text, name, "[");
   if (start < 0) return null;
   const elements: string[] = [];
   const members: (Members | null)[] = [];
-  const skim = wanted.length === 0 ? null : skimmer(text, wanted);
+  const isSkimmed = wanted.length > 0 || lookout !== null;
+  const skim = isSkimmed ? skimmer(text, wanted, lookout) : null;
+  const found: (readonly Sighting[])[] = [];
   for (let from = start + 1; ; from++) {
     while (text.charCodeAt(from) === SPACE) from++;
     const plain = skim?.(from) ?? null;
@@ -169,9 +175,12 @@ export function sliceArray(
     const element = text.slice(from, end).trim();
     if (element !== "" || !isLast) {
       elements.push(element);
-      members.push(plain?.end === from + element.length ? plain.members : null);
+      const whole = plain?.end === from + element.length ? plain : null;
+      members.push(whole?.members ?? null);
+      if (lookout !== null) found.push(lookout.see(whole?.alike ?? null, element));
     }
-    if (isLast) return { elements, members, rest: `${text.slice(0, start + 1)}${text.slice(end)}` };
+    if (isLast)
+      return { elements, members, found, rest: `${text.slice(0, start + 1)}${text.slice(end)}` };
     from = end;
   }
 }
@@ -189,22 +198,38 @@ function endOfElement(text: string, from: number): number {
   return -1;
 }
 
-type Skimmed = { readonly members: Members; readonly end: number };
+interface Skimmed {
+  readonly members: Members;
+  readonly end: number;
+  /** For a lookout: the same for objects of the same fields, and of the same values that it does not know. */
+  readonly alike: number | string;
+}
 
 /**
  * Walks an object in a text as strictly as `JSON.parse`, in half of its time, for it makes nothing of what it walks over. Null:
  * it is no object, no valid JSON, or has what is seldom and left to it (line ends, exponents, names with escapes, more than 100 levels).
  */
-function skimmer(text: string, wanted: readonly string[]): (from: number) => Skimmed | null {
+function skimmer(
+  text: string,
+  wanted: readonly string[],
+  lookout: Lookout | null,
+): (from: number) => Skimmed | null {
   const isPlain = !CONTROL.test(text);
   let escape = text.indexOf("\\");
   let found: Record<string, string> = {};
+  let fields = 0;
+  let unknown = "";
+  const isLooked = lookout !== null;
+  const lengths = lookout?.lengths ?? 0;
 
   return (from) => {
     if (!isPlain || text.charCodeAt(from) !== OPEN_BRACE) return null;
     found = {};
+    fields = 0;
+    unknown = "";
     const end = object(from, 0);
-    return end < 0 ? null : { members: found, end };
+    const alike = unknown === "" ? fields : `${fields} ${unknown}`;
+    return end < 0 ? null : { members: found, end, alike };
   };
 
   /** Each returns where what begins at `at` ends; -1: it is not what it should be. */
@@ -234,6 +259,16 @@ function skimmer(text: string, wanted: readonly string[]): (from: number) => Ski
       const end = value(begin, depth);
       if (end < 0) return -1;
       if (depth === 0) keep(at + 1, nameEnd - 1, begin, end);
+      if (isLooked) {
+        // By the length and two signs of each name, and the sign that its value ends with where it is an object or array.
+        const length = nameEnd - at;
+        const last = text.charCodeAt(end - 1);
+        const signs = (text.charCodeAt(at + (length >> 1)) << 8) ^ text.charCodeAt(nameEnd - 2);
+        const kind = (last | SPACE) === CLOSE_BRACE ? last << 16 : 0;
+        fields = Math.imul(fields ^ signs ^ kind ^ (length << 24), 0x01000193) | 0;
+        if (last === QUOTE && (lengths & (1 << (length - 2))) !== 0)
+          look(at + 1, nameEnd - 1, begin, end);
+      }
       at = blanks(end);
       const code = text.charCodeAt(at);
       if (code === CLOSE_BRACE) return at + 1;
@@ -262,6 +297,15 @@ function skimmer(text: string, wanted: readonly string[]): (from: number) => Ski
     for (const name of wanted)
       if (name.length === nameTo - nameFrom && text.startsWith(name, nameFrom))
         found[name] = text.slice(from, to);
+  }
+
+  /** A value of a field by whose name's length it may be one of those that are known. */
+  function look(nameFrom: number, nameTo: number, from: number, to: number): void {
+    for (const { name, values } of lookout?.enums ?? [])
+      if (name.length === nameTo - nameFrom && text.startsWith(name, nameFrom)) {
+        const value = text.slice(from, to);
+        if (!values.has(value)) unknown += value;
+      }
   }
 
   function string(at: number): number {

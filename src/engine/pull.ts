@@ -77,6 +77,9 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
         const refused = keepRefused(engine, flow, page, at);
         storeReplies(engine, flow, page.replies ?? [], at);
         const stored = store.intake.page(flow.flow, page, at, list.see);
+        // A list's overlap tells the same records again.
+        const drift = stored.received === 0 ? [] : (page.drift ?? []);
+        for (const one of drift) store.drifts.add({ ...one, flow: flow.flow, atMs: at });
         return { ...stored, notices, refused, torn: list.stored(page, at) };
       });
       pages++;

@@ -19,6 +19,7 @@ export interface Trace extends Story {
 }
 
 export type Caller = Status["callers"][number];
+export type DriftStatus = Status["drift"][number];
 export type Unread = FlowStatus["unread"][number];
 export type MonthStatus = ReturnType<MonthReport["status"]>;
 export type KnownDifferences = ReturnType<typeof knownDifferences>;

@@ -6,7 +6,7 @@ import { WAITS_FOR_BUDGET, waitsForRequests } from "../core/budget.ts";
 import { fateOf } from "../core/contract.ts";
 import type { Condition } from "../store/journal.ts";
 import { money } from "../core/text.ts";
-import type { FlowStatus, QuarantineGroup, Status } from "./answers.ts";
+import type { DriftStatus, FlowStatus, QuarantineGroup, Status } from "./answers.ts";
 
 export interface Concern extends Condition {
   /** ISO 8601 UTC; null: nobody knows. */
@@ -69,6 +69,7 @@ export const concernsOf = (status: Status): Concern[] => [
   ...ofCallers(status),
   ...ofQuarantine(status),
   ...ofBudget(status),
+  ...ofDrift(status),
 ];
 
 const ofStops = ({ stops }: Status): Concern[] =>
@@ -260,6 +261,30 @@ function ofBudget({ requests, flows }: Status): Concern[] {
       page,
     }),
   ];
+}
+
+/** What came new in the last days: it stops nothing, and its mapping may want it. */
+const ofDrift = ({ drift }: Status): Concern[] =>
+  drift
+    .filter(({ isNews }) => isNews)
+    .map((one) =>
+      concern({
+        key: `drift ${one.flow} ${one.what} ${one.field} ${one.value}`.trim(),
+        title: `${one.from}: ${driftText(one)}`,
+        since: one.first,
+        detail: `It came with ${counted(one.count, "record")}, first with ${one.record}. Nothing stops for it.`,
+        next: `Ask the platform what it means. If it matters, these mappings may need it: ${one.mappings.join(", ")}. fuelbridge drift tells all of it.`,
+      }),
+    );
+
+/** `the new field lineItems.carbonTax` */
+export function driftText({
+  what,
+  field,
+  value,
+}: Pick<DriftStatus, "what" | "field" | "value">): string {
+  if (what === "value") return `the field ${field} has the new value "${value}"`;
+  return what === "new" ? `the new field ${field}` : `the field ${field} does not come any more`;
 }
 
 const counted = (count: number, one: string, many = `${one}s`): string =>

@@ -63,7 +63,7 @@ import {
   reconcileCost,
 } from "./periods.ts";
 import { groupsOf, remember, shownGroup } from "./quarantine.ts";
-import { type OfficeParts, status } from "./status.ts";
+import { driftsOf, type OfficeParts, status } from "./status.ts";
 
 type Items = z.core.util.TupleItems;
 type Given<Args extends Items> = z.output<z.ZodTuple<Args, null>>;
@@ -139,6 +139,9 @@ export const questions = {
       );
     return { key, state };
   }),
+
+  /** What the platform's records have that the contract does not know, the newest first. */
+  drift: ask([], driftsOf),
 
   /** Documents, the newest first, a page at a time. Beside a daemon they are taken into the search all the time (app/services.ts). */
   documents: ask([Searching], ({ engine, flows, daemon }, asked) => {

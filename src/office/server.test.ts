@@ -32,6 +32,7 @@ const STATUS: Status = {
   flows: [],
   stops: [],
   warnings: [],
+  drift: [],
   callers: [],
   quarantine: [],
   reconciliation: {

@@ -121,6 +121,8 @@ export function status(parts: OfficeParts) {
     stops,
     /** What a person should do before something stops; nothing of it makes this unhealthy yet. */
     warnings: parts.warnings?.() ?? [],
+    /** What the platform's records have that the contract does not know; it stops nothing. */
+    drift: driftsOf(parts),
     /** Endpoints that call us, and what waits for their next call. */
     callers,
     /** All groups, the largest first; the flows' `quarantined` are their deliveries. */
@@ -135,6 +137,24 @@ export function status(parts: OfficeParts) {
     requests: { month, used, perMonth, forecast },
   };
 }
+
+/** The newest first; `mappings`: those here that take such records. */
+export const driftsOf = ({ engine, flows }: Pick<OfficeParts, "engine" | "flows">) =>
+  engine.store.drifts.all().map(({ firstMs, lastMs, ...drift }) => {
+    const of = flows.find(({ name }) => name === drift.flow);
+    const alike = flows.filter(({ from }) => from === of?.from);
+    return {
+      ...drift,
+      first: iso(firstMs),
+      last: iso(lastMs),
+      from: of?.from ?? drift.flow,
+      mappings: [...new Set(alike.map(({ mapping }) => mapping.name))],
+      isNews: engine.clock.now().wallMs - firstMs < DRIFT_NEWS_MS,
+    };
+  });
+
+/** For so long a person is told of it unasked. */
+const DRIFT_NEWS_MS = 3 * 24 * 3_600_000;
 
 /** Findings that nobody has settled, and of them those above the amount that the site wants to be told of. */
 function matchingStatus({ engine, matcher }: OfficeParts) {

@@ -9,6 +9,7 @@ import type { Change } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { type Members, parseExact, sliceArray, sliceObject } from "../core/json.ts";
 import { sha256, sortableInstant } from "../core/keys.ts";
+import type { Lookout, Sighting } from "../core/shape.ts";
 import type { Clock } from "../core/time.ts";
 import type { Exchange, Exchanger, PlatformRequest } from "./client.ts";
 import type { Operation } from "./contract/operation.ts";
@@ -65,6 +66,8 @@ export interface ListPage {
   readonly records: readonly string[];
   /** Of each record the members that were asked for; null: it must be parsed. */
   readonly members: readonly (Members | null)[];
+  /** Of each record what the contract does not know; empty where nobody asked. */
+  readonly found: readonly (readonly Sighting[])[];
   readonly hasMore: boolean;
   /** Null where no page follows. */
   readonly nextCursor: string | null;
@@ -76,6 +79,7 @@ export interface ListPage {
 
 /**
  * @param wanted members of the records that are read while the page is cut
+ * @param lookout what they are looked at by meanwhile
  * @throws SourceUnavailable when it is no page of this list
  */
 export function pageIn(
@@ -83,8 +87,9 @@ export function pageIn(
   list: ListOperation,
   { clock, purpose }: Omit<ReadContext, "client">,
   wanted: readonly string[] = [],
+  lookout: Lookout | null = null,
 ): ListPage {
-  return cut(exchange, pathOf(list), isPaged(list), { clock, purpose }, wanted);
+  return cut(exchange, pathOf(list), isPaged(list), { clock, purpose }, wanted, lookout);
 }
 
 /** What is not paged says nothing of pages. */
@@ -99,15 +104,17 @@ function cut(
   paged: boolean,
   { clock, purpose }: Omit<ReadContext, "client">,
   wanted: readonly string[] = [],
+  lookout: Lookout | null = null,
 ): ListPage {
   const { text, headers } = bodyOf(exchange, path, new Date(clock.now().wallMs));
-  const data = sliceArray(text, "data", wanted);
+  const data = sliceArray(text, "data", wanted, lookout);
   const meta = paged ? metaOf(data?.rest) : { hasMore: false, nextCursor: null, total: null };
   if (data === null || meta === null)
     throw unavailable(`${path} did not answer with a list.`, purpose);
   const date = new Date(headers["date"] ?? Number.NaN);
   const serverTime = Number.isNaN(date.getTime()) ? null : date.toISOString();
-  return { records: data.elements, members: data.members, ...meta, serverTime };
+  const { elements: records, members, found } = data;
+  return { records, members, found, ...meta, serverTime };
 }
 
 function metaOf(rest = ""): Pick<ListPage, "hasMore" | "nextCursor" | "total"> | null {

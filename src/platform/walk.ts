@@ -8,6 +8,7 @@ import type { Json } from "../core/json.ts";
 import { sortableInstant } from "../core/keys.ts";
 import type { Clock } from "../core/time.ts";
 import { type Purpose, runShareOf, usualBudget } from "../core/budget.ts";
+import { type Drift, driftOf, type Lookout } from "../core/shape.ts";
 import { afterPage, sinceOf, unread, type Walk, type WalkPosition } from "../core/watermark.ts";
 import {
   addressOf,
@@ -19,6 +20,7 @@ import {
   endlessWaitMs,
   isAbsent,
   isIdle,
+  type ListPage,
   mostOf,
   pageIn,
   patiently,
@@ -29,6 +31,7 @@ import {
   runMax,
 } from "./reading.ts";
 import type { Exchange, Exchanger } from "./client.ts";
+import { lookoutOf } from "./contract/shape.ts";
 import type { Operation } from "./contract/operation.ts";
 import {
   type ListOperation,
@@ -59,10 +62,16 @@ interface WalkOptions {
   readonly clock: Clock;
 }
 
+/** What each of its records is looked at by, over all readings. */
+interface Looked {
+  readonly lookout: Lookout;
+}
+
 const PAGE_SIZE = 100;
 const RESTARTS_MAX = 3;
 
-export function walkSource(client: Exchanger, options: WalkOptions): Source {
+export function walkSource(client: Exchanger, asked: WalkOptions): Source {
+  const options = { ...asked, lookout: lookoutOf(asked.list) };
   const read: Source["read"] = (position, reading) =>
     walk(client, options, (position as unknown as WalkPosition | null) ?? unread, reading);
   return {
@@ -81,7 +90,7 @@ export function walkSource(client: Exchanger, options: WalkOptions): Source {
 
 async function* walk(
   client: Exchanger,
-  options: WalkOptions,
+  options: WalkOptions & Looked,
   from: WalkPosition,
   reading: Reading,
 ): AsyncGenerator<Page> {
@@ -122,24 +131,29 @@ async function* walk(
         ? listed.changes
         : await detailed(client, options.detail, options.clock, listed, reading);
     if (broken !== null) {
-      yield pageOf(changes, { ...from, walk: null });
+      yield pageOf(changes, { ...from, walk: null }, listed.drift);
       throw stuck(what, broken);
     }
     if (bound !== null) {
       const times = (from.endless ?? 0) + 1;
       const next = bound === "endless" ? { ...from, walk: null } : position;
-      yield pageOf(changes, { ...next, endless: times });
+      yield pageOf(changes, { ...next, endless: times }, listed.drift);
       const extent = extentOf(options, current);
       throw endless(what, current.pages + 1, extent, endlessWaitMs(times));
     }
-    yield pageOf(changes, position);
+    yield pageOf(changes, position, listed.drift);
     if (follows === null) return;
   }
 }
 
-const pageOf = (changes: readonly Change[], position: WalkPosition): Page => ({
+const pageOf = (
+  changes: readonly Change[],
+  position: WalkPosition,
+  drift: readonly Drift[] = [],
+): Page => ({
   changes,
   position: position as unknown as Json,
+  ...(drift.length === 0 ? {} : { drift }),
 });
 
 const freshWalk = (since: string, restarts: number): Walk => ({
@@ -159,6 +173,7 @@ const stuck = (what: string, how: string): SourceUnavailable =>
 
 interface Listed {
   readonly changes: readonly Change[];
+  readonly drift: readonly Drift[];
   /** Those that are to be read in detail. */
   readonly halves: ReadonlySet<Change>;
   /** Sortable text. */
@@ -191,10 +206,11 @@ function fetchPage(
 }
 
 /** @throws SourceUnavailable when it is not a list page */
-function readPage(exchange: Exchange, { list, clock, detail }: WalkOptions): Listed {
+function readPage(exchange: Exchange, options: WalkOptions & Looked): Listed {
+  const { list, clock, detail, lookout } = options;
   const asked = detail === undefined ? [] : [detail.lines, ...(detail.others ?? [])];
   const wanted = ["id", "updatedAt", ...asked];
-  const page = pageIn(exchange, list, { clock, purpose: "poll" }, wanted);
+  const page = pageIn(exchange, list, { clock, purpose: "poll" }, wanted, lookout);
   let latest: string | null = null;
   const halves = new Set<Change>();
   const changes = page.records.map((record, at) => {
@@ -207,8 +223,12 @@ function readPage(exchange: Exchange, { list, clock, detail }: WalkOptions): Lis
   const { hasMore, nextCursor, total } = page;
   const serverTime =
     page.serverTime === null ? (latest ?? "") : (sortableInstant(page.serverTime) ?? "");
-  return { changes, halves, latest, serverTime, hasMore, nextCursor, total };
+  const drift = driftIn(changes, page.found);
+  return { changes, drift, halves, latest, serverTime, hasMore, nextCursor, total };
 }
+
+const driftIn = (changes: readonly Change[], found: ListPage["found"]): Drift[] =>
+  driftOf(changes.map(({ id }, at) => ({ id, found: found[at] ?? [] })));
 
 function boundIn(
   { hasMore, changes }: Listed,
@@ -293,12 +313,13 @@ interface ListingOptions {
  * none, by its content. One that comes twice is recognised; one that was passed over is in the next run's listing.
  */
 export function listingSource(client: Exchanger, options: ListingOptions): Source {
-  return { whole: true, read: (_position, reading) => listing(client, options, reading) };
+  const looked = { ...options, lookout: lookoutOf(options.list) };
+  return { whole: true, read: (_position, reading) => listing(client, looked, reading) };
 }
 
 async function* listing(
   client: Exchanger,
-  options: ListingOptions,
+  options: ListingOptions & Looked,
   { signal }: Reading,
 ): AsyncGenerator<Page> {
   const { list, clock, pagesPerRun = runShareOf(usualBudget) } = options;
@@ -309,7 +330,7 @@ async function* listing(
   for (let page = 1; !signal.aborted; page++) {
     const context = { client, clock, purpose: "poll" } as const;
     const exchange = await patiently(context, placeOf(options, page), signal);
-    const { records, hasMore, total } = pageIn(exchange, list, context);
+    const { records, found, hasMore, total } = pageIn(exchange, list, context, [], options.lookout);
     most = mostOf(most, total);
     const changes = records.map((record) => changeOf(record, true));
     const before = seen.size;
@@ -317,7 +338,9 @@ async function* listing(
     // There is nowhere to go on from: the next run begins at the first page again.
     const isComplete = !hasMore && (total === null || seen.size >= total);
     const whole = { total: most ?? seen.size, isLast: !hasMore, isComplete };
-    yield { changes, position: null, list: { name: pathOf(list), ...whole } };
+    const drift = driftIn(changes, found);
+    const told = drift.length === 0 ? {} : { drift };
+    yield { changes, position: null, ...told, list: { name: pathOf(list), ...whole } };
     if (!hasMore) return;
     idle = changes.length === 0 ? idle + 1 : 0;
     const isOwing = most !== null && seen.size < most;

@@ -5,6 +5,7 @@
 import type Database from "better-sqlite3";
 import type { Json } from "../core/json.ts";
 import type { Notebook } from "../core/contract.ts";
+import type { Drift } from "../core/shape.ts";
 import { hoursAround, lastedByHour, limitOf, type Silence } from "../core/silence.ts";
 import { asking } from "./statements.ts";
 
@@ -385,6 +386,36 @@ export const notebookIn = (
   get: (name) => store.notebooks.get(endpoint, name),
   set: (name, text) => store.transaction(() => store.notebooks.set(endpoint, name, text)),
 });
+
+interface DriftRow extends Drift {
+  /** The flow's name. */
+  readonly flow: string;
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+/** A field that takes any text may have a value of its own in each record: so many are told apart. */
+const DRIFTS_MAX = 500;
+
+/** What records had that their contract does not know. */
+export function drifts(database: Database.Database) {
+  const { run, rows } = asking(database);
+  return {
+    /** Inside the transaction of the page that it came with. */
+    add: run<[Drift & { flow: number; atMs: number }]>(
+      `insert into drift (flow, what, field, value, count, record, first_ms, last_ms)
+       select :flow, :what, :field, :value, :count, :record, :atMs, :atMs
+       where (select count(*) from drift) < ${DRIFTS_MAX} or exists (
+         select 1 from drift where flow = :flow and what = :what and field = :field and value = :value)
+       on conflict do update set count = count + excluded.count, last_ms = excluded.last_ms`,
+    ),
+    /** The newest first. */
+    all: rows<[], DriftRow>(
+      `select flow.name as flow, what, field, value, count, record, first_ms as firstMs, last_ms as lastMs
+       from drift join flow using (flow) order by first_ms desc, flow.name, field, value`,
+    ),
+  };
+}
 
 /** A use of a row is written again after so long: the day is what people ask for. */
 const AGAIN_MS = 24 * 3_600_000;

@@ -119,6 +119,19 @@ const flows = `
   ) strict;
   create unique index backfill_open on backfill (flow, from_day, to_day) where state <> 'done';
 
+  -- What the platform's records have that the contract does not know (src/core/shape.ts); \`record\`: the first that had it.
+  create table drift (
+    flow integer not null references flow,
+    what text not null check (what in ('new', 'value', 'missing')),
+    field text not null,
+    value text not null,
+    count integer not null,
+    record text not null,
+    first_ms integer not null,
+    last_ms integer not null,
+    primary key (flow, what, field, value)
+  ) strict, without rowid;
+
   -- Walks for records that were committed late: how far the last one reached, and what became of the last try.
   create table deep_walk (
     flow integer primary key references flow,

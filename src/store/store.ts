@@ -11,7 +11,7 @@ import {
   told,
 } from "./database.ts";
 import { bisectGroups, deliveries, likenesses, links } from "./deliveries.ts";
-import { backfills, flows, notebooks, rhythms, rowUses } from "./flows.ts";
+import { backfills, drifts, flows, notebooks, rhythms, rowUses } from "./flows.ts";
 import { binding, highWater } from "./identity.ts";
 import { alerts, journal } from "./journal.ts";
 import {
@@ -152,6 +152,7 @@ export function rooms(
     flows: flows(database),
     intake: intake(database),
     notebooks: notebooks(database),
+    drifts: drifts(database),
     deliveries: deliveries(database),
     causes: causes(database),
     openRecords: openRecords(database),

@@ -59,6 +59,7 @@ export const STATUS: Status = {
   ],
   stops: [],
   warnings: [],
+  drift: [],
   callers: [],
   quarantine: [
     {

@@ -1,7 +1,7 @@
 /** For a person who asks each morning: is anything wrong, what waits, and what is to be done? */
 import type { ReasonCode } from "../engine/schedule.ts";
 import type { Caller, FlowStatus, Status } from "../office/answers.ts";
-import { type Concern, concernsOf, type Page, pathOf } from "../office/concerns.ts";
+import { type Concern, concernsOf, driftText, type Page, pathOf } from "../office/concerns.ts";
 import {
   address,
   at,
@@ -37,6 +37,7 @@ export const statusText = (status: Status): string =>
     verdictView(status),
     flowsView(status),
     monthView(status),
+    driftLine(status),
     agreementView(status),
     agreedTable(status, ""),
   ]);
@@ -349,6 +350,32 @@ function calledView({ endpoint, lastAt, isHere, waiting }: Caller): Blocks {
     say`; ${plural(waiting, "document waits", "documents wait")}${isHere ? "" : " for its next call"}`;
   return paragraph(say`${endpoint} ${was}${waits}.`);
 }
+
+const driftLine = ({ drift }: Status): Blocks =>
+  drift.length > 0 &&
+  section(
+    null,
+    line(
+      `The platform's records differ from its contract in ${drift.length === 1 ? "one point" : `${drift.length} points`}: fuelbridge drift.`,
+    ),
+  );
+
+/** What the platform's records have that the contract does not know, or lack. */
+export const driftView = (drift: Status["drift"]): Blocks =>
+  table(
+    "What the platform tells beyond its contract",
+    drift,
+    [
+      ["Records of", ({ from }) => from],
+      ["What", driftText],
+      ["Records", ({ count }) => count],
+      ["First with", ({ record }) => record],
+      ["First", ({ first }) => at(first)],
+      ["Last", ({ last }) => at(last)],
+      ["Mappings that may need it", ({ mappings }) => mappings.join(", ")],
+    ],
+    "The platform tells nothing that its contract does not know.",
+  );
 
 export const monthView = ({ requests: { month, used, perMonth, forecast } }: Status): Blocks =>
   section(

@@ -5,6 +5,7 @@ import type { Report } from "../../src/reconcile/report.ts";
 import type { CaseRow } from "../../src/reconcile/rows.ts";
 import type {
   Edited,
+  DriftStatus,
   FlowStatus,
   FoundDocument,
   Life,
@@ -86,6 +87,20 @@ const correction = (text: () => string): ShownCorrection => ({
   at: AT,
 });
 
+const drift = (text: () => string): DriftStatus => ({
+  flow: text(),
+  what: "value",
+  field: text(),
+  value: text(),
+  count: 1,
+  record: text(),
+  first: AT,
+  last: AT,
+  from: text(),
+  mappings: [text()],
+  isNews: true,
+});
+
 function statuses(text: () => string, groupOf: () => QuarantineGroup) {
   const flow = (): FlowStatus => ({
     name: text(),
@@ -146,6 +161,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
       healthy: false,
       flows: [flow()],
       stops: [{ breaker: text(), scope: text(), since: AT, message: text(), next: text() }],
+      drift: [drift(text)],
       warnings: [{ endpoint: text(), code: text(), message: text(), next: text() }],
       callers: [
         {
@@ -189,6 +205,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
       requests: month(),
     }),
     budget: async () => month(),
+    drift: async () => [drift(text)],
     admit: async () => ({ admitted: true as const }),
     toBook: async () => [],
     notebook: async () => ({}),

@@ -45,8 +45,17 @@ export const record = { id, createdAt: timestamp, updatedAt: timestamp };
 export type Open<V extends string> = V | (string & {});
 
 /** An enum of a response: every string passes, the type completes the known ones; see {@link isKnown}. */
-export const openEnum = <const V extends string>(known: readonly V[]): z.ZodType<Open<V>> =>
-  text.meta({ description: `${known.join(", ")}; v1 may gain others.` });
+export function openEnum<const V extends string>(known: readonly V[]): z.ZodType<Open<V>> {
+  const schema = text.meta({ description: `${known.join(", ")}; v1 may gain others.` });
+  knownValues.set(schema, new Set(known.map((value) => JSON.stringify(value))));
+  return schema;
+}
+
+const knownValues = new WeakMap<object, ReadonlySet<string>>();
+
+/** The values that an enum of a response is known to have, as JSON has them; null: it is none. */
+export const knownIn = (schema: unknown): ReadonlySet<string> | null =>
+  typeof schema === "object" && schema !== null ? (knownValues.get(schema) ?? null) : null;
 
 export function isKnown<V extends string>(known: readonly V[], value: string): value is V {
   return (known as readonly string[]).includes(value);
