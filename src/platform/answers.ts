@@ -122,8 +122,7 @@ export function answerOf(
 ): PlatformAnswer {
   if (exchange.kind === "held") {
     const { detail, waitMs } = exchange;
-    // What passes within the platform's window is no matter of the month.
-    return { name: waitMs > MINUTE_MS ? "month-spent" : "slow-down", detail, waitMs };
+    return { name: heldName(exchange), detail, waitMs };
   }
   if (exchange.kind !== "answer") return { name: exchange.kind, detail: exchange.detail };
   const { status, headers } = exchange;
@@ -143,6 +142,13 @@ export function answerOf(
     ...extra,
   };
 }
+
+/**
+ * What waits for its turn among others, or passes within the platform's window, is no matter of the month: a stop would hold
+ * up reads as well, and for as long.
+ */
+const heldName = ({ turn, waitMs }: Extract<Exchange, { kind: "held" }>): AnswerName =>
+  turn === true || waitMs <= MINUTE_MS ? "slow-down" : "month-spent";
 
 function successOf(
   { status, headers, text }: HttpAnswer,
@@ -385,7 +391,7 @@ export class PlatformError extends Error {
 export function errorOf(operation: OperationId, exchange: Exchange, now: Date): PlatformError {
   if (exchange.kind === "held") {
     const { detail: message, waitMs } = exchange;
-    return new PlatformError(operation, { kind: "month-spent", message, waitMs });
+    return new PlatformError(operation, { kind: heldName(exchange), message, waitMs });
   }
   if (exchange.kind !== "answer")
     return new PlatformError(operation, { kind: exchange.kind, message: exchange.detail });

@@ -124,6 +124,13 @@ describe("what an answer to a write means", () => {
     expect(read(held)).toEqual({ name: "month-spent", detail: "all used", waitMs: 3_600_000 });
     // A minute that is used up is no matter of the month.
     expect(read({ ...held, waitMs: 42_000 })).toMatchObject({ name: "slow-down", waitMs: 42_000 });
+    // Nor is a site's share of the month, which grows: it waits, and stops nothing.
+    const share: Exchange = { ...held, waitMs: 900_000, turn: true };
+    expect(outcomeOf(read(share))).toEqual({
+      outcome: "nothing",
+      detail: "all used",
+      waitMs: 900_000,
+    });
     expect(outcomeOf(read(held))).toEqual({
       outcome: "nothing",
       stop: "quota",
