@@ -349,6 +349,18 @@ test("a wrong product of a bill comes to what the supplier's list says, where no
   expect(told(papers)).toMatchObject([{ ...finding, amount: null, favour: null }]);
 });
 
+test("a wrong product at the price of the right one has no amount, and is owed to nobody", () => {
+  const wrong = withLine(bill, { product: "UNL-87" });
+  expect(matched([order, ticket, sale, wrong]).findings).toMatchObject([
+    {
+      rule: "wrong-product",
+      amount: null,
+      favour: null,
+      cause: "UNL-87 is billed at the price of what was delivered, ULSD was delivered.",
+    },
+  ]);
+});
+
 test("numbers are one however they are written, and a ticket may carry several bills of lading", () => {
   const several = { ...ticket, number: "tk-1 ", bols: ["1", "b 4711"] };
   const named = withLine(sale, { deliveryTicket: " TK-1" });

@@ -197,9 +197,11 @@ function wrongProduct({ group, lines, first, billed, rate }: Load, situation: Si
   const right = priceOf(other, group.direction) ?? lists?.now.price ?? null;
   const [named, expected] = [first.line.product, other.delivered[0]?.product ?? other.product];
   const over = rate === null || right === null ? null : rate.minus(right).times(billed);
-  const cause = `${named ?? "Another product"} is billed, ${expected} was delivered.`;
+  const isPriced = over !== null && over.round(2).sign === 0;
+  const cause = `${named ?? "Another product"} is billed${isPriced ? " at the price of what was delivered" : ""}, ${expected} was delivered.`;
+  const next = isPriced ? "Have the product corrected on the bill; its price is right." : undefined;
   const isCertain = lines.every(isSure);
-  return { about: lineKey(first), isCertain, billed: named, expected, over, cause };
+  return { about: lineKey(first), isCertain, billed: named, expected, over, cause, next };
 }
 
 /** Billed gallons beside those of the ticket, on the basis that was agreed, is usual, or that the line states. */

@@ -58,7 +58,7 @@ export interface Finding {
   readonly expected: string | null;
   /** Billed less expected, digits; null: it is not about gallons. */
   readonly gallons: string | null;
-  /** Money in the company's currency, without a sign; null: it cannot be told. */
+  /** Money in the company's currency, without a sign; null: it cannot be told, or it comes to nothing. */
   readonly amount: string | null;
   /** Who is owed it; null: nobody, it only has to be looked at. */
   readonly favour: "us" | "them" | null;
@@ -162,9 +162,10 @@ export class Situation {
     const { name, direction, party, day, compared, cause, over = null } = told;
     // What is billed too much is owed to who pays.
     const toUs = direction === "purchase" ? over : (over?.negated() ?? null);
-    const isOwed = told.isNeutral !== true && toUs !== null && toUs.round(2).sign !== 0;
+    const isMoney = toUs !== null && toUs.round(2).sign !== 0;
+    const isOwed = isMoney && told.isNeutral !== true;
     const [billed, expected] = [shown(told.billed), shown(told.expected)];
-    const amount = over?.abs().round(2).fixed(2) ?? null;
+    const amount = isMoney ? toUs.abs().round(2).fixed(2) : null;
     const papers = told.papers.map(({ kind, id, number }) => ({ kind, id, number }));
     const values = [name, [billed, expected, amount ?? ""], papers.map(({ id }) => id)];
     const finding: Finding = {

@@ -37,9 +37,7 @@ const lineOf = (finding: Finding): string =>
   [
     finding.papers.map(({ kind, number }) => `${kind} ${number}`).join(", "),
     valuesOf(finding),
-    finding.amount === null
-      ? "amount not known"
-      : `${grouped(finding.amount)} ${whom(finding)}`.trim(),
+    finding.amount === null ? "no amount" : `${grouped(finding.amount)} ${whom(finding)}`.trim(),
     finding.certainty,
   ].join("; ");
 

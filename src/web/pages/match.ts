@@ -152,10 +152,7 @@ const findingsTable = (
           one.joined !== "" && say.small(` Joined by ${one.joined}.`),
         ],
       ],
-      [
-        "Amount",
-        ([, { amount }]) => (amount === null ? "not known" : say.money(amount, site.currency)),
-      ],
+      ["Amount", ([, { amount }]) => (amount === null ? "none" : say.money(amount, site.currency))],
       ["For", ([, one]) => whom(one) || null],
       [
         "Cause and next step",
