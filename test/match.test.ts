@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { chromium } from "playwright-core";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { loadConfiguration } from "../src/app/configuration.ts";
 import { askOf } from "../src/app/ask.ts";
@@ -10,8 +11,9 @@ import type { MatchReport } from "../src/match/report.ts";
 import { type Sandbox, startSandbox } from "../src/sandbox/server.ts";
 import type { Fault } from "../src/sandbox/scenes/month.ts";
 import { askCommand, commandHere } from "./support/here.ts";
-import { testConsole } from "./support/console.ts";
+import { PASSWORD, testConsole } from "./support/console.ts";
 import { tempFolder } from "./support/folder.ts";
+import { isThere } from "./support/machine.ts";
 import { scoreOf } from "./support/matched.ts";
 
 const flow = (name: string, mapping: string, from: string, to: string): string =>
@@ -255,6 +257,64 @@ test("the page accepts and disputes with a note beside the finding, claims from 
     /: Of \d+ invoices .*\n(?:Not compared: .*\n)+disputed: .* \(accountant: letter of the 24th\)/,
   );
 }, 120_000);
+
+test.runIf(isThere("chromium"))(
+  "from the page alone, the supplier who overcharged most is found and the claim exported in four clicks",
+  async () => {
+    const file = site();
+    await commandHere("once", "--config", file);
+    await found(file);
+    await office(file, async (it) => {
+      const { web } = await testConsole(it);
+      const browser = await chromium.launch({
+        executablePath: "/usr/bin/chromium",
+        args: ["--no-sandbox"],
+      });
+      onTestFinished(() => browser.close());
+      const page = await browser.newPage();
+      await page.goto(`http://127.0.0.1:${web.port}/`);
+      await page.getByLabel("Name").fill("accountant");
+      await page.getByLabel("Password").fill(PASSWORD);
+      await page.getByRole("button", { name: "Log in" }).click();
+      const now = Date.now();
+      const [from = "", to = ""] = [now - 31 * 86_400_000, now].map((atMs) =>
+        new Date(atMs).toISOString().slice(0, 10),
+      );
+      await page.getByRole("navigation").getByRole("link", { name: "Match", exact: true }).click();
+      await page.getByLabel("From").first().fill(from);
+      await page.getByLabel("To", { exact: true }).first().fill(to);
+      await page.getByLabel("Which").selectOption("purchase");
+      await page.getByRole("button", { name: "Show" }).click();
+      const rows = page
+        .getByRole("row")
+        .filter({ has: page.getByRole("link", { name: "Claim it" }) });
+      const owed = (await rows.allInnerTexts()).map((text) =>
+        Number(/\$([\d,.]+)/.exec(text)?.[1]?.replaceAll(",", "")),
+      );
+      const most = Math.max(...owed);
+      await rows.nth(owed.indexOf(most)).getByRole("link", { name: "Claim it" }).click();
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("link", { name: "The claim as CSV" }).click(),
+      ]);
+      const lines = readFileSync(await download.path(), "utf8")
+        .trim()
+        .split("\n");
+      // What it should be is summed here, from the findings alone.
+      const theirs = (await it.findings()).findings.filter(
+        ({ direction, favour, day }) =>
+          direction === "purchase" && favour === "us" && day >= from && day <= to,
+      );
+      const sums = [...Map.groupBy(theirs, ({ party }) => party).values()].map((own) =>
+        own.reduce((sum, { amount }) => sum + Number(amount), 0),
+      );
+      expect(sums.length).toBeGreaterThan(1);
+      expect(most).toBeCloseTo(Math.max(...sums), 2);
+      expect(Number(lines.at(-1)?.split(",").at(-1))).toBeCloseTo(most, 2);
+    });
+  },
+  120_000,
+);
 
 test("a finding is over by itself when the paper comes", async () => {
   const file = site();

@@ -9,6 +9,7 @@ export function calendarOf(timeZone: string): (instant: string) => string {
   const format = new Intl.DateTimeFormat("sv", clock);
   /** By how much the zone's clocks are ahead of UTC on a day (UTC), ms; null: that changes on it. */
   const offsets = new Map<number, number | null>();
+  const days = new Map<number, string>();
 
   /** `Intl` is asked twice a day: to ask it each time takes as long as to map a small document. */
   function offsetOn(day: number): number | null {
@@ -27,9 +28,12 @@ export function calendarOf(timeZone: string): (instant: string) => string {
     if (DATE_ONLY.test(instant)) return instant.slice(0, 10);
     const atMs = Date.parse(instant);
     const offsetMs = atMs >= 0 ? offsetOn(Math.floor(atMs / DAY_MS)) : null;
-    return offsetMs === null
-      ? (format.format(atMs).split(" ", 1)[0] as string)
-      : new Date(atMs + offsetMs).toISOString().slice(0, 10);
+    if (offsetMs === null) return format.format(atMs).split(" ", 1)[0] as string;
+    const at = Math.floor((atMs + offsetMs) / DAY_MS);
+    const day = days.get(at) ?? new Date(at * DAY_MS).toISOString().slice(0, 10);
+    if (days.size >= DAYS_MAX) days.clear();
+    days.set(at, day);
+    return day;
   };
 }
 

@@ -14,6 +14,7 @@ import { Decimal } from "../core/decimal.ts";
 import {
   fold,
   type Invoice,
+  laneOfRow,
   type Order,
   type Price,
   readers,
@@ -107,11 +108,16 @@ function matched(
   more: Partial<MatchSettings> = {},
   prices: readonly Price[] = [],
 ) {
+  const matching = filledWith(papers);
+  for (const price of prices) matching.reference.addPrice(price);
+  return run(matching, more);
+}
+
+function filledWith(papers: readonly AnyPaper[]): Matching {
   const matching = new Matching({ product: fold, terminal: fold }, readAgain(papers));
   matching.reference.us = US;
-  for (const price of prices) matching.reference.addPrice(price);
   for (const paper of papers) matching.add(paper);
-  return run(matching, more);
+  return matching;
 }
 
 const told = (...[papers, more, prices]: Parameters<typeof matched>) =>
@@ -314,6 +320,67 @@ test("a line that names nothing is joined by party, product, day and gallons, an
     certainty: "probable",
     joined: "party, product and day (a guess)",
   });
+});
+
+test("a rate that is less than 0.0001 off is the same rate", () => {
+  expect(told([order, ticket, withLine(sale, { rate: D("2.50009") }), bill])).toEqual([]);
+  expect(told([order, ticket, withLine(sale, { rate: D("2.5001") }), bill])).toHaveLength(1);
+});
+
+test("a tax rate that the site states itself is certain, for every product where it names none", () => {
+  const [rate, gallons, amount] = [D("0.25"), D("7950"), D("1987.50")];
+  const tax = {
+    taxType: "State fuel tax",
+    authority: null,
+    productRef: "ULSD",
+    rate,
+    gallons,
+    amount,
+  };
+  const matching = filledWith([order, ticket, { ...sale, taxes: [tax] }, bill]);
+  matching.reference.state("state  FUEL tax", "", D("0.20"));
+  expect(run(matching).findings).toMatchObject([
+    { rule: "tax-rate", certainty: "certain", expected: "0.2", amount: "397.50", favour: "them" },
+  ]);
+});
+
+test.each([
+  ["by its flat fee", { flatFee: "210" }, "210.00", "certain"],
+  [
+    "by the mile, with its surcharge",
+    { ratePerMile: "2.5", miles: "100", fuelSurchargePercent: "10" },
+    "275.00",
+    "certain",
+  ],
+  ["at its minimum", { ratePerMile: "2.5", miles: "100", minCharge: "300" }, "300.00", "certain"],
+  [
+    "at its minimum where nobody knows the miles",
+    { ratePerMile: "2.5", minCharge: "300" },
+    "300.00",
+    "probable",
+  ],
+])("freight of a lane that nobody billed is told %s", (_, rate, amount, certainty) => {
+  const matching = filledWith([order, ticket, sale, bill]);
+  matching.reference.addPlace({ id: "site", zip: "77001" });
+  const lane = laneOfRow({
+    party: BUYER,
+    originTerminalId: "T-1",
+    destinationZip: "77001",
+    ...rate,
+  });
+  matching.reference.addFreightRate(readers(String).freightRate(lane));
+  expect(run(matching).findings).toMatchObject([
+    { rule: "freight", amount, certainty, favour: "us" },
+  ]);
+});
+
+test("a delivery that the table of volume corrections does not cover is named", () => {
+  const hot = withTicket({ temperature: D("400"), gravity: D("36") });
+  const { findings, notCompared } = matched([order, hot, sale, bill]);
+  expect(findings).toEqual([]);
+  expect(notCompared).toContain(
+    "net from gross of 1 ticket line: temperature or gravity is beyond the table",
+  );
 });
 
 test("a line that names another ticket and another bill of lading is about another load, however alike it is", () => {
@@ -548,12 +615,6 @@ test("the report says it in one sentence, as lines, as CSV, and as a claim whose
     ).findings,
   ).toEqual([]);
 });
-
-function filledWith(papers: readonly AnyPaper[]): Matching {
-  const matching = new Matching({ product: fold, terminal: fold }, readAgain(papers));
-  for (const paper of papers) matching.add(paper);
-  return matching;
-}
 
 test("an order in liters is compared in gallons, and its price per liter with nothing", () => {
   const raw = recordOf(

@@ -223,22 +223,27 @@ export const isLive = ({ status }: AnyPaper): boolean => !OUT.has(status);
 type LineKind = "fuel" | "freight" | "surcharge" | "other";
 
 export function lineKind(line: InvoiceLine): LineKind {
-  const { description, gallons, product, bolNumber, deliveryTicket } = line;
-  if (SURCHARGE.test(description)) return "surcharge";
+  const { gallons, product, bolNumber, deliveryTicket } = line;
+  const kind = described(line.description);
   const isNamed = gallons !== null && (product ?? bolNumber ?? deliveryTicket) !== null;
-  if (isNamed && !ALL_FREIGHT.test(description)) return "fuel";
-  return FREIGHT.test(description) ? "freight" : "other";
+  if (isNamed && kind !== "surcharge" && kind !== "freight") return "fuel";
+  return kind === "with freight" ? "freight" : kind;
 }
 
 const SURCHARGE = /surcharge|\bfsc\b/i;
 const FREIGHT = /freight|haul|transport|delivery (?:fee|charge)/i;
 /** A line of fuel may say that its freight is included. */
 const ALL_FREIGHT = new RegExp(`^\\W*(?:${FREIGHT.source})`, "i");
+const described = remembered((text) => {
+  if (SURCHARGE.test(text)) return "surcharge";
+  if (ALL_FREIGHT.test(text)) return "freight";
+  return FREIGHT.test(text) ? "with freight" : "other";
+});
 
 /** There are few names, and each is asked for a hundred thousand times. */
-export function remembered(make: (text: string) => string): (text: string) => string {
-  const known = new Map<string, string>();
-  return (text) => {
+export function remembered<Made extends string>(make: (text: string) => Made) {
+  const known = new Map<string, Made>();
+  return (text: string): Made => {
     const made = known.get(text) ?? make(text);
     if (known.size >= 5_000) known.clear();
     known.set(text, made);

@@ -44,6 +44,7 @@ export class Reference {
   readonly #ratesOf = new Map<string, readonly FreightRate[]>();
   /** How often each value was seen, by what it is of. */
   readonly #seen = new Map<string, Map<string, { value: Decimal | Basis; count: number }>>();
+  readonly #usually = new Map<string, Decimal | Basis | null>();
   readonly #stated = new Map<string, Decimal>();
   readonly #rates: FreightRate[] = [];
   readonly #places = new Map<string, Place>();
@@ -132,17 +133,23 @@ export class Reference {
 
   #count(key: string, value: Decimal | Basis): void {
     const counts = this.#seen.get(key) ?? new Map<string, { value: typeof value; count: number }>();
+    if (counts.size === 0) this.#seen.set(key, counts);
     const digits = typeof value === "string" ? value : value.plain();
-    counts.set(digits, { value, count: (counts.get(digits)?.count ?? 0) + 1 });
-    this.#seen.set(key, counts);
+    const seen = counts.get(digits);
+    if (seen === undefined) counts.set(digits, { value, count: 1 });
+    else seen.count++;
   }
 
   /** The value that nearly all have; null: too few were seen, or they disagree. */
   #usual(key: string, least: number): Decimal | Basis | null {
+    const known = this.#usually.get(key);
+    if (known !== undefined) return known;
     const counts = [...(this.#seen.get(key)?.values() ?? [])];
     const all = counts.reduce((sum, { count }) => sum + count, 0);
     const most = counts.find(({ count }) => count >= all * USUAL_SHARE);
-    return most !== undefined && all >= least ? most.value : null;
+    const usual = most !== undefined && all >= least ? most.value : null;
+    this.#usually.set(key, usual);
+    return usual;
   }
 
   usualBasis(whose: Whose): Basis | null {

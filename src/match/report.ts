@@ -67,6 +67,7 @@ export class Matching {
   readonly #called = new Map<string, string | null>();
   /** Records that are not as the platform specifies them. */
   #unreadable = 0;
+  #beyondTable = 0;
 
   /** `again`: as {@link Papers}. */
   constructor(names: Names, again: (seq: number) => AnyPaper | null) {
@@ -121,6 +122,7 @@ export class Matching {
       for (const rule of rules) rule.judge(situation);
       each(one);
       found.push(...situation.findings);
+      this.#beyondTable += situation.beyondTable;
       for (const invoice of one.invoices)
         if (situation.isIn(invoice.day) && this.#isMeant(invoice, filter))
           invoices.set(invoice.id, stateOf(invoice, situation.waits));
@@ -179,6 +181,10 @@ export class Matching {
       [
         this.papers.changed.size === 0,
         `${this.papers.changed.size} papers of which some changed meanwhile: the next run has them`,
+      ],
+      [
+        this.#beyondTable === 0,
+        `net from gross of ${this.#beyondTable} ticket ${this.#beyondTable === 1 ? "line" : "lines"}: temperature or gravity is beyond the table`,
       ],
       [
         this.#unreadable === 0,

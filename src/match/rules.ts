@@ -486,9 +486,11 @@ const nameOfTax = ({ taxType, authority, productRef }: TaxLine): string =>
 /** All lines of an invoice with one tax, authority and product; of invoices that are credited whole none. */
 function* taxesIn(situation: Situation) {
   for (const subject of invoicesIn(situation))
-    if (!situation.reversed.has(subject.invoice))
+    if (!situation.reversed.has(subject.invoice)) {
+      const fuel = subject.invoice.lines.filter((line) => lineKind(line) === "fuel");
       for (const [name, lines] of Map.groupBy(subject.invoice.taxes, nameOfTax))
-        yield { ...subject, about: `${subject.invoice.id} ${name}`, lines };
+        yield { ...subject, about: `${subject.invoice.id} ${name}`, lines, all: fuel };
+    }
 }
 
 const isSameTax = (one: TaxLine, other: TaxLine): boolean =>
@@ -496,15 +498,12 @@ const isSameTax = (one: TaxLine, other: TaxLine): boolean =>
 
 /** No tax twice; its amount is its rate times its gallons, its rate the usual one, its gallons those that are billed. */
 function taxes(
-  { invoice, lines, about }: Each<typeof taxesIn>,
+  { invoice, lines, about, all }: Each<typeof taxesIn>,
   situation: Situation,
 ): readonly Difference[] {
   const { taxType: tax, authority, productRef: product } = lines[0] as TaxLine;
-  const fuel = invoice.lines.filter(
-    (line) =>
-      product !== null &&
-      lineKind(line) === "fuel" &&
-      situation.isSame(line.product ?? "", product),
+  const fuel = all.filter(
+    (line) => product !== null && situation.isSame(line.product ?? "", product),
   );
   const sold = sumOf(fuel.map(({ gallons }) => gallons));
   const isAtMost = (one: Decimal | null): boolean =>
@@ -589,7 +588,9 @@ function netFromGross(
   const { product, spec, gross, net, temperature, gravity } = line;
   const name = `${product} ${spec ?? ""}`;
   if (!gross || !net || !temperature || !gravity || gross.sign <= 0) return null;
-  const factor = NOT_BY_TABLE.test(name) ? null : volumeCorrection(gravity, temperature);
+  if (NOT_BY_TABLE.test(name)) return null;
+  const factor = volumeCorrection(gravity, temperature);
+  if (factor === null) situation.beyondTable++;
   if (factor === null) return null;
   const expected = gross.times(factor).round(1);
   const gallons = net.minus(expected);

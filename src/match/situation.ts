@@ -126,6 +126,8 @@ export class Situation {
   readonly priced = new Set<JoinedLine>();
   /** Something waits for a paper that is not here yet. */
   waits = false;
+  /** Lines of tickets that the table of volume corrections does not cover. */
+  beyondTable = 0;
 
   constructor(
     one: Case,
@@ -239,9 +241,9 @@ export const isSure = ({ by }: JoinedLine): boolean => by !== null && by !== GUE
 
 /** The sum; null: one of them is not told, or there is none. */
 export function sumOf(values: readonly (Decimal | null | undefined)[]): Decimal | null {
-  const known = values.flatMap((one) => one ?? []);
-  if (known.length < values.length) return null;
-  return known.length > 1 ? Decimal.sum(known) : (known[0] ?? null);
+  let sum = values[0] ?? null;
+  for (const one of values.slice(1)) sum = (one && sum?.plus(one)) ?? null;
+  return sum;
 }
 
 export const larger = (one: Decimal, other: Decimal): Decimal =>
