@@ -121,7 +121,7 @@ const SETTINGS: Readonly<Record<string, object>> = {
   },
 };
 
-test.each([
+const SITES = [
   ["files", "example.yaml", { ...COMMON, erp: "files", folder: "/srv/erp" }],
   [
     "tryton",
@@ -170,7 +170,9 @@ test.each([
       centralSecret: PASSWORD,
     },
   ],
-])(
+] as const;
+
+test.each(SITES)(
   "the configuration for %s keeps the comments of config/%s and has every answer",
   (erp, name, answers) => {
     const { files } = siteOf(answers, groundOf(name));
@@ -221,6 +223,16 @@ function fuelbridge(...args: string[]): Promise<{ code: number | null; out: stri
     child.on("close", (code) => resolve({ code, ...said }));
   });
 }
+
+test.each(SITES)("what init writes for %s passes check", async (_, name, answers) => {
+  const root = mkdtempSync(join(tmpdir(), "fuelbridge-init-"));
+  const [directory, state] = [join(root, "etc"), join(root, "state")];
+  const given = "folder" in answers ? { ...answers, folder: join(root, "exchange") } : answers;
+  const site = siteOf(given, { ...groundOf(name), state });
+  writeSite(site, { folder: directory, state, owner: null });
+  const { code, err } = await fuelbridge("check", "--config", join(directory, "fuelbridge.yaml"));
+  expect({ code, err }).toEqual({ code: exitCodes.ok, err: "" });
+});
 
 test(
   "init from flags writes the configuration, the secrets and the tables for the service's user, looks them over, and overwrites nothing",
