@@ -1,5 +1,6 @@
 /** Puts the parts together: endpoints from the configuration, the store, the engine, and the office over them. */
 import { monthAt, type Purpose } from "../core/budget.ts";
+import { hourOfWeekIn } from "../core/pace.ts";
 import { calendarOf, type Clock } from "../core/time.ts";
 import type { Endpoint } from "../core/contract.ts";
 import { defined } from "../core/defined.ts";
@@ -189,6 +190,11 @@ async function open(
       ),
       budget: config.platform.budget,
       pages: (flow) => store.flows.find(flow)?.pages ?? null,
+      auto: {
+        rates: store.flows.rates,
+        hourOf: hourOfWeekIn(config.timeZone, config.officeHours?.holidays),
+        office: config.officeHours,
+      },
       minute: () => governor.minute(),
       waiting: ({ flow }) => waitingIn(store.deliveries.counts(flow)),
       deep: () => walked.of?.() ?? 0,
@@ -201,7 +207,7 @@ async function open(
         store.rest();
         returnMemory();
       },
-      stretch: (flow) => month.stretch(flow),
+      pace: month,
       firstStart: config.firstStart,
       ...defined({ knowsUs: endpoints.get("platform")?.knowsUs }),
       note,

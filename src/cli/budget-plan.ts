@@ -37,6 +37,8 @@ export interface Plan {
   readonly total: number;
   /** How many times as far apart as configured polls will be, from the month's first day on. */
   readonly stretch: number;
+  /** What flows with `every: auto` share, requests, and how many flows that are; null: there are none. */
+  readonly auto: { readonly requests: number; readonly flows: number } | null;
   readonly lists: MonthStatus["lists"];
   /** Why the month does not suffice, and what would fit; null: it does. */
   readonly fault: { readonly message: string; readonly next: string } | null;
@@ -101,6 +103,13 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number): Plan {
     audit,
     total,
     stretch: ahead.stretch,
+    auto:
+      ahead.forAuto === undefined
+        ? null
+        : {
+            requests: Math.floor(ahead.forAuto),
+            flows: polled.filter(({ isAuto }) => isAuto).length,
+          },
     lists: polled.flatMap((one) =>
       one.pages === null
         ? []
@@ -171,7 +180,7 @@ function intervalFor(requests: number, perMonth: number): string {
 
 export function planInWords(plan: Plan): string {
   const { perMonth, forPolls, flows, polls, writes, attachments, attaching } = plan;
-  const { audit, total, stretch, lists } = plan;
+  const { audit, total, stretch, lists, auto } = plan;
   return [
     table(
       ["FLOW", "WHEN", "REQUESTS"],
@@ -188,6 +197,7 @@ export function planInWords(plan: Plan): string {
     ...(stretch > 1
       ? [stretchText({ stretch, runsOut: null })]
       : ["What they bring costs more: a request for every hundred changes."]),
+    ...(auto === null ? [] : [autoText(auto)]),
     ...lists.filter(({ slowing }) => slowing > 1).map(listText),
     ...(audit.wantsShare === null
       ? []
@@ -206,6 +216,10 @@ export function planInWords(plan: Plan): string {
       : []),
   ].join("\n");
 }
+
+const autoText = ({ requests, flows }: NonNullable<Plan["auto"]>): string =>
+  `Flows with every: auto look when it is worth most, and share what is left: about ${counted(requests, "request")} a month, ` +
+  `one for each of ${flows} every ${durationText(Math.ceil((LONGEST_MONTH_MS * flows) / Math.max(requests, 1) / 60_000) * 60_000)} on average.`;
 
 function paceText({ everyNights, everyMonths }: AuditPace): string {
   const nights = everyNights === 1 ? "every night" : `every ${everyNights} nights`;

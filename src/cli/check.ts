@@ -69,5 +69,6 @@ const target = ({ to, attach }: FlowConfig): string =>
 
 export function when({ schedule, paused }: FlowConfig): string {
   if (paused) return "paused";
-  return "cron" in schedule ? schedule.cron : `every ${durationText(schedule.everyMs)}`;
+  if ("cron" in schedule) return schedule.cron;
+  return "auto" in schedule ? "auto" : `every ${durationText(schedule.everyMs)}`;
 }

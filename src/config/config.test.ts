@@ -179,6 +179,7 @@ test("a good configuration comes out complete", () => {
       },
     ],
     monitoring: { port: null },
+    officeHours: null,
     alerts: {
       webhook: null,
       email: null,

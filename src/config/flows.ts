@@ -123,7 +123,7 @@ function complaintOfEnd(
 }
 
 function* hasOneSchedule(flow: WrittenFlow, context: FlowContext): Generator<FlowComplaint> {
-  const { every, cron } = flow.written;
+  const { every, cron, atLeast, atMost } = flow.written;
   if (every !== undefined && cron !== undefined)
     yield {
       field: "cron",
@@ -134,7 +134,27 @@ function* hasOneSchedule(flow: WrittenFlow, context: FlowContext): Generator<Flo
     yield {
       field: null,
       message: "it does not say when to run",
-      remedy: 'Write every: 10m, or cron: "0 6 * * 1-5".',
+      remedy: 'Write every: auto, every: 10m, or cron: "0 6 * * 1-5".',
+    };
+  const bound = atLeast === undefined ? "atMost" : "atLeast";
+  if (every !== "auto" && (atLeast ?? atMost) !== undefined)
+    yield {
+      field: bound,
+      message: "only a flow with every: auto finds its own pace",
+      remedy: `Write every: auto, or remove ${bound}.`,
+    };
+  if (every === "auto" && endIn(flow, "from")?.endpoint !== PLATFORM)
+    yield {
+      field: "every",
+      message: "only what is read from the platform costs requests of the month",
+      remedy: "Write every: 5m: reading the ERP costs none.",
+    };
+  const [leastMs, mostMs] = [atLeast, atMost].map((one) => duration("").safeParse(one).data);
+  if ((leastMs ?? EVERY_MS_MIN) < EVERY_MS_MIN || (leastMs ?? 0) > (mostMs ?? Infinity))
+    yield {
+      field: "atLeast",
+      message: `${quoted(flow, "atLeast", context)} is too often, or more than atMost`,
+      remedy: "Write 10s or longer, and no more than atMost.",
     };
   const everyMs = duration("").safeParse(every).data;
   if (everyMs !== undefined && everyMs < EVERY_MS_MIN)

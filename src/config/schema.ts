@@ -146,6 +146,10 @@ const end = z
   .regex(END)
   .transform((text) => endOf(text) as End);
 
+/** How close and how far apart looks are with `every: auto`, unless the flow says so. */
+const AUTO_LEAST_MS = 15_000;
+const AUTO_MOST_MS = 3_600_000;
+
 /** A flow: a mapping put to work. What the parts cannot say alone is checked by flows.ts. */
 const flowSchema = (mappings: readonly string[]) =>
   z
@@ -155,7 +159,14 @@ const flowSchema = (mappings: readonly string[]) =>
       ),
       from: end.describe("What is read: ENDPOINT.SOURCE, for example platform.orders."),
       to: end.describe("What is written: ENDPOINT.SINK, for example erp.orders."),
-      every: duration("How often, at least 10s").optional(),
+      every: z
+        .union([z.literal("auto"), duration("How often, at least 10s")])
+        .describe(
+          "How often, at least 10s; auto: as often as the month's requests allow, when it is worth most (of what is read from the platform).",
+        )
+        .optional(),
+      atLeast: duration("With every: auto, two looks are no closer than this").optional(),
+      atMost: duration("With every: auto, two looks are no further apart than this").optional(),
       cron: cron
         .optional()
         .describe(
@@ -210,11 +221,17 @@ const flowSchema = (mappings: readonly string[]) =>
             "out: only those that are delivered from now on.",
         ),
     })
-    .transform(({ every = 0, cron, silence, list, ...rest }) => {
+    .transform(({ every = 0, atLeast, atMost, cron, silence, list, ...rest }) => {
       const { options: _, ...flow } = rest;
+      const auto = { leastMs: atLeast ?? AUTO_LEAST_MS };
       return {
         ...flow,
-        schedule: cron === undefined ? { everyMs: every } : { cron },
+        schedule:
+          cron !== undefined
+            ? { cron }
+            : every === "auto"
+              ? { everyMs: atMost ?? AUTO_MOST_MS, auto }
+              : { everyMs: every },
         /** ms; infinite: `off`. Left out: as its source says, else it is learned. */
         ...defined({ silenceMs: silence === "off" ? Infinity : silence, limits: list }),
       };
@@ -512,6 +529,26 @@ const named = <Value extends z.ZodType>(what: string, value: Value) =>
 
 const CONNECTOR = "Which connector speaks to it; the other settings are that connector's.";
 
+const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
+
+/** When people wait for documents: what `every: auto` looks for most. */
+const officeHours = z
+  .strictObject({
+    days: z
+      .array(z.enum(WEEKDAYS))
+      .min(1)
+      .default(["mon", "tue", "wed", "thu", "fri"])
+      .describe("The days of the week: mon, tue, wed, thu, fri, sat, sun."),
+    from: timeOfDay,
+    to: timeOfDay,
+    holidays: z
+      .array(z.iso.date())
+      .default([])
+      .describe("Days (YYYY-MM-DD) on which nobody works: they count as Sundays."),
+  })
+  .describe("When people work, in timeZone: days, from, to and holidays.")
+  .transform(({ days, ...rest }) => ({ ...rest, days: days.map((day) => WEEKDAYS.indexOf(day)) }));
+
 const schemaOf = (names: readonly string[], mappings: readonly string[]) =>
   z.strictObject({
     version: z.literal(1).describe("1: the version of this file's form."),
@@ -528,6 +565,7 @@ const schemaOf = (names: readonly string[], mappings: readonly string[]) =>
       .refine((text) => Intl.supportedValuesOf("currency").includes(text), "is not a currency")
       .describe("The currency of the books: its ISO 4217 code, for example USD."),
     timeZone: ruled(faultOfTimeZone).describe("An IANA time zone, for example America/Chicago."),
+    officeHours: orNull(officeHours),
     state: text(
       "The folder of the store, on a local disk. Relative paths start at this file's folder.",
     ),

@@ -194,6 +194,8 @@ export interface Need {
   readonly interval: number;
   /** Of flows at times of the calendar, which people chose. */
   readonly calendar: number;
+  /** Of those with an interval, flows that use what is left, once the others have theirs (`every: auto`): at least. */
+  readonly auto?: number;
 }
 
 /** What waits to be sent to the platform, in requests: each document is written, and looked for where that is uncertain. */
@@ -212,6 +214,8 @@ export interface Forecast {
   readonly backlog?: Backlog;
   /** How many times as far apart as configured polls are. */
   readonly stretch: number;
+  /** What is left of the month for looks of flows with `every: auto`, requests. Left out: there are none. */
+  readonly forAuto?: number;
   /** Null: the month suffices. `stops`: who must wait from then (ISO 8601 UTC) until the month turns. */
   readonly runsOut: { readonly at: string; readonly stops: "polls" | "everything" } | null;
 }
@@ -260,17 +264,25 @@ export function forecast({ budget, need, spent: now, atMs, planned, backlog }: O
       ? leftFor(budget, spent, "poll")
       : Math.max(room - Math.max(owed, writes) - others, 0);
   const stretch = stretchOf(need, forPolls, atMs);
-  const polls = ((need.interval / stretch + need.calendar) * (endMs - atMs)) / LONGEST_MONTH_MS;
+  const ofLongest = (endMs - atMs) / LONGEST_MONTH_MS;
+  const polls = (need.interval / stretch + need.calendar) * ofLongest;
+  const { auto = 0 } = need;
+  const owedToOthers = ((need.interval - auto) / stretch + need.calendar) * ofLongest;
+  const forAuto =
+    auto === 0 ? 0 : Math.max(forPolls - owedToOthers - (planned === undefined ? others : 0), 0);
   const rest = polls + others;
-  const expected = Math.round(used + writes + rest);
+  const expected = Math.round(
+    used + writes + others + Math.max(polls, auto === 0 ? 0 : owedToOthers + forAuto),
+  );
   // Parts of what is left of the month: until what writes are owed is all that is left, and until nothing is.
   const untilOwed = rest === 0 ? Infinity : Math.max(room - owed, 0) / rest;
   const untilUsed = room === 0 ? 0 : rest + writes === 0 ? Infinity : room / (rest + writes);
   const part = Math.min(untilOwed, untilUsed);
-  if (part >= 1 - ROUNDING) return { expected, stretch, runsOut: null, ...waiting };
+  const paces = { expected, stretch, ...(auto === 0 ? {} : { forAuto }) };
+  if (part >= 1 - ROUNDING) return { ...paces, runsOut: null, ...waiting };
   const at = new Date(Math.min(fromMs + (endMs - fromMs) * part, endMs - 1)).toISOString();
   const stops = untilUsed <= untilOwed ? "everything" : "polls";
-  return { expected, stretch, runsOut: { at, stops }, ...waiting };
+  return { ...paces, runsOut: { at, stops }, ...waiting };
 }
 
 const ROUNDING = 1e-9;

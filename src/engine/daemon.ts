@@ -26,7 +26,7 @@ import { type Judged, type Ready, Round, tellWaiting } from "./lifecycle.ts";
 import { pull, type Trouble } from "./pull.ts";
 import type { Nightly } from "./reconcile/nightly.ts";
 import { acquaint, watchForRestore } from "./recovery.ts";
-import { dueAfterJump, dueFrom, nextDue, outOfStep, untilDue } from "./schedule.ts";
+import { dueAfterJump, dueFrom, intervalOf, nextDue, outOfStep, untilDue } from "./schedule.ts";
 import { verify, verifyDue } from "./verify.ts";
 
 interface Lane {
@@ -195,7 +195,7 @@ export class Daemon {
   #dueOf(lane: Lane, now: Moment): Moment {
     const { name, schedule } = lane.flow;
     const storedMs = this.#engine.store.flows.find(name)?.next_due_ms ?? 0;
-    return (lane.due ??= dueFrom(schedule, storedMs, now, this.#stretch(lane.flow)));
+    return (lane.due ??= dueFrom(schedule, storedMs, now, intervalOf(this.#engine, lane.flow)));
   }
 
   /** The wall clock was set: due times are told by it as it is now, and what was stopped may be tried now. */
@@ -208,10 +208,6 @@ export class Daemon {
       }
     });
     this.nudge();
-  }
-
-  #stretch(flow: Flow): number {
-    return flow.side === "platform" ? (this.#engine.stretch?.(flow.name) ?? 1) : 1;
   }
 
   #start(lane: Lane, withPull: boolean, signal: AbortSignal): void {
@@ -291,12 +287,15 @@ export class Daemon {
     const { flow } = lane;
     const now = clock.now();
     const at = now.wallMs;
-    const due = nextDue(flow.schedule, at, this.#stretch(flow));
+    const due = nextDue(flow.schedule, at, intervalOf(this.#engine, flow, received > 0));
     // A source that could not be read may say when it can.
     const soon = waitMs === null ? due : Math.min(due, at + Math.max(waitMs, 1_000));
     lane.due = later(now, soon - at);
     const tookMs = Math.round(now.monoMs - began.monoMs);
+    const fromMs = store.flows.find(flow.name)?.success_ms ?? null;
     store.transaction(() => {
+      if (trouble === null && pages !== null && fromMs !== null)
+        this.#engine.pace?.looked(flow, { fromMs, toMs: at, changes: received });
       store.flows.ran(flow.flow, { atMs: at, dueMs: soon, pages, received, tookMs }, trouble);
     });
   }

@@ -42,8 +42,8 @@ export interface Engine {
   readonly progress?: (progress: Progress) => void;
   /** Told when work was done and nothing more is to do just now. */
   readonly rest?: () => void;
-  /** How much slower than configured this flow polls the platform just now (office/month.ts); 1 when left out. */
-  readonly stretch?: (flow: string) => number;
+  /** How far apart looks at what the platform has are just now; left out: as configured. */
+  readonly pace?: Pace;
 }
 
 /** Where the work on a flow stands. */
@@ -97,8 +97,18 @@ export interface Flow {
   readonly repliesTo?: string;
 }
 
+/** `auto`: looks are as far apart as the month's requests allow, no closer than `leastMs` and no further than `everyMs`. */
 export type Schedule =
-  { readonly everyMs: number } | { readonly cron: string; readonly timeZone: string };
+  | { readonly everyMs: number; readonly auto?: { readonly leastMs: number } }
+  | { readonly cron: string; readonly timeZone: string };
+
+/** How far apart the looks of flows at an interval are, as the month's requests allow (office/month.ts). */
+export interface Pace {
+  /** ms until the next look at the flow's source. `changed`: the last one found something. */
+  intervalMs(flow: Flow, changed: boolean): number;
+  /** A look was whole and found so many changes since the one before (ms UTC). Inside a transaction. */
+  looked(flow: Flow, look: { fromMs: number; toMs: number; changes: number }): void;
+}
 
 /** The endpoint that is no ERP. */
 export const PLATFORM = "platform";

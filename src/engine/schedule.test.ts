@@ -80,13 +80,15 @@ test.each([
   expect(next(cron, after)).toBe(due);
 });
 
-test("an interval is stretched, never shortened, and not beyond the first of the next month", () => {
+const HOUR = 3_600_000;
+
+test("an interval is as long as it is told to be, and not longer than configured into the next month", () => {
   const hourly = { everyMs: 3_600_000 };
   const from = at("2026-11-21T12:00:00Z");
-  expect(nextDue(hourly, from, 2.5)).toBe(at("2026-11-21T14:30:00Z"));
-  expect(nextDue(hourly, from, 0.1)).toBe(at("2026-11-21T13:00:00Z"));
-  expect(nextDue(hourly, at("2026-11-30T22:00:00Z"), 8)).toBe(at("2026-12-01T00:00:00Z"));
-  expect(nextDue(hourly, at("2026-11-30T23:30:00Z"), 8)).toBe(at("2026-12-01T00:30:00Z"));
+  expect(nextDue(hourly, from, 2.5 * HOUR)).toBe(at("2026-11-21T14:30:00Z"));
+  expect(nextDue(hourly, from, HOUR / 10)).toBe(at("2026-11-21T12:06:00Z"));
+  expect(nextDue(hourly, at("2026-11-30T22:00:00Z"), 8 * HOUR)).toBe(at("2026-12-01T00:00:00Z"));
+  expect(nextDue(hourly, at("2026-11-30T23:30:00Z"), 8 * HOUR)).toBe(at("2026-12-01T00:30:00Z"));
 });
 
 test("a time of the calendar is not stretched", () => {
@@ -118,7 +120,9 @@ describe("when the wall clock is set", () => {
     const now = moment("2026-11-21T12:00:00Z");
     expect(dueFrom(hourly, at("2026-11-21T12:40:00Z"), now)).toEqual(later(now, 2_400_000));
     expect(dueFrom(hourly, at("2026-11-22T14:00:00Z"), now)).toEqual(now);
-    expect(dueFrom(hourly, at("2026-11-21T18:00:00Z"), now, 8)).toEqual(later(now, 6 * 3_600_000));
+    expect(dueFrom(hourly, at("2026-11-21T18:00:00Z"), now, 8 * HOUR)).toEqual(
+      later(now, 6 * 3_600_000),
+    );
     const daily = { cron: "0 6 * * *", timeZone: "America/Chicago" };
     expect(dueFrom(daily, at("2026-11-22T12:00:00Z"), now)).toEqual(later(now, 86_400_000));
     expect(dueFrom(daily, at("2026-11-23T12:00:00Z"), now)).toEqual(now);
@@ -195,6 +199,7 @@ describe("when the wall clock is set", () => {
         fc.property(
           cases,
           ({ plan: { schedule, longestMs, shortestMs }, stretch, start, events }) => {
+            const intervalMs = "cron" in schedule ? undefined : schedule.everyMs * stretch;
             const mostMs = longestMs * ("cron" in schedule ? 1 : stretch) + MINUTE;
             let now: Moment = { boot: "0", monoMs: 0, wallMs: start };
             let seen = now;
@@ -233,18 +238,22 @@ describe("when the wall clock is set", () => {
               }
               if (jumpBetween(seen, now) !== 0) {
                 jumps++;
-                due = dueAfterJump(schedule, due ?? dueFrom(schedule, stored, now, stretch), now);
+                due = dueAfterJump(
+                  schedule,
+                  due ?? dueFrom(schedule, stored, now, intervalMs),
+                  now,
+                );
                 stored = due.wallMs;
               }
               seen = now;
-              due ??= dueFrom(schedule, stored, now, stretch);
+              due ??= dueFrom(schedule, stored, now, intervalMs);
               const wait = untilDue(schedule, due, now);
               if (wait <= 0) {
                 expectNotLate();
                 waitsSince = real;
                 setBackMs = 0;
                 runs++;
-                stored = nextDue(schedule, now.wallMs, stretch);
+                stored = nextDue(schedule, now.wallMs, intervalMs);
                 due = later(now, stored - now.wallMs);
                 continue;
               }

@@ -21,13 +21,13 @@ const FURTHEST_MS = 8 * 366 * 24 * HOUR;
 /**
  * The first due time after `afterMs` (ms UTC). A time of the calendar that a change of clocks skips is due at the next
  * minute that exists, and one that comes twice only the first time, unless the expression names every hour. An interval
- * is `stretch` times as long, but no longer than into the next month; a time of the calendar stays as it is.
+ * is `intervalMs` long (left out: as configured), but where that is longer than configured it ends with the month.
  */
-export function nextDue(schedule: Schedule, afterMs: number, stretch = 1): number {
+export function nextDue(schedule: Schedule, afterMs: number, intervalMs?: number): number {
   if ("everyMs" in schedule) {
     const { everyMs } = schedule;
-    const stretchedMs = Math.round(everyMs * Math.max(stretch, 1));
-    return Math.min(afterMs + stretchedMs, Math.max(afterMs + everyMs, monthAt(afterMs).endMs));
+    const longestMs = Math.max(everyMs, monthAt(afterMs).endMs - afterMs);
+    return afterMs + Math.min(intervalMs ?? everyMs, longestMs);
   }
   const { cron, timeZone } = schedule;
   const matches = matcher(cron, timeZone);
@@ -92,8 +92,9 @@ function isDueNear(
  * The due time that is stored (ms UTC), by both clocks of this process. One that lies further off than the schedule
  * ever waits was stored by a clock that was ahead, or by another schedule: then it is due now.
  */
-export function dueFrom(schedule: Schedule, storedMs: number, now: Moment, stretch = 1): Moment {
-  const longestMs = nextDue(schedule, now.wallMs, stretch) + MINUTE;
+export function dueFrom(schedule: Schedule, storedMs: number, now: Moment, intervalMs = 0): Moment {
+  const mostMs = "everyMs" in schedule ? Math.max(intervalMs, schedule.everyMs) : undefined;
+  const longestMs = nextDue(schedule, now.wallMs, mostMs) + MINUTE;
   return later(now, storedMs <= longestMs ? storedMs - now.wallMs : 0);
 }
 
@@ -108,6 +109,16 @@ export function dueAfterJump(schedule: Schedule, due: Moment, now: Moment): Mome
   if ("cron" in schedule) return dueFrom(schedule, due.wallMs, now);
   return later(now, Math.max(untilDue(schedule, due, now), 0));
 }
+
+/** How far apart looks at its source are just now, ms; undefined: as configured. `changed`: the last one found something. */
+export const intervalOf = (
+  { pace }: Pick<Engine, "pace">,
+  flow: Flow,
+  changed = false,
+): number | undefined =>
+  flow.side === "platform" && "everyMs" in flow.schedule
+    ? pace?.intervalMs(flow, changed)
+    : undefined;
 
 /** How often a schedule comes round in 31 days that begin with this instant's month, UTC. */
 export function runsPerMonth(schedule: Schedule, atMs: number): number {
@@ -217,7 +228,7 @@ const MOVES_MS = 15 * MINUTE;
 const patience = new WeakMap<Flow, { readonly hour: number; readonly ms: number }>();
 
 /** How long what is on its way in this flow may take before it is late, ms. */
-export function patienceOf(engine: Pick<Engine, "clock" | "stretch">, flow: Flow): number {
+export function patienceOf(engine: Pick<Engine, "clock" | "pace">, flow: Flow): number {
   const now = engine.clock.now().wallMs;
   const hour = Math.floor(now / HOUR);
   const known = patience.get(flow);
@@ -227,12 +238,12 @@ export function patienceOf(engine: Pick<Engine, "clock" | "stretch">, flow: Flow
   return ms;
 }
 
-function reckoned({ stretch: slowed }: Pick<Engine, "stretch">, flow: Flow, now: number): number {
-  const { schedule, sink, side, name } = flow;
+function reckoned(engine: Pick<Engine, "pace">, flow: Flow, now: number): number {
+  const { schedule, sink } = flow;
   const { settleMs, reads, readGapMs } = sink.policy;
-  const stretch = side === "platform" ? (slowed?.(name) ?? 1) : 1;
-  const due = nextDue(schedule, now, stretch);
-  const everyMs = nextDue(schedule, due, stretch) - due;
+  const intervalMs = intervalOf(engine, flow);
+  const due = nextDue(schedule, now, intervalMs);
+  const everyMs = nextDue(schedule, due, intervalMs) - due;
   return Math.max(everyMs + settleMs + (reads - 1) * readGapMs, LEAST_MS);
 }
 

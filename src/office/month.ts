@@ -13,7 +13,18 @@ import {
   type Spent,
   usedOf,
 } from "../core/budget.ts";
-import type { Engine, Flow } from "../engine/engine.ts";
+import {
+  type HourOf,
+  hoursBetween,
+  learned,
+  nextLookIn,
+  type OfficeHours,
+  type Paces,
+  pacesOf,
+  type Rates,
+  weightsOf,
+} from "../core/pace.ts";
+import type { Engine, Flow, Pace, Schedule } from "../engine/engine.ts";
 import { runsPerMonth } from "../engine/schedule.ts";
 
 interface MonthParts {
@@ -26,6 +37,13 @@ interface MonthParts {
   readonly budget: Budget;
   /** How many pages the last complete reading of a flow came to; null: there was none. */
   readonly pages: (flow: string) => number | null;
+  /** For flows with `every: auto`: what was seen of each, kept in the store, and the hours of the site. Left out: there are none. */
+  readonly auto?: {
+    readonly rates: { of(flow: string): Rates; keep(flow: number, rates: Rates): void };
+    readonly hourOf: HourOf;
+    /** Null: none are named. */
+    readonly office: OfficeHours | null;
+  };
   /** The last minute; null when nothing is sent from this process. */
   readonly minute: () => Minute | null;
   /** How many documents of a flow wait to be sent. Left out: none. */
@@ -50,6 +68,8 @@ export interface Polled {
   readonly runs: number;
   /** At times of the calendar, which people chose: it is never slowed. */
   readonly isCalendar: boolean;
+  /** It uses what is left of the month (`every: auto`); `runs`: at least. */
+  readonly isAuto: boolean;
   /** Requests of each run, where it reads all of a list each time; null: a run costs one request and what is new. */
   readonly pages: number | null;
 }
@@ -73,12 +93,44 @@ export function monthReport(parts: MonthParts) {
     const backlog = backlogOf(flows, parts.waiting ?? (() => 0), spent);
     return forecast({ budget, need: { ...need, calendar }, spent, atMs, backlog });
   };
-  return {
-    /** How many times as far apart as configured this flow's polls are, now. */
-    stretch(flow: string): number {
-      const one = polled(clock.now().wallMs).find(({ name }) => name === flow);
-      return outlook().stretch * (one === undefined ? 1 : slowing(one, budget));
+  /** Found anew each hour, and when the flow that is asked for has none. */
+  let found: { hour: number; paces: Paces } = { hour: -1, paces: new Map() };
+  function pacesAt(atMs: number, name: string, auto: NonNullable<MonthParts["auto"]>): Paces {
+    const hour = Math.floor(atMs / HOUR_MS);
+    if (found.hour === hour && found.paces.has(name)) return found.paces;
+    const looked = new Map(polled(atMs).map((one) => [one.name, one.pages ?? 1]));
+    const feeds = flows.flatMap(({ name, schedule }) => {
+      const perLook = looked.get(name);
+      if (perLook === undefined || !("auto" in schedule)) return [];
+      return [{ name, rates: auto.rates.of(name), perLook, ...boundsOf(schedule) }];
+    });
+    const hours = hoursBetween(atMs, monthAt(atMs).endMs, auto.hourOf);
+    const left = { hours, weights: weightsOf(auto.office) };
+    found = { hour, paces: pacesOf(feeds, outlook().forAuto ?? 0, left) };
+    return found.paces;
+  }
+  const pace: Pace = {
+    intervalMs({ name, schedule }, changed) {
+      const atMs = clock.now().wallMs;
+      if ("cron" in schedule) return 0;
+      const { auto } = parts;
+      if (auto === undefined || schedule.auto === undefined) {
+        const one = polled(atMs).find((flow) => flow.name === name);
+        const times = outlook().stretch * (one === undefined ? 1 : slowing(one, budget));
+        return Math.round(schedule.everyMs * times);
+      }
+      const { hourOf } = auto;
+      const paces = pacesAt(atMs, name, auto);
+      return nextLookIn(paces, { name, ...schedule.auto }, { atMs, hourOf, changed });
     },
+    looked({ flow, name, schedule }, look) {
+      const { auto } = parts;
+      if (auto !== undefined && "auto" in schedule)
+        auto.rates.keep(flow, learned(auto.rates.of(name), look, auto.hourOf));
+    },
+  };
+  return {
+    ...pace,
     /** Requests of the calendar month (UTC), as this store has counted them: all that were sent, billed or not. */
     status() {
       const now = clock.now().wallMs;
@@ -117,6 +169,13 @@ export function monthReport(parts: MonthParts) {
   };
 }
 
+const HOUR_MS = 3_600_000;
+
+const boundsOf = ({ everyMs, auto }: Extract<Schedule, { everyMs: number }>) => ({
+  leastMs: auto?.leastMs ?? everyMs,
+  mostMs: everyMs,
+});
+
 /** Fewer writes than this do not tell how often one is looked for. */
 const TELLING_WRITES = 20;
 
@@ -148,6 +207,7 @@ export function polledOf(
       name,
       runs: runsPerMonth(schedule, atMs),
       isCalendar: "cron" in schedule,
+      isAuto: "auto" in schedule,
       pages: null,
     }));
 }
@@ -159,8 +219,13 @@ export const wholeShare = ({ perMonth }: Pick<Budget, "perMonth">): number =>
   Math.max((perMonth * WHOLE_SHARE) / 100, 1);
 
 /** How much seldomer than configured a list is read that would take more than its share, at least 1. */
-export function slowing({ runs, pages, isCalendar }: Polled, budget: Pick<Budget, "perMonth">) {
-  return pages === null || isCalendar ? 1 : Math.max((runs * pages) / wholeShare(budget), 1);
+export function slowing(
+  { runs, pages, isCalendar, isAuto }: Polled,
+  budget: Pick<Budget, "perMonth">,
+) {
+  return pages === null || isCalendar || isAuto
+    ? 1
+    : Math.max((runs * pages) / wholeShare(budget), 1);
 }
 
 export const costOf = ({ runs, pages }: Polled): number => runs * (pages ?? 1);
@@ -172,5 +237,6 @@ export function needOf(polled: readonly Polled[], budget: Pick<Budget, "perMonth
   return {
     interval: sum(polled.filter(({ isCalendar }) => !isCalendar)),
     calendar: sum(polled.filter(({ isCalendar }) => isCalendar)),
+    auto: sum(polled.filter(({ isAuto }) => isAuto)),
   };
 }

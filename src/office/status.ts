@@ -288,6 +288,7 @@ function lastErrorOf(row: FlowRow | null) {
 
 function scheduleText(schedule: Schedule): string {
   if ("cron" in schedule) return `${schedule.cron} (${schedule.timeZone})`;
+  if ("auto" in schedule) return "auto";
   const seconds = schedule.everyMs / 1_000;
   return seconds % 60 === 0 ? `every ${seconds / 60}m` : `every ${seconds}s`;
 }

@@ -6,6 +6,7 @@ import type Database from "better-sqlite3";
 import type { Json } from "../core/json.ts";
 import type { Notebook } from "../core/contract.ts";
 import type { Drift } from "../core/shape.ts";
+import { nothingSeen, type Rates } from "../core/pace.ts";
 import { hoursAround, lastedByHour, limitOf, type Silence } from "../core/silence.ts";
 import { asking } from "./statements.ts";
 
@@ -29,6 +30,8 @@ export interface FlowRow {
   readonly held_ms: number | null;
   /** What came until then may be at the receiver though no link says so, ms UTC; null: all of it. */
   readonly doubtful_ms: number | null;
+  /** How often something came, JSON of {@link Rates}; null: nobody looked yet. */
+  readonly rates: string | null;
 }
 
 /** One run of a flow at its source. */
@@ -50,6 +53,9 @@ interface Ended {
   readonly received: number;
   readonly tookMs: number;
 }
+
+const NOTHING_SEEN = JSON.stringify(nothingSeen);
+const short = (value: number): number => Math.round(value * 1_000) / 1_000;
 
 /** Of each flow; older ones go. */
 const RUNS_KEPT = 20;
@@ -81,6 +87,7 @@ export function flows(database: Database.Database) {
     "update flow set held_ms = ? where flow = ?",
   );
   const held = values<[], number>("select flow from flow where held_ms is not null");
+  const keepRates = run<[rates: string, flow: number]>("update flow set rates = ? where flow = ?");
   /** It is asked for each flow at each turn of the daemon. */
   let standing: ReadonlySet<number> | null = null;
 
@@ -123,6 +130,16 @@ export function flows(database: Database.Database) {
     /** Nobody knows what of it was delivered: a store that was restored is released. Inside a transaction. */
     doubt: run<[atMs: number]>("update flow set doubtful_ms = ? where doubtful_ms is not null"),
     setDue: run<[flow: number, dueMs: number]>("update flow set next_due_ms = ?2 where flow = ?1"),
+    /** How often something came, by the hour of the week. */
+    rates: {
+      of: (name: string): Rates => JSON.parse(find(name)?.rates ?? NOTHING_SEEN) as Rates,
+      /** Call it inside a transaction. */
+      keep: (flow: number, { changes, hours }: Rates): void =>
+        void keepRates(
+          JSON.stringify({ changes: changes.map(short), hours: hours.map(short) }),
+          flow,
+        ),
+    },
   };
 }
 

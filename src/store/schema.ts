@@ -41,6 +41,8 @@ const flows = `
     -- What came until then may be at the receiver though no link says so: its first reading, and what a restored store had before
     -- its release (src/engine/copies.ts). Null: its first reading has not ended.
     doubtful_ms integer,
+    -- How often something came in each hour of the week (src/core/pace.ts), JSON; null: it was not looked at yet.
+    rates text,
     -- 1: the versions that newer ones replace are kept, too (earlier_version).
     keeps_versions integer not null default 0 check (keeps_versions in (0, 1))
   ) strict;

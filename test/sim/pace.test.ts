@@ -1,0 +1,10 @@
+import { expect, test } from "vitest";
+import { mean, percentile, simulate } from "./pace.ts";
+
+test("a quarter of a distributor's year: fresher than equal intervals of the same cost, close to an oracle, within the month", () => {
+  const { auto, fixed, oracle } = simulate(3, 7);
+  expect(mean(auto.office)).toBeLessThan(0.6 * mean(fixed.office));
+  expect(mean(auto.office)).toBeLessThan(1.15 * mean(oracle.office));
+  expect(percentile(auto.office, 0.95)).toBeLessThan(5);
+  expect(Math.max(...auto.requests)).toBeLessThanOrEqual(30_000);
+});
