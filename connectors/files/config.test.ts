@@ -21,7 +21,7 @@ test.each(["sample.yaml", "sftp.yaml"])("%s is a configuration of this connector
 });
 
 test("idoc.yaml is one, and its ends take the mappings of what they are", () => {
-  const text = readFileSync(new URL("idoc.yaml", import.meta.url), "utf8");
+  const text = readFileSync(new URL("../../config/parts/idoc.yaml", import.meta.url), "utf8");
   const { endpoints } = parse(text) as { endpoints: { sap: Record<string, unknown> } };
   const { connector, ...section } = endpoints.sap;
   expect(connector).toBe("files");

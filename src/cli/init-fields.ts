@@ -4,14 +4,25 @@ import { Writable } from "node:stream";
 import type { z } from "zod";
 import { faultOfTimeZone } from "../core/time.ts";
 
-/** The connectors that a site can begin with: the shipped configuration of each, and what it calls the endpoint. */
+/** What a site can begin with, a connector or a format of files: the shipped configuration of each, and its endpoint there. */
 export const erps = {
   files: { template: "example.yaml", endpoint: "erp" },
+  idoc: { template: "example.yaml", part: "parts/idoc.yaml", endpoint: "sap" },
+  x12: { template: "example.yaml", part: "parts/x12.yaml", endpoint: "edi" },
   tryton: { template: "tryton.yaml", endpoint: "books" },
   "quickbooks-desktop": { template: "quickbooks-desktop.yaml", endpoint: "books" },
   "quickbooks-online": { template: "quickbooks-online.yaml", endpoint: "books" },
   "business-central": { template: "business-central.yaml", endpoint: "books" },
-} as const;
+  example: { template: "example.yaml", part: "parts/example.yaml", endpoint: "books" },
+} as const satisfies Readonly<Record<string, Begun>>;
+
+export interface Begun {
+  readonly template: string;
+  /** The file whose endpoints and flows stand in the place of the template's. */
+  readonly part?: string;
+  readonly endpoint: string;
+}
+
 export type Erp = keyof typeof erps;
 const [FILES, ...OTHERS] = Object.keys(erps);
 const ANY_ERP = `${OTHERS.slice(0, -1).join(", ")} or ${OTHERS.at(-1)}`;
@@ -30,8 +41,8 @@ export interface Field {
   readonly question: string;
   /** Not shown while it is typed; as a flag it comes from a file. */
   readonly secret?: true;
-  /** Asked only for this connector. */
-  readonly only?: Erp;
+  /** Asked only for these. */
+  readonly only?: readonly Erp[];
   /** The setting of the endpoint that it becomes. */
   readonly setting?: string;
   /** The file in `secrets` that keeps it. */
@@ -98,17 +109,17 @@ const FIELDS = [
   {
     name: "folder",
     flag: "--folder <folder>",
-    help: "files: the folder that is shared with the ERP",
-    question: "Folder that is shared with the ERP",
-    only: "files",
+    help: "files, idoc, x12: the folder that is shared with the ERP or the partner",
+    question: "Folder that is shared with the ERP or the partner",
+    only: ["files", "idoc", "x12"],
     setting: "folder",
   },
   {
     name: "erpUrl",
     flag: "--erp-url <url>",
-    help: "tryton: the address of the server",
+    help: "tryton, example: the address of the server",
     question: "Address of the Tryton server, without the database",
-    only: "tryton",
+    only: ["tryton"],
     setting: "url",
     schema: ({ tryton }) => tryton.url,
   },
@@ -117,7 +128,7 @@ const FIELDS = [
     flag: "--erp-database <name>",
     help: "tryton: the name of the database",
     question: "Name of its database",
-    only: "tryton",
+    only: ["tryton"],
     setting: "database",
   },
   {
@@ -125,17 +136,17 @@ const FIELDS = [
     flag: "--erp-user <login>",
     help: "tryton: the login of fuelbridge's own user",
     question: "Login of fuelbridge's own user there",
-    only: "tryton",
+    only: ["tryton"],
     setting: "user",
     usual: "fuelbridge",
   },
   {
     name: "erpPassword",
     flag: "--erp-password-file <file>",
-    help: "tryton: a file with its password; quickbooks-desktop: with what is typed into the Web Connector",
+    help: "tryton: a file with its password; quickbooks-desktop: with what is typed into the Web Connector; example: with its token",
     question: "Its password (it is not shown)",
     secret: true,
-    only: "tryton",
+    only: ["tryton"],
     setting: "password",
     kept: { file: "tryton-password", about: "the password in Tryton" },
   },
@@ -144,14 +155,14 @@ const FIELDS = [
     flag: "--erp-company <name>",
     help: "tryton, quickbooks-desktop: the name of the company there",
     question: "Name of the company in Tryton",
-    only: "tryton",
+    only: ["tryton"],
     setting: "company",
   },
   {
     name: "qbwcCompany",
     flag: "--erp-company <name>",
     question: "Name of the company as QuickBooks has it",
-    only: "quickbooks-desktop",
+    only: ["quickbooks-desktop"],
     setting: "company",
     schema: ({ desktop }) => desktop.company,
   },
@@ -160,7 +171,7 @@ const FIELDS = [
     flag: "--erp-password-file <file>",
     question: "Password that the administrator will type into the Web Connector (it is not shown)",
     secret: true,
-    only: "quickbooks-desktop",
+    only: ["quickbooks-desktop"],
     setting: "password",
     kept: { file: "web-connector-password", about: "what is typed into the Web Connector" },
   },
@@ -169,7 +180,7 @@ const FIELDS = [
     flag: "--erp-company-id <digits>",
     help: "quickbooks-online: the company id",
     question: "Company id in QuickBooks (Settings, Account and settings, Billing)",
-    only: "quickbooks-online",
+    only: ["quickbooks-online"],
     setting: "company",
     schema: ({ online }) => online.company,
   },
@@ -178,7 +189,7 @@ const FIELDS = [
     flag: "--erp-client-id <id>",
     help: "quickbooks-online: the client id of the app at Intuit",
     question: "Client id of the app at developer.intuit.com, its production key",
-    only: "quickbooks-online",
+    only: ["quickbooks-online"],
     setting: "clientId",
     schema: ({ online }) => online.clientId,
   },
@@ -188,7 +199,7 @@ const FIELDS = [
     help: "quickbooks-online: a file with its client secret",
     question: "Its client secret (it is not shown)",
     secret: true,
-    only: "quickbooks-online",
+    only: ["quickbooks-online"],
     setting: "clientSecret",
     kept: { file: "client-secret", about: "the client secret of the app" },
   },
@@ -197,7 +208,7 @@ const FIELDS = [
     flag: "--erp-redirect <url>",
     help: "quickbooks-online: a redirect address of the app",
     question: "Redirect address of the app: https and a name, of any page of yours",
-    only: "quickbooks-online",
+    only: ["quickbooks-online"],
     setting: "redirectUri",
     fault: (answer, { faultOfRedirect, shown }) => {
       const fault = faultOfRedirect(answer);
@@ -209,7 +220,7 @@ const FIELDS = [
     flag: "--erp-tenant <name>",
     help: "business-central: the tenant of Microsoft Entra",
     question: "Tenant of Microsoft Entra: its domain or its id",
-    only: "business-central",
+    only: ["business-central"],
     setting: "tenant",
     schema: ({ central }) => central.tenant.unwrap(),
   },
@@ -217,7 +228,7 @@ const FIELDS = [
     name: "centralCompany",
     flag: "--erp-company <name>",
     question: "Company, as the page Companies of Business Central names it",
-    only: "business-central",
+    only: ["business-central"],
     setting: "company",
     schema: ({ central }) => central.company,
   },
@@ -225,7 +236,7 @@ const FIELDS = [
     name: "centralClientId",
     flag: "--erp-client-id <id>",
     question: "Id of the application in Microsoft Entra",
-    only: "business-central",
+    only: ["business-central"],
     setting: "clientId",
     schema: ({ central }) => central.clientId.unwrap(),
   },
@@ -234,9 +245,26 @@ const FIELDS = [
     flag: "--erp-client-secret-file <file>",
     question: "Its client secret (it is not shown)",
     secret: true,
-    only: "business-central",
+    only: ["business-central"],
     setting: "clientSecret",
     kept: { file: "client-secret", about: "the client secret of the application" },
+  },
+  {
+    name: "ledgerUrl",
+    flag: "--erp-url <url>",
+    question: "Address of the example's ledger",
+    only: ["example"],
+    setting: "url",
+    schema: ({ ledger }) => ledger.url,
+  },
+  {
+    name: "ledgerToken",
+    flag: "--erp-password-file <file>",
+    question: "Its access token (it is not shown)",
+    secret: true,
+    only: ["example"],
+    setting: "token",
+    kept: { file: "ledger", about: "the access token of the ledger" },
   },
 ] as const satisfies readonly Field[];
 
@@ -246,8 +274,8 @@ export const fields: readonly (Field & { readonly name: keyof Answers })[] = FIE
 export type Answers = { -readonly [Name in (typeof FIELDS)[number]["name"]]?: string };
 
 /** The fields that count for these answers: the others are of another connector. */
-export const fieldsFor = ({ erp }: Answers): typeof fields =>
-  fields.filter(({ only }) => only === undefined || only === erp);
+export const fieldsFor = ({ erp = "" }: Answers): typeof fields =>
+  fields.filter(({ only }) => only === undefined || (isErp(erp) && only.includes(erp)));
 
 /** The environment that a key of the platform is of; null: it is no key. */
 export const environmentOf = (key: string): string | null =>
@@ -261,13 +289,14 @@ function usualZone(): { usual?: string } {
 
 /** What answers are checked by, loaded when somebody answers. */
 export async function loadSchemas() {
-  const [problems, schema, tryton, online, desktop, central] = await Promise.all([
+  const [problems, schema, tryton, online, desktop, central, ledger] = await Promise.all([
     import("../config/problems.ts"),
     import("../config/schema.ts"),
     import("../../connectors/tryton/config.ts"),
     import("../../connectors/quickbooks-online/config.ts"),
     import("../../connectors/quickbooks-desktop/config.ts"),
     import("../../connectors/business-central/config.ts"),
+    import("../../connectors/example/config.ts"),
   ]);
   const [{ explainIssues, shown }, { settingsSchema, toJsonSchema }] = [problems, schema];
   const { platform, ...settings } = settingsSchema([], []).shape;
@@ -278,6 +307,7 @@ export async function loadSchemas() {
     online: online.QuickbooksOnlineConfig.shape,
     desktop: desktop.DesktopConfig.shape,
     central: central.BusinessCentralConfig.shape,
+    ledger: ledger.ExampleConfig.shape,
     faultOfRedirect: online.faultOfRedirect,
     /** In the words that `check` has for the same value in a configuration. */
     faultBy(its: z.ZodType, answer: string): string | null {

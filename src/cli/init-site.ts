@@ -36,6 +36,8 @@ export interface Site {
 export interface Ground {
   /** The shipped configuration for the connector, as text. */
   readonly template: string;
+  /** Its endpoints and flows stand in the place of the template's. */
+  readonly part?: string;
   /** The JSON Schema for editors, as text. */
   readonly schema: string;
   readonly mappings: readonly Pick<Mapping, "name" | "tables">[];
@@ -71,10 +73,10 @@ export function siteOf(answers: Answers, ground: Ground): Site {
   };
 }
 
-function configurationOf(answers: Answers, { template, today, state, uuid }: Ground) {
-  const document = parseDocument(template.replace(/^( *)# CHANGE: (.)/gm, marked), {
-    schema: "core",
-  });
+function configurationOf(answers: Answers, { template, part, today, state, uuid }: Ground) {
+  const document = parsed(template);
+  if (part !== undefined)
+    for (const key of ["endpoints", "flows"]) document.set(key, parsed(part).get(key, true));
   const erp = erpOf(answers);
   const { endpoint } = erps[erp];
   const at = (name: string): string[] => ["endpoints", endpoint, name];
@@ -110,16 +112,27 @@ interface Shipped {
 }
 interface FilesSettings {
   readonly folder?: string;
-  readonly sources?: Readonly<Record<string, { readonly folder: string }>>;
+  readonly sources?: Readonly<Record<string, In>>;
+  readonly sinks?: Readonly<
+    Record<string, { readonly answers?: In; readonly acknowledgements?: In }>
+  >;
+}
+interface In {
+  readonly folder: string;
 }
 
 /** Folders that the ERP writes into. Those that it reads from are created by the daemon. */
 function* foldersOf(endpoint: FilesSettings | undefined): Generator<string> {
   if (endpoint?.folder === undefined) return;
   yield endpoint.folder;
-  for (const { folder } of Object.values(endpoint.sources ?? {}))
-    yield `${endpoint.folder}/${folder}`;
+  const { folder, sources = {}, sinks = {} } = endpoint;
+  const answers = Object.values(sinks).flatMap((sink) => [sink.answers, sink.acknowledgements]);
+  for (const its of [...Object.values(sources), ...answers])
+    if (its !== undefined) yield `${folder}/${its.folder}`;
 }
+
+const parsed = (text: string) =>
+  parseDocument(text.replace(/^( *)# CHANGE: (.)/gm, marked), { schema: "core" });
 
 const marked = (_: string, indent: string, first: string): string =>
   `${indent}# ${first.toUpperCase()}`;

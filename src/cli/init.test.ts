@@ -14,13 +14,14 @@ import { stripVTControlCharacters } from "node:util";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
 import { connectors } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
 import { loadConfig } from "../config/config.ts";
 import { exitCodes } from "../core/errors.ts";
 import { platformOffers as platform } from "../platform/parts.ts";
 import { type Ground, siteOf, writeSite } from "./init-site.ts";
-import { type Answers, askFor } from "./init-fields.ts";
+import { type Answers, askFor, type Erp, erps } from "./init-fields.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const KEY = "svc_test_canary0000";
@@ -121,7 +122,7 @@ const SETTINGS: Readonly<Record<string, object>> = {
   },
 };
 
-const SITES = [
+test.each([
   ["files", "example.yaml", { ...COMMON, erp: "files", folder: "/srv/erp" }],
   [
     "tryton",
@@ -170,9 +171,7 @@ const SITES = [
       centralSecret: PASSWORD,
     },
   ],
-] as const;
-
-test.each(SITES)(
+])(
   "the configuration for %s keeps the comments of config/%s and has every answer",
   (erp, name, answers) => {
     const { files } = siteOf(answers, groundOf(name));
@@ -223,16 +222,6 @@ function fuelbridge(...args: string[]): Promise<{ code: number | null; out: stri
     child.on("close", (code) => resolve({ code, ...said }));
   });
 }
-
-test.each(SITES)("what init writes for %s passes check", async (_, name, answers) => {
-  const root = mkdtempSync(join(tmpdir(), "fuelbridge-init-"));
-  const [directory, state] = [join(root, "etc"), join(root, "state")];
-  const given = "folder" in answers ? { ...answers, folder: join(root, "exchange") } : answers;
-  const site = siteOf(given, { ...groundOf(name), state });
-  writeSite(site, { folder: directory, state, owner: null });
-  const { code, err } = await fuelbridge("check", "--config", join(directory, "fuelbridge.yaml"));
-  expect({ code, err }).toEqual({ code: exitCodes.ok, err: "" });
-});
 
 test(
   "init from flags writes the configuration, the secrets and the tables for the service's user, looks them over, and overwrites nothing",
@@ -331,37 +320,57 @@ test("without a terminal and with a flag missing, init says which", async () => 
   expect(globSync("*", { cwd: folder })).toEqual([]);
 });
 
-test.each([
-  ["quickbooks-online", ["quickbooks authorise", "run"]],
-  ["quickbooks-desktop", ["quickbooks qwc", "run"]],
-  ["business-central", ["run"]],
-] as const)(
+/** What each connector's flags are beside the common ones, and the commands that come before the start. SECRET, FOLDER: paths. */
+const BEGUN: Readonly<Record<Erp, readonly [flags: string, commands?: readonly string[]]>> = {
+  files: ["--folder FOLDER"],
+  idoc: ["--folder FOLDER"],
+  x12: ["--folder FOLDER"],
+  tryton: [
+    "--erp-url http://127.0.0.1:9 --erp-database prairie --erp-company Prairie --erp-password-file SECRET",
+  ],
+  "quickbooks-online": [
+    `--erp-company-id 9130357 --erp-client-id client-id-of-ours --erp-client-secret-file SECRET
+    --erp-redirect https://fuel.example.com/callback`,
+    ["quickbooks authorise"],
+  ],
+  "quickbooks-desktop": ["--erp-company Prairie --erp-password-file SECRET", ["quickbooks qwc"]],
+  "business-central": [
+    `--erp-tenant contoso.example --erp-company Prairie --erp-client-id client-id-of-ours
+    --erp-client-secret-file SECRET`,
+  ],
+  example: ["--erp-url http://127.0.0.1:9 --erp-password-file SECRET"],
+};
+
+test("init can begin with every connector", () => {
+  const begun = Object.values(erps).map(({ endpoint, ...its }) => {
+    const text = shipped("part" in its ? its.part : its.template);
+    const { endpoints } = parse(text) as { endpoints: Record<string, { connector: string }> };
+    return endpoints[endpoint]?.connector;
+  });
+  expect(new Set(begun)).toEqual(new Set(connectors.map(({ name }) => name)));
+});
+
+test.each(Object.entries(BEGUN))(
   "init for %s writes a configuration that check finds right, and says what comes before the start",
   { timeout: 600_000 },
-  async (erp, commands) => {
+  async (erp, [flags, commands = []]) => {
     const root = mkdtempSync(join(tmpdir(), "fuelbridge-init-"));
     const config = join(root, "etc", "fuelbridge.yaml");
     for (const [name, text] of Object.entries({ key: KEY, secret: PASSWORD }))
       writeFileSync(join(root, name), `${text}\n`);
-    const secret = join(root, "secret");
-    const given = {
-      "quickbooks-desktop": ["--erp-company", "Prairie Fuel", "--erp-password-file", secret],
-      "quickbooks-online":
-        `--erp-company-id 9130357 --erp-client-id client-id-of-ours --erp-client-secret-file ${secret}
-        --erp-redirect https://fuel.example.com/callback`.split(/\s+/),
-      "business-central":
-        `--erp-tenant contoso.example --erp-company Prairie --erp-client-id client-id-of-ours
-        --erp-client-secret-file ${secret}`.split(/\s+/),
-    };
+    const given = flags
+      .replace("SECRET", join(root, "secret"))
+      .replace("FOLDER", join(root, "exchange"))
+      .split(/\s+/);
     const common =
       `init --directory ${join(root, "etc")} --state ${join(root, "state")} --erp ${erp} --company prairie
       --platform http://127.0.0.1:9/v1/public --currency USD --time-zone America/Chicago --api-key-file ${join(root, "key")}
       --skip-doctor --yes`.split(/\s+/);
-    const { code, out, err } = await fuelbridge(...common, ...given[erp]);
+    const { code, out, err } = await fuelbridge(...common, ...given);
     expect([code, err.replace(/Written.*\n\n/, "")]).toEqual([exitCodes.ok, ""]);
     expect(out).toContain(`${config} is right.`);
     const told = out.match(/(?<=^ {2}node src\/launch\.mjs ).*?(?= --config)/gm);
-    expect(told).toEqual(commands);
+    expect(told).toEqual([...commands, "run"]);
     expect(out).not.toContain(PASSWORD);
   },
 );

@@ -12,6 +12,7 @@ import { addCommand, type Given } from "./command.ts";
 import {
   type Answers,
   askFor,
+  type Begun,
   type Erp,
   erpOf,
   erps,
@@ -97,9 +98,8 @@ async function answersOf({ options }: Given): Promise<Answers | null> {
   const given: Answers = {};
   for (const field of fields) {
     const answer = flagged(field, options);
-    const { only } = field;
     // Connectors share flags: what counts is the field of the one that is chosen.
-    const isOther = only !== undefined && given.erp !== undefined && only !== given.erp;
+    const isOther = given.erp !== undefined && !fieldsFor(given).includes(field);
     if (answer === undefined || isOther) continue;
     const fault = faultOf(field, answer, schemas);
     if (fault !== null) throw new ConfigurationError(`${nameOf(field)}: ${fault}.`, ALL_FLAGS);
@@ -153,8 +153,10 @@ async function siteFrom(answers: Answers, config: string, state: string): Promis
     import("./init-site.ts"),
     import("../../mappings/index.ts"),
   ]);
+  const { template, part }: Begun = erps[erpOf(answers)];
   return siteOf(answers, {
-    template: shipped(erps[erpOf(answers)].template),
+    template: shipped(template),
+    ...(part === undefined ? {} : { part: shipped(part) }),
     schema: shipped("fuelbridge.schema.json"),
     mappings,
     today: calendarOf(answers.timeZone ?? "UTC")(new Date().toISOString()),
@@ -237,10 +239,18 @@ function inWords({ config, state, owner, written, flows, looked, erp }: Outcome)
 
 const when = (is: boolean, ...lines: readonly string[]): readonly string[] => (is ? lines : []);
 
+const AGREED =
+  (who: string): (() => string[]) =>
+  () => [
+    `Compare the ids and folders under endpoints with what ${who} says, and take out the flows that you do not need.`,
+    "",
+  ];
 const COMPARE = "Compare the names of items and accounts under endpoints with those in QuickBooks.";
 
 /** What a person does before the first start, by connector. */
 const BEFORE: Readonly<Record<string, (config: string) => string[]>> = {
+  idoc: AGREED("SAP's administrator"),
+  x12: AGREED("the partner"),
   "quickbooks-online": (config) => [
     `${COMPARE} Then let fuelbridge in, once:`,
     "",
