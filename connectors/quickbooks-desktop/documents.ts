@@ -179,15 +179,39 @@ function addOf(
   };
 }
 
-/** Payments are told by their own memos: a link has only their ids. Both @throws LedgerError */
-const documentRows =
-  (records: Records, side: LedgerSide) =>
-  async (rows: readonly Element[], signal: AbortSignal): Promise<DocumentRow[]> => {
+/** How documents of a side are read. Both @throws LedgerError */
+function documentRows(records: Records, side: LedgerSide) {
+  /**
+   * Of each document its lines with amounts. They may not add up to what it says it comes to: nobody knows which of them
+   * count. @throws LedgerError
+   */
+  async function linesOf(rows: readonly Element[], signal: AbortSignal) {
+    const all = new Map(rows.map((row) => [row, linesIn(side, row)] as const));
+    const off = [...all].filter(
+      ([row, lines]) => row.decimal(TABLES[side].untaxed)?.equals(sumOf(lines)) === false,
+    );
+    const ids = new Set(off.flatMap(([, lines]) => lines.flatMap(({ item }) => item ?? [])));
+    // No line says of what kind its item is.
+    const more = { IncludeRetElement: ["ListID"] };
+    const items = await records.byListId("ItemQuery", [...ids], signal, more);
+    const subtotals = new Set<string | null>(
+      items.filter(({ name }) => name === "ItemSubtotalRet").map((one) => one.needed("ListID")),
+    );
+    for (const [row, lines] of off)
+      all.set(
+        row,
+        lines.filter(({ item }) => !subtotals.has(item)),
+      );
+    return all;
+  }
+
+  /** Payments are told by their own memos: a link has only their ids. */
+  return async (rows: readonly Element[], signal: AbortSignal): Promise<DocumentRow[]> => {
     const { untaxed, open: openName, most, partyRef: party, accountRef, payment } = TABLES[side];
     const ids = linkedIn(rows, payment.table);
     const found = await paymentsOf(records, side).find({ ids }, signal);
     const paying = new Map(found.map((row) => [row.needed("TxnID"), row]));
-    const all = await linesOf(records, side, rows, signal);
+    const all = await linesOf(rows, signal);
     return rows.map((row): DocumentRow => {
       const id = row.needed("TxnID");
       const lines = all.get(row) ?? [];
@@ -239,6 +263,7 @@ const documentRows =
       };
     });
   };
+}
 
 /** QuickBooks need not say how it is linked. */
 const CAME_OF: ReadonlySet<string> = new Set([
@@ -304,35 +329,6 @@ const linkedIn = (rows: readonly Element[], type: string): string[] => {
 interface Line extends FactLine {
   /** The ListID of its item; null: it has none. */
   readonly item: string | null;
-}
-
-/**
- * Of each document its lines with amounts. They may not add up to what it says it comes to: nobody knows which of them
- * count. @throws LedgerError
- */
-async function linesOf(
-  records: Records,
-  side: LedgerSide,
-  rows: readonly Element[],
-  signal: AbortSignal,
-): Promise<ReadonlyMap<Element, readonly FactLine[]>> {
-  const all = new Map(rows.map((row) => [row, linesIn(side, row)] as const));
-  const off = [...all].filter(
-    ([row, lines]) => row.decimal(TABLES[side].untaxed)?.equals(sumOf(lines)) === false,
-  );
-  const ids = new Set(off.flatMap(([, lines]) => lines.flatMap(({ item }) => item ?? [])));
-  // No line says of what kind its item is.
-  const more = { IncludeRetElement: ["ListID"] };
-  const items = await records.byListId("ItemQuery", [...ids], signal, more);
-  const subtotals = new Set(
-    items.filter(({ name }) => name === "ItemSubtotalRet").map((one) => one.needed("ListID")),
-  );
-  for (const [row, lines] of off)
-    all.set(
-      row,
-      lines.filter(({ item }) => item === null || !subtotals.has(item)),
-    );
-  return all;
 }
 
 const sumOf = (lines: readonly Pick<FactLine, "amount">[]): Decimal =>

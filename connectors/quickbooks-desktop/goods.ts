@@ -314,6 +314,43 @@ export function receiptTable(records: Records, config: ReceiptConfig): GoodsTabl
     records.write("ItemReceiptMod", { ...heldOf(identityOf(row)), ...values }, signal);
   // What a ticket may be: a receipt, and the bill that a person made of one.
   const tickets = records.documents(["ItemReceipt", "Bill"], MOST);
+  const ordersOf = records.documents([TABLES.purchase.table], TABLES.purchase.most);
+
+  /**
+   * A line of the order brings its item and its price along, and takes a quantity alone beside the link (3153). A product that
+   * nobody ordered is received at the item's own cost.
+   */
+  async function linkedLines({ order, lines }: ShipmentDocument, signal: AbortSignal) {
+    const name = order === null ? null : orderIn(order);
+    const TxnID = name?.side === "purchase" ? (name.number ?? name.id) : null;
+    const orders = await ordersOf.find({ ids: TxnID === null ? [] : [TxnID] }, signal);
+    const ordered = orders.flatMap((row) => row.all("PurchaseOrderLineRet"));
+    return lines.map((line): Values => {
+      const at = ordered.findIndex((one) => sameName(one.ref("ItemRef").name ?? "", line.product));
+      const [one] = at < 0 ? [] : ordered.splice(at, 1);
+      const Quantity = countedOf(config.unit, line);
+      return one === undefined
+        ? { ItemRef: { FullName: line.product }, Quantity }
+        : { Quantity, LinkToTxn: { TxnID, TxnLineID: one.needed("TxnLineID") } };
+    });
+  }
+
+  /** @throws Refused: a bill that follows would put into stock what the receipt has put there */
+  async function expectNoStock({ lines }: ShipmentDocument, signal: AbortSignal): Promise<void> {
+    if (config.receipts === "linked") return;
+    const FullName = lines.map(({ product }) => product);
+    const values = { FullName, IncludeRetElement: ["FullName"] };
+    const items = await records.of([{ name: "ItemQuery", values }], signal);
+    const stock = items.find(({ name }) => /^ItemInventory(?:Assembly)?Ret$/.test(name));
+    if (stock === undefined) return;
+    throw new Refused({
+      code: "counted-twice",
+      message: `QuickBooks keeps a stock of the item ${stock.text("FullName") ?? ""}: the item receipt and the platform's bill would each add to it`,
+      next: "Make it a non-inventory part; or set receipts: linked, and enter bills in QuickBooks from the receipts; or take the flow of tickets out. Then retry.",
+      field: "lines",
+    });
+  }
+
   return {
     // What is entered is received: a ticket that waits is entered when it is done.
     can: {
@@ -339,7 +376,7 @@ export function receiptTable(records: Records, config: ReceiptConfig): GoodsTabl
     },
     async create(desired, { signal }) {
       const { document, mark, number } = desired;
-      await expectNoStock(records, config, document, signal);
+      await expectNoStock(document, signal);
       const content = {
         VendorRef: partyRef(desired),
         TxnDate: document.date,
@@ -349,7 +386,7 @@ export function receiptTable(records: Records, config: ReceiptConfig): GoodsTabl
         ItemLineAdd:
           config.receipts === "unpriced"
             ? unpricedLines(config, document)
-            : await linkedLines(records, config, document, signal),
+            : await linkedLines(document, signal),
       };
       await records.write("ItemReceiptAdd", content, signal);
     },
@@ -444,50 +481,3 @@ const unpricedLines = ({ unit }: ReceiptConfig, { lines }: ShipmentDocument): Va
     Cost: Decimal.zero,
     Amount: Decimal.zero,
   }));
-
-/**
- * A line of the order brings its item and its price along, and takes a quantity alone beside the link (3153). A product that
- * nobody ordered is received at the item's own cost.
- */
-async function linkedLines(
-  records: Records,
-  { unit }: ReceiptConfig,
-  { order, lines }: ShipmentDocument,
-  signal: AbortSignal,
-): Promise<Values[]> {
-  const name = order === null ? null : orderIn(order);
-  const TxnID = name?.side === "purchase" ? (name.number ?? name.id) : null;
-  const { table, most } = TABLES.purchase;
-  const ids = TxnID === null ? [] : [TxnID];
-  const orders = await records.documents([table], most).find({ ids }, signal);
-  const ordered = orders.flatMap((row) => row.all("PurchaseOrderLineRet"));
-  return lines.map((line) => {
-    const at = ordered.findIndex((one) => sameName(one.ref("ItemRef").name ?? "", line.product));
-    const [one] = at < 0 ? [] : ordered.splice(at, 1);
-    const Quantity = countedOf(unit, line);
-    return one === undefined
-      ? { ItemRef: { FullName: line.product }, Quantity }
-      : { Quantity, LinkToTxn: { TxnID, TxnLineID: one.needed("TxnLineID") } };
-  });
-}
-
-/** @throws Refused: a bill that follows would put into stock what the receipt has put there */
-async function expectNoStock(
-  records: Records,
-  { receipts }: ReceiptConfig,
-  { lines }: ShipmentDocument,
-  signal: AbortSignal,
-): Promise<void> {
-  if (receipts === "linked") return;
-  const FullName = lines.map(({ product }) => product);
-  const values = { FullName, IncludeRetElement: ["FullName"] };
-  const items = await records.of([{ name: "ItemQuery", values }], signal);
-  const stock = items.find(({ name }) => /^ItemInventory(?:Assembly)?Ret$/.test(name));
-  if (stock === undefined) return;
-  throw new Refused({
-    code: "counted-twice",
-    message: `QuickBooks keeps a stock of the item ${stock.text("FullName") ?? ""}: the item receipt and the platform's bill would each add to it`,
-    next: "Make it a non-inventory part; or set receipts: linked, and enter bills in QuickBooks from the receipts; or take the flow of tickets out. Then retry.",
-    field: "lines",
-  });
-}

@@ -67,11 +67,8 @@ export function orderTable(online: Online): GoodsTable<"order", OrderRow> {
       // Somebody may have given it another number: no order is made before its day was looked through.
       const isAbsent = marks.some((mark) => rows.every((row) => markIn(row) !== mark));
       const others = isAbsent ? await having(wire, table, { TxnDate: days }, signal) : [];
-      const marked = others.filter(
-        (row) =>
-          marks.includes(markIn(row) ?? "") &&
-          rows.every((one) => one.needed("Id") !== row.needed("Id")),
-      );
+      // None of these is among the rows: none of them has the mark.
+      const marked = others.filter((row) => marks.includes(markIn(row) ?? ""));
       return [...rows, ...marked].map((row) => bookedOf(names, side, row));
     },
     async *list(side, scope, from, signal) {

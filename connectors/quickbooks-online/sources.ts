@@ -39,53 +39,52 @@ const DAY_MS = 86_400_000;
 /** Less than Intuit's 30 days: the two clocks may differ. */
 const WINDOW_MS = 28 * DAY_MS;
 
-const capturedList = (capturing: Capturing): List<ChangedRow> => ({
-  name: capturing.entities.join(" "),
-  kind: "stamped",
-  clock: "server",
-  rows: (from, signal) => listingOf(capturing, from, signal),
-  changes: (ids, rows, signal) =>
-    capturing.changes(
-      ids.flatMap((id) => rows.get(id) ?? []),
-      signal,
-    ),
-  notice: (row) => (row.deleted ? (capturing.gone?.(row) ?? null) : null),
-});
-
-async function listingOf(
-  capturing: Capturing,
-  from: string | null,
-  signal: AbortSignal,
-): Promise<Listing<ChangedRow>> {
+function capturedList(capturing: Capturing) {
   const { online, entities, where = [] } = capturing;
-  const told = from === null ? null : await captured(capturing, from, signal);
-  if (told !== null && told.rows.length < CHANGES_MOST) {
-    // Once a day, so that where nothing changes the next call does not reach too far back.
-    const isOld = Date.parse(told.time) - Date.parse(`${from}Z`) > DAY_MS;
-    return { rows: told.rows, until: isOld ? told.time.slice(0, 19) : undefined };
-  }
-  // What changes while this is read is told by the next capture.
-  const until = (await online.wire.time(signal)).slice(0, 19);
-  const rows = told?.rows.filter(({ deleted }) => deleted) ?? [];
-  for (const entity of entities) {
-    const all = { entity, where, stamp: "LastUpdatedTime", from } as const;
-    for await (const page of walk(online.wire, all, signal))
-      rows.push(...page.rows.map((row) => changedIn(entity, row)));
-  }
-  const notice = `QuickBooks did not tell all that changed since ${from}Z: what is there is read by its stamps, what was deleted is not told. Run fuelbridge reconcile from that day on.`;
-  return { rows, until, notices: from === null ? [] : [notice] };
-}
+  const { wire, surroundings } = online;
 
-/** Null: QuickBooks does not tell so far back. @throws LedgerError */
-async function captured({ online, entities }: Capturing, from: string, signal: AbortSignal) {
-  const since = new Date(`${from}Z`);
-  if (online.surroundings.now().getTime() - since.getTime() > WINDOW_MS) return null;
-  try {
-    return await online.wire.changes(entities, since.toISOString(), signal);
-  } catch (error) {
-    if (sorted(error, "read", QUICKBOOKS.errors).row?.sort === "data") return null;
-    throw error;
+  /** Null: QuickBooks does not tell so far back. @throws LedgerError */
+  async function captured(from: string, signal: AbortSignal) {
+    const since = new Date(`${from}Z`);
+    if (surroundings.now().getTime() - since.getTime() > WINDOW_MS) return null;
+    try {
+      return await wire.changes(entities, since.toISOString(), signal);
+    } catch (error) {
+      if (sorted(error, "read", QUICKBOOKS.errors).row?.sort === "data") return null;
+      throw error;
+    }
   }
+
+  async function listing(from: string | null, signal: AbortSignal): Promise<Listing<ChangedRow>> {
+    const told = from === null ? null : await captured(from, signal);
+    if (told !== null && told.rows.length < CHANGES_MOST) {
+      // Once a day, so that where nothing changes the next call does not reach too far back.
+      const isOld = Date.parse(told.time) - Date.parse(`${from}Z`) > DAY_MS;
+      return { rows: told.rows, until: isOld ? told.time.slice(0, 19) : undefined };
+    }
+    // What changes while this is read is told by the next capture.
+    const until = (await wire.time(signal)).slice(0, 19);
+    const rows = told?.rows.filter(({ deleted }) => deleted) ?? [];
+    for (const entity of entities) {
+      const all = { entity, where, stamp: "LastUpdatedTime", from } as const;
+      for await (const page of walk(wire, all, signal))
+        rows.push(...page.rows.map((row) => changedIn(entity, row)));
+    }
+    const notice = `QuickBooks did not tell all that changed since ${from}Z: what is there is read by its stamps, what was deleted is not told. Run fuelbridge reconcile from that day on.`;
+    return { rows, until, notices: from === null ? [] : [notice] };
+  }
+
+  return {
+    name: entities.join(" "),
+    kind: "stamped",
+    clock: "server",
+    rows: listing,
+    changes(ids, rows, signal) {
+      const those = ids.flatMap((id) => rows.get(id) ?? []);
+      return capturing.changes(those, signal);
+    },
+    notice: (row) => (row.deleted ? (capturing.gone?.(row) ?? null) : null),
+  } satisfies List<ChangedRow>;
 }
 
 /** Ids of those that are still there. */
