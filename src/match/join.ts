@@ -139,15 +139,8 @@ export class Papers {
 
   #addTicket({ number, bols, order, supplier, receiver, day, lines }: Ticket, seq: Seq): void {
     const products = lines.map(({ product }) => kept(product));
-    const [from, to] = [supplier, receiver].map((party) => (party === null ? null : kept(party)));
-    const ticket = {
-      seq,
-      order,
-      supplier: from ?? null,
-      receiver: to ?? null,
-      day: kept(day),
-      products,
-    };
+    const parties = { supplier: supplier && kept(supplier), receiver: receiver && kept(receiver) };
+    const ticket = { seq, order, ...parties, day: kept(day), products };
     this.#tickets.push(ticket);
     push(this.#by.ticket, spelling(number), ticket);
     for (const bol of new Set(bols.map(spelling))) push(this.#by.bol, bol, ticket);
@@ -157,7 +150,7 @@ export class Papers {
   /** Each case once, in the order of its papers' ids. `undefined` is a pause. */
   *cases(): Generator<Case | undefined> {
     const sorted = this.#keys.map((_, seq) => seq);
-    sorted.sort((one, other) => ((this.#keys[one] ?? "") < (this.#keys[other] ?? "") ? -1 : 1));
+    sorted.sort((one, other) => this.#keyOrder(one, other));
     yield* this.#connect(sorted);
     const members = new Map<Seq, Seq[]>();
     for (const seq of sorted) push(members, this.#root(seq), seq);
@@ -170,11 +163,8 @@ export class Papers {
     const taken = { sale: new Set<Seq>(), purchase: new Set<Seq>() };
     const loose: LineFacts[] = [];
     const billed = new Map<string, Seq>();
-    for (const { seq, order } of [
-      ...this.#tickets,
-      ...this.#invoices.filter((one) => one !== undefined),
-    ])
-      this.#unite(seq, this.#known.get(`order ${order}`) ?? seq);
+    const all = [...this.#tickets, ...this.#invoices.filter((one) => one !== undefined)];
+    for (const { seq, order } of all) this.#unite(seq, this.#known.get(`order ${order}`) ?? seq);
     for (const [steps, seq] of sorted.entries()) {
       if (steps % STEP === 0) yield undefined;
       for (const line of this.#invoices[seq]?.lines ?? []) {
@@ -244,25 +234,16 @@ export class Papers {
   /** The tickets of a line by what it names. Those that deliver are another party than those that bill the freight. */
   #find(line: LineFacts): { by: JoinedBy | null; tickets: readonly TicketFacts[] } {
     const { direction, order } = line.invoice;
-    const whose = line.kind === "fuel" ? "party" : "any";
+    const isFuel = line.kind === "fuel";
     // A supplier's bill is about the truck that we deliver with, too: its bill of lading is on our ticket.
     const tries = [
-      ["ticket number", this.#by.ticket.get(line.ticket), line.ticket, whose],
-      [
-        "bill of lading",
-        this.#by.bol.get(line.bol),
-        line.bol,
-        direction === "sale" ? whose : "any",
-      ],
-      [
-        "order and product",
-        this.#by.order.get(order ?? ""),
-        order ?? "",
-        line.kind === "fuel" ? "product" : "any",
-      ],
+      ["ticket number", this.#by.ticket, line.ticket, isFuel ? "party" : "any"],
+      ["bill of lading", this.#by.bol, line.bol, isFuel && direction === "sale" ? "party" : "any"],
+      ["order and product", this.#by.order, order ?? "", isFuel ? "product" : "any"],
     ] as const;
-    for (const [by, named = [], name, whom] of tries) {
-      const tickets = name === "" ? [] : this.#fitting(named, line, whom);
+    for (const [by, known, name, whom] of tries) {
+      const named = name === "" ? undefined : known.get(name);
+      const tickets = named === undefined ? [] : this.#fitting(named, line, whom);
       if (tickets.length > 0) return { by, tickets };
     }
     return { by: null, tickets: [] };
@@ -366,7 +347,6 @@ function offBy({ gross, net }: TicketLine, gallons: Decimal): Decimal {
 
 /** Adds to the list of a key. */
 export function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
+  const list = map.get(key) ?? [];
+  if (list.push(value) === 1) map.set(key, list);
 }

@@ -1,5 +1,6 @@
 /** Every paper in one case, every case judged by every rule, and what that comes to. */
 import { Decimal } from "../core/decimal.ts";
+import { byText } from "../core/text.ts";
 import { type Case, type Names, Papers } from "./join.ts";
 import {
   type AnyPaper,
@@ -218,13 +219,10 @@ const place = ({ rule }: { readonly rule: string }): number =>
 
 /** By name and party, each group's largest amount first. */
 const inOrder = (one: Finding, other: Finding): number =>
-  compareText(one.rule, other.rule) ||
-  compareText(one.partyName, other.partyName) ||
+  byText(one.rule, other.rule) ||
+  byText(one.partyName, other.partyName) ||
   sizeOf(other).compare(sizeOf(one)) ||
-  compareText(one.key, other.key);
-
-export const compareText = (one: string, other: string): number =>
-  one < other ? -1 : one > other ? 1 : 0;
+  byText(one.key, other.key);
 
 const isOpen = ({ rule }: Finding): boolean => rule === "not-billed";
 
@@ -247,8 +245,7 @@ export function summed(
     sums: moneyOf(rest),
     notBilled: { deliveries: open.length, about: Decimal.sum(open.map(sizeOf)).fixed(2) },
     parties: parties.toSorted(
-      (one, other) =>
-        total(other).compare(total(one)) || compareText(one.partyName, other.partyName),
+      (one, other) => total(other).compare(total(one)) || byText(one.partyName, other.partyName),
     ),
   };
 }

@@ -1,8 +1,8 @@
 /** What was found, for a terminal, for a spreadsheet, and as a claim for one supplier. */
 import { stringify } from "csv-stringify/sync";
 import { Decimal } from "../core/decimal.ts";
-import { guarded } from "../core/text.ts";
-import { compareText, type MatchReport, sizeOf } from "./report.ts";
+import { byText, guarded } from "../core/text.ts";
+import { type MatchReport, sizeOf } from "./report.ts";
 import type { Finding } from "./situation.ts";
 
 /** The sentence that says how it stands. */
@@ -95,7 +95,7 @@ export const asCsv = (findings: readonly Finding[]): string =>
 export function claimOf(findings: readonly Finding[], party: string) {
   const own = findings.filter((one) => one.party === party && one.favour === "us");
   const rows = own
-    .toSorted((one, other) => compareText(one.day, other.day) || compareText(one.key, other.key))
+    .toSorted((one, other) => byText(one.day, other.day) || byText(one.key, other.key))
     .map((one) => ({
       bill: numbersOf(one, "invoice"),
       day: one.day,

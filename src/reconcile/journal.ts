@@ -5,9 +5,10 @@
 import { Decimal } from "../core/decimal.ts";
 import { exitCodes, FuelbridgeError } from "../core/errors.ts";
 import type { HoldingKind } from "../core/holdings.ts";
+import { byText } from "../core/text.ts";
 import { type Bucket, isOpen, type Side } from "./case.ts";
 import type { Report } from "./report.ts";
-import { byText, type CaseRow } from "./rows.ts";
+import type { CaseRow } from "./rows.ts";
 import { moneyKinds } from "./sums.ts";
 
 /**

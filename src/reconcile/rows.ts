@@ -11,6 +11,7 @@ import {
   type Role,
 } from "../core/holdings.ts";
 import type { Fault } from "../core/record.ts";
+import { byText } from "../core/text.ts";
 import { inDigits } from "../ledger/compare.ts";
 import {
   both,
@@ -107,10 +108,6 @@ export function rowsOf(judged: readonly Judged[], period: Period | null): CaseRo
     )
     .map((row, at) => ({ ...row, case: `c${at + 1}` }));
 }
-
-/** By code units: the same on every machine. */
-export const byText = (one: string, other: string): number =>
-  one < other ? -1 : one > other ? 1 : 0;
 
 function rowOf(one: Judged, period: Period | null): CaseRow {
   const { began, parties } = one;
