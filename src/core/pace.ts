@@ -60,9 +60,10 @@ const WEEK_HOURS = 0.5;
 /** No hour is taken for quieter than this share of the week's average. */
 const FLOOR = 0.03;
 
+const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
+
 /** Changes an hour in each hour of the week, as far as they are known; all alike where nothing is. */
 export function expected({ changes, hours }: Rates): number[] {
-  const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
   const average = (sum(changes) + 1) / (sum(hours) + 1);
   return changes.map((own, hour) => {
     const beside = BESIDE.map((by) => (hour + by + HOURS_OF_A_WEEK) % HOURS_OF_A_WEEK);
