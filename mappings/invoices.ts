@@ -34,6 +34,7 @@ import { Decimal } from "../src/core/decimal.ts";
 import { Refused } from "../src/core/errors.ts";
 import {
   CustomerInvoiceDocument,
+  onlyPlace,
   PaymentDocument,
   SupplierInvoiceDocument,
 } from "../src/formats/documents.ts";
@@ -292,11 +293,11 @@ const INVOICE_STATUSES = {
 } as const;
 
 /**
- * Of an invoice in books: notes change after posting (a payment may replace them), and the booked text does not; a place
- * and a specification have no field; taxes are booked by their amount; `updatedAt` dates only what became void.
+ * Of an invoice in books: notes change after posting (a payment may replace them), and the booked text does not; a
+ * specification has no field; taxes are booked by their amount; `updatedAt` dates only what became void.
  */
 const NOT_BOOKED = paths(`
-  notes orderId lineItems.location lineItems.spec updatedAt
+  notes orderId lineItems.spec updatedAt
 `);
 
 /** Those that came from the books are their own, read back. */
@@ -349,9 +350,9 @@ function booked(
     paidDate: invoice.paidAt === null ? null : references.dayOf(invoice.paidAt),
     // The platform says no more of when it became void than when it last changed.
     ...(status === "void" ? { endedDate: references.dayOf(invoice.updatedAt) } : {}),
-    description:
-      joined(labelled("PO", invoice.poNumber), labelled("contract", invoice.contractNumber)) ||
-      null,
+    poNumber: invoice.poNumber?.trim() || null,
+    shipTo: onlyPlace(lineItems),
+    description: labelled("contract", invoice.contractNumber),
     lines: lineItems.map((line) => lineOf(line, references, options, type)),
     taxes: taxLines.map((tax) => ({
       account: ledgerAccount(references, "taxes", tax.taxType, type),
@@ -440,6 +441,7 @@ function describe(line: LineItem, references: References): string {
     labelled("gross", line.grossGallons, " gal"),
     labelled("net", line.netGallons, " gal"),
     labelled("carrier", line.carrier),
+    labelled("location", line.location),
     labelled("delivered", dayOrNone(references, line.deliveredDate)),
   );
 }

@@ -104,7 +104,7 @@ export const enterInvoice = (company: Company, values: object = {}): Row =>
     invoiceDate: TODAY,
     postingDate: TODAY,
     dueDate: "2026-12-08",
-    customerPurchaseOrderReference: "PO 4711",
+    customerPurchaseOrderReference: "4711",
     salesInvoiceLines: [
       {
         lineType: "Item",

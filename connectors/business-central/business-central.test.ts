@@ -204,6 +204,30 @@ describe("a document", () => {
     },
   );
 
+  test("has its PO number and its ship-to in their fields, and its contract in a comment", async () => {
+    const company = await openCompany();
+    const long = invoiceDocument("FL-2", { poNumber: "4".repeat(36), description: null });
+    for (const one of [first, itemOf(long)]) await sent(company, "invoices", one);
+    await sent(company, "bills", itemOf(billDocument("R-1")));
+    const shown = (set: string, list: string) =>
+      posted(company, set).map((row) => [
+        row["customerPurchaseOrderReference"],
+        row["shipToName"],
+        ...(row[list] as Record<string, unknown>[])
+          .filter(({ lineType }) => lineType === "Comment")
+          .map(({ description }) => description),
+      ]);
+    expect(shown("salesInvoices", "salesInvoiceLines")).toEqual([
+      ["4711", "Yard 3", "invoice FL-1", "contract C-9"],
+      ["4".repeat(35), "Yard 3", "invoice FL-2", `PO ${"4".repeat(36)}`],
+    ]);
+    expect(shown("purchaseInvoices", "purchaseInvoiceLines")).toMatchObject([
+      [undefined, undefined, /platform:/, "PO 4711, contract C-9"].map((one) =>
+        one instanceof RegExp ? (expect.stringMatching(one) as unknown) : one,
+      ),
+    ]);
+  });
+
   test("carries the dimensions of the configuration", async () => {
     const company = await openCompany();
     company.needsDimension = true;

@@ -4,6 +4,7 @@ import type { Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Day, FactLine, FactTax } from "../../src/core/holdings.ts";
 import { day, decimal, type InvoiceDocument } from "../../src/ledger/documents.ts";
+import { orderParts, orderText } from "../../src/ledger/entries.ts";
 import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
 import type { EntryStatus, LedgerSide, PaymentOn, Step, StepTo } from "../../src/ledger/port.ts";
 import { type Table, toldInvoice, type Writing } from "../../src/ledger/table.ts";
@@ -39,7 +40,11 @@ interface Written {
   readonly number: string | null;
   readonly date: Day;
   readonly due: Day | null;
+  /** The PO number, in its own field. */
   readonly order: string | null;
+  /** What no field says of them: a comment. Left out: it was read. */
+  readonly besides?: string | null;
+  readonly shipTo?: string | null;
   readonly lines: readonly FactLine[];
   readonly taxes: readonly FactTax[];
 }
@@ -178,6 +183,8 @@ async function settled(
 
 /** Characters of a vendor's number of its invoice, and of a customer's number of an order. */
 const [NUMBER_MAX, ORDER_MAX] = [35, 35];
+/** Characters of a ship-to's name, and of a comment. */
+const [NAME_MAX, COMMENT_MAX] = [100, 100];
 
 /** @throws Refused */
 function accept({ lines, taxes, number, type, party }: InvoiceDocument): void {
@@ -188,6 +195,14 @@ function accept({ lines, taxes, number, type, party }: InvoiceDocument): void {
       `the number has more than the ${NUMBER_MAX} characters that`,
       "number",
     );
+}
+
+/** Its PO number and ship-to in their fields, where a bill has none; and what they do not hold. */
+function placed(document: InvoiceDocument, isBill: boolean) {
+  if (isBill) return { order: null, besides: orderText(document), shipTo: null };
+  const { field, rest } = orderParts(document, (poNumber) => poNumber.slice(0, ORDER_MAX).trim());
+  const shipTo = document.shipTo?.slice(0, NAME_MAX).trim() || null;
+  return { order: field, besides: rest, shipTo };
 }
 
 /** What creates one, and what brings it on. */
@@ -203,6 +218,7 @@ function writing<K extends "invoice" | "bill">(wire: Wire, config: BusinessCentr
       : {
           externalDocumentNumber: externalNumber(desired.mark),
           customerPurchaseOrderReference: values.order ?? "",
+          ...(values.shipTo ? { shipToName: values.shipTo } : {}),
         }),
     [party]: desired.payer?.number ?? desired.party,
     invoiceDate: values.date,
@@ -213,6 +229,7 @@ function writing<K extends "invoice" | "bill">(wire: Wire, config: BusinessCentr
       ...values.lines.map((line) => lineBody(line, price, more)),
       ...values.taxes.map((tax) => taxBody(tax, price, more)),
       commentBody(isBill ? markOf(desired.mark) : `invoice ${values.number}`),
+      ...(values.besides ? [commentBody(values.besides.slice(0, COMMENT_MAX).trim())] : []),
     ],
   });
 
@@ -328,10 +345,10 @@ export function documents<K extends "invoice" | "bill">(
     },
     accept,
     write: (document: InvoiceDocument) => ({
+      ...placed(document, isBill),
       number: isBill ? coded(document.number) : document.number,
       date: document.invoiceDate,
       due: document.dueDate,
-      order: isBill ? null : (document.description?.slice(0, ORDER_MAX).trim() ?? null),
       lines: document.lines.map(({ description: its, ...line }) =>
         keptLine({ ...line, text: its }, isBill ? accounts.expense : accounts.revenue),
       ),

@@ -31,7 +31,7 @@ const SETS: Readonly<Record<string, string>> = {
     "id guid-, number code20, displayName text100, blocked bool, directPosting bool, lastModifiedDateTime stamp-",
   unitsOfMeasure: CODED,
   taxGroups: CODED,
-  salesInvoices: `${HEAD}, orderId guid-, orderNumber code20-, invoiceDate date, dueDate date, externalDocumentNumber code35, customerPurchaseOrderReference text35, customerId guid, customerNumber code20, customerName text100-, remainingAmount decimal-, salesInvoiceLines lines`,
+  salesInvoices: `${HEAD}, orderId guid-, orderNumber code20-, invoiceDate date, dueDate date, externalDocumentNumber code35, customerPurchaseOrderReference text35, shipToName text100, customerId guid, customerNumber code20, customerName text100-, remainingAmount decimal-, salesInvoiceLines lines`,
   purchaseInvoices: `${HEAD}, orderId guid-, orderNumber code20-, invoiceDate date, dueDate date, vendorInvoiceNumber code35, vendorId guid, vendorNumber code20, vendorName text100-, purchaseInvoiceLines lines`,
   salesCreditMemos: `${HEAD}, creditMemoDate date, externalDocumentNumber code35, customerNumber code20, invoiceId guid, invoiceNumber code20, salesCreditMemoLines lines`,
   purchaseCreditMemos: `${HEAD}, creditMemoDate date, vendorCreditMemoNumber code35, vendorNumber code20, invoiceId guid, invoiceNumber code20, purchaseCreditMemoLines lines`,

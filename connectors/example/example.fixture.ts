@@ -86,7 +86,7 @@ export function enterInvoice(ledger: Ledger, values: object = {}): Row {
     party: "CUST-1",
     date: TODAY,
     due: "2026-12-08",
-    order: "PO 4711",
+    order: "PO 4711, contract C-9",
     lines: lines.map(({ description, ...line }) => ({
       ...line,
       account: "4000",

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { InvoiceDocument, Party, PaymentDocument } from "../../src/ledger/documents.ts";
-import { partiesOnce, partyChange, partyFacts } from "../../src/ledger/entries.ts";
+import { orderText, partiesOnce, partyChange, partyFacts } from "../../src/ledger/entries.ts";
 import { PAYMENTS, sideOf } from "../../src/ledger/port.ts";
 import type { Rest } from "../../src/ledger/rest.ts";
 import { type PriceTable, type Table, toldInvoice } from "../../src/ledger/table.ts";
@@ -65,7 +65,7 @@ const documents = <K extends "invoice" | "bill">(
     reference: document.number,
     date: document.invoiceDate,
     due: document.dueDate,
-    order: document.description,
+    order: orderText(document),
     lines: document.lines.map(({ description: text, account, ...line }) => ({
       ...line,
       account: account ?? (kind === "invoice" ? accounts.revenue : accounts.expense),

@@ -142,6 +142,26 @@ test("a document of 0.00 is refused before it is sent: QuickBooks would show it 
   expect(file.asked.some((xml) => xml.includes("AddRq"))).toBe(false);
 });
 
+test("an invoice has its PO number and its ship-to in their fields, and its contract in the memo", async () => {
+  const { file, sinkOf } = bench({});
+  const long = { poNumber: "4".repeat(26), shipTo: null, description: null };
+  const party = { code: "VEND-1", name: "Sabine Lights", companyId: "company-2" };
+  await send(sinkOf("invoice"), invoiceDocument("FL-1"));
+  await send(sinkOf("invoice"), invoiceDocument("FL-2", long));
+  await send(sinkOf("bill"), billDocument("R-1", { party }));
+  const memoOf = (number: string, text: string) => `${number} platform:id-${number} ${text}`;
+  expect(file.rows("Invoice")).toMatchObject([
+    { fields: { PONumber: "4711", Memo: memoOf("FL-1", "contract C-9") } },
+    { fields: { PONumber: "4".repeat(25), Memo: memoOf("FL-2", `PO ${long.poNumber}`) } },
+  ]);
+  expect(file.rows("Bill")).toMatchObject([
+    { fields: { Memo: memoOf("R-1", "PO 4711, contract C-9") } },
+  ]);
+  const adds = file.asked.filter((xml) => xml.includes("InvoiceAddRq"));
+  const address = "<ShipAddress><Addr1>Yard 3</Addr1></ShipAddress>";
+  expect(adds.map((xml) => xml.includes(address))).toEqual([true, false]);
+});
+
 test("a payment has the payer's number, and the accounts and the class that the site names are on every document", async () => {
   const named = { receivableAccount: "A/R Fuel", payableAccount: "A/P Fuel", class: "Fuel" };
   const { file, sinkOf } = bench(named);

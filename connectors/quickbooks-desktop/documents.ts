@@ -2,7 +2,8 @@
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
-import type { PaymentDocument } from "../../src/ledger/documents.ts";
+import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
+import { orderParts, orderText } from "../../src/ledger/entries.ts";
 import { type LedgerSide, sideOf, SIDES } from "../../src/ledger/port.ts";
 import type { Writing } from "../../src/ledger/table.ts";
 import type { Element } from "../quickbooks/element.ts";
@@ -67,8 +68,13 @@ const TABLES = {
 } as const;
 
 const ORDER_MOST = 25;
+const SHIP_TO_MOST = 41;
 const TEXT_MOST = 1_000;
 const LINE_MOST = 4_095;
+
+/** A sale has a field for the PO number. */
+const orderOf = (document: InvoiceDocument) =>
+  orderParts(document, (poNumber) => heldText(poNumber, ORDER_MOST));
 
 type InvoiceConfig = Pick<
   DesktopConfig,
@@ -102,7 +108,7 @@ export function documentBooks(
       date: document.invoiceDate,
       due: document.dueDate ?? document.invoiceDate,
       reference: ascii(document.number),
-      ...(isSale ? { order: heldText(document.description, ORDER_MOST) } : {}),
+      ...(isSale ? { order: orderOf(document).field } : {}),
       lines: itemLines(document, config.chargeItem).map(
         ({ item: product, rate: unitPrice, quantity, amount, text }) => ({
           product,
@@ -152,6 +158,7 @@ function addOf(
   const { document, mark, number } = desired;
   const isSale = side === "sale";
   const ClassRef = named(config.class);
+  const shipTo = heldText(document.shipTo ?? null, SHIP_TO_MOST);
   const lines = values.lines.map(({ product, text, quantity, unitPrice, amount }) => ({
     ItemRef: { FullName: product },
     Desc: text,
@@ -162,6 +169,7 @@ function addOf(
   }));
   const sold = {
     ClassRef,
+    ShipAddress: shipTo === null ? null : { Addr1: shipTo },
     PONumber: values.order,
     IsToBePrinted: false,
     IsToBeEmailed: false,
@@ -173,7 +181,11 @@ function addOf(
     TxnDate: values.date,
     DueDate: values.due,
     RefNumber: documentNumber(number, number, most),
-    Memo: desktopMemo({ number, mark, text: document.description }),
+    Memo: desktopMemo({
+      number,
+      mark,
+      text: isSale ? orderOf(document).rest : orderText(document),
+    }),
     ExternalGUID: guidOf(mark),
     ...(isSale ? sold : { ItemLineAdd: lines }),
   };

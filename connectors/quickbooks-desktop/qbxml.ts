@@ -156,8 +156,8 @@ const TABLES = {
     "Name! text41, CompanyName text41, TermsRef ref31, Notes text4095, ExternalGUID guid",
   VendorAdd: "Name! text41, CompanyName text41, Notes text4095, TermsRef ref31, ExternalGUID guid",
   InvoiceAdd: `
-    CustomerRef! ref209, ClassRef ref159, ARAccountRef ref159, TxnDate day, RefNumber text11, PONumber text25,
-    DueDate day, Memo text4095, ${UNSENT}, ExternalGUID guid, InvoiceLineAdd* (${SOLD})`,
+    CustomerRef! ref209, ClassRef ref159, ARAccountRef ref159, TxnDate day, RefNumber text11,
+    ShipAddress (Addr1 text41), PONumber text25, DueDate day, Memo text4095, ${UNSENT}, ExternalGUID guid, InvoiceLineAdd* (${SOLD})`,
   InvoiceMod: `${HELD}, PONumber text25, DueDate day`,
   BillAdd: `
     VendorRef! ref41, APAccountRef ref159, TxnDate day, DueDate day, RefNumber text20, ${MEMO}, ItemLineAdd*

@@ -8,7 +8,7 @@ import type { FactLine } from "../../src/core/holdings.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
-import { orRefused } from "../../src/ledger/entries.ts";
+import { orderText, orRefused } from "../../src/ledger/entries.ts";
 import { markIn, paidMarkIn, payingMark } from "../../src/ledger/notes.ts";
 import {
   type Call,
@@ -195,6 +195,8 @@ function creditsIn(row: Element, side: LedgerSide): string {
 
 /** Characters of a line's text. */
 const TEXT_MOST = 4000;
+/** Characters of a line of an address. */
+const ADDRESS_MOST = 500;
 
 /** What says how documents are written. */
 export type Writer = {
@@ -284,6 +286,7 @@ export async function bodyOf(
     CustomerRef: null,
     VendorRef: null,
     CustomerMemo: isSale ? customerMemo(document) : null,
+    ShipAddr: isSale ? shipAddress(document.shipTo) : null,
     APAccountRef: isSale ? null : account,
     DueDate: dueOf(document),
     ARAccountRef: isSale ? account : null,
@@ -294,16 +297,22 @@ type DocumentBody = Awaited<ReturnType<typeof bodyOf>>;
 export const numberOf = ({ number, id }: Pick<InvoiceDocument, "number" | "id">): string =>
   documentNumber(number, id, DOC_NUMBER_MOST);
 
-export const noteOf = ({ number, id, description }: Noted): string =>
-  memoOf({ number, mark: id, text: description }, MEMO_MOST.online, oneLine);
-type Noted = Pick<InvoiceDocument, "number" | "id" | "description">;
+export const noteOf = ({ number, id, ...document }: Noted): string =>
+  memoOf({ number, mark: id, text: orderText(document) }, MEMO_MOST.online, oneLine);
+type Noted = Pick<InvoiceDocument, "number" | "id" | "description" | "poNumber">;
+
+/** The place's name in the first line: the platform has no address of it. Null: QuickBooks takes the customer's. */
+export const shipAddress = (shipTo: string | null = null) =>
+  shipTo === null ? null : { Line1: cut(oneLine(shipTo), ADDRESS_MOST) };
 
 /** A document without a due date is due at once: QuickBooks would take the party's terms. */
 const dueOf = ({ dueDate, invoiceDate }: InvoiceDocument): string => dueDate ?? invoiceDate;
 
 /** What the customer reads on the invoice. */
-const customerMemo = ({ description }: Noted) =>
-  description === null ? null : { value: cut(oneLine(description), MEMO_MOST.online) };
+function customerMemo(document: Noted) {
+  const text = orderText(document);
+  return text === null ? null : { value: cut(oneLine(text), MEMO_MOST.online) };
+}
 
 /** What changes the due date and the order of an invoice, and nothing else (`sparse`). */
 export const amendment = (

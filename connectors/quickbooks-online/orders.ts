@@ -23,6 +23,7 @@ import {
   linesIn,
   loadNames,
   noteOf,
+  shipAddress,
   numberOf,
   type Writer,
   writeNumbered,
@@ -161,7 +162,7 @@ function planBody(document: OrderDocument) {
   const isSale = document.type === "sale";
   return {
     DueDate: isSale ? null : day,
-    ShipAddr: isSale && shipTo !== null ? { Line1: oneLine(shipTo) } : null,
+    ShipAddr: isSale ? shipAddress(shipTo) : null,
     ShipDate: isSale ? day : null,
   };
 }
@@ -213,7 +214,7 @@ const STATUSES: Readonly<Record<string, "draft" | "cancelled">> = {
 export async function orderBody(writer: Writer, document: OrderDocument) {
   const { type, status, date } = document;
   const { Line, ...body } = await bodyOf(type, writer, billed(document), { isOrder: true });
-  const { CustomerRef, VendorRef, CustomerMemo, ...head } = body;
+  const { CustomerRef, VendorRef, CustomerMemo, ShipAddr: _, ...head } = body;
   const isSale = type === "sale";
   return {
     ...head,

@@ -61,8 +61,9 @@ describe("an invoice", () => {
     const [row] = company.rows("Invoice");
     expect(row).toMatchObject({
       DocNumber: "FL-1",
-      PrivateNote: "FL-1 platform:id-FL-1 PO 4711",
-      CustomerMemo: { value: "PO 4711" },
+      PrivateNote: "FL-1 platform:id-FL-1 PO 4711, contract C-9",
+      CustomerMemo: { value: "PO 4711, contract C-9" },
+      ShipAddr: { Line1: "Yard 3" },
       Line: [
         {
           Amount: d("18103.96"),

@@ -54,10 +54,7 @@ const CHANGES: Readonly<Record<string, readonly [Change, ...(string | RegExp)[]]
     /^reference: Tryton FL-\d+, platform FL-\d+-A$/,
   ],
   date: [() => ({ invoiceDate: "2026-11-20" }), "date: Tryton 2026-11-21, platform 2026-11-20"],
-  description: [
-    () => ({ description: "PO 4712" }),
-    "PO and contract: Tryton PO 4711, platform PO 4712",
-  ],
+  description: [() => ({ poNumber: "4712" }), "PO and contract: Tryton PO 4711, platform PO 4712"],
   "subtotal, tax and total": [
     () => ({ subtotal: d("18253.97"), tax: d("1875.36"), total: d("20129.34") }),
     "subtotal: Tryton 18253.96, platform 18253.97",

@@ -208,7 +208,7 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
     const [id] = (await send(sink, document)).ids ?? [];
     expect(id).toMatch(/^#\d+$/);
     expect(await find(sink, document)).toMatchObject({ found: "exact", ids: [id] });
-    const later = { ...document, dueDate: "2027-01-05", description: "PO 4712" };
+    const later = { ...document, dueDate: "2027-01-05", poNumber: "4712" };
     expect(await find(sink, later)).toMatchObject({ found: "none" });
     expect(await send(sink, later)).toMatchObject({ outcome: "done", ids: [id] });
     expect(await find(sink, later)).toMatchObject({ found: "exact", ids: [id] });

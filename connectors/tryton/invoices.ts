@@ -4,7 +4,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import { taxText } from "../../src/ledger/entries.ts";
+import { orderText, taxText } from "../../src/ledger/entries.ts";
 import { markOf } from "../../src/ledger/notes.ts";
 import type { Call, Capabilities, Desired, Step } from "../../src/ledger/port.ts";
 import type { Records, Table } from "../../src/ledger/table.ts";
@@ -248,14 +248,14 @@ const accountsOf = ({ config: { accounts } }: Books, type: InvoiceType) =>
 
 /** @throws Refused for a code that Tryton does not have, TrytonError */
 export async function factsOf(books: Books, document: InvoiceDocument): Promise<Facts> {
-  const { type, number, invoiceDate: date, dueDate, description, taxes } = document;
+  const { type, number, invoiceDate: date, dueDate, taxes } = document;
   const lines: FactLine[] = [];
   for (const line of document.lines) lines.push(await lineOf(books, type, line));
   const isComputed = dueDate === null && books.config.paymentTerm !== undefined;
   return {
     ...(isNumbered(books, type) ? { number } : {}),
     days: { date, ...(isComputed ? {} : { due: dueDate ?? date }) },
-    words: { reference: number, order: description },
+    words: { reference: number, order: orderText(document) },
     lines,
     taxes: taxes.map(({ base, amount, ...tax }) => ({
       code: tax.account,
@@ -347,7 +347,7 @@ export async function invoiceValues(
     account: await lookup.account(accountsOf(books, type).owed),
     reference: number,
     ...(isNumbered(books, type) ? { number } : {}),
-    description: document.description,
+    description: orderText(document),
     comment: markOf(mark),
     invoice_date: rpc.day(invoiceDate),
     ...(term === undefined
@@ -385,7 +385,8 @@ function stepsIn(books: Books) {
   /** Writes what differs: of a posted invoice the due date, of a draft its head; a dispute is a note. */
   async function amend({ desired, entry, differences }: InvoiceStep): Promise<void> {
     const { native: invoice } = entry;
-    const { number: reference, description, dueDate, invoiceDate } = desired.document;
+    const { number: reference, dueDate, invoiceDate } = desired.document;
+    const description = orderText(desired.document);
     const due = rpc.day(dueDate ?? invoiceDate);
     if (differences.some(({ field }) => field === "state"))
       await noteDispute(books, resourceOf(invoice), desired.disputed);

@@ -127,7 +127,8 @@ export function invoiceDocument(more: Partial<InvoiceDocument> = {}): InvoiceDoc
     invoiceDate: TODAY,
     dueDate: "2026-12-08",
     paidDate: null,
-    description: "PO 4711",
+    poNumber: "4711",
+    description: null,
     lines: [
       {
         product: "ULSD-CLR",

@@ -80,6 +80,12 @@ const InvoiceLine = z.object({
   deliveredDate: dayNamed,
 });
 
+/** The one place that all lines with a place were delivered to; null: there are several, or none is told. */
+export function onlyPlace(lines: readonly { readonly location: string | null }[]): string | null {
+  const [place, ...others] = new Set(lines.flatMap(({ location }) => location?.trim() || []));
+  return others.length > 0 ? null : (place ?? null);
+}
+
 const InvoiceTax = z.object({
   ...all(text, "taxCode", "taxType"),
   ...all(textOrNone, "authority", "product"),

@@ -75,6 +75,11 @@ export const InvoiceDocument = z.object({
   paidDate: dayOrNone,
   /** With `void`: the day it became so, which dates its credit note. Requests of older versions lack it. */
   endedDate: day.optional(),
+  /** The customer's number of its purchase order (of a bill: ours), alone. */
+  poNumber: textIfTold,
+  /** The one place that all lines with a place were delivered to; none: several, or not told. */
+  shipTo: textIfTold,
+  /** What no field says: the contract. */
   description: textOrNone,
   lines: z.array(InvoiceLine).min(1),
   taxes: z.array(InvoiceTax),

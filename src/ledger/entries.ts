@@ -26,6 +26,26 @@ export const taxText = ({
 }: Pick<InvoiceDocument["taxes"][number], "description" | "product">): string =>
   product ? `${description}, ${product}` : description;
 
+type Ordered = Partial<Pick<InvoiceDocument, "poNumber">> & Pick<InvoiceDocument, "description">;
+
+/** PO and contract in one text, for books without a field for the PO number: `PO 4711, contract C-9`. Null: neither. */
+export const orderText = ({ poNumber, description }: Ordered): string | null =>
+  [...(poNumber ? [`PO ${poNumber}`] : []), description ?? ""].filter(Boolean).join(", ") || null;
+
+/**
+ * The same for books that have a field for the PO number: what it holds, and the text beside it. A number that the field
+ * does not hold whole stays in the text.
+ * @param held what the field keeps of it
+ */
+export function orderParts(
+  document: Ordered,
+  held: (poNumber: string) => string | null,
+): { readonly field: string | null; readonly rest: string | null } {
+  const { poNumber = null, description } = document;
+  const field = poNumber === null ? null : held(poNumber);
+  return { field, rest: field === poNumber ? description : orderText(document) };
+}
+
 /** A party of that code and name. */
 export const partyFacts = (code: string, name: string | null): Facts => ({
   number: code,

@@ -19,7 +19,9 @@ export const invoiceOf = (
   invoiceDate: TODAY,
   dueDate: "2026-12-08",
   paidDate: null,
-  description: "PO 4711",
+  poNumber: "4711",
+  shipTo: "Yard 3",
+  description: "contract C-9",
   lines: [
     {
       product: "ULSD-CLR",

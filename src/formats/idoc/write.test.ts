@@ -89,6 +89,18 @@ test("the item of a purchase order is the one its number names, else the product
 });
 type BillLine = ReturnType<typeof bill>["lines"][number];
 
+test("a bill names the one place that its lines were delivered to, and its contract", () => {
+  const said = (...places: string[]): RegExpExecArray | null => {
+    const lines = bill().lines.map((one, at) => ({ ...one, location: places[at] ?? null }));
+    const more = { lines, contractNumber: "C-9" };
+    const { body } = openSap("INVOIC").freeze([itemOf(bill(more))]);
+    expect(body).toContain("<QUALF>006</QUALF><BELNR>C-9</BELNR>");
+    return /<PARVW>WE<\/PARVW><NAME1>([^<]*)/.exec(body);
+  };
+  expect(said("Yard 3")?.[1]).toBe("Yard 3");
+  expect(said("Yard 3", "Yard 4")).toBeNull();
+});
+
 test("each tax stands with the item that it is levied on, and the head has the sum of each code", () => {
   const [first] = bill().lines as [BillLine];
   const lines = [

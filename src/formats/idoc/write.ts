@@ -14,7 +14,7 @@ import {
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { timeOfDay } from "../../core/time.ts";
-import { hoursOf, SupplierInvoiceDocument, taxesByLine } from "../documents.ts";
+import { hoursOf, onlyPlace, SupplierInvoiceDocument, taxesByLine } from "../documents.ts";
 import { type DocumentWriter, sentOf } from "../format.ts";
 import { referenceTo, standingOf } from "./answers.ts";
 import type { DelvrySink, IdocSink, InvoicSink, OrdersSink } from "./config.ts";
@@ -65,6 +65,7 @@ const INVOIC = rowsOf(`
 E1EDK01 CURCY={currency} BSART={type} BELNR={number} # invoice number
 E1EDKA1 PARVW=RS PARTN={vendor} # vendor
 E1EDKA1 PARVW=RE PARTN={company} NAME1={companyName}
+E1EDKA1 PARVW=WE NAME1={place} # ship-to
 E1EDK02 QUALF=009 BELNR={number} DATUM={day?} # invoice number
 E1EDK02 QUALF=006 BELNR={contract} # contract
 E1EDK03 IDDAT=012 DATUM={day}
@@ -116,6 +117,7 @@ function billValues({ config, site }: Writing<InvoicSink>, bill: Bill): RowValue
     vendor: alpha10(bill.vendor),
     company: config.companyCode.code,
     companyName: config.companyCode.name,
+    place: fitting(onlyPlace(bill.lines), segments.E1EDKA1.NAME1.length),
     contract: bill.contractNumber,
     baseline: config.baseline === "due" ? (due ?? day) : day,
     taxes: taxValues(items.flat(), signed),

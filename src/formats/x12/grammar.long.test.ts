@@ -17,7 +17,13 @@ import {
   golden856,
 } from "../../../test/files/x12.ts";
 
+/** With the place of all lines, and with that of one. */
+const placed = (before: string) =>
+  golden810.flatMap((row) => (row.startsWith(before) ? ["N1*ST*YARD 3", row] : row));
+
 const golden = [
+  envelope({ functionalId: "IN", sets: [placed("ITD")] }),
+  envelope({ functionalId: "IN", sets: [placed("IT1*2")] }),
   envelope({ functionalId: "IN", sets: [golden810] }),
   envelope({ functionalId: "PO", sets: [golden850] }),
   envelope({ functionalId: "SC", sets: [golden832] }),

@@ -11,6 +11,7 @@ import {
   hoursOf,
   OrderDocument,
   taxesByLine,
+  onlyPlace,
 } from "../documents.ts";
 import { type DocumentWriter, fileName, sentOf } from "../format.ts";
 import {
@@ -57,6 +58,16 @@ const partyRow = ({ options }: Context, role: string, code: Value, field: string
   named(field, code),
 ];
 
+/** Characters of a name (N102). */
+const NAME_MAX = 60;
+
+/** N1 ST by its name, where that has room: of the invoice where all lines have one place, else of the line. */
+function placeRows(place: string | null, field: string): Row[] {
+  const name = place?.trim() ?? "";
+  const isFit = name !== "" && name.length <= NAME_MAX;
+  return isFit ? [["N1", "ST", named(field, new Words(name))]] : [];
+}
+
 /** PID: what a line is, for people. */
 const described = (text: string, field: string): Row[] =>
   pieces(text).map((piece) => ["PID", "F", null, null, null, named(field, piece)]);
@@ -82,6 +93,7 @@ type Tax = CustomerInvoiceDocument["taxes"][number];
 function invoiceRows(context: Context, invoice: CustomerInvoiceDocument): Row[] {
   const { options, currency, dayOf } = context;
   expectSum(invoice);
+  const place = onlyPlace(invoice.lines);
   const isOnLines = options.taxesOn === "lines" && invoice.lines.length > 0;
   const taxes = isOnLines ? taxesByLine(invoice) : [];
   const atEnd = isOnLines ? [] : invoice.taxes;
@@ -98,8 +110,16 @@ function invoiceRows(context: Context, invoice: CustomerInvoiceDocument): Row[] 
     ...reference("CT", invoice.contractNumber, "contractNumber"),
     ...(options.ourCode === undefined ? [] : [partyRow(context, "SE", options.ourCode, "N104")]),
     partyRow(context, "BT", invoice.customer, "customer"),
+    ...placeRows(place, "lines.location"),
     ...dated(context, invoice.dueDate, (due) => ["ITD", "01", "3", null, null, null, due]),
-    ...invoice.lines.flatMap((line, at) => invoiceLine(context, line, taxes[at] ?? [], at)),
+    ...invoice.lines.flatMap((line, at) =>
+      invoiceLine(
+        context,
+        place === null ? line : { ...line, location: null },
+        taxes[at] ?? [],
+        at,
+      ),
+    ),
     ["TDS", named("total", invoice.total)],
     ...taxRows(options, atEnd, "the invoice"),
     ["CTT", String(invoice.lines.length)],
@@ -144,6 +164,7 @@ function invoiceLine(
     ...reference("BM", line.bolNumber, field("bolNumber")),
     ...reference("DJ", line.deliveryTicket, field("deliveryTicket")),
     ...dated(context, line.deliveredDate, (day) => ["DTM", "011", day]),
+    ...placeRows(line.location, field("location")),
   ];
 }
 
@@ -322,7 +343,7 @@ export const x12Sets = {
     "IN",
     "810",
     CustomerInvoiceDocument,
-    "id version status orderId payerId paidDate subtotal taxTotal spec location carrier",
+    "id version status orderId payerId paidDate subtotal taxTotal spec carrier",
     invoiceRows,
     ({ number }) => number,
   ),

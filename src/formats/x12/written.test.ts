@@ -256,6 +256,28 @@ describe("limits", () => {
   });
 });
 
+test("an 810 names its PO, its contract, and where it was delivered: once, or on each line where there are several places", () => {
+  const at = (...places: (string | null)[]): string[] => {
+    const lines = invoice().lines.map((one, index) => ({
+      ...one,
+      location: places[index] ?? null,
+    }));
+    const more = { lines, poNumber: "4711", contractNumber: "C-9" };
+    const rows = secondReader(
+      sink("customer-invoices").textOf([itemOf(invoice(more))], 117),
+    ).filter((row) => /^(?:BIG|REF\*CT|IT1|N1\*ST)/.test(row));
+    return rows.map((row) =>
+      /^(?:N1|REF)/.test(row) ? row : (/^IT1\*\d/.exec(row)?.[0] ?? row.slice(-5)),
+    );
+  };
+  const head = ["*4711", "REF*CT*C-9"];
+  expect(at("YARD 3", null)).toEqual([...head, "N1*ST*YARD 3", "IT1*1", "IT1*2"]);
+  const each = ["IT1*1", "N1*ST*YARD 3", "IT1*2", "N1*ST*YARD 4"];
+  expect(at("YARD 3", "YARD 4")).toEqual([...head, ...each]);
+  // A name that has no room.
+  expect(at("Y".repeat(61), null)).toEqual([...head, "IT1*1", "IT1*2"]);
+});
+
 test("a later version that says the same to the partner is nothing new; another amount is", () => {
   const { concerns } = sink("customer-invoices");
   const now = JSON.stringify(concerns?.(invoice()));
@@ -268,7 +290,6 @@ test("a later version that says the same to the partner is nothing new; another 
   // What an 810 does not say of a line.
   const lines = invoice().lines.map((one) => ({
     ...one,
-    location: "Tank 9",
     carrier: "Bayou Trucking",
     spec: "ASTM D975",
   }));
