@@ -136,6 +136,7 @@ const alertsOf = (engine: Engine): string[] => {
     quarantine: [],
     reconciliation: reconciliationStatus(engine, null),
     matching: { lastAt: null, open: 0, large: [] },
+    drift: [],
     requests: { used: 0, perMonth: 1, month: "", forecast: { runsOut: null } },
   } as unknown as Status;
   return conditionsOf(status, { unreachableMs: 0 }, 0).map(
