@@ -228,6 +228,24 @@ describe("a document", () => {
     ]);
   });
 
+  test("keeps the first 150 characters of a line's text, in two descriptions, and is not refused for a longer one", async () => {
+    const company = await openCompany();
+    const [line] = invoiceDocument("FL-8").lines as [
+      ReturnType<typeof invoiceDocument>["lines"][0],
+    ];
+    // A blank at the border would be lost, and the second description holds 50 characters.
+    const description = `${"a".repeat(98)} b ${"c".repeat(80)}`;
+    const others = invoiceDocument("FL-8").lines.slice(1);
+    const long = itemOf(invoiceDocument("FL-8", { lines: [{ ...line, description }, ...others] }));
+    expect(await sent(company, "invoices", long)).toMatchObject({ outcome: "done" });
+    const [row] = posted(company);
+    const [kept] = (row?.["salesInvoiceLines"] ?? []) as Record<string, string>[];
+    const told = [kept?.["description"], kept?.["description2"]].join("");
+    expect(told).toBe(description.slice(0, 147));
+    expect(await sent(company, "invoices", long)).toMatchObject({ outcome: "done" });
+    expect(company.rows("salesInvoices")).toHaveLength(1);
+  });
+
   test("carries the dimensions of the configuration", async () => {
     const company = await openCompany();
     company.needsDimension = true;

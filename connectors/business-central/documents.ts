@@ -187,8 +187,8 @@ const [NUMBER_MAX, ORDER_MAX] = [35, 35];
 const [NAME_MAX, COMMENT_MAX] = [100, 100];
 
 /** @throws Refused */
-function accept({ lines, taxes, number, type, party }: InvoiceDocument): void {
-  expectKept(party, [...lines, ...taxes]);
+function accept({ taxes, number, type, party }: InvoiceDocument): void {
+  expectKept(party, taxes);
   if (type === "in" && number.length > NUMBER_MAX)
     throw notKept(
       "number-too-long",

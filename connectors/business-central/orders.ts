@@ -141,8 +141,8 @@ export function orders(wire: Wire, config: BusinessCentralConfig): GoodsTable<"o
   return {
     can: { has: ["posted"], amend: {} },
     markedIn: "its external document number, or its comment line",
-    accept({ type, date, lines, party }) {
-      expectKept(party, lines);
+    accept({ type, date, party }) {
+      expectKept(party);
       // Its mark is in a comment, so it is found again among the orders of its day.
       if (type === "purchase" && date === null)
         throw new Refused({

@@ -89,7 +89,7 @@ export const orderMarkIn = (told: string | null): string | null =>
  * that is too long for the first description goes on in the second.
  */
 const TEXT = 100;
-const TEXT_MAX = 150;
+const MORE_TEXT = 50;
 /** Decimals that quantities and prices keep. */
 const PLACES = 5;
 const STEP = Decimal.of("0.00001");
@@ -113,11 +113,11 @@ export const LineRow = z.object({
 });
 export type LineRow = z.infer<typeof LineRow>;
 
-/** Neither piece begins or ends with a blank, which would not be kept. */
+/** What both descriptions hold of a line's text. Neither piece begins or ends with a blank, which would not be kept. */
 function split(told: string): [string, string] {
   let at = Math.min(TEXT, told.length);
   while (at > 0 && at < told.length && /\s/.test(`${told[at - 1]}${told[at]}`)) at--;
-  return [told.slice(0, at), told.slice(at)];
+  return [told.slice(0, at), told.slice(at, at + MORE_TEXT).trimEnd()];
 }
 
 /** As Business Central rounds amounts: half a cent away from zero. */
@@ -137,16 +137,16 @@ export const notKept = (code: string, message: string, field: string): Refused =
   return new Refused({ code, message: `${message} ${BOOKS} keeps`, field, next });
 };
 
-/** What holds for every document. @throws Refused */
+/** What holds for every document. `taxes`: a text has one description. @throws Refused */
 export function expectKept(
   { code }: Party,
-  lines: readonly { readonly description: string }[],
+  taxes: readonly { readonly description: string }[] = [],
 ): void {
-  if (lines.some(({ description }) => description.length > TEXT_MAX))
+  if (taxes.some(({ description }) => description.length > TEXT))
     throw notKept(
       "text-too-long",
-      `a text has more than the ${TEXT_MAX} characters that`,
-      "lines.description",
+      `a tax has a text of more than the ${TEXT} characters that`,
+      "taxes.description",
     );
   if (code !== coded(code) || code.length > CODE_MAX)
     throw notKept(
@@ -156,9 +156,10 @@ export function expectKept(
     );
 }
 
-/** A line as Business Central keeps it. @param account of a line that names none */
+/** A line as Business Central keeps it, the end of a long text cut off. @param account of a line that names none */
 export const keptLine = (line: FactLine, account: string): KeptLine => ({
   ...line,
+  ...(line.text ? { text: split(line.text).join("") } : {}),
   ...pricedIn(line),
   product: codedOrNone(line.product),
   account: line.product === null ? coded(line.account ?? account) : null,
