@@ -23,7 +23,7 @@ import { tempFolder } from "../support/folder.ts";
 import { trytonIsThere } from "../support/tryton.ts";
 
 const root = join(import.meta.dirname, "../..");
-const SLOW = 1_500_000;
+const SLOW = 2_400_000;
 /** A service's user: without a name, and without a right beside its own folders. Where we are not root, ourselves. */
 const USER = process.getuid?.() === 0 ? 12_345 : undefined;
 
