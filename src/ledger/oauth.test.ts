@@ -78,3 +78,11 @@ test.each([
   await expect(read()).rejects.toMatchObject({ phase, code });
   expect(tokensOf(asked)).toEqual(asked);
 });
+
+test("a token address that answers with more than any token has gives none", async () => {
+  const { read } = await opened((count) => [
+    200,
+    { access_token: `token-${count}`, expires_in: 3_600, more: "x".repeat(70_000) },
+  ]);
+  await expect(read()).rejects.toMatchObject({ phase: "not-sent" });
+});

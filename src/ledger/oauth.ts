@@ -5,6 +5,7 @@ import { type Credentials, openLine, parsedExact } from "./rest.ts";
 
 /** For one question and its answer. */
 export const TOKEN_MS = 30_000;
+const ANSWER_BYTES_MAX = 64 * 1024;
 /** A token is renewed so long before its end. */
 const EARLY_MS = 5 * 60_000;
 
@@ -24,7 +25,12 @@ export async function askToken<T>(
   schema: z.ZodType<T>,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  const line = openLine({ url, deadlineMs: TOKEN_MS, connections: 1 });
+  const line = openLine({
+    url,
+    deadlineMs: TOKEN_MS,
+    connections: 1,
+    bytesMax: ANSWER_BYTES_MAX,
+  });
   const type = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };
   const body = new URLSearchParams(form).toString();
   try {

@@ -45,6 +45,8 @@ export interface Rest {
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 interface LineOptions extends Pick<RestOptions, "url" | "deadlineMs" | "connections"> {
+  /** Of an answer; more than that is none. Left out: as of lists. */
+  readonly bytesMax?: number;
   /** Left out: none. */
   readonly credentials?: Credentials;
 }
@@ -54,7 +56,8 @@ interface Asking extends Partial<Pick<HttpRequest, "method" | "headers" | "body"
 }
 
 /** Exchanges below the address of one server. What has no whole answer is a {@link LedgerError} that says what it proves. */
-export function openLine({ url, deadlineMs, connections = 2, credentials }: LineOptions) {
+export function openLine(options: LineOptions) {
+  const { url, deadlineMs, connections = 2, bytesMax = ANSWER_BYTES_MAX, credentials } = options;
   const { origin, pathname } = new URL(url);
   const prefix = pathname.replace(/\/$/, "");
   const http = openHttp({ origin, connections, headersMs: deadlineMs, bodyMs: deadlineMs });
@@ -83,7 +86,7 @@ export function openLine({ url, deadlineMs, connections = 2, credentials }: Line
           answer.leave();
           answer = await send(await credentials?.(signal, first));
         }
-        const text = await answer.text(ANSWER_BYTES_MAX);
+        const text = await answer.text(bytesMax);
         return { status: answer.status, headers: answer.headers, text };
       } catch (failed) {
         if (!(failed instanceof TransportError)) throw failed;
