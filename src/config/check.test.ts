@@ -204,6 +204,34 @@ test("PDFs are attached where the source has them and the sink takes them, and n
   ]);
 });
 
+test.each([
+  ["from: platform.orders, to: erp.orders, every: auto, atLeast: 30s, atMost: 2h", null],
+  ["from: platform.orders, to: erp.orders, every: auto, atMost: 12s", null],
+  ["from: platform.orders, to: erp.orders, every: 10m, atMost: 2h", "flows.orders.atMost"],
+  ["from: platform.orders, to: erp.orders, every: auto, atLeast: 5s", "flows.orders.atLeast"],
+  ["from: platform.orders, to: erp.orders, every: auto, atMost: 5s", "flows.orders.atMost"],
+  [
+    "from: platform.orders, to: erp.orders, every: auto, atLeast: 2h, atMost: 1h",
+    "flows.orders.atLeast",
+  ],
+])("a flow that finds its own pace has bounds that it can keep: %s", (what, setting) => {
+  const text = GOOD.replace(
+    / {2}orders: \{ mapping.*\n/,
+    `  orders: { mapping: canonical/orders, ${what} }\n`,
+  );
+  expect(setup().problems(text, "settings")).toMatchObject(setting === null ? [] : [{ setting }]);
+});
+
+test("only what is read from the platform finds its own pace: the ERP costs no requests", () => {
+  const text = changed(
+    "from: erp.customers, to: platform.customers, every: 10m",
+    "from: erp.customers, to: platform.customers, every: auto",
+  );
+  expect(setup().problems(text, "settings")).toMatchObject([
+    { setting: "flows.customers.every", remedy: "Write every: 5m: reading the ERP costs none." },
+  ]);
+});
+
 test("prices that are written to the platform are not read back: nothing tells them from others'", () => {
   const both = GOOD.replace(
     "    sinks:\n",

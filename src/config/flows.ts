@@ -122,6 +122,9 @@ function complaintOfEnd(
   };
 }
 
+/** Undefined: it is none. */
+const msOf = (written: unknown): number | undefined => duration("").safeParse(written).data;
+
 function* hasOneSchedule(flow: WrittenFlow, context: FlowContext): Generator<FlowComplaint> {
   const { every, cron, atLeast, atMost } = flow.written;
   if (every !== undefined && cron !== undefined)
@@ -149,19 +152,18 @@ function* hasOneSchedule(flow: WrittenFlow, context: FlowContext): Generator<Flo
       message: "only what is read from the platform costs requests of the month",
       remedy: "Write every: 5m: reading the ERP costs none.",
     };
-  const [leastMs, mostMs] = [atLeast, atMost].map((one) => duration("").safeParse(one).data);
-  if ((leastMs ?? EVERY_MS_MIN) < EVERY_MS_MIN || (leastMs ?? 0) > (mostMs ?? Infinity))
+  for (const field of ["every", "atLeast", "atMost"] as const)
+    if ((msOf(flow.written[field]) ?? Infinity) < EVERY_MS_MIN)
+      yield {
+        field,
+        message: `${quoted(flow, field, context)} is too often`,
+        remedy: "Write 10s or longer; every look costs a request of the month's budget.",
+      };
+  if ((msOf(atLeast) ?? 0) > (msOf(atMost) ?? Infinity))
     yield {
       field: "atLeast",
-      message: `${quoted(flow, "atLeast", context)} is too often, or more than atMost`,
-      remedy: "Write 10s or longer, and no more than atMost.",
-    };
-  const everyMs = duration("").safeParse(every).data;
-  if (everyMs !== undefined && everyMs < EVERY_MS_MIN)
-    yield {
-      field: "every",
-      message: `${quoted(flow, "every", context)} is too often`,
-      remedy: "Write 10s or longer; every look costs a request of the month's budget.",
+      message: `${quoted(flow, "atLeast", context)} is more than atMost`,
+      remedy: "Write no more than atMost.",
     };
 }
 

@@ -223,14 +223,15 @@ const flowSchema = (mappings: readonly string[]) =>
     })
     .transform(({ every = 0, atLeast, atMost, cron, silence, list, ...rest }) => {
       const { options: _, ...flow } = rest;
-      const auto = { leastMs: atLeast ?? AUTO_LEAST_MS };
+      const mostMs = atMost ?? AUTO_MOST_MS;
+      const auto = { leastMs: atLeast ?? Math.min(AUTO_LEAST_MS, mostMs) };
       return {
         ...flow,
         schedule:
           cron !== undefined
             ? { cron }
             : every === "auto"
-              ? { everyMs: atMost ?? AUTO_MOST_MS, auto }
+              ? { everyMs: mostMs, auto }
               : { everyMs: every },
         /** ms; infinite: `off`. Left out: as its source says, else it is learned. */
         ...defined({ silenceMs: silence === "off" ? Infinity : silence, limits: list }),
