@@ -260,7 +260,7 @@ test("polls are stretched when the month's rest does not suffice, and reading th
     const row = here.store.flows.find(name);
     return ((row?.next_due_ms ?? 0) - (row?.last_run_ms ?? 0)) / 1_000;
   };
-  const stretch = here.month.intervalMs(here.into, false) / 60_000;
+  const stretch = Number(here.month.intervalMs(here.into, false)) / 60_000;
   expect(stretch).toBeGreaterThan(1);
   expect(dueIn(here.into)).toBeCloseTo(60 * stretch, 0);
   expect(dueIn(here.out)).toBe(60);
@@ -299,7 +299,7 @@ test("a list that is read whole is priced by the pages of its last reading, and 
     const configured = flow === "payments" ? 2_000 : 44_640;
     expect([flow, perMonth]).toEqual([flow, Math.round(configured / stretch)]);
   }
-  const timesOf = (flow: Flow): number => here.month.intervalMs(flow, false) / 60_000;
+  const timesOf = (flow: Flow): number => Number(here.month.intervalMs(flow, false)) / 60_000;
   expect(timesOf(payments)).toBeCloseTo(66.96 * forecast.stretch, 4);
   expect(timesOf(here.into)).toBeCloseTo(forecast.stretch, 4);
 });

@@ -40,16 +40,25 @@ export function learned(
   if (watchedMs <= 0 || watchedMs > WATCHED_MS_MAX) return rates;
   const next = { changes: [...rates.changes], hours: [...rates.hours] };
   const counted = Math.min(changes, CHANGES_MAX);
-  for (let atMs = fromMs; atMs < toMs;) {
-    const endMs = Math.min((Math.floor(atMs / HOUR_MS) + 1) * HOUR_MS, toMs);
-    const hour = hourOf(atMs);
-    const watched = (endMs - atMs) / HOUR_MS;
-    const kept = KEPT_A_WEEK ** watched;
-    next.hours[hour] = (next.hours[hour] ?? 0) * kept + watched;
-    next.changes[hour] = (next.changes[hour] ?? 0) * kept + (counted * (endMs - atMs)) / watchedMs;
-    atMs = endMs;
+  for (const { hour, part } of partsOf(fromMs, toMs, hourOf)) {
+    const kept = KEPT_A_WEEK ** part;
+    next.hours[hour] = (next.hours[hour] ?? 0) * kept + part;
+    next.changes[hour] = (next.changes[hour] ?? 0) * kept + (counted * part * HOUR_MS) / watchedMs;
   }
   return next;
+}
+
+/** Each hour from one instant to another, ms UTC: which of the week it is, and what part of it lies between them. */
+function* partsOf(
+  fromMs: number,
+  toMs: number,
+  hourOf: HourOf,
+): Generator<{ readonly hour: number; readonly part: number }> {
+  for (let atMs = fromMs; atMs < toMs;) {
+    const endMs = Math.min((Math.floor(atMs / HOUR_MS) + 1) * HOUR_MS, toMs);
+    yield { hour: hourOf(atMs), part: (endMs - atMs) / HOUR_MS };
+    atMs = endMs;
+  }
 }
 
 /** An hour is judged by the hours and days beside it, too, as if these had been watched for so long. */
@@ -162,7 +171,7 @@ export function nextLookIn(
 export function hourOfWeekIn(timeZone: string, holidays: readonly string[] = []): HourOf {
   const clock = { timeZone, dateStyle: "short", timeStyle: "medium" } as const;
   // Swedish writes a day and a time as ISO 8601 does.
-  const format = new Intl.DateTimeFormat("sv", clock);
+  let format: Intl.DateTimeFormat | null = null;
   const free = new Set(holidays);
   const known = new Map<number, number>();
   return (atMs) => {
@@ -170,6 +179,8 @@ export function hourOfWeekIn(timeZone: string, holidays: readonly string[] = [])
     const half = Math.floor(atMs / (HOUR_MS / 2));
     const found = known.get(half);
     if (found !== undefined) return found;
+    // Made at the first look of a flow: to make one takes longer than many commands have.
+    format ??= new Intl.DateTimeFormat("sv", clock);
     const [day = "", time = ""] = format.format(half * (HOUR_MS / 2)).split(" ");
     const weekday = free.has(day) ? 6 : (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7;
     const hour = weekday * 24 + Number(time.slice(0, 2));
@@ -205,11 +216,7 @@ export const weightsOf = (office: OfficeHours | null): number[] =>
 /** How many of each hour of the week there are from one instant to another, ms UTC. */
 export function hoursBetween(fromMs: number, toMs: number, hourOf: HourOf): number[] {
   const hours = zeros();
-  for (let atMs = fromMs; atMs < toMs;) {
-    const endMs = Math.min((Math.floor(atMs / HOUR_MS) + 1) * HOUR_MS, toMs);
-    const hour = hourOf(atMs);
-    hours[hour] = (hours[hour] ?? 0) + (endMs - atMs) / HOUR_MS;
-    atMs = endMs;
-  }
+  for (const { hour, part } of partsOf(fromMs, toMs, hourOf))
+    hours[hour] = (hours[hour] ?? 0) + part;
   return hours;
 }

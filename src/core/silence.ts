@@ -3,6 +3,8 @@
  * silence is worth telling: after what an operator set, else when it is longer than it ever was, at this hour of the week
  * or at all.
  */
+import { HOURS_OF_A_WEEK } from "./pace.ts";
+
 /** What is known of the arrivals of a flow. All in ms, instants since 1970 UTC. */
 interface Rhythm {
   readonly arrivals: number;
@@ -62,8 +64,6 @@ export function limitOf(rhythm: Rhythm, setMs: number | null): number | null {
   if (atThisHourMs === null || !areHoursKnown) return ever;
   return Math.min(ever, Math.max(atThisHourMs * 2, AT_AN_HOUR_MS_MIN));
 }
-
-const HOURS_OF_A_WEEK = 168;
 
 const hourOfWeek = (ms: number): number => Math.floor(ms / HOUR_MS) % HOURS_OF_A_WEEK;
 

@@ -104,8 +104,8 @@ export type Schedule =
 
 /** How far apart the looks of flows at an interval are, as the month's requests allow (office/month.ts). */
 export interface Pace {
-  /** ms until the next look at the flow's source. `changed`: the last one found something. */
-  intervalMs(flow: Flow, changed: boolean): number;
+  /** ms until the next look at the flow's source; undefined: its calendar says. `changed`: the last one found something. */
+  intervalMs(flow: Pick<Flow, "name" | "schedule">, changed: boolean): number | undefined;
   /** A look was whole and found so many changes since the one before (ms UTC). Inside a transaction. */
   looked(flow: Flow, look: { fromMs: number; toMs: number; changes: number }): void;
 }

@@ -115,10 +115,7 @@ export const intervalOf = (
   { pace }: Pick<Engine, "pace">,
   flow: Flow,
   changed = false,
-): number | undefined =>
-  flow.side === "platform" && "everyMs" in flow.schedule
-    ? pace?.intervalMs(flow, changed)
-    : undefined;
+): number | undefined => (flow.side === "platform" ? pace?.intervalMs(flow, changed) : undefined);
 
 /** How often a schedule comes round in 31 days that begin with this instant's month, UTC. */
 export function runsPerMonth(schedule: Schedule, atMs: number): number {

@@ -111,8 +111,8 @@ export function monthReport(parts: MonthParts) {
   }
   const pace: Pace = {
     intervalMs({ name, schedule }, changed) {
+      if ("cron" in schedule) return undefined;
       const atMs = clock.now().wallMs;
-      if ("cron" in schedule) return 0;
       const { auto } = parts;
       if (auto === undefined || schedule.auto === undefined) {
         const one = polled(atMs).find((flow) => flow.name === name);

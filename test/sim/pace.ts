@@ -97,7 +97,7 @@ const isOffice = (atMs: number): boolean => {
   return hour < 5 * 24 && ofDay >= OFFICE.from / 60 && ofDay < OFFICE.to / 60;
 };
 
-/** Looks at the changes of a feed by and by. `next`: when after a look, which found so many. */
+/** Looks at the changes of one feed, and keeps how long each had waited. */
 class Watcher {
   readonly #changes: readonly number[];
   #at = 0;
