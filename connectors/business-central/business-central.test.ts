@@ -186,6 +186,44 @@ describe("a document", () => {
     expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "done" });
   });
 
+  test("whose prices include VAT is refused where Business Central takes VAT out of them, though its total is the same", async () => {
+    const company = await openCompany();
+    company.taxIncluded.add("CUST-1");
+    company.taxes.set("VAT20", "20");
+    expect(await sent(company, "invoices", first, { taxCode: "VAT20" })).toMatchObject({
+      outcome: "refused",
+      fault: { code: "would-differ", message: expect.stringMatching(/subtotal: .*\n.*tax: /) },
+    });
+    expect(company.rows("salesInvoices")).toEqual([]);
+    // A code without VAT takes nothing out.
+    expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "done" });
+    expect(posted(company)).toMatchObject([
+      { pricesIncludeTax: true, totalAmountIncludingTax: Decimal.of("19934.08") },
+    ]);
+  });
+
+  test("has the number that a series which skips gave it: none is guessed, none is taken for another's", async () => {
+    const company = await openCompany();
+    const numbers: string[] = [];
+    for (const number of ["FL-1", "FL-2", "FL-3"]) {
+      // Refused, after its draft has used a number up.
+      company.closedBefore = number === "FL-2" ? "2026-12-01" : "2000-01-01";
+      const item = itemOf(invoiceDocument(number));
+      await sent(company, "invoices", item);
+      company.closedBefore = "2000-01-01";
+      expect(await sent(company, "invoices", item)).toMatchObject({ outcome: "done" });
+      numbers.push(String(posted(company).at(-1)?.["number"]));
+      expect(await found(company, "invoices", item)).toMatchObject({ found: "exact" });
+    }
+    const digits = numbers.map((number) => Number(/\d+/.exec(number)?.[0]));
+    expect(new Set(digits).size).toBe(3);
+    expect((digits[1] ?? 0) - (digits[0] ?? 0)).toBeGreaterThan(1);
+    const changes = await told(company, "invoices");
+    expect(changes.map(({ text }) => (JSON.parse(text) as { number: string }).number)).toEqual(
+      numbers,
+    );
+  });
+
   const refusals: readonly (readonly [string, (company: Company) => void])[] = [
     ["closed-period", (company) => (company.closedBefore = "2026-12-01")],
     ["no-dimension", (company) => (company.needsDimension = true)],
@@ -255,6 +293,29 @@ describe("a document", () => {
     });
   });
 
+  test("carries the dimensions of its items and accounts on their lines, its taxes' too", async () => {
+    const company = await openCompany();
+    company.needsDimension = true;
+    const lines = { "ULSD-CLR": { TERMINAL: "SA", FUEL: "CLEAR" }, "22350": { TERMINAL: "SA" } };
+    const with_ = { dimensions: { lines } };
+    expect(await sent(company, "invoices", first, with_)).toMatchObject({
+      outcome: "refused",
+      fault: { code: "not-in-business-central", message: expect.stringContaining("TERMINAL") },
+    });
+    for (const code of ["TERMINAL", "FUEL"]) company.enter("dimensions", { code });
+    for (const code of ["SA", "CLEAR"]) company.enter("dimensionValues", { code });
+    expect(await sent(company, "invoices", first, with_)).toMatchObject({ outcome: "done" });
+    const booked = posted(company)[0]?.["salesInvoiceLines"] as Record<string, unknown>[];
+    const shown = booked
+      .filter(({ lineType }) => lineType !== "Comment")
+      .map(({ lineObjectNumber, dimensionSetLines }) => [lineObjectNumber, dimensionSetLines]);
+    const terminal = { code: "TERMINAL", valueCode: "SA" };
+    expect(shown).toEqual([
+      ["ULSD-CLR", [terminal, { code: "FUEL", valueCode: "CLEAR" }]],
+      ["22350", [terminal]],
+    ]);
+  });
+
   test("of two vendors may have one number", async () => {
     const company = await openCompany();
     const other = { code: "VEND-2", name: "Gulf Meridian", companyId: idOf("company-2") };
@@ -318,6 +379,57 @@ describe("what the API answers", () => {
     expect(waits).toEqual([]);
     await ask(2);
     expect(waits).toEqual([60_000]);
+  });
+
+  test("four at once share the 6,000 requests of any five minutes", async () => {
+    const company = await openCompany();
+    const limit = 200;
+    let now = Date.parse(SENT);
+    const endpoint = businessCentral.open(
+      businessCentral.config.parse(settings(company, { requests: limit })),
+      surroundingsIn(".", {
+        now: () => new Date(now),
+        // Whoever waits lets the others go on first.
+        pause: async (ms) => {
+          const until = now + ms;
+          await new Promise((resolve) => setImmediate(resolve));
+          now = Math.max(now, until);
+        },
+      }),
+    );
+    onTestFinished(() => endpoint.close());
+    const at: number[] = [];
+    let [open, most] = [0, 0];
+    company.meets = () => {
+      at.push(now);
+      most = Math.max(most, ++open);
+      setImmediate(() => open--);
+      return null;
+    };
+    const each = async () => {
+      for (let count = 0; count < 120; count++) await endpoint.check(never);
+    };
+    await Promise.all([each(), each(), each(), each()]);
+    expect(at).toHaveLength(480);
+    expect(most).toBeLessThanOrEqual(4);
+    const inFive = at.map((from) => at.filter((one) => one >= from && one < from + 300_000).length);
+    expect(Math.max(...inFive)).toBeLessThanOrEqual(limit);
+  });
+
+  test("lists and walks say Data-Access-Intent: ReadOnly, and nothing that decides about a write does", async () => {
+    const company = await openCompany();
+    await sent(company, "invoices", first);
+    await found(company, "invoices", first);
+    expect(company.ofReplica).toEqual([]);
+    await told(company, "invoices");
+    const scope = { dated: { from: TODAY, to: TODAY }, changedSince: null, open: true };
+    for await (const _ of opened(company).holdings?.list("invoice", scope, null, never) ?? [])
+      continue;
+    expect(company.ofReplica.map((path) => path.replace(/^GET .*\//, ""))).toEqual([
+      "salesInvoices",
+      "salesInvoices",
+      "salesInvoices",
+    ]);
   });
 
   test("a search that is refused is no fault of the document", async () => {
@@ -633,6 +745,114 @@ test("a void bill is credited in full by a credit memo that is applied to it, on
       creditMemoDate: "2026-11-25",
       totalAmountIncludingTax: Decimal.of("19934.08"),
     },
+  ]);
+});
+
+describe("a vendor's credit memo that people made", () => {
+  const memo = (company: Company, amount: string, more: object = {}) => {
+    const [bill] = posted(company, "purchaseInvoices");
+    const line = { lineType: "Account", lineObjectNumber: "50100", quantity: Decimal.of("1") };
+    return company.enter("purchaseCreditMemos", {
+      vendorNumber: "CUST-1",
+      number: "PP-CR9",
+      invoiceNumber: bill?.["number"],
+      vendorCreditMemoNumber: "THEIRS-1",
+      purchaseCreditMemoLines: [{ ...line, unitCost: Decimal.of(amount) }],
+      ...more,
+    });
+  };
+  const openOf = async (company: Company) => {
+    const id = String(posted(company, "purchaseInvoices")[0]?.id);
+    const [held] = (await opened(company).holdings?.get("bill", [id], never)) ?? [];
+    return held?.facts.money?.open?.fixed(2);
+  };
+
+  test("takes its amount off what is open of the bill, and a memo that is cancelled or a draft takes nothing", async () => {
+    const company = await openCompany();
+    await sent(company, "bills", itemOf(billDocument("R-1")));
+    expect(await openOf(company)).toBe("19934.08");
+    const { id } = memo(company, "934.08");
+    expect(await openOf(company)).toBe("19000.00");
+    for (const status of ["Draft", "Canceled"]) {
+      company.edit("purchaseCreditMemos", id, { status });
+      expect(await openOf(company)).toBe("19934.08");
+    }
+  });
+
+  test("that settles the rest of a bill is told as what it is, and the bill is not paid over", async () => {
+    const company = await openCompany();
+    const bill = itemOf(billDocument("R-1"));
+    const { ids = [] } = await sent(company, "bills", bill);
+    memo(company, "934.08");
+    const paid = itemOf(billDocument("R-1", { status: "paid", paidDate: TODAY }));
+    expect(await sent(company, "bills", paid)).toMatchObject({
+      outcome: "refused",
+      fault: {
+        code: "paid-in-part",
+        message: expect.stringContaining("credit memo PP-CR9 of 934.08"),
+      },
+    });
+    const sink = opened(company).sinks["bills"] as Sink;
+    const delivered = { id: bill.id, counterpart: String(ids[0]), body: sink.freeze([bill]).body };
+    expect(await sink.inspect?.([delivered], never)).toMatchObject([
+      {
+        is: "there",
+        differences: [{ field: "money.open", held: expect.stringContaining("PP-CR9") }],
+      },
+    ]);
+  });
+});
+
+const NEEDS: Needs = {
+  parts: new Set(),
+  days: [],
+  currency: "USD",
+  ourselves: [],
+  column: () => [],
+};
+
+const faultsOf = async (company: Company, needs: Partial<Needs>, more: object = {}) =>
+  (await opened(company, more).examine?.(never, { ...NEEDS, ...needs }))?.flatMap(
+    ({ fault }) => fault ?? [],
+  );
+
+test.each([
+  [{}, []],
+  [{ allowPostingFrom: "2026-11-01", allowPostingTo: "2026-11-30" }, []],
+  [{ allowPostingFrom: "2026-11-22" }, ["2 documents that wait are dated on or before"]],
+  [{ allowPostingTo: "2026-11-20" }, ["2 documents that wait are dated after"]],
+])("doctor looks at the days that are open for posting: %o", async (setup, messages) => {
+  const company = await openCompany();
+  const [row] = company.rows("generalLedgerSetup");
+  company.edit("generalLedgerSetup", row?.id ?? "", setup);
+  const days = [{ day: TODAY, flow: "invoices-issued", count: 2 }];
+  expect(await faultsOf(company, { days })).toMatchObject(
+    messages.map((message) => ({
+      code: "closed-period",
+      message: expect.stringContaining(message),
+      next: expect.stringContaining("General Ledger Setup"),
+    })),
+  );
+});
+
+test("doctor names each set that the user may not read, of what its flows use, with the next step", async () => {
+  const company = await openCompany();
+  for (const set of ["salesCreditMemos", "purchaseOrders"]) company.forbidden.add(set);
+  expect(await faultsOf(company, { parts: new Set(["invoices", "customers"]) })).toMatchObject([
+    {
+      message: expect.stringContaining("salesCreditMemos"),
+      next: expect.stringContaining("permission set"),
+    },
+  ]);
+});
+
+test("doctor names dimensions and values that are not there", async () => {
+  const company = await openCompany();
+  const dimensions = { first: "FUEL", lines: { "50100": { TERMINAL: "SA" } } };
+  expect(await faultsOf(company, {}, { dimensions })).toMatchObject([
+    { message: "Business Central has no dimension TERMINAL" },
+    { message: "Business Central has no dimension value FUEL" },
+    { message: "Business Central has no dimension value SA" },
   ]);
 });
 

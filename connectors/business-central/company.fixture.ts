@@ -57,6 +57,12 @@ export class Company {
   readonly taxes = new Map<string, string>();
   /** Documents of earlier days are not posted. */
   closedBefore = "2000-01-01";
+  /** Prices of these customers and vendors include the tax that it adds by itself. */
+  readonly taxIncluded = new Set<string>();
+  /** Sets that its permissions do not read. */
+  readonly forbidden = new Set<string>();
+  /** What was asked of a copy that may be behind, by its method and path. */
+  readonly ofReplica: string[] = [];
   /** Posting wants a value of the first global dimension. */
   needsDimension = false;
   /** How far its clock is ahead of ours. */
@@ -98,6 +104,7 @@ export class Company {
     });
     this.enter("unitsOfMeasure", { code: "GAL" });
     this.enter("taxGroups", { code: "NONTAXABLE" });
+    this.enter("generalLedgerSetup", {});
     for (const set of ["customerPaymentJournals", "vendorPaymentJournals"])
       this.enter(set, { code: set.startsWith("c") ? "FBIN" : "FBOUT" });
   }
@@ -201,6 +208,7 @@ export class Company {
     const { pathname, search } = new URL(request.url ?? "", this.url);
     const path = `${method} ${pathname}`;
     this.asked.push(decodeURIComponent(path + search));
+    if (request.headers["data-access-intent"] === "ReadOnly") this.ofReplica.push(path);
     const { before: clerk } = this;
     if (clerk?.path.test(path) === true) {
       this.before = null;
@@ -307,6 +315,8 @@ export class Company {
     if (outer === "journals" && action === "post") return this.#postJournal(outerId ?? "");
     const [set, id] = inner === undefined ? [outer, outerId] : [inner, innerId];
     const isLine = set.endsWith("Lines") || (inner === undefined && set.endsWith("Payments"));
+    if (this.forbidden.has(set))
+      return refuse("Authorization_RequestDenied", `You do not have read permission: ${set}.`, 403);
     if (FIELDS[set] === undefined || isLine)
       return refuse("BadRequest_ResourceNotFound", `Resource not found for '${set}'.`, 404);
     const journal = inner === undefined ? {} : { journalId: this.#row(outer, outerId ?? "").id };
@@ -486,13 +496,22 @@ export class Company {
     );
   }
 
-  #line({ lineType, lineObjectNumber, unitOfMeasureCode = "GAL" }: Values): void {
+  #line({
+    lineType,
+    lineObjectNumber,
+    unitOfMeasureCode = "GAL",
+    dimensionSetLines = [],
+  }: Values): void {
     const has = (set: string, field: string, value: unknown) =>
       this.rows(set).some((row) => row[field] === value && row["blocked"] !== true);
     if (lineType === "Comment") return;
     const [what, set] = lineType === "Item" ? ["Item", "items"] : ["G/L Account", "accounts"];
     if (!has(set, "number", lineObjectNumber)) missing(what, lineObjectNumber);
     if (!has("unitsOfMeasure", "code", unitOfMeasureCode)) missing("Unit", unitOfMeasureCode);
+    for (const { code, valueCode } of dimensionSetLines as Values[]) {
+      if (!has("dimensions", "code", code)) missing("Dimension", code);
+      if (!has("dimensionValues", "code", valueCode)) missing("Dimension Value", valueCode);
+    }
   }
 
   #insert(set: string, values: Values): Row {
@@ -525,15 +544,19 @@ export class Company {
 
   /** It adds up by itself, and adds its own tax. */
   #addUp(set: Documents, row: Row): void {
-    const [name, , , price] = DOCUMENTS[set];
+    const [name, , party, price] = DOCUMENTS[set];
+    row["pricesIncludeTax"] = this.taxIncluded.has(String(row[party]));
     for (const line of row[name] as Row[]) {
       // Unit-Amount Rounding Precision and quantities: five decimals.
       for (const field of ["quantity", price])
         line[field] = ((line[field] ?? Decimal.zero) as Decimal).round(5);
       const of = (field: string) => (line[field] ?? Decimal.zero) as Decimal;
-      const net = of("quantity").times(of(price)).round(2, "away").minus(of("discountAmount"));
+      const comes = of("quantity").times(of(price)).round(2, "away").minus(of("discountAmount"));
       const percent = Decimal.of(this.taxes.get(String(line["taxCode"])) ?? "0");
-      const totalTaxAmount = net.times(percent).times(Decimal.of("0.01")).round(2, "away");
+      const part = percent.times(Decimal.of("0.01"));
+      const isGross = row["pricesIncludeTax"] === true;
+      const net = isGross ? comes.over(Decimal.of("1").plus(part), 2) : comes;
+      const totalTaxAmount = isGross ? comes.minus(net) : net.times(part).round(2, "away");
       Object.assign(line, { amountExcludingTax: net, netAmount: net, totalTaxAmount });
     }
     const sum = (field: string) =>
@@ -566,7 +589,10 @@ export class Company {
   #post(set: Documents, row: Row): void {
     if (row["status"] !== "Draft") no("The action can be applied to a draft invoice only.");
     this.#open(row["postingDate"]);
-    if (this.needsDimension && row["shortcutDimension1Code"] === "")
+    const has = ({ lineType, dimensionSetLines = [] }: Values): boolean =>
+      lineType === "Comment" || (dimensionSetLines as Values[]).length > 0;
+    const isWithout = !(row[DOCUMENTS[set][0]] as Values[]).every(has);
+    if (this.needsDimension && row["shortcutDimension1Code"] === "" && isWithout)
       no("Select a Dimension Value Code for the Dimension Code DEPARTMENT.");
     this.#party(set, row[DOCUMENTS[set][2]]);
     const number = row["vendorInvoiceNumber"];
@@ -605,6 +631,7 @@ export class Company {
     // Here a comment line is blank, and an account is called otherwise than on its document.
     const types: Values = { Comment: "_x0020_", Account: "G_x002F_L_x0020_Account", Item: "Item" };
     shipment[MOVED[moved]] = (row[DOCUMENTS[set][0]] as Values[]).map((line) => ({
+      ...emptyOf(MOVED[moved]),
       ...Object.fromEntries(Object.entries(line).filter(([name]) => fields?.has(name) === true)),
       lineType: types[String(line["lineType"])],
       id: this.#id(),

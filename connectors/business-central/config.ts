@@ -37,9 +37,18 @@ const Settings = z.strictObject({
     "The tax code of every line, with which Business Central adds no tax by itself (a tax group that is not taxable). Left out: the item's or account's own.",
   ).optional(),
   dimensions: z
-    .strictObject({ first: code("").optional(), second: code("").optional() })
-    .default({})
-    .describe("Values of the two global dimensions on every document. Left out: the party's own."),
+    .strictObject({
+      first: code("Value of the first global dimension.").optional(),
+      second: code("Value of the second global dimension.").optional(),
+      lines: z
+        .record(z.string().min(1), z.record(z.string().min(1), code("The value.")))
+        .default({})
+        .describe(
+          "On lines of an item or G/L account, by its number: values by the codes of their dimensions (50100: { TERMINAL: SA }).",
+        ),
+    })
+    .prefault({})
+    .describe("Dimensions on every document. Left out: the party's, item's or account's own."),
   journals: z
     .strictObject({
       received: journal("Batch of the cash receipt journal for what customers pay."),

@@ -1,53 +1,60 @@
-/** Customer invoices and vendors' invoices: drafts that are posted, with the payments and credit memos that settle them. */
+/** Invoices and bills: drafts that are posted, what settles them, and the PDFs on them; and orders. */
 import { z } from "zod";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import type { Day, FactLine, FactTax } from "../../src/core/holdings.ts";
-import { day, decimal, type InvoiceDocument } from "../../src/ledger/documents.ts";
-import { orderParts, orderText } from "../../src/ledger/entries.ts";
+import { defined } from "../../src/core/defined.ts";
+import { Refused } from "../../src/core/errors.ts";
+import type { Day, Difference, FactLine } from "../../src/core/holdings.ts";
+import {
+  day,
+  decimal,
+  type InvoiceDocument,
+  members,
+  type OrderDocument,
+  text,
+} from "../../src/ledger/documents.ts";
+
+import {
+  documentFacts,
+  expectFits,
+  factLines,
+  factTaxes,
+  type KeptDocument,
+  orderParts,
+  orderText,
+} from "../../src/ledger/entries.ts";
+import type { FileTable } from "../../src/ledger/files.ts";
+import { goodsLine } from "../../src/ledger/goods.ts";
 import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
-import type { EntryStatus, LedgerSide, PaymentOn, Step, StepTo } from "../../src/ledger/port.ts";
+import { equals, idsAre } from "../../src/ledger/odata.ts";
+import type { GoodsRow, GoodsTable } from "../../src/ledger/orders.ts";
+import type { EntryStatus, LedgerSide, PaymentOn } from "../../src/ledger/port.ts";
 import { type Table, toldInvoice, type Writing } from "../../src/ledger/table.ts";
 import type { BusinessCentralConfig } from "./config.ts";
 import { paymentsOn } from "./payments.ts";
 import {
-  changedIn,
+  cents,
   coded,
-  commentBody,
   dayOrNone,
-  expectKept,
+  Document,
+  documentRow,
+  expectCode,
+  externallyNumbered,
   externalNumber,
   Head,
   headOf,
-  inScope,
   keptLine,
-  lineBody,
-  lineOf,
-  LineRow,
-  linesIn,
-  Made,
+  lineBodies,
+  linesOf,
   markIn,
   named,
-  notKept,
+  numberIn,
+  POST,
   SIDES,
-  taxBody,
+  TEXT,
   textOrNone,
 } from "./rows.ts";
-import { equals, idsAre, type Wire } from "./wire.ts";
-
-/** What is written of one, in neutral words; a row has it, too. */
-interface Written {
-  readonly number: string | null;
-  readonly date: Day;
-  readonly due: Day | null;
-  /** The PO number, in its own field. */
-  readonly order: string | null;
-  /** What no field says of them: a comment. Left out: it was read. */
-  readonly besides?: string | null;
-  readonly shipTo?: string | null;
-  readonly lines: readonly FactLine[];
-  readonly taxes: readonly FactTax[];
-}
+import { BOOKS, type Wire } from "./wire.ts";
 
 /* A document as the API tells it. */
 
@@ -60,52 +67,36 @@ const STATUSES: Readonly<Record<string, EntryStatus>> = {
   Corrective: "cancelled",
 };
 
-const documentRow = (side: LedgerSide) => {
-  const { lines, party } = SIDES[side];
-  return Head.extend({
-    number: z.string(),
-    invoiceDate: day,
-    dueDate: dayOrNone,
-    currencyCode: textOrNone,
-    status: named,
-    externalDocumentNumber: textOrNone,
-    vendorInvoiceNumber: textOrNone,
-    customerPurchaseOrderReference: textOrNone,
-    remainingAmount: decimal.optional(),
-    totalAmountExcludingTax: decimal,
-    totalTaxAmount: decimal,
-    totalAmountIncludingTax: decimal,
-  })
-    .and(z.object({ [party]: z.string() }))
-    .and(z.object({ [lines]: z.array(LineRow) }))
-    .transform((row) => {
-      const { comments, taxes, ...counted } = linesIn(row[lines] as unknown as LineRow[]);
-      const ours = Decimal.sum(taxes.map(({ amount }) => amount));
-      const [untaxed, tax] = [row.totalAmountExcludingTax.minus(ours), row.totalTaxAmount];
-      const isSale = side === "sale";
-      return {
-        ...row,
-        etag: row["@odata.etag"],
-        mark: isSale ? markIn(row.externalDocumentNumber) : platformIdIn(comments.join(" ")),
-        called: row.number,
-        number: isSale ? (commented(comments) ?? null) : row.vendorInvoiceNumber,
-        party: row[party] ?? "",
-        date: row.invoiceDate,
-        due: row.dueDate,
-        order: row.customerPurchaseOrderReference,
-        ...counted,
-        // What Business Central adds by itself is nobody's line.
-        taxes: [
-          ...taxes,
-          ...(tax.sign === 0 ? [] : [{ code: "", text: "Tax", base: untaxed, amount: tax }]),
-        ],
-        untaxed,
-        tax: tax.plus(ours),
-        total: row.totalAmountIncludingTax,
-      };
-    });
-};
-type Row = z.infer<ReturnType<typeof documentRow>>;
+const Invoice = Document.extend({
+  number: z.string(),
+  status: named,
+  invoiceDate: day,
+  dueDate: dayOrNone,
+  ...members(textOrNone, "currencyCode vendorInvoiceNumber customerPurchaseOrderReference"),
+  remainingAmount: decimal.optional(),
+  ...members(decimal, "totalAmountExcludingTax totalTaxAmount totalAmountIncludingTax"),
+});
+
+const invoiceRow = (side: LedgerSide) =>
+  documentRow(side, SIDES[side].invoices, Invoice).transform(({ comments, taxes, ...row }) => {
+    const isSale = side === "sale";
+    const ours = Decimal.sum(taxes.map(({ amount }) => amount));
+    const [untaxed, tax] = [row.totalAmountExcludingTax.minus(ours), row.totalTaxAmount];
+    return {
+      ...row,
+      mark: isSale ? markIn(row.externalDocumentNumber) : platformIdIn(comments.join(" ")),
+      reference: isSale ? numberIn(comments, "invoice") : row.vendorInvoiceNumber,
+      date: row.invoiceDate,
+      due: row.dueDate,
+      ...(isSale ? { order: row.customerPurchaseOrderReference } : {}),
+      ...defined({ currency: row.currencyCode ?? undefined }),
+      // What Business Central adds by itself is nobody's line.
+      taxes:
+        tax.sign === 0 ? taxes : [...taxes, { code: "", text: "Tax", base: untaxed, amount: tax }],
+      money: { untaxed, tax: tax.plus(ours), total: row.totalAmountIncludingTax },
+    };
+  });
+type Row = z.infer<ReturnType<typeof invoiceRow>>;
 
 /** With what settles it. */
 interface DocumentRow extends Row {
@@ -115,23 +106,16 @@ interface DocumentRow extends Row {
   readonly open: Decimal;
 }
 
-const NUMBERED = /^invoice (.+)$/;
-const commented = (comments: readonly string[]): string | undefined =>
-  comments.flatMap((one) => NUMBERED.exec(one)?.[1] ?? []).at(0);
-
-/* Credit memos: a customer's by the invoice that it names, ours of a vendor by the mark of the bill. */
+/* Credit memos: by the invoice or bill that they name, ours of a bill by its mark as well. */
 
 const Memo = Head.extend({
   number: z.string(),
   status: named,
-  invoiceNumber: textOrNone,
-  vendorCreditMemoNumber: textOrNone,
+  ...members(textOrNone, "invoiceNumber vendorCreditMemoNumber"),
   totalAmountIncludingTax: decimal,
 });
-
-const MEMOS = { sale: "salesCreditMemos", purchase: "purchaseCreditMemos" } as const;
-
-const calledOf = ({ called }: Row): string => called;
+/** Of those that settle nothing, or nothing any more. */
+const UNSETTLING = ["Draft", "In Review", "Canceled"];
 
 /** Rows with their payments and credit memos. */
 async function settled(
@@ -144,42 +128,53 @@ async function settled(
   const isSale = side === "sale";
   const posted = rows.filter(({ status }) => ["Open", "Paid"].includes(status));
   const partly = posted.filter(
-    ({ status, remainingAmount, total }) =>
-      !isSale || status === "Paid" || remainingAmount?.equals(total) === false,
+    ({ status, remainingAmount, money }) =>
+      !isSale || status === "Paid" || remainingAmount?.equals(money.total) === false,
   );
   const ids = partly.map(({ id }) => id);
   const paid = await paymentsOn(wire, side, ids, signal);
-  const billed = posted.flatMap(({ mark }) => (mark === null ? [] : externalNumber(mark)));
-  const named = isSale
-    ? equals("invoiceNumber", partly.map(calledOf))
-    : equals("vendorCreditMemoNumber", billed);
-  const memos = await wire.either(MEMOS[side], named, Memo, signal);
+  const ours = isSale
+    ? []
+    : partly.flatMap(({ mark }) => mark ?? []).map((mark) => externalNumber(mark));
+  const numbers = partly.map(({ number }) => number);
+  const named = [equals("invoiceNumber", numbers), equals("vendorCreditMemoNumber", ours)];
+  const memos = await wire.set(SIDES[side].memos, { row: Memo }).search(named, signal);
   return rows.map((row) => {
-    const own = memos.filter(
-      ({ status, ...memo }) =>
-        status !== "Draft" &&
-        (isSale
-          ? memo.invoiceNumber === row.called
-          : row.mark !== null && memo.vendorCreditMemoNumber === externalNumber(row.mark)),
-    );
-    const isCredited = !isSale && own.length > 0;
-    const ours = paid.get(row.id) ?? [];
-    const credits = (isSale ? own : []).map(({ number, totalAmountIncludingTax: amount }) => ({
-      mark: null,
-      amount,
-      instead: `credit memo ${number}`,
-    }));
-    const known = Decimal.sum([...ours, ...credits].map(({ amount }) => amount));
     const isOver = row.status === "Paid" || row.status === "Canceled";
-    const open = row.remainingAmount ?? (isOver ? Decimal.zero : row.total.minus(known));
-    const unseen = row.total.minus(open).minus(known);
+    const own = partly.includes(row)
+      ? memos.filter(({ status }) => !UNSETTLING.includes(status))
+      : [];
+    const isCredited =
+      !isSale &&
+      row.mark !== null &&
+      own.some(({ vendorCreditMemoNumber: its }) => its === externalNumber(row.mark ?? ""));
+    const credits = isCredited
+      ? []
+      : own
+          .filter(({ invoiceNumber }) => invoiceNumber === row.number)
+          .map(({ number, totalAmountIncludingTax: amount }) => ({
+            mark: null,
+            amount,
+            instead: `credit memo ${number}`,
+          }));
+    const known = [...(paid.get(row.id) ?? []), ...credits];
+    const explained = Decimal.sum(known.map(({ amount }) => amount));
+    const { total } = row.money;
+    const open = row.remainingAmount ?? (isOver ? Decimal.zero : total.minus(explained));
+    const unseen = total.minus(open).minus(explained);
     const isTold = unseenPayments === "money" && unseen.sign > 0 && partly.includes(row);
-    const payments = [...ours, ...credits, ...(isTold ? [{ mark: null, amount: unseen }] : [])];
+    const payments = isTold ? [...known, { mark: null, amount: unseen }] : known;
     return { ...row, payments, isCredited, open };
   });
 }
 
 /* What is written. */
+
+interface Written extends KeptDocument {
+  /** What no field says of its order: a comment. */
+  readonly besides: string | null;
+  readonly shipTo: string | null;
+}
 
 /** Characters of a vendor's number of its invoice, and of a customer's number of an order. */
 const [NUMBER_MAX, ORDER_MAX] = [35, 35];
@@ -188,103 +183,63 @@ const [NAME_MAX, COMMENT_MAX] = [100, 100];
 
 /** @throws Refused */
 function accept({ taxes, number, type, party }: InvoiceDocument): void {
-  expectKept(party, taxes);
-  if (type === "in" && number.length > NUMBER_MAX)
-    throw notKept(
-      "number-too-long",
-      `the number has more than the ${NUMBER_MAX} characters that`,
-      "number",
-    );
+  expectCode(party);
+  for (const { description } of taxes)
+    expectFits(BOOKS, "a tax's text", description, TEXT, ["taxes.description"]);
+  if (type === "in")
+    expectFits(BOOKS, "the number", number, NUMBER_MAX, ["number", "number-too-long"]);
 }
 
 /** Its PO number and ship-to in their fields, where a bill has none; and what they do not hold. */
 function placed(document: InvoiceDocument, isBill: boolean) {
-  if (isBill) return { order: null, besides: orderText(document), shipTo: null };
+  if (isBill) return { besides: orderText(document), shipTo: null };
   const { field, rest } = orderParts(document, (poNumber) => poNumber.slice(0, ORDER_MAX).trim());
   const shipTo = document.shipTo?.slice(0, NAME_MAX).trim() || null;
   return { order: field, besides: rest, shipTo };
 }
 
-/** What creates one, and what brings it on. */
-function writing<K extends "invoice" | "bill">(wire: Wire, config: BusinessCentralConfig, kind: K) {
-  const isBill = kind === "bill";
-  const { invoices: set, lines, price, party } = SIDES[isBill ? "purchase" : "sale"];
-  const more = lineOf(config);
-
-  /** Lines stand in its one request: all of it is made, or nothing. */
-  const bodyOf = ({ desired, values }: Writing<K, Written>): object => ({
+/** What creates one: its lines stand in the one request, so all of it is made, or nothing. */
+function bodyOf(
+  config: BusinessCentralConfig,
+  { desired, values }: Writing<"invoice" | "bill", Written>,
+): object {
+  const side = desired.document.type === "in" ? "purchase" : "sale";
+  const { invoices: set, party } = SIDES[side];
+  const { reference, date, due, order, besides, shipTo } = values;
+  const isBill = side === "purchase";
+  const comments = [
+    isBill ? markOf(desired.mark) : `invoice ${reference}`,
+    ...(besides ? [besides.slice(0, COMMENT_MAX).trim()] : []),
+  ];
+  return {
     ...(isBill
-      ? { vendorInvoiceNumber: values.number }
+      ? { vendorInvoiceNumber: reference }
       : {
           externalDocumentNumber: externalNumber(desired.mark),
-          customerPurchaseOrderReference: values.order ?? "",
-          ...(values.shipTo ? { shipToName: values.shipTo } : {}),
+          customerPurchaseOrderReference: order ?? "",
+          ...(shipTo ? { shipToName: shipTo } : {}),
         }),
     [party]: desired.payer?.number ?? desired.party,
-    invoiceDate: values.date,
-    postingDate: values.date,
-    ...(values.due === null ? {} : { dueDate: values.due }),
+    invoiceDate: date,
+    postingDate: date,
+    ...(due === null ? {} : { dueDate: due }),
     ...headOf(config),
-    [lines]: [
-      ...values.lines.map((line) => lineBody(line, price, more)),
-      ...values.taxes.map((tax) => taxBody(tax, price, more)),
-      commentBody(isBill ? markOf(desired.mark) : `invoice ${values.number}`),
-      ...(values.besides ? [commentBody(values.besides.slice(0, COMMENT_MAX).trim())] : []),
-    ],
-  });
-
-  /** A posted bill is credited in full: a credit memo that is applied to it, then its posting. */
-  async function credit(
-    { native }: Step<K, DocumentRow>["entry"],
-    on: Day,
-    signal: AbortSignal,
-  ): Promise<unknown> {
-    const number = externalNumber(native.mark ?? "");
-    const same = equals("vendorCreditMemoNumber", [number]);
-    const [there] = await wire.either(MEMOS.purchase, same, Memo, signal);
-    if (there !== undefined) return act(MEMOS.purchase, there.id, "post", signal);
-    const body = {
-      vendorNumber: native.party,
-      vendorCreditMemoNumber: number,
-      invoiceId: native.id,
-      creditMemoDate: on,
-      postingDate: on,
-      purchaseCreditMemoLines: [
-        ...native.lines.map((line) => lineBody(line, price, more)),
-        ...native.taxes.flatMap((tax) => (tax.code === "" ? [] : taxBody(tax, price, more))),
-      ],
-    };
-    return wire.call("/purchaseCreditMemos", Made, { body }, signal);
-  }
-
-  const act = (of: string, id: string, action: string, signal: AbortSignal): Promise<unknown> =>
-    wire.call(`/${of}(${id})/Microsoft.NAV.${action}`, z.unknown(), { method: "POST" }, signal);
-
-  async function step(
-    to: StepTo,
-    { desired, entry, values }: Step<K, DocumentRow> & { readonly values: Written | null },
-    signal: AbortSignal,
-  ): Promise<unknown> {
-    const { id, etag } = entry.native;
-    if (to === "amended") {
-      const { due = null, order = null } = values ?? {};
-      const body = {
-        ...(due === null ? {} : { dueDate: due }),
-        ...(isBill ? {} : { customerPurchaseOrderReference: order ?? "" }),
-      };
-      return wire.call(`/${set}(${id})`, Made, { method: "PATCH", body, etag }, signal);
-    }
-    if (entry.status === "draft" && to !== "posted")
-      return wire.call(`/${set}(${id})`, z.unknown(), { method: "DELETE", etag }, signal);
-    if (to === "cancelled" && isBill) {
-      const { endedDate, invoiceDate } = desired.document;
-      return credit(entry, endedDate ?? invoiceDate, signal);
-    }
-    return act(set, id, to === "posted" ? "post" : "cancel", signal);
-  }
-
-  return { bodyOf, step };
+    [linesOf(set)]: lineBodies(config, set, { ...values, comments }),
+  };
 }
+
+/** What credits a bill in full: it is applied to it. */
+const creditBody = (config: BusinessCentralConfig, row: DocumentRow, on: Day): object => ({
+  vendorNumber: row.party,
+  vendorCreditMemoNumber: externalNumber(row.mark ?? ""),
+  invoiceId: row.id,
+  creditMemoDate: on,
+  postingDate: on,
+  purchaseCreditMemoLines: lineBodies(config, "purchaseCreditMemos", {
+    lines: row.lines,
+    taxes: row.taxes.filter(({ code }) => code !== ""),
+  }),
+});
 
 export function documents<K extends "invoice" | "bill">(
   wire: Wire,
@@ -295,12 +250,14 @@ export function documents<K extends "invoice" | "bill">(
   const { posting, accounts, journals } = config;
   const isBill = kind === "bill";
   const side: LedgerSide = isBill ? "purchase" : "sale";
-  const { invoices: set, lines } = SIDES[side];
-  const row = documentRow(side);
-  const query = { $expand: lines };
-  const { bodyOf, step } = writing(wire, config, kind);
-  const complete = (rows: readonly Row[], signal: AbortSignal) =>
-    settled(wire, config, side, rows, signal);
+  const { invoices: set, memos } = SIDES[side];
+  const rows = wire.set(set, {
+    row: invoiceRow(side),
+    query: { $expand: linesOf(set) },
+    date: "invoiceDate",
+    open: "status eq 'Draft' or status eq 'Open'",
+    complete: (all, signal) => settled(wire, config, side, all, signal),
+  });
   /** Of drafts that this process has made, as they were then: whose version is another was touched. */
   const made = new Map<string, string>();
 
@@ -315,74 +272,250 @@ export function documents<K extends "invoice" | "bill">(
       numbered: isBill ? "per-party" : "once",
     },
     records: {
-      async search({ marks = [], ids = [], numbers = [], days = [], desired = [] }, { signal }) {
-        const own = isBill ? "vendorInvoiceNumber" : "number";
-        const found = await Promise.all(
+      search: ({ marks = [], ids = [], numbers = [], days = [], desired = [] }, { signal }) =>
+        rows.search(
           [
             idsAre(ids),
-            isBill ? [] : equals("externalDocumentNumber", marks.map(externalNumber)),
+            isBill ? [] : externallyNumbered(marks),
             // No field of an invoice has the platform's number.
-            isBill || desired.length === 0 ? equals(own, numbers) : [],
+            isBill || desired.length === 0
+              ? equals(isBill ? "vendorInvoiceNumber" : "number", numbers)
+              : [],
             days.map((one) => `invoiceDate eq ${one}`),
-          ].map((conditions) => wire.either(set, conditions, row, signal, query)),
-        );
-        const each = new Map(found.flat().map((one) => [one.id, one]));
-        return complete([...each.values()], signal);
-      },
-      async *list(scope, from, signal) {
-        const open = "status eq 'Draft' or status eq 'Open'";
-        const asked = { query, row, date: "invoiceDate", open };
-        for await (const page of inScope(wire, set, asked, scope, from, signal))
-          yield { ...page, rows: await complete(page.rows, signal) };
-      },
+          ],
+          signal,
+        ),
+      list: rows.list,
       async create(one, { signal }) {
-        const its = await wire.call(`/${set}`, Made, { body: bodyOf(one) }, signal);
-        made.set(its.id, its["@odata.etag"]);
-        return its.id;
+        const { id, etag } = await wire.create(set, bodyOf(config, one), signal);
+        made.set(id, etag);
+        return id;
       },
-      apply: (to, one, { signal }) => step(to, one, signal),
-      ...(isBill ? {} : { changed: changedIn(wire, set, row, query, complete) }),
+      async apply(to, { desired, entry: { native: row, status }, values }, { signal }) {
+        if (to === "amended") {
+          const { due = null, order = null } = values ?? {};
+          const body = {
+            ...(due === null ? {} : { dueDate: due }),
+            ...(isBill ? {} : { customerPurchaseOrderReference: order ?? "" }),
+          };
+          return wire.change(set, row, body, signal);
+        }
+        if (to === "posted") return wire.act(set, row.id, POST, signal);
+        if (status === "draft") return wire.remove(set, row, signal);
+        if (!isBill) return wire.act(set, row.id, "Microsoft.NAV.cancel", signal);
+        // A posted bill is credited: a credit memo that is applied to it, then its posting.
+        const same = equals("vendorCreditMemoNumber", [externalNumber(row.mark ?? "")]);
+        const [there] = await wire.either(memos, same, Memo, signal);
+        if (there !== undefined) return wire.act(memos, there.id, POST, signal);
+        const { endedDate, invoiceDate } = desired.document;
+        return wire.create(memos, creditBody(config, row, endedDate ?? invoiceDate), signal);
+      },
+      ...(isBill ? {} : { changed: rows.changed }),
     },
     accept,
     write: (document: InvoiceDocument) => ({
       ...placed(document, isBill),
-      number: isBill ? coded(document.number) : document.number,
+      reference: isBill ? coded(document.number) : document.number,
       date: document.invoiceDate,
       due: document.dueDate,
-      lines: document.lines.map(({ description: its, ...line }) =>
-        keptLine({ ...line, text: its }, isBill ? accounts.expense : accounts.revenue),
+      lines: factLines(document).map((line) =>
+        keptLine(line, isBill ? accounts.expense : accounts.revenue),
       ),
-      taxes: document.taxes.map(({ description: its, account, ...tax }) => ({
-        ...tax,
-        code: coded(account),
-        text: its,
-      })),
+      taxes: factTaxes(document).map((tax) => ({ ...tax, code: coded(tax.code) })),
     }),
-    facts: ({ number, date, due, order, lines: its, taxes }) => ({
-      days: { date, due },
-      words: { reference: number, ...(isBill ? {} : { order }) },
-      lines: its,
-      taxes,
-    }),
-    read: ({ id, mark, number, called, isCredited, payments, open, ...its }) => ({
+    facts: documentFacts,
+    read: ({ id, mark, reference, number: called, isCredited, payments, ...row }) => ({
       id,
       called,
       mark,
-      number,
-      party: its.party,
-      status: isCredited ? "cancelled" : (STATUSES[its.status] ?? "draft"),
-      touched: made.get(id) === its.etag ? false : null,
+      number: reference,
+      party: row.party,
+      status: isCredited ? "cancelled" : (STATUSES[row.status] ?? "draft"),
+      touched: made.get(id) === row.etag ? false : null,
       payments,
-      paid: its.status === "Paid" ? dayOf(its.lastModifiedDateTime) : null,
-      version: its.etag,
-      facts: {
-        number: called,
-        money: { untaxed: its.untaxed, tax: its.tax, total: its.total, open },
-        words: its.currencyCode === null ? {} : { currency: its.currencyCode },
-      },
+      paid: row.status === "Paid" ? dayOf(row.lastModifiedDateTime) : null,
+      version: row.etag,
+      facts: { number: called, money: { ...row.money, open: row.open } },
     }),
     ...(isBill
       ? { dayOf: ({ invoiceDate }: InvoiceDocument) => invoiceDate }
       : { tell: (entry) => toldInvoice(entry, { number: entry.called ?? "" }) }),
+  };
+}
+
+/*
+ * PDFs. The API keeps nothing beside a file but its name, so the name ends with the platform's id; and a file is made before
+ * its bytes are: one without bytes is completed.
+ */
+
+const FILES = "documentAttachments";
+const File = Head.extend({ fileName: text, byteSize: decimal });
+const Booked = z.object({ id: text });
+
+/** By their names as sinks. */
+export function fileTables(wire: Wire): Record<string, FileTable> {
+  const filesOn = (side: LedgerSide, operation: string, parentType: string): FileTable => ({
+    operation,
+    nameOf: ({ number, id }) => `${number} ${id}`,
+    async on({ counterpart }, signal) {
+      const booked = await wire.either(SIDES[side].invoices, idsAre([counterpart]), Booked, signal);
+      return booked.at(0)?.id ?? null;
+    },
+    async find(parent, { name }, signal) {
+      const files = await wire.either(FILES, [`parentId eq ${parent}`], File, signal);
+      return files
+        .filter(({ fileName }) => fileName === name)
+        .map(({ id, byteSize, "@odata.etag": version }) => {
+          const whose = byteSize.sign > 0 ? ("ours" as const) : ("begun" as const);
+          return { id, whose, version, told: `attachment ${id}` };
+        });
+    },
+    async add(parentId, { name: fileName, bytes: body }, begun, signal) {
+      const made = begun ?? (await wire.create(FILES, { fileName, parentType, parentId }, signal));
+      const { id } = made;
+      const etag = "etag" in made ? made.etag : made.version;
+      const path = `/${FILES}(${id})/attachmentContent`;
+      await wire.call(path, z.unknown(), { method: "PATCH", body, etag }, signal);
+      return { id, told: `attachment ${id}` };
+    },
+    async names(ids, signal) {
+      const files = await wire.either(FILES, idsAre(ids), File, signal);
+      return new Map(files.map(({ id, fileName }) => [id, fileName]));
+    },
+  });
+  return {
+    invoiceFiles: filesOn("sale", "invoice.attach", "Sales Invoice"),
+    billFiles: filesOn("purchase", "bill.attach", "Purchase Invoice"),
+  };
+}
+
+/*
+ * The platform's orders as sales and purchase orders. The API releases none and keeps no drafts apart: an order is made when
+ * the platform confirms it. Business Central deletes one that is invoiced in full.
+ */
+
+const Order = Document.extend({
+  number: z.string(),
+  status: named.default(""),
+  orderDate: dayOrNone,
+  orderNumber: textOrNone,
+});
+
+/** An order; or what was shipped or received of one that Business Central has deleted, because it is invoiced in full. */
+const orderRow = (side: LedgerSide, set: string) =>
+  documentRow(side, set, Order).transform(({ comments, lines, ...row }): GoodsRow => {
+    const { orders: booked, state } = SIDES[side];
+    const isGone = set !== booked;
+    const isMoved = row.rows.some(({ shippedQuantity, receivedQuantity, invoicedQuantity }) =>
+      [shippedQuantity, receivedQuantity, invoicedQuantity].some((one) => one?.sign === 1),
+    );
+    const mark =
+      markIn(row.externalDocumentNumber, "FBO") ?? platformIdIn(comments.join("\n")) ?? [];
+    return {
+      side,
+      id: row.id,
+      number: isGone ? row.orderNumber : row.number,
+      status: "posted",
+      state: isGone ? state : row.status,
+      marks: [mark].flat(),
+      reference: numberIn(comments, "order"),
+      party: row.party,
+      date: row.orderDate,
+      lines: isGone ? null : lines.map(untold),
+      ...(isGone || isMoved ? { besides: [movedTwice(side)] } : {}),
+    };
+  });
+
+/** The platform's invoice or bill moves its goods when it is posted: an order that people post moves them a second time. */
+const movedTwice = (side: LedgerSide): Difference => ({
+  field: "state",
+  expected: "confirmed",
+  held: `${SIDES[side].state} there, and once more by the platform's ${side === "sale" ? "invoice" : "bill"}`,
+});
+
+/** What the floor compares of a line. */
+const untold = ({ product, quantity, unit, unitPrice }: FactLine): FactLine =>
+  goodsLine({ product, quantity, unit, unitPrice });
+
+const keptLines = ({ lines }: OrderDocument) =>
+  lines.map(({ description, ...line }) => {
+    const amount = cents(line.quantity.times(line.unitPrice));
+    return keptLine({ ...line, account: null, amount, text: description }, "");
+  });
+
+export function orders(wire: Wire, config: BusinessCentralConfig): GoodsTable<"order", GoodsRow> {
+  const setOf = (side: LedgerSide, set: string) =>
+    wire.set(set, {
+      row: orderRow(side, set),
+      query: { $expand: linesOf(set) },
+      date: "orderDate",
+    });
+  const setsOf = (side: LedgerSide) => ({
+    booked: setOf(side, SIDES[side].orders),
+    moved: setOf(side, SIDES[side].moved),
+  });
+  const sets = { sale: setsOf("sale"), purchase: setsOf("purchase") };
+  return {
+    can: { has: ["posted"], amend: {} },
+    markedIn: "its external document number, or its comment line",
+    accept({ type, date, party }) {
+      expectCode(party);
+      // Its mark is in a comment, so it is found again among the orders of its day.
+      if (type === "purchase" && date === null)
+        throw new Refused({
+          code: "no-date",
+          message: `a purchase order needs a date in ${BOOKS}`,
+          next: "Correct it where the order comes from; it is delivered by itself.",
+          field: "date",
+        });
+    },
+    kept: (document) => ({
+      number: document.number,
+      words: { side: document.type },
+      lines: keptLines(document).map(untold),
+    }),
+    async search({ side, marks, references, numbers, ids, days }, signal) {
+      const { booked, moved } = sets[side];
+      const isSale = side === "sale";
+      const external = isSale ? externallyNumbered(marks, "FBO") : [];
+      const isByReference = references.length > 0 && marks.length === 0;
+      const conditions = [
+        idsAre(ids),
+        equals("number", numbers),
+        isSale ? external : days.map((day) => `orderDate eq ${day}`),
+        // No field has the platform's number: who asks by it alone is shown all that are open.
+        isByReference ? ["number ne ''"] : [],
+      ];
+      const found = await booked.search(conditions, signal);
+      const known = found.filter(
+        ({ reference }) => !isByReference || references.includes(reference ?? ""),
+      );
+      // One that is gone is known by what was shipped of it.
+      const isThere = (number: string | null) => found.some((row) => row.number === number);
+      const gone = numbers.filter((number) => !isThere(number));
+      const shipped = await moved.search([equals("orderNumber", gone), external], signal);
+      const once = new Map(shipped.map((row) => [row.number, row]));
+      return [
+        ...known,
+        ...[...once.values()].filter(({ number }) => number !== null && !isThere(number)),
+      ];
+    },
+    list: (side, scope, from, signal) => sets[side].booked.list(scope, from, signal),
+    async create({ document, payer, mark, party }, { signal }) {
+      const { type: side, date, number } = document;
+      const { orders: set, party: partyField } = SIDES[side];
+      const isSale = side === "sale";
+      const comments = [`order ${number}${isSale ? "" : ` ${markOf(mark)}`}`];
+      const body = {
+        ...(isSale ? { externalDocumentNumber: externalNumber(mark, "FBO") } : {}),
+        [partyField]: payer?.number ?? party,
+        ...(date === null ? {} : { orderDate: date }),
+        ...headOf(config),
+        [linesOf(set)]: lineBodies(config, set, { lines: keptLines(document), comments }),
+      };
+      return (await wire.create(set, body, signal)).id;
+    },
+    // What is to change or to end is a person's.
+    apply: async () => {},
   };
 }

@@ -1,16 +1,20 @@
 /** What must hold in Business Central before the next document goes: each thing with what to do when it does not. */
+import { z } from "zod";
 import type { Examination, Needs } from "../../src/core/contract.ts";
 import type { Fault } from "../../src/core/record.ts";
-import { z } from "zod";
 import {
   type Check,
+  closingExamination,
   codeExaminations,
   type CodesNamed,
   examined,
+  exists,
+  namedChecks,
 } from "../../src/ledger/examine.ts";
+import { equals } from "../../src/ledger/odata.ts";
 import type { BusinessCentralConfig } from "./config.ts";
-import { coded } from "./rows.ts";
-import { BOOKS, equals, errors, type Wire } from "./wire.ts";
+import { coded, dayOrNone, SIDES } from "./rows.ts";
+import { BOOKS, errors, type Wire } from "./wire.ts";
 
 /** What people name by a code: one and several of it, the set, and the field of the code. */
 const KINDS = {
@@ -18,10 +22,11 @@ const KINDS = {
   account: ["G/L account", "G/L accounts", "accounts", "number"],
   unit: ["unit of measure", "units of measure", "unitsOfMeasure", "code"],
   taxGroup: ["tax group", "tax groups", "taxGroups", "code"],
+  dimension: ["dimension", "dimensions", "dimensions", "code"],
+  value: ["dimension value", "dimension values", "dimensionValues", "code"],
   received: ["cash receipt batch", "batches", "customerPaymentJournals", "code"],
   made: ["payment batch", "batches", "vendorPaymentJournals", "code"],
 } as const;
-type Kind = keyof typeof KINDS;
 
 const Row = z.object({
   number: z.string().optional(),
@@ -29,6 +34,26 @@ const Row = z.object({
   blocked: z.boolean().default(false),
   directPosting: z.boolean().default(true),
 });
+
+/** What each sink and source reads: a set that the permissions lack answers with 403. */
+const { sale, purchase } = SIDES;
+const MONEY = "generalLedgerEntries";
+const SETS: Readonly<Record<string, readonly string[]>> = {
+  invoices: [sale.parties, sale.invoices, sale.memos, MONEY],
+  paidInvoices: [sale.invoices, sale.memos, MONEY],
+  bills: [purchase.parties, purchase.invoices, purchase.memos, MONEY],
+  payments: [sale.batches, purchase.batches, MONEY],
+  orders: [sale, purchase].flatMap(({ parties, orders, moved }) => [parties, orders, moved]),
+  customers: [sale.parties],
+  suppliers: [purchase.parties],
+  prices: ["items"],
+};
+
+const Setup = z.object({ allowPostingFrom: dayOrNone, allowPostingTo: dayOrNone });
+type Setup = z.infer<typeof Setup>;
+const DAY_MS = 86_400_000;
+const before = (day: string): string =>
+  new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10);
 
 export async function examine(
   wire: Wire,
@@ -39,55 +64,78 @@ export async function examine(
   const books = { name: BOOKS, errors };
 
   /** Why these cannot be used. @throws LedgerError */
-  async function faults(kind: Kind, codes: readonly string[]): Promise<Map<string, Fault>> {
-    const [what, , set, field] = KINDS[kind];
-    const found = await wire.either(set, equals(field, codes.map(coded)), Row, signal);
-    const each = new Map(found.map((row) => [row.number ?? row.code, row]));
-    const told = new Map<string, Fault>();
-    for (const code of codes) {
-      const row = each.get(coded(code));
-      const [is, next] =
-        row === undefined
-          ? [`has no ${what} ${code}`, `Create it in ${BOOKS}`]
-          : row.blocked
-            ? [`has blocked the ${what} ${code}`, `Take the block off in ${BOOKS}`]
-            : row.directPosting
-              ? []
-              : [`posts nothing directly on the ${what} ${code}`, `Allow direct posting on it`];
-      if (is !== undefined)
-        told.set(code, {
-          code: "not-in-business-central",
-          message: `${BOOKS} ${is}`,
-          next: `${next}, or correct what names it; then retry.`,
-          field: what,
+  const names = (kind: keyof typeof KINDS): CodesNamed => {
+    const [what, several, set, field] = KINDS[kind];
+    return {
+      what,
+      several,
+      async find(codes) {
+        const found = await wire.either(set, equals(field, codes.map(coded)), Row, signal);
+        const each = new Map(found.map((row) => [row.number ?? row.code, row]));
+        const faults = codes.flatMap((code) => {
+          const fault = faultOf(what, code, each.get(coded(code)));
+          return fault === null ? [] : [[code, fault] as const];
         });
-    }
-    return told;
-  }
-
-  const setting = (kind: Kind, code: string | undefined): Check[] =>
-    code === undefined
-      ? []
-      : [[`${KINDS[kind][0]} ${code}`, async () => (await faults(kind, [code])).get(code) ?? null]];
-  const names = (kind: Kind): CodesNamed => {
-    const [what, several] = KINDS[kind];
-    return { what, several, find: async (codes) => ({ faults: await faults(kind, codes) }) };
+        return { faults: new Map(faults) };
+      },
+    };
   };
-  const { accounts, taxCode, journals } = config;
+  const { accounts, taxCode, journals, dimensions } = config;
+  const { first, second, lines } = dimensions;
+  const values = Object.values(lines);
+  const sets = new Set([...needs.parts].flatMap((part) => SETS[part] ?? []));
+  const readable = (set: string): Check =>
+    exists(`right to read ${set}`, async () => {
+      for await (const _ of wire.pages(set, { $top: "1" }, z.unknown(), signal)) break;
+    });
   const account = names("account");
   const columns = { product: names("item"), unit: names("unit"), sold: account, bought: account };
   return [
     ...(await examined(
       books,
       [
-        ...setting("account", accounts.revenue),
-        ...setting("account", accounts.expense),
-        ...setting("taxGroup", taxCode),
-        ...setting("received", journals?.received),
-        ...setting("made", journals?.made),
+        ...[...sets].map(readable),
+        ...namedChecks(account, accounts.revenue, accounts.expense),
+        ...namedChecks(names("taxGroup"), taxCode),
+        ...namedChecks(names("dimension"), ...new Set(values.flatMap(Object.keys))),
+        ...namedChecks(
+          names("value"),
+          ...new Set([first, second, ...values.flatMap((its) => Object.values(its))]),
+        ),
+        ...namedChecks(names("received"), journals?.received),
+        ...namedChecks(names("made"), journals?.made),
+        ["days that are open for posting", async () => [await postingDays(wire, needs, signal)]],
       ],
       signal,
     )),
     ...(await codeExaminations(books, columns, needs, signal)),
   ];
+}
+
+function faultOf(what: string, code: string, row: z.infer<typeof Row> | undefined): Fault | null {
+  const [is, next] =
+    row === undefined
+      ? [`has no ${what} ${code}`, `Create it in ${BOOKS}`]
+      : row.blocked
+        ? [`has blocked the ${what} ${code}`, `Take the block off in ${BOOKS}`]
+        : row.directPosting
+          ? []
+          : [`posts nothing directly on the ${what} ${code}`, `Allow direct posting on it`];
+  if (is === undefined) return null;
+  return {
+    code: "not-in-business-central",
+    message: `${BOOKS} ${is}`,
+    next: `${next}, or correct what names it; then retry.`,
+    field: what,
+  };
+}
+
+/** What the company allows. What it allows this user (User Setup) the API does not tell. @throws LedgerError */
+async function postingDays(wire: Wire, needs: Needs, signal: AbortSignal): Promise<Examination> {
+  const rows: Setup[] = [];
+  for await (const page of wire.pages("generalLedgerSetup", {}, Setup, signal))
+    rows.push(...page.rows);
+  const { allowPostingFrom: from = null, allowPostingTo: to = null } = rows[0] ?? {};
+  const where = `${BOOKS} (General Ledger Setup, Allow Posting From and To)`;
+  return closingExamination(from === null ? null : before(from), needs, where, to);
 }

@@ -1,18 +1,13 @@
 /** Microsoft Dynamics 365 Business Central over its API v2.0: the books of one company. */
 import { z } from "zod";
 import { defineConnector } from "../../src/core/contract.ts";
-import { SourceUnavailable } from "../../src/core/errors.ts";
-import { reading } from "../../src/ledger/errors.ts";
 import { fileSinks } from "../../src/ledger/files.ts";
-import { offered, openLedger } from "../../src/ledger/table.ts";
-import { fileTables } from "./attachments.ts";
+import { currencyCheck, offered, openLedger } from "../../src/ledger/table.ts";
 import { BusinessCentralConfig } from "./config.ts";
-import { documents } from "./documents.ts";
+import { documents, fileTables, orders } from "./documents.ts";
 import { examine } from "./examine.ts";
-import { orders } from "./orders.ts";
-import { parties } from "./parties.ts";
+import { parties, priceTable } from "./lists.ts";
 import { payments } from "./payments.ts";
-import { priceTable } from "./prices.ts";
 import { BOOKS, errors, openWire } from "./wire.ts";
 
 const Information = z.object({ value: z.array(z.object({ currencyCode: z.string() })) });
@@ -57,15 +52,15 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
     return {
       ...ledger,
       sinks: { ...ledger.sinks, ...fileSinks(books, fileTables(wire)) },
-      async check(signal) {
-        const asked = () => wire.call("/companyInformation", Information, {}, signal);
-        const { value } = await reading(books, asked);
-        const currency = value.at(0)?.currencyCode;
-        if (currency === surroundings.currency) return;
-        throw new SourceUnavailable(`${BOOKS} keeps ${currency}, not ${surroundings.currency}`, {
-          next: "Correct the company's currency in the configuration, or the company of Business Central.",
-        });
-      },
+      check: currencyCheck(
+        books,
+        surroundings,
+        async (signal) => {
+          const { value } = await wire.call("/companyInformation", Information, {}, signal);
+          return value.at(0)?.currencyCode;
+        },
+        `the company of ${BOOKS}`,
+      ),
       examine: (signal, needs) => examine(wire, config, signal, needs),
       close: () => wire.close(),
     };

@@ -18,10 +18,10 @@ import {
 } from "./business-central.fixture.ts";
 import type { Company, Row } from "./company.fixture.ts";
 import { businessCentral } from "./index.ts";
-import { externalNumber, orderNumber } from "./rows.ts";
+import { externalNumber } from "./rows.ts";
 
 /** The only invoice of every ground. */
-const INVOICE = "0c000000-0000-4000-8000-000000000013";
+const INVOICE = "0c000000-0000-4000-8000-000000000014";
 
 const lacks = {
   batches: "one call takes one document",
@@ -94,7 +94,7 @@ async function ground(): Promise<Ground> {
       company
         .rows(set)
         .filter((row) =>
-          [id, externalNumber(id), orderNumber(id)].some((one) =>
+          [id, externalNumber(id), externalNumber(id, "FBO")].some((one) =>
             JSON.stringify(row).includes(one),
           ),
         )

@@ -7,9 +7,9 @@ const CODED = "id guid-, code code20, displayName text100, lastModifiedDateTime 
 const PARTY = `id guid-, number code20, displayName text100, blocked text, currencyCode text, lastModifiedDateTime stamp-, ${ADDRESS}`;
 const TOTALS =
   "totalAmountExcludingTax decimal-, totalTaxAmount decimal-, totalAmountIncludingTax decimal-, status text-, lastModifiedDateTime stamp-";
-const HEAD = `id guid-, number code20-, postingDate date, currencyCode text, shortcutDimension1Code code20, shortcutDimension2Code code20, ${TOTALS}`;
+const HEAD = `id guid-, number code20-, postingDate date, currencyCode text, shortcutDimension1Code code20, shortcutDimension2Code code20, pricesIncludeTax bool-, ${TOTALS}`;
 const LINE =
-  "id guid-, documentId guid, sequence int, lineType text, lineObjectNumber code20, description text100, description2 text50, unitOfMeasureCode code10, quantity decimal, discountAmount decimal, taxCode code50, taxPercent decimal-, totalTaxAmount decimal-, amountExcludingTax decimal-, netAmount decimal-";
+  "id guid-, documentId guid, sequence int, lineType text, lineObjectNumber code20, description text100, description2 text50, unitOfMeasureCode code10, quantity decimal, discountAmount decimal, taxCode code50, taxPercent decimal-, totalTaxAmount decimal-, amountExcludingTax decimal-, netAmount decimal-, dimensionSetLines lines";
 const MOVED =
   "id guid-, number code20-, invoiceDate date-, postingDate date-, dueDate date-, orderNumber code20-, currencyCode text-, lastModifiedDateTime stamp-";
 const MOVED_LINE =
@@ -31,6 +31,11 @@ const SETS: Readonly<Record<string, string>> = {
     "id guid-, number code20, displayName text100, blocked bool, directPosting bool, lastModifiedDateTime stamp-",
   unitsOfMeasure: CODED,
   taxGroups: CODED,
+  dimensions: CODED,
+  dimensionValues: CODED,
+  dimensionSetLines: "code code20, valueCode code20",
+  generalLedgerSetup:
+    "id guid-, allowPostingFrom date, allowPostingTo date, localCurrencyCode text, lastModifiedDateTime stamp-",
   salesInvoices: `${HEAD}, orderId guid-, orderNumber code20-, invoiceDate date, dueDate date, externalDocumentNumber code35, customerPurchaseOrderReference text35, shipToName text100, customerId guid, customerNumber code20, customerName text100-, remainingAmount decimal-, salesInvoiceLines lines`,
   purchaseInvoices: `${HEAD}, orderId guid-, orderNumber code20-, invoiceDate date, dueDate date, vendorInvoiceNumber code35, vendorId guid, vendorNumber code20, vendorName text100-, purchaseInvoiceLines lines`,
   salesCreditMemos: `${HEAD}, creditMemoDate date, externalDocumentNumber code35, customerNumber code20, invoiceId guid, invoiceNumber code20, salesCreditMemoLines lines`,

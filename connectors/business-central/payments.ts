@@ -7,9 +7,10 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { Day } from "../../src/core/holdings.ts";
-import { day, decimal, type PaymentDocument, text } from "../../src/ledger/documents.ts";
+import { day, decimal, members, type PaymentDocument, text } from "../../src/ledger/documents.ts";
+import { type KeptPayment, paymentFacts } from "../../src/ledger/entries.ts";
 import { markIn, paidBy, paidMarkIn, payingMark } from "../../src/ledger/notes.ts";
+import { equals, quoted } from "../../src/ledger/odata.ts";
 import {
   type LedgerSide,
   LedgerError,
@@ -19,17 +20,13 @@ import {
 } from "../../src/ledger/port.ts";
 import type { Table } from "../../src/ledger/table.ts";
 import type { BusinessCentralConfig } from "./config.ts";
-import { Head, inScope, Made } from "./rows.ts";
-import { BOOKS, equals, quoted, type Wire } from "./wire.ts";
-
-const JOURNALS = {
-  sale: { batches: "customerPaymentJournals", lines: "customerPayments", letter: "R" },
-  purchase: { batches: "vendorPaymentJournals", lines: "vendorPayments", letter: "P" },
-} as const;
+import { Head, POST, SIDES } from "./rows.ts";
+import { BOOKS, type Wire } from "./wire.ts";
 
 /* Document numbers: 20 capitals and digits, `R` or `P`, eleven of the invoice, eight of the payment. */
 
 const [INVOICE, PAYMENT] = [11, 8];
+const LETTERS = { sale: "R", purchase: "P" } as const;
 
 /** Base 36 of a hash: 57 bits in eleven characters, 41 in eight. */
 const hashOf = (told: string, length: number): string =>
@@ -40,14 +37,10 @@ const hashOf = (told: string, length: number): string =>
     .toUpperCase();
 
 const invoiceNumber = (side: LedgerSide, invoice: string): string =>
-  JOURNALS[side].letter + hashOf(invoice, INVOICE);
-const paymentNumber = (side: LedgerSide, invoice: string, mark: string): string =>
-  invoiceNumber(side, invoice) + hashOf(mark, PAYMENT);
+  LETTERS[side] + hashOf(invoice, INVOICE);
 
-interface Written {
-  readonly side: LedgerSide;
-  readonly date: Day;
-  readonly amount: Decimal;
+interface Written extends KeptPayment {
+  /** Its mark, and the text. */
   readonly description: string;
 }
 
@@ -59,47 +52,55 @@ interface Row extends Written {
   readonly line: { readonly id: string; readonly etag: string } | null;
 }
 
-const Entry = Head.omit({ "@odata.etag": true }).extend({
+const Payment = Head.extend({
   postingDate: day,
-  documentNumber: z.string(),
+  ...members(z.string(), "documentNumber description"),
+});
+const Line = Payment.extend({ amount: decimal });
+const Entry = Payment.omit({ "@odata.etag": true }).extend({
   accountNumber: z.string(),
-  description: z.string(),
-  debitAmount: decimal,
-  creditAmount: decimal,
+  ...members(decimal, "debitAmount creditAmount"),
 });
 type Entry = z.infer<typeof Entry>;
+const Batch = z.object(members(text, "id code"));
 
-const Line = Head.extend({
-  postingDate: day,
-  documentNumber: z.string(),
-  description: z.string(),
-  amount: decimal,
+const rowOf = (
+  {
+    documentNumber: number,
+    postingDate: date,
+    description,
+  }: Omit<z.infer<typeof Payment>, keyof z.infer<typeof Head>>,
+  more: Pick<Row, "side" | "amount" | "status" | "line">,
+): Row => ({
+  ...more,
+  number,
+  mark: paidMarkIn(description),
+  date,
+  description,
+  text: textIn(description),
 });
-const Batch = z.object({ id: text, code: text });
 
-const ENTRIES = "generalLedgerEntries";
+const textIn = (description: string): string =>
+  description.slice(markIn(description).length).trim();
 
 /** Each payment debits one account; one that was reversed has done so and undone it. */
-function posted(entries: readonly Entry[]): Row[] {
-  return [...Map.groupBy(entries, ({ documentNumber }) => documentNumber)].map(([number, all]) => {
+const posted = (entries: readonly Entry[]): Row[] =>
+  [...Map.groupBy(entries, ({ documentNumber }) => documentNumber).values()].map((all) => {
     const [first] = all as [Entry, ...Entry[]];
     const byAccount = Map.groupBy(all, ({ accountNumber }) => accountNumber).values();
     const debits = [...byAccount].map((its) =>
       Decimal.sum(its.map(({ debitAmount, creditAmount }) => debitAmount.minus(creditAmount))),
     );
     const amount = Decimal.sum(debits.filter(({ sign }) => sign > 0));
-    return {
-      side: number.startsWith("P") ? "purchase" : "sale",
-      number,
-      mark: paidMarkIn(first.description),
-      date: first.postingDate,
+    return rowOf(first, {
+      side: first.documentNumber.startsWith(LETTERS.purchase) ? "purchase" : "sale",
       amount,
-      description: first.description,
       status: amount.sign === 0 ? "cancelled" : "posted",
       line: null,
-    };
+    });
   });
-}
+
+const ENTRIES = "generalLedgerEntries";
 
 const entriesOf = async (wire: Wire, conditions: readonly string[], signal: AbortSignal) =>
   posted(await wire.either(ENTRIES, conditions, Entry, signal)).filter(({ mark }) => mark !== null);
@@ -113,28 +114,34 @@ export async function paymentsOn(
 ): Promise<ReadonlyMap<string, readonly PaymentOn[]>> {
   const begins = (id: string) => `startswith(documentNumber,${quoted(invoiceNumber(side, id))})`;
   const rows = await entriesOf(wire, invoices.map(begins), signal);
-  const counted = rows.filter(({ status }) => status === "posted");
-  return new Map(
-    invoices.map((id) => [
-      id,
+  const counted = rows
+    .filter(({ status }) => status === "posted")
+    .map(({ mark, amount, number }) => ({ mark, amount, id: number }));
+  return Map.groupBy(
+    invoices.flatMap((invoice) =>
       counted
-        .filter(({ number }) => number.startsWith(invoiceNumber(side, id)))
-        .map(({ mark, amount, number }) => ({ mark, amount, id: number })),
-    ]),
+        .filter(({ id }) => id.startsWith(invoiceNumber(side, invoice)))
+        .map((one) => ({ ...one, invoice })),
+    ),
+    ({ invoice }) => invoice,
   );
 }
 
 /** Characters of a description, and of the number of a check. */
 const [TEXT, CHECK] = [100, 35];
 
-/** The journals of both sides. Every method @throws LedgerError */
-function journalsOf(wire: Wire, journals: NonNullable<BusinessCentralConfig["journals"]>) {
+export function payments(
+  wire: Wire,
+  journals: NonNullable<BusinessCentralConfig["journals"]>,
+): Table<"payment", Written, Row> {
   const batches = new Map<LedgerSide, string>();
+  const query = { $filter: "documentType eq 'Payment'" };
+  const entries = wire.set(ENTRIES, { row: Entry, date: "postingDate", query });
 
-  /** The journal of a side, by its id. */
+  /** The journal of a side, by its id. @throws LedgerError */
   async function journal(side: LedgerSide, signal: AbortSignal): Promise<string> {
     const code = side === "sale" ? journals.received : journals.made;
-    const { batches: set } = JOURNALS[side];
+    const { batches: set } = SIDES[side];
     const known = batches.get(side);
     if (known !== undefined) return known;
     const [found] = await wire.either(set, equals("code", [code]), Batch, signal);
@@ -148,35 +155,17 @@ function journalsOf(wire: Wire, journals: NonNullable<BusinessCentralConfig["jou
   }
 
   const setOf = async (side: LedgerSide, signal: AbortSignal): Promise<string> =>
-    `${JOURNALS[side].batches}(${await journal(side, signal)})/${JOURNALS[side].lines}`;
+    `${SIDES[side].batches}(${await journal(side, signal)})/${SIDES[side].payments}`;
 
-  /** Lines that wait in the journals. */
+  /** Lines that wait in the journals. @throws LedgerError */
   async function waiting(side: LedgerSide, signal: AbortSignal): Promise<Row[]> {
     const rows: Row[] = [];
     for await (const page of wire.pages(await setOf(side, signal), {}, Line, signal))
-      rows.push(
-        ...page.rows.map(({ documentNumber: number, postingDate: date, description, ...row }) => ({
-          side,
-          number,
-          mark: paidMarkIn(description),
-          date,
-          amount: row.amount.abs(),
-          description,
-          status: "draft" as const,
-          line: { id: row.id, etag: row["@odata.etag"] },
-        })),
-      );
+      for (const { id, "@odata.etag": etag, amount, ...line } of page.rows)
+        rows.push(rowOf(line, { side, amount: amount.abs(), status: "draft", line: { id, etag } }));
     return rows;
   }
 
-  return { journal, setOf, waiting };
-}
-
-export function payments(
-  wire: Wire,
-  journals: NonNullable<BusinessCentralConfig["journals"]>,
-): Table<"payment", Written, Row> {
-  const { journal, setOf, waiting } = journalsOf(wire, journals);
   return {
     can: { ...PAYMENTS.can, has: ["draft", "posted", "cancelled"] },
     records: {
@@ -194,21 +183,21 @@ export function payments(
         return [...new Map(found.map((row) => [row.number, row])).values()];
       },
       async *list(scope, from, signal) {
-        const query = { $filter: "documentType eq 'Payment'" };
-        const asked = { row: Entry, date: "postingDate", query };
         // The page may have cut a payment's entries apart.
-        for await (const page of inScope(wire, ENTRIES, asked, scope, from, signal)) {
-          const ours = page.rows.filter(({ description }) => paidMarkIn(description) !== null);
+        for await (const { rows, position } of entries.list(scope, from, signal)) {
+          const ours = rows.filter(({ description }) => paidMarkIn(description) !== null);
           const numbers = ours.map(({ documentNumber }) => documentNumber);
-          const rows = await entriesOf(wire, equals("documentNumber", numbers), signal);
-          yield { rows, position: page.position };
+          yield {
+            rows: await entriesOf(wire, equals("documentNumber", numbers), signal),
+            position,
+          };
         }
       },
       async create({ desired: { document, mark, on }, values }, { signal }) {
         const { side, date: postingDate, amount, description } = values;
-        const documentNumber = paymentNumber(side, document.invoice, mark);
+        const documentNumber = invoiceNumber(side, document.invoice) + hashOf(mark, PAYMENT);
         const body = {
-          [side === "sale" ? "customerNumber" : "vendorNumber"]: paidBy(on).party,
+          [SIDES[side].party]: paidBy(on).party,
           postingDate,
           documentNumber,
           externalDocumentNumber: (document.reference ?? "").slice(0, CHECK),
@@ -217,36 +206,24 @@ export function payments(
           appliesToInvoiceId: document.invoice,
           description,
         };
-        await wire.call(`/${await setOf(side, signal)}`, Made, { body }, signal);
+        await wire.create(await setOf(side, signal), body, signal);
         return documentNumber;
       },
-      async apply(to, { entry }, { signal }) {
-        const { side, line } = entry.native;
+      async apply(to, { entry: { native } }, { signal }) {
+        const { side, line } = native;
         if (line === null) return;
-        if (to === "retracted") {
-          const { id, etag } = line;
-          const path = `/${await setOf(side, signal)}(${id})`;
-          await wire.call(path, z.unknown(), { method: "DELETE", etag }, signal);
-          return;
-        }
+        if (to === "retracted") return wire.remove(await setOf(side, signal), line, signal);
         // All of a batch is posted: whatever a person has put there would go with it.
         const other = (await waiting(side, signal)).find(({ mark }) => mark === null);
         if (other !== undefined) throw shared(other);
-        const path = `/journals(${await journal(side, signal)})/Microsoft.NAV.post`;
-        await wire.call(path, z.unknown(), { method: "POST" }, signal);
+        return wire.act("journals", await journal(side, signal), POST, signal);
       },
     },
-    write: ({ id, type, date, amount, description }: PaymentDocument) => ({
-      side: sideOf({ type }),
-      date,
-      amount,
-      description: `${payingMark(id)} ${description}`.slice(0, TEXT).trim(),
-    }),
-    facts: ({ side, date, amount, description }) => ({
-      days: { date },
-      money: { amount },
-      words: { side, reference: description.slice(markIn(description).length).trim() },
-    }),
+    write({ id, type, date, amount, ...document }: PaymentDocument) {
+      const description = `${payingMark(id)} ${document.description}`.slice(0, TEXT).trim();
+      return { side: sideOf({ type }), date, amount, description, text: textIn(description) };
+    },
+    facts: paymentFacts,
     read: ({ number, mark, status, line }) => ({
       id: number,
       mark,

@@ -3,15 +3,13 @@ import { z } from "zod";
 import { Decimal } from "../../src/core/decimal.ts";
 import { defined } from "../../src/core/defined.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { FactLine, FactTax, Scope } from "../../src/core/holdings.ts";
-import { day, decimal, type Party, text } from "../../src/ledger/documents.ts";
+import type { FactLine, FactTax } from "../../src/core/holdings.ts";
+import { day, decimal, members, type Party, text } from "../../src/ledger/documents.ts";
 import { some } from "../../src/ledger/entries.ts";
-import { isSettlement, settlementMark } from "../../src/ledger/plan.ts";
-import type { RowPage } from "../../src/ledger/port.ts";
-import { unitedPages } from "../../src/ledger/stamps.ts";
-import { stampedLists } from "../../src/ledger/table.ts";
+import { equals } from "../../src/ledger/odata.ts";
+import type { LedgerSide } from "../../src/ledger/port.ts";
 import type { BusinessCentralConfig } from "./config.ts";
-import { BOOKS, type Query, type Wire } from "./wire.ts";
+import { BOOKS } from "./wire.ts";
 
 /** What there is not is empty text, and a day of the year 1. */
 export const textOrNone = z.string().nullish().transform(some);
@@ -30,88 +28,120 @@ export const named = z
       .trim(),
   );
 
-export const Head = z.object({ "@odata.etag": text, id: text, lastModifiedDateTime: text });
-/** Of what is created. */
-export const Made = z.object({ "@odata.etag": text, id: text });
+/** Every row. */
+export const Head = z.object(members(text, "@odata.etag id lastModifiedDateTime"));
 
-/** The names that the two sides give to the same. */
+/** The names that the two sides give to the same; lines are called after their set ({@link linesOf}). */
 export const SIDES = {
   sale: {
-    list: "customers",
+    parties: "customers",
     party: "customerNumber",
-    price: "unitPrice",
     invoices: "salesInvoices",
-    lines: "salesInvoiceLines",
+    memos: "salesCreditMemos",
+    orders: "salesOrders",
+    moved: "salesShipments",
+    state: "shipped",
+    batches: "customerPaymentJournals",
+    payments: "customerPayments",
   },
   purchase: {
-    list: "vendors",
+    parties: "vendors",
     party: "vendorNumber",
-    price: "unitCost",
     invoices: "purchaseInvoices",
-    lines: "purchaseInvoiceLines",
+    memos: "purchaseCreditMemos",
+    orders: "purchaseOrders",
+    moved: "purchaseReceipts",
+    state: "received",
+    batches: "vendorPaymentJournals",
+    payments: "vendorPayments",
   },
 } as const;
 
-/** What the configuration says of every document, and of every line. */
+/** The action that posts a document or a journal. */
+export const POST = "Microsoft.NAV.post";
+
+/** `salesInvoices`: `salesInvoiceLines`. */
+export const linesOf = (set: string): string => `${set.slice(0, -1)}Lines`;
+/** The field of a line's price. */
+const priceOf = (set: string): string =>
+  set.startsWith("sales") ? "unitPrice" : set === "purchaseOrders" ? "directUnitCost" : "unitCost";
+
+/** What the configuration says of every document. */
 export const headOf = ({ dimensions: { first, second } }: BusinessCentralConfig) =>
   defined({ shortcutDimension1Code: first, shortcutDimension2Code: second });
-export const lineOf = ({ taxCode }: BusinessCentralConfig) => defined({ taxCode });
 
 /** Codes are kept in capitals. */
 export const coded = (told: string): string => told.trim().toUpperCase();
 const codedOrNone = (told: string | null): string | null => (told === null ? null : coded(told));
 
 /*
- * The platform's id in an external document number (35 capitals): `FB` and its digits, or `FBS` where it settles an invoice.
+ * The platform's id in an external document number (35 capitals): `FB` and its digits; of an order `FBO`, for an invoice that
+ * people make from one has its number, and is not the platform's.
  */
-const MARK = /^FB(S?)([0-9A-F]{8})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{12})$/;
+type Marked = "FB" | "FBO";
 
-export function externalNumber(mark: string): string {
-  const id = isSettlement(mark) ? mark.slice(settlementMark("").length) : mark;
-  return `FB${isSettlement(mark) ? "S" : ""}${id.replaceAll("-", "").toUpperCase()}`;
+export const externalNumber = (mark: string, kind: Marked = "FB"): string =>
+  `${kind}${mark.replaceAll("-", "").toUpperCase()}`;
+
+/** Conditions of these marks. */
+export const externallyNumbered = (marks: readonly string[], kind: Marked = "FB"): string[] =>
+  equals(
+    "externalDocumentNumber",
+    marks.map((mark) => externalNumber(mark, kind)),
+  );
+
+export function markIn(told: string | null, kind: Marked = "FB"): string | null {
+  const [all, ...parts] =
+    new RegExp(`^${kind}([0-9A-F]{8})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{12})$`).exec(
+      told ?? "",
+    ) ?? [];
+  return all === undefined ? null : parts.join("-").toLowerCase();
 }
-
-export function markIn(told: string | null): string | null {
-  const [, settles, ...parts] = MARK.exec(told ?? "") ?? [];
-  if (settles === undefined) return null;
-  const id = parts.join("-").toLowerCase();
-  return settles === "S" ? settlementMark(id) : id;
-}
-
-/* Of an order `FBO`: an invoice that people make from one has its number, and is not the platform's. */
-const ORDER = "FBO";
-export const orderNumber = (mark: string): string => externalNumber(mark).replace("FB", ORDER);
-export const orderMarkIn = (told: string | null): string | null =>
-  told?.startsWith(ORDER) ? markIn(told.replace(ORDER, "FB")) : null;
 
 /*
  * Lines. A tax of the platform is a line on its account, and its second description says so: `tax on 18103.96`. A text
  * that is too long for the first description goes on in the second.
  */
-const TEXT = 100;
+export const TEXT = 100;
 const MORE_TEXT = 50;
 /** Decimals that quantities and prices keep. */
 const PLACES = 5;
 const STEP = Decimal.of("0.00001");
 const TAX = /^tax on (-?\d+(?:\.\d+)?)$/;
 
-export const LineRow = z.object({
+const Line = z.object({
   sequence: whole,
   lineType: named,
-  lineObjectNumber: textOrNone,
-  description: z.string(),
-  description2: z.string(),
-  unitOfMeasureCode: textOrNone,
-  quantity: decimal,
-  unitPrice: decimal.optional(),
-  unitCost: decimal.optional(),
-  directUnitCost: decimal.optional(),
-  netAmount: decimal,
-  shippedQuantity: decimal.optional(),
-  receivedQuantity: decimal.optional(),
-  invoicedQuantity: decimal.optional(),
+  ...members(textOrNone, "lineObjectNumber unitOfMeasureCode"),
+  ...members(z.string(), "description description2"),
+  ...members(decimal, "quantity price netAmount"),
+  ...members(decimal.optional(), "shippedQuantity receivedQuantity invoicedQuantity"),
 });
-export type LineRow = z.infer<typeof LineRow>;
+type Line = z.infer<typeof Line>;
+
+/** A document with its lines. `party` and `rows` have other names in each set. */
+export const Document = Head.extend({
+  party: z.string(),
+  externalDocumentNumber: textOrNone,
+  rows: z.array(Line),
+});
+
+/** Documents of a set in one form, their lines sorted out. */
+export const documentRow = <Row extends z.infer<typeof Document>>(
+  side: LedgerSide,
+  set: string,
+  shape: z.ZodType<Row>,
+) =>
+  z
+    .preprocess((told) => {
+      const row = told as Readonly<Record<string, unknown>>;
+      const lines = row[linesOf(set)] as readonly Readonly<Record<string, unknown>>[] | undefined;
+      // What has moved tells no amounts.
+      const none = set === SIDES[side].moved ? { netAmount: Decimal.zero } : {};
+      const rows = lines?.map((line) => ({ ...none, ...line, price: line[priceOf(set)] }));
+      return { ...row, party: row[SIDES[side].party], rows };
+    }, shape)
+    .transform((row) => ({ ...row, etag: row["@odata.etag"], ...linesIn(row.rows) }));
 
 /** What both descriptions hold of a line's text. Neither piece begins or ends with a blank, which would not be kept. */
 function split(told: string): [string, string] {
@@ -131,29 +161,15 @@ interface KeptLine extends FactLine {
 /** Characters of a code. */
 const CODE_MAX = 20;
 
-/** `message` ends before "Business Central keeps". */
-export const notKept = (code: string, message: string, field: string): Refused => {
-  const next = "Shorten or correct it where it comes from; it is delivered by itself.";
-  return new Refused({ code, message: `${message} ${BOOKS} keeps`, field, next });
-};
-
-/** What holds for every document. `taxes`: a text has one description. @throws Refused */
-export function expectKept(
-  { code }: Party,
-  taxes: readonly { readonly description: string }[] = [],
-): void {
-  if (taxes.some(({ description }) => description.length > TEXT))
-    throw notKept(
-      "text-too-long",
-      `a tax has a text of more than the ${TEXT} characters that`,
-      "taxes.description",
-    );
-  if (code !== coded(code) || code.length > CODE_MAX)
-    throw notKept(
-      "no-code",
-      `${code} is no code in capitals of at most ${CODE_MAX} characters, as`,
-      "party",
-    );
+/** @throws Refused for a party that no code of Business Central is */
+export function expectCode({ code }: Party): void {
+  if (code === coded(code) && code.length <= CODE_MAX) return;
+  throw new Refused({
+    code: "no-code",
+    message: `${code} is no code in capitals of at most ${CODE_MAX} characters, as ${BOOKS} keeps`,
+    next: "Shorten or correct it where it comes from; it is delivered by itself.",
+    field: "party",
+  });
 }
 
 /** A line as Business Central keeps it, the end of a long text cut off. @param account of a line that names none */
@@ -182,53 +198,72 @@ function pricedIn({ quantity, unitPrice, amount }: FactLine) {
   return { quantity: count, unitPrice: price, discount: comesTo(price).minus(amount) };
 }
 
-/** What creates it. @param price the name of the field @param more of every line */
-export function lineBody(line: KeptLine, price: string, more: object): object {
-  const [description, description2] = split(line.text ?? "");
-  return {
-    ...(line.product === null
-      ? { lineType: "Account", lineObjectNumber: line.account }
-      : { lineType: "Item", lineObjectNumber: line.product, unitOfMeasureCode: line.unit }),
-    description,
-    description2,
-    quantity: line.quantity,
-    [price]: line.unitPrice,
-    ...(line.discount?.sign === 1 ? { discountAmount: line.discount } : {}),
-    ...more,
-  };
+interface Content {
+  readonly lines: readonly KeptLine[];
+  readonly taxes?: readonly FactTax[];
+  readonly comments?: readonly string[];
 }
 
-export const taxBody = (tax: FactTax, price: string, more: object): object => ({
-  lineType: "Account",
-  lineObjectNumber: tax.code,
-  description: tax.text,
-  description2: `tax on ${tax.base?.plain()}`,
-  quantity: 1,
-  [price]: tax.amount,
-  ...more,
-});
+/** The lines that create a document of a set. */
+export function lineBodies(
+  { taxCode, dimensions }: BusinessCentralConfig,
+  set: string,
+  { lines, taxes = [], comments = [] }: Content,
+): object[] {
+  const price = priceOf(set);
+  const more = (number: string | null): object => {
+    const its = Object.entries(dimensions.lines[number ?? ""] ?? {});
+    const dimensionSetLines = its.map(([code, valueCode]) => ({ code, valueCode }));
+    return { ...defined({ taxCode }), ...(its.length === 0 ? {} : { dimensionSetLines }) };
+  };
+  return [
+    ...lines.map(({ product, account = null, unit, discount, ...line }) => {
+      const [description, description2] = split(line.text ?? "");
+      return {
+        ...(product === null
+          ? { lineType: "Account", lineObjectNumber: account }
+          : { lineType: "Item", lineObjectNumber: product, unitOfMeasureCode: unit }),
+        description,
+        description2,
+        quantity: line.quantity,
+        [price]: line.unitPrice,
+        ...(discount?.sign === 1 ? { discountAmount: discount } : {}),
+        ...more(product ?? account),
+      };
+    }),
+    ...taxes.map(({ code, text: description, base, amount }) => ({
+      lineType: "Account",
+      lineObjectNumber: code,
+      description,
+      description2: `tax on ${base?.plain()}`,
+      quantity: 1,
+      [price]: amount,
+      ...more(code),
+    })),
+    ...comments.map((description) => ({ lineType: "Comment", description })),
+  ];
+}
 
-export const commentBody = (description: string): object => ({ lineType: "Comment", description });
-
-const factLine = (row: LineRow): KeptLine => ({
-  product: row.lineType === "Item" ? row.lineObjectNumber : null,
-  account: row.lineType === "Item" ? null : row.lineObjectNumber,
-  quantity: row.quantity,
-  unit: row.lineType === "Item" ? row.unitOfMeasureCode : null,
-  unitPrice: priceOf(row),
-  amount: row.netAmount,
-  text: `${row.description}${row.description2}`,
-  discount: cents(row.quantity.times(priceOf(row))).minus(row.netAmount),
-});
-
-const priceOf = ({ unitPrice, unitCost, directUnitCost }: LineRow): Decimal =>
-  unitPrice ?? unitCost ?? directUnitCost ?? Decimal.zero;
+const factLine = (row: Line): KeptLine => {
+  const isItem = row.lineType === "Item";
+  return {
+    product: isItem ? row.lineObjectNumber : null,
+    account: isItem ? null : row.lineObjectNumber,
+    quantity: row.quantity,
+    unit: isItem ? row.unitOfMeasureCode : null,
+    unitPrice: row.price,
+    amount: row.netAmount,
+    text: `${row.description}${row.description2}`,
+    discount: cents(row.quantity.times(row.price)).minus(row.netAmount),
+  };
+};
 
 /** Lines, the platform's taxes among them, and the texts of comments, in their order. */
-export function linesIn(rows: readonly LineRow[]) {
+function linesIn(rows: readonly Line[]) {
   const all = rows.toSorted((one, other) => one.sequence - other.sequence);
   const is = Map.groupBy(all, ({ lineType, description2 }) =>
-    lineType === "Comment" ? "comment" : TAX.test(description2) ? "tax" : "line",
+    // On posted papers a comment has no type.
+    ["Comment", ""].includes(lineType) ? "comment" : TAX.test(description2) ? "tax" : "line",
   );
   return {
     comments: (is.get("comment") ?? []).map(({ description }) => description),
@@ -242,53 +277,8 @@ export function linesIn(rows: readonly LineRow[]) {
   };
 }
 
-/** All of a set in a scope. @param date the field of its day @param open a condition of what is not over */
-export const inScope = <Row>(
-  wire: Wire,
-  set: string,
-  { query = {}, row, date, open }: Listing<Row>,
-  scope: Scope,
-  from: string | null,
-  signal: AbortSignal,
-): AsyncGenerator<RowPage<Row>> => {
-  const { dated, changedSince } = scope;
-  const filters = [
-    ...(dated === null ? [] : [`${date} ge ${dated.from} and ${date} le ${dated.to}`]),
-    ...(changedSince === null ? [] : [`lastModifiedDateTime ge ${changedSince}`]),
-    ...(scope.open && open !== undefined ? [open] : []),
-  ];
-  const lists = filters.map((filter) => (start: string | null) => {
-    const $filter = query["$filter"] === undefined ? filter : `${query["$filter"]} and ${filter}`;
-    return wire.pages(set, { ...query, $filter }, row, signal, { from: start, replica: true });
-  });
-  return unitedPages(lists, from);
-};
-
-interface Listing<Row> {
-  readonly query?: Query;
-  readonly row: z.ZodType<Row>;
-  readonly date: string;
-  readonly open?: string;
-}
-
-/** What changed in a set, by the stamps of its rows. @param complete makes of a page's rows what is told of them */
-export const changedIn = <Raw, Row extends { readonly lastModifiedDateTime: string }>(
-  wire: Wire,
-  set: string,
-  row: z.ZodType<Raw>,
-  query: Query,
-  complete: (rows: readonly Raw[], signal: AbortSignal) => Promise<readonly Row[]>,
-) =>
-  stampedLists({
-    name: set,
-    stampOf: (one: Row) => one.lastModifiedDateTime,
-    async *pages(since: string | null, signal: AbortSignal) {
-      const $filter = since === null ? undefined : `lastModifiedDateTime ge ${since}`;
-      const asked = { ...query, ...defined({ $filter }), $orderby: "lastModifiedDateTime" };
-      for await (const { rows } of wire.pages(set, asked, row, signal, { replica: true }))
-        yield await complete(rows, signal);
-    },
-  });
-
-/** Rows that say all there is. */
-export const asTheyAre = async <Row>(rows: readonly Row[]): Promise<readonly Row[]> => rows;
+/** The platform's number in a comment: `invoice FL-1`, `order SO-1001 platform:0b6f…`. */
+export const numberIn = (comments: readonly string[], what: "invoice" | "order"): string | null =>
+  comments
+    .flatMap((one) => new RegExp(`^${what} (.+?)(?: platform:\\S+)?$`).exec(one)?.[1] ?? [])
+    .at(0) ?? null;

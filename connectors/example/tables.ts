@@ -1,9 +1,16 @@
 /** What the ledger keeps of each kind of document, how it is written and how it is read. */
 import type { z } from "zod";
 import { Decimal } from "../../src/core/decimal.ts";
-import { Refused } from "../../src/core/errors.ts";
 import type { InvoiceDocument, Party, PaymentDocument } from "../../src/ledger/documents.ts";
-import { orderText, partiesOnce, partyChange, partyFacts } from "../../src/ledger/entries.ts";
+import {
+  documentFacts,
+  expectFits,
+  orderText,
+  partiesOnce,
+  partyChange,
+  partyFacts,
+  paymentFacts,
+} from "../../src/ledger/entries.ts";
 import { PAYMENTS, sideOf } from "../../src/ledger/port.ts";
 import type { Rest } from "../../src/ledger/rest.ts";
 import { type PriceTable, type Table, toldInvoice } from "../../src/ledger/table.ts";
@@ -53,13 +60,8 @@ const documents = <K extends "invoice" | "bill">(
     amended: ({ due, order }, { disputed }) => ({ due, order, disputed }),
   }),
   accept({ lines }: InvoiceDocument) {
-    if (lines.some(({ description }) => description.length > TEXT_MAX))
-      throw new Refused({
-        code: "text-too-long",
-        message: `a line's text has more than the ${TEXT_MAX} characters that the ledger keeps`,
-        next: "Shorten the text where the document comes from; it is delivered by itself.",
-        field: "lines.description",
-      });
+    for (const { description } of lines)
+      expectFits(BOOKS, "a line's text", description, TEXT_MAX, ["lines.description"]);
   },
   write: (document: InvoiceDocument) => ({
     reference: document.number,
@@ -73,12 +75,8 @@ const documents = <K extends "invoice" | "bill">(
     })),
     taxes: document.taxes.map(({ description: text, ...tax }) => ({ ...tax, text })),
   }),
-  facts: ({ reference, date, due, order, lines, taxes }) => ({
-    days: { date, due },
-    words: { reference, order },
-    lines,
-    taxes: taxes.map(({ account: code, ...tax }) => ({ code, ...tax })),
-  }),
+  facts: ({ taxes, ...kept }) =>
+    documentFacts({ ...kept, taxes: taxes.map(({ account: code, ...tax }) => ({ code, ...tax })) }),
   read: ({ id, mark, reference, party, state, disputed, payments, paid, ...row }) => ({
     id,
     mark,
@@ -119,11 +117,7 @@ const payments = (wire: Rest): Table<"payment", Payment, PaymentRow> => ({
     amount,
     text: description,
   }),
-  facts: ({ side, document, date, amount, text }) => ({
-    days: { date },
-    money: { amount },
-    words: { side, document, reference: text },
-  }),
+  facts: paymentFacts,
   read: ({ id, mark, party, state, touched, version }) => ({
     id,
     mark,

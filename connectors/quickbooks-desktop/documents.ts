@@ -3,7 +3,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
-import { orderParts, orderText } from "../../src/ledger/entries.ts";
+import { type KeptDocument, orderParts, orderText } from "../../src/ledger/entries.ts";
 import { type LedgerSide, sideOf, SIDES } from "../../src/ledger/port.ts";
 import type { Writing } from "../../src/ledger/table.ts";
 import type { Element } from "../quickbooks/element.ts";
@@ -12,7 +12,6 @@ import {
   type DocumentKind,
   type DocumentRow,
   itemLines,
-  type KeptDocument,
   type PaymentRow,
   paymentTable,
 } from "../quickbooks/documents.ts";

@@ -2,6 +2,7 @@
 import type { Scope } from "../../src/core/holdings.ts";
 import { sameNumber, spellingsOf } from "../../src/core/keys.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
+import { conditionsIn } from "../../src/ledger/stamps.ts";
 import type { Element } from "../quickbooks/element.ts";
 import type { DocumentRow } from "../quickbooks/documents.ts";
 import {
@@ -160,19 +161,15 @@ function leftAfter(
 }
 
 /** Lists in this scope, one after the other. Stamps of QuickBooks are local: a day more is read. */
-function branches({ dated, changedSince, open }: Scope): Values[] {
-  const since =
-    changedSince === null ? null : new Date(Date.parse(changedSince) - DAY_MS).toISOString();
-  return [
-    ...(dated === null
-      ? []
-      : [{ TxnDateRangeFilter: { FromTxnDate: dated.from, ToTxnDate: dated.to } }]),
-    ...(since === null
-      ? []
-      : [{ ModifiedDateRangeFilter: { FromModifiedDate: since.slice(0, 19) } }]),
-    ...(open ? [{ PaidStatus: "NotPaidOnly" }] : []),
-  ];
-}
+const branches = (scope: Scope): Values[] =>
+  conditionsIn<Values>(scope, {
+    dated: (FromTxnDate, ToTxnDate) => ({ TxnDateRangeFilter: { FromTxnDate, ToTxnDate } }),
+    changed(since) {
+      const FromModifiedDate = new Date(Date.parse(since) - DAY_MS).toISOString().slice(0, 19);
+      return { ModifiedDateRangeFilter: { FromModifiedDate } };
+    },
+    open: { PaidStatus: "NotPaidOnly" },
+  });
 
 const DAY_MS = 86_400_000;
 

@@ -10,6 +10,7 @@ import {
   type CodesOf,
   examined,
   exists,
+  namedChecks,
 } from "../../src/ledger/examine.ts";
 import { AUTHORISE, QUICKBOOKS } from "./errors.ts";
 import { ACCOUNT, CLASS, expectFit, ITEM, LOCATION, type NameKind, type Online } from "./online.ts";
@@ -55,12 +56,10 @@ function authorisation({
 }
 
 function checksOf(online: Online, signal: AbortSignal): Check[] {
-  const { config, names, wire, surroundings } = online;
+  const { config, wire, surroundings } = online;
   const { expense, paymentsMade, paymentsReceived, receivable, payable } = config.accounts;
-  const named = (kind: NameKind, ...codes: (string | undefined)[]): Check[] =>
-    codes
-      .filter((code) => code !== undefined)
-      .map((code) => exists(`${kind.what} ${code}`, () => names.codes.expected(kind, code)));
+  const named = (kind: NameKind, ...codes: (string | undefined)[]) =>
+    namedChecks(namesOf(online, kind), ...codes);
   return [
     exists(`company ${config.company}`, async () => {
       const [company] = await wire.query("CompanyInfo", "", signal);
@@ -104,10 +103,13 @@ async function closing(online: Online, signal: AbortSignal, needs: Needs): Promi
 }
 
 /** Taxes and charges are items where we sell, and accounts where we buy. */
-function codesOf({ names }: Online): CodesOf {
-  const of = (kind: NameKind): CodesNamed => ({
-    what: kind.what,
-    find: async (codes) => ({ faults: await names.codes.faults(kind, codes) }),
-  });
-  return { product: of(ITEM), sold: of(ITEM), bought: of(ACCOUNT) };
-}
+const codesOf = (online: Online): CodesOf => ({
+  product: namesOf(online, ITEM),
+  sold: namesOf(online, ITEM),
+  bought: namesOf(online, ACCOUNT),
+});
+
+const namesOf = ({ names }: Online, kind: NameKind): CodesNamed => ({
+  what: kind.what,
+  find: async (codes) => ({ faults: await names.codes.faults(kind, codes) }),
+});

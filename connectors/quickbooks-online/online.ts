@@ -1,9 +1,10 @@
 /** One company's books in QuickBooks Online, as every part of this connector uses them. */
 import type { Surroundings } from "../../src/core/contract.ts";
+import { inGroups } from "../../src/core/groups.ts";
 import type { Scope } from "../../src/core/holdings.ts";
 import { type CodeKind, openCodes } from "../../src/ledger/codes.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
-import { unitedPages } from "../../src/ledger/stamps.ts";
+import { conditionsIn, unitedPages } from "../../src/ledger/stamps.ts";
 import type { Element } from "../quickbooks/element.ts";
 import { sameName } from "../quickbooks/text.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
@@ -133,9 +134,7 @@ export async function having(
 ): Promise<Element[]> {
   const found = new Map<string, Element>();
   for (const [field, values] of Object.entries(fields)) {
-    const all = [...new Set(values)];
-    for (let at = 0; at < all.length; at += AMONG) {
-      const asked = all.slice(at, at + AMONG);
+    for (const asked of inGroups([...new Set(values)], AMONG)) {
       const conditions = [`${field} IN (${asked.map(quoted).join(", ")})`, ...where];
       const most = field === "Id" ? { most: asked.length } : {};
       for await (const { rows } of walk(wire, { entity, where: conditions, ...most }, signal))
@@ -172,15 +171,6 @@ export async function* walk(
   }
 }
 
-/** A union of conditions, each a walk of its own: the query language has no OR. */
-function conditionsOf({ dated, changedSince, open }: Scope): string[] {
-  const conditions: string[] = [];
-  if (dated !== null)
-    conditions.push(`TxnDate >= ${quoted(dated.from)} AND TxnDate <= ${quoted(dated.to)}`);
-  if (changedSince !== null)
-    conditions.push(`MetaData.LastUpdatedTime >= ${quoted(`${changedSince.slice(0, 19)}+00:00`)}`);
-  return open ? [...conditions, OPEN] : conditions;
-}
 /** Something of it is to be paid. */
 export const OPEN = "Balance > '0'";
 
@@ -202,9 +192,13 @@ export const listed = (
     from,
   );
 
-/** An entity in a scope, for {@link listed}. */
+/** An entity in a scope, for {@link listed}: each condition a walk of its own, for the query language has no OR. */
 export const inScope = (entity: Entity, scope: Scope): Walk[] =>
-  conditionsOf(scope).map((condition) => ({ entity, where: [condition] }));
+  conditionsIn(scope, {
+    dated: (from, to) => `TxnDate >= ${quoted(from)} AND TxnDate <= ${quoted(to)}`,
+    changed: (since) => `MetaData.LastUpdatedTime >= ${quoted(`${since.slice(0, 19)}+00:00`)}`,
+    open: OPEN,
+  }).map((condition) => ({ entity, where: [condition] }));
 
 /** A text of the query language. */
 const quoted = (text: string): string =>

@@ -10,7 +10,15 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Day, FactLine, Facts, Scope } from "../../src/core/holdings.ts";
 import type { Fault } from "../../src/core/record.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
-import { numberTwice, some, taxText } from "../../src/ledger/entries.ts";
+import {
+  documentFacts,
+  type KeptDocument,
+  type KeptPayment,
+  numberTwice,
+  paymentFacts,
+  some,
+  taxText,
+} from "../../src/ledger/entries.ts";
 import { platformIdIn } from "../../src/ledger/notes.ts";
 import {
   type Call,
@@ -37,19 +45,6 @@ import { markedBy, type Memoed, sameName } from "./text.ts";
 /* Invoices and bills. */
 
 export type DocumentKind = "invoice" | "bill";
-
-/** What is compared of one. */
-export interface KeptDocument {
-  readonly date: Day;
-  readonly due: Day | null;
-  readonly reference: string | null;
-  /** Left out: these books have no field for it. */
-  readonly order?: string | null;
-  /** Left out: the company's own. */
-  readonly currency?: string;
-  /** Each amount once. */
-  readonly lines: readonly FactLine[];
-}
 
 /** One that is there. */
 export interface DocumentRow extends KeptDocument, Memoed {
@@ -115,15 +110,8 @@ export const documentTable = <K extends DocumentKind, Body>(
   codes: async (documents: readonly InvoiceDocument[], { signal }) =>
     books.codes?.(documents, signal),
   write: (document: InvoiceDocument) => books.write(document),
-  facts: ({ date, due, reference, order, currency, lines }) => ({
-    days: { date, due },
-    words: {
-      ...(currency === undefined ? {} : { currency }),
-      reference,
-      ...(order === undefined ? {} : { order }),
-    },
-    lines: lines.map((line) => books.compared?.(line) ?? line),
-  }),
+  facts: ({ lines, ...kept }) =>
+    documentFacts({ ...kept, lines: lines.map((line) => books.compared?.(line) ?? line) }),
   // Somebody may have given it another number: no document is made before its day was looked through.
   dayOf: ({ invoiceDate }: InvoiceDocument) => invoiceDate,
   read(row, desired) {
@@ -272,17 +260,6 @@ export const deletedInvoice = (
 
 /* Payments: what customers pay, and what we pay. QuickBooks has one list of each. */
 
-interface KeptPayment {
-  readonly side: LedgerSide;
-  readonly date: Day;
-  readonly amount: Decimal;
-  /** QuickBooks' id of what it pays; null: of nothing, or of several. */
-  readonly document: string | null;
-  readonly text: string | null;
-  /** The payer's own number. Left out: whatever QuickBooks has. */
-  readonly check?: string | null;
-}
-
 export interface PaymentRow extends KeptPayment {
   /** As links call it. */
   readonly id: string;
@@ -323,11 +300,7 @@ export const paymentTable = (books: PaymentBooks): Table<"payment", KeptPayment,
     const kept = { side: sideOf(document), date, amount, document: invoice, text };
     return check === null ? kept : { ...kept, check };
   },
-  facts: ({ side, date, amount, document, text, check }) => ({
-    days: { date },
-    money: { amount },
-    words: { side, document, reference: text, ...(check === undefined ? {} : { check }) },
-  }),
+  facts: paymentFacts,
   read: ({ id, party, isVoid, version, markIn }, desired) => ({
     id,
     mark: markIn(marksOf(desired)),
@@ -420,14 +393,7 @@ const isExact = (quantity: Decimal, rate: Decimal, amount: Decimal): boolean =>
   rate.round(DIGITS).equals(rate) && roundHalfUp(quantity.times(rate)).equals(amount);
 
 /** To cents as QuickBooks, Desktop and Online, rounds what it multiplies: half a cent goes away from zero. */
-export function roundHalfUp(value: Decimal): Decimal {
-  const even = value.round(CENTS);
-  const rest = value.abs().minus(even.abs());
-  if (!rest.equals(HALF_CENT)) return even;
-  return value.sign < 0 ? even.minus(CENT) : even.plus(CENT);
-}
-const HALF_CENT = Decimal.of("0.005");
-const CENT = Decimal.of("0.01");
+export const roundHalfUp = (value: Decimal): Decimal => value.round(CENTS, "away");
 
 const notHeld = (says: string): Refused =>
   new Refused({

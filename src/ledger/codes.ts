@@ -3,6 +3,7 @@
  * missing is asked for again each time: somebody may have created it.
  */
 import { Refused } from "../core/errors.ts";
+import { inGroups } from "../core/groups.ts";
 import type { Fault } from "../core/record.ts";
 import { isWithin } from "../core/time.ts";
 
@@ -108,8 +109,7 @@ export function openCodes<Kind extends CodeKind, Row>(
     forget: () => kept.clear(),
     async faults(kind, desired) {
       const faults = new Map<string, Fault>();
-      for (let at = 0; at < desired.length; at += CODES_MAX) {
-        const asked = desired.slice(at, at + CODES_MAX);
+      for (const asked of inGroups(desired, CODES_MAX)) {
         const named = grouped(kind, await rowsOf(kind, asked, null));
         for (const code of asked) {
           const count = named.get(code)?.length ?? 0;

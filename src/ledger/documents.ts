@@ -20,6 +20,17 @@ export const decimalOrNone = decimal.nullable();
 export const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, "not a day (YYYY-MM-DD)");
 export const dayOrNone = day.nullable();
 
+type Words<Names extends string> = Names extends `${infer One} ${infer Others}`
+  ? One | Words<Others>
+  : Names;
+
+/** Members of one type, by their names: `city state zip`. */
+export const members = <Type extends z.ZodType, const Names extends string>(
+  type: Type,
+  names: Names,
+): { readonly [Name in Words<Names>]: Type } =>
+  Object.fromEntries(names.split(" ").map((name) => [name, type])) as never;
+
 /** What only some papers tell; left out is none. */
 const textIfTold = textOrNone.optional();
 const dayIfTold = dayOrNone.optional();

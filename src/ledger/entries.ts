@@ -4,12 +4,13 @@
  */
 import type { Change } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
+import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
-import type { Day, Facts } from "../core/holdings.ts";
+import type { Day, FactLine, Facts, FactTax } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
 import type { InvoiceDocument, InvoiceRecord, PartyRecord, PriceRecord } from "./documents.ts";
-import type { Capabilities, Entry, PaymentOn } from "./port.ts";
+import type { Capabilities, Entry, LedgerSide, PaymentOn } from "./port.ts";
 
 /** Of parties that are made and never changed. @param atomic parties that one call makes */
 export const partiesOnce = (
@@ -46,11 +47,83 @@ export function orderParts(
   return { field, rest: field === poNumber ? description : orderText(document) };
 }
 
+/** Lines and taxes of a document in the words of what is compared. */
+export const factLines = ({ lines }: Pick<InvoiceDocument, "lines">) =>
+  lines.map(({ description: text, ...line }) => ({ ...line, text }));
+export const factTaxes = ({ taxes }: Pick<InvoiceDocument, "taxes">) =>
+  taxes.map(({ description: text, account: code, ...tax }) => ({ ...tax, code, text }));
+
+/** What books keep of an invoice or bill, as it is compared. */
+export interface KeptDocument {
+  readonly date: Day;
+  readonly due: Day | null;
+  readonly reference: string | null;
+  /** Left out: these books have no field for it. */
+  readonly order?: string | null;
+  /** Left out: the company's own. */
+  readonly currency?: string;
+  /** Each amount once. */
+  readonly lines: readonly FactLine[];
+  /** Left out: they are among the lines. */
+  readonly taxes?: readonly FactTax[];
+}
+
+export const documentFacts = ({ date, due, lines, taxes, ...kept }: KeptDocument): Facts => ({
+  days: { date, due },
+  words: {
+    ...defined({ currency: kept.currency }),
+    reference: kept.reference,
+    ...defined({ order: kept.order }),
+  },
+  lines,
+  ...defined({ taxes }),
+});
+
+/** The same of a payment. */
+export interface KeptPayment {
+  readonly side: LedgerSide;
+  readonly date: Day;
+  readonly amount: Decimal;
+  /** The books' id of what it pays; null: of nothing, or of several. Left out: they do not say. */
+  readonly document?: string | null;
+  readonly text: string | null;
+  /** The payer's own number. Left out: whatever the books have. */
+  readonly check?: string | null;
+}
+
+export const paymentFacts = ({ date, amount, side, text, ...kept }: KeptPayment): Facts => ({
+  days: { date },
+  money: { amount },
+  words: {
+    side,
+    ...defined({ document: kept.document }),
+    reference: text,
+    ...defined({ check: kept.check }),
+  },
+});
+
 /** A party of that code and name. */
 export const partyFacts = (code: string, name: string | null): Facts => ({
   number: code,
   words: { name },
 });
+
+/** @throws Refused for a text of more characters than these books keep @param what `a line's text` */
+export function expectFits(
+  books: string,
+  what: string,
+  text: string,
+  most: number,
+  [field, code = "text-too-long"]: readonly [field: string, code?: string],
+): void {
+  if (text.length > most)
+    throw new Refused({
+      code,
+      message: `${what} has more than the ${most} characters that ${books} keeps`,
+      next: "Shorten it where the document comes from; it is delivered by itself.",
+      field,
+    });
+}
 
 /** What is made of each, one after the other, or why it cannot be. @throws what is no Refused */
 export async function orRefused<One, Made>(

@@ -3,6 +3,7 @@ import { Refused } from "../core/errors.ts";
 import type { Cell, Examination, Needs } from "../core/contract.ts";
 import type { Fault } from "../core/record.ts";
 import { defined } from "../core/defined.ts";
+import { inGroups } from "../core/groups.ts";
 import { CODES_MAX } from "./codes.ts";
 import { unavailable } from "./errors.ts";
 import type { Books } from "./port.ts";
@@ -57,6 +58,15 @@ function faultOf(books: Named, error: unknown): Fault {
  * What the cross-reference tables name in books: a code that names nothing there would send every document that needs it
  * to quarantine.
  */
+
+/** Each code that the configuration names; what is left out there is not looked at. */
+export const namedChecks = (
+  { what, find }: CodesNamed,
+  ...codes: readonly (string | undefined)[]
+): Check[] =>
+  codes
+    .filter((code) => code !== undefined)
+    .map((code) => [`${what} ${code}`, async () => (await find([code])).faults.get(code) ?? null]);
 
 /** What codes name. */
 export interface CodesNamed {
@@ -120,8 +130,8 @@ async function examinedCodes(
   const codes = [...byCode.keys()];
   const examinations: Examination[] = [];
   const unknown: string[] = [];
-  for (let at = 0; at < codes.length; at += CODES_MAX) {
-    const found = await names.find(codes.slice(at, at + CODES_MAX));
+  for (const asked of inGroups(codes, CODES_MAX)) {
+    const found = await names.find(asked);
     for (const [code, fault] of found.faults)
       examinations.push({ what: placeOf(byCode.get(code) ?? []), fault });
     unknown.push(...(found.unknown ?? []));
@@ -156,22 +166,34 @@ function placeOf(cells: readonly Cell[]): string {
 }
 
 /**
- * Books that are closed up to a day, and the documents that wait and are dated on or before it.
- * @param until `YYYY-MM-DD`; null: they are not closed @param where people open them: `QuickBooks (Settings, Advanced)`
+ * Books that are closed up to a day, and take nothing after another one; and the documents that wait and are dated so.
+ * @param until the last closed day, `YYYY-MM-DD`; null: none @param where people open them: `QuickBooks (Settings, Advanced)`
+ * @param last the last day that they take; left out, null: they take any
  */
 export function closingExamination(
   until: string | null,
   { days }: Pick<Needs, "days">,
   where: string,
+  last: string | null = null,
 ): Examination {
-  if (until === null) return { what: "closing date: none", fault: null };
-  const late = days.filter(({ day }) => day <= until);
-  const count = late.reduce((sum, one) => sum + one.count, 0);
+  const open = last === null ? "" : `, open until ${last}`;
+  if (until === null && last === null) return { what: "closing date: none", fault: null };
+  const shut = days.filter(
+    ({ day }) => (until !== null && day <= until) || (last !== null && day > last),
+  );
+  const count = shut.reduce((sum, one) => sum + one.count, 0);
   const wait = count === 1 ? "document that waits is" : "documents that wait are";
+  const when = [
+    ...(until === null ? [] : [`on or before the closing date ${until}`]),
+    ...(last === null ? [] : [`after the last open day ${last}`]),
+  ];
   const fault: Fault = {
     code: "closed-period",
-    message: `${count} ${wait} dated on or before the closing date ${until}`,
+    message: `${count} ${wait} dated ${when.join(" or ")}`,
     next: `An accountant opens the books in ${where}, or enters the documents by hand.`,
   };
-  return { what: `books closed until ${until}`, fault: count === 0 ? null : fault };
+  return {
+    what: `books closed until ${until ?? "none"}${open}`,
+    fault: count === 0 ? null : fault,
+  };
 }

@@ -3,6 +3,7 @@ import type { Change, Item, Source } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
+import { inGroups } from "../core/groups.ts";
 import type { Fault } from "../core/record.ts";
 import {
   type Expected,
@@ -236,8 +237,8 @@ async function expectAll(
   const { can } = adapterOf(books, kind);
   const call = callOf("expect", signal);
   const expected: Expected[] = [];
-  for (let at = 0; at < items.length; at += PAGE_RECORDS) {
-    const page = items.slice(at, at + PAGE_RECORDS).map((item) => {
+  for (const some of inGroups(items, PAGE_RECORDS)) {
+    const page = some.map((item) => {
       try {
         return carriedIn(kind, bodyOf(books, kind, [item]));
       } catch (error) {

@@ -13,6 +13,7 @@ import {
 import { Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
+import { inGroups } from "../core/groups.ts";
 import type { Difference } from "../core/holdings.ts";
 import { type Answer, done, type Finding, keyless, refused, type Waits } from "../core/outcome.ts";
 import type { Fault } from "../core/record.ts";
@@ -377,10 +378,8 @@ async function inspectLedger(
     return one === undefined ? null : { ...one, counterpart, until: waitsUntil ?? null };
   };
   const inspections: Inspection[] = [];
-  for (let at = 0; at < delivered.length; at += MANY) {
-    const asked = delivered
-      .slice(at, at + MANY)
-      .map((one) => ({ counterpart: one.counterpart, carried: carriedOf(one) }));
+  for (const some of inGroups(delivered, MANY)) {
+    const asked = some.map((one) => ({ counterpart: one.counterpart, carried: carriedOf(one) }));
     const written = asked.flatMap(({ carried }) => carried ?? []);
     const linked = isGoods(kind) ? asked : asked.filter(({ carried }) => carried === null);
     const isWritten = written.length > 0;

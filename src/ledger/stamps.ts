@@ -8,6 +8,7 @@
  */
 import type { Change, Page, Source } from "../core/contract.ts";
 import type { SourceUnavailable } from "../core/errors.ts";
+import type { Day, Scope } from "../core/holdings.ts";
 import type { Json } from "../core/json.ts";
 
 /** A row's place in the walk. Stamps are ISO 8601 text without a zone, UTC, with all digits that the books keep. */
@@ -163,6 +164,20 @@ export async function* unitedPages<P extends { readonly position: string | null 
       };
   }
 }
+
+/** The conditions that a scope is the union of, in an ERP's own words. @param of `open`: of what is not over; left out: nothing stays open */
+export const conditionsIn = <Condition>(
+  { dated, changedSince, open }: Scope,
+  of: {
+    readonly dated: (from: Day, to: Day) => Condition;
+    readonly changed: (since: string) => Condition;
+    readonly open?: Condition | undefined;
+  },
+): Condition[] => [
+  ...(dated === null ? [] : [of.dated(dated.from, dated.to)]),
+  ...(changedSince === null ? [] : [of.changed(changedSince)]),
+  ...(open && of.open !== undefined ? [of.open] : []),
+];
 
 interface Walking {
   readonly feed: StampFeed;

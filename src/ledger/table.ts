@@ -6,7 +6,7 @@
 import type { Change, Notebook, Offer, Sink, Source, Surroundings } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
-import type { SourceUnavailable } from "../core/errors.ts";
+import { SourceUnavailable } from "../core/errors.ts";
 import type { Day, Facts, Holdings, Scope } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
 import { spellingsOf } from "../core/keys.ts";
@@ -18,7 +18,7 @@ import {
   type PriceLine,
   type RecordHead,
 } from "./entries.ts";
-import { unavailable } from "./errors.ts";
+import { reading, unavailable } from "./errors.ts";
 import { ledgerHoldings, partyHoldings, priceHoldings } from "./holdings.ts";
 import { coveredAmong, coveringBy, type Notes } from "./notes.ts";
 import { goodsAdapter, type GoodsTable } from "./orders.ts";
@@ -372,6 +372,22 @@ export function toldInvoice(
 /** A table whose rows and values are of its own. */
 // oxlint-disable-next-line typescript/no-explicit-any
 type AnyTable<K extends TableKind> = Table<K, any, any, any>;
+
+/** What must hold before anything is booked: the books are kept in the company's currency. @throws SourceUnavailable */
+export const currencyCheck =
+  (
+    books: Books,
+    { currency }: Company,
+    read: (signal: AbortSignal) => Promise<string | undefined>,
+    where: string,
+  ) =>
+  async (signal: AbortSignal): Promise<void> => {
+    const its = await reading(books, () => read(signal));
+    if (its === currency) return;
+    throw new SourceUnavailable(`${books.name} keeps ${its}, not ${currency}`, {
+      next: `Correct the company's currency in the configuration, or ${where}.`,
+    });
+  };
 
 /** The books of one company by tables. */
 interface LedgerOptions extends Omit<Books, "adapters" | "surroundings"> {

@@ -1,4 +1,5 @@
 /** What `npm run emit` can write: one entry per format of the files connector, then the connectors with one of their own. */
+import { businessCentralBodies } from "./business-central.ts";
 import { csvFiles } from "./csv.ts";
 import type { Emitted } from "./emitted.ts";
 import { idocFiles } from "./idoc.ts";
@@ -21,6 +22,7 @@ export const formats: Readonly<Record<string, Emitter>> = {
 export const connectors: Readonly<
   Record<string, (...given: Parameters<Emitter>) => Iterable<Emitted> | Promise<Iterable<Emitted>>>
 > = {
+  "business-central": businessCentralBodies,
   "quickbooks-desktop": desktopRequests,
   "quickbooks-online": quickbooksOnlineBodies,
   tryton: trytonCalls,

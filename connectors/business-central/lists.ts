@@ -1,0 +1,100 @@
+/** What people keep in lists: customers and vendors, each by its number, and items with their prices. */
+import { z } from "zod";
+import type { Surroundings } from "../../src/core/contract.ts";
+import { decimal, members, type Party, text } from "../../src/ledger/documents.ts";
+import { partiesOnce, partyChange, partyFacts } from "../../src/ledger/entries.ts";
+import { equals } from "../../src/ledger/odata.ts";
+import type { LedgerSide } from "../../src/ledger/port.ts";
+import { type PriceTable, rememberedParties, type Table } from "../../src/ledger/table.ts";
+import type { BusinessCentralConfig } from "./config.ts";
+import { Head, named, SIDES, textOrNone } from "./rows.ts";
+import { BOOKS, type Wire } from "./wire.ts";
+
+const PartyRow = Head.extend({
+  blocked: named,
+  ...members(textOrNone, "number displayName email phoneNumber"),
+  ...members(textOrNone, "addressLine1 addressLine2 city state country postalCode"),
+});
+type PartyRow = z.infer<typeof PartyRow>;
+
+/** Characters of a name. */
+const NAME = 100;
+
+/** There is no field for the platform's id of a company: the store remembers it. */
+export function parties(
+  wire: Wire,
+  { sharedParties }: BusinessCentralConfig,
+  surroundings: Surroundings,
+  side: LedgerSide,
+) {
+  const { parties: set } = SIDES[side];
+  const { search, ...rows } = wire.set(set, { row: PartyRow });
+  const table: Table<"party", Pick<PartyRow, "number" | "displayName">, PartyRow> = {
+    ...partiesOnce(["posted", "cancelled"], 1),
+    records: {
+      ...rows,
+      search: ({ ids = [] }, { signal }) => search([equals("number", ids)], signal),
+      create: async ({ values: body }, { signal }) =>
+        wire.create(set, body, signal).then(() => body.number),
+    },
+    write: ({ code: number, name }: Party) => ({ number, displayName: name.slice(0, NAME).trim() }),
+    facts: ({ number, displayName }) => partyFacts(number ?? "", displayName),
+    read: (row) => ({
+      id: row.number ?? "",
+      mark: null,
+      number: row.number,
+      status: row.blocked === "All" ? "cancelled" : "posted",
+      version: row["@odata.etag"],
+    }),
+    tell: ({ native: row, mark }) => {
+      const { state, country } = row;
+      const street = [row.addressLine1, row.addressLine2].filter((line) => line !== null);
+      return partyChange(BOOKS, {
+        code: row.number ?? "",
+        name: row.displayName ?? "",
+        isCustomer: side === "sale",
+        isSupplier: side === "purchase",
+        companyId: mark,
+        email: row.email,
+        phone: row.phoneNumber,
+        street: street.length === 0 ? null : street.join("\n"),
+        city: row.city,
+        state: state !== null && country !== null ? `${country}-${state}` : null,
+        zip: row.postalCode,
+        country,
+        active: row.blocked === "",
+      });
+    },
+  };
+  return rememberedParties(table, set, surroundings, sharedParties);
+}
+
+const Item = Head.extend({
+  number: text,
+  blocked: z.boolean(),
+  unitPrice: decimal,
+  ...members(textOrNone, "itemCategoryCode baseUnitOfMeasureCode"),
+});
+
+/**
+ * Unit prices of items as rack prices of one terminal: the API has no price lists. What is blocked or has no price keeps its
+ * last one on the platform.
+ */
+export const priceTable = (
+  wire: Wire,
+  { list, category }: NonNullable<BusinessCentralConfig["prices"]>,
+): PriceTable<z.infer<typeof Item>> => ({
+  records: wire.set("items", { row: Item }),
+  line: ({ number: code, unitPrice, blocked, ...item }) =>
+    blocked ||
+    unitPrice.sign === 0 ||
+    (category !== undefined && category !== item.itemCategoryCode)
+      ? null
+      : {
+          list,
+          code,
+          name: code,
+          unit: item.baseUnitOfMeasureCode?.toLowerCase() ?? "",
+          formula: unitPrice.plain(),
+        },
+});

@@ -1,0 +1,185 @@
+/**
+ * OData 4 over {@link openRest}: sets of rows in pages with links of their own, records that are changed only if they are
+ * still the version that was read, and sets as the tables of a connector ask for them.
+ */
+import { z } from "zod";
+import { defined } from "../core/defined.ts";
+import { inGroups } from "../core/groups.ts";
+import type { Day, Scope } from "../core/holdings.ts";
+import type { HttpRequest } from "../transport/http.ts";
+import { text } from "./documents.ts";
+import type { RowPage } from "./port.ts";
+import type { Rest } from "./rest.ts";
+import { conditionsIn, unitedPages } from "./stamps.ts";
+import { stampedLists } from "./table.ts";
+
+/** Options of a query (`$filter`), or headers. */
+export type Query = Readonly<Record<string, string>>;
+
+interface OdataOptions {
+  /** The path that sets are under. @throws LedgerError */
+  root(signal: AbortSignal): Promise<string>;
+  /** With every request. */
+  readonly headers: Query;
+  /** With lists and walks, for which a copy that may be behind will do. */
+  readonly replica: Query;
+  /** The field of a row's last change. */
+  readonly stamp: string;
+}
+
+interface Asked {
+  readonly method?: HttpRequest["method"];
+  readonly body?: object;
+  /** The record is changed only if it is still this version. */
+  readonly etag?: string | undefined;
+}
+
+/** A record and its version. */
+export const Version = z
+  .object({ "@odata.etag": text, id: text })
+  .transform(({ id, "@odata.etag": etag }) => ({ id, etag }));
+type Version = z.infer<typeof Version>;
+
+interface SetOptions<Raw, Row> {
+  readonly row: z.ZodType<Raw>;
+  readonly query?: Query;
+  /** The field of its day. Left out: it has none, and every scope is all of them. */
+  readonly date?: string;
+  /** A condition of what is not over. Left out: nothing stays open. */
+  readonly open?: string;
+  /** What is told of these rows. Left out: they say all there is. */
+  complete?(rows: readonly Raw[], signal: AbortSignal): Promise<readonly Row[]>;
+}
+
+/** Rows of a page; conditions in one filter, because an address has a bound. */
+const [PAGE, CONDITIONS] = [200, 40];
+
+/** Every method @throws LedgerError */
+export function openOdata(rest: Rest, { root, headers, replica, stamp }: OdataOptions) {
+  const exchange = <T>(
+    path: string,
+    schema: z.ZodType<T>,
+    { method, body, etag }: Asked,
+    signal: AbortSignal,
+    more: Query = {},
+  ): Promise<T> =>
+    rest.call(path, body ?? null, schema, signal, {
+      ...defined({ method }),
+      headers: { ...headers, ...defined({ "if-match": etag }), ...more },
+    });
+  /** One exchange with what is under the root: `/salesInvoices(…)`. */
+  const call = async <T>(path: string, schema: z.ZodType<T>, asked: Asked, signal: AbortSignal) =>
+    exchange(`${await root(signal)}${path}`, schema, asked, signal);
+
+  /**
+   * Rows of a set, page by page; `position` reads on after them, null: they were the last.
+   * @param more headers
+   */
+  async function* pages<T>(
+    set: string,
+    query: Query,
+    row: z.ZodType<T>,
+    signal: AbortSignal,
+    { from = null, more = {} }: { from?: string | null; more?: Query } = {},
+  ): AsyncGenerator<{ readonly rows: readonly T[]; readonly position: string | null }> {
+    const Page = z.object({ value: z.array(row), "@odata.nextLink": z.string().optional() });
+    const asked = Object.entries(query).map(([name, one]) => `${name}=${encodeURIComponent(one)}`);
+    const first = `${await root(signal)}/${set}?${asked.join("&")}`;
+    const own = { prefer: `odata.maxpagesize=${PAGE}`, ...more };
+    for (let path: string | null = from ?? first; path !== null;) {
+      const page: z.infer<typeof Page> = await exchange(path, Page, {}, signal, own);
+      const link = page["@odata.nextLink"];
+      path = link === undefined ? null : rest.pathIn(link);
+      yield { rows: page.value, position: path };
+    }
+  }
+
+  /** Rows with one of these conditions, which are on one field: many servers join no others by `or`. */
+  async function either<T>(
+    set: string,
+    conditions: readonly string[],
+    row: z.ZodType<T>,
+    signal: AbortSignal,
+    query: Query = {},
+  ): Promise<T[]> {
+    const found: T[] = [];
+    for (const some of inGroups([...new Set(conditions)], CONDITIONS)) {
+      const asked = { ...query, $filter: some.join(" or ") };
+      for await (const { rows } of pages(set, asked, row, signal)) found.push(...rows);
+    }
+    return found;
+  }
+
+  return {
+    call,
+    pages,
+    either,
+    create: (set: string, body: object, signal: AbortSignal) =>
+      call(`/${set}`, Version, { body }, signal),
+    change: (set: string, { id, etag }: Version, body: object, signal: AbortSignal) =>
+      call(`/${set}(${id})`, z.unknown(), { method: "PATCH", body, etag }, signal),
+    remove: (set: string, { id, etag }: Version, signal: AbortSignal) =>
+      call(`/${set}(${id})`, z.unknown(), { method: "DELETE", etag }, signal),
+    act: (set: string, id: string, action: string, signal: AbortSignal) =>
+      call(`/${set}(${id})/${action}`, z.unknown(), { method: "POST" }, signal),
+
+    /** A set as tables ask for it: what some conditions name, all in a scope, and what changed by its stamps. */
+    set<Raw extends { readonly id: string }, Row = Raw>(
+      name: string,
+      { row, query = {}, date, open, complete }: SetOptions<Raw, Row>,
+    ) {
+      const whole = async (rows: readonly Raw[], signal: AbortSignal): Promise<readonly Row[]> =>
+        complete === undefined ? (rows as unknown as readonly Row[]) : complete(rows, signal);
+      const asked = (...conditions: readonly string[]): Query => {
+        const all = [query["$filter"] ?? [], conditions].flat(2);
+        return { ...query, ...(all.length === 0 ? {} : { $filter: all.join(" and ") }) };
+      };
+      const since = (at: string): string => `${stamp} ge ${at}`;
+      return {
+        /** Each once. The conditions of one list are on one field. */
+        async search(conditions: readonly (readonly string[])[], signal: AbortSignal) {
+          const found = await Promise.all(
+            conditions.map((one) => either(name, one, row, signal, query)),
+          );
+          return whole([...new Map(found.flat().map((one) => [one.id, one])).values()], signal);
+        },
+        async *list(
+          scope: Scope,
+          from: string | null,
+          signal: AbortSignal,
+        ): AsyncGenerator<RowPage<Row>> {
+          const dated = (first: Day, last: Day) => `${date} ge ${first} and ${date} le ${last}`;
+          const filters =
+            date === undefined
+              ? [asked()]
+              : conditionsIn(scope, { dated, changed: since, open }).map((one) => asked(one));
+          const lists = filters.map(
+            (one) => (start: string | null) =>
+              pages(name, one, row, signal, { from: start, more: replica }),
+          );
+          for await (const page of unitedPages(lists, from))
+            yield { ...page, rows: await whole(page.rows, signal) };
+        },
+        changed: stampedLists<Row>({
+          name,
+          stampOf: (one) => String((one as Readonly<Record<string, unknown>>)[stamp]),
+          async *pages(at, signal) {
+            const walked = { ...(at === null ? asked() : asked(since(at))), $orderby: stamp };
+            for await (const { rows } of pages(name, walked, row, signal, { more: replica }))
+              yield await whole(rows, signal);
+          },
+        }),
+      };
+    },
+    close: () => rest.close(),
+  };
+}
+export type Odata = ReturnType<typeof openOdata>;
+
+/** A text as a filter has it. */
+export const quoted = (told: string): string => `'${told.replaceAll("'", "''")}'`;
+export const equals = (field: string, values: readonly string[]): string[] =>
+  values.map((value) => `${field} eq ${quoted(value)}`);
+/** What is no id is none of theirs. */
+export const idsAre = (ids: readonly string[]): string[] =>
+  ids.filter((id) => z.guid().safeParse(id).success).map((id) => `id eq ${id}`);
