@@ -1,7 +1,8 @@
 /** Documents whose figures add up, and an endpoint over a company of the test's own. */
 import { onTestFinished } from "vitest";
-import type { Endpoint, Item, Surroundings } from "../../src/core/contract.ts";
+import type { Endpoint, Item, Sink, Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+import type { Change } from "../../src/core/record.ts";
 import type {
   InvoiceDocument,
   OrderDocument,
@@ -123,4 +124,37 @@ export async function openCompany(): Promise<Company> {
   const { company, close } = await startCompany();
   onTestFinished(close);
   return company;
+}
+
+/* Sends and readings of an endpoint of their own. */
+
+export const requestOf = (sink: Sink, item: Item, key = `fb1_${item.id}`) => ({
+  ...sink.freeze([item]),
+  key,
+  items: [item],
+  firstSentAt: null,
+});
+
+export async function sent(company: Company, sink: string, item: Item, more: object = {}) {
+  const its = opened(company, more).sinks[sink] as Sink;
+  return its.send(requestOf(its, item), never);
+}
+
+export const found = (company: Company, sink: string, item: Item) => {
+  const its = opened(company).sinks[sink] as Sink;
+  return its.find({ ...requestOf(its, item), firstSentAt: SENT }, never);
+};
+
+export const first = itemOf(invoiceDocument("FL-1"));
+export const POST = /^POST .*Microsoft\.NAV\.post$/;
+export const CREATE = /^POST .*\/(?:sales|purchase)Invoices$/;
+export const posted = (company: Company, set = "salesInvoices") =>
+  company.rows(set).filter((row) => row["status"] !== "Draft");
+
+export async function told(company: Company, source: string, more: object = {}): Promise<Change[]> {
+  const all: Change[] = [];
+  const reading = { signal: never, known: () => null, stored: () => false };
+  const pages = opened(company, more).sources[source]?.read(null, reading) ?? [];
+  for await (const { changes } of pages) all.push(...changes);
+  return all;
 }

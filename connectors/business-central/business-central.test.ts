@@ -1,8 +1,7 @@
 /** What Business Central does that other ERPs do not, one test each, over a company as the tests' own server has it. */
-import { describe, expect, onTestFinished, test } from "vitest";
-import type { Item, Needs, Sink } from "../../src/core/contract.ts";
+import { describe, expect, test } from "vitest";
+import type { Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import type { Change } from "../../src/core/record.ts";
 import { compare } from "../../src/ledger/compare.ts";
 import {
   billDocument,
@@ -18,41 +17,16 @@ import {
   SENT,
   settings,
   TODAY,
+  requestOf,
+  sent,
+  found,
+  first,
+  POST,
+  posted,
+  told,
 } from "./business-central.fixture.ts";
-import { type Company, KEY, NAME } from "./company.fixture.ts";
+import type { Company } from "./company.fixture.ts";
 import { businessCentral } from "./index.ts";
-import { surroundingsIn } from "../../test/support/surroundings.ts";
-
-const requestOf = (sink: Sink, item: Item, key = `fb1_${item.id}`) => ({
-  ...sink.freeze([item]),
-  key,
-  items: [item],
-  firstSentAt: null,
-});
-
-async function sent(company: Company, sink: string, item: Item, more: object = {}) {
-  const its = opened(company, more).sinks[sink] as Sink;
-  return its.send(requestOf(its, item), never);
-}
-
-const found = (company: Company, sink: string, item: Item) => {
-  const its = opened(company).sinks[sink] as Sink;
-  return its.find({ ...requestOf(its, item), firstSentAt: SENT }, never);
-};
-
-const first = itemOf(invoiceDocument("FL-1"));
-const POST = /^POST .*Microsoft\.NAV\.post$/;
-const CREATE = /^POST .*\/(?:sales|purchase)Invoices$/;
-const posted = (company: Company, set = "salesInvoices") =>
-  company.rows(set).filter((row) => row["status"] !== "Draft");
-
-async function told(company: Company, source: string, more: object = {}): Promise<Change[]> {
-  const all: Change[] = [];
-  const reading = { signal: never, known: () => null, stored: () => false };
-  const pages = opened(company, more).sources[source]?.read(null, reading) ?? [];
-  for await (const { changes } of pages) all.push(...changes);
-  return all;
-}
 
 const enterCustomer = (company: Company, values: object) =>
   company.enter("customers", { number: "CUST-1", displayName: "Ranch Supply", ...values });
@@ -297,14 +271,14 @@ describe("a document", () => {
     const company = await openCompany();
     company.needsDimension = true;
     const lines = { "ULSD-CLR": { TERMINAL: "SA", FUEL: "CLEAR" }, "22350": { TERMINAL: "SA" } };
-    const with_ = { dimensions: { lines } };
-    expect(await sent(company, "invoices", first, with_)).toMatchObject({
+    const named = { dimensions: { lines } };
+    expect(await sent(company, "invoices", first, named)).toMatchObject({
       outcome: "refused",
       fault: { code: "not-in-business-central", message: expect.stringContaining("TERMINAL") },
     });
     for (const code of ["TERMINAL", "FUEL"]) company.enter("dimensions", { code });
     for (const code of ["SA", "CLEAR"]) company.enter("dimensionValues", { code });
-    expect(await sent(company, "invoices", first, with_)).toMatchObject({ outcome: "done" });
+    expect(await sent(company, "invoices", first, named)).toMatchObject({ outcome: "done" });
     const booked = posted(company)[0]?.["salesInvoiceLines"] as Record<string, unknown>[];
     const shown = booked
       .filter(({ lineType }) => lineType !== "Comment")
@@ -334,148 +308,6 @@ describe("a document", () => {
     expect(company.rows("salesInvoices")).toMatchObject([
       { status: "Draft", dueDate: "2026-12-31" },
     ]);
-  });
-});
-
-describe("what the API answers", () => {
-  const cases = [
-    [409, "Request_EntityChanged", undefined, { outcome: "done" }],
-    [412, "", undefined, { outcome: "done" }],
-    [429, "", "7", { outcome: "nothing", waitMs: 7_000 }],
-    [503, "", "9", { outcome: "nothing", waitMs: 9_000 }],
-    [503, "", undefined, { outcome: "nothing", waitMs: 60_000 }],
-    [403, "Authorization_RequestDenied", undefined, { outcome: "nothing", stop: "scope" }],
-    [400, "Application_FieldValidationException", undefined, { outcome: "refused" }],
-    [504, "", undefined, { outcome: "unknown" }],
-    [408, "", undefined, { outcome: "unknown" }],
-    [500, "Internal_ServerError", undefined, { outcome: "unknown" }],
-  ] as const;
-  test.each(cases)("%s %s to a create, after %s s: %o", async (status, code, wait, answer) => {
-    const company = await openCompany();
-    const headers = wait === undefined ? {} : { "retry-after": wait };
-    company.says = { path: CREATE, status, code, headers };
-    expect(await sent(company, "invoices", first)).toMatchObject(answer);
-    if (answer.outcome !== "done") expect(company.rows("salesInvoices")).toEqual([]);
-  });
-
-  test("the 901st request of a minute waits for the next one", async () => {
-    const company = await openCompany();
-    const waits: number[] = [];
-    let now = Date.parse(SENT);
-    const endpoint = businessCentral.open(
-      businessCentral.config.parse(settings(company)),
-      surroundingsIn(".", {
-        now: () => new Date(now),
-        pause: (ms) => {
-          now += ms;
-          return Promise.resolve(void waits.push(ms));
-        },
-      }),
-    );
-    onTestFinished(() => endpoint.close());
-    const ask = (count: number) =>
-      Promise.all(Array.from({ length: count }, () => endpoint.check(never)));
-    await ask(900);
-    expect(waits).toEqual([]);
-    await ask(2);
-    expect(waits).toEqual([60_000]);
-  });
-
-  test("four at once share the 6,000 requests of any five minutes", async () => {
-    const company = await openCompany();
-    const limit = 200;
-    let now = Date.parse(SENT);
-    const endpoint = businessCentral.open(
-      businessCentral.config.parse(settings(company, { requests: limit })),
-      surroundingsIn(".", {
-        now: () => new Date(now),
-        // Whoever waits lets the others go on first.
-        pause: async (ms) => {
-          const until = now + ms;
-          await new Promise((resolve) => setImmediate(resolve));
-          now = Math.max(now, until);
-        },
-      }),
-    );
-    onTestFinished(() => endpoint.close());
-    const at: number[] = [];
-    let [open, most] = [0, 0];
-    company.meets = () => {
-      at.push(now);
-      most = Math.max(most, ++open);
-      setImmediate(() => open--);
-      return null;
-    };
-    const each = async () => {
-      for (let count = 0; count < 120; count++) await endpoint.check(never);
-    };
-    await Promise.all([each(), each(), each(), each()]);
-    expect(at).toHaveLength(480);
-    expect(most).toBeLessThanOrEqual(4);
-    const inFive = at.map((from) => at.filter((one) => one >= from && one < from + 300_000).length);
-    expect(Math.max(...inFive)).toBeLessThanOrEqual(limit);
-  });
-
-  test("lists and walks say Data-Access-Intent: ReadOnly, and nothing that decides about a write does", async () => {
-    const company = await openCompany();
-    await sent(company, "invoices", first);
-    await found(company, "invoices", first);
-    expect(company.ofReplica).toEqual([]);
-    await told(company, "invoices");
-    const scope = { dated: { from: TODAY, to: TODAY }, changedSince: null, open: true };
-    for await (const _ of opened(company).holdings?.list("invoice", scope, null, never) ?? [])
-      continue;
-    expect(company.ofReplica.map((path) => path.replace(/^GET .*\//, ""))).toEqual([
-      "salesInvoices",
-      "salesInvoices",
-      "salesInvoices",
-    ]);
-  });
-
-  test("a search that is refused is no fault of the document", async () => {
-    const company = await openCompany();
-    company.says = { path: /^GET .*salesInvoices/, status: 400, code: "BadRequest" };
-    expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "nothing" });
-  });
-
-  test("a token that ends in the middle of a list is replaced, and no row is lost", async () => {
-    const company = await openCompany();
-    for (let count = 0; count < 450; count++) enterInvoice(company);
-    company.before = {
-      path: /^GET .*salesInvoices$/,
-      act: () => {
-        const act = () => company.tokens.clear();
-        company.before = { path: /^GET .*salesInvoices$/, act };
-      },
-    };
-    expect(await told(company, "invoices")).toHaveLength(450);
-    expect(company.asked.filter((one) => one.includes("/login/"))).toHaveLength(2);
-  });
-
-  test("a user with an access key logs in on premises", async () => {
-    const company = await openCompany();
-    const basic = {
-      clientId: undefined,
-      clientSecret: undefined,
-      login: undefined,
-      user: "fuelbridge",
-      accessKey: KEY,
-    };
-    await opened(company, basic).check(never);
-    await expect(
-      opened(company, { ...basic, accessKey: "another-key" }).check(never),
-    ).rejects.toMatchObject({
-      stop: "credentials",
-    });
-  });
-
-  test("a company is found by its name, and one that was renamed stops with the next step", async () => {
-    const company = await openCompany();
-    await opened(company, { company: NAME }).check(never);
-    await expect(opened(company, { company: "Old Name" }).check(never)).rejects.toMatchObject({
-      stop: "scope",
-      next: expect.stringContaining("company"),
-    });
   });
 });
 
@@ -801,84 +633,6 @@ describe("a vendor's credit memo that people made", () => {
       },
     ]);
   });
-});
-
-const NEEDS: Needs = {
-  parts: new Set(),
-  days: [],
-  currency: "USD",
-  ourselves: [],
-  column: () => [],
-};
-
-const faultsOf = async (company: Company, needs: Partial<Needs>, more: object = {}) =>
-  (await opened(company, more).examine?.(never, { ...NEEDS, ...needs }))?.flatMap(
-    ({ fault }) => fault ?? [],
-  );
-
-test.each([
-  [{}, []],
-  [{ allowPostingFrom: "2026-11-01", allowPostingTo: "2026-11-30" }, []],
-  [{ allowPostingFrom: "2026-11-22" }, ["2 documents that wait are dated on or before"]],
-  [{ allowPostingTo: "2026-11-20" }, ["2 documents that wait are dated after"]],
-])("doctor looks at the days that are open for posting: %o", async (setup, messages) => {
-  const company = await openCompany();
-  const [row] = company.rows("generalLedgerSetup");
-  company.edit("generalLedgerSetup", row?.id ?? "", setup);
-  const days = [{ day: TODAY, flow: "invoices-issued", count: 2 }];
-  expect(await faultsOf(company, { days })).toMatchObject(
-    messages.map((message) => ({
-      code: "closed-period",
-      message: expect.stringContaining(message),
-      next: expect.stringContaining("General Ledger Setup"),
-    })),
-  );
-});
-
-test("doctor names each set that the user may not read, of what its flows use, with the next step", async () => {
-  const company = await openCompany();
-  for (const set of ["salesCreditMemos", "purchaseOrders"]) company.forbidden.add(set);
-  expect(await faultsOf(company, { parts: new Set(["invoices", "customers"]) })).toMatchObject([
-    {
-      message: expect.stringContaining("salesCreditMemos"),
-      next: expect.stringContaining("permission set"),
-    },
-  ]);
-});
-
-test("doctor names dimensions and values that are not there", async () => {
-  const company = await openCompany();
-  const dimensions = { first: "FUEL", lines: { "50100": { TERMINAL: "SA" } } };
-  expect(await faultsOf(company, {}, { dimensions })).toMatchObject([
-    { message: "Business Central has no dimension TERMINAL" },
-    { message: "Business Central has no dimension value FUEL" },
-    { message: "Business Central has no dimension value SA" },
-  ]);
-});
-
-test("doctor names what is missing in Business Central, with the line that names it", async () => {
-  const company = await openCompany();
-  const needs: Needs = {
-    parts: new Set(["invoices"]),
-    days: [],
-    currency: "USD",
-    ourselves: [],
-    column: (table, column) =>
-      table === "items" && column === "item"
-        ? ["ULSD-CLR", "GOLD"].map((value, at) => ({
-            key: value,
-            value,
-            file: "items.csv",
-            line: at + 2,
-          }))
-        : [],
-  };
-  const endpoint = opened(company, { accounts: { revenue: "40100", expense: "59999" } });
-  const faults = (await endpoint.examine?.(never, needs))?.flatMap(({ fault }) => fault ?? []);
-  expect(faults).toMatchObject([
-    { message: "Business Central has no G/L account 59999" },
-    { message: "Business Central has no item GOLD" },
-  ]);
 });
 
 test("reconciliation is told what people changed, by list, by id and by number", async () => {

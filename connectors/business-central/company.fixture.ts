@@ -691,6 +691,7 @@ export class Company {
           postingDate: line["postingDate"],
           documentNumber: line["documentNumber"],
           documentType: "Payment",
+          invoiceId: line["appliesToInvoiceId"],
           description: line["description"],
           accountNumber,
           [accountNumber === debit ? "debitAmount" : "creditAmount"]: amount.abs(),

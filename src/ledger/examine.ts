@@ -61,12 +61,15 @@ function faultOf(books: Named, error: unknown): Fault {
 
 /** Each code that the configuration names; what is left out there is not looked at. */
 export const namedChecks = (
-  { what, find }: CodesNamed,
+  named: CodesNamed,
   ...codes: readonly (string | undefined)[]
 ): Check[] =>
   codes
     .filter((code) => code !== undefined)
-    .map((code) => [`${what} ${code}`, async () => (await find([code])).faults.get(code) ?? null]);
+    .map((code) => [
+      `${named.what} ${code}`,
+      async () => (await named.find([code])).faults.get(code) ?? null,
+    ]);
 
 /** What codes name. */
 export interface CodesNamed {

@@ -18,7 +18,7 @@ export type Query = Readonly<Record<string, string>>;
 
 interface OdataOptions {
   /** The path that sets are under. @throws LedgerError */
-  root(signal: AbortSignal): Promise<string>;
+  readonly root: (signal: AbortSignal) => Promise<string>;
   /** With every request. */
   readonly headers: Query;
   /** With lists and walks, for which a copy that may be behind will do. */
@@ -48,7 +48,7 @@ interface SetOptions<Raw, Row> {
   /** A condition of what is not over. Left out: nothing stays open. */
   readonly open?: string;
   /** What is told of these rows. Left out: they say all there is. */
-  complete?(rows: readonly Raw[], signal: AbortSignal): Promise<readonly Row[]>;
+  readonly complete?: (rows: readonly Raw[], signal: AbortSignal) => Promise<readonly Row[]>;
 }
 
 /** Rows of a page; conditions in one filter, because an address has a bound. */
@@ -70,6 +70,9 @@ export function openOdata(rest: Rest, { root, headers, replica, stamp }: OdataOp
   /** One exchange with what is under the root: `/salesInvoices(…)`. */
   const call = async <T>(path: string, schema: z.ZodType<T>, asked: Asked, signal: AbortSignal) =>
     exchange(`${await root(signal)}${path}`, schema, asked, signal);
+
+  /** Of what has changed. */
+  const since = (at: string): string => `${stamp} ge ${at}`;
 
   /**
    * Rows of a set, page by page; `position` reads on after them, null: they were the last.
@@ -134,32 +137,33 @@ export function openOdata(rest: Rest, { root, headers, replica, stamp }: OdataOp
         const all = [query["$filter"] ?? [], conditions].flat(2);
         return { ...query, ...(all.length === 0 ? {} : { $filter: all.join(" and ") }) };
       };
-      const since = (at: string): string => `${stamp} ge ${at}`;
+      /** Each once. The conditions of one list are on one field. */
+      async function search(conditions: readonly (readonly string[])[], signal: AbortSignal) {
+        const found = await Promise.all(
+          conditions.map((one) => either(name, one, row, signal, query)),
+        );
+        return whole([...new Map(found.flat().map((one) => [one.id, one])).values()], signal);
+      }
+      async function* list(
+        scope: Scope,
+        from: string | null,
+        signal: AbortSignal,
+      ): AsyncGenerator<RowPage<Row>> {
+        const dated = (first: Day, last: Day) => `${date} ge ${first} and ${date} le ${last}`;
+        const filters =
+          date === undefined
+            ? [asked()]
+            : conditionsIn(scope, { dated, changed: since, open }).map((one) => asked(one));
+        const lists = filters.map(
+          (one) => (start: string | null) =>
+            pages(name, one, row, signal, { from: start, more: replica }),
+        );
+        for await (const page of unitedPages(lists, from))
+          yield { ...page, rows: await whole(page.rows, signal) };
+      }
       return {
-        /** Each once. The conditions of one list are on one field. */
-        async search(conditions: readonly (readonly string[])[], signal: AbortSignal) {
-          const found = await Promise.all(
-            conditions.map((one) => either(name, one, row, signal, query)),
-          );
-          return whole([...new Map(found.flat().map((one) => [one.id, one])).values()], signal);
-        },
-        async *list(
-          scope: Scope,
-          from: string | null,
-          signal: AbortSignal,
-        ): AsyncGenerator<RowPage<Row>> {
-          const dated = (first: Day, last: Day) => `${date} ge ${first} and ${date} le ${last}`;
-          const filters =
-            date === undefined
-              ? [asked()]
-              : conditionsIn(scope, { dated, changed: since, open }).map((one) => asked(one));
-          const lists = filters.map(
-            (one) => (start: string | null) =>
-              pages(name, one, row, signal, { from: start, more: replica }),
-          );
-          for await (const page of unitedPages(lists, from))
-            yield { ...page, rows: await whole(page.rows, signal) };
-        },
+        search,
+        list,
         changed: stampedLists<Row>({
           name,
           stampOf: (one) => String((one as Readonly<Record<string, unknown>>)[stamp]),

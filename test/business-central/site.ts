@@ -7,7 +7,13 @@ import {
   startCompany,
 } from "../../connectors/business-central/company.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { cells, chargesOf, openBooksSite, type SiteOf } from "../support/books-site.ts";
+import {
+  cells,
+  chargesOf,
+  type Laying,
+  openBooksSite,
+  type SiteOf,
+} from "../support/books-site.ts";
 
 export type { Members } from "../support/books-site.ts";
 export type CentralSite = SiteOf<Company>;
@@ -18,12 +24,17 @@ const ACCOUNTS = ["4100", "5100", "10100", "11000", "21000"];
 export const TERMINAL = "T-76-TX-2799";
 
 /** @param backup of the company of a site that was copied; left out: it is new, with what the shipped tables name */
-export async function openCentralSite(folder: string, backup?: string): Promise<CentralSite> {
+export async function openCentralSite(
+  folder: string,
+  backup?: string,
+  more: Pick<Laying, "scenario"> & { readonly yaml?: Laying["change"] } = {},
+): Promise<CentralSite> {
   const { company: books, close } = await startCompany();
   const site = await openBooksSite(folder, {
     name: NAME,
     isCopy: backup !== undefined,
-    change,
+    change: (yaml) => (more.yaml ?? String)(change(yaml)),
+    ...(more.scenario === undefined ? {} : { scenario: more.scenario }),
     secrets: { "client-secret": SECRET },
     env: {
       FUELBRIDGE_BC_TENANT: "contoso.example",
