@@ -52,8 +52,9 @@ function sideOf(books: Company): Side {
       .map(({ description }) => String(description))
       .join("\n");
   const markIn = (set: Documents, one: Row): string | undefined => {
+    const { externalDocumentNumber: external } = one;
     const [, digits] =
-      /^FBO?([0-9A-F]{32})$/.exec(String(one["externalDocumentNumber"] ?? "")) ?? [];
+      /^FBO?([0-9A-F]{32})$/.exec(typeof external === "string" ? external : "") ?? [];
     const parts = /(.{8})(.{4})(.{4})(.{4})(.{12})/.exec(digits?.toLowerCase() ?? "");
     return parts?.slice(1).join("-") ?? /platform:(\S+)/.exec(commentsIn(set, one))?.[1];
   };
