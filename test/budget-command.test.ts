@@ -5,6 +5,7 @@ import { type Plan, planInWords, planOf } from "../src/cli/budget-plan.ts";
 import type { Config, FlowConfig } from "../src/config/config.ts";
 import { usualBudget } from "../src/core/budget.ts";
 import type { MonthStatus, Status } from "../src/office/answers.ts";
+import { times } from "./conformance/support.ts";
 import { tempFolder } from "./support/folder.ts";
 import { atWork, layOut, openSite, type Site } from "./support/site.ts";
 import { until } from "./support/site-program.ts";
@@ -50,7 +51,13 @@ test(
       used: killed.used,
       perMonth: 50_000,
       forecast: expect.objectContaining({ stretch: 1, runsOut: null }),
+      bought: killed.bought,
+      slowed: null,
     });
+    const orders = killed.bought.find(({ flow }) => flow === "orders");
+    expect(orders?.requests.poll).toBeGreaterThan(0);
+    expect(orders).toMatchObject({ untilStored: null });
+    expect(orders?.delivered).toBeLessThanOrEqual(orders?.stored ?? 0);
   },
 );
 
@@ -69,7 +76,7 @@ describe("the plan prices a configuration before it runs", () => {
     const { code, out } = await site.here("budget", "plan");
     expect(code).toBe(0);
     expect(out).toMatch(
-      /\nreconciliation +every night, all of it every month +410\ntotal +18328\n/,
+      /\nreconciliation +every night, all of it every month +410 +0\.8 %\ntotal +18328 +36\.7 %\n/,
     );
     expect(out).toContain("Of 50000 requests a month polls may use 34590, and need 17918");
     expect(await sent(site)).toBe(0);
@@ -127,7 +134,15 @@ describe("the plan prices a configuration before it runs", () => {
     duplicates: "wait",
   });
   const config = (...flows: readonly FlowConfig[]) =>
-    ({ file: "f", timeZone: "UTC", platform: { budget: usualBudget }, flows }) as unknown as Config;
+    ({
+      file: "f",
+      timeZone: "UTC",
+      officeHours: null,
+      sites: null,
+      queue: { type: "embedded" },
+      platform: { budget: usualBudget },
+      flows,
+    }) as unknown as Config;
   const nothing = { writesPerDay: 0, documents: 0 };
 
   test("a list that is read whole is priced by its pages, and an interval that eats the month is refused", () => {
@@ -149,6 +164,52 @@ describe("the plan prices a configuration before it runs", () => {
     );
   });
 
+  test("each flow's share of the month stands beside how long its changes will wait, in office hours and at all", () => {
+    const flows = config(
+      {
+        ...hourly("orders", "orders"),
+        schedule: { everyMs: 3_600_000, auto: { leastMs: 15_000 } },
+      },
+      hourly("invoices", "invoicesIssued"),
+      { ...hourly("payments", "paymentsReceived"), schedule: { cron: "0 6 * * *" } },
+      { ...hourly("prices", "x"), from: { endpoint: "erp", name: "x" } },
+    );
+    const officeHours = { days: [0, 1, 2, 3, 4], from: 420, to: 1_080, holidays: [] };
+    const plan = planOf({ ...flows, officeHours }, { ...nothing, lists: [] }, Date.now());
+    const [orders, invoices, payments, prices] = plan.flows;
+    expect(orders?.requests).toBeGreaterThan(20_000);
+    expect(orders?.office?.meanMs).toBeLessThan(60_000);
+    expect(orders?.all?.meanMs).toBeGreaterThan(orders?.office?.meanMs ?? Infinity);
+    expect(invoices).toMatchObject({ requests: 744, all: { meanMs: 1_800_000, p95Ms: 3_420_000 } });
+    expect(payments?.all?.meanMs).toBeCloseTo(12 * 3_600_000, -6);
+    expect(payments?.office?.meanMs, "from 7 to 18 it is 17.5 hours on average").toBeCloseTo(
+      63_000_000,
+      -6,
+    );
+    expect(prices).toMatchObject({ requests: 0, office: null, all: null });
+    const text = planInWords(plan);
+    expect(text).toMatch(/FLOW +WHEN +REQUESTS +OF THE MONTH +CHANGES WAIT +IN OFFICE HOURS\n/);
+    expect(text).toMatch(
+      /\ninvoices +\S.* 744 +1\.5 % +30 min, 95 % in 57 min +30 min, 95 % in 57 min\n/,
+    );
+    expect(planInWords(planOf(flows, { ...nothing, lists: [] }, 0))).not.toContain("OFFICE HOURS");
+  });
+
+  test("all sites under the key are counted, and each plans with its part", () => {
+    const flows = config({
+      ...hourly("orders", "orders"),
+      schedule: { everyMs: 600_000 },
+    });
+    const sites = Object.fromEntries(times(20, (at) => [`s${at}`, []]));
+    const shared = { ...flows, sites: { ...sites, all: [] }, queue: { type: "bullmq" } };
+    const plan = planOf(shared as unknown as Config, { ...nothing, lists: [] }, Date.now());
+    const one = planOf(flows, { ...nothing, lists: [] }, Date.now());
+    expect(plan).toMatchObject({ sites: 20, polls: one.polls, total: one.total * 20 });
+    expect(plan.fault?.message).toContain("at each of the 20 sites, and the platform allows 50000");
+    expect(plan.fault?.next).toContain("would fit, for the one flow that polls");
+    expect(planInWords(plan)).toContain("the 20 sites that share the API key need");
+  });
+
   test("a PDF that a flow attaches is priced at a request; a flow that attaches none costs none", () => {
     const plan = (...flows: readonly FlowConfig[]) =>
       planOf(config(...flows), { ...nothing, attachmentsPerDay: 100, lists: [] }, Date.now());
@@ -158,7 +219,7 @@ describe("the plan prices a configuration before it runs", () => {
     expect([without.attachments, priced.attachments]).toEqual([0, 3_100]);
     expect(priced.total - without.total).toBe(3_100);
     expect(priced.forPolls - without.forPolls).toBe(-3_100);
-    expect(planInWords(priced)).toMatch(/\nattachments +one for each PDF +3100\n/);
+    expect(planInWords(priced)).toMatch(/\nattachments +one for each PDF +3100 +6\.2 %\n/);
     expect(planInWords(planOf(config(attaching), { ...nothing, lists: [] }, Date.now()))).toContain(
       "--attachments NUMBER",
     );
@@ -172,7 +233,7 @@ describe("the plan prices a configuration before it runs", () => {
 
   test("1,000 a month are refused with the interval that would fit, though polls are slowed", () => {
     const small = config(hourly("orders", "orders"), hourly("invoices", "invoicesIssued"));
-    const budget = { ...usualBudget, perMonth: 1_000 };
+    const budget = { ...small.platform.budget, perMonth: 1_000 };
     const { fault } = planOf(
       { ...small, platform: { ...small.platform, budget } },
       { ...nothing, lists: [] },

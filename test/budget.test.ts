@@ -5,10 +5,12 @@ import { defineMapping } from "../src/core/contract.ts";
 import { type Budget, usualBudget } from "../src/core/budget.ts";
 import type { Kind } from "../src/core/kinds.ts";
 import { stretchText } from "../src/views/budget.ts";
+import { statusText } from "../src/views/status.ts";
 import { Daemon } from "../src/engine/daemon.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
 import { pull } from "../src/engine/pull.ts";
 import { openGovernor } from "../src/platform/client.ts";
+import { concernsOf } from "../src/office/concerns.ts";
 import { monthReport } from "../src/office/month.ts";
 import type { Status } from "../src/office/answers.ts";
 import { storeOffice } from "../src/office/questions.ts";
@@ -51,7 +53,7 @@ async function site(limits: Partial<Budget> = {}, bills = 0) {
   const clock = await platform.clock();
   const bench = engineOn(tempFolder(), clock);
   const { store } = bench;
-  const spending = ledger(store);
+  const spending = ledger(store, budget);
   const governor = openGovernor({ clock, budget, ledger: spending });
   const { sources, sinks } = platform.endpoint({ clock, governor });
   const out = bench.flow({
@@ -74,11 +76,10 @@ async function site(limits: Partial<Budget> = {}, bills = 0) {
   const minute = () => governor.minute();
   const month = monthReport({
     spent: (month) => store.journal.spent(month),
-    spentByDay: (month) => store.journal.spentByDay(month),
+    store,
     clock,
     flows,
     budget,
-    pages: (flow) => store.flows.find(flow)?.pages ?? null,
     minute,
     waiting: ({ flow }) => store.deliveries.counts(flow).get("pending") ?? 0,
   });
@@ -97,6 +98,7 @@ async function site(limits: Partial<Budget> = {}, bills = 0) {
     engine,
     clock,
     store,
+    governor,
     office,
     month,
     flows,
@@ -260,7 +262,7 @@ test("polls are stretched when the month's rest does not suffice, and reading th
     const row = here.store.flows.find(name);
     return ((row?.next_due_ms ?? 0) - (row?.last_run_ms ?? 0)) / 1_000;
   };
-  const stretch = Number(here.month.intervalMs(here.into, false)) / 60_000;
+  const stretch = Number(here.month.intervalMs(here.into, "nothing")) / 60_000;
   expect(stretch).toBeGreaterThan(1);
   expect(dueIn(here.into)).toBeCloseTo(60 * stretch, 0);
   expect(dueIn(here.out)).toBe(60);
@@ -299,9 +301,78 @@ test("a list that is read whole is priced by the pages of its last reading, and 
     const configured = flow === "payments" ? 2_000 : 44_640;
     expect([flow, perMonth]).toEqual([flow, Math.round(configured / stretch)]);
   }
-  const timesOf = (flow: Flow): number => Number(here.month.intervalMs(flow, false)) / 60_000;
+  const timesOf = (flow: Flow): number => Number(here.month.intervalMs(flow, "nothing")) / 60_000;
   expect(timesOf(payments)).toBeCloseTo(66.96 * forecast.stretch, 4);
   expect(timesOf(here.into)).toBeCloseTo(forecast.stretch, 4);
+});
+
+test("a loop does not use up the month within an hour: looks go slowly, a person is told whose, and writes go on", async () => {
+  const here = await site({}, 3);
+  await here.once(here.into);
+  const { clock, store, governor } = here;
+  const began = clock.now().wallMs;
+  let admitted = 0;
+  let waits = 0;
+  while (clock.now().wallMs < began + 3_600_000) {
+    const told = await store.journal.spending(here.into.flow, () => governor.admit("poll"));
+    if (told.admitted) admitted++;
+    else {
+      expect(told.turn).toBe(true);
+      expect(told.detail).toContain("(platform.budget.share.hour), and go on slowly");
+      waits++;
+      await clock.pause(told.waitMs);
+    }
+  }
+  expect(admitted).toBeGreaterThan(2_500);
+  expect(admitted, "36,000 would fit into the minutes").toBeLessThan(2_900);
+  expect(waits).toBeGreaterThan(100);
+  await here.once(here.out);
+  expect(await delivered()).toEqual(all(3));
+  const told = concernsOf(await here.office.status());
+  expect(told.map(({ key }) => key)).toContain("budget haste");
+  expect(told.find(({ key }) => key === "budget haste")?.detail).toMatch(
+    /most of today's were for orders: poll \d{4}\.$/,
+  );
+  // A day without the loop later.
+  await clock.pause(DAY);
+  expect((await here.office.status()).requests.slowed).toBeNull();
+});
+
+test("what a flow's requests bought, and how long changes had waited since the platform had them, is counted", async () => {
+  const order = (at: number) => ({
+    orderNumber: `O-${at}`,
+    lines: [{ product: "ULSD", gallons: 1 }],
+  });
+  await control.records("orders", times(2, order));
+  const here = await site({}, 1);
+  await here.once();
+  await control.records("orders", times(3, order));
+  await here.clock.pause(120_000);
+  await here.once(here.into);
+  const { bought } = await here.office.budget();
+  const [bills, orders] = bought;
+  expect(bills).toEqual({
+    flow: "bills",
+    requests: { write: 1, "read-back": 1 },
+    stored: 1,
+    delivered: 1,
+    untilStored: null,
+    untilDelivered: null,
+  });
+  expect(orders).toMatchObject({ flow: "orders", requests: { poll: 2 }, stored: 5, delivered: 5 });
+  for (const measured of [orders?.untilStored, orders?.untilDelivered]) {
+    expect(measured, "the two of the first reading waited for no look").toMatchObject({
+      changes: 3,
+    });
+    // Counted by lengths that are a fifth apart.
+    expect(measured?.meanMs).toBeGreaterThan(105_000);
+    expect(measured?.p95Ms).toBeLessThan(145_000);
+  }
+  const { requests } = await here.office.status();
+  expect(requests.bought).toEqual(bought);
+  expect(statusText(await here.office.status())).toMatch(
+    /orders +3 +2?1?\d+ (?:s|min), 95 % in 2 min/,
+  );
 });
 
 test("a walk that never ends stops its flow, says so, and is not read again at the next look", async () => {

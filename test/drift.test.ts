@@ -38,11 +38,10 @@ async function site() {
   );
   const month = monthReport({
     spent: () => ({}),
-    spentByDay: () => [],
+    store: bench.store,
     clock,
     flows,
     budget: usualBudget,
-    pages: () => null,
     minute: () => null,
   });
   const started = { version: "", startedAt: new Date(0), daemon: null, month };

@@ -1,8 +1,7 @@
 /** Who carries requests to the platform and who admits them, as the configuration says. */
-import type { Config } from "../config/config.ts";
+import { type Config, sitesAtKey } from "../config/config.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import { type Spent } from "../core/budget.ts";
-import { dayAt } from "../core/time.ts";
 import { contentOf, sha256 } from "../core/keys.ts";
 import type { Clock } from "../core/time.ts";
 import { openGovernor, type ProcessGovernor } from "../platform/client.ts";
@@ -14,6 +13,8 @@ interface Carriers {
   readonly governor: ProcessGovernor;
   /** Requests of a month (`2026-11`), of all that share the key. */
   readonly spent: (month: string) => Spent;
+  /** Of what all that share the key may use of the month, what this site may, 0 to 1. */
+  readonly share: () => number;
   /** What keeps the queue from carrying, as of its last look. */
   readonly trouble: Queue["trouble"];
   /** `sinks`: the platform's. */
@@ -44,14 +45,15 @@ export async function openCarriers(parts: Parts): Promise<Carriers> {
       ...ledger,
       site: config.queue.site,
       carried(purpose, requests) {
-        const day = dayAt(clock.now().wallMs);
-        for (let at = 0; at < requests; at++) ledger.spend(day, purpose);
+        const { wallMs } = clock.now();
+        for (let at = 0; at < requests; at++) ledger.spend(wallMs, purpose);
       },
     },
   });
   return {
     governor,
     spent: (month) => governor.spent(month),
+    share: () => governor.share() ?? 1 / sitesAtKey(config),
     trouble: () => queue.trouble() ?? governor.awaits(),
     queueOver: () => queue,
     hurry: () => governor.hurry(),
@@ -65,6 +67,7 @@ export async function carriersWithin({ config, ledger, clock }: Parts): Promise<
   return {
     governor,
     spent: (month) => ledger.spent(month),
+    share: () => 1 / sitesAtKey(config),
     trouble: () => null,
     queueOver: embeddedQueue,
     hurry: () => governor.hurry(),

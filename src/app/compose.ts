@@ -64,17 +64,19 @@ export interface Composed {
   close(): Promise<void>;
 }
 
-/** `line`: shows how far long work is. @throws ConfigurationError, EnvironmentError, StorageError */
+/** `line`: shows how far long work is. `clock`: the system's when left out. @throws ConfigurationError, EnvironmentError, StorageError */
 export async function composeDaemon(
   config: Config,
   log: Logger,
   line?: ProgressLine,
+  clock = systemClock(),
 ): Promise<Composed> {
   const note: Engine["note"] = (event, details) => {
     log[LEVELS[event] ?? "info"](details, event);
   };
   const arrivals: Arrivals = { of: () => {} };
-  const { hurry, close, ...held } = await open(config, note, "claim", openCarriers, arrivals);
+  const opening = { note, clock, carriersOf: openCarriers, arrivals };
+  const { hurry, close, ...held } = await open(config, "claim", opening);
   const hurried = (signal: AbortSignal): AbortSignal => {
     signal.addEventListener("abort", hurry, { once: true });
     return signal;
@@ -137,7 +139,8 @@ function documentsOf({ store, flows }: Engine, name: string): { done: number; le
 export async function openOffice(
   config: Config,
 ): Promise<{ office: Office; close(): Promise<void> }> {
-  const { hurry: _, close, ...held } = await open(config, () => {}, "expect", carriersWithin);
+  const opening = { note: () => {}, clock: systemClock(), carriersOf: carriersWithin };
+  const { hurry: _, close, ...held } = await open(config, "expect", opening);
   // What people decide here may make a restored store look newer than it is.
   watchForRestore(held.engine);
   const office = storeOffice({ ...held, daemon: null, version, startedAt: new Date() });
@@ -149,16 +152,20 @@ interface Arrivals {
   of: (endpoint: string) => void;
 }
 
+interface Opening {
+  readonly note: Engine["note"];
+  readonly clock: Clock;
+  readonly carriersOf: typeof openCarriers;
+  readonly arrivals?: Arrivals;
+}
+
 async function open(
   config: Config,
-  note: Engine["note"],
   own: "claim" | "expect",
-  carriersOf = openCarriers,
-  arrivals?: Arrivals,
+  { note, clock, carriersOf, arrivals }: Opening,
 ) {
-  const clock = systemClock();
   const store = await openOwn(config, own, clock.now().wallMs);
-  const spending = ledger(store);
+  const spending = ledger(store, config.platform.budget, () => carriers.share());
   const carriers = await carriersOf({ config, ledger: spending, clock, note });
   const { governor, trouble } = carriers;
   try {
@@ -183,15 +190,12 @@ async function open(
     const walked: { of?: () => number } = {};
     const month = monthReport({
       spent: carriers.spent,
-      spentByDay: (month) => store.journal.spentByDay(month),
+      share: carriers.share,
+      store,
       clock,
-      flows: flows.filter(
-        ({ attachesTo, repliesTo }) => attachesTo === undefined && repliesTo === undefined,
-      ),
+      flows,
       budget: config.platform.budget,
-      pages: (flow) => store.flows.find(flow)?.pages ?? null,
-      auto: {
-        rates: store.flows.rates,
+      hours: {
         hourOf: hourOfWeekIn(config.timeZone, config.officeHours?.holidays),
         office: config.officeHours,
       },

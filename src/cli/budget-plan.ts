@@ -4,16 +4,36 @@ import {
   type AuditPace,
   auditPace,
   type Budget,
-  forecast,
   leftFor,
   LONGEST_MONTH_MS,
 } from "../core/budget.ts";
-import type { Config, FlowConfig } from "../config/config.ts";
+import {
+  costOf,
+  expected,
+  type HourOf,
+  hourOfWeekIn,
+  hoursBetween,
+  type Looks,
+  needOf,
+  nothingSeen,
+  planMonth,
+  type Rates,
+  slowing,
+  staleAt,
+  type Staleness,
+  stalenessOf,
+  type Waits,
+  wholeShare,
+  workedIn,
+} from "../core/pace.ts";
+import { type Config, type FlowConfig, sitesAtKey } from "../config/config.ts";
 import { PLATFORM } from "../config/flows.ts";
+import type { Schedule } from "../engine/engine.ts";
+import { nextDue } from "../engine/schedule.ts";
 import { listOf } from "../platform/parts.ts";
-import { costOf, needOf, type Polled, polledOf, slowing, wholeShare } from "../office/month.ts";
+import { looksOf } from "../office/month.ts";
 import type { MonthStatus } from "../office/answers.ts";
-import { listText, stretchText } from "../views/budget.ts";
+import { listText, staleText, stretchText } from "../views/budget.ts";
 import { when } from "./check.ts";
 import { counted, durationText, table } from "../views/table.ts";
 
@@ -21,19 +41,28 @@ export interface Plan {
   readonly perMonth: number;
   /** Of those, what polls may use. */
   readonly forPolls: number;
-  /** Requests in a month of 31 days, at least: a run that finds nothing new is one, a list read whole its pages. */
+  /**
+   * Requests in a month of 31 days: a run that finds nothing new is one, a list read whole its pages; of flows with
+   * `every: auto` what they will share. How long changes will wait for a look, in office hours and at all; null: nobody looks,
+   * or no hours are named.
+   */
   readonly flows: readonly {
     readonly name: string;
     readonly when: string;
     readonly requests: number;
+    readonly office: Staleness | null;
+    readonly all: Staleness | null;
   }[];
-  readonly polls: number;
+  /** Sites that share the month; the figures are one's, but for `total`. */
+  readonly sites: number;
+  /** At least. */ readonly polls: number;
   readonly writes: number;
   /** For PDFs that flows attach. */
   readonly attachments: number;
   /** Does a flow attach any? */
   readonly attaching: boolean;
   readonly audit: AuditPace;
+  /** Of all sites, at least. */
   readonly total: number;
   /** How many times as far apart as configured polls will be, from the month's first day on. */
   readonly stretch: number;
@@ -53,6 +82,8 @@ interface Assumed {
   readonly documents: number | null;
   /** What lists that are read whole came to when they were last read. */
   readonly lists: readonly Pick<MonthStatus["lists"][number], "flow" | "pages">[];
+  /** When changes came by each flow, as far as that was seen. Left out: it was not. */
+  readonly rates?: ReadonlyMap<string, Rates | null>;
 }
 
 const DAYS = 31;
@@ -65,37 +96,66 @@ const NIGHTLY_DAYS = 35;
 export function planOf(config: Config, assumed: Assumed, nowMs: number): Plan {
   const { budget } = config.platform;
   const { perMonth } = budget;
-  const polled = polledOf(
+  const sites = sitesAtKey(config);
+  const ratesOf = (flow: string): Rates => assumed.rates?.get(flow) ?? nothingSeen;
+  const looks = looksOf(
     config.flows.map((flow) => asRead(flow, config.timeZone)),
     nowMs,
-  ).map((one) => ({
-    ...one,
-    pages: assumed.lists.find(({ flow }) => flow === one.name)?.pages ?? null,
-  }));
-  const costs = new Map(polled.map((one) => [one.name, costOf(one)]));
-  const flows = config.flows.map((flow) => ({
-    name: flow.name,
-    when: when(flow),
-    requests: costs.get(flow.name) ?? 0,
-  }));
-  const polls = [...costs.values()].reduce((sum, one) => sum + one, 0);
+    {
+      rates: ratesOf,
+      pages: (name) => assumed.lists.find(({ flow }) => flow === name)?.pages ?? null,
+    },
+  );
+  const polls = sumOf(looks.map(costOf));
   const writes = assumed.writesPerDay * DAYS * REQUESTS_PER_WRITE;
   const attaching = config.flows.some(({ attach, paused }) => attach !== undefined && !paused);
   const attachments = attaching ? (assumed.attachmentsPerDay ?? 0) * DAYS : 0;
   const audit = auditOf(config, assumed);
   const others = attachments + audit.perMonth;
-  const total = polls + writes + others;
-  const forPolls = Math.max(Math.min(leftFor(budget, {}, "poll"), perMonth - writes) - others, 0);
-  const need = needOf(polled, budget);
-  const planned = { writes, others };
-  const ahead = forecast({ budget, need, spent: {}, atMs: A_LONG_MONTH, planned });
+  const total = (polls + writes + others) * sites;
+  const left = Math.min(leftFor(budget, {}, "poll"), perMonth - writes * sites);
+  const forPolls = Math.max(Math.floor(left / sites - others), 0);
+  const hourOf = hourOfWeekIn(config.timeZone, config.officeHours?.holidays);
+  const month = planMonth({
+    budget,
+    looks,
+    spent: {},
+    atMs: A_LONG_MONTH,
+    planned: { writes: writes * sites, others: others * sites },
+    share: 1 / sites,
+    hourOf,
+    office: config.officeHours,
+  });
+  const { forecast: ahead } = month;
+  const paces = month.paces();
+  const hours = hoursBetween(A_LONG_MONTH, A_LONG_MONTH + LONGEST_MONTH_MS, hourOf);
+  const worked = workedIn(config.officeHours);
+  const flows = config.flows.map((flow) => {
+    const one = looks.find(({ name }) => name === flow.name);
+    const pace = paces.get(flow.name);
+    const changes = expected(ratesOf(flow.name)).map((rate, hour) => rate * (hours[hour] ?? 0));
+    const inOffice = changes.map((count, hour) => (worked[hour] === true ? count : 0));
+    const { schedule } = asRead(flow, config.timeZone);
+    const stale = (those: readonly number[]): Staleness | null => {
+      if (one === undefined) return null;
+      return pace === undefined ? staleUntil(schedule, those, hourOf) : staleAt(pace, those);
+    };
+    const isAuto = pace !== undefined && "auto" in schedule;
+    const perLook = one?.pages ?? 1;
+    const times = isAuto ? sumOf(pace.map((ms, hour) => ((hours[hour] ?? 0) * HOUR_MS) / ms)) : 0;
+    const requests = isAuto ? Math.round(times * perLook) : one === undefined ? 0 : costOf(one);
+    const { name } = flow;
+    return { name, when: when(flow), requests, office: stale(inOffice), all: stale(changes) };
+  });
   const fits = total <= perMonth && ahead.runsOut === null;
   const files = attaching ? `, PDFs ${attachments}` : "";
-  const message = `${config.file}: polls take ${polls} requests a month, writes ${writes}${files} and reconciliation ${audit.perMonth}, and the platform allows ${perMonth}.`;
+  const whose = sites === 1 ? "" : ` at each of the ${sites} sites`;
+  const message = `${config.file}: polls take ${polls} requests a month, writes ${writes}${files} and reconciliation ${audit.perMonth}${whose}, and the platform allows ${perMonth}.`;
   return {
     perMonth,
     forPolls,
     flows,
+    sites,
     polls,
     writes,
     attachments,
@@ -108,15 +168,34 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number): Plan {
         ? null
         : {
             requests: Math.floor(ahead.forAuto),
-            flows: polled.filter(({ isAuto }) => isAuto).length,
+            flows: looks.filter(({ auto }) => auto !== null).length,
           },
-    lists: polled.flatMap((one) =>
-      one.pages === null
-        ? []
-        : [{ flow: one.name, pages: one.pages, slowing: slowing(one, budget) }],
+    lists: looks.flatMap((one) =>
+      one.pages === null ? [] : [{ flow: one.name, pages: one.pages, slowing: month.slowing(one) }],
     ),
-    fault: fits ? null : { message, next: remedy(polled, forPolls, budget) },
+    fault: fits ? null : { message, next: remedy(looks, forPolls, { perMonth: perMonth / sites }) },
   };
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0);
+
+const HOUR_MS = 3_600_000;
+const STEP_MS = HOUR_MS / 4;
+
+/** How long changes wait for the next time of the calendar. `changes`: how many fall into each hour of the week. */
+function staleUntil(
+  schedule: Schedule,
+  changes: readonly number[],
+  hourOf: HourOf,
+): Staleness | null {
+  const waits: Waits[] = [];
+  let due = 0;
+  for (let at = A_LONG_MONTH; at < A_LONG_MONTH + LONGEST_MONTH_MS; at += STEP_MS) {
+    if (due <= at) due = nextDue(schedule, at);
+    const toMs = due - at;
+    waits.push({ fromMs: Math.max(toMs - STEP_MS, 0), toMs, weight: changes[hourOf(at)] ?? 0 });
+  }
+  return stalenessOf(waits);
 }
 
 /** The first instant of a month with 31 days. */
@@ -144,11 +223,15 @@ const asRead = (flow: FlowConfig, timeZone: string) => ({
 });
 
 /** What the flows can afford: each list that is read whole its share, and the others equal intervals. */
-function remedy(polled: readonly Polled[], forPolls: number, budget: Budget): string {
-  const clocked = polled.filter(({ isCalendar }) => !isCalendar);
+function remedy(
+  looks: readonly Looks[],
+  forPolls: number,
+  budget: Pick<Budget, "perMonth">,
+): string {
+  const clocked = looks.filter(({ everyMs }) => everyMs !== null);
   const heavy = clocked.filter((one) => slowing(one, budget) > 1);
   const others = clocked.filter((one) => !heavy.includes(one));
-  const rest = forPolls - needOf(polled, budget).calendar - needOf(heavy, budget).interval;
+  const rest = forPolls - needOf(looks, budget).calendar - needOf(heavy, budget).interval;
   const lists = heavy.map(
     ({ name, pages }) =>
       `every: ${intervalFor(pages ?? 1, wholeShare(budget))} would fit for "${name}", which reads ${pages} pages each time.`,
@@ -180,19 +263,32 @@ function intervalFor(requests: number, perMonth: number): string {
 
 export function planInWords(plan: Plan): string {
   const { perMonth, forPolls, flows, polls, writes, attachments, attaching } = plan;
-  const { audit, total, stretch, lists, auto } = plan;
+  const { audit, total, stretch, lists, auto, sites } = plan;
+  const looked = sumOf(flows.map(({ requests }) => requests));
+  const row = (name: string, when: string, requests: number, ...stale: (Staleness | null)[]) => {
+    const share = `${((requests * 100) / perMonth).toFixed(1)} %`;
+    return [name, when, String(requests), share, ...stale.map((one) => one && staleText(one))];
+  };
+  const withOffice = flows.some(({ office }) => office !== null);
+  const cells = [
+    ["FLOW", "WHEN", "REQUESTS", "OF THE MONTH", "CHANGES WAIT", "IN OFFICE HOURS"],
+    ...flows.map(({ name, when, requests, all, office }) => row(name, when, requests, all, office)),
+    row("writes", "", writes),
+    ...(attaching ? [row("attachments", "one for each PDF", attachments)] : []),
+    row("reconciliation", paceText(audit), audit.perMonth),
+    row("total", "", looked + writes + attachments + audit.perMonth),
+  ];
+  const [header = [], ...rows] = cells.map((texts) =>
+    Array.from({ length: withOffice ? 6 : 5 }, (_, at) => texts[at] ?? ""),
+  );
   return [
-    table(
-      ["FLOW", "WHEN", "REQUESTS"],
-      [
-        ...flows.map(({ name, when, requests }) => [name, when, String(requests)]),
-        ["writes", "", String(writes)],
-        ...(attaching ? [["attachments", "one for each PDF", String(attachments)]] : []),
-        ["reconciliation", paceText(audit), String(audit.perMonth)],
-        ["total", "", String(total)],
-      ],
-    ),
+    table(header, rows),
     "",
+    ...(sites === 1
+      ? []
+      : [
+          `These are the figures of one site; the ${sites} sites that share the API key need ${total} at least, and each has its part.`,
+        ]),
     `Of ${counted(perMonth, "request")} a month polls may use ${forPolls}, and need ${polls} at least.`,
     ...(stretch > 1
       ? [stretchText({ stretch, runsOut: null })]

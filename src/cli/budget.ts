@@ -23,15 +23,16 @@ export function budget(program: Command): void {
     const config = await loadConfiguration(given.file);
     const { planOf, planInWords } = await import("./budget-plan.ts");
     const { writes, attachments, documents } = given.options;
-    // Only what was read before tells how long lists are.
-    const lists = existsSync(join(config.state, STORE))
-      ? (await ask(given.file, (office) => office.budget())).lists
-      : [];
+    // Only what was read before tells how long lists are, and when changes come.
+    const seen = existsSync(join(config.state, STORE))
+      ? await ask(given.file, (office) => office.budget())
+      : { lists: [], polls: [] };
     const assumed = {
       writesPerDay: Number(writes ?? 0),
       attachmentsPerDay: Number(attachments ?? 0),
       documents: documents === undefined ? null : Number(documents),
-      lists,
+      lists: seen.lists,
+      rates: new Map(seen.polls.map(({ flow, rates }) => [flow, rates])),
     };
     const data = planOf(config, assumed, Date.now());
     if (data.fault !== null) throw new ConfigurationError(data.fault.message, data.fault.next);

@@ -80,9 +80,14 @@ const budget = z.strictObject({
       audit: percent("What reconciliation may use of the month at most").default(
         usualBudget.share.audit,
       ),
+      hour: percent("What all but writes may use of the month within an hour").default(
+        usualBudget.share.hour,
+      ),
     })
     .prefault({})
-    .describe("What a purpose may use of the month at most: audit, in percent."),
+    .describe(
+      "What may be used of the month at most: audit, and hour (by all but writes, before looks are slowed), in percent.",
+    ),
 });
 
 const platform = z

@@ -39,17 +39,17 @@ export interface Budget {
   readonly perMinute: number;
   /** Percent of the month that only these purposes may use. */
   readonly reserve: { readonly writes: number; readonly readBacks: number };
-  /** Percent of the month that a purpose may use at most. */
-  readonly share: { readonly audit: number };
+  /** Percent of the month that a purpose may use at most; `hour`: that all but writes may use within an hour (left out: as usual). */
+  readonly share: { readonly audit: number; readonly hour?: number };
 }
 
 /** What the platform allows every key (specification part 8), and who may use it unless a configuration says so. */
-export const usualBudget: Budget = {
+export const usualBudget = {
   perMonth: 50_000,
   perMinute: 600,
   reserve: { writes: 20, readBacks: 10 },
-  share: { audit: 10 },
-};
+  share: { audit: 10, hour: 5 },
+} satisfies Budget;
 
 /** Percent of the month that one run of a flow may read, unless the list says that it needs more. */
 const RUN_SHARE = 5;
@@ -97,10 +97,9 @@ const auditCeiling = ({ perMonth, share }: Pick<Budget, "perMonth" | "share">): 
  */
 export function leftFor(budget: Budget, spent: Spent, purpose: Purpose): number {
   const left = budget.perMonth - usedOf(spent);
-  const owed =
-    purpose === "write" || purpose === "read-back"
-      ? 0
-      : owedTo(budget, spent, "write") + owedTo(budget, spent, "read-back");
+  const owed = isForWrites(purpose)
+    ? 0
+    : owedTo(budget, spent, "write") + owedTo(budget, spent, "read-back");
   const share =
     purpose === "audit" ? auditCeiling(budget) - (spent.audit ?? 0) : Number.POSITIVE_INFINITY;
   return Math.max(Math.min(left - owed, share), 0);
@@ -118,13 +117,65 @@ function keptFrom(budget: Budget, spent: Spent, purpose: Purpose): string {
 const owedTo = (budget: Budget, spent: Spent, purpose: Purpose): number =>
   Math.max(reserveOf(budget, purpose) - (spent[purpose] ?? 0), 0);
 
+/** Writes, and what looks for them: they go on whatever else is slowed. */
+export const isForWrites = (purpose: Purpose): boolean =>
+  purpose === "write" || purpose === "read-back";
+
+/** How far looks are ahead of what the rest of the month allows, in requests, as of `atMs` (UTC). */
+export interface Haste {
+  readonly requests: number;
+  readonly atMs: number;
+}
+
+/** They may go so many times as fast as the rest of the month would allow evenly, and are ahead by what goes beyond. */
+const HASTE_TIMES = 4;
+
+/** What is known of the month of a site; `share`: its part beside other sites, 0 to 1. */
+export interface Hastened {
+  readonly budget: Budget;
+  readonly spent: Spent;
+  readonly haste: Haste;
+  readonly share: number;
+}
+
+/**
+ * How far looks are ahead now, and how far they may be: a fault (a loop, a wrong clock, a reading of all that is past) must
+ * not use up a month within an hour. Beyond it they go on at the pace at which that passes. A minute's requests are never
+ * too many.
+ */
+export function hasteAt({ budget, spent, haste, share }: Hastened, nowMs: number) {
+  const restMs = Math.max(monthAt(nowMs).endMs - nowMs, 3_600_000);
+  const perMs = (leftFor(budget, spent, "poll") * share * HASTE_TIMES) / restMs;
+  const passed = Math.max(nowMs - haste.atMs, 0) * perMs;
+  const { perMonth, perMinute, share: shares } = budget;
+  const most = Math.max(
+    (perMonth * share * (shares.hour ?? usualBudget.share.hour)) / 100,
+    perMinute,
+  );
+  const requests = Math.max(haste.requests - passed, 0);
+  const waitMs = perMs === 0 ? 0 : Math.max(Math.ceil((requests + 1 - most) / perMs), 0);
+  return { requests, most, waitMs };
+}
+
+interface Refusal {
+  readonly untilMs: number;
+  readonly detail: string;
+  /** The month allows it: it only goes too fast. */
+  readonly turn?: true;
+}
+
 /** What the month says to a request of this purpose, and until when, ms UTC; null: it may go. */
 export function monthRefusal(
   budget: Budget,
-  month: { spent(name: string): Spent; closedUntil(nowMs: number): number | null },
+  month: {
+    spent(name: string): Spent;
+    closedUntil(nowMs: number): number | null;
+    /** Left out: nothing is slowed. */
+    readonly haste?: (nowMs: number) => ReturnType<typeof hasteAt>;
+  },
   purpose: Purpose,
   nowMs: number,
-): { readonly untilMs: number; readonly detail: string } | null {
+): Refusal | null {
   const until = month.closedUntil(nowMs);
   if (until !== null) {
     const detail = `the platform allows nothing before ${new Date(until).toISOString()}`;
@@ -132,7 +183,12 @@ export function monthRefusal(
   }
   const { name, endMs } = monthAt(nowMs);
   const spent = month.spent(name);
-  if (leftFor(budget, spent, purpose) > 0) return null;
+  if (leftFor(budget, spent, purpose) > 0) {
+    const { waitMs = 0, most = 0 } = isForWrites(purpose) ? {} : (month.haste?.(nowMs) ?? {});
+    if (waitMs === 0) return null;
+    const detail = `looks have used ${Math.round(most)} requests of ${name} faster than it allows (platform.budget.share.hour), and go on slowly; writes go on as always`;
+    return { untilMs: nowMs + waitMs, detail, turn: true };
+  }
   const used = `${usedOf(spent)} of the ${budget.perMonth} requests of ${name} are used (platform.budget.perMonth)`;
   return { untilMs: endMs, detail: used + keptFrom(budget, spent, purpose) };
 }
@@ -214,13 +270,13 @@ export interface Forecast {
   readonly backlog?: Backlog;
   /** How many times as far apart as configured polls are. */
   readonly stretch: number;
-  /** What is left of the month for looks of flows with `every: auto`, requests. Left out: there are none. */
+  /** What is left of the month for this site's looks of flows with `every: auto`, requests. Left out: there are none. */
   readonly forAuto?: number;
   /** Null: the month suffices. `stops`: who must wait from then (ISO 8601 UTC) until the month turns. */
   readonly runsOut: { readonly at: string; readonly stops: "polls" | "everything" } | null;
 }
 
-interface Outlook {
+export interface Outlook {
   readonly budget: Budget;
   readonly need: Need;
   readonly spent: Spent;
@@ -232,13 +288,18 @@ interface Outlook {
   readonly planned?: { readonly writes: number; readonly others: number };
   /** It goes at once, as fast as the minute allows. Left out: nothing waits. */
   readonly backlog?: Backlog;
+  /** Of what all sites under the key may use, what this one may, 0 to 1: the others need as much for theirs. Left out: all. */
+  readonly share?: number;
 }
 
 /**
  * Polls to come are what the schedules ask for. The pace of the rest is not told on a month's first day: a first reading
  * of everything is no habit.
  */
-export function forecast({ budget, need, spent: now, atMs, planned, backlog }: Outlook): Forecast {
+export function forecast(outlook: Outlook): Forecast {
+  const { budget, spent: now, atMs, planned, backlog, share = 1 } = outlook;
+  const { interval, calendar, auto = 0 } = outlook.need;
+  const need = { interval: interval / share, calendar: calendar / share, auto: auto / share };
   const { endMs } = monthAt(atMs);
   const { documents = 0, writes: allWrites = 0, readBacks: allReadBacks = 0 } = backlog ?? {};
   // What does not go before the month turns is the next one's.
@@ -266,8 +327,7 @@ export function forecast({ budget, need, spent: now, atMs, planned, backlog }: O
   const stretch = stretchOf(need, forPolls, atMs);
   const ofLongest = (endMs - atMs) / LONGEST_MONTH_MS;
   const polls = (need.interval / stretch + need.calendar) * ofLongest;
-  const { auto = 0 } = need;
-  const owedToOthers = ((need.interval - auto) / stretch + need.calendar) * ofLongest;
+  const owedToOthers = ((need.interval - need.auto) / stretch + need.calendar) * ofLongest;
   const forAuto =
     auto === 0 ? 0 : Math.max(forPolls - owedToOthers - (planned === undefined ? others : 0), 0);
   const rest = polls + others;
@@ -278,7 +338,7 @@ export function forecast({ budget, need, spent: now, atMs, planned, backlog }: O
   const untilOwed = rest === 0 ? Infinity : Math.max(room - owed, 0) / rest;
   const untilUsed = room === 0 ? 0 : rest + writes === 0 ? Infinity : room / (rest + writes);
   const part = Math.min(untilOwed, untilUsed);
-  const paces = { expected, stretch, ...(auto === 0 ? {} : { forAuto }) };
+  const paces = { expected, stretch, ...(auto === 0 ? {} : { forAuto: forAuto * share }) };
   if (part >= 1 - ROUNDING) return { ...paces, runsOut: null, ...waiting };
   const at = new Date(Math.min(fromMs + (endMs - fromMs) * part, endMs - 1)).toISOString();
   const stops = untilUsed <= untilOwed ? "everything" : "polls";

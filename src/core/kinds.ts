@@ -59,6 +59,16 @@ export type Kind = keyof typeof kinds;
 /** What records of this kind are called among holdings; null: see {@link kinds}. */
 export const holdingKindOf = (kind: Kind): HoldingKind | null => kinds[kind];
 
+/** What is written to a record of another kind. */
+const WRITTEN_TO: Readonly<Partial<Record<Kind, Kind>>> = {
+  "order-note": "order",
+  "ticket-signature": "delivery-ticket",
+};
+
+/** Does a feed of records of this kind show what was written? */
+export const showsIn = (feed: Kind, written: Kind): boolean =>
+  feed === (WRITTEN_TO[written] ?? written);
+
 /** Documents have numbers that people write as they like; all other records have codes, which are told apart by their letters. */
 const NUMBERED: ReadonlySet<Kind> = new Set([
   "invoice",

@@ -1,13 +1,18 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   expected,
   HOURS_OF_A_WEEK,
   hourOfWeekIn,
   hoursBetween,
   learned,
+  lengthOf,
   nextLookIn,
   nothingSeen,
   pacesOf,
+  planMonth,
+  staleAt,
+  stalenessOf,
+  waitsOfLength,
   weightsOf,
 } from "./pace.ts";
 
@@ -88,9 +93,71 @@ test("a first reading, and a time when nothing ran, teach nothing", () => {
 test("the next look comes sooner after a change, and a busy hour that begins is not slept through", () => {
   const paces = pacesOf([{ ...feed, rates: busyByDay }], 5_000, plain);
   const noon = { atMs: at("2026-11-03T18:00:00Z"), hourOf };
-  const quiet = nextLookIn(paces, feed, { ...noon, changed: false });
-  expect(nextLookIn(paces, feed, { ...noon, changed: true })).toBeLessThan(quiet);
-  const beforeWork = { atMs: at("2026-11-03T12:55:00Z"), hourOf, changed: false };
+  const quiet = nextLookIn(paces, feed, { ...noon, after: "nothing" });
+  expect(nextLookIn(paces, feed, { ...noon, after: "change" })).toBeLessThan(quiet);
+  const beforeWork = { atMs: at("2026-11-03T12:55:00Z"), hourOf, after: "nothing" } as const;
   const night = paces.get("orders")?.[24 + 6] ?? 0;
   expect(nextLookIn(paces, feed, beforeWork)).toBeLessThan(night);
+});
+
+test("how stale a plan leaves changes follows from the pace: half an interval on average, 19 of 20 within 95 % of it", () => {
+  const always = Array.from({ length: HOURS_OF_A_WEEK }, () => 1);
+  expect(staleAt(always.fill(600_000), expected(nothingSeen))).toEqual({
+    meanMs: 300_000,
+    p95Ms: 570_000,
+  });
+  // One of ten falls into hours that nobody looks in.
+  const waits = [
+    { fromMs: 0, toMs: 60_000, weight: 9 },
+    { fromMs: 0, toMs: 3_600_000, weight: 1 },
+  ];
+  const { meanMs = 0, p95Ms = 0 } = stalenessOf(waits) ?? {};
+  expect(meanMs).toBe(207_000);
+  expect(p95Ms).toBeGreaterThan(60_000 * 25);
+  expect(stalenessOf([])).toBeNull();
+});
+
+test("measured waits are told to a tenth, however long they were, and a clock that is ahead makes none negative", () => {
+  for (const ms of [400, 5_000, 61_000, 600_000, HOUR, 72 * HOUR]) {
+    const { fromMs, toMs } = waitsOfLength(lengthOf(ms), 1);
+    expect(fromMs).toBeLessThan(ms);
+    expect(toMs).toBeGreaterThanOrEqual(ms);
+    const { meanMs = 0 } = stalenessOf([{ fromMs, toMs, weight: 1 }]) ?? {};
+    expect(Math.abs(meanMs - ms)).toBeLessThanOrEqual(ms * 0.1 + 100);
+  }
+  expect(waitsOfLength(lengthOf(-90_000), 1).fromMs).toBe(0);
+});
+
+describe("the plan of a month", () => {
+  const budget = {
+    perMonth: 50_000,
+    perMinute: 600,
+    reserve: { writes: 20, readBacks: 10 },
+    share: { audit: 10 },
+  };
+  const auto = { leastMs: 15_000, rates: busyByDay };
+  const orders = { name: "orders", runs: 744, pages: null, everyMs: HOUR, auto };
+  const bills = { name: "bills", runs: 4_464, pages: null, everyMs: HOUR / 6, auto: null };
+  const at = { budget, spent: {}, atMs: FROM, hourOf, office: null };
+  const monthMs = Date.UTC(2026, 11, 1) - FROM;
+  const left = hoursBetween(FROM, FROM + monthMs, hourOf);
+  const costIn = (pace: readonly number[] = []): number =>
+    pace.reduce((sum, ms, hour) => sum + ((left[hour] ?? 0) * HOUR) / ms, 0);
+
+  test("sites that share a key plan with their parts: together they spend what one alone would", () => {
+    const costs = (share: number) => {
+      const { paces } = planMonth({ ...at, looks: [orders, bills], share });
+      return { auto: costIn(paces().get("orders")), plain: costIn(paces().get("bills")) };
+    };
+    const alone = costs(1);
+    expect(alone.auto + alone.plain).toBeLessThanOrEqual(35_000 * 1.001);
+    for (const sites of [2, 5]) {
+      const { auto: one, plain } = costs(1 / sites);
+      expect((one + plain) * sites, `${sites} sites`).toBeLessThanOrEqual(35_000 * 1.001);
+      expect((one + plain) * sites, `${sites} sites`).toBeGreaterThan(34_000);
+    }
+    const twenty = costs(1 / 20);
+    expect(twenty.plain, "a plain interval is stretched").toBeLessThan(alone.plain / 2);
+    expect((twenty.auto + twenty.plain) * 20).toBeLessThanOrEqual(35_000 * 1.001);
+  });
 });

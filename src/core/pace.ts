@@ -4,6 +4,14 @@
  * least where every interval is in proportion to √(c / n): four times the changes, twice the looks. The rates are learned
  * by the hour of the week; the factor is the one that uses up what is left of the month.
  */
+import {
+  type Budget,
+  forecast,
+  type Forecast,
+  monthAt,
+  type Need,
+  type Outlook,
+} from "./budget.ts";
 
 export const HOURS_OF_A_WEEK = 168;
 const HOUR_MS = 3_600_000;
@@ -85,6 +93,86 @@ export function expected({ changes, hours }: Rates): number[] {
   });
 }
 
+/** A flow that looks at the platform, as its schedule has it. */
+export interface Looks {
+  readonly name: string;
+  /** In a month of 31 days, at least. */
+  readonly runs: number;
+  /** Requests of each look, where it reads all of a list each time; null: a look costs one request and what is new. */
+  readonly pages: number | null;
+  /** Looks are so far apart, as configured, or no further (`auto`), ms. Null: at times of the calendar, which people chose. */
+  readonly everyMs: number | null;
+  /** It uses what is left of the month (`every: auto`), and its looks are no closer. Null: they are as far apart as configured. */
+  readonly auto: { readonly leastMs: number; readonly rates: Rates } | null;
+}
+
+/** Percent of the month that a list which is read whole each time may take. */
+const WHOLE_SHARE = 10;
+
+export const wholeShare = ({ perMonth }: Pick<Budget, "perMonth">): number =>
+  Math.max((perMonth * WHOLE_SHARE) / 100, 1);
+
+export const costOf = ({ runs, pages }: Looks): number => runs * (pages ?? 1);
+
+/** How much seldomer than configured a list is read that would take more than its share, at least 1. */
+export const slowing = (one: Looks, budget: Pick<Budget, "perMonth">): number =>
+  one.pages === null || one.everyMs === null || one.auto !== null
+    ? 1
+    : Math.max(costOf(one) / wholeShare(budget), 1);
+
+/** What the schedules cost in a month of 31 days, lists at most their share. */
+export function needOf(looks: readonly Looks[], budget: Pick<Budget, "perMonth">): Required<Need> {
+  const costs = (those: readonly Looks[]): number =>
+    sum(those.map((one) => costOf(one) / slowing(one, budget)));
+  return {
+    interval: costs(looks.filter(({ everyMs }) => everyMs !== null)),
+    calendar: costs(looks.filter(({ everyMs }) => everyMs === null)),
+    auto: costs(looks.filter(({ auto }) => auto !== null)),
+  };
+}
+
+interface Month extends Omit<Outlook, "need"> {
+  readonly looks: readonly Looks[];
+  /** Requests of a month of 31 nights for feeds that are read anew. Left out: none. */
+  readonly deep?: number;
+  readonly hourOf: HourOf;
+  /** Null: none are named. */
+  readonly office: OfficeHours | null;
+}
+
+/**
+ * How the month ends, and how far apart the looks of every flow at an interval are for it: as configured, or stretched until
+ * the month suffices, or (`every: auto`) as close as what is left allows.
+ */
+export function planMonth({ looks, deep = 0, hourOf, office, ...outlook }: Month): {
+  readonly forecast: Forecast;
+  readonly paces: () => Paces;
+  /** How much seldomer than configured a flow's list is read, at least 1. */
+  readonly slowing: (one: Looks) => number;
+} {
+  const { budget, atMs, share = 1 } = outlook;
+  const own = { perMonth: budget.perMonth * share };
+  const need = needOf(looks, own);
+  const ahead = forecast({ ...outlook, need: { ...need, calendar: need.calendar + deep } });
+  const paces = (): Paces => {
+    const feeds = looks.flatMap(({ name, pages, everyMs, auto }) =>
+      everyMs === null || auto === null
+        ? []
+        : [{ name, perLook: pages ?? 1, mostMs: everyMs, ...auto }],
+    );
+    const plain = looks.flatMap((one) => {
+      if (one.everyMs === null || one.auto !== null) return [];
+      const ms = Math.round(one.everyMs * ahead.stretch * slowing(one, own));
+      return [[one.name, zeros().fill(ms)] as const];
+    });
+    if (feeds.length === 0) return new Map(plain);
+    const hours = hoursBetween(atMs, monthAt(atMs).endMs, hourOf);
+    const left = { hours, weights: weightsOf(office) };
+    return new Map([...pacesOf(feeds, ahead.forAuto ?? 0, left), ...plain]);
+  };
+  return { forecast: ahead, paces, slowing: (one) => slowing(one, own) };
+}
+
 /** A feed whose pace is found. */
 export interface Feed {
   readonly name: string;
@@ -142,18 +230,22 @@ export function pacesOf(feeds: readonly Feed[], requests: number, left: Left): P
   );
 }
 
-/** After a look that found a change more may follow: the next look comes so much sooner. */
-const AFTER_A_CHANGE = 0.6;
+/**
+ * Where more than the usual may follow, the next look comes in so much of the interval: after a look that found a change,
+ * and after a write of our own, which shows there in any case. The rest of the month has the fewer looks for it.
+ */
+const SOONER = { nothing: 1, change: 0.6, write: 0.25 } as const;
+export type After = keyof typeof SOONER;
 
 /** When a feed is looked at next, ms from now. */
 export function nextLookIn(
   paces: Paces,
   { name, leastMs }: Pick<Feed, "name" | "leastMs">,
-  { atMs, hourOf, changed }: { atMs: number; hourOf: HourOf; changed: boolean },
+  { atMs, hourOf, after }: { atMs: number; hourOf: HourOf; after: After },
 ): number {
   const byHour = paces.get(name) ?? [];
   const here = byHour[hourOf(atMs)] ?? leastMs;
-  const ms = changed ? Math.max(here * AFTER_A_CHANGE, leastMs) : here;
+  const ms = after === "nothing" ? here : Math.max(here * SOONER[after], leastMs);
   // A shorter interval that begins meanwhile is not slept through: what is left of the wait shrinks with it.
   let [waited, part] = [0, 0];
   for (let at = atMs; part < 1 && waited < ms;) {
@@ -199,19 +291,23 @@ export interface OfficeHours {
   readonly to: number;
 }
 
+/** Of each hour of the week whether the site works in it. Null: no office hours are named, and it never does. */
+export const workedIn = (office: OfficeHours | null): boolean[] =>
+  zeros().map((_, hour) => {
+    const minute = (hour % 24) * 60;
+    return (
+      office?.days.includes(Math.floor(hour / 24)) === true &&
+      minute + 60 > office.from &&
+      minute < office.to
+    );
+  });
+
 /** A wait in office hours weighs so much more: somebody waits for the document. */
 const OFFICE_WEIGHT = 4;
 
-/** By the hour of the week. Null: no office hours are named, and every wait weighs the same. */
+/** By the hour of the week. */
 export const weightsOf = (office: OfficeHours | null): number[] =>
-  zeros().map((_, hour) => {
-    const minute = (hour % 24) * 60;
-    const isIn =
-      office?.days.includes(Math.floor(hour / 24)) === true &&
-      minute + 60 > office.from &&
-      minute < office.to;
-    return isIn ? OFFICE_WEIGHT : 1;
-  });
+  workedIn(office).map((isIn) => (isIn ? OFFICE_WEIGHT : 1));
 
 /** How many of each hour of the week there are from one instant to another, ms UTC. */
 export function hoursBetween(fromMs: number, toMs: number, hourOf: HourOf): number[] {
@@ -220,3 +316,53 @@ export function hoursBetween(fromMs: number, toMs: number, hourOf: HourOf): numb
     hours[hour] = (hours[hour] ?? 0) + part;
   return hours;
 }
+
+/** How long changes of the platform waited, or will wait, ms; of twenty, nineteen wait no longer than `p95Ms`. */
+export interface Staleness {
+  readonly meanMs: number;
+  readonly p95Ms: number;
+}
+
+/** So many changes (or so much weight of them) wait between one time and another, ms, each time as likely. */
+export interface Waits {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly weight: number;
+}
+
+/** Null: nothing waits. */
+export function stalenessOf(waits: readonly Waits[]): Staleness | null {
+  const all = sum(waits.map(({ weight }) => weight));
+  if (all <= 0) return null;
+  const meanMs = sum(waits.map(({ fromMs, toMs, weight }) => ((fromMs + toMs) / 2) * weight)) / all;
+  let [low, high] = [0, Math.max(...waits.map(({ toMs }) => toMs))];
+  for (let at = 0; at < HALVINGS; at++) {
+    const middle = (low + high) / 2;
+    const within = waits.map(({ fromMs, toMs, weight }) =>
+      middle >= toMs ? weight : (weight * Math.max(middle - fromMs, 0)) / (toMs - fromMs),
+    );
+    if (sum(within) < all * 0.95) low = middle;
+    else high = middle;
+  }
+  return { meanMs: Math.round(meanMs), p95Ms: Math.round(high) };
+}
+
+/** How long changes will wait for the next look. Of each hour of the week: how far apart looks are in it, ms, and what falls into it. */
+export const staleAt = (pace: readonly number[], changes: readonly number[]): Staleness | null =>
+  stalenessOf(pace.map((toMs, hour) => ({ fromMs: 0, toMs, weight: changes[hour] ?? 0 })));
+
+/** What was measured is counted by its length: four lengths to each doubling, from a fifth of a second on. */
+const LENGTHS_A_DOUBLING = 4;
+
+/** The length, a small whole number, that a wait is counted under. A clock that runs ahead makes no wait negative. */
+export const lengthOf = (waitedMs: number): number =>
+  Math.max(Math.ceil(Math.log2(Math.max(waitedMs, 0) / 1_000 + 1) * LENGTHS_A_DOUBLING), 1);
+
+/** The waits that are counted under a length. */
+export const waitsOfLength = (length: number, count: number): Waits => ({
+  fromMs: msOf(length - 1),
+  toMs: msOf(length),
+  weight: count,
+});
+
+const msOf = (length: number): number => (2 ** (length / LENGTHS_A_DOUBLING) - 1) * 1_000;

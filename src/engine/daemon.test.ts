@@ -1,31 +1,34 @@
 import { expect, test } from "vitest";
 import { testClock, type TestClock } from "../../test/support/clock.ts";
-import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import { bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { SourceUnavailable } from "../core/errors.ts";
+import type { Kind } from "../core/kinds.ts";
 import type { Clock } from "../core/time.ts";
 import { nothingDone } from "../core/outcome.ts";
 import { ledger } from "../store/journal.ts";
 import { Daemon } from "./daemon.ts";
-import type { Engine, Flow } from "./engine.ts";
+import type { Engine, Flow, Pace } from "./engine.ts";
 
 const MINUTE = 60_000;
 
 /** Runs the daemon until `done`, or for `minutes` of its clock; a run that was started ends before time goes on. */
 async function runFor(
   { clock, ...engine }: Engine & { clock: TestClock },
-  flow: Flow,
+  which: Flow | readonly Flow[],
   minutes: number,
   done = () => false,
 ): Promise<Daemon> {
+  const flows = [which].flat();
   const stop = new AbortController();
   const until = clock.now().wallMs + minutes * MINUTE;
   const pause: Clock["pause"] = async (ms, by) => {
-    while (daemon.isRunning(flow.name)) await new Promise((resolve) => setImmediate(resolve));
+    while (flows.some(({ name }) => daemon.isRunning(name)))
+      await new Promise((resolve) => setImmediate(resolve));
     await clock.pause(by?.aborted ? 0 : ms);
     if (done() || clock.now().wallMs >= until) stop.abort();
   };
-  const daemon = new Daemon({ ...engine, clock: { ...clock, pause } }, [flow]);
+  const daemon = new Daemon({ ...engine, clock: { ...clock, pause } }, flows);
   await daemon.run(stop.signal);
   return daemon;
 }
@@ -57,6 +60,42 @@ test("an overdue flow runs once however long nothing ran, then on its schedule",
   await runFor({ ...bench.engine, clock: bench.clock }, flow, 3.5);
   expect(reads).toBeGreaterThanOrEqual(3);
   expect(reads).toBeLessThanOrEqual(5);
+});
+
+test("after a write to the platform the feed that shows it looks sooner, no other one, and only where it finds its own pace", async () => {
+  const bench = engineOn(tempFolder());
+  const { clock } = bench;
+  const hourly = { everyMs: 60 * MINUTE };
+  const began = clock.now().monoMs / MINUTE;
+  const feed = (kind: Kind, schedule: Flow["schedule"]) => {
+    const { reads, source } = heard(clock);
+    bench.flow({
+      name: `${kind} ${"auto" in schedule}`,
+      side: "platform",
+      from: `platform.${kind}`,
+      to: "erp.documents",
+      mapping: { ...billMapping, kind },
+      sink: receiver({ operation: `file.${kind}` }),
+      source,
+      schedule,
+    });
+    return () => reads.map((at) => Math.round(at - began));
+  };
+  const auto = { ...hourly, auto: { leastMs: 15_000 } };
+  const feeds = [feed("invoice", auto), feed("order", auto), feed("invoice", hourly)];
+  const written = pagesOf([], [{ changes: [bill("INV-1", "1")], position: 1 }]);
+  bench.flow({ sink: receiver(), source: written, schedule: { everyMs: 20 * MINUTE } });
+  const pace: Pace = {
+    intervalMs: (_, after) => (after === "write" ? 5 : 60) * MINUTE,
+    looked: () => {},
+    isWorked: () => false,
+  };
+  await runFor({ ...bench.engine, pace, clock }, bench.engine.flows, 70);
+  expect(feeds.map((reads) => reads())).toEqual([
+    [0, 25],
+    [0, 60],
+    [0, 60],
+  ]);
 });
 
 test("a refused batch is halved at once, not at the next look", async () => {

@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Frozen, Item, Sink } from "../core/contract.ts";
 import { ConfigurationError, FuelbridgeError } from "../core/errors.ts";
 import { sha256 } from "../core/keys.ts";
-import { comparedNumber } from "../core/kinds.ts";
+import { comparedNumber, type Kind, showsIn } from "../core/kinds.ts";
 import { apart, freshRequest } from "../core/request.ts";
 import { later, type Moment, reached } from "../core/time.ts";
 import type { PendingDelivery } from "../store/deliveries.ts";
@@ -21,7 +21,7 @@ import {
 } from "./breakers.ts";
 import { deliver, keyOf, mostOf, moved, takenFrom } from "./deliver.ts";
 import { finish, nextRevisit, revisit } from "./delivered.ts";
-import { delivering, endpointOf, type Engine, type Flow } from "./engine.ts";
+import { delivering, endpointOf, type Engine, type Flow, PLATFORM } from "./engine.ts";
 import { type Judged, type Ready, Round, tellWaiting } from "./lifecycle.ts";
 import { pull, type Trouble } from "./pull.ts";
 import type { Nightly } from "./reconcile/nightly.ts";
@@ -222,7 +222,12 @@ export class Daemon {
   }
 
   /** One run of a flow. Only what makes every flow impossible is thrown on. */
-  async #step(lane: Lane, withPull: boolean, signal: AbortSignal): Promise<number> {
+  #step(lane: Lane, withPull: boolean, signal: AbortSignal): Promise<number> {
+    const { journal } = this.#engine.store;
+    return journal.spending(lane.flow.flow, () => this.#work(lane, withPull, signal));
+  }
+
+  async #work(lane: Lane, withPull: boolean, signal: AbortSignal): Promise<number> {
     const { flow } = lane;
     const engine = this.#engine;
     lane.nudged = false;
@@ -251,7 +256,10 @@ export class Daemon {
       endIdleStops(engine);
       this.#worked ||= ran.progress + ran.received > 0;
       // What was delivered may be what a flow waits for; what was refused as one of many may go alone now.
-      if (ran.progress > 0) for (const other of this.#lanes) other.nudged = true;
+      if (ran.progress > 0) {
+        for (const other of this.#lanes) other.nudged = true;
+        if (endpointOf(flow.to) === PLATFORM) this.#lookSooner(flow.mapping.kind);
+      }
       return ran.progress + ran.received;
     } catch (thrown) {
       const error = engine.store.told(thrown);
@@ -264,6 +272,23 @@ export class Daemon {
       engine.note("flow failed", { flow: flow.name, error });
       this.#scheduleNext(lane, began, { ...UNREAD, trouble: { code, message, next } });
       return 0;
+    }
+  }
+
+  /** What was written to the platform shows in feeds of it: those that find their own pace look sooner. */
+  #lookSooner(written: Kind): void {
+    const { store, clock } = this.#engine;
+    const now = clock.now();
+    for (const lane of this.#lanes) {
+      const { flow, running, due } = lane;
+      const { schedule, side, mapping } = flow;
+      if (running !== null || due === null || side !== "platform" || !("auto" in schedule))
+        continue;
+      const soonMs = intervalOf(this.#engine, flow, "write") ?? Infinity;
+      if (!showsIn(mapping.kind, written) || untilDue(schedule, due, now) <= soonMs) continue;
+      const soon = later(now, soonMs);
+      lane.due = soon;
+      store.transaction(() => store.flows.setDue(flow.flow, Math.round(soon.wallMs)));
     }
   }
 
@@ -287,7 +312,11 @@ export class Daemon {
     const { flow } = lane;
     const now = clock.now();
     const at = now.wallMs;
-    const due = nextDue(flow.schedule, at, intervalOf(this.#engine, flow, received > 0));
+    const due = nextDue(
+      flow.schedule,
+      at,
+      intervalOf(this.#engine, flow, received > 0 ? "change" : "nothing"),
+    );
     // A source that could not be read may say when it can.
     const soon = waitMs === null ? due : Math.min(due, at + Math.max(waitMs, 1_000));
     lane.due = later(now, soon - at);

@@ -20,7 +20,7 @@ import {
 import type { QuarantinedRow } from "../store/queries.ts";
 import type { Disagreement, Finder } from "../store/reconciliation.ts";
 import type { Store } from "../store/store.ts";
-import { audit, endpointOf, type Engine, type Flow, flowBeside } from "./engine.ts";
+import { audit, countWaits, endpointOf, type Engine, type Flow, flowBeside } from "./engine.ts";
 
 /** Booked twice here and once there is for a person: the link stays with the one that has it. */
 export function arrived(
@@ -32,6 +32,8 @@ export function arrived(
 ): void {
   const { ids = [], waits = [] }: Pick<Answer, "ids" | "waits"> = "ids" in cause ? cause : {};
   const there = flow.side === "platform" ? "erp" : "platform";
+  const versions = carried.map(({ version }) => version);
+  countWaits(engine, flow, "delivered", versions, at);
   carried.forEach((one, index) => {
     const id = ids[index] ?? null;
     const known = id === null ? null : engine.store.links.find(flow.mapping.kind, there, id);

@@ -3,7 +3,9 @@ import type { Mapping, Sink, Source } from "../core/contract.ts";
 import type { Holdings } from "../core/holdings.ts";
 import type { SiteRules } from "../core/sites.ts";
 import type { Clock } from "../core/time.ts";
-import type { Entry } from "../store/journal.ts";
+import { type After, lengthOf } from "../core/pace.ts";
+import { monthAt } from "../core/budget.ts";
+import type { Counted, Entry } from "../store/journal.ts";
 import type { Side } from "../store/deliveries.ts";
 import type { Store } from "../store/store.ts";
 
@@ -104,10 +106,12 @@ export type Schedule =
 
 /** How far apart the looks of flows at an interval are, as the month's requests allow (office/month.ts). */
 export interface Pace {
-  /** ms until the next look at the flow's source; undefined: its calendar says. `changed`: the last one found something. */
-  intervalMs(flow: Pick<Flow, "name" | "schedule">, changed: boolean): number | undefined;
+  /** ms until the next look at the flow's source, after what was seen or done; undefined: its calendar says. */
+  intervalMs(flow: Pick<Flow, "name" | "schedule">, after: After): number | undefined;
   /** A look was whole and found so many changes since the one before (ms UTC). Inside a transaction. */
   looked(flow: Flow, look: { fromMs: number; toMs: number; changes: number }): void;
+  /** Does the site work at this instant (ms UTC)? */
+  isWorked(atMs: number): boolean;
 }
 
 /** The endpoint that is no ERP. */
@@ -123,6 +127,31 @@ export const audit = (
   detail: string,
   about: Pick<Entry, "delivery" | "person"> = {},
 ): void => store.journal.audit(clock.now().wallMs, { flow, event, detail, ...about });
+
+/**
+ * Counts how long changes of the platform had waited when they were stored or delivered, by the time that the platform says
+ * of each (`versions`); what a first reading brings has waited for no look. Inside a transaction.
+ */
+export function countWaits(
+  { store, pace }: Pick<Engine, "store" | "pace">,
+  { flow, side }: Pick<Flow, "flow" | "side">,
+  step: Counted["step"],
+  versions: readonly (string | null)[],
+  atMs: number,
+): void {
+  const sinceMs = side === "platform" ? store.flows.doubtfulMs(flow) : null;
+  const waits = versions.map((version): Omit<Counted, "step" | "count"> => {
+    const changedMs = sinceMs === null || version === null ? NaN : Date.parse(version);
+    if (!(changedMs > (sinceMs ?? Infinity))) return { worked: 0, length: 0 };
+    const worked = pace?.isWorked(changedMs) === true ? 1 : 0;
+    return { worked, length: lengthOf(atMs - changedMs) };
+  });
+  const { name: month } = monthAt(atMs);
+  for (const those of Map.groupBy(waits, ({ worked, length }) => length * 2 + worked).values()) {
+    const [first] = those as [(typeof waits)[number]];
+    store.journal.waited(month, flow, { ...first, step, count: those.length });
+  }
+}
 
 /** The flow `invoices.pdf` beside `invoices`: no configuration can name another one so, and both are paused together. */
 export function flowBeside(store: Store, flow: Flow, ending: string, more: Partial<Flow>): Flow {

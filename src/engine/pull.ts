@@ -18,7 +18,15 @@ import { placeOf, toldOf } from "../core/silence.ts";
 import type { Store } from "../store/store.ts";
 import { takeAcknowledgements } from "./acknowledged.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
-import { audit, endpointOf, type Engine, type Flow, flowBeside, usualLimits } from "./engine.ts";
+import {
+  audit,
+  countWaits,
+  endpointOf,
+  type Engine,
+  type Flow,
+  flowBeside,
+  usualLimits,
+} from "./engine.ts";
 
 /** Why reading stopped early. */
 export interface Trouble {
@@ -77,6 +85,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
         const refused = keepRefused(engine, flow, page, at);
         storeReplies(engine, flow, page.replies ?? [], at);
         const stored = store.intake.page(flow.flow, page, at, list.see);
+        countWaits(engine, flow, "stored", stored.versions, at);
         // A list's overlap tells the same records again.
         const drift = stored.received === 0 ? [] : (page.drift ?? []);
         for (const one of drift) store.drifts.add({ ...one, flow: flow.flow, atMs: at });

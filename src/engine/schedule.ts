@@ -6,6 +6,7 @@
 import { createTask } from "node-cron";
 import { LONGEST_MONTH_MS, monthAt } from "../core/budget.ts";
 import { parseExact } from "../core/json.ts";
+import type { After } from "../core/pace.ts";
 import { later, type Moment } from "../core/time.ts";
 import { fateOf } from "../core/contract.ts";
 import { OLDEST, type Unended } from "../store/requests.ts";
@@ -110,12 +111,12 @@ export function dueAfterJump(schedule: Schedule, due: Moment, now: Moment): Mome
   return later(now, Math.max(untilDue(schedule, due, now), 0));
 }
 
-/** How far apart looks at its source are just now, ms; undefined: as configured. `changed`: the last one found something. */
+/** How far apart looks at its source are just now, ms; undefined: as configured. */
 export const intervalOf = (
   { pace }: Pick<Engine, "pace">,
   flow: Flow,
-  changed = false,
-): number | undefined => (flow.side === "platform" ? pace?.intervalMs(flow, changed) : undefined);
+  after: After = "nothing",
+): number | undefined => (flow.side === "platform" ? pace?.intervalMs(flow, after) : undefined);
 
 /** How often a schedule comes round in 31 days that begin with this instant's month, UTC. */
 export function runsPerMonth(schedule: Schedule, atMs: number): number {

@@ -237,7 +237,7 @@ function knownBy(
 }
 
 function ofBudget({ requests, flows }: Status): Concern[] {
-  const { used, perMonth, forecast, month } = requests;
+  const { used, perMonth, forecast, month, slowed } = requests;
   const page: Page = { name: "budget" };
   if (used >= perMonth || flows.some(({ lastError }) => lastError?.code === WAITS_FOR_BUDGET))
     return [
@@ -250,9 +250,11 @@ function ofBudget({ requests, flows }: Status): Concern[] {
         page,
       }),
     ];
-  if (forecast.runsOut === null) return [];
-  const { at, stops } = forecast.runsOut;
+  const { at, stops } = forecast.runsOut ?? {};
+  const fast = slowed === null ? [] : [tooFast(slowed, page)];
+  if (at === undefined) return fast;
   return [
+    ...fast,
     concern({
       key: `budget forecast ${month}`,
       title: `The requests of ${month} will not last`,
@@ -261,6 +263,22 @@ function ofBudget({ requests, flows }: Status): Concern[] {
       page,
     }),
   ];
+}
+
+/** A fault uses up no month within an hour: looks go slowly until a person has seen to it, or the month has caught up. */
+function tooFast({ requests, most, by }: NonNullable<Status["requests"]["slowed"]>, page: Page) {
+  const whose =
+    by === null
+      ? ""
+      : `; most of today's were for ${by.flow ?? "no flow"}: ${by.purpose} ${by.requests}`;
+  return concern({
+    key: "budget haste",
+    urgent: true,
+    title: "The platform is read so fast that the month would not last",
+    detail: `Looks are ${requests} requests ahead of what the month allows; from ${most} on they go slowly, and writes as always${whose}.`,
+    next: `If it is a fault (a clock that is wrong, a program that asks again and again), mend it, or pause the flow until then: fuelbridge pause. If it is meant (a first reading, a backfill), it goes on by itself; platform.budget.share.hour lets it go faster.`,
+    page,
+  });
 }
 
 /** What came new in the last days: it stops nothing, and its mapping may want it. */

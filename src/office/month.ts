@@ -1,49 +1,49 @@
-/** What the month's requests went to, how long they last, and how much slower the platform is polled for it. */
+/** What the month's requests went to and bought, how long they last, and how much slower the platform is polled for it. */
 import {
   type Backlog,
   type Budget,
-  type DaySpent,
-  forecast,
-  type Forecast,
+  hasteAt,
+  isForWrites,
   leftFor,
   monthAt,
-  type Need,
   purposes,
   reserveOf,
   type Spent,
   usedOf,
 } from "../core/budget.ts";
 import {
+  costOf,
   type HourOf,
-  hoursBetween,
+  hourOfWeekIn,
   learned,
+  type Looks,
   nextLookIn,
   type OfficeHours,
-  type Paces,
-  pacesOf,
+  planMonth,
   type Rates,
-  weightsOf,
+  type Staleness,
+  stalenessOf,
+  waitsOfLength,
+  workedIn,
 } from "../core/pace.ts";
-import type { Engine, Flow, Pace, Schedule } from "../engine/engine.ts";
+import { dayAt } from "../core/time.ts";
+import type { Engine, Flow, Pace } from "../engine/engine.ts";
 import { runsPerMonth } from "../engine/schedule.ts";
+import type { Counted } from "../store/journal.ts";
+import type { Store } from "../store/store.ts";
 
 interface MonthParts {
   /** Requests of a month (`2026-11`), of all that share the key. */
   readonly spent: (month: string) => Spent;
-  /** The same by day, of this store. */
-  readonly spentByDay: (month: string) => readonly DaySpent[];
+  /** Keeps what was seen of each flow, and what its requests went to and bought. */
+  readonly store: Pick<Store, "flows" | "journal">;
   readonly clock: Engine["clock"];
   readonly flows: readonly Flow[];
   readonly budget: Budget;
-  /** How many pages the last complete reading of a flow came to; null: there was none. */
-  readonly pages: (flow: string) => number | null;
-  /** For flows with `every: auto`: what was seen of each, kept in the store, and the hours of the site. Left out: there are none. */
-  readonly auto?: {
-    readonly rates: { of(flow: string): Rates; keep(flow: number, rates: Rates): void };
-    readonly hourOf: HourOf;
-    /** Null: none are named. */
-    readonly office: OfficeHours | null;
-  };
+  /** The hours of the site; `office` null: none are named. Left out: those of UTC. */
+  readonly hours?: { readonly hourOf: HourOf; readonly office: OfficeHours | null };
+  /** Of what all that share the key may use, what this site may, 0 to 1. Left out: all of it. */
+  readonly share?: () => number;
   /** The last minute; null when nothing is sent from this process. */
   readonly minute: () => Minute | null;
   /** How many documents of a flow wait to be sent. Left out: none. */
@@ -61,73 +61,43 @@ interface Minute {
 
 export type MonthReport = ReturnType<typeof monthReport>;
 
-/** A flow that reads from the platform. */
-export interface Polled {
-  readonly name: string;
-  /** How often its schedule comes round in a month of 31 days. */
-  readonly runs: number;
-  /** At times of the calendar, which people chose: it is never slowed. */
-  readonly isCalendar: boolean;
-  /** It uses what is left of the month (`every: auto`); `runs`: at least. */
-  readonly isAuto: boolean;
-  /** Requests of each run, where it reads all of a list each time; null: a run costs one request and what is new. */
-  readonly pages: number | null;
-}
+const UTC = { hourOf: hourOfWeekIn("UTC"), office: null };
 
 export function monthReport(parts: MonthParts) {
-  const { spent: spentIn, clock, flows, budget } = parts;
-  let runs: readonly Polled[] | null = null;
-  const polled = (atMs: number): Polled[] => {
-    runs ??= polledOf(flows, atMs);
-    const whole = new Set(flows.filter(({ source }) => source.whole).map(({ name }) => name));
-    return runs.map((one) => ({
-      ...one,
-      pages: whole.has(one.name) ? Math.max(parts.pages(one.name) ?? 1, 1) : null,
-    }));
-  };
-  const outlook = (): Forecast => {
-    const atMs = clock.now().wallMs;
+  const { spent: spentIn, store, clock, budget, hours = UTC } = parts;
+  const worked = workedIn(hours.office);
+  function plan(atMs: number) {
     const spent = spentIn(monthAt(atMs).name);
-    const need = needOf(polled(atMs), budget);
-    const calendar = need.calendar + (parts.deep?.() ?? 0);
-    const backlog = backlogOf(flows, parts.waiting ?? (() => 0), spent);
-    return forecast({ budget, need: { ...need, calendar }, spent, atMs, backlog });
-  };
-  /** Found anew each hour, and when the flow that is asked for has none. */
-  let found: { hour: number; paces: Paces } = { hour: -1, paces: new Map() };
-  function pacesAt(atMs: number, name: string, auto: NonNullable<MonthParts["auto"]>): Paces {
-    const hour = Math.floor(atMs / HOUR_MS);
-    if (found.hour === hour && found.paces.has(name)) return found.paces;
-    const looked = new Map(polled(atMs).map((one) => [one.name, one.pages ?? 1]));
-    const feeds = flows.flatMap(({ name, schedule }) => {
-      const perLook = looked.get(name);
-      if (perLook === undefined || !("auto" in schedule)) return [];
-      return [{ name, rates: auto.rates.of(name), perLook, ...boundsOf(schedule) }];
+    // What attaches files, or replies, reads nothing from the platform by itself.
+    const flows = parts.flows.filter((flow) => (flow.attachesTo ?? flow.repliesTo) === undefined);
+    const lists = new Set(flows.flatMap(({ name, source }) => (source.whole ? [name] : [])));
+    const looks = looksOf(flows, atMs, {
+      rates: store.flows.rates.of,
+      pages: (name) => (lists.has(name) ? Math.max(store.flows.find(name)?.pages ?? 1, 1) : null),
     });
-    const hours = hoursBetween(atMs, monthAt(atMs).endMs, auto.hourOf);
-    const left = { hours, weights: weightsOf(auto.office) };
-    found = { hour, paces: pacesOf(feeds, outlook().forAuto ?? 0, left) };
-    return found.paces;
+    const backlog = backlogOf(flows, parts.waiting ?? (() => 0), spent);
+    const deep = parts.deep?.() ?? 0;
+    const share = parts.share?.() ?? 1;
+    return { looks, ...planMonth({ budget, spent, atMs, looks, backlog, deep, share, ...hours }) };
   }
   const pace: Pace = {
-    intervalMs({ name, schedule }, changed) {
+    intervalMs({ name, schedule }, after) {
       if ("cron" in schedule) return undefined;
       const atMs = clock.now().wallMs;
-      const { auto } = parts;
-      if (auto === undefined || schedule.auto === undefined) {
-        const one = polled(atMs).find((flow) => flow.name === name);
-        const times = outlook().stretch * (one === undefined ? 1 : slowing(one, budget));
-        return Math.round(schedule.everyMs * times);
-      }
-      const { hourOf } = auto;
-      const paces = pacesAt(atMs, name, auto);
-      return nextLookIn(paces, { name, ...schedule.auto }, { atMs, hourOf, changed });
+      const { everyMs, auto = { leastMs: everyMs } } = schedule;
+      // A plain interval is as a person set it.
+      const look = {
+        atMs,
+        hourOf: hours.hourOf,
+        after: "auto" in schedule ? after : "nothing",
+      } as const;
+      return nextLookIn(plan(atMs).paces(), { name, ...auto }, look);
     },
     looked({ flow, name, schedule }, look) {
-      const { auto } = parts;
-      if (auto !== undefined && "auto" in schedule)
-        auto.rates.keep(flow, learned(auto.rates.of(name), look, auto.hourOf));
+      if (!("auto" in schedule)) return;
+      store.flows.rates.keep(flow, learned(store.flows.rates.of(name), look, hours.hourOf));
     },
+    isWorked: (atMs) => worked[hours.hourOf(atMs)] === true,
   };
   return {
     ...pace,
@@ -136,7 +106,7 @@ export function monthReport(parts: MonthParts) {
       const now = clock.now().wallMs;
       const month = monthAt(now).name;
       const spent = spentIn(month);
-      const { stretch } = outlook();
+      const { looks, forecast, slowing } = plan(now);
       return {
         month,
         used: usedOf(spent),
@@ -148,20 +118,28 @@ export function monthReport(parts: MonthParts) {
           reserve: purpose === "lost" ? 0 : reserveOf(budget, purpose),
           left: purpose === "lost" ? 0 : leftFor(budget, spent, purpose),
         })),
-        forecast: outlook(),
+        forecast,
         /** The oldest first; what it has no day for is in `purposes` alone. */
-        days: parts.spentByDay(month),
+        days: store.journal.spentByDay(month),
         /** Flows that read all of a list each time: what that costs, and how much seldomer than configured they are read. */
-        lists: polled(now).flatMap((one) => {
+        lists: looks.flatMap((one) => {
           const { name: flow, pages } = one;
-          return pages === null ? [] : [{ flow, pages, slowing: slowing(one, budget) }];
+          return pages === null ? [] : [{ flow, pages, slowing: slowing(one) }];
         }),
-        /** What each flow that reads from the platform costs there, at least, in a month of 31 days. */
-        polls: polled(now).map((one) => {
-          const times = one.isCalendar ? 1 : slowing(one, budget) * stretch;
+        /**
+         * What each flow that reads from the platform costs there, at least, in a month of 31 days. `rates`: what was seen of
+         * one with `every: auto`, else null.
+         */
+        polls: looks.map((one) => {
+          const times = one.everyMs === null ? 1 : slowing(one) * forecast.stretch;
           const perMonth = Math.round(costOf(one) / times);
-          return { flow: one.name, perLook: one.pages ?? 1, times, perMonth };
+          const rates = one.auto?.rates ?? null;
+          return { flow: one.name, perLook: one.pages ?? 1, times, perMonth, rates };
         }),
+        /** What each flow's requests bought, and how fresh that left it. */
+        bought: boughtIn(store, parts.flows, month),
+        /** Looks are so far ahead of the month that they go slowly, or soon will. Null: they are not. */
+        slowed: slowedIn(parts, spent, now),
         /** Null when no daemon runs. */
         minute: parts.minute(),
       };
@@ -169,12 +147,78 @@ export function monthReport(parts: MonthParts) {
   };
 }
 
-const HOUR_MS = 3_600_000;
+/** It is told before it comes to that. */
+const NEARLY = 0.9;
 
-const boundsOf = ({ everyMs, auto }: Extract<Schedule, { everyMs: number }>) => ({
-  leastMs: auto?.leastMs ?? everyMs,
-  mostMs: everyMs,
-});
+/** `by`: what the most of today's looks were for (UTC); null: nobody knows. */
+function slowedIn({ store, budget, share, flows }: MonthParts, spent: Spent, nowMs: number) {
+  const haste = store.journal.haste();
+  const known = { budget, spent, haste, share: share?.() ?? 1 };
+  const { requests, most } = hasteAt(known, nowMs);
+  if (requests < most * NEARLY) return null;
+  const [by = null] = [...store.journal.spentByFlow(dayAt(nowMs))]
+    .flatMap(([flow, used]) =>
+      purposes.flatMap((purpose) => {
+        const name = flows.find((one) => one.flow === flow)?.name ?? null;
+        return isForWrites(purpose) ? [] : [{ flow: name, purpose, requests: used[purpose] ?? 0 }];
+      }),
+    )
+    .sort((one, other) => other.requests - one.requests);
+  return { requests: Math.round(requests), most: Math.floor(most), by };
+}
+
+/** What a flow's requests of a month bought, and how long the changes that it brought had waited. */
+interface Bought {
+  readonly flow: string;
+  readonly requests: Spent;
+  /** Changes of documents. */
+  readonly stored: number;
+  readonly delivered: number;
+  /** From the platform's own time of each change on. Null: nothing has come since the first reading. */
+  readonly untilStored: Measured | null;
+  readonly untilDelivered: Measured | null;
+}
+
+interface Measured extends Staleness {
+  readonly changes: number;
+  /** Of changes in office hours; null: there were none, or no hours are named. */
+  readonly office: Staleness | null;
+}
+
+/** Of each flow that has asked or brought anything in the month. */
+function boughtIn({ journal }: MonthParts["store"], flows: readonly Flow[], month: string) {
+  const spent = journal.spentByFlow(month);
+  const waits = Map.groupBy(journal.waits(month), ({ flow }) => flow);
+  return flows.flatMap(({ flow, name }): Bought[] => {
+    const requests = spent.get(flow) ?? {};
+    const own = Map.groupBy(waits.get(flow) ?? [], ({ step }) => step);
+    const { stored = [], delivered = [] } = Object.fromEntries(own);
+    if (usedOf(requests) + stored.length + delivered.length === 0) return [];
+    return [
+      {
+        flow: name,
+        requests,
+        stored: changesIn(stored),
+        delivered: changesIn(delivered),
+        untilStored: measured(stored),
+        untilDelivered: measured(delivered),
+      },
+    ];
+  });
+}
+
+const changesIn = (counted: readonly Counted[]): number =>
+  counted.reduce((sum, { count }) => sum + count, 0);
+
+function measured(counted: readonly Counted[]): Measured | null {
+  const known = counted.filter(({ length }) => length > 0);
+  const all = staleIn(known);
+  const office = staleIn(known.filter(({ worked }) => worked === 1));
+  return all === null ? null : { ...all, changes: changesIn(known), office };
+}
+
+const staleIn = (counted: readonly Counted[]): Staleness | null =>
+  stalenessOf(counted.map(({ length, count }) => waitsOfLength(length, count)));
 
 /** Fewer writes than this do not tell how often one is looked for. */
 const TELLING_WRITES = 20;
@@ -196,47 +240,22 @@ function backlogOf(flows: readonly Flow[], waiting: (flow: Flow) => number, spen
   return { documents, writes, readBacks };
 }
 
-/** Flows that read from the platform; `pages` is not known here. */
-export function polledOf(
+/** Flows that read from the platform. `pages`: of a list that is read whole, else null. */
+export function looksOf(
   flows: readonly Pick<Flow, "name" | "side" | "schedule" | "paused">[],
   atMs: number,
-): Polled[] {
+  seen: { rates(flow: string): Rates; pages(flow: string): number | null },
+): Looks[] {
   return flows
     .filter(({ side, paused }) => side === "platform" && !paused)
     .map(({ name, schedule }) => ({
       name,
       runs: runsPerMonth(schedule, atMs),
-      isCalendar: "cron" in schedule,
-      isAuto: "auto" in schedule,
-      pages: null,
+      pages: seen.pages(name),
+      everyMs: "cron" in schedule ? null : schedule.everyMs,
+      auto:
+        "cron" in schedule || schedule.auto === undefined
+          ? null
+          : { ...schedule.auto, rates: seen.rates(name) },
     }));
-}
-
-/** Percent of the month that a list which is read whole each time may take. */
-const WHOLE_SHARE = 10;
-
-export const wholeShare = ({ perMonth }: Pick<Budget, "perMonth">): number =>
-  Math.max((perMonth * WHOLE_SHARE) / 100, 1);
-
-/** How much seldomer than configured a list is read that would take more than its share, at least 1. */
-export function slowing(
-  { runs, pages, isCalendar, isAuto }: Polled,
-  budget: Pick<Budget, "perMonth">,
-) {
-  return pages === null || isCalendar || isAuto
-    ? 1
-    : Math.max((runs * pages) / wholeShare(budget), 1);
-}
-
-export const costOf = ({ runs, pages }: Polled): number => runs * (pages ?? 1);
-
-/** What the schedules cost in a month of 31 days, lists at most their share. */
-export function needOf(polled: readonly Polled[], budget: Pick<Budget, "perMonth">): Need {
-  const sum = (those: readonly Polled[]): number =>
-    those.reduce((total, one) => total + costOf(one) / slowing(one, budget), 0);
-  return {
-    interval: sum(polled.filter(({ isCalendar }) => !isCalendar)),
-    calendar: sum(polled.filter(({ isCalendar }) => isCalendar)),
-    auto: sum(polled.filter(({ isAuto }) => isAuto)),
-  };
 }

@@ -354,11 +354,10 @@ export function storeOffice(
     given.month ??
     monthReport({
       spent: (month) => store.journal.spent(month),
-      spentByDay: (month) => store.journal.spentByDay(month),
+      store,
       clock,
       flows,
       budget: usualBudget,
-      pages: (flow) => store.flows.find(flow)?.pages ?? null,
       minute: () => null,
     });
   const parts = { ...given, month };

@@ -19,6 +19,8 @@ const MONTH: MonthStatus = {
   days: [{ day: "2026-11-21", spent: { poll: 12 } }],
   lists: [],
   polls: [],
+  bought: [],
+  slowed: null,
   minute: { used: 2, limit: 600, opensInMs: 0 },
 };
 
@@ -49,7 +51,7 @@ const STATUS: Status = {
   matching: { lastAt: null, open: 0, large: [] },
   clockJump: null,
   store: { bytes: 8_192, freeBytes: 0 },
-  requests: { month: "2026-11", used: 12, perMonth: 50_000, forecast: MONTH.forecast },
+  requests: MONTH,
 };
 
 const ANSWERS: Partial<Record<QuestionName, unknown>> = {

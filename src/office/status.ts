@@ -74,7 +74,7 @@ export type Status = ReturnType<typeof status>;
 export function status(parts: OfficeParts) {
   const { engine, flows, daemon, version, startedAt } = parts;
   const { company, environment } = engine;
-  const { month, used, perMonth, forecast } = parts.month.status();
+  const { month, used, perMonth, forecast, bought, slowed } = parts.month.status();
   const agreed = agreements(engine);
   const all = flows.map((flow) => ({
     ...flowStatus(engine, flow, daemon),
@@ -134,7 +134,7 @@ export function status(parts: OfficeParts) {
     clockJump: daemon?.clockJump ?? null,
     store: engine.store.retention.size(),
     /** Requests to the platform in this calendar month (UTC). */
-    requests: { month, used, perMonth, forecast },
+    requests: { month, used, perMonth, forecast, bought, slowed },
   };
 }
 

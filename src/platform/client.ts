@@ -5,13 +5,13 @@
 import {
   type Budget,
   type Governor,
+  type hasteAt,
   limitsIn,
   monthRefusal,
   type Purpose,
   type Spent,
   WINDOW_MS,
 } from "../core/budget.ts";
-import { dayAt } from "../core/time.ts";
 import { EnvironmentError } from "../core/errors.ts";
 import type { Clock } from "../core/time.ts";
 import { type Http, type HttpAnswer, openHttp, TransportError } from "../transport/http.ts";
@@ -221,8 +221,10 @@ function failure(error: unknown): Exchange {
 interface Ledger {
   /** Requests of a month (`2026-11`), none that may have been sent left out. */
   spent(month: string): Spent;
-  /** Counts one in that day (`2026-11-23`, UTC) and its month; no end of this process loses it once this returns. @throws StorageError */
-  spend(day: string, purpose: Purpose): void;
+  /** Counts one in the day and the month of that instant, ms UTC; no end of this process loses it once this returns. @throws StorageError */
+  spend(atMs: number, purpose: Purpose): void;
+  /** How far looks are ahead of the month; left out: nobody counts it. */
+  readonly haste?: (nowMs: number) => ReturnType<typeof hasteAt>;
   /** The platform has closed the month: when to ask it again, ms UTC. Null: it has not, or it may be asked. */
   closedUntil(nowMs: number): number | null;
 }
@@ -256,13 +258,13 @@ export function openGovernor({ clock, budget, ledger }: GovernorOptions): Proces
         const { wallMs, monoMs } = clock.now();
         const refused = monthRefusal(budget, ledger, purpose, wallMs);
         if (refused !== null) {
-          const { untilMs, detail } = refused;
+          const { untilMs, ...why } = refused;
           const againMs = purpose === "write" ? Infinity : ASK_AGAIN_MS;
-          return { admitted: false, waitMs: Math.min(untilMs - wallMs, againMs), detail };
+          return { admitted: false, waitMs: Math.min(untilMs - wallMs, againMs), ...why };
         }
         const waitMs = Math.ceil(minute.waitMs(monoMs));
         if (waitMs <= 0) {
-          ledger.spend(dayAt(wallMs), purpose);
+          ledger.spend(wallMs, purpose);
           minute.take(monoMs);
           return { admitted: true };
         }

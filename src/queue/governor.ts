@@ -9,6 +9,7 @@ import {
   type Admission,
   type Budget,
   type Governor,
+  type hasteAt,
   leftFor,
   limitsIn,
   monthAt,
@@ -18,7 +19,8 @@ import {
   usedOf,
   WINDOW_MS,
 } from "../core/budget.ts";
-import { type Clock, dayAt } from "../core/time.ts";
+import { defined } from "../core/defined.ts";
+import type { Clock } from "../core/time.ts";
 import { errands } from "./queue.ts";
 import {
   connected,
@@ -50,6 +52,8 @@ export interface SharedGovernor extends Governor {
   refresh(): Promise<void>;
   /** Requests of all sites, as of the last refresh. */
   spent(month: string): Spent;
+  /** This site's part of the month beside the others that are there, by their weights, 0 to 1; null: not known yet. */
+  share(): number | null;
   /** The minute of all sites, as of the last look. */
   minute(): { readonly used: number; readonly limit: number; readonly opensInMs: number };
   /** What keeps everything from being sent that goes by itself soon, as of the last look; null: nothing. */
@@ -60,8 +64,10 @@ export interface SharedGovernor extends Governor {
 export interface SiteLedger {
   readonly site: string;
   spent(month: string): Spent;
-  /** A request of this process was admitted. */
-  spend(day: string, purpose: Purpose): void;
+  /** A request of this process was admitted, ms UTC. */
+  spend(atMs: number, purpose: Purpose): void;
+  /** How far looks of this site are ahead of its part of the month; left out: nobody counts it. */
+  readonly haste?: (nowMs: number) => ReturnType<typeof hasteAt>;
   /** Workers have sent so many for a job of this site. */
   carried(purpose: Purpose, requests: number): void;
   /** When the platform may be asked again after it has closed the month, ms UTC; null: it has not. */
@@ -116,6 +122,7 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
   const seen = {
     spent: (name: string) => month.spent(name),
     closedUntil: (nowMs: number) => ledger?.closedUntil(nowMs) ?? null,
+    ...defined({ haste: ledger?.haste }),
   };
 
   /** Null: admitted. */
@@ -147,8 +154,9 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
   function refusedByMonth(site: string, purpose: Purpose, nowMs: number): Refusal | null {
     const refused = monthRefusal(budget, seen, purpose, nowMs);
     if (refused !== null) {
-      const { untilMs, detail } = refused;
-      return { admitted: false, waitMs: untilMs - nowMs, detail: `${detail}, by all sites` };
+      const { untilMs, detail, ...turn } = refused;
+      const whole = turn.turn ? detail : `${detail}, by all sites`;
+      return { admitted: false, waitMs: untilMs - nowMs, detail: whole, ...turn };
     }
     const { name, startMs, endMs } = monthAt(nowMs);
     const rest = (endMs - nowMs) / (endMs - startMs);
@@ -174,7 +182,7 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
       // A place that came too late stays counted: better one too many than one too few.
       if (late) return tooLate(wait);
       if (wait === null) {
-        ledger?.spend(dayAt(wallMs), purpose);
+        ledger?.spend(wallMs, purpose);
         errand?.used.set(purpose, (errand.used.get(purpose) ?? 0) + 1);
         return { admitted: true };
       }
@@ -207,6 +215,11 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
     hurry: () => stopping.abort(),
     refresh,
     spent: (name) => month.spent(name),
+    share() {
+      const weights = month.weights();
+      const own = weights.get(ledger?.site ?? "");
+      return own === undefined ? null : own / sumOf(weights.values());
+    },
     minute: () => ({
       used: minute.used,
       limit: budget.perMinute,
@@ -396,14 +409,17 @@ function shareOf(
   perMonth: number,
   rest: number,
 ): number | null {
-  const all = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
+  const all = sumOf(weights.values());
   const shareOfSite = (one: string): number => (perMonth * (weights.get(one) ?? 1)) / all;
   const usedBy = (one: string): number => used.get(one) ?? 0;
   if (weights.size < 2 || usedBy(site) < shareOfSite(site)) return null;
-  const left = perMonth - [...used.values()].reduce((sum, requests) => sum + requests, 0);
-  const claimed = [...weights.keys()]
-    .filter((one) => one !== site)
-    .map((one) => Math.min(shareOfSite(one) * rest, Math.max(shareOfSite(one) - usedBy(one), 0)))
-    .reduce((sum, requests) => sum + requests, 0);
+  const left = perMonth - sumOf(used.values());
+  const claimed = sumOf(
+    [...weights.keys()]
+      .filter((one) => one !== site)
+      .map((one) => Math.min(shareOfSite(one) * rest, Math.max(shareOfSite(one) - usedBy(one), 0))),
+  );
   return left <= claimed ? Math.floor(shareOfSite(site)) : null;
 }
+
+const sumOf = (values: Iterable<number>): number => [...values].reduce((sum, one) => sum + one, 0);

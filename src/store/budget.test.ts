@@ -6,7 +6,7 @@ import { ledger } from "./journal.ts";
 import { openStore } from "./store.ts";
 
 const MONTH = "2026-11";
-const DAY = "2026-11-23";
+const AT = Date.UTC(2026, 10, 23);
 
 function opened(folder = tempFolder()) {
   const store = openStore(folder);
@@ -15,7 +15,7 @@ function opened(folder = tempFolder()) {
 
 test("every request counts at once, under what it was for, and a process that ends well loses none", () => {
   const { folder, store, month } = opened();
-  for (let at = 0; at < 45; at++) month.spend(DAY, at % 3 === 0 ? "write" : "poll");
+  for (let at = 0; at < 45; at++) month.spend(AT, at % 3 === 0 ? "write" : "poll");
   expect(month.spent(MONTH)).toEqual({ write: 15, poll: 30 });
   month.close();
   store.close();
@@ -30,7 +30,7 @@ test("kill -9 loses no request: what was leased and not written down counts as s
     const store = openStore(process.argv[1]);
     const month = ledger(store);
     for (let at = 0; at < Number(process.argv[2]); at++) {
-      month.spend("${DAY}", "poll");
+      month.spend(${AT}, "poll");
       if (at === 24) store.transaction(() => {});
     }
     process.kill(process.pid, "SIGKILL");`;
@@ -52,8 +52,8 @@ test("kill -9 loses no request: what was leased and not written down counts as s
 
 test("a month that turns in the middle of a block keeps its own requests, and gives the rest back", () => {
   const { folder, store, month } = opened();
-  for (let at = 0; at < 7; at++) month.spend(DAY, "poll");
-  month.spend("2026-12-01", "write");
+  for (let at = 0; at < 7; at++) month.spend(AT, "poll");
+  month.spend(Date.UTC(2026, 11, 1), "write");
   expect(month.spent(MONTH)).toEqual({ poll: 7 });
   expect(month.spent("2026-12")).toEqual({ write: 1 });
   month.close();
@@ -64,7 +64,7 @@ test("a month that turns in the middle of a block keeps its own requests, and gi
 test("requests are known by day, also those not written down yet; of days before the last month nothing is kept", () => {
   const { folder, store, month } = opened();
   const spend = (day: string, purpose: "poll" | "write", requests: number): void => {
-    for (let at = 0; at < requests; at++) month.spend(day, purpose);
+    for (let at = 0; at < requests; at++) month.spend(Date.parse(day), purpose);
   };
   spend("2026-09-30", "poll", 2);
   spend("2026-10-01", "poll", 3);
@@ -87,7 +87,7 @@ test("requests are known by day, also those not written down yet; of days before
 
 test("a transaction that fails takes no request back", () => {
   const { folder, store, month } = opened();
-  for (let at = 0; at < 7; at++) month.spend(DAY, "poll");
+  for (let at = 0; at < 7; at++) month.spend(AT, "poll");
   const failing = () =>
     store.transaction(() => {
       throw new Error("a fault in a mapping");
@@ -111,4 +111,18 @@ test("a month is closed by the platform's quota stop, until its time to ask agai
   expect([month.closedUntil(4_999), month.closedUntil(5_000)]).toEqual([5_000, null]);
   store.transaction(() => store.journal.release("quota", "Ann", 0));
   expect(month.closedUntil(1_000)).toBeNull();
+});
+
+test("how far looks are ahead of the month outlives a process, and passes; writes do not count", () => {
+  const { folder, store, month } = opened();
+  for (let at = 0; at < 1_000; at++) month.spend(AT, "poll");
+  for (let at = 0; at < 50; at++) month.spend(AT, "write");
+  expect(month.haste(AT)).toMatchObject({ requests: 1_000, most: 2_500, waitMs: 0 });
+  month.close();
+  store.close();
+  const again = opened(folder).month;
+  expect(again.haste(AT).requests).toBe(1_000);
+  // 34,000 are left for looks in eight days, and four times as many an hour pass.
+  expect(again.haste(AT + 3_600_000).requests).toBeCloseTo(1_000 - (4 * 34_000) / (8 * 24 - 1), 0);
+  expect(again.haste(AT - 3_600_000).requests, "a clock that is set back").toBe(1_000);
 });

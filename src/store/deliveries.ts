@@ -45,6 +45,7 @@ export interface Carried {
   readonly delivery: number;
   readonly recordId: string;
   readonly revision: string;
+  readonly version: string | null;
   readonly number: string;
   /** Null when it was never mapped. */
   readonly content: string | null;
@@ -54,7 +55,7 @@ export interface Carried {
 }
 
 /** As {@link Carried}; of a delivery that is joined with its record. */
-export const CARRIED = `delivery, shown_id(record.id) as recordId, ${wholeIn("delivery")} as revision,
+export const CARRIED = `delivery, shown_id(record.id) as recordId, ${wholeIn("delivery")} as revision, delivery.version,
   coalesce(number, '') as number, delivery.content, amount, bisect_group as bisectGroup`;
 
 interface Quarantining {

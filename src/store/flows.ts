@@ -61,7 +61,7 @@ const short = (value: number): number => Math.round(value * 1_000) / 1_000;
 const RUNS_KEPT = 20;
 
 export function flows(database: Database.Database) {
-  const { row, rows, run, values } = asking(database);
+  const { row, rows, run, value, values } = asking(database);
   const add = run<[name: string, keepsVersions: 0 | 1]>(
     `insert into flow (name, keeps_versions) values (?, ?)
      on conflict do update set keeps_versions = excluded.keeps_versions`,
@@ -129,6 +129,8 @@ export function flows(database: Database.Database) {
     },
     /** Nobody knows what of it was delivered: a store that was restored is released. Inside a transaction. */
     doubt: run<[atMs: number]>("update flow set doubtful_ms = ? where doubtful_ms is not null"),
+    /** What came until then may be older than the flow, ms UTC; null: all of it. */
+    doubtfulMs: value<[flow: number], number>("select doubtful_ms from flow where flow = ?"),
     setDue: run<[flow: number, dueMs: number]>("update flow set next_due_ms = ?2 where flow = ?1"),
     /** How often something came, by the hour of the week. */
     rates: {

@@ -5,8 +5,19 @@
  * an entry that is changed, removed or put in between is found. Every entry is written here.
  */
 import type Database from "better-sqlite3";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { hash } from "node:crypto";
-import type { DaySpent, Purpose, Spent } from "../core/budget.ts";
+import {
+  type Budget,
+  type DaySpent,
+  type Haste,
+  hasteAt,
+  isForWrites,
+  type Purpose,
+  type Spent,
+  usualBudget,
+} from "../core/budget.ts";
+import { dayAt } from "../core/time.ts";
 import { asking } from "./statements.ts";
 
 interface Content {
@@ -334,6 +345,7 @@ const monthOf = (day: string): string => day.slice(0, 7);
 
 interface Unsaved {
   readonly day: string;
+  readonly flow: number;
   readonly purpose: Purpose;
   requests: number;
 }
@@ -344,30 +356,43 @@ interface Unsaved {
  * lost, never a request: what it had leased and not written down counts as sent. Days are kept of this month and the last.
  */
 function spending(database: Database.Database) {
-  const { run, rows } = asking(database);
+  const { row, run, rows } = asking(database);
   const add = run<[month: string, purpose: string, requests: number]>(
     `insert into usage (month, purpose, requests) values (?, ?, ?)
      on conflict do update set requests = requests + excluded.requests`,
   );
-  const addDay = run<[day: string, purpose: string, requests: number]>(
-    `insert into usage_day (day, purpose, requests) values (?, ?, ?)
+  const addDay = run<[day: string, flow: number, purpose: string, requests: number]>(
+    `insert into usage_day (day, flow, purpose, requests) values (?, ?, ?, ?)
      on conflict do update set requests = requests + excluded.requests`,
   );
   const forget = run<[day: string]>("delete from usage_day where day < ?");
+  const forgetWaits = run<[month: string]>("delete from staleness where month < ?");
+  const addWaits = run<[Counted & { month: string; flow: number }]>(
+    `insert into staleness (month, flow, step, worked, length, count)
+     values (:month, :flow, :step, :worked, :length, :count)
+     on conflict do update set count = count + excluded.count`,
+  );
   const monthRows = rows<[month: string], { purpose: string; requests: number }>(
     "select purpose, requests from usage where month = ?",
   );
   const dayRows = rows<[from: string, to: string], Unsaved>(
-    "select day, purpose, requests from usage_day where day between ? and ? order by day",
+    "select day, flow, purpose, requests from usage_day where day between ? and ? order by day",
   );
+  const spender = new AsyncLocalStorage<number>();
+  const keptHaste = row<[], Haste>("select requests, at_ms as atMs from haste");
+  const keepHaste = run<[Haste]>(
+    "insert or replace into haste (row, requests, at_ms) values (1, :requests, :atMs)",
+  );
+  let haste: Haste | null = null;
   let unsaved: Unsaved[] = [];
   let lease = { month: "", left: 0 };
 
   function saveSpending(): void {
-    for (const { day, purpose, requests } of unsaved) {
+    if (unsaved.length > 0 && haste !== null) keepHaste(haste);
+    for (const { day, flow, purpose, requests } of unsaved) {
       add(lease.month, purpose, requests);
       add(lease.month, LEASED, -requests);
-      addDay(day, purpose, requests);
+      addDay(day, flow, purpose, requests);
     }
     unsaved = [];
   }
@@ -379,14 +404,25 @@ function spending(database: Database.Database) {
     lease = { month: "", left: 0 };
   }
 
+  /** Those of a month, by day, flow and purpose. */
+  const inMonth = (month: string): Unsaved[] => [
+    ...dayRows(`${month}-01`, `${month}-31`),
+    ...unsaved.filter(({ day }) => monthOf(day) === month),
+  ];
+
   return {
     saveSpending,
     giveBack,
+    /** What the work asks of the platform is counted as this flow's. */
+    spending: <Result>(flow: number, work: () => Result): Result => spender.run(flow, work),
     /** How many requests of this month may be sent before more must be leased. */
     leased: (month: string): number => (lease.month === month ? lease.left : 0),
     /** Inside a transaction that is durable before the first of them is sent. */
     lease(month: string, requests: number): void {
-      if (lease.month !== month) forget(`${monthBefore(month)}-01`);
+      if (lease.month !== month) {
+        forget(`${monthBefore(month)}-01`);
+        forgetWaits(monthBefore(month));
+      }
       giveBack();
       add(month, LEASED, requests);
       lease = { month, left: requests };
@@ -394,8 +430,11 @@ function spending(database: Database.Database) {
     /** One more request on this day (`2026-11-23`, UTC), out of the lease of its month. */
     spend(day: string, purpose: Purpose): void {
       lease.left--;
-      const row = unsaved.find((one) => one.day === day && one.purpose === purpose);
-      if (row === undefined) unsaved.push({ day, purpose, requests: 1 });
+      const flow = spender.getStore() ?? 0;
+      const row = unsaved.find(
+        (one) => one.day === day && one.purpose === purpose && one.flow === flow,
+      );
+      if (row === undefined) unsaved.push({ day, flow, purpose, requests: 1 });
       else row.requests++;
     },
     spent(month: string): Spent {
@@ -414,16 +453,40 @@ function spending(database: Database.Database) {
     },
     /** Days of this month on which requests were sent, the oldest first. Empty where days are not kept any more. */
     spentByDay(month: string): readonly DaySpent[] {
-      const saved = dayRows(`${month}-01`, `${month}-31`);
-      const all = [...saved, ...unsaved.filter(({ day }) => monthOf(day) === month)];
-      return [...Map.groupBy(all, ({ day }) => day)].map(([day, those]) => {
-        const spent: Partial<Record<Purpose, number>> = {};
-        for (const { purpose, requests } of those)
-          spent[purpose] = (spent[purpose] ?? 0) + requests;
-        return { day, spent };
-      });
+      const byDay = Map.groupBy(inMonth(month), ({ day }) => day);
+      return [...byDay].map(([day, those]) => ({ day, spent: byPurpose(those) }));
     },
+    /** How far looks are ahead of the month: kept with what is spent. */
+    haste: (): Haste => (haste ??= keptHaste() ?? { requests: 0, atMs: 0 }),
+    hasten: (now: Haste): void => void (haste = now),
+    /** Requests of a month, or of a day in it, by the flow whose work asked for them. Empty where days are not kept any more. */
+    spentByFlow(period: string): ReadonlyMap<number, Spent> {
+      const those = inMonth(monthOf(period)).filter(({ day }) => day.startsWith(period));
+      const byFlow = Map.groupBy(those, ({ flow }) => flow);
+      return new Map([...byFlow].map(([flow, those]) => [flow, byPurpose(those)]));
+    },
+    /** Changes of a flow were stored or delivered. Inside a transaction. */
+    waited: (month: string, flow: number, counted: Counted): void =>
+      void addWaits({ ...counted, month, flow }),
+    waits: rows<[month: string], Counted & { readonly flow: number }>(
+      "select flow, step, worked, length, count from staleness where month = ?",
+    ),
   };
+}
+
+function byPurpose(those: readonly Unsaved[]): Spent {
+  const spent: Partial<Record<Purpose, number>> = {};
+  for (const { purpose, requests } of those) spent[purpose] = (spent[purpose] ?? 0) + requests;
+  return spent;
+}
+
+/** So many changes, by how long they had waited: a length (src/core/pace.ts), 0 where nobody knows. */
+export interface Counted {
+  readonly step: "stored" | "delivered";
+  /** 1: they were made in office hours. */
+  readonly worked: 0 | 1;
+  readonly length: number;
+  readonly count: number;
 }
 
 function monthBefore(month: string): string {
@@ -438,8 +501,10 @@ const BLOCK = 20;
 /** The month for a governor: what was spent of it, and whether the platform has closed it. */
 export interface StoreLedger {
   spent(month: string): Spent;
-  /** One more request on that day (`2026-11-23`, UTC). @throws StorageError, EnvironmentError */
-  spend(day: string, purpose: Purpose): void;
+  /** One more request at that instant, ms UTC. @throws StorageError, EnvironmentError */
+  spend(atMs: number, purpose: Purpose): void;
+  /** How far looks are ahead of the month. */
+  readonly haste: (nowMs: number) => ReturnType<typeof hasteAt>;
   closedUntil(nowMs: number): number | null;
   /** At the end of a process: what was leased and not sent is free again. */
   close(): void;
@@ -453,12 +518,24 @@ interface MonthStore {
   readonly transaction: (work: () => void) => void;
 }
 
-export function ledger({ journal, transaction }: MonthStore): StoreLedger {
+/** `share`: the part of the month that the site of this store has beside others, 0 to 1. */
+export function ledger(
+  { journal, transaction }: MonthStore,
+  budget: Budget = usualBudget,
+  share = (): number => 1,
+): StoreLedger {
   let leased = false;
+  const hasteOf = (nowMs: number) => {
+    const spent = journal.spent(monthOf(dayAt(nowMs)));
+    return hasteAt({ budget, spent, haste: journal.haste(), share: share() }, nowMs);
+  };
   return {
     spent: (month) => journal.spent(month),
-    spend(day, purpose) {
+    haste: hasteOf,
+    spend(atMs, purpose) {
+      const day = dayAt(atMs);
       const month = monthOf(day);
+      if (!isForWrites(purpose)) journal.hasten({ requests: hasteOf(atMs).requests + 1, atMs });
       if (journal.leased(month) === 0) {
         transaction(() => journal.lease(month, BLOCK));
         leased = true;

@@ -17,6 +17,8 @@ interface Taken {
   readonly unchanged: number;
   /** Older than what is stored. */
   readonly stale: number;
+  /** Of those received. */
+  readonly versions: readonly (string | null)[];
 }
 
 type See = (record: number) => void;
@@ -68,7 +70,12 @@ export function intake(database: Database.Database) {
     return stored?.fault === fault && byValue(stored.text) === byValue(text);
   }
 
-  function take(flow: number, change: Change, atMs: number, see: See): keyof Taken {
+  function take(
+    flow: number,
+    change: Change,
+    atMs: number,
+    see: See,
+  ): Exclude<keyof Taken, "versions"> {
     const id = storedId(change.id);
     const known = current(flow, id);
     if (known !== null) see(known.record);
@@ -113,9 +120,14 @@ export function intake(database: Database.Database) {
   ): Taken {
     fresh.forget();
     const counts = { received: 0, unchanged: 0, stale: 0 };
-    for (const change of changes) counts[take(flow, change, atMs, see)]++;
+    const versions: (string | null)[] = [];
+    for (const change of changes) {
+      const as = take(flow, change, atMs, see);
+      counts[as]++;
+      if (as === "received") versions.push(change.version);
+    }
     fresh.save(flow, atMs);
-    return counts;
+    return { ...counts, versions };
   }
 
   return {

@@ -577,11 +577,32 @@ const daemon = `
     requests integer not null,
     primary key (month, purpose)
   ) strict, without rowid;
+  -- \`flow\`: whose work asked for them; 0: that of none.
   create table usage_day (
     day text not null,
+    flow integer not null,
     purpose text not null,
     requests integer not null,
-    primary key (day, purpose)
+    primary key (day, flow, purpose)
+  ) strict, without rowid;
+
+  -- How far looks are ahead of what the rest of the month allows (src/core/budget.ts), as of \`at_ms\`; one row.
+  create table haste (
+    row integer primary key check (row = 1),
+    requests real not null,
+    at_ms integer not null
+  ) strict;
+
+  -- How many changes of a flow were stored and delivered in a month (UTC), by how long after the platform had them: a length
+  -- as src/core/pace.ts counts it; 0: it does not say, or the flow's first reading brought them. \`worked\`: in office hours.
+  create table staleness (
+    month text not null,
+    flow integer not null references flow,
+    step text not null check (step in ('stored', 'delivered')),
+    worked integer not null check (worked in (0, 1)),
+    length integer not null,
+    count integer not null,
+    primary key (month, flow, step, worked, length)
   ) strict, without rowid;
 
   -- Small texts of an endpoint, by its own names for them (src/core/contract.ts, Notebook).

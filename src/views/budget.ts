@@ -1,5 +1,6 @@
 /** The month's requests: what they went to, and how long they last. */
 import type { Forecast } from "../core/budget.ts";
+import type { Staleness } from "../core/pace.ts";
 import type { MonthStatus } from "../office/answers.ts";
 import {
   type Blocks,
@@ -13,7 +14,7 @@ import {
   strong,
   table,
 } from "./blocks.ts";
-import { counted, instant } from "./table.ts";
+import { counted, instant, roughly } from "./table.ts";
 
 export const PURPOSES: Readonly<Record<string, string>> = {
   poll: "Looking for what is new",
@@ -31,7 +32,7 @@ export function budgetView(
   month: MonthStatus,
   swatch: (purpose: string) => Inline = () => null,
 ): Blocks {
-  const { used, perMonth, minute, forecast, lists, purposes, polls } = month;
+  const { used, perMonth, minute, forecast, lists, purposes, polls, bought } = month;
   return [
     notice(
       used >= perMonth ? "bad" : forecast.runsOut === null ? "good" : "wait",
@@ -85,8 +86,55 @@ export function budgetView(
         "two for each document: one looks for it, one sends it. Reading and writing the ERP costs none.",
       ),
     ),
+    section("How fresh", freshTable(bought)),
+    section(
+      "What requests bought",
+      table(
+        "Requests of this month by the flow that asked",
+        bought.flatMap(({ requests, ...one }) =>
+          Object.entries(requests).map(([purpose, used]) => ({ ...one, purpose, used })),
+        ),
+        [
+          ["Flow", ({ flow }) => flow],
+          ["For", ({ purpose }) => PURPOSES[purpose]],
+          ["Requests", ({ used }) => used],
+          ["Changes stored", ({ stored }) => stored],
+          ["Requests for each", ({ used, stored }) => ratio(used, stored)],
+          ["Delivered", ({ delivered }) => delivered],
+          ["Requests for each of them", ({ used, delivered }) => ratio(used, delivered)],
+        ],
+        "No flow has asked the platform for anything this month.",
+      ),
+    ),
   ];
 }
+
+const ratio = (requests: number, things: number): Inline =>
+  things === 0 ? "–" : (requests / things).toFixed(requests < things * 10 ? 2 : 0);
+
+/** How long changes had waited since the platform had them, this month. */
+export const freshTable = (bought: MonthStatus["bought"]): Blocks =>
+  table(
+    "From the time that the platform gives a change until it was stored here and delivered, this month",
+    bought.flatMap(({ flow, untilStored, untilDelivered }) =>
+      untilStored === null ? [] : [{ flow, untilStored, untilDelivered }],
+    ),
+    [
+      ["Flow", ({ flow }) => flow],
+      ["Changes", ({ untilStored }) => untilStored.changes],
+      ["Stored after", ({ untilStored }) => staleText(untilStored)],
+      ["Stored, in office hours", ({ untilStored: { office } }) => office && staleText(office)],
+      ["Delivered after", ({ untilDelivered }) => untilDelivered && staleText(untilDelivered)],
+      [
+        "Delivered, in office hours",
+        ({ untilDelivered }) => untilDelivered?.office && staleText(untilDelivered.office),
+      ],
+    ],
+  );
+
+/** How long changes wait, in one cell. */
+export const staleText = ({ meanMs, p95Ms }: Staleness): string =>
+  `${roughly(meanMs)}, 95 % in ${roughly(p95Ms)}`;
 
 const apart = (times: number): string => `${factor(times)} times as far apart as configured`;
 

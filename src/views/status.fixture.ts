@@ -114,5 +114,7 @@ export const STATUS: Status = {
     used: 1,
     perMonth: 50_000,
     forecast: { expected: 1, stretch: 1, runsOut: null },
+    bought: [],
+    slowed: null,
   },
 };

@@ -27,7 +27,7 @@ import {
   table,
   untilDue,
 } from "./blocks.ts";
-import { stretchText } from "./budget.ts";
+import { freshTable, stretchText } from "./budget.ts";
 import { documentsIn, groupsTable, parted } from "./quarantine.ts";
 import { durationText } from "./table.ts";
 import { asText } from "./text.ts";
@@ -377,13 +377,16 @@ export const driftView = (drift: Status["drift"]): Blocks =>
     "The platform tells nothing that its contract does not know.",
   );
 
-export const monthView = ({ requests: { month, used, perMonth, forecast } }: Status): Blocks =>
+export const monthView = ({
+  requests: { month, used, perMonth, forecast, bought },
+}: Status): Blocks =>
   section(
     null,
     line(say`${used} of ${plural(perMonth, "request")} to the platform are used in ${month}.`),
     used >= perMonth
       ? line("Nothing is sent before the month turns, or platform.budget.perMonth is raised.")
       : (forecast.stretch > 1 || forecast.runsOut !== null) && line(stretchText(forecast)),
+    onTerminal(freshTable(bought)),
   );
 
 /** When both sides were compared, and what they do not agree on. */

@@ -127,6 +127,12 @@ export function durationText(ms: number): string {
   return `${ms / unitMs}${unit.charAt(0)}`;
 }
 
+/** A time to two or three digits: `45 s`, `12 min`, `3 h`. */
+export function roughly(ms: number): string {
+  if (ms < 99_500) return `${Math.max(Math.round(ms / 1_000), 1)} s`;
+  return ms < 5_970_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
+}
+
 const SECOND = ["second", 1_000] as const;
 const AGES: readonly (readonly [unit: string, ms: number])[] = [
   ["day", 86_400_000],

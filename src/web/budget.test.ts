@@ -21,6 +21,8 @@ const MONTH: MonthStatus = {
   ],
   lists: [],
   polls: [],
+  bought: [],
+  slowed: null,
   minute: null,
 };
 

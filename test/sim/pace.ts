@@ -26,14 +26,17 @@ const ZONE = "America/Chicago";
 const HOLIDAYS = `2026-01-01 2026-05-25 2026-07-03 2026-09-07 2026-11-26 2026-12-25`.split(" ");
 const OFFICE = { days: [0, 1, 2, 3, 4], from: 7 * 60, to: 18 * 60 };
 
-/** Changes on a plain working day, and what share of them comes at night or on a weekend; `batch`: how many come together. */
+/**
+ * Changes on a plain working day, and what share of them comes at night or on a weekend; `batch`: how many come together;
+ * `own`: what part of them the site writes itself.
+ */
 const FEEDS = [
-  { name: "orders", aDay: 60, off: 0.15, batch: 1 },
-  { name: "tickets", aDay: 80, off: 0.3, batch: 1 },
-  { name: "invoices", aDay: 60, off: 0.05, batch: 6 },
-  { name: "bills", aDay: 15, off: 0.1, batch: 3 },
-  { name: "payments", aDay: 30, off: 0.05, batch: 2 },
-  { name: "payments made", aDay: 8, off: 0.05, batch: 2 },
+  { name: "orders", aDay: 60, off: 0.15, batch: 1, own: 0 },
+  { name: "tickets", aDay: 80, off: 0.3, batch: 1, own: 0.2 },
+  { name: "invoices", aDay: 60, off: 0.05, batch: 6, own: 0.5 },
+  { name: "bills", aDay: 15, off: 0.1, batch: 3, own: 0 },
+  { name: "payments", aDay: 30, off: 0.05, batch: 2, own: 0 },
+  { name: "payments made", aDay: 8, off: 0.05, batch: 2, own: 0 },
 ] as const;
 
 const BUDGET = 50_000;
@@ -44,10 +47,12 @@ const MOST = HOUR;
 
 type Name = (typeof FEEDS)[number]["name"];
 
-export interface Waits {
+interface Waits {
   /** Minutes from a change to the look that finds it, of those that fall into office hours. */
   readonly office: readonly number[];
   readonly all: readonly number[];
+  /** Of those that the site wrote itself. */
+  readonly own: readonly number[];
   /** Requests of each month. */
   readonly requests: readonly number[];
 }
@@ -97,14 +102,21 @@ const isOffice = (atMs: number): boolean => {
   return hour < 5 * 24 && ofDay >= OFFICE.from / 60 && ofDay < OFFICE.to / 60;
 };
 
+/** Did the site write the feed's change of this number itself? */
+const isOwn = ({ own }: (typeof FEEDS)[number], change: number): boolean =>
+  (change * 0.618) % 1 < own;
+
 /** Looks at the changes of one feed, and keeps how long each had waited. */
 class Watcher {
+  readonly #feed: (typeof FEEDS)[number];
   readonly #changes: readonly number[];
   #at = 0;
   readonly office: number[] = [];
   readonly all: number[] = [];
+  readonly own: number[] = [];
 
-  constructor(changes: readonly number[]) {
+  constructor(feed: (typeof FEEDS)[number], changes: readonly number[]) {
+    this.#feed = feed;
     this.#changes = changes;
   }
 
@@ -115,6 +127,7 @@ class Watcher {
       const waited = (atMs - change) / MINUTE;
       this.all.push(waited);
       if (isOffice(change)) this.office.push(waited);
+      if (isOwn(this.#feed, this.#at)) this.own.push(waited);
     }
     return this.#at - before;
   }
@@ -127,25 +140,38 @@ export function simulate(months: number, seed: number) {
   const changes = new Map<Name, number[]>(
     FEEDS.map((feed) => [feed.name, changesOf(feed, from, to, random)]),
   );
-  const spentAuto = autoPace(changes, from, to);
+  const spentAuto = autoPace(changes, from, to, true);
   return {
     auto: spentAuto,
+    /** Without looks that come sooner after own writes. */
+    plain: autoPace(changes, from, to, false),
     fixed: fixedPace(changes, from, to, spentAuto.requests),
     oracle: oraclePace(changes, from, to, spentAuto.requests),
   };
 }
 
 function watching(changes: ReadonlyMap<Name, readonly number[]>) {
-  const watchers = FEEDS.map(({ name }) => new Watcher(changes.get(name) ?? []));
+  const watchers = FEEDS.map((feed) => new Watcher(feed, changes.get(feed.name) ?? []));
   const gathered = (requests: readonly number[]): Waits => ({
     office: watchers.flatMap(({ office }) => office),
     all: watchers.flatMap(({ all }) => all),
+    own: watchers.flatMap(({ own }) => own),
     requests,
   });
   return { watchers, gathered };
 }
 
-function autoPace(changes: ReadonlyMap<Name, readonly number[]>, from: number, to: number): Waits {
+function autoPace(
+  changes: ReadonlyMap<Name, readonly number[]>,
+  from: number,
+  to: number,
+  soonerAfterWrites: boolean,
+): Waits {
+  const writes = FEEDS.flatMap((feed, nth) =>
+    (changes.get(feed.name) ?? [])
+      .filter((_, change) => soonerAfterWrites && isOwn(feed, change))
+      .map((atMs) => ({ atMs, nth })),
+  ).sort((one, other) => other.atMs - one.atMs);
   const { watchers, gathered } = watching(changes);
   const weights = weightsOf(OFFICE);
   const feeds: Feed[] = FEEDS.map(({ name }) => ({
@@ -163,6 +189,14 @@ function autoPace(changes: ReadonlyMap<Name, readonly number[]>, from: number, t
   for (;;) {
     const at = due.indexOf(Math.min(...due));
     const nowMs = due[at] as number;
+    const write = writes.at(-1);
+    if (write !== undefined && write.atMs < nowMs) {
+      const { nth, atMs } = write;
+      const wait = { atMs, hourOf: workHourOf, after: "write" } as const;
+      due[nth] = Math.min(due[nth] as number, atMs + nextLookIn(paces, feeds[nth] as Feed, wait));
+      writes.pop();
+      continue;
+    }
     if (nowMs >= to) break;
     const { name, endMs } = monthAt(nowMs);
     if (name !== month) {
@@ -185,7 +219,8 @@ function autoPace(changes: ReadonlyMap<Name, readonly number[]>, from: number, t
       paces = pacesOf(feeds, BUDGET * SHARE - spent, { hours, weights });
       knownHour = hour;
     }
-    const wait = { atMs: nowMs, hourOf: workHourOf, changed: changed > 0 };
+    const after = changed > 0 ? "change" : "nothing";
+    const wait = { atMs: nowMs, hourOf: workHourOf, after } as const;
     due[at] = nowMs + nextLookIn(paces, feed, wait);
   }
   return gathered([...requests, spent]);
@@ -261,11 +296,12 @@ if (import.meta.main) {
   const { values } = parseArgs({
     options: { months: { type: "string", default: "12" }, seed: { type: "string", default: "1" } },
   });
-  const { auto, fixed, oracle } = simulate(Number(values.months), Number(values.seed));
-  for (const [name, { office, all, requests }] of Object.entries({ auto, fixed, oracle }))
+  const waits = simulate(Number(values.months), Number(values.seed));
+  const { auto, fixed, oracle } = waits;
+  for (const [name, { office, all, own, requests }] of Object.entries(waits))
     process.stdout.write(
       `${name}: office hours mean ${mean(office).toFixed(2)}, 95th ${percentile(office, 0.95).toFixed(2)}; ` +
-        `all hours mean ${mean(all).toFixed(2)}, 95th ${percentile(all, 0.95).toFixed(2)} min; ` +
+        `all hours mean ${mean(all).toFixed(2)}, 95th ${percentile(all, 0.95).toFixed(2)} min; own writes mean ${mean(own).toFixed(2)} min; ` +
         `requests a month at most ${Math.max(...requests)}\n`,
     );
   const [toFixed, toOracle] = [fixed, oracle].map(

@@ -140,6 +140,15 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
     late: [{ code: "turn", count: 1, since: AT, message: text(), next: text(), expected: false }],
     silence: { since: AT, longestMs: 1, limitMs: 1, message: text(), next: text() },
   });
+  const stale = { meanMs: 60_000, p95Ms: 150_000 };
+  const bought = (): MonthStatus["bought"][number] => ({
+    flow: text(),
+    requests: { poll: 12 },
+    stored: 3,
+    delivered: 2,
+    untilStored: { ...stale, changes: 3, office: stale },
+    untilDelivered: { ...stale, changes: 2, office: null },
+  });
   const month = (): MonthStatus => ({
     month: "2026-11",
     used: 12,
@@ -148,7 +157,9 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
     forecast: { expected: 18, stretch: 1, runsOut: null },
     days: [{ day: "2026-11-21", spent: { poll: 12 } }],
     lists: [{ flow: text(), pages: 3, slowing: 1 }],
-    polls: [{ flow: text(), perLook: 3, times: 1, perMonth: 90 }],
+    polls: [{ flow: text(), perLook: 3, times: 1, perMonth: 90, rates: null }],
+    bought: [bought()],
+    slowed: { requests: 2_400, most: 2_500, by: { flow: text(), purpose: "poll", requests: 9 } },
     minute: { used: 2, limit: 600, opensInMs: 0 },
   });
   return {

@@ -9,7 +9,7 @@ import type { Change } from "../../core/contract.ts";
 import type { Holding, HoldingKind, Period } from "../../core/holdings.ts";
 import type { Json } from "../../core/json.ts";
 import { LATE_MS, type WalkPosition } from "../../core/watermark.ts";
-import { audit, endpointOf, type Engine, type Flow, PLATFORM } from "../engine.ts";
+import { audit, countWaits, endpointOf, type Engine, type Flow, PLATFORM } from "../engine.ts";
 
 /** How late a record may be committed, ms, and still be found. Left out: {@link LATE_MS}. */
 interface Lateness {
@@ -166,7 +166,9 @@ function take(engine: Engine, flow: Flow, watermark: string, told: readonly Chan
   );
   if (late.length === 0) return 0;
   const received = store.transaction(() => {
-    const { received } = store.intake.beside(flow.flow, late, clock.now().wallMs);
+    const at = clock.now().wallMs;
+    const { received, versions } = store.intake.beside(flow.flow, late, at);
+    countWaits(engine, flow, "stored", versions, at);
     if (received > 0)
       audit(engine, flow, "notice", `${received} records had been committed late: ${named(late)}`);
     return received;
