@@ -3,6 +3,7 @@ import { runAlerts } from "../alerts/alerter.ts";
 import { channelsOf } from "../alerts/channels.ts";
 import { conditionsOf, quietHours } from "../alerts/conditions.ts";
 import type { Config } from "../config/config.ts";
+import { consoleOrigin } from "../config/schema.ts";
 import { FuelbridgeError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import { keepTidy } from "../engine/retention.ts";
@@ -100,11 +101,8 @@ async function sendAlerts(
 }
 
 /** Where people find the console; null: there is none, or nobody knows its port. */
-function urlOf(web: Config["console"]["web"]): string | null {
-  if (web === null || web.port === 0) return null;
-  const [name = web.host] = web.names;
-  return `${web.tls === null ? "http" : "https"}://${name}:${web.port}`;
-}
+const urlOf = (web: Config["console"]["web"]): string | null =>
+  web === null || web.port === 0 ? null : consoleOrigin(web, web.port);
 
 type Note = (message: string, details: Readonly<Record<string, unknown>>) => void;
 

@@ -391,6 +391,13 @@ const web = z
       .describe("What browsers call this machine: lower-case host names, without a port."),
     certificate: text("The file of the TLS certificate with its chain, PEM.").optional(),
     key: text("The file of the certificate's key, PEM.").optional(),
+    url: z
+      .string()
+      .regex(/^https:\/\/[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:\d{1,5})?$/)
+      .optional()
+      .describe(
+        "Where browsers find it behind a proxy of your own: https://NAME or https://NAME:PORT. Links in messages begin so.",
+      ),
     proxies: z
       .array(z.union([z.ipv4(), z.ipv6()]))
       .default([])
@@ -407,6 +414,12 @@ const web = z
   }));
 
 export type WebConfig = Readonly<z.output<typeof web>>;
+
+/** Where people find the console that listens on `port`: an origin, without a slash at its end. */
+export function consoleOrigin({ url, names, host, tls }: WebConfig, port: number): string {
+  const name = names[0] ?? (host === "::1" ? "[::1]" : host);
+  return url ?? `${tls === null ? "http" : "https"}://${name}:${port}`;
+}
 
 const admin = z
   .strictObject({

@@ -1,23 +1,23 @@
 /** What is refused before any page is asked: other names, other origins, other methods, other bodies. */
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
+import type { WebConfig } from "../config/schema.ts";
 
 interface Refusal {
   readonly status: number;
   readonly message: string;
 }
 
-/** `hosts`: the exact values of `Host` that are ours. `scheme`: of our addresses. Null: it may go on. */
+/** `origins`: of our pages, by the exact values of `Host` that are ours. Null: it may go on. */
 export function refuse(
   request: IncomingMessage,
-  hosts: ReadonlySet<string>,
-  scheme: "http" | "https",
+  origins: ReadonlyMap<string, string>,
 ): Refusal | null {
   const { headers, rawHeaders, method = "", url = "" } = request;
   const given = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host");
   const { host = "", origin } = headers;
   // Under a name of its own, a page elsewhere could have this server answer as that page's (DNS rebinding).
-  if (given.length !== 1 || !hosts.has(host) || !/^\/(?!\/)/.test(url))
+  if (given.length !== 1 || !origins.has(host) || !/^\/(?!\/)/.test(url))
     return { status: 421, message: "This server has another name." };
   if (!METHODS.has(method)) return { status: 405, message: "Only GET and POST are taken." };
   const site = headers["sec-fetch-site"];
@@ -28,7 +28,7 @@ export function refuse(
       ? null
       : { status: 403, message: "Pages of other sites have no access." };
   }
-  const isOwn = origin === `${scheme}://${host}` && (site === undefined || site === "same-origin");
+  const isOwn = origin === origins.get(host) && (site === undefined || site === "same-origin");
   if (!isOwn) return { status: 403, message: "A form of another site, or of none, is not taken." };
   const type = headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
   if (type !== FORM) return { status: 415, message: "Only the console's own forms are taken." };
@@ -46,17 +46,22 @@ const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST"]);
 const FORM = "application/x-www-form-urlencoded";
 
 /**
- * The names of this server. `names`: those that the configuration gives for it; without them it has those of the
- * loopback address. A port that the scheme implies is left out by browsers.
+ * The origins of this server's pages, by the `Host` of a request: the names that the configuration gives for it, those of
+ * the loopback address, and the name at the proxy. A port that the scheme implies is left out by browsers.
  */
-export function hostsOf(
-  names: readonly string[],
+export function originsOf(
+  { names, tls, url }: Pick<WebConfig, "names" | "tls" | "url">,
   port: number,
-  scheme: "http" | "https",
-): ReadonlySet<string> {
-  const own = [...names, "127.0.0.1", "localhost", "[::1]"];
-  const implied = port === (scheme === "https" ? 443 : 80);
-  return new Set(own.flatMap((name) => [`${name}:${port}`, ...(implied ? [name] : [])]));
+): ReadonlyMap<string, string> {
+  const scheme = tls === null ? "http" : "https";
+  const isImplied = port === (tls === null ? 80 : 443);
+  const own = [...names, "127.0.0.1", "localhost", "[::1]"].flatMap((name) => [
+    `${name}:${port}`,
+    ...(isImplied ? [name] : []),
+  ]);
+  const origins = new Map(own.map((host) => [host, `${scheme}://${host}`]));
+  if (url !== undefined) origins.set(new URL(url).host, new URL(url).origin);
+  return origins;
 }
 
 /**

@@ -4,7 +4,11 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { exchange, PASSWORD, testConsole } from "../../test/support/console.ts";
-import { hostileOffice, recordingOffice } from "../../test/support/console-offices.ts";
+import {
+  auditedOffice,
+  hostileOffice,
+  recordingOffice,
+} from "../../test/support/console-offices.ts";
 import { Attempts } from "./sessions.ts";
 import { askerOf } from "./guard.ts";
 import { atLeast, roles } from "./users.ts";
@@ -281,16 +285,6 @@ test("of a hundred guesses a few are looked at, and the right password helps no 
 });
 
 /** An office, and what it was told of log-ins. */
-function auditedOffice() {
-  const { office } = recordingOffice();
-  const deeds: string[] = [];
-  const wasDone: typeof office.wasDone = async (deed, { by, note }) => {
-    deeds.push(`${deed}: ${by}, ${note}`);
-    return null;
-  };
-  return { office: { ...office, wasDone }, deeds };
-}
-
 test("a log-in that fails stands in the audit with name and address, and what cannot be a name does not", async () => {
   const { office, deeds } = auditedOffice();
   const { browser } = await testConsole(office);
@@ -329,7 +323,7 @@ describe("behind a proxy", () => {
   const SENT = { "x-forwarded-for": "203.0.113.9, 198.51.100.7" };
   const guesses = async (proxies: readonly string[], headers: Record<string, string>) => {
     const { office, deeds } = auditedOffice();
-    const { browser } = await testConsole(office, undefined, proxies);
+    const { browser } = await testConsole(office, undefined, { proxies: [...proxies] });
     const guesser = browser();
     await guesser.get("/login");
     for (let at = 0; at < 6; at++)
@@ -351,6 +345,25 @@ describe("behind a proxy", () => {
   test("that nobody has named, X-Forwarded-For counts for nothing", async () => {
     expect(await guesses([], SENT)).toEqual({ status: 429, from: new Set(["127.0.0.1"]) });
     expect(await guesses(["198.51.100.7"], SENT)).toMatchObject({ status: 429 });
+  });
+
+  test("its name is ours over https alone, and the cookie is sent nowhere else", async () => {
+    const { office } = recordingOffice();
+    const { web, browser } = await testConsole(office, undefined, {
+      url: "https://fuel.example.com",
+    });
+    expect(web.url).toBe("https://fuel.example.com/");
+    const kim = browser();
+    const asked = { host: "fuel.example.com" };
+    const { headers } = await kim.get("/login", asked);
+    expect(String(headers["set-cookie"])).toMatch(/^__Host-.*; Secure/);
+    const logIn = async (origin: string) =>
+      (await kim.post("/login", { name: "operator", password: PASSWORD }, { ...asked, origin }))
+        .status;
+    expect(await logIn("http://fuel.example.com")).toBe(403);
+    expect(await logIn("https://evil.example.com")).toBe(403);
+    expect(await logIn("https://fuel.example.com")).toBe(303);
+    expect((await kim.get("/", { host: "evil.example.com" })).status).toBe(421);
   });
 
   test("that tells no address, its own counts", async () => {

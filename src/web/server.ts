@@ -8,10 +8,10 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
-import type { WebConfig } from "../config/schema.ts";
+import { consoleOrigin, type WebConfig } from "../config/schema.ts";
 import { EnvironmentError } from "../core/errors.ts";
 import { consoleApp } from "./app.ts";
-import { askerOf, hostsOf, refuse, securityHeaders } from "./guard.ts";
+import { askerOf, originsOf, refuse, securityHeaders } from "./guard.ts";
 import type { AppParts } from "./route.ts";
 
 interface WebOptions extends Omit<AppParts, "isSecure"> {
@@ -38,14 +38,13 @@ const CLOSE_TIMEOUT_MS = 2_000;
 /** @throws EnvironmentError when the port is taken, or the certificate cannot be used */
 export async function serveWeb(options: WebOptions): Promise<Web> {
   const { web } = options;
-  const scheme = web.tls === null ? "http" : "https";
-  const app = consoleApp({ ...options, isSecure: web.tls !== null });
+  const app = consoleApp({ ...options, isSecure: web.tls !== null || web.url !== undefined });
   const server = web.tls === null ? createServer(LIMITS) : tlsServer(web.tls);
   server.maxConnections = CONNECTIONS_MAX;
   const port = await listen(server, web);
-  const hosts = hostsOf(web.names, port, scheme);
+  const origins = originsOf(web, port);
   server.on("request", (request, response) => {
-    const refused = refuse(request, hosts, scheme);
+    const refused = refuse(request, origins);
     if (refused !== null) {
       const { status, message } = refused;
       response.writeHead(status, {
@@ -63,9 +62,8 @@ export async function serveWeb(options: WebOptions): Promise<Web> {
     });
     void listener(request, response);
   });
-  const name = web.names[0] ?? (web.host === "::1" ? "[::1]" : "127.0.0.1");
   return {
-    url: `${scheme}://${name}:${port}/`,
+    url: `${consoleOrigin(web, port)}/`,
     port,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));

@@ -528,3 +528,14 @@ const backfilled = {
   requests: 2,
   trouble: null,
 };
+
+/** One that notes what was done: what, by whom, and how. */
+export function auditedOffice() {
+  const { office } = recordingOffice();
+  const deeds: string[] = [];
+  const wasDone: typeof office.wasDone = async (deed, { by, note }) => {
+    deeds.push(`${deed}: ${by}, ${note}`);
+    return null;
+  };
+  return { office: { ...office, wasDone }, deeds };
+}

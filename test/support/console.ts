@@ -1,6 +1,8 @@
 /** The web console in this process, and a browser of the plainest kind: cookies and forms, and headers as a test says. */
 import { request } from "node:http";
+import { request as requestTls, type RequestOptions } from "node:https";
 import { onTestFinished } from "vitest";
+import type { WebConfig } from "../../src/config/schema.ts";
 import { serveWeb, type Web } from "../../src/web/server.ts";
 import { openUsers, type Users } from "../../src/web/users.ts";
 import { type Role, roles } from "../../src/web/users.ts";
@@ -39,7 +41,7 @@ export const PASSWORD = "correct horse battery";
 export async function testConsole(
   office: Office,
   clock = testClock(),
-  proxies: readonly string[] = [],
+  given: Partial<WebConfig> = {},
 ): Promise<TestConsole> {
   const state = tempFolder();
   const users = openUsers(state, () => new Date(clock.now().wallMs));
@@ -54,7 +56,7 @@ export async function testConsole(
       timeZone: "America/Chicago",
     },
     pack: async ({ report }, by) => ({ "report.json": JSON.stringify(report), SHA256SUMS: by }),
-    web: { port: 0, host: "127.0.0.1", names: [], tls: null, proxies: [...proxies] },
+    web: { port: 0, host: "127.0.0.1", names: [], tls: null, proxies: [], ...given },
     secrets: ["canary-secret"],
     note: (message, { error }) => process.stderr.write(`${message}: ${(error as Error).stack}\n`),
     clock,
@@ -90,10 +92,15 @@ function quickened(users: Users): Users {
   });
 }
 
-function browserOf(port: number): Browser {
+/** @param origin of the pages, as a browser's address line has it. */
+export function browserOf(
+  port: number,
+  origin = `http://127.0.0.1:${port}`,
+  transport: typeof exchange = exchange,
+): Browser {
   const cookies = new Map<string, string>();
   let token = "";
-  const own = `127.0.0.1:${port}`;
+  const own = new URL(origin).host;
   async function send(method: string, path: string, headers: Headers, body = ""): Promise<Said> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const all = { host: own, ...(cookie === "" ? {} : { cookie }), ...headers };
@@ -101,7 +108,7 @@ function browserOf(port: number): Browser {
       ...all,
       ...(method === "POST" ? { "content-length": String(Buffer.byteLength(body)) } : {}),
     }).filter(([, value]) => value !== undefined);
-    const said = await exchange(port, method, path, Object.fromEntries(given), body);
+    const said = await transport(port, method, path, Object.fromEntries(given), body);
     for (const line of [said.headers["set-cookie"] ?? []].flat()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (value === "" || /max-age=0/i.test(line)) cookies.delete(name);
@@ -117,7 +124,7 @@ function browserOf(port: number): Browser {
     post(path, fields, headers = {}) {
       const body = new URLSearchParams({ csrf: token, ...fields }).toString();
       const usual = {
-        origin: `http://${own}`,
+        origin,
         "sec-fetch-site": "same-origin",
         "content-type": "application/x-www-form-urlencoded",
       };
@@ -126,16 +133,18 @@ function browserOf(port: number): Browser {
   };
 }
 
-/** node:http, because fetch does not let a test lie about the host. */
+/** node:http, because fetch does not let a test lie about the host. `options`: of its request. */
 export function exchange(
   port: number,
   method: string,
   path: string,
   headers: Readonly<Record<string, string>>,
   body = "",
+  options: (RequestOptions & { readonly isHttps: true }) | { readonly isHttps?: false } = {},
 ): Promise<Said> {
   return new Promise((resolve, reject) => {
-    const sent = request({
+    const send = options.isHttps ? requestTls : request;
+    const sent = send({
       host: "127.0.0.1",
       port,
       method,
@@ -143,6 +152,7 @@ export function exchange(
       headers,
       agent: false,
       setHost: false,
+      ...options,
     });
     sent.on("error", reject).on("response", (response) => {
       let text = "";

@@ -30,6 +30,8 @@ const needs = {
   chromium: { chromium: "/usr/bin/chromium" },
   promtool: { prometheus: "/usr/bin/promtool" },
   pdftotext: { "poppler-utils": "/usr/bin/pdftotext" },
+  nginx: { "nginx-light": "/usr/sbin/nginx" },
+  caddy: { caddy: "/usr/bin/caddy" },
   openssl: { openssl: "/usr/bin/openssl" },
   pip: { "python3-pip": "/usr/bin/pip3" },
 } as const satisfies Record<string, Readonly<Record<string, string>>>;
