@@ -206,8 +206,9 @@ test("doctor names each set that the user may not read, of what its flows use, w
 
 test("doctor names dimensions and values that are not there", async () => {
   const company = await openCompany();
-  const dimensions = { first: "FUEL", lines: { "50100": { TERMINAL: "SA" } } };
-  expect(await faultsOf(company, {}, { dimensions })).toMatchObject([
+  const lines = { "50100": { TERMINAL: "SA" }, "50l00": {}, "ulsd-clr": {} };
+  expect(await faultsOf(company, {}, { dimensions: { first: "FUEL", lines } })).toMatchObject([
+    { message: "Business Central has no item or G/L account 50l00" },
     { message: "Business Central has no dimension TERMINAL" },
     { message: "Business Central has no dimension value FUEL" },
     { message: "Business Central has no dimension value SA" },

@@ -270,7 +270,7 @@ describe("a document", () => {
   test("carries the dimensions of its items and accounts on their lines, its taxes' too", async () => {
     const company = await openCompany();
     company.needsDimension = true;
-    const lines = { "ULSD-CLR": { TERMINAL: "SA", FUEL: "CLEAR" }, "22350": { TERMINAL: "SA" } };
+    const lines = { "ulsd-clr": { TERMINAL: "SA", FUEL: "CLEAR" }, "22350": { TERMINAL: "SA" } };
     const named = { dimensions: { lines } };
     expect(await sent(company, "invoices", first, named)).toMatchObject({
       outcome: "refused",

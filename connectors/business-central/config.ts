@@ -3,11 +3,10 @@ import { z } from "zod";
 import {
   address,
   code,
-  deadlineMs,
+  lineAccounts,
   posting,
   secret,
-  settleAfter,
-  settleMs,
+  waiting,
 } from "../../src/ledger/settings.ts";
 
 const word = (what: string) => z.string().min(1).max(250).describe(what);
@@ -27,12 +26,7 @@ const Settings = z.strictObject({
   clientSecret: secret("Its secret").optional(),
   user: word("On premises: a user with a web service access key.").optional(),
   accessKey: secret("On premises: that key").optional(),
-  accounts: z
-    .strictObject({
-      revenue: code("Invoice lines that name no account."),
-      expense: code("Bill lines that name no account."),
-    })
-    .describe("G/L accounts by their numbers."),
+  accounts: lineAccounts.describe("G/L accounts by their numbers."),
   taxCode: code(
     "The tax code of every line, with which Business Central adds no tax by itself (a tax group that is not taxable). Left out: the item's or account's own.",
   ).optional(),
@@ -81,9 +75,8 @@ const Settings = z.strictObject({
     .default(6_000)
     .describe("Requests that Business Central takes of this user in any five minutes."),
   posting,
-  settleAfter,
-  deadlineMs: deadlineMs(60_000),
-  settleMs: settleMs(
+  ...waiting(
+    [60_000],
     600_000,
     "How long a call may still be running in Business Central after its deadline: its gateway gives up after 10 minutes.",
   ),

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Examination, Needs } from "../../src/core/contract.ts";
 import type { Fault } from "../../src/core/record.ts";
+import { dayBefore } from "../../src/core/time.ts";
 import {
   type Check,
   closingExamination,
@@ -49,11 +50,11 @@ const SETS: Readonly<Record<string, readonly string[]>> = {
   prices: ["items"],
 };
 
+/** What a line is of. */
+const LINE_OBJECT = "item or G/L account";
+
 const Setup = z.object({ allowPostingFrom: dayOrNone, allowPostingTo: dayOrNone });
 type Setup = z.infer<typeof Setup>;
-const DAY_MS = 86_400_000;
-const before = (day: string): string =>
-  new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10);
 
 export async function examine(
   wire: Wire,
@@ -73,8 +74,9 @@ export async function examine(
         const found = await wire.either(set, equals(field, codes.map(coded)), Row, signal);
         const each = new Map(found.map((row) => [row.number ?? row.code, row]));
         const faults = codes.flatMap((code) => {
-          const fault = faultOf(what, code, each.get(coded(code)));
-          return fault === null ? [] : [[code, fault] as const];
+          const row = each.get(coded(code));
+          const isUsable = row?.blocked === false && row.directPosting;
+          return isUsable ? [] : [[code, faultOf(what, code, row)] as const];
         });
         return { faults: new Map(faults) };
       },
@@ -88,8 +90,16 @@ export async function examine(
     exists(`right to read ${set}`, async () => {
       for await (const _ of wire.pages(set, { $top: "1" }, z.unknown(), signal)) break;
     });
-  const account = names("account");
-  const columns = { product: names("item"), unit: names("unit"), sold: account, bought: account };
+  const [item, account] = [names("item"), names("account")];
+  const lineObject: CodesNamed = {
+    what: LINE_OBJECT,
+    async find(codes) {
+      const [items, booked] = [await item.find(codes), await account.find(codes)];
+      const neither = codes.filter((code) => items.faults.has(code) && booked.faults.has(code));
+      return { faults: new Map(neither.map((code) => [code, faultOf(LINE_OBJECT, code)])) };
+    },
+  };
+  const columns = { product: item, unit: names("unit"), sold: account, bought: account };
   return [
     ...(await examined(
       books,
@@ -97,6 +107,7 @@ export async function examine(
         ...[...sets].map(readable),
         ...namedChecks(account, accounts.revenue, accounts.expense),
         ...namedChecks(names("taxGroup"), taxCode),
+        ...namedChecks(lineObject, ...Object.keys(lines)),
         ...namedChecks(names("dimension"), ...new Set(values.flatMap(Object.keys))),
         ...namedChecks(
           names("value"),
@@ -112,16 +123,13 @@ export async function examine(
   ];
 }
 
-function faultOf(what: string, code: string, row: z.infer<typeof Row> | undefined): Fault | null {
+function faultOf(what: string, code: string, row?: z.infer<typeof Row>): Fault {
   const [is, next] =
     row === undefined
       ? [`has no ${what} ${code}`, `Create it in ${BOOKS}`]
       : row.blocked
         ? [`has blocked the ${what} ${code}`, `Take the block off in ${BOOKS}`]
-        : row.directPosting
-          ? []
-          : [`posts nothing directly on the ${what} ${code}`, `Allow direct posting on it`];
-  if (is === undefined) return null;
+        : [`posts nothing directly on the ${what} ${code}`, `Allow direct posting on it`];
   return {
     code: "not-in-business-central",
     message: `${BOOKS} ${is}`,
@@ -137,5 +145,5 @@ async function postingDays(wire: Wire, needs: Needs, signal: AbortSignal): Promi
     rows.push(...page.rows);
   const { allowPostingFrom: from = null, allowPostingTo: to = null } = rows[0] ?? {};
   const where = `${BOOKS} (General Ledger Setup, Allow Posting From and To)`;
-  return closingExamination(from === null ? null : before(from), needs, where, to);
+  return closingExamination(from === null ? null : dayBefore(from), needs, where, to);
 }

@@ -16,15 +16,17 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
   name: "business-central",
   config: BusinessCentralConfig,
   offers: ({ prices, journals }) => ({
-    sources: {
-      customers: { form: "books.parties" },
-      suppliers: { form: "books.parties" },
-      ...offered(["invoices", "paidInvoices", ...(prices === undefined ? [] : ["prices"])]),
-    },
-    sinks: offered(
-      ["orders", "invoices", "bills", ...(journals === undefined ? [] : ["payments"])],
-      { invoices: { pdf: "invoiceFiles" }, bills: { pdf: "billFiles" } },
-    ),
+    sources: offered([
+      "customers",
+      "suppliers",
+      "invoices",
+      "paidInvoices",
+      prices !== undefined && "prices",
+    ]),
+    sinks: offered(["orders", "invoices", "bills", journals !== undefined && "payments"], {
+      invoices: { pdf: "invoiceFiles" },
+      bills: { pdf: "billFiles" },
+    }),
   }),
   open(config, surroundings) {
     const wire = openWire(config, surroundings);
@@ -44,8 +46,7 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
         ...(config.prices === undefined ? {} : { price: priceTable(wire, config.prices) }),
       },
       errors,
-      settleMs: config.settleMs,
-      settleAfterMs: config.settleAfter,
+      config,
       onAccount: true,
       surroundings,
     });

@@ -3,7 +3,7 @@
  * keeps no posted payment but its general ledger entries, under the document number that the line had. So this number is
  * made of the invoice and the payment, and the description begins with the payment's mark.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
@@ -30,7 +30,7 @@ const LETTERS = { sale: "R", purchase: "P" } as const;
 
 /** Base 36 of a hash: 57 bits in eleven characters, 41 in eight. */
 const hashOf = (told: string, length: number): string =>
-  BigInt(`0x${createHash("sha256").update(told).digest("hex").slice(0, 24)}`)
+  BigInt(`0x${hash("sha256", told, "hex").slice(0, 24)}`)
     .toString(36)
     .padStart(length, "0")
     .slice(-length)
@@ -65,17 +65,13 @@ type Entry = z.infer<typeof Entry>;
 const Batch = z.object(members(text, "id code"));
 
 const rowOf = (
-  {
-    documentNumber: number,
-    postingDate: date,
-    description,
-  }: Omit<z.infer<typeof Payment>, keyof z.infer<typeof Head>>,
+  { description, ...told }: Pick<Entry, "documentNumber" | "postingDate" | "description">,
   more: Pick<Row, "side" | "amount" | "status" | "line">,
 ): Row => ({
   ...more,
-  number,
+  number: told.documentNumber,
   mark: paidMarkIn(description),
-  date,
+  date: told.postingDate,
   description,
   text: textIn(description),
 });

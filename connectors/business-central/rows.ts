@@ -212,8 +212,10 @@ export function lineBodies(
 ): object[] {
   const price = priceOf(set);
   const more = (number: string | null): object => {
-    const its = Object.entries(dimensions.lines[number ?? ""] ?? {});
-    const dimensionSetLines = its.map(([code, valueCode]) => ({ code, valueCode }));
+    const its = Object.entries(dimensions.lines).filter(([named]) => coded(named) === number);
+    const dimensionSetLines = its.flatMap(([, values]) =>
+      Object.entries(values).map(([code, valueCode]) => ({ code, valueCode })),
+    );
     return { ...defined({ taxCode }), ...(its.length === 0 ? {} : { dimensionSetLines }) };
   };
   return [

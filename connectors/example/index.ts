@@ -21,8 +21,7 @@ export const example = defineConnector<ExampleConfig>({
       name: BOOKS,
       tables: tablesOf(wire, config),
       errors,
-      settleMs: config.settleMs,
-      settleAfterMs: config.settleAfter,
+      config,
       onAccount: true,
       surroundings,
     });

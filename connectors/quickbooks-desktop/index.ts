@@ -18,16 +18,11 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
   name: "quickbooks-desktop",
   config: DesktopConfig,
   offers: ({ prices, receipts }) => ({
-    sources: offered([
-      "parties",
-      "invoices",
-      "paidInvoices",
-      ...(prices === undefined ? [] : ["prices"]),
-    ]),
+    sources: offered(["parties", "invoices", "paidInvoices", prices !== undefined && "prices"]),
     sinks: offered([
       "invoices",
       // A receipt with its order's prices owes what the bill would owe once more (ADR 0017).
-      ...(receipts === "unpriced" ? ["bills"] : []),
+      receipts === "unpriced" && "bills",
       "payments",
       "orders",
       "shipments",
@@ -80,8 +75,7 @@ export function ledgerOf(
       ...(prices === undefined ? {} : { price: priceTable(records, prices, unit) }),
     },
     errors,
-    settleMs: config.settleMs,
-    settleAfterMs: config.settleAfter,
+    config,
     surroundings,
   });
   const telling = { now, unavailable: (error: unknown) => unavailable(error, ledger.books) };

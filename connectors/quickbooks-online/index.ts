@@ -19,12 +19,7 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
   name: "quickbooks-online",
   config: QuickbooksOnlineConfig,
   offers: ({ prices }) => ({
-    sources: offered([
-      "parties",
-      "invoices",
-      "paidInvoices",
-      ...(prices === undefined ? [] : ["prices"]),
-    ]),
+    sources: offered(["parties", "invoices", "paidInvoices", prices !== undefined && "prices"]),
     sinks: offered(["orders", "invoices", "bills", "payments"]),
   }),
   open(config, surroundings) {
@@ -43,8 +38,7 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
         party: { sale: parties("sale"), purchase: parties("purchase") },
         ...(config.prices === undefined ? {} : { price: priceTable(online, config.prices) }),
       },
-      settleMs: config.settleMs,
-      settleAfterMs: config.settleAfter,
+      config,
       surroundings,
     });
     return {

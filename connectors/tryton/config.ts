@@ -1,15 +1,6 @@
 /** The `tryton` section of a configuration. Everything in Tryton is named as people see it there: by code or name. */
 import { z } from "zod";
-import {
-  address,
-  batch,
-  code,
-  deadlineMs,
-  posting,
-  secret,
-  settleAfter,
-  settleMs,
-} from "../../src/ledger/settings.ts";
+import { address, batch, code, posting, secret, waiting } from "../../src/ledger/settings.ts";
 
 /** What in Tryton says that a party is a customer, or a supplier. */
 const roleSigns = ["payment-term", "category", "invoice"] as const;
@@ -72,9 +63,8 @@ export const TrytonConfig = z.strictObject({
       "Tryton keeps no role of a party. payment-term: it has a term of that side; category: one of its categories " +
         'begins with "customer", or "supplier" or "vendor"; invoice: an invoice made in Tryton was posted for it.',
     ),
-  settleAfter,
-  deadlineMs: deadlineMs(120_000, "; posting many invoices computes for long"),
-  settleMs: settleMs(
+  ...waiting(
+    [120_000, "; posting many invoices computes for long"],
     90_000,
     "How long after its deadline a call may still be running in Tryton: it waits up to 30 s for a lock, then " +
       "computes. Only then is looked for what it did; shorter on test systems only.",

@@ -26,8 +26,7 @@ export const ledgerOf = (books: Books): Ledger =>
       order: orderTable(books),
       shipment: ticketTable(books),
     },
-    settleMs: books.config.settleMs,
-    settleAfterMs: books.config.settleAfter,
+    config: books.config,
     onAccount: true,
     surroundings: books.surroundings,
   });

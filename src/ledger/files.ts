@@ -3,7 +3,7 @@
  * there only when it is ours or has the platform's bytes; so it may be repeated after a crash, a lost answer, and in books
  * or with a store that were restored.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
 import { AttachmentDocument } from "../core/attachment.ts";
 import { gone, type Outgoing, type Sink, thereAsBrought } from "../core/contract.ts";
@@ -140,5 +140,4 @@ async function send(
 }
 
 /** Hexadecimal, as other programs print it. */
-export const sha256Of = (bytes: Uint8Array): string =>
-  createHash("sha256").update(bytes).digest("hex");
+export const sha256Of = (bytes: Uint8Array): string => hash("sha256", bytes, "hex");

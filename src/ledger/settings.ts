@@ -54,3 +54,19 @@ export const settleAfter = duration(
   "Where a flow brings payments: how long an invoice that is paid on the platform waits for them before it is " +
     "settled as one, where none came (longer than the interval at which payments are read; 0s is at once)",
 ).prefault("26h");
+
+/** How long calls and documents are waited for. @param deadline of one call, and why @param running what may still run then */
+export const waiting = (
+  deadline: Parameters<typeof deadlineMs>,
+  ...running: Parameters<typeof settleMs>
+) => ({
+  settleAfter,
+  deadlineMs: deadlineMs(...deadline),
+  settleMs: settleMs(...running),
+});
+
+/** Accounts of lines that name none. */
+export const lineAccounts = z.strictObject({
+  revenue: code("Invoice lines that name no account."),
+  expense: code("Bill lines that name no account."),
+});

@@ -47,8 +47,7 @@ function booksOver(shown: Readonly<Record<"names" | "days", readonly Row[]>>, ke
     name: "the ledger",
     tables: { invoice: table },
     errors: [],
-    settleMs: 0,
-    settleAfterMs: 0,
+    config: { settleMs: 0, settleAfter: 0 },
     surroundings: { now: () => new Date(), ignore: {}, currency: "USD" },
   });
   return { adapter: books.adapters.invoice, applied };
@@ -112,8 +111,7 @@ test("two lists of parties are two sources, and the store remembers for whom one
     name: "the ledger",
     tables: { party: { sale: list("customers"), purchase: list("vendors") } },
     errors: [],
-    settleMs: 0,
-    settleAfterMs: 0,
+    config: { settleMs: 0, settleAfter: 0 },
     surroundings: { now: () => new Date(), ignore: {}, currency: "USD" },
   });
   const { sale } = books.adapters.party as Record<"sale", LedgerAdapter<"party">>;

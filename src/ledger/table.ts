@@ -390,7 +390,8 @@ export const currencyCheck =
   };
 
 /** The books of one company by tables. */
-interface LedgerOptions extends Omit<Books, "adapters" | "surroundings"> {
+interface LedgerOptions extends Pick<Books, "name" | "errors" | "onAccount"> {
+  readonly config: { readonly settleMs: number; readonly settleAfter: number };
   readonly surroundings: Pick<Surroundings, "now" | "ignore" | "currency">;
   readonly tables: {
     readonly [K in Exclude<TableKind, "party">]?: AnyTable<K>;
@@ -409,14 +410,22 @@ interface LedgerOptions extends Omit<Books, "adapters" | "surroundings"> {
 }
 
 /**
- * Sources and sinks by the names that a configuration gives after the endpoint; each name is a form of its own.
- * @param more what one offers besides
+ * Sources and sinks by the names that a configuration gives after the endpoint; each name is a form of its own, but both
+ * lists of parties have one. @param names false: it has none @param more what one offers besides
  */
 export const offered = (
-  names: readonly string[],
+  names: readonly (string | false)[],
   more: Readonly<Record<string, Partial<Offer>>> = {},
 ): Record<string, Offer> =>
-  Object.fromEntries(names.map((name) => [name, { form: `books.${name}`, ...more[name] }]));
+  Object.fromEntries(
+    names
+      .filter((name) => name !== false)
+      .map((name) => {
+        const form = PARTY_LISTS.includes(name) ? "parties" : name;
+        return [name, { form: `books.${form}`, ...more[name] }];
+      }),
+  );
+const PARTY_LISTS: readonly string[] = ["customers", "suppliers"];
 
 export interface Ledger {
   readonly books: Books;
@@ -435,8 +444,9 @@ const SINKS = {
   shipments: "shipment",
 } as const;
 
-export function openLedger({ tables, ...options }: LedgerOptions): Ledger {
+export function openLedger({ tables, config, ...options }: LedgerOptions): Ledger {
   const { name, surroundings } = options;
+  const { settleMs, settleAfter: settleAfterMs } = config;
   const { party, price, paidInvoice, order, shipment, ...documents } = tables;
   const adapterOf = <K extends TableKind>(kind: K, table: AnyTable<K>): LedgerAdapter<K> =>
     tableAdapter(kind, table, surroundings);
@@ -451,7 +461,7 @@ export function openLedger({ tables, ...options }: LedgerOptions): Ledger {
       ? {}
       : { party: mapped(party, (table) => adapterOf("party", table)) }),
   } as Books["adapters"];
-  const books: Books = { ...options, adapters };
+  const books: Books = { ...options, settleMs, settleAfterMs, adapters };
   const sourceOf = <Row>(
     records: { changed?(telling: Telling<Row>): Source } | undefined,
     tell: (rows: readonly Row[]) => Change[],

@@ -62,6 +62,14 @@ function sideOf(books: Company): Side {
     set === "purchaseInvoices"
       ? String(one["vendorInvoiceNumber"])
       : (/^(?:invoice|order) (\S+)/m.exec(commentsIn(set, one))?.[1] ?? String(one["number"]));
+  /** Our credit memo of a bill is posted. */
+  const isCredited = (mark: string | undefined): boolean =>
+    books
+      .rows("purchaseCreditMemos")
+      .some(
+        ({ vendorCreditMemoNumber: number, status }) =>
+          number === `FB${mark?.replaceAll("-", "").toUpperCase()}` && status !== "Draft",
+      );
   /** The id of the party with this number. */
   const partyOf = (set: Documents, one: Row): string =>
     books.rows(SETS[set][2]).find(({ number }) => number === one[SETS[set][1]])?.id ?? "";
@@ -99,7 +107,7 @@ function sideOf(books: Company): Side {
       number: isOurs ? numberIn(set, one) : String(one["number"]),
       ...(partner === undefined ? {} : { partner }),
       party: partyOf(set, one),
-      stands: one["status"] !== "Canceled",
+      stands: one["status"] !== "Canceled" && !isCredited(partner),
       names: [String(one["number"])],
     };
   };

@@ -244,8 +244,7 @@ function booksOver(wire: Rest, process: Process): Books {
     name: "the ledger",
     tables: { invoice, party, price },
     errors,
-    settleMs: LEDGER_SETTLE_MS,
-    settleAfterMs: 0,
+    config: { settleMs: LEDGER_SETTLE_MS, settleAfter: 0 },
     surroundings: { now, ignore: {}, currency: "USD" },
   });
 }
