@@ -32,6 +32,8 @@ import { referencesOf } from "./references.ts";
  * week for the same amount is further apart.
  */
 const DAYS_APART = 3;
+/** Shorter than a hash: what begins with a number is in no range of days, which begins with one. */
+const LEAD_MAX = 20;
 
 /* Against what the store knows */
 
@@ -56,14 +58,20 @@ export function likenessesOf(flow: Flow, record: unknown, references: References
   const { party, company, amount, day, names, loads, lines, number } = told;
   const key = (...parts: readonly string[]): string =>
     sha256(JSON.stringify([kind, ...parts])).slice(0, 22);
-  const of = (...parts: readonly string[]): string => key(flow.side, party, ...parts);
+  // Documents of one time have days and numbers in a row: what begins with them is in the same pages of the store.
+  const of = (lead: string, ...parts: readonly string[]): string =>
+    `${lead.slice(0, LEAD_MAX)} ${key(...parts)}`;
   const copied = (by: string, words: readonly string[] | null): string[] =>
-    words === null ? [] : [of(by, amount.plain(), day, ...words.map(foldedNumber))];
+    words === null
+      ? []
+      : [of(day, flow.side, party, by, amount.plain(), day, ...words.map(foldedNumber))];
   const words = names.length === 0 ? null : [...names, ...loads];
   const all = lines === null ? null : [...lines, ...loads];
   const named = [
     ...copied("copied", words),
-    ...(number === null ? [] : [of("numbered", foldedNumber(number))]),
+    ...(number === null
+      ? []
+      : [of(foldedNumber(number), flow.side, party, "numbered", foldedNumber(number))]),
   ];
   const [unreferenced, referenced] = [copied("lines", all), copied("referenced lines", all)];
   const there = flow.side === "platform" ? "erp" : "platform";
@@ -71,7 +79,8 @@ export function likenessesOf(flow: Flow, record: unknown, references: References
   const across = (side: Flow["side"]): string[] =>
     (flow.side === "platform" ? [number ?? ""] : (words ?? []))
       .filter((word) => word.trim() !== "")
-      .map((word) => key("crossing", side, amount.plain(), foldedNumber(word)));
+      .map(foldedNumber)
+      .map((word) => of(word, "crossing", side, amount.plain(), word));
   // The day stands after the hash, so that days in a row are a range.
   const on = (side: Flow["side"], one: Day): string =>
     `${key("day", side, company ?? "", amount.plain())} ${one}`;
