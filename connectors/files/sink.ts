@@ -32,14 +32,23 @@ export async function writeDurably(
     throw failure("EIO", `${path} did not keep what was written`);
 }
 
+type Content = "same" | "other" | "none";
+
 /** A link or a folder under the name counts as other content: it is not followed. */
-export async function contentAt(
-  drop: Drop,
-  path: string,
-  bytes: Buffer,
-): Promise<"same" | "other" | "none"> {
+export async function contentAt(drop: Drop, path: string, bytes: Buffer): Promise<Content> {
   const there = await drop.read(path, bytes.length);
   if (there !== null) return there.bytes?.equals(bytes) === true ? "same" : "other";
+  return noneAt(drop, path);
+}
+
+/** The same of a file that was read back after it was written: its length tells whether it is whole. */
+async function lengthAt(drop: Drop, path: string, { length }: Buffer): Promise<Content> {
+  const there = await drop.look(path);
+  if (there !== null) return there.kind === "file" && there.size === length ? "same" : "other";
+  return noneAt(drop, path);
+}
+
+async function noneAt(drop: Drop, path: string): Promise<"none"> {
   if ((await drop.look(drop.path.dirname(path))) !== null) return "none";
   throw failure("ENOENT", `the folder of ${path} is not there`);
 }
@@ -182,7 +191,7 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
         const { folder, staging, files } = await placesOf(request);
         const found = await allOf(
           files.map(({ part, final, bytes }) =>
-            allOf([contentAt(drop, final, bytes), contentAt(drop, part, bytes)]),
+            allOf([contentAt(drop, final, bytes), lengthAt(drop, part, bytes)]),
           ),
         );
         for (const [index, { part, final }] of files.entries()) {
