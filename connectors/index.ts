@@ -4,6 +4,7 @@ import { example } from "./example/index.ts";
 import { files } from "./files/index.ts";
 import { quickbooksDesktop } from "./quickbooks-desktop/index.ts";
 import { quickbooksOnline } from "./quickbooks-online/index.ts";
+import { sqlStaging } from "./sql-staging/index.ts";
 import { tryton } from "./tryton/index.ts";
 import type { Connector } from "../src/core/contract.ts";
 
@@ -13,5 +14,6 @@ export const connectors: readonly Connector[] = [
   files,
   quickbooksDesktop,
   quickbooksOnline,
+  sqlStaging,
   tryton,
 ];

@@ -13,6 +13,7 @@ export const erps = {
   "quickbooks-desktop": { template: "quickbooks-desktop.yaml", endpoint: "books" },
   "quickbooks-online": { template: "quickbooks-online.yaml", endpoint: "books" },
   "business-central": { template: "business-central.yaml", endpoint: "books" },
+  "sql-staging": { template: "sql-staging.yaml", endpoint: "books" },
   example: { template: "example.yaml", part: "parts/example.yaml", endpoint: "books" },
 } as const satisfies Readonly<Record<string, Begun>>;
 
@@ -126,7 +127,7 @@ const FIELDS = [
   {
     name: "erpDatabase",
     flag: "--erp-database <name>",
-    help: "tryton: the name of the database",
+    help: "tryton, sql-staging: the name of the database",
     question: "Name of its database",
     only: ["tryton"],
     setting: "database",
@@ -134,7 +135,7 @@ const FIELDS = [
   {
     name: "erpUser",
     flag: "--erp-user <login>",
-    help: "tryton: the login of fuelbridge's own user",
+    help: "tryton, sql-staging: the login of fuelbridge's own user",
     question: "Login of fuelbridge's own user there",
     only: ["tryton"],
     setting: "user",
@@ -143,7 +144,7 @@ const FIELDS = [
   {
     name: "erpPassword",
     flag: "--erp-password-file <file>",
-    help: "tryton: a file with its password; quickbooks-desktop: with what is typed into the Web Connector; example: with its token",
+    help: "tryton, sql-staging: a file with its password; quickbooks-desktop: with what is typed into the Web Connector; example: with its token",
     question: "Its password (it is not shown)",
     secret: true,
     only: ["tryton"],
@@ -250,6 +251,51 @@ const FIELDS = [
     kept: { file: "client-secret", about: "the client secret of the application" },
   },
   {
+    name: "sqlDialect",
+    flag: "--erp-dialect <name>",
+    help: "sql-staging: postgresql or mariadb",
+    question: "Server of the tables: postgresql or mariadb",
+    only: ["sql-staging"],
+    setting: "dialect",
+    usual: "postgresql",
+    schema: ({ staging }) => staging.dialect,
+  },
+  {
+    name: "sqlHost",
+    flag: "--erp-host <name>",
+    help: "sql-staging: the server's name or address",
+    question: "Its name or address",
+    only: ["sql-staging"],
+    setting: "host",
+    usual: "127.0.0.1",
+    schema: ({ staging }) => staging.host,
+  },
+  {
+    name: "sqlDatabase",
+    flag: "--erp-database <name>",
+    question: "Database with the tables of fuelbridge sql schema",
+    only: ["sql-staging"],
+    setting: "database",
+    schema: ({ staging }) => staging.database,
+  },
+  {
+    name: "sqlUser",
+    flag: "--erp-user <login>",
+    question: "fuelbridge's own user there",
+    only: ["sql-staging"],
+    setting: "user",
+    usual: "fuelbridge",
+  },
+  {
+    name: "sqlPassword",
+    flag: "--erp-password-file <file>",
+    question: "Its password (it is not shown)",
+    secret: true,
+    only: ["sql-staging"],
+    setting: "password",
+    kept: { file: "sql-password", about: "the password of the database's user" },
+  },
+  {
     name: "ledgerUrl",
     flag: "--erp-url <url>",
     question: "Address of the example's ledger",
@@ -289,13 +335,14 @@ function usualZone(): { usual?: string } {
 
 /** What answers are checked by, loaded when somebody answers. */
 export async function loadSchemas() {
-  const [problems, schema, tryton, online, desktop, central, ledger] = await Promise.all([
+  const [problems, schema, tryton, online, desktop, central, staging, ledger] = await Promise.all([
     import("../config/problems.ts"),
     import("../config/schema.ts"),
     import("../../connectors/tryton/config.ts"),
     import("../../connectors/quickbooks-online/config.ts"),
     import("../../connectors/quickbooks-desktop/config.ts"),
     import("../../connectors/business-central/config.ts"),
+    import("../../connectors/sql-staging/config.ts"),
     import("../../connectors/example/config.ts"),
   ]);
   const [{ explainIssues, shown }, { settingsSchema, toJsonSchema }] = [problems, schema];
@@ -307,6 +354,7 @@ export async function loadSchemas() {
     online: online.QuickbooksOnlineConfig.shape,
     desktop: desktop.DesktopConfig.shape,
     central: central.BusinessCentralConfig.shape,
+    staging: staging.SqlStagingConfig.shape,
     ledger: ledger.ExampleConfig.shape,
     faultOfRedirect: online.faultOfRedirect,
     /** In the words that `check` has for the same value in a configuration. */

@@ -120,6 +120,13 @@ const SETTINGS: Readonly<Record<string, object>> = {
     clientId: "client-id-of-ours",
     clientSecret: PASSWORD,
   },
+  "sql-staging": {
+    dialect: "mariadb",
+    host: "db.example.com",
+    database: "staging",
+    user: "bridge",
+    password: PASSWORD,
+  },
 };
 
 test.each([
@@ -169,6 +176,19 @@ test.each([
       centralCompany: "Prairie Fuel",
       centralClientId: "client-id-of-ours",
       centralSecret: PASSWORD,
+    },
+  ],
+  [
+    "sql-staging",
+    "sql-staging.yaml",
+    {
+      ...COMMON,
+      erp: "sql-staging",
+      sqlDialect: "mariadb",
+      sqlHost: "db.example.com",
+      sqlDatabase: "staging",
+      sqlUser: "bridge",
+      sqlPassword: PASSWORD,
     },
   ],
 ])(
@@ -338,6 +358,7 @@ const BEGUN: Readonly<Record<Erp, readonly [flags: string, commands?: readonly s
     `--erp-tenant contoso.example --erp-company Prairie --erp-client-id client-id-of-ours
     --erp-client-secret-file SECRET`,
   ],
+  "sql-staging": ["--erp-database staging --erp-password-file SECRET"],
   example: ["--erp-url http://127.0.0.1:9 --erp-password-file SECRET"],
 };
 

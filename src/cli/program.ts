@@ -27,6 +27,7 @@ const COMMANDS: readonly (readonly [names: string, load: () => Promise<Add>])[] 
   ["backfill", async () => (await import("./backfill.ts")).backfill],
   ["evidence", async () => (await import("./evidence.ts")).evidence],
   ["quickbooks", async () => (await import("./quickbooks.ts")).quickbooks],
+  ["sql", async () => (await import("./sql.ts")).sql],
   ["user", async () => (await import("./user.ts")).user],
   ["alerts", async () => (await import("./alerts.ts")).alerts],
   ["backup restore", async () => (await import("./backup.ts")).backupCommands],

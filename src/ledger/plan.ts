@@ -264,8 +264,10 @@ export const isAmendable = (
   field: string,
   { status, fixed }: Pick<Entry, "status" | "fixed">,
 ): boolean => {
-  const upTo = amend[field] ?? amend[field.split(".")[0] ?? ""];
-  return upTo !== undefined && !isBelow(upTo, status) && !(fixed?.includes(field) ?? false);
+  const group = field.split(".")[0] ?? "";
+  const upTo = amend[field] ?? amend[group];
+  const isFixed = fixed?.some((one) => one === field || one === group) ?? false;
+  return upTo !== undefined && !isBelow(upTo, status) && !isFixed;
 };
 
 /** Do we post, or a person? */

@@ -3,7 +3,15 @@
  * a record is read; {@link Records} are the ERP's calls for that kind. The driver's adapters (port.ts), the sources, the
  * sinks and what reconciliation reads follow from both, so a connector compares and decides nothing.
  */
-import type { Change, Notebook, Offer, Sink, Source, Surroundings } from "../core/contract.ts";
+import type {
+  Acknowledged,
+  Change,
+  Notebook,
+  Offer,
+  Sink,
+  Source,
+  Surroundings,
+} from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
 import { SourceUnavailable } from "../core/errors.ts";
@@ -18,6 +26,7 @@ import {
   type PriceLine,
   type RecordHead,
 } from "./entries.ts";
+import { carriedIn } from "./desired.ts";
 import { reading, unavailable } from "./errors.ts";
 import { ledgerHoldings, partyHoldings, priceHoldings } from "./holdings.ts";
 import { coveredAmong, coveringBy, type Notes } from "./notes.ts";
@@ -157,6 +166,11 @@ export interface Table<K extends TableKind, Values, Row, Codes = null> {
   readonly covering?: Covering<K>;
   /** What a source tells of an entry; null: nothing. Left out: no source reads this kind. */
   tell?(entry: Entry<Row>): Change | null;
+  /** Where a document is taken now, and what the ERP made of it is told later. Left out: a record that is there counts. */
+  readonly answers?: Omit<Acknowledged, "references"> & {
+    /** What an answer names beside the document's id: which version it is of. */
+    versionOf(document: Documents[K]): string;
+  };
 }
 
 /**
@@ -493,9 +507,14 @@ export function openLedger({ tables, config, ...options }: LedgerOptions): Ledge
     prices,
   };
   const isListed = lists?.sale.tell !== undefined;
-  const sinks = mapped(SINKS, (kind) =>
-    books.adapters[kind] === undefined ? undefined : ledgerSink(books, kind),
-  );
+  const sinks = mapped(SINKS, (kind) => {
+    if (books.adapters[kind] === undefined) return undefined;
+    const answers = (documents as Readonly<Record<string, AnyTable<TableKind>>>)[kind]?.answers;
+    return {
+      ...ledgerSink(books, kind),
+      ...defined({ acknowledged: answers && answered(kind, answers) }),
+    };
+  });
   return {
     books,
     sinks: defined(sinks) as Record<string, Sink>,
@@ -506,6 +525,19 @@ export function openLedger({ tables, config, ...options }: LedgerOptions): Ledge
     }),
   };
 }
+
+/** An answer names a document by its kind and id, and the version that it is of. */
+const answered = (
+  kind: LedgerKind,
+  answers: NonNullable<AnyTable<TableKind>["answers"]>,
+): Acknowledged => ({
+  ...answers,
+  references: ({ body }) =>
+    carriedIn(kind, body).map(({ document }) => ({
+      exchange: `${kind}/${(document as { readonly id: string }).id}`,
+      item: answers.versionOf(document as Documents[TableKind]),
+    })),
+});
 
 /** Of each that is given, by its name. */
 const mapped = <T, Made>(

@@ -6,6 +6,7 @@ import { idocFiles } from "./idoc.ts";
 import { platformRequests } from "./platform.ts";
 import { desktopRequests } from "./quickbooks-desktop.ts";
 import { quickbooksOnlineBodies } from "./quickbooks-online.ts";
+import { sqlStatements } from "./sql-staging.ts";
 import { trytonCalls } from "./tryton.ts";
 import { x12Files } from "./x12.ts";
 
@@ -25,6 +26,7 @@ export const connectors: Readonly<
   "business-central": businessCentralBodies,
   "quickbooks-desktop": desktopRequests,
   "quickbooks-online": quickbooksOnlineBodies,
+  "sql-staging": sqlStatements,
   tryton: trytonCalls,
   // Not a connector: what flows write to the platform.
   platform: platformRequests,

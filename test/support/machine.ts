@@ -32,6 +32,8 @@ const needs = {
   pdftotext: { "poppler-utils": "/usr/bin/pdftotext" },
   nginx: { "nginx-light": "/usr/sbin/nginx" },
   caddy: { caddy: "/usr/bin/caddy" },
+  postgresql: { postgresql: "/usr/lib/postgresql/*/bin/postgres" },
+  mariadb: { "mariadb-server": "/usr/sbin/mariadbd" },
   openssl: { openssl: "/usr/bin/openssl" },
   pip: { "python3-pip": "/usr/bin/pip3" },
 } as const satisfies Record<string, Readonly<Record<string, string>>>;

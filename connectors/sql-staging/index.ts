@@ -1,0 +1,94 @@
+/** The ERP's own database as the counter: documents are rows that its job takes and answers, lists come from its views. */
+import { defineConnector, type Endpoint } from "../../src/core/contract.ts";
+import { SourceUnavailable } from "../../src/core/errors.ts";
+import type { Fault } from "../../src/core/record.ts";
+import { reading } from "../../src/ledger/errors.ts";
+import { examined } from "../../src/ledger/examine.ts";
+import { openSql, type Sql } from "../../src/ledger/sql.ts";
+import { offered, openLedger } from "../../src/ledger/table.ts";
+import { SqlStagingConfig } from "./config.ts";
+import { tableOf } from "./documents.ts";
+import { partsOf, sqlOf } from "./schema.ts";
+import { BOOKS, pagesOf, type View, viewSource } from "./sources.ts";
+
+/** Invoices are read as what they are, and as what was paid. */
+const sourcesOf = (views: readonly View[]): (readonly [string, View])[] => [
+  ...views.map((view) => [view, view] as const),
+  ...(views.includes("invoices") ? [["paidInvoices", "invoices"] as const] : []),
+];
+
+export const sqlStaging = defineConnector<SqlStagingConfig>({
+  name: "sql-staging",
+  config: SqlStagingConfig,
+  offers: ({ views }) => ({
+    sources: offered(sourcesOf(views).map(([name]) => name)),
+    sinks: offered(["invoices", "bills", "payments"]),
+  }),
+  open(config, surroundings) {
+    const wire = openSql(config);
+    const tables = { wire, surroundings, answerWithin: config.answerWithin };
+    const { sinks, holdings } = openLedger({
+      ...BOOKS,
+      tables: {
+        invoice: tableOf(tables, "invoice"),
+        bill: tableOf(tables, "bill"),
+        payment: tableOf(tables, "payment"),
+      },
+      config,
+      surroundings,
+    });
+    const differing = (signal: AbortSignal) => differences(wire, config.views, signal);
+    return {
+      sinks,
+      holdings,
+      sources: Object.fromEntries(
+        sourcesOf(config.views).map(([name, view]) => [name, viewSource(wire, view)]),
+      ),
+      async check(signal) {
+        const [different] = await reading(BOOKS, () => differing(signal));
+        if (different !== undefined)
+          throw new SourceUnavailable(`${BOOKS.name}: ${different}`, { next: NEXT, stop: "scope" });
+      },
+      async examine(signal) {
+        const looked = async () => {
+          const all = await differing(signal);
+          return all.length === 0 ? null : all.map((what) => ({ what, fault: faultOf(what) }));
+        };
+        return examined(BOOKS, [["tables and views", looked]], signal);
+      },
+      close: () => Promise.resolve(),
+    } satisfies Endpoint;
+  },
+});
+
+const NEXT =
+  "Let the database administrator compare with fuelbridge sql schema, and correct what differs.";
+
+const faultOf = (message: string): Fault => ({ code: "other-schema", message, next: NEXT });
+
+/** Where tables, indexes, views and the encoding are not as they must be, one sentence each. @throws LedgerError */
+async function differences(
+  wire: Sql,
+  views: readonly View[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const rows = await wire.transaction(signal, (query) => query(sqlOf(wire.dialect)));
+  const held = new Map(rows.map(({ name, type }) => [name ?? "", type ?? ""]));
+  const told = [...partsOf(wire.dialect), ["encoding", "utf8"] as const].flatMap(
+    ([name, wanted]) => {
+      const its = held.get(name) ?? "missing";
+      return its === wanted ? [] : [`${name} is ${its}, not ${wanted}`];
+    },
+  );
+  for (const view of views) {
+    const own = `fuelbridge_${view}.`;
+    const columns = [...held.keys()].filter((name) => name.startsWith(own));
+    const pages = pagesOf(
+      view,
+      columns.map((name) => name.slice(own.length)),
+      [],
+    );
+    await pages.next().catch((error: Error) => told.push(error.message));
+  }
+  return told;
+}

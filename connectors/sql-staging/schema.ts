@@ -1,0 +1,57 @@
+/**
+ * The tables that fuelbridge writes and the ERP's job reads and answers, as `config/sql-staging/schema.sql` has them: what is written,
+ * how much a column keeps and what doctor compares follow from that text.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Dialect } from "../../src/ledger/sql.ts";
+
+/** What the two servers write differently. */
+const WORDS = {
+  postgresql: {
+    identity: "bigint not null generated always as identity",
+    instant: "timestamptz",
+    now: "current_timestamp",
+    options: "",
+  },
+  mariadb: {
+    identity: "bigint not null auto_increment",
+    instant: "datetime(6)",
+    now: "current_timestamp(6)",
+    options: " engine = InnoDB, character set utf8mb4, collate utf8mb4_nopad_bin",
+  },
+} as const;
+
+/** A file of `config/sql-staging`, which is beside the program, compiled or not. */
+export function sqlOf(name: string): string {
+  const [path = ""] = ["../../config", "../../../config"]
+    .map((folder) => join(import.meta.dirname, folder, "sql-staging", `${name}.sql`))
+    .filter((one) => existsSync(one));
+  return readFileSync(path, "utf8");
+}
+
+type Word = keyof (typeof WORDS)[Dialect];
+
+/** What creates the tables. */
+export const schemaOf = (dialect: Dialect): string =>
+  sqlOf("schema").replaceAll(/\{(\w+)\}/g, (_, word: Word) => WORDS[dialect][word]);
+
+/**
+ * Every column and index that the schema has, as the server describes it: `fuelbridge_tax.account` is `varchar(80) not null`,
+ * `fuelbridge_once` is `unique (kind, id, version)`.
+ */
+export function partsOf(dialect: Dialect): ReadonlyMap<string, string> {
+  const parts = new Map<string, string>();
+  let table = "";
+  for (const line of schemaOf(dialect).split("\n")) {
+    table = /^create table (\w+)/.exec(line)?.[1] ?? table;
+    const [, name, type = ""] =
+      /^ {2}(?!primary|foreign)(\w+) (\w+(?:\([\d, ]+\))?)/.exec(line) ?? [];
+    const none = line.includes("not null") ? " not null" : "";
+    if (name !== undefined) parts.set(`${table}.${name}`, type.replace("(6)", "") + none);
+    const [, unique = "", index, on = ""] =
+      /^create (unique )?index (\w+) on \w+ (.*);/.exec(line) ?? [];
+    if (index !== undefined) parts.set(index, unique + on);
+  }
+  return parts;
+}

@@ -1,0 +1,445 @@
+/** What goes wrong between a database and an ERP's job, over real servers of both kinds. */
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { Decimal } from "../../src/core/decimal.ts";
+import type {
+  Acknowledgement,
+  Change,
+  Endpoint,
+  Needs,
+  Notebook,
+  Page,
+  Sink,
+} from "../../src/core/contract.ts";
+import type { InvoiceDocument } from "../../src/ledger/documents.ts";
+import { deliver, never, refusalOf } from "../../test/support/connector.ts";
+import { invoiceOf } from "../../test/support/ledger-documents.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
+import { dialects, openSql } from "../../src/ledger/sql.ts";
+import { sqlStaging } from "./index.ts";
+import { partsOf } from "./schema.ts";
+import {
+  createViews,
+  type Database,
+  isThere,
+  type Server,
+  startServer,
+} from "../../test/sql-staging/server.ts";
+
+const itemOf = (more: Partial<InvoiceDocument> = {}) => {
+  const document = invoiceOf("FL-1", "2300", more);
+  return { number: document.number, id: document.id, revision: "r1", document, counterpart: null };
+};
+const LATER = "2026-12-20";
+
+describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await startServer(dialect);
+  });
+  afterAll(() => server.stop());
+
+  const opened = async (more: object = {}) => {
+    const database = await server.database();
+    const config = sqlStaging.config.parse({ ...database.settings, ...more });
+    const notebook = new Map<string, string | null>();
+    const surroundings = { ...surroundingsIn("."), notebook: notebookOf(notebook) };
+    const endpoint = sqlStaging.open(config, surroundings);
+    onTestFinished(() => endpoint.close());
+    return { database, config, endpoint, sink: endpoint.sinks["invoices"] as Sink, notebook };
+  };
+  const rows = ({ run }: Database) =>
+    run("select version, status, state, due_date from fuelbridge_document order by seq");
+  const answer = ({ run }: Database, status: string, message: string | null, at: string) =>
+    run(
+      "update fuelbridge_document set status = ?, message = ?, erp_number = 'E-7', answered_at = ? where status in ('new', 'taken', 'accepted', 'rejected')",
+      [status, message, at],
+    );
+
+  test("what the job rejects is told once, in its words, and a later answer that contradicts is told too", async () => {
+    const { database, endpoint, sink } = await opened();
+    await deliver(sink, [itemOf()]);
+    expect(await told(endpoint)).toEqual([]);
+    await answer(database, "rejected", "account 4000 is locked", "2026-11-21 10:00:00");
+    const [reference] = sink.acknowledged?.references(sink.freeze([itemOf()]), 1) ?? [];
+    const first = { ...reference, verdict: "refused" };
+    expect(await told(endpoint)).toMatchObject([first]);
+    expect(await told(endpoint)).toEqual([]);
+    expect(await refusalOf(sink, itemOf())).toMatchObject({
+      code: "rejected-by-erp",
+      message: "account 4000 is locked",
+    });
+    await answer(database, "accepted", null, "2026-11-22 10:00:00");
+    const detail = "ERP number E-7";
+    expect(await told(endpoint)).toMatchObject([{ ...reference, verdict: "accepted", detail }]);
+    await answer(database, "accepted", null, "2026-11-22 11:00:00");
+    expect(await told(endpoint)).toHaveLength(1);
+    expect(await deliver(sink, [itemOf()])).toMatchObject({ outcome: "done" });
+  });
+
+  test("a document that changes before the job took its row gets a new version, and after that a person has it", async () => {
+    const { database, sink } = await opened();
+    await deliver(sink, [itemOf()]);
+    expect(await deliver(sink, [itemOf({ dueDate: LATER })])).toMatchObject({ outcome: "done" });
+    expect(await rows(database)).toMatchObject([
+      { version: "1", status: "superseded" },
+      { version: "2", status: "new" },
+    ]);
+    await database.run("update fuelbridge_document set status = 'taken' where version = 2");
+    expect(await refusalOf(sink, itemOf())).toMatchObject({ code: "differs" });
+    expect(await rows(database)).toHaveLength(2);
+  });
+
+  test("what was rejected and is corrected on the platform goes as a new version", async () => {
+    const { database, sink } = await opened();
+    await deliver(sink, [itemOf()]);
+    await answer(database, "rejected", "due too early", "2026-11-21 10:00:00");
+    expect(await deliver(sink, [itemOf({ dueDate: LATER })])).toMatchObject({ outcome: "done" });
+    expect(await rows(database)).toMatchObject([{ status: "rejected" }, { status: "new" }]);
+  });
+
+  const voided = itemOf({ status: "void" });
+  const set = ({ run }: Database, version: number, status: string) =>
+    run(
+      "update fuelbridge_document set status = ?, message = ?, answered_at = ? where version = ?",
+      [status, "by the job", "2026-11-21 10:00:00", String(version)],
+    );
+
+  test("what is void before the job took it is withdrawn, and the job never sees it", async () => {
+    const { database, endpoint, sink } = await opened();
+    await deliver(sink, [itemOf()]);
+    expect(await deliver(sink, [voided])).toMatchObject({ outcome: "done" });
+    expect(await rows(database)).toMatchObject([
+      { status: "superseded", state: "open" },
+      { status: "withdrawn", state: "void" },
+    ]);
+    const [reference] = sink.acknowledged?.references(sink.freeze([voided]), 1) ?? [];
+    expect(await told(endpoint)).toMatchObject([{ ...reference, verdict: "accepted" }]);
+    expect(await told(endpoint)).toEqual([]);
+  });
+
+  test("a void that comes while the job holds the row waits for its answer, and what is booked is cancelled by a row of its own", async () => {
+    const { database, sink } = await opened();
+    await deliver(sink, [itemOf()]);
+    await set(database, 1, "taken");
+    expect(await deliver(sink, [voided])).toMatchObject({
+      outcome: "nothing",
+      detail: expect.stringMatching(/^the ERP's job has taken FL-1 \(seq \d+\) and not answered/),
+    });
+    expect(await rows(database)).toMatchObject([{ status: "taken", state: "open" }]);
+    await set(database, 1, "accepted");
+    expect(await deliver(sink, [voided])).toMatchObject({ outcome: "done" });
+    expect(await rows(database)).toMatchObject([
+      { status: "accepted", state: "open" },
+      { status: "new", state: "void" },
+    ]);
+  });
+
+  test("a void that waited for a row that the job then rejects is withdrawn: nothing is there to be cancelled", async () => {
+    const { database, sink } = await opened();
+    await deliver(sink, [itemOf()]);
+    await set(database, 1, "taken");
+    await deliver(sink, [voided]);
+    await set(database, 1, "rejected");
+    expect(await deliver(sink, [voided])).toMatchObject({ outcome: "done" });
+    expect(await rows(database)).toMatchObject([{ status: "rejected" }, { status: "withdrawn" }]);
+  });
+
+  test("a void of a row that the job holds longer than it may is a person's, who is told what may be booked", async () => {
+    const { database, sink } = await opened({ answerWithin: 26 });
+    await deliver(sink, [itemOf()]);
+    await set(database, 1, "taken");
+    await database.run(
+      "update fuelbridge_document set written_at = written_at - interval '27' hour",
+    );
+    expect(await refusalOf(sink, voided)).toMatchObject({
+      code: "held-by-erp",
+      message: expect.stringContaining("26 hours are over, so it may be booked there or not"),
+      next: expect.stringContaining("set its row to accepted, else to rejected; then retry"),
+    });
+    expect(await rows(database)).toHaveLength(1);
+  });
+
+  test("a job that takes a row after it was withdrawn is found out, and what it booked is cancelled", async () => {
+    const { database, sink } = await opened();
+    await deliver(sink, [itemOf()]);
+    await deliver(sink, [voided]);
+    const delivered = { id: voided.id, counterpart: voided.id, body: sink.freeze([voided]).body };
+    expect(await sink.inspect?.([delivered], never)).toMatchObject([{ is: "there" }]);
+    await set(database, 1, "accepted");
+    expect(await sink.inspect?.([delivered], never)).toEqual([{ is: "gone" }]);
+    expect(await deliver(sink, [voided])).toMatchObject({ outcome: "done" });
+    expect(await rows(database)).toMatchObject([
+      { status: "accepted" },
+      { status: "withdrawn" },
+      { status: "new", state: "void" },
+    ]);
+  });
+
+  test("a job that takes a row after it was superseded is told: it may be booked in both versions", async () => {
+    const { database, sink } = await opened();
+    const later = itemOf({ dueDate: LATER });
+    await deliver(sink, [itemOf()]);
+    await deliver(sink, [later]);
+    await set(database, 1, "accepted");
+    const delivered = { id: later.id, counterpart: later.id, body: sink.freeze([later]).body };
+    expect(await sink.inspect?.([delivered], never)).toMatchObject([
+      { is: "there", differences: [{ field: "record", expected: "version 2 alone" }] },
+    ]);
+  });
+
+  test("a store that was restored reads the answers that it does not know of again", async () => {
+    const { database, endpoint, sink, notebook } = await opened();
+    await deliver(sink, [itemOf()]);
+    await answer(database, "accepted", null, "2026-11-21 10:00:00");
+    expect(await told(endpoint)).toHaveLength(1);
+    expect(await told(endpoint)).toEqual([]);
+    notebook.clear();
+    expect(await told(endpoint)).toHaveLength(1);
+    expect(await told(endpoint)).toEqual([]);
+  });
+
+  test("answers are found by an index, however many rows were answered before", async () => {
+    const { database, endpoint, sink } = await opened();
+    const { run } = database;
+    await deliver(sink, [itemOf()]);
+    await run(many(dialect));
+    await run(dialect === "mariadb" ? "analyze table fuelbridge_document" : "analyze");
+    const plan = JSON.stringify(
+      await run(
+        `explain select seq from fuelbridge_document where untold = 'invoice' union select seq from fuelbridge_document where kind = 'invoice' and told_in > 7 and told_in < 8`,
+      ),
+    );
+    expect(plan).toContain("fuelbridge_untold");
+    expect(plan).toContain("fuelbridge_told_in");
+    expect(plan).not.toMatch(
+      /Seq Scan|"type":"ALL","possible_keys":null,"key":null,"key_len":null,"ref":null,"rows":"\d/,
+    );
+    await answer(database, "accepted", null, "2026-11-21 10:00:00");
+    expect((await told(endpoint)).length).toBeGreaterThan(0);
+  });
+
+  test("a lock that is held is waited for, and then nothing was done and it goes again", async () => {
+    const { config, database, sink } = await opened({ deadlineMs: 2_000 });
+    await deliver(sink, [itemOf()]);
+    const job = openSql({ ...config, deadlineMs: 60_000 });
+    await job.transaction(never, async (query) => {
+      await query("select seq from fuelbridge_document for update");
+      expect(await deliver(sink, [itemOf({ dueDate: LATER })])).toMatchObject({
+        outcome: "nothing",
+      });
+    });
+    expect(await rows(database)).toHaveLength(1);
+    expect(await deliver(sink, [itemOf({ dueDate: LATER })])).toMatchObject({ outcome: "done" });
+  });
+
+  test("two transactions that wait for each other: one of them was not done, and says so", async () => {
+    const { config, database, sink } = await opened();
+    await deliver(sink, [itemOf()]);
+    await deliver(sink, [{ ...itemOf({ id: "other", number: "FL-2" }), id: "other" }]);
+    const wire = openSql(config);
+    const seqs = (await database.run("select seq from fuelbridge_document order by seq")).map(
+      ({ seq }) => seq ?? "",
+    );
+    const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const locking = async (order: readonly string[], at: number) =>
+      wire.transaction(never, async (query) => {
+        const lock = "select seq from fuelbridge_document where seq = ? for update";
+        await query(lock, [order[0] ?? ""]);
+        both[at]?.resolve();
+        await both[1 - at]?.promise;
+        await query(lock, [order[1] ?? ""]);
+      });
+    const ends = await Promise.allSettled([locking(seqs, 0), locking(seqs.toReversed(), 1)]);
+    const failed = ends.filter(({ status }) => status === "rejected");
+    expect(failed).toMatchObject([
+      { reason: { phase: "answered", code: expect.stringMatching(/^(?:40P01|1213)$/) } },
+    ]);
+  });
+
+  test("a server that is gone in the middle has done nothing, and the document goes once when it is back", async () => {
+    const { database, config, sink } = await opened();
+    const wire = openSql(config);
+    const cut = wire.transaction(never, async (query) => {
+      await query("select 1 as one");
+      await server.kill();
+      await query("select 1 as one");
+    });
+    await expect(cut).rejects.toMatchObject({ phase: "not-sent" });
+    expect(await deliver(sink, [itemOf()])).toMatchObject({ outcome: "nothing" });
+    await server.restart();
+    expect(await deliver(sink, [itemOf()])).toMatchObject({ outcome: "done" });
+    expect(await rows(database)).toHaveLength(1);
+  });
+
+  test("amounts, days and texts come back as they were written", async () => {
+    const { database, sink } = await opened();
+    const total = Decimal.of("9007199254740993.12345678");
+    const more = { total, description: "Ölhändler 油 😀 ' \\ ?", dueDate: "2026-03-08" };
+    expect(await deliver(sink, [itemOf(more)])).toMatchObject({ outcome: "done" });
+    expect(
+      await database.run("select total, description, due_date from fuelbridge_document"),
+    ).toMatchObject([{ total: total.text, description: more.description, due_date: more.dueDate }]);
+  });
+
+  test("a text or an amount that a column does not keep whole is refused by the column's name", async () => {
+    const { database, sink } = await opened();
+    for (const [more, code] of [
+      [{ description: "😀".repeat(1_001) }, "text-too-long"],
+      [{ description: "a\0b" }, "text-not-kept"],
+      [{ total: Decimal.of("0.123456789") }, "too-many-digits"],
+      [{ total: Decimal.of("12345678901234567") }, "too-many-digits"],
+    ] as const)
+      expect(await refusalOf(sink, itemOf(more))).toMatchObject({
+        code,
+        field: expect.stringMatching(/./),
+      });
+    expect(await deliver(sink, [itemOf({ description: "😀".repeat(1_000) })])).toMatchObject({
+      outcome: "done",
+    });
+    expect(await rows(database)).toHaveLength(1);
+  });
+
+  test("a table that is not as the schema says is named by its column", async () => {
+    const { database, endpoint } = await opened();
+    await endpoint.check(never);
+    await database.run("alter table fuelbridge_line drop column unit");
+    await expect(endpoint.check(never)).rejects.toThrow("fuelbridge_line.unit is missing");
+  });
+
+  const viewed = async (view: string) => {
+    const { database, endpoint } = await opened({ views: [view] });
+    await createViews(database.run);
+    return { database, read: () => pagesOf(endpoint, view) };
+  };
+
+  test("what is missing in a view is missing in the list that is told", async () => {
+    const { database, read } = await viewed("prices");
+    const lists = async () => (await read()).map(({ list }) => list);
+    await database.run(
+      "insert into fuelbridge_prices values ('T', 'A', 2.31, 'gal'), ('T', 'B', 2.3, 'gal')",
+    );
+    expect(await lists()).toMatchObject([{ total: 2, isLast: true, isComplete: true }]);
+    await database.run("delete from fuelbridge_prices where product = 'B'");
+    expect(await lists()).toMatchObject([{ total: 1, isLast: true, isComplete: true }]);
+    await database.run("delete from fuelbridge_prices");
+    expect(await lists()).toMatchObject([{ total: 0, isLast: true, isComplete: true }]);
+  });
+
+  test("an amount that is none stops its own row, by view, key, column, value and what to do; the rest of the view goes on", async () => {
+    const { database, read } = await viewed("invoices");
+    const bad = ["12,50", "NaN", "1e400", "", "abc", "12.50 USD"];
+    const row = (id: string, total: string) =>
+      `('${id}', 'S-${id}', 'posted', 'P-1', null, '2026-11-21', null, null, 'USD', 12.50, 0, '${total}', 12.50, null, null)`;
+    const all = [row("good", "12.5000"), ...bad.map((text, at) => row(`bad-${at}`, text))];
+    await database.run(`insert into fuelbridge_invoices values ${all.join(", ")}`);
+    const changes = (await read()).flatMap((page) => page.changes);
+    const byId = new Map(changes.map((change): [string, Change] => [change.id, change]));
+    expect(byId.get("good")?.fault).toBeUndefined();
+    for (const [at, text] of bad.entries()) {
+      const { fault } = byId.get(`bad-${at}`) ?? {};
+      expect(fault).toMatchObject({
+        field: "total",
+        message: expect.stringContaining(`fuelbridge_invoices, bad-${at}: total `),
+        next: "Correct it in the ERP, or in the view; it is read again by itself.",
+      });
+      expect(fault?.message).toContain(text === "" ? "is empty" : `"${text}"`);
+    }
+  });
+
+  test("a key that a view has twice with different content is told, and none of both is taken", async () => {
+    const { database, read } = await viewed("prices");
+    await database.run(
+      "insert into fuelbridge_prices values ('T', 'A', 2.31, 'gal'), ('T', 'A', 2.3, 'gal')",
+    );
+    const [page] = await read();
+    expect(page?.changes).toMatchObject([{ id: "T|A", fault: { code: "key-twice" } }]);
+  });
+
+  test("doctor and check name each column, index and view that is not as the schema has it", async () => {
+    const { database, endpoint } = await opened({ views: ["prices"] });
+    const { run } = database;
+    const faults = async () =>
+      (await endpoint.examine?.(never, NO_NEEDS))?.flatMap(({ fault }) => fault?.message ?? []);
+    await run(
+      "create table fuelbridge_prices (list varchar(9), product varchar(9), price varchar(9))",
+    );
+    expect(await faults()).toEqual([]);
+    await expect(endpoint.check(never)).resolves.toBeUndefined();
+    await run(
+      dialect === "mariadb"
+        ? "drop index fuelbridge_once on fuelbridge_document"
+        : "drop index fuelbridge_once",
+    );
+    await run(
+      dialect === "mariadb"
+        ? "alter table fuelbridge_tax modify account varchar(40)"
+        : "alter table fuelbridge_tax alter account type varchar(40), alter account drop not null",
+    );
+    await run("alter table fuelbridge_line drop column unit");
+    await run("alter table fuelbridge_prices drop column price");
+    expect(await faults()).toEqual([
+      "fuelbridge_line.unit is missing, not varchar(20)",
+      "fuelbridge_tax.account is varchar(40), not varchar(80) not null",
+      "fuelbridge_once is missing, not unique (kind, id, version)",
+      expect.stringMatching(/^fuelbridge_prices line 1: the file .*price/),
+    ]);
+    await expect(endpoint.check(never)).rejects.toMatchObject({
+      stop: "scope",
+      message: expect.stringContaining("fuelbridge_line.unit is missing"),
+    });
+  });
+});
+
+test("a server that is not on this machine is reached over TLS only", () => {
+  const config = {
+    dialect: "postgresql",
+    host: "db.example.com",
+    port: 5432,
+    database: "staging",
+    user: "fuelbridge",
+    password: "staging-password",
+  };
+  const plain = { ...config, tls: false };
+  expect(sqlStaging.config.safeParse(plain).error?.issues).toMatchObject([{ path: ["tls"] }]);
+  expect(sqlStaging.config.safeParse(config).success).toBe(true);
+  for (const host of ["127.0.0.1", "localhost", "::1", "/run/postgresql"])
+    expect(sqlStaging.config.safeParse({ ...plain, host }).success).toBe(true);
+});
+
+test("both servers get the same columns and indexes", () => {
+  const [postgresql, mariadb] = dialects.map((dialect) => [...partsOf(dialect).keys()]);
+  expect(postgresql).toEqual(mariadb);
+  expect(mariadb?.length).toBeGreaterThan(50);
+});
+
+const NO_NEEDS = { column: () => [], days: [], parts: new Set<string>() } as unknown as Needs;
+
+const notebookOf = (kept: Map<string, string | null>): Notebook => ({
+  get: (name) => kept.get(name) ?? null,
+  set: (name, text) => void kept.set(name, text),
+});
+
+/** Rows that were answered and read. */
+const many = (dialect: string): string => {
+  const numbers =
+    dialect === "mariadb" ? "(select seq as n from seq_1_to_3000)" : "generate_series(1, 3000)";
+  const values =
+    "'invoice', concat('x', n), 1, 'c', n, 'open', 'sale', '2026-11-21', 'USD', 1, 'accepted', '2026-11-21 10:00:00', 'accepted', '2026-11-21 10:00:00', 1";
+  return `insert into fuelbridge_document (kind, id, version, content, number, state, side, document_date, currency, total, status, answered_at, told, told_at, told_in) select ${values} from ${numbers} as t${dialect === "mariadb" ? "" : "(n)"}`;
+};
+
+const READING = { signal: never, known: () => null, stored: () => false };
+
+async function pagesOf(endpoint: Endpoint, source: string): Promise<Page[]> {
+  const pages: Page[] = [];
+  for await (const page of endpoint.sources[source]?.read(null, READING) ?? []) pages.push(page);
+  return pages;
+}
+
+/** What the endpoint tells of its rows now. */
+async function told(endpoint: Endpoint): Promise<Acknowledgement[]> {
+  const all: Acknowledgement[] = [];
+  const pages = endpoint.sinks["invoices"]?.acknowledged?.source?.read(null, READING) ?? [];
+  for await (const { acknowledgements = [] } of pages) all.push(...acknowledgements);
+  return all;
+}
