@@ -83,16 +83,19 @@ test("after a write to the platform the feed that shows it looks sooner, no othe
   };
   const auto = { ...hourly, auto: { leastMs: 15_000 } };
   const feeds = [feed("invoice", auto), feed("order", auto), feed("invoice", hourly)];
-  const written = pagesOf([], [{ changes: [bill("INV-1", "1")], position: 1 }]);
-  bench.flow({ sink: receiver(), source: written, schedule: { everyMs: 20 * MINUTE } });
+  const page = (number: string) => [{ changes: [bill(number, "1")], position: number }];
+  // At 20 and 26 minutes: the second write comes a minute after the look that the first one brought forward.
+  const written = pagesOf([], page("INV-1"), page("INV-2"));
+  const cron = { cron: "20,26 * * * *", timeZone: "UTC" };
+  bench.flow({ sink: receiver(), source: written, schedule: cron });
   const pace: Pace = {
-    intervalMs: (_, after) => (after === "write" ? 5 : 60) * MINUTE,
+    intervalMs: (_, after) => ({ nothing: 60, change: 10, write: 5 })[after] * MINUTE,
     looked: () => {},
     isWorked: () => false,
   };
   await runFor({ ...bench.engine, pace, clock }, bench.engine.flows, 70);
   expect(feeds.map((reads) => reads())).toEqual([
-    [0, 25],
+    [0, 25, 35],
     [0, 60],
     [0, 60],
   ]);

@@ -275,7 +275,10 @@ export class Daemon {
     }
   }
 
-  /** What was written to the platform shows in feeds of it: those that find their own pace look sooner. */
+  /**
+   * What was written to the platform shows in feeds of it: those that find their own pace look sooner. Where one write follows
+   * another they look as often as after changes, and no more.
+   */
   #lookSooner(written: Kind): void {
     const { store, clock } = this.#engine;
     const now = clock.now();
@@ -284,8 +287,13 @@ export class Daemon {
       const { schedule, side, mapping } = flow;
       if (running !== null || due === null || side !== "platform" || !("auto" in schedule))
         continue;
-      const soonMs = intervalOf(this.#engine, flow, "write") ?? Infinity;
-      if (!showsIn(mapping.kind, written) || untilDue(schedule, due, now) <= soonMs) continue;
+      if (!showsIn(mapping.kind, written)) continue;
+      const sinceMs = now.wallMs - (store.flows.find(flow.name)?.last_run_ms ?? 0);
+      const soonMs = Math.max(
+        intervalOf(this.#engine, flow, "write") ?? Infinity,
+        (intervalOf(this.#engine, flow, "change") ?? Infinity) - sinceMs,
+      );
+      if (untilDue(schedule, due, now) <= soonMs) continue;
       const soon = later(now, soonMs);
       lane.due = soon;
       store.transaction(() => store.flows.setDue(flow.flow, Math.round(soon.wallMs)));

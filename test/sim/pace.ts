@@ -192,8 +192,10 @@ function autoPace(
     const write = writes.at(-1);
     if (write !== undefined && write.atMs < nowMs) {
       const { nth, atMs } = write;
-      const wait = { atMs, hourOf: workHourOf, after: "write" } as const;
-      due[nth] = Math.min(due[nth] as number, atMs + nextLookIn(paces, feeds[nth] as Feed, wait));
+      const within = (after: "write" | "change"): number =>
+        nextLookIn(paces, feeds[nth] as Feed, { atMs, hourOf: workHourOf, after });
+      const soonMs = Math.max(atMs + within("write"), (last[nth] as number) + within("change"));
+      due[nth] = Math.min(due[nth] as number, soonMs);
       writes.pop();
       continue;
     }
