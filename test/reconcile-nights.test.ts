@@ -137,7 +137,7 @@ const alertsOf = (engine: Engine): string[] => {
     reconciliation: reconciliationStatus(engine, null),
     matching: { lastAt: null, open: 0, large: [] },
     drift: [],
-    requests: { used: 0, perMonth: 1, month: "", forecast: { runsOut: null } },
+    requests: { used: 0, perMonth: 1, month: "", forecast: { runsOut: null }, slowed: null },
   } as unknown as Status;
   return conditionsOf(status, { unreachableMs: 0 }, 0).map(
     ({ title, detail }) => `${title}: ${detail}`,
