@@ -8,7 +8,7 @@ import { calendarOf } from "../src/core/time.ts";
 import { fold, laneOfRow, readers, recordOf } from "../src/match/papers.ts";
 import { Matching } from "../src/match/report.ts";
 import type { MatchSettings } from "../src/match/situation.ts";
-import { readAgain, run } from "./support/matched.ts";
+import { run } from "./support/matched.ts";
 
 const read = readers(calendarOf("America/Chicago"));
 const id = (name: string): string =>
@@ -479,7 +479,7 @@ test.each(Object.entries(books))(
       if (paper === null) throw new Error("a paper that is not as the platform specifies it");
       return paper;
     });
-    const matching = new Matching({ product: fold, terminal: fold }, readAgain(whole));
+    const matching = new Matching({ product: fold, terminal: fold });
     const { reference } = matching;
     reference.us = US as string;
     reference.addPlace({ id: SITE, zip: "79901" });

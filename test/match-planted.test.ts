@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Decimal } from "../src/core/decimal.ts";
 import { fold, laneOfRow, readers, recordOf } from "../src/match/papers.ts";
 import { Matching } from "../src/match/report.ts";
-import { ALL, readAgain, run } from "./support/matched.ts";
+import { ALL, run } from "./support/matched.ts";
 
 interface Line {
   [name: string]: unknown;
@@ -391,7 +391,7 @@ function month(isPlanted: boolean) {
       if (paper === null) throw new Error("a paper that is not as the platform specifies it");
       return paper;
     });
-  const matching = new Matching({ product: fold, terminal: fold }, readAgain(papers));
+  const matching = new Matching({ product: fold, terminal: fold });
   const { reference } = matching;
   reference.us = US;
   for (const [at, code] of RACKS.entries())

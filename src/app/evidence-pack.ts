@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { type EvidenceAbout, evidenceOf, SUMS, sumsOf } from "../reconcile/evidence.ts";
-import { asCsv, headOf } from "../match/text.ts";
 import type { Office } from "../office/questions.ts";
 import type { Report } from "../reconcile/report.ts";
+import { findingsCsv, headOf } from "../views/match.ts";
 import { reportText } from "../views/reconciliation.ts";
 import { version } from "./process.ts";
 
@@ -46,7 +46,7 @@ function findingsOf({ period }: Report, { last, findings }: Matching): Record<st
   const head =
     last === null ? "Papers were never matched.\n" : `${last.at}: ${headOf(last.report)}\n`;
   return {
-    "match.csv": asCsv(own),
+    "match.csv": findingsCsv(own),
     "match.txt": [
       head,
       ...(last?.report.notCompared ?? []).map((one) => `Not compared: ${one}\n`),

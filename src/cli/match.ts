@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../core/errors.ts";
 import type { Direction } from "../match/papers.ts";
-import { asCsv, asText } from "../match/text.ts";
 import { ask } from "../app/ask.ts";
+import { findingsCsv, matchView } from "../views/match.ts";
+import { asText } from "../views/text.ts";
 import { addCommand, thisPerson } from "./command.ts";
 
 /** Orders, tickets, invoices and prices that are stored, compared; nobody is asked. Exit 0 only when nothing is found. */
@@ -21,7 +22,8 @@ export function match(program: Command): void {
       );
       return {
         data: json ? report : null,
-        text: options["csv"] === undefined ? asText(report) : asCsv(report.findings),
+        text:
+          options["csv"] === undefined ? asText(matchView(report)) : findingsCsv(report.findings),
         exitCode: report.findings.length === 0 ? exitCodes.ok : exitCodes.runtime,
       };
     },

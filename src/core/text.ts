@@ -92,10 +92,14 @@ const SIGNS: Readonly<Record<string, string>> = { USD: "$", EUR: "€", GBP: "£
 export function money(amount: string, currency: string): string {
   const [, minus = "", whole = "", rest = ""] = /^(-?)(\d+)(.*)$/.exec(amount) ?? [];
   if (whole === "") return `${amount} ${currency}`;
-  const grouped = `${whole.replace(/\B(?=(?:\d{3})+$)/g, ",")}${rest}`;
+  const shown = grouped(`${whole}${rest}`);
   const sign = SIGNS[currency];
-  return sign === undefined ? `${minus}${grouped} ${currency}` : `${minus}${sign}${grouped}`;
+  return sign === undefined ? `${minus}${shown} ${currency}` : `${minus}${sign}${shown}`;
 }
+
+/** `1204.55` as `1,204.55`. */
+export const grouped = (digits: string): string =>
+  digits.replace(/^\d+/, (whole) => whole.replace(/\B(?=(?:\d{3})+$)/g, ","));
 
 /** The order of two texts by code units: the same on every machine. */
 export const byText = (one: string, other: string): number =>

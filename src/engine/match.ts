@@ -45,12 +45,8 @@ interface MatchQuestion {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Where a paper was read, so that it can be read again: a record and its checksum, or a request, whose bytes never change. */
-interface Place {
-  readonly row: number;
-  readonly sum: number | null;
-  readonly read: (record: Row) => AnyPaper | null;
-}
+/** What makes a paper of a record, or of a document that was sent. */
+type Reader = (record: Row) => AnyPaper | null;
 
 /** Cross-reference tables whose rows name one thing twice, or say what the site itself knows. */
 interface Rows {
@@ -111,15 +107,14 @@ export class Matcher {
       from: from ?? dayBefore(today, this.#options.days),
       to: to ?? today,
     };
-    const places: Place[] = [];
-    const matching = new Matching(this.#names(), (seq) => this.#again(places[seq]));
-    for (const _ of this.#papers(matching, places, settings.from)) await setImmediate();
+    const matching = new Matching(this.#names());
+    for (const _ of this.#papers(matching, settings.from)) await setImmediate();
     const filter = { party, direction };
     const running = matching.run(settings, filter);
     for (let step = running.next(); ; step = running.next()) {
       if (step.done === true) {
         const report = step.value;
-        store.transaction(() => this.#keep(report, matching.papers.changed, by));
+        store.transaction(() => this.#keep(report, by));
         return report;
       }
       await setImmediate();
@@ -185,27 +180,14 @@ export class Matcher {
   #flowsTo = (name: string): Flow[] =>
     this.#engine.flows.filter(({ to }) => to === `platform.${name}`);
 
-  /** A paper as it was first read; null: it has changed since. */
-  #again(place: Place | undefined): AnyPaper | null {
-    const { papers } = this.#engine.store;
-    if (place === undefined) return null;
-    const { row, sum } = place;
-    const text = sum === null ? papers.body(row) : papers.text(row, sum);
-    return text === null ? null : place.read(recordOf(text));
-  }
-
   /** Everything that is compared, and what it is compared with. Yields after every page. */
-  *#papers(matching: Matching, places: Place[], from: string): Generator<undefined> {
+  *#papers(matching: Matching, from: string): Generator<undefined> {
     const { papers } = this.#engine.store;
     const { reference } = matching;
     const read = readers(this.#engine.dayOf);
     const since = `${dayBefore(from, LEARNED_DAYS)}T00:00:00Z`;
     const us = this.#tables.rows("own-company").find(({ row }) => row["setting"] === "companyId");
     reference.us = us?.row["value"] ?? null;
-    const add = (text: string, place: Place): void => {
-      const isSent = place.sum === null;
-      if (matching.add(place.read(recordOf(text)), isSent)) places.push(place);
-    };
     const addPrice = (record: Row, sentMs: number | null = null): void => {
       const price = read.price(record);
       reference.addPrice(price && { ...price, fromMs: sentMs ?? price.fromMs });
@@ -228,7 +210,7 @@ export class Matcher {
           for (const { text } of page) take(recordOf(text));
           yield undefined;
         }
-    const kept: Readonly<Record<string, Place["read"]>> = {
+    const kept: Readonly<Record<string, Reader>> = {
       orders: read.order,
       deliveryTickets: read.ticket,
       invoicesIssued: read.sale,
@@ -240,12 +222,11 @@ export class Matcher {
           const ours =
             name === "invoicesIssued" ? recordOf(page[0]?.text ?? "")["companyId"] : null;
           if (typeof ours === "string") reference.us ??= ours;
-          for (const { text, record, sum } of page)
-            if (!isElsewhere(this.#engine, from, text))
-              add(text, { row: record, sum, read: reader });
+          for (const { text } of page)
+            if (!isElsewhere(this.#engine, from, text)) matching.add(reader(recordOf(text)));
           yield undefined;
         }
-    const sent: Readonly<Record<string, Place["read"] | null>> = {
+    const sent: Readonly<Record<string, Reader | null>> = {
       invoices: read.sale,
       tickets: read.ticket,
       freightRates: null,
@@ -256,13 +237,12 @@ export class Matcher {
         for (const page of pagesBy("record", (after) =>
           papers.sent(mapping.kind, flow, after, PAGE),
         )) {
-          for (const { body, target, platformId, request } of page) {
+          for (const { body, target, platformId } of page) {
             const known = defined({
               id: platformId ?? undefined,
               connectionId: /\/connections\/([^/ ]+)\//.exec(target)?.[1],
             });
-            if (reader !== null)
-              add(body, { row: request, sum: null, read: (it) => reader({ ...it, ...known }) });
+            if (reader !== null) matching.add(reader({ ...recordOf(body), ...known }), true);
             else if (name === "supplierTerminals") addPlace({ ...recordOf(body), ...known });
             else reference.addFreightRate(read.freightRate({ ...known, ...recordOf(body) }));
           }
@@ -295,8 +275,8 @@ export class Matcher {
       reference.addFreightRate(lane(laneOfRow(row)));
   }
 
-  /** Inside a transaction. What was looked for and is not found any more is over. `changed`: papers that were not judged. */
-  #keep(report: MatchReport, changed: ReadonlySet<string>, by: string): void {
+  /** Inside a transaction. What was looked for and is not found any more is over. */
+  #keep(report: MatchReport, by: string): void {
     const { store, clock } = this.#engine;
     const { sweeps } = store;
     const at = clock.now().wallMs;
@@ -324,9 +304,7 @@ export class Matcher {
     }
     for (const { difference, key, row } of sweeps.findings()) {
       if (found.has(key) || row === null) continue;
-      const finding = JSON.parse(row) as Finding;
-      const isJudged = finding.papers.every(({ kind, id }) => !changed.has(`${kind} ${id}`));
-      if (isJudged && isCovered(finding, report)) sweeps.setState(difference, "cleared");
+      if (isCovered(JSON.parse(row) as Finding, report)) sweeps.setState(difference, "cleared");
     }
   }
 }

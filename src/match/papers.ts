@@ -25,8 +25,13 @@ export type Day = string;
 const name = textOrNull.transform((text) => (text?.trim() ? text.trim() : null));
 const InvoiceLine = InvoiceRecord.shape.lineItems.element
   .omit({ id: true, invoiceId: true, spec: true, carrier: true })
-  .partial({ amount: true })
-  .extend({ product: name, location: name, bolNumber: name, deliveryTicket: name })
+  .extend({
+    amount: decimalOrNull,
+    product: name,
+    location: name,
+    bolNumber: name,
+    deliveryTicket: name,
+  })
   .strip();
 const TaxLine = InvoiceRecord.shape.taxLines.element
   .omit({ id: true, invoiceId: true, rateDisplay: true })
@@ -52,8 +57,6 @@ const AnyOrder = OrderRecord.omit({ companyId: true, updatedAt: true, requiremen
 const AnyTicket = DeliveryTicket.extend({ bolNumbers: z.array(z.string()) })
   .partial()
   .strip();
-const AnyPlace = SupplierTerminal.partial();
-const AnyConnection = Connection.partial();
 /**
  * What a load costs on a lane. A site's own table names the party by id, code or name, the terminal by its code, and may know
  * the miles.
@@ -80,8 +83,8 @@ export type TaxLine = z.output<typeof TaxLine>;
 export type Price = Read<"price">;
 export type FreightRate = z.output<typeof Lane>;
 /** Where something is delivered, or loaded. */
-export type Place = z.output<typeof AnyPlace>;
-export type CompanyLink = z.output<typeof AnyConnection>;
+export type Place = Read<"place">;
+export type CompanyLink = Read<"connection">;
 
 /** Gallons of a unit. */
 const GALLONS: Readonly<Record<string, Decimal>> = {
@@ -187,8 +190,8 @@ export function readers(dayOf: (instant: string) => Day) {
     }),
 
     freightRate: reading(Lane, (it) => it),
-    place: reading(AnyPlace, (it) => it),
-    connection: reading(AnyConnection, (it) => it),
+    place: reading(SupplierTerminal.partial(), (it) => it),
+    connection: reading(Connection.partial(), (it) => it),
   };
 }
 
@@ -220,13 +223,10 @@ const OUT: ReadonlySet<string> = new Set(["DRAFT", "VOID", "CANCELLED"]);
 export const isLive = ({ status }: AnyPaper): boolean => !OUT.has(status);
 
 /** What a line bills. */
-type LineKind = "fuel" | "freight" | "surcharge" | "other";
-
-export function lineKind(line: InvoiceLine): LineKind {
-  const { gallons, product, bolNumber, deliveryTicket } = line;
+export function lineKind(line: InvoiceLine): "fuel" | "freight" | "surcharge" | "other" {
   const kind = described(line.description);
-  const isNamed = gallons !== null && (product ?? bolNumber ?? deliveryTicket) !== null;
-  if (isNamed && kind !== "surcharge" && kind !== "freight") return "fuel";
+  const isNamed = (line.product ?? line.bolNumber ?? line.deliveryTicket) !== null;
+  if (isNamed && line.gallons !== null && kind !== "surcharge" && kind !== "freight") return "fuel";
   return kind === "with freight" ? "freight" : kind;
 }
 
@@ -241,7 +241,7 @@ const described = remembered((text) => {
 });
 
 /** There are few names, and each is asked for a hundred thousand times. */
-export function remembered<Made extends string>(make: (text: string) => Made) {
+export function remembered<Made>(make: (text: string) => Made) {
   const known = new Map<string, Made>();
   return (text: string): Made => {
     const made = known.get(text) ?? make(text);

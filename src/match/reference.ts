@@ -1,6 +1,6 @@
 /** What papers are compared with: prices as they were valid, usual rates of taxes, the usual basis, freight rates and places. */
-import type { Decimal } from "../core/decimal.ts";
-import { beginOf } from "../core/time.ts";
+import { Decimal } from "../core/decimal.ts";
+import { byText } from "../core/text.ts";
 import { type Names, push } from "./join.ts";
 import {
   type CompanyLink,
@@ -13,6 +13,7 @@ import {
   type Order,
   type Place,
   type Price,
+  remembered,
   type TaxLine,
 } from "./papers.ts";
 
@@ -29,22 +30,13 @@ const ZONES_MS = 3 * 3_600_000;
 /** A version of a list whose price is known. */
 export type PostedPrice = Price & { readonly price: Decimal };
 
-/** The versions that count as in force, those before, and the newest in force. */
-interface InForce {
-  readonly prices: readonly PostedPrice[];
-  readonly earlier: readonly PostedPrice[];
-  readonly now: PostedPrice;
-}
-
 export class Reference {
   readonly #names: Names;
+  /** By terminal and product; and of who bills, sorted when it is first asked for: all are here by then. */
   readonly #prices = new Map<string, PostedPrice[]>();
-  /** Made when they are first asked for: all prices and rates are here by then. */
   readonly #sorted = new Map<string, readonly PostedPrice[]>();
-  readonly #ratesOf = new Map<string, readonly FreightRate[]>();
   /** How often each value was seen, by what it is of. */
-  readonly #seen = new Map<string, Map<string, { value: Decimal | Basis; count: number }>>();
-  readonly #usually = new Map<string, Decimal | Basis | null>();
+  readonly #seen = new Map<string, Map<string, number>>();
   readonly #stated = new Map<string, Decimal>();
   readonly #rates: FreightRate[] = [];
   readonly #places = new Map<string, Place>();
@@ -52,7 +44,6 @@ export class Reference {
   readonly #links = new Map<string, CompanyLink>();
   readonly #codes = new Map<string, string>();
   readonly #parties = new Map<string, string>();
-  readonly #begins = new Map<Day, number>();
   /** Our own company; null: it is not known. */
   us: string | null = null;
 
@@ -62,13 +53,10 @@ export class Reference {
 
   /** `lanes`: freight rates are here; `owners`: it is known of one whose it is. */
   get has() {
-    return {
-      prices: this.#prices.size > 0,
-      lanes: this.#rates.length > 0,
-      owners: this.#rates.some(
-        (one) => one.party !== null || this.#links.has(one.connectionId ?? ""),
-      ),
-    };
+    const isOwned = (one: FreightRate): boolean =>
+      one.party !== null || this.#links.has(one.connectionId ?? "");
+    const [prices, lanes] = [this.#prices.size > 0, this.#rates.length > 0];
+    return { prices, lanes, owners: this.#rates.some(isOwned) };
   }
 
   addPrice(version: Price | null): void {
@@ -119,7 +107,7 @@ export class Reference {
   learn(invoice: Invoice): void {
     for (const line of invoice.taxes)
       if (line.rate !== null)
-        for (const key of this.#taxKeys(invoice, line)) this.#count(key, line.rate);
+        for (const key of this.#taxKeys(invoice, line)) this.#count(key, line.rate.plain());
     for (const line of invoice.lines) {
       const basis = statedBasis(line);
       if (basis !== null && lineKind(line) === "fuel") this.#count(basisKey(invoice), basis);
@@ -131,25 +119,17 @@ export class Reference {
     return [`tax ${direction} ${party} ${what}`, `tax ${direction} ${what}`];
   }
 
-  #count(key: string, value: Decimal | Basis): void {
-    const counts = this.#seen.get(key) ?? new Map<string, { value: typeof value; count: number }>();
-    if (counts.size === 0) this.#seen.set(key, counts);
-    const digits = typeof value === "string" ? value : value.plain();
-    const seen = counts.get(digits);
-    if (seen === undefined) counts.set(digits, { value, count: 1 });
-    else seen.count++;
+  #count(key: string, value: string): void {
+    const counts = this.#seen.get(key) ?? new Map<string, number>();
+    this.#seen.set(key, counts.set(value, (counts.get(value) ?? 0) + 1));
   }
 
   /** The value that nearly all have; null: too few were seen, or they disagree. */
-  #usual(key: string, least: number): Decimal | Basis | null {
-    const known = this.#usually.get(key);
-    if (known !== undefined) return known;
-    const counts = [...(this.#seen.get(key)?.values() ?? [])];
-    const all = counts.reduce((sum, { count }) => sum + count, 0);
-    const most = counts.find(({ count }) => count >= all * USUAL_SHARE);
-    const usual = most !== undefined && all >= least ? most.value : null;
-    this.#usually.set(key, usual);
-    return usual;
+  #usual(key: string, least: number): string | null {
+    const counts = [...(this.#seen.get(key) ?? [])];
+    const all = counts.reduce((sum, [, count]) => sum + count, 0);
+    const [value = null] = counts.find(([, count]) => count >= all * USUAL_SHARE) ?? [];
+    return all >= least ? value : null;
   }
 
   usualBasis(whose: Whose): Basis | null {
@@ -164,29 +144,27 @@ export class Reference {
     if (stated !== undefined) return { rate: stated, isStated: true };
     const [own = "", all = ""] = this.#taxKeys(whose, line);
     const rate = this.#usual(own, USUAL_OF_PARTY) ?? this.#usual(all, USUAL_OF_ALL);
-    return rate === null ? null : { rate: rate as Decimal, isStated: false };
+    return rate === null ? null : { rate: Decimal.of(rate), isStated: false };
   }
 
   /**
-   * The rack price at the first of these terminals that has one, when it was loaded: at the instant, or of a day alone whatever
-   * was valid during it. `pricesBefore`: the price before it counts as well. Null: no list is here that reaches so far back.
+   * Versions of the list at the first of these terminals that has one, as it was when something was loaded (an instant, or a
+   * day alone: whatever was valid during it): those that count as in force, those before, and the newest in force.
+   * `pricesBefore`: the price before it counts as well. Null: no list is here that reaches so far back.
    */
   inForce(
     terminals: readonly string[],
     product: string,
     when: string,
     whose: Whose,
-    {
-      pricesBefore,
-      dayOf,
-    }: { readonly pricesBefore: boolean; readonly dayOf: (instant: string) => Day },
-  ): InForce | null {
+    run: { readonly beginOf: (day: Day) => number; readonly settings: { pricesBefore: boolean } },
+  ) {
     const versions = terminals
       .map((terminal) => this.#versions(`${this.#names.terminal(terminal)}|${product}`, whose))
       .find((one) => one.length > 0);
     if (versions === undefined) return null;
     const isDay = when.length === 10;
-    const fromMs = isDay ? this.#beginOf(when, dayOf) + ZONES_MS : Date.parse(when);
+    const fromMs = isDay ? run.beginOf(when) + ZONES_MS : Date.parse(when);
     const untilMs = isDay ? fromMs + DAY_MS - 2 * ZONES_MS : fromMs;
     const last = versions.findLastIndex((one) => one.fromMs <= untilMs);
     const first = versions.findLastIndex((one) => one.fromMs <= fromMs);
@@ -194,14 +172,8 @@ export class Reference {
     if (first < 0 || now === undefined) return null;
     const end = versions[first]?.untilMs ?? null;
     if (end !== null && end <= fromMs && first === last) return null;
-    const from = pricesBefore ? Math.max(first - 1, 0) : first;
+    const from = run.settings.pricesBefore ? Math.max(first - 1, 0) : first;
     return { prices: versions.slice(from, last + 1), earlier: versions.slice(0, from), now };
-  }
-
-  #beginOf(day: Day, dayOf: (instant: string) => Day): number {
-    const begin = this.#begins.get(day) ?? beginOf(day, dayOf);
-    this.#begins.set(day, begin);
-    return begin;
   }
 
   /** The versions of the list of who bills, the oldest first; those that name no company are ours. */
@@ -245,47 +217,38 @@ export class Reference {
         [zip === null ? rate.destinationCity : null, to.city],
         [zip === null ? rate.destinationState : null, to.state],
       ].filter(([wanted]) => wanted !== null && wanted !== undefined);
-      const isHere = conditions.every(
-        ([wanted, found]) => fold(wanted ?? "") === fold(found ?? ""),
-      );
+      const isHere = conditions.every(([it, found]) => fold(it ?? "") === fold(found ?? ""));
       const exact = conditions.length + (zip?.length === 5 ? 1 : 0);
-      return isHere && sinceOf(rate) <= day ? [{ rate, exact }] : [];
+      const since = rate.effectiveAt?.slice(0, 10) ?? "";
+      return isHere && since <= day ? [{ rate, exact, since }] : [];
     });
     const [best] = fits.toSorted(
       (one, other) =>
         other.exact - one.exact ||
-        (sinceOf(one.rate) > sinceOf(other.rate) ? -1 : 1) ||
-        ((one.rate.id ?? "") < (other.rate.id ?? "") ? -1 : 1),
+        byText(other.since, one.since) ||
+        byText(one.rate.id ?? "", other.rate.id ?? ""),
     );
     return best?.rate ?? null;
   }
 
   /** Those that are agreed with a party. */
-  #ratesWith(party: string): readonly FreightRate[] {
-    const known = this.#ratesOf.get(party);
-    if (known !== undefined) return known;
+  readonly #ratesWith = remembered((party): readonly FreightRate[] => {
     const called = [party, this.#parties.get(party) ?? party, this.#code(party) ?? party].map(fold);
-    const rates = this.#rates.filter((rate) => {
+    return this.#rates.filter((rate) => {
       const link = this.#links.get(rate.connectionId ?? "");
       if (rate.party !== null) return called.includes(fold(rate.party));
       return link?.fromCompanyId === party || link?.toCompanyId === party;
     });
-    this.#ratesOf.set(party, rates);
-    return rates;
-  }
+  });
 }
 
 type Whose = Pick<Invoice, "direction" | "party">;
 const basisKey = ({ direction, party }: Whose): string => `basis ${direction} ${party}`;
-const sinceOf = ({ effectiveAt }: FreightRate): Day => effectiveAt?.slice(0, 10) ?? "";
 
 /** What the gallons of a line are, by its own other two figures; null: it does not say, or both are alike. */
 export function statedBasis({ gallons, grossGallons, netGallons }: InvoiceLine): Basis | null {
   if (gallons === null) return null;
-  const [isNet, isGross] = [
-    netGallons?.equals(gallons) ?? false,
-    grossGallons?.equals(gallons) ?? false,
-  ];
+  const [isNet, isGross] = [netGallons, grossGallons].map((one) => one?.equals(gallons) === true);
   if (isNet === isGross) return null;
   return isNet ? "net" : "gross";
 }

@@ -12,7 +12,7 @@ import {
 } from "./papers.ts";
 import { Reference } from "./reference.ts";
 import { rules } from "./rules.ts";
-import { type Finding, type MatchSettings, Situation } from "./situation.ts";
+import { type Finding, type MatchSettings, Run, situationOf } from "./situation.ts";
 
 /** Only this party, or this direction; null: all. */
 export interface MatchFilter {
@@ -21,37 +21,10 @@ export interface MatchFilter {
   readonly direction: Direction | null;
 }
 
-interface Money {
-  readonly forUs: string;
-  readonly againstUs: string;
-}
-
-interface PartySum extends Money {
-  readonly party: string;
-  readonly partyName: string;
-  readonly direction: Direction;
-  readonly findings: number;
-}
-
 /** `wait`: a paper that is awaited is not here yet; `left`: nothing on it is fuel, or it is a draft or void. */
 type State = "match" | "differ" | "wait" | "left";
 
-export interface MatchReport {
-  readonly from: string;
-  readonly to: string;
-  readonly filter: MatchFilter;
-  readonly invoices: Readonly<Record<"all" | State, number>>;
-  /** Of the findings, deliveries that are not billed left out. */
-  readonly sums: Money;
-  readonly notBilled: { readonly deliveries: number; readonly about: string };
-  readonly parties: readonly PartySum[];
-  /** By rule and party, the largest amount first. */
-  readonly findings: readonly Finding[];
-  /** Those that a person has accepted with these values: they count nowhere. */
-  readonly accepted: readonly Finding[];
-  /** What cannot be compared here, in sentences. */
-  readonly notCompared: readonly string[];
-}
+export type MatchReport = ReturnType<Matching["reportOf"]>;
 
 /** More than this share of a comparison's results are differences: both sides mean other things there. */
 const OTHER_MEANING = 0.5;
@@ -68,34 +41,27 @@ export class Matching {
   readonly #called = new Map<string, string | null>();
   /** Records that are not as the platform specifies them. */
   #unreadable = 0;
-  #beyondTable = 0;
 
-  /** `again`: as {@link Papers}. */
-  constructor(names: Names, again: (seq: number) => AnyPaper | null) {
-    const own = { product: remembered(names.product), terminal: remembered(names.terminal) };
-    const product = (text: string): string => {
-      const known = own.product(text);
-      return this.#called.get(known) ?? known;
+  constructor({ product, terminal }: Names) {
+    this.#own = { product: remembered(product), terminal: remembered(terminal) };
+    const known = (text: string): string => {
+      const own = this.#own.product(text);
+      return this.#called.get(own) ?? own;
     };
-    this.#names = { ...own, product };
-    this.papers = new Papers(this.#names, again);
-    this.reference = new Reference(own);
-    this.#own = own;
+    this.#names = { ...this.#own, product: known };
+    this.papers = new Papers(this.#names);
+    this.reference = new Reference(this.#own);
   }
 
-  /**
-   * `isSent`: as it was sent; the platform's own record of it goes before. Null: a record that could not be read. False: it is
-   * not among those that are compared.
-   */
-  add(paper: AnyPaper | null, isSent = false): boolean {
+  /** `isSent`: as it was sent; the platform's own record of it goes before. Null: a record that could not be read. */
+  add(paper: AnyPaper | null, isSent = false): void {
     if (paper === null) this.#unreadable++;
-    if (paper === null || !this.papers.add(paper, isSent)) return false;
+    if (paper === null || !this.papers.add(paper, isSent)) return;
     this.#kinds.add(paper.kind === "invoice" ? paper.direction : paper.kind);
-    if (paper.kind !== "invoice" || !isLive(paper)) return true;
+    if (paper.kind !== "invoice" || !isLive(paper)) return;
     this.reference.learn(paper);
     for (const { description, product } of paper.lines)
       if (product !== null && description !== "") this.#learnName(description, product);
-    return true;
   }
 
   /** Where somebody typed what a product is called, the invoices say which one it is. */
@@ -112,46 +78,66 @@ export class Matching {
     filter: MatchFilter,
     each: (one: Case) => void = () => {},
   ): Generator<undefined, MatchReport> {
-    const found: Situation["findings"] = [];
-    const counts: Situation["counts"] = new Map();
-    const invoices = new Map<string, State>();
+    const run = new Run(this.#names, this.reference, settings);
+    const invoices = { all: 0, match: 0, differ: 0, wait: 0, left: 0 };
+    /** Of invoices that something was found of. */
+    const states = new Map<string, State>();
     let steps = 0;
     for (const one of this.papers.cases()) {
       if (++steps % 200 === 0) yield undefined;
       if (one === undefined) continue;
-      const situation = new Situation(one, this.#names, this.reference, settings, counts);
+      const situation = situationOf(one, run);
+      const before = run.found.length;
       for (const rule of rules) rule.judge(situation);
       each(one);
-      found.push(...situation.findings);
-      this.#beyondTable += situation.beyondTable;
-      for (const invoice of one.invoices)
-        if (situation.isIn(invoice.day) && this.#isMeant(invoice, filter))
-          invoices.set(invoice.id, stateOf(invoice, situation.waits));
+      const named = run.found.slice(before).flatMap(({ finding }) => finding.papers);
+      for (const invoice of one.invoices) {
+        if (!run.isIn(invoice.day) || !this.#isMeant(invoice, filter)) continue;
+        const state = stateOf(invoice, situation.waits);
+        invoices.all++;
+        invoices[state]++;
+        if (named.some(({ id }) => id === invoice.id)) states.set(invoice.id, state);
+      }
     }
-    const meaningless = new Set(
-      [...counts].flatMap(([key, { compared, differing }]) =>
-        compared >= TELLING && differing > compared * OTHER_MEANING ? [key] : [],
-      ),
+    return this.reportOf(run, filter, invoices, states);
+  }
+
+  /** `invoices`: how many stand how, before what was found; `states`: of those that it may be about. */
+  reportOf(
+    run: Run,
+    filter: MatchFilter,
+    invoices: Record<"all" | State, number>,
+    states: ReadonlyMap<string, State>,
+  ) {
+    const { from, to, accepted } = run.settings;
+    const meaningless = [...run.counts].flatMap(([key, { compared, differing }]) =>
+      compared >= TELLING && differing > compared * OTHER_MEANING ? [key] : [],
     );
-    const all = found
-      .filter(({ rule, finding }) => !meaningless.has(rule) && this.#isMeant(finding, filter))
+    const all = run.found
+      .filter(({ rule, finding }) => !meaningless.includes(rule) && this.#isMeant(finding, filter))
       .toSorted((one, other) => place(one) - place(other) || inOrder(one.finding, other.finding))
       .map(({ finding }) => finding);
-    const isAccepted = ({ key, digest }: Finding): boolean => settings.accepted.get(key) === digest;
-    const told = all.filter((one) => !isAccepted(one));
-    for (const { kind, id } of told.flatMap(({ papers }) => papers))
-      if (kind === "invoice" && invoices.has(id)) invoices.set(id, "differ");
-    const counted = { all: invoices.size, match: 0, differ: 0, wait: 0, left: 0 };
-    for (const state of invoices.values()) counted[state]++;
+    const isAccepted = ({ key, digest }: Finding): boolean => accepted.get(key) === digest;
+    const findings = all.filter((one) => !isAccepted(one));
+    const told = findings.flatMap(({ papers }) => papers).filter(({ kind }) => kind === "invoice");
+    for (const id of new Set(told.map(({ id }) => id))) {
+      const state = states.get(id);
+      if (state === undefined) continue;
+      invoices[state]--;
+      invoices.differ++;
+    }
     return {
-      from: settings.from,
-      to: settings.to,
+      from,
+      to,
       filter,
-      ...summed(told),
-      invoices: counted,
-      findings: told,
+      ...summed(findings),
+      invoices,
+      /** By rule and party, the largest amount first. */
+      findings,
+      /** Those that a person has accepted with these values: they count nowhere. */
       accepted: all.filter(isAccepted),
-      notCompared: [...this.#lacking(), ...[...meaningless].map(inOtherWords)],
+      /** What cannot be compared here, in sentences. */
+      notCompared: [...this.#lacking(run.beyondTable), ...meaningless.map(inOtherWords)],
     };
   }
 
@@ -161,38 +147,34 @@ export class Matching {
     return this.reference.party(party).toLowerCase().includes(filter.party.toLowerCase());
   }
 
-  /** Papers that no flow brings. */
-  #lacking(): string[] {
+  /** Papers that no flow brings, and what of those that are here cannot be compared. */
+  #lacking(beyond: number): string[] {
     const { prices, lanes, owners } = this.reference.has;
-    const has = (kind: Direction | AnyPaper["kind"]): boolean => this.#kinds.has(kind);
+    const lacks = (kind: Direction | AnyPaper["kind"]): boolean => !this.#kinds.has(kind);
     const all: [boolean, string][] = [
-      [has("sale"), "what we bill: no flow brings invoices that we issue"],
-      [has("purchase"), "what we are billed: no flow brings invoices that we pay"],
+      [lacks("sale"), "what we bill: no flow brings invoices that we issue"],
+      [lacks("purchase"), "what we are billed: no flow brings invoices that we pay"],
       [
-        has("ticket"),
+        lacks("ticket"),
         "gallons, net from gross, what is not billed or not delivered: no flow brings tickets",
       ],
-      [has("order"), "ordered prices and gallons: no flow brings orders"],
-      [prices, "the rack price in force: no flow brings rack prices"],
+      [lacks("order"), "ordered prices and gallons: no flow brings orders"],
+      [!prices, "the rack price in force: no flow brings rack prices"],
       [
-        lanes,
+        !lanes,
         "freight: no flow brings freight rates, and there is no table crossref/freight-rates.csv",
       ],
-      [owners || !lanes, "freight: no flow brings connections, which say whose a rate is"],
+      [lanes && !owners, "freight: no flow brings connections, which say whose a rate is"],
       [
-        this.papers.changed.size === 0,
-        `${this.papers.changed.size} papers of which some changed meanwhile: the next run has them`,
+        beyond > 0,
+        `net from gross of ${beyond} ticket ${beyond === 1 ? "line" : "lines"}: temperature or gravity is beyond the table`,
       ],
       [
-        this.#beyondTable === 0,
-        `net from gross of ${this.#beyondTable} ticket ${this.#beyondTable === 1 ? "line" : "lines"}: temperature or gravity is beyond the table`,
-      ],
-      [
-        this.#unreadable === 0,
+        this.#unreadable > 0,
         `${this.#unreadable} records that are not as the platform specifies them`,
       ],
     ];
-    return all.flatMap(([isHere, sentence]) => (isHere ? [] : [sentence]));
+    return all.flatMap(([isSo, sentence]) => (isSo ? [sentence] : []));
   }
 }
 
@@ -202,13 +184,12 @@ function stateOf(invoice: Invoice, waits: boolean): State {
   return waits ? "wait" : "match";
 }
 
-const SIDES = { sale: "what we bill", purchase: "what we are billed" } as const;
+export const SIDES = { sale: "what we bill", purchase: "what we are billed" } as const;
 
 function inOtherWords(key: string): string {
-  const at = key.lastIndexOf(" ");
-  const rule = rules.find(({ name }) => name === key.slice(0, at));
-  const side = SIDES[key.slice(at + 1) as Direction];
-  return `${rule?.title ?? key.slice(0, at)}, of ${side}: most of it differs, so both papers mean other things here`;
+  const [name = "", direction = ""] = key.split(" ");
+  const rule = rules.find((one) => one.name === name);
+  return `${rule?.title ?? name}, of ${SIDES[direction as Direction]}: most of it differs, so both papers mean other things here`;
 }
 
 export const sizeOf = ({ amount }: Finding): Decimal =>
@@ -224,33 +205,32 @@ const inOrder = (one: Finding, other: Finding): number =>
   sizeOf(other).compare(sizeOf(one)) ||
   byText(one.key, other.key);
 
-const isOpen = ({ rule }: Finding): boolean => rule === "not-billed";
-
-const total = ({ forUs, againstUs }: Money): Decimal =>
-  Decimal.of(forUs).plus(Decimal.of(againstUs));
-
 /** The sums of these findings: every amount is in exactly one of them. */
-export function summed(
-  findings: readonly Finding[],
-): Pick<MatchReport, "sums" | "notBilled" | "parties"> {
-  const open = findings.filter(isOpen);
-  const rest = findings.filter((one) => !isOpen(one));
-  const parties = [...Map.groupBy(rest, ({ direction, party }) => `${direction} ${party}`)].map(
-    ([, own]): PartySum => {
-      const [{ party, partyName, direction }] = own as [Finding];
-      return { party, partyName, direction, findings: own.length, ...moneyOf(own) };
-    },
-  );
+export function summed(findings: readonly Finding[]) {
+  const [open, rest] = [true, false].map((isOpen) =>
+    findings.filter(({ rule }) => (rule === "not-billed") === isOpen),
+  ) as [Finding[], Finding[]];
+  const parties = [
+    ...Map.groupBy(rest, ({ direction, party }) => `${direction} ${party}`).values(),
+  ].map((own) => {
+    const [{ party, partyName, direction }] = own as [Finding];
+    const total = Decimal.sum(own.flatMap((one) => (one.favour === null ? [] : sizeOf(one))));
+    return { total, sum: { party, partyName, direction, findings: own.length, ...moneyOf(own) } };
+  });
   return {
+    /** Of the findings, deliveries that are not billed left out. */
     sums: moneyOf(rest),
     notBilled: { deliveries: open.length, about: Decimal.sum(open.map(sizeOf)).fixed(2) },
-    parties: parties.toSorted(
-      (one, other) => total(other).compare(total(one)) || byText(one.partyName, other.partyName),
-    ),
+    parties: parties
+      .toSorted(
+        (one, other) =>
+          other.total.compare(one.total) || byText(one.sum.partyName, other.sum.partyName),
+      )
+      .map(({ sum }) => sum),
   };
 }
 
-function moneyOf(findings: readonly Finding[]): Money {
+function moneyOf(findings: readonly Finding[]) {
   const sumFor = (favour: Finding["favour"]): string =>
     Decimal.sum(findings.filter((one) => one.favour === favour).map(sizeOf)).fixed(2);
   return { forUs: sumFor("us"), againstUs: sumFor("them") };

@@ -5,7 +5,7 @@
  */
 import { Decimal } from "../core/decimal.ts";
 import { dayAt, namedDay } from "../core/time.ts";
-import { type JoinedLine, spelling } from "./join.ts";
+import { type Group, type JoinedLine, lineKey, spelling, sumOf } from "./join.ts";
 import {
   type AnyPaper,
   type Day,
@@ -19,20 +19,16 @@ import {
   type Order,
   type TaxLine,
   type Ticket,
-  type TicketLine,
 } from "./papers.ts";
 import { type PostedPrice, statedBasis } from "./reference.ts";
 import {
   CENT,
   type Difference,
-  type Group,
-  isNear,
   isSure,
   larger,
-  lineKey,
+  type Run,
   type Situation,
   type Subject,
-  sumOf,
 } from "./situation.ts";
 import { volumeCorrection } from "./volume.ts";
 
@@ -42,34 +38,51 @@ type Verdict = Difference | readonly Difference[] | null;
 type Each<Source> = Source extends (situation: Situation) => Iterable<infer One> ? One : never;
 
 const NONE: readonly Difference[] = [];
+const { zero } = Decimal;
 const ONE = Decimal.of("1");
 const PRICE_STEP = Decimal.of("0.0001");
 const RATE_STEP = Decimal.of("0.000001");
 const isUnder = (off: Decimal, step: Decimal): boolean => off.abs().compare(step) < 0;
 const isUpTo = (one: Decimal, most: Decimal): boolean => one.compare(most) <= 0;
 
+/** Two figures, and what their difference comes to; `worth`: of one of what they count. */
+const between = (billed: Decimal, expected: Decimal, worth: Decimal | null | undefined = ONE) => ({
+  billed,
+  expected,
+  over: worth?.times(billed.minus(expected)) ?? null,
+});
+/** The same of gallons, at a rate. */
+const gallonsBetween = (billed: Decimal, expected: Decimal, rate: Decimal | null | undefined) => ({
+  ...between(billed, expected, rate ?? null),
+  gallons: billed.minus(expected),
+});
+
 // What rules look at.
 
 const headOf = ({ direction, party, day }: Invoice) => ({ direction, party, day });
-const papersOf = (lines: readonly JoinedLine[], tickets: readonly Ticket[]): AnyPaper[] => [
+const papersOf = (lines: readonly JoinedLine[], more: readonly AnyPaper[]): AnyPaper[] => [
   ...new Set(lines.map(({ invoice }) => invoice)),
-  ...tickets,
+  ...more,
 ];
 const joinedBy = (lines: readonly JoinedLine[]): string =>
   [...new Set(lines.map(({ by }) => by ?? "nothing"))].join(", ");
 const rateOf = (lines: readonly JoinedLine[]): Decimal | null =>
   lines.find(({ line }) => line.rate !== null)?.line.rate ?? null;
 const gallonsOf = (lines: readonly JoinedLine[]): Decimal | null =>
-  sumOf(lines.map(({ line }) => line.gallons));
+  sumOf(lines, ({ line }) => line.gallons);
+
+/** Of the days that are asked for, those that no earlier rule has put aside. */
+const linesOf = ({ explained, run }: Situation, { lines }: Group): JoinedLine[] =>
+  lines.filter((one) => !explained.has(one) && run.isIn(one.invoice.day));
 
 /** Groups with at least one line; what is billed, and what a gallon of it was billed at. */
 function* loadsIn(situation: Situation) {
   for (const group of situation.groups) {
-    const lines = situation.linesOf(group);
+    const lines = linesOf(situation, group);
     const [first] = lines;
     if (first === undefined) continue;
     const about = `${group.direction} ${group.load} ${group.product}`;
-    const papers = [...papersOf(lines, group.tickets), ...group.orders];
+    const papers = papersOf(lines, [...group.tickets, ...group.orders]);
     const subject = { ...headOf(first.invoice), about, papers, joined: joinedBy(lines) };
     yield { ...subject, group, lines, first, billed: gallonsOf(lines), rate: rateOf(lines) };
   }
@@ -79,9 +92,9 @@ type Load = Each<typeof loadsIn>;
 /** Single lines, without those whose price an earlier rule has explained. */
 function* billedIn(situation: Situation) {
   for (const group of situation.groups)
-    for (const one of situation.linesOf(group)) {
+    for (const one of linesOf(situation, group)) {
       if (situation.priced.has(one)) continue;
-      const papers = [...papersOf([one], one.tickets), ...group.orders];
+      const papers = papersOf([one], [...one.tickets, ...group.orders]);
       const subject = { ...headOf(one.invoice), about: lineKey(one), papers };
       yield { ...subject, joined: joinedBy([one]), group, one, line: one.line };
     }
@@ -89,25 +102,23 @@ function* billedIn(situation: Situation) {
 type Billed = Each<typeof billedIn>;
 
 /** Tickets, and the groups that each is in, in the direction in which it is billed. */
-function* deliveredIn(situation: Situation) {
-  const { us } = situation.reference;
-  for (const ticket of situation.case.tickets) {
+function* deliveredIn({ tickets, groups, run }: Situation) {
+  const { us } = run.reference;
+  for (const ticket of tickets) {
     const { day, supplier, receiver, id } = ticket;
-    if (!isLive(ticket) || !situation.isIn(day)) continue;
+    if (!isLive(ticket) || !run.isIn(day)) continue;
     const isOurs = us !== null && receiver === us && supplier !== us;
     const direction: Direction = isOurs ? "purchase" : "sale";
     const party = (isOurs ? supplier : receiver) ?? "";
-    const groups = situation.groups.filter(
-      (group) => group.direction === direction && group.tickets.includes(ticket),
-    );
-    yield { direction, party, day, about: id, papers: [ticket], ticket, groups };
+    const own = groups.filter((it) => it.direction === direction && it.tickets.includes(ticket));
+    yield { direction, party, day, about: id, papers: [ticket], ticket, groups: own };
   }
 }
 type Delivered = Each<typeof deliveredIn>;
 
-function* invoicesIn(situation: Situation) {
-  for (const invoice of situation.case.invoices)
-    if (isLive(invoice) && situation.isIn(invoice.day))
+function* invoicesIn({ invoices, run }: Situation) {
+  for (const invoice of invoices)
+    if (isLive(invoice) && run.isIn(invoice.day))
       yield { ...headOf(invoice), about: invoice.id, papers: [invoice], invoice };
 }
 
@@ -115,11 +126,6 @@ const nameOf = ({ invoice, line }: JoinedLine): string =>
   `invoice ${invoice.number}, ${line.product ?? line.description}`;
 const numberOf = ({ deliveryTicket, bolNumber }: InvoiceLine): string | null =>
   deliveryTicket ?? bolNumber;
-const deliveredOf = ({ delivered }: Pick<Group, "delivered">, basis: "net" | "gross") =>
-  sumOf(delivered.map((line) => line[basis]));
-/** Net or gross: what of both is known. */
-const bothOf = (group: Group): Decimal[] =>
-  [deliveredOf(group, "net"), deliveredOf(group, "gross")].flatMap((one) => one ?? []);
 
 /** What was agreed for a gallon; null: no order says. */
 const priceOf = ({ ordered }: Pick<Group, "ordered">, direction: Direction): Decimal | null =>
@@ -128,24 +134,24 @@ const priceOf = ({ ordered }: Pick<Group, "ordered">, direction: Direction): Dec
 // Loads.
 
 /** The lines that are billed twice: without them the rest is what was delivered, or it is line for line the same. */
-function billedTwice({ lines, group }: Load, situation: Situation): Verdict {
+function billedTwice({ lines, group }: Load, { run, explained }: Situation): Verdict {
   const rest = lines.toSorted(newestFirst);
-  const [least] = bothOf(group);
+  const [least] = group.figures;
   const isAll = (billed: Decimal | null): boolean =>
-    bothOf(group).some((one) => billed && isNear(billed, one, situation.tolerance(one).plus(ONE)));
+    group.figures.some((one) => billed?.isWithin(run.tolerance(one).plus(ONE), one));
   const doubles: JoinedLine[] = [];
   while (rest.length > 1 && !isAll(gallonsOf(rest))) {
     const double = rest.find((one) => isTwin(one, rest, least !== undefined));
     const left = gallonsOf(rest.filter((one) => one !== double));
     // Two compartments may hold the same: with a ticket, what is left must not be less than what was delivered.
     const isEnough =
-      least === undefined || (left && isUpTo(least, left.plus(situation.tolerance(least))));
+      least === undefined || (left && isUpTo(least, left.plus(run.tolerance(least))));
     if (double === undefined || !isEnough) break;
     doubles.push(...rest.splice(rest.indexOf(double), 1));
   }
   return doubles.map((one) => {
-    situation.explained.add(one);
-    const { gallons, amount = null } = one.line;
+    explained.add(one);
+    const { gallons, amount } = one.line;
     return {
       day: one.invoice.day,
       about: lineKey(one),
@@ -182,22 +188,24 @@ const isTwin = (one: JoinedLine, among: readonly JoinedLine[], hasTicket: boolea
 function wrongProduct({ group, lines, first, billed, rate }: Load, situation: Situation): Verdict {
   if (group.tickets.length === 0) return null;
   if (group.delivered.length > 0 || billed === null) return NONE;
-  const other = situation.groups.find(
+  const { run, groups, explained } = situation;
+  const { direction, load } = group;
+  const other = groups.find(
     (one) =>
-      one.direction === group.direction &&
-      one.load === group.load &&
+      one.direction === direction &&
+      one.load === load &&
       one.lines.length === 0 &&
-      bothOf(one).some((there) => isNear(there, billed, situation.tolerance(there))),
+      one.figures.some((there) => there.isWithin(run.tolerance(there), billed)),
   );
   if (other === undefined) return NONE;
-  for (const one of [...lines, other]) situation.explained.add(one);
+  for (const one of [...lines, other]) explained.add(one);
   const terminals = [...terminalsOf(other), first.line.location ?? ""];
-  const isAtList = group.direction === "purchase";
-  const lists = isAtList ? listsOf({ one: first, group: other }, situation, terminals) : null;
-  const right = priceOf(other, group.direction) ?? lists?.now.price ?? null;
+  const isAtList = direction === "purchase";
+  const lists = isAtList ? listsOf({ one: first, group: other }, run, terminals) : null;
+  const right = priceOf(other, direction) ?? lists?.now.price ?? null;
   const [named, expected] = [first.line.product, other.delivered[0]?.product ?? other.product];
   const over = rate === null || right === null ? null : rate.minus(right).times(billed);
-  const isPriced = over !== null && over.round(2).sign === 0;
+  const isPriced = over?.round(2).sign === 0;
   const cause = `${named ?? "Another product"} is billed${isPriced ? " at the price of what was delivered" : ""}, ${expected} was delivered.`;
   const next = isPriced ? "Have the product corrected on the bill; its price is right." : undefined;
   const isCertain = lines.every(isSure);
@@ -207,37 +215,35 @@ function wrongProduct({ group, lines, first, billed, rate }: Load, situation: Si
 /** Billed gallons beside those of the ticket, on the basis that was agreed, is usual, or that the line states. */
 function quantity(load: Load, situation: Situation): Verdict {
   const { group, lines, first, billed, rate, party } = load;
+  const { run } = situation;
   if (billed === null || group.delivered.length === 0) return null;
-  const stated = statedBasis(first.line);
-  const set = situation.settings.basis(party);
-  const agreed = set ?? situation.reference.usualBasis(first.invoice);
-  const wanted = agreed ?? stated;
-  const both = { net: deliveredOf(group, "net"), gross: deliveredOf(group, "gross") };
-  const known = both.net === null ? "gross" : "net";
-  const basis = wanted !== null && both[wanted] !== null ? wanted : known;
+  const set = run.settings.basis(party);
+  const agreed = set ?? run.reference.usualBasis(first.invoice);
+  const wanted = agreed ?? statedBasis(first.line);
+  const known = group.net === null ? "gross" : "net";
+  const basis = wanted !== null && group[wanted] !== null ? wanted : known;
   const other = basis === "net" ? "gross" : "net";
-  const [expected, there] = [both[basis], both[other]];
+  const [expected, there] = [group[basis], group[other]];
   if (expected === null) return null;
-  const allowed = situation.tolerance(expected);
-  if (isNear(billed, expected, allowed)) return NONE;
+  const allowed = run.tolerance(expected);
+  if (billed.isWithin(allowed, expected)) return NONE;
   // Billed figures are whole gallons, each rounded, or a little off.
   const rounding = larger(expected.abs().times(HALF_PERMILLE), Decimal.of(String(lines.length)));
-  const isOther = there !== null && isNear(billed, there, rounding);
+  const isOther = there?.isWithin(rounding, billed) === true;
   // Nobody said on which basis: either is right.
   if (isOther && wanted !== basis) return NONE;
   const isPart = isUpTo(billed, expected) && hasMoreLoads(load);
-  if (isPart && situation.mayCome(first.invoice.day)) return NONE;
-  const gallons = billed.minus(expected);
-  const ordered = sumOf(group.ordered.map((line) => line.gallons));
+  if (isPart && mayCome(situation, first.invoice.day)) return NONE;
+  const ordered = sumOf(group.ordered, (line) => line.gallons);
   const isSigned = group.tickets.every(({ status }) => status === "SIGNED");
   // The ticket is about all of the load: it is the seller's own, or the order says so.
   const isWhole =
     isOther ||
     group.tickets.every(({ supplier }) => group.direction === "sale" || supplier === party) ||
-    bothOf(group).some((one) => ordered && isNear(ordered, one, allowed.times(Decimal.of("4"))));
+    group.figures.some((one) => ordered?.isWithin(allowed.times(Decimal.of("4")), one));
   const isCertain = lines.every(isSure) && isSigned && wanted === basis && isWhole && !isPart;
   const compared = `billed gallons and the ticket's, ${basis}`;
-  const values = { compared, billed, expected, gallons, over: rate?.times(gallons) ?? null };
+  const values = { compared, ...gallonsBetween(billed, expected, rate) };
   // Where its own figure of the basis is what it bills, alone or with both alike, it only happens to fit the ticket's other one.
   const isItsOwn = first.line[`${basis}Gallons`]?.equals(first.line.gallons ?? billed) === true;
   if (isOther && agreed !== null && !isItsOwn) {
@@ -266,18 +272,26 @@ const digitsOf = (value: Decimal): string =>
 
 function hint(billed: Decimal, ticket: Decimal, ordered: Decimal | null): string {
   if (digitsOf(billed) === digitsOf(ticket)) return " (the same digits in another order)";
-  const [unit] = Object.entries(UNITS).filter(([, per]) =>
-    isNear(billed, ticket.times(per), billed.abs().times(CENT)),
+  const unit = Object.entries(UNITS).find(([, per]) =>
+    billed.isWithin(billed.abs().times(CENT), ticket.times(per)),
   );
   if (unit !== undefined) return ` (as many ${unit[0]})`;
   return ordered?.equals(billed) === true ? " (as much as was ordered)" : "";
+}
+
+/** May a paper of this day still come? Then something waits for it. */
+function mayCome(situation: Situation, day: Day): boolean {
+  const isAwaited = !situation.run.isPatienceOver(day);
+  situation.waits ||= isAwaited;
+  return isAwaited;
 }
 
 /** Billed, and there is no delivery: no ticket, or a product that the ticket does not have. */
 function noDelivery({ group, lines, first, billed }: Load, situation: Situation): Verdict {
   const { line, invoice } = first;
   const tickets = group.tickets.map(({ number }) => number).join(", ");
-  if (group.delivered.length > 0 || (tickets === "" && situation.mayCome(invoice.day))) return NONE;
+  if (group.delivered.length > 0 || (tickets === "" && mayCome(situation, invoice.day)))
+    return NONE;
   const named = numberOf(line);
   const cause =
     tickets === ""
@@ -291,7 +305,7 @@ function noDelivery({ group, lines, first, billed }: Load, situation: Situation)
     expected: "no delivery",
     gallons: billed,
     cause,
-    over: sumOf(lines.map((one) => one.line.amount)),
+    over: sumOf(lines, (one) => one.line.amount),
     next: "Ask the driver or the carrier for the ticket; without one dispute or credit the line.",
   };
 }
@@ -304,65 +318,59 @@ const terminalsOf = ({ ordered, tickets }: Group): string[] =>
 /** The lists of terminals that were in force when a line was loaded; null: none that reach so far back. */
 function listsOf(
   { one, group }: Pick<Billed, "one" | "group">,
-  situation: Situation,
-  terminals: string[],
+  run: Run,
+  terminals: readonly string[],
 ) {
   const when = namedDay(one.line.deliveredDate ?? group.tickets[0]?.day ?? "");
   if (when === "") return null;
-  const { reference, settings } = situation;
-  return reference.inForce(terminals, group.product, when, one.invoice, settings);
-}
-
-/** A line's rack price beside the lists in force; a bill that names none, nor an order a price, is at the list. */
-function rackOf(billed: Billed, situation: Situation) {
-  const { line, direction, group } = billed;
-  const isAtList = direction === "purchase" && priceOf(group, direction) === null;
-  const rack = line.rackPrice ?? (isAtList ? line.rate : null);
-  const lists = listsOf(billed, situation, [...terminalsOf(group), line.location ?? ""]);
-  if (rack === null || lists === null) return null;
-  const isPosted = ({ price, spread }: PostedPrice): boolean =>
-    price.text === rack.text ||
-    [price, price.plus(spread)].some((one) => isUnder(rack.minus(one), PRICE_STEP));
-  const isNow = lists.prices.some(isPosted);
-  return { rack, now: lists.now, isNow, before: () => lists.earlier.findLast(isPosted) };
+  return run.reference.inForce(terminals, group.product, when, one.invoice, run);
 }
 
 /** What a line was billed at beside what it should be. */
 function priced(
   { one, line }: Billed,
   situation: Situation,
-  difference: Difference & { billed: Decimal; expected: Decimal },
+  { billed, expected, ...more }: Difference & { billed: Decimal; expected: Decimal },
 ): Verdict {
-  const off = difference.billed.minus(difference.expected);
-  if (isUnder(off, PRICE_STEP)) return NONE;
+  if (isUnder(billed.minus(expected), PRICE_STEP)) return NONE;
   situation.priced.add(one);
-  return { over: line.gallons?.times(off) ?? null, ...difference };
+  return { ...between(billed, expected, line.gallons), ...more };
 }
 
-/** `isOld`: is it the price of an earlier list that is looked for, or any that is not in force? */
+/**
+ * A line's rack price beside the lists in force; a bill that names none, nor an order a price, is at the list. `isOld`: is it
+ * the price of an earlier list that is looked for, or any that is not in force?
+ */
 const listed =
   (isOld: boolean) =>
   (billed: Billed, situation: Situation): Verdict => {
-    const found = rackOf(billed, situation);
-    if (found === null) return null;
-    const { rack, now } = found;
-    const before = isOld && !found.isNow ? found.before() : undefined;
-    if (found.isNow || isOld !== (before !== undefined)) return NONE;
+    const { line, direction, group, one } = billed;
+    const isAtList = direction === "purchase" && priceOf(group, direction) === null;
+    const rack = line.rackPrice ?? (isAtList ? line.rate : null);
+    const terminals = [...terminalsOf(group), line.location ?? ""];
+    const lists = listsOf(billed, situation.run, terminals);
+    if (rack === null || lists === null) return null;
+    const { now } = lists;
+    const isPosted = ({ price, spread }: PostedPrice): boolean =>
+      [price, price.plus(spread)].some((it) => isUnder(rack.minus(it), PRICE_STEP));
+    if (lists.prices.some(isPosted)) return NONE;
+    const before = lists.earlier.findLast(isPosted);
+    if (isOld !== (before !== undefined)) return NONE;
     const [first, right] = [rack.plain(), now.price.plain()];
     const cause =
       before === undefined
         ? `The line's rack price is ${first}; the list of ${dayAt(now.fromMs)} says ${right}.`
         : `The list of ${dayAt(before.fromMs)} was taken (${first}); in force was that of ${dayAt(now.fromMs)} (${right}).`;
-    const isCertain = isOld && isSure(billed.one);
+    const isCertain = isOld && isSure(one);
     return priced(billed, situation, { isCertain, billed: rack, expected: now.price, cause });
   };
 
 /** Another terminal is billed than it was loaded at; where no order names a price, the two lists say what it comes to. */
-function wrongTerminal(billed: Billed, situation: Situation): Verdict {
+function wrongTerminal(billed: Billed, { run, priced }: Situation): Verdict {
   const { line, group, one, direction } = billed;
-  const named = situation.reference.terminal(line.location);
+  const named = run.reference.terminal(line.location);
   const loaded = terminalsOf(group)
-    .map((text) => situation.reference.terminal(text))
+    .map((text) => run.reference.terminal(text))
     .filter((place) => place !== null);
   const [right] = loaded;
   if (named === null || right === undefined) return null;
@@ -370,12 +378,13 @@ function wrongTerminal(billed: Billed, situation: Situation): Verdict {
   const cause = `${named.name} is billed; it was loaded at ${right.name}.`;
   const values = { billed: named.name ?? null, expected: right.name ?? null, cause };
   const [wrongly, rightly] = [named, right].map((it) =>
-    listsOf(billed, situation, [it.terminalCode ?? ""]),
+    listsOf(billed, run, [it.terminalCode ?? ""]),
   );
-  const isListed = wrongly && rightly && priceOf(group, direction) === null;
-  if (isListed) situation.priced.add(one);
-  const off = isListed ? wrongly.now.price.minus(rightly.now.price) : null;
-  return { isCertain: isSure(one), ...values, over: (off && line.gallons?.times(off)) ?? null };
+  if (!wrongly || !rightly || priceOf(group, direction) !== null)
+    return { isCertain: isSure(one), ...values };
+  priced.add(one);
+  const { over } = between(wrongly.now.price, rightly.now.price, line.gallons);
+  return { isCertain: isSure(one), ...values, over };
 }
 
 function orderPrice(billed: Billed, situation: Situation): Verdict {
@@ -383,9 +392,8 @@ function orderPrice(billed: Billed, situation: Situation): Verdict {
   const { rate } = billed.line;
   const agreed = group.ordered.flatMap((line) => line[direction] ?? []);
   if (rate === null || agreed.length === 0) return null;
-  const [expected = rate] = agreed.toSorted((first, other) =>
-    first.minus(rate).abs().compare(other.minus(rate).abs()),
-  );
+  const off = (price: Decimal): Decimal => price.minus(rate).abs();
+  const [expected = rate] = agreed.toSorted((first, other) => off(first).compare(off(other)));
   const cause = `${rate.plain()} a gallon is billed, ${expected.plain()} was ordered.`;
   const isCertain = !group.isOrderGuess && isSure(one);
   return priced(billed, situation, { isCertain, billed: rate, expected, cause });
@@ -403,13 +411,9 @@ function rackAndMargin(billed: Billed, situation: Situation): Verdict {
 
 /** Invoices of one party that share a load, and their loads: freight may have a bill of its own, and be credited by another. */
 function* haulsIn(situation: Situation) {
-  interface Haul {
-    readonly invoices: Invoice[];
-    readonly loads: Map<string, Ticket | null>;
-  }
-  let hauls: Haul[] = [];
-  for (const { invoice } of invoicesIn(situation)) {
-    const own = situation.case.lines.filter((line) => line.invoice === invoice);
+  let hauls: { invoices: Invoice[]; loads: Map<string, Ticket | null> }[] = [];
+  for (const { invoice, direction, party } of invoicesIn(situation)) {
+    const own = situation.lines.filter((line) => line.invoice === invoice);
     if (own.length === 0) continue;
     const loads = new Map<string, Ticket | null>();
     for (const ticket of own.flatMap(({ tickets }) => tickets)) {
@@ -417,11 +421,12 @@ function* haulsIn(situation: Situation) {
       loads.set(group?.load ?? ticket.id, ticket);
     }
     if (loads.size === 0) loads.set(invoice.id, null);
-    const isShared = (one: Haul): boolean =>
-      one.invoices[0]?.direction === invoice.direction &&
-      one.invoices[0].party === invoice.party &&
-      [...one.loads.keys()].some((load) => loads.has(load));
-    const shared = hauls.filter(isShared);
+    const shared = hauls.filter(
+      ({ invoices: [first], loads: others }) =>
+        first?.direction === direction &&
+        first.party === party &&
+        others.keys().some((load) => loads.has(load)),
+    );
     hauls = hauls.filter((one) => !shared.includes(one));
     hauls.push({
       invoices: [...shared.flatMap(({ invoices }) => invoices), invoice],
@@ -433,9 +438,10 @@ function* haulsIn(situation: Situation) {
     yield { ...headOf(first), about: first.id, papers: invoices, first, invoices, loads };
   }
 }
+type Haul = Each<typeof haulsIn>;
 
 /** Freight and its surcharge beside the party's rate for that lane: once for each load. */
-function freight(haul: Each<typeof haulsIn>, situation: Situation): Verdict {
+function freight(haul: Haul, situation: Situation): Verdict {
   const rates = laneRates(haul, situation);
   if (rates === null) return null;
   const charges = haul.invoices
@@ -446,19 +452,19 @@ function freight(haul: Each<typeof haulsIn>, situation: Situation): Verdict {
   const isCertain = rates.every(({ ratePerMile, miles }) => !ratePerMile || miles !== null);
   const expected = Decimal.sum(rates.map(freightOf));
   const isLess = billed.compare(expected) < 0;
-  if (isCertain ? isNear(billed, expected, CENT) : hasAny && !isLess) return NONE;
+  if (isCertain ? billed.isWithin(CENT, expected) : hasAny && !isLess) return NONE;
   const what = hasAny ? `${billed.fixed(2)} of freight is billed` : "No freight is billed";
   const loads = rates.length === 1 ? "one load" : `${rates.length} loads`;
   const cause = `${what}; the rate of this lane comes to ${isCertain ? "" : "at least "}${expected.fixed(2)} for ${loads}.`;
   const isOurs = haul.direction === "sale" && isLess;
   const next = isOurs ? "Bill the freight, or correct the rate." : undefined;
-  return { isCertain, billed, expected, over: billed.minus(expected), cause, next };
+  return { isCertain, ...between(billed, expected), cause, next };
 }
 
 /** The freight rate of each load; null: one of them has none, or no load is known. */
 function laneRates(
-  { party, day, first, loads }: Each<typeof haulsIn>,
-  { case: { orders }, names, reference }: Situation,
+  { party, day, first, loads }: Haul,
+  { orders, run: { names, reference } }: Situation,
 ): FreightRate[] | null {
   const rates = [...loads.values()].map((ticket) => {
     const order = orders.find(({ id }) => id === (ticket?.order ?? first.order));
@@ -473,11 +479,14 @@ function laneRates(
 
 /** Of a rate by the mile without miles, the least that it can be. */
 function freightOf(rate: FreightRate): Decimal {
-  const { zero } = Decimal;
   const run = rate.ratePerMile?.times(rate.miles ?? zero) ?? zero;
   const base = larger((rate.flatFee ?? zero).plus(run).round(2), rate.minCharge ?? zero);
-  const percent = rate.fuelSurchargePercent ?? zero;
-  return base.plus(base.times(percent).times(CENT).round(2));
+  return base.plus(
+    base
+      .times(rate.fuelSurchargePercent ?? zero)
+      .times(CENT)
+      .round(2),
+  );
 }
 
 const nameOfTax = ({ taxType, authority, productRef }: TaxLine): string =>
@@ -485,12 +494,13 @@ const nameOfTax = ({ taxType, authority, productRef }: TaxLine): string =>
 
 /** All lines of an invoice with one tax, authority and product; of invoices that are credited whole none. */
 function* taxesIn(situation: Situation) {
-  for (const subject of invoicesIn(situation))
-    if (!situation.reversed.has(subject.invoice)) {
-      const fuel = subject.invoice.lines.filter((line) => lineKind(line) === "fuel");
-      for (const [name, lines] of Map.groupBy(subject.invoice.taxes, nameOfTax))
-        yield { ...subject, about: `${subject.invoice.id} ${name}`, lines, all: fuel };
-    }
+  for (const subject of invoicesIn(situation)) {
+    const { id, lines, taxes } = subject.invoice;
+    if (situation.reversed.has(subject.invoice)) continue;
+    const fuel = lines.filter((line) => lineKind(line) === "fuel");
+    for (const [name, own] of Map.groupBy(taxes, nameOfTax))
+      yield { ...subject, about: `${id} ${name}`, own, fuel };
+  }
 }
 
 const isSameTax = (one: TaxLine, other: TaxLine): boolean =>
@@ -498,73 +508,54 @@ const isSameTax = (one: TaxLine, other: TaxLine): boolean =>
 
 /** No tax twice; its amount is its rate times its gallons, its rate the usual one, its gallons those that are billed. */
 function taxes(
-  { invoice, lines, about, all }: Each<typeof taxesIn>,
-  situation: Situation,
+  { invoice, own, about, fuel: all }: Each<typeof taxesIn>,
+  { run }: Situation,
 ): readonly Difference[] {
-  const { taxType: tax, authority, productRef: product } = lines[0] as TaxLine;
-  const fuel = all.filter(
-    (line) => product !== null && situation.isSame(line.product ?? "", product),
-  );
-  const sold = sumOf(fuel.map(({ gallons }) => gallons));
-  const isAtMost = (one: Decimal | null): boolean =>
-    one !== null && sold !== null && isUpTo(one, sold.plus(situation.tolerance(sold)));
+  const { taxType: tax, authority, productRef: product } = own[0] as TaxLine;
+  const fuel = all.filter((line) => product !== null && run.isSame(line.product ?? "", product));
+  const sold = sumOf(fuel, ({ gallons }) => gallons);
+  const taxed = sumOf(own, ({ gallons }) => gallons);
   // Two compartments of one product may be taxed one by one.
-  const isWithin = isAtMost(sumOf(lines.map(({ gallons }) => gallons)));
-  const doubles = lines.filter(
-    (line, at) => !isWithin && lines.slice(0, at).some((one) => isSameTax(one, line)),
-  );
-  const rest = lines.filter((line) => !doubles.includes(line));
-  const found: Difference[] = doubles.map(({ amount }, at) => ({
-    name: "tax-twice",
-    about: `${about} ${at}`,
-    isCertain: product !== null,
-    billed: amount,
-    expected: Decimal.zero,
-    over: amount,
-    cause: `${tax} on ${product ?? "the invoice"} is billed twice.`,
-  }));
+  const isWithin = taxed !== null && sold !== null && isUpTo(taxed, sold.plus(run.tolerance(sold)));
+  const isDouble = (line: TaxLine, at: number): boolean =>
+    !isWithin && own.slice(0, at).some((one) => isSameTax(one, line));
+  const doubles = own.filter(isDouble);
+  const rest = own.filter((line) => !doubles.includes(line));
+  const compared = `${tax}, ${authority ?? ""}`;
+  const found: Difference[] = [];
+  const tell = (name: string, at: number, one: Difference): void =>
+    void found.push({ compared, name, about: `${about} ${at}`, ...one });
+  for (const [at, { amount }] of doubles.entries()) {
+    const cause = `${tax} on ${product ?? "the invoice"} is billed twice.`;
+    tell("tax-twice", at, { isCertain: product !== null, ...between(amount, zero), cause });
+  }
   for (const [at, line] of rest.entries()) {
     const { rate, gallons, amount } = line;
     if (rate === null) continue;
     const expected = gallons?.times(rate).round(2) ?? amount;
-    if (!isNear(expected, amount, CENT))
-      found.push({
-        name: "tax-amount",
-        about: `${about} ${at}`,
-        isCertain: true,
-        billed: amount,
-        expected,
-        over: amount.minus(expected),
-        cause: `${tax}: ${rate.plain()} × ${gallons?.plain() ?? ""} gallons is ${expected.fixed(2)}, ${amount.fixed(2)} is billed.`,
-      });
-    const usual = situation.reference.taxRate(invoice, line);
+    if (!expected.isWithin(CENT, amount)) {
+      const cause = `${tax}: ${rate.plain()} × ${gallons?.plain() ?? ""} gallons is ${expected.fixed(2)}, ${amount.fixed(2)} is billed.`;
+      tell("tax-amount", at, { isCertain: true, ...between(amount, expected), cause });
+    }
+    const usual = run.reference.taxRate(invoice, line);
     if (usual === null || isUnder(rate.minus(usual.rate), RATE_STEP)) continue;
-    const base = gallons ?? (rate.sign === 0 ? Decimal.zero : amount.over(rate, 6));
+    const base = gallons ?? (rate.sign === 0 ? zero : amount.over(rate, 6));
     const who = usual.isStated ? "crossref/tax-rates.csv says" : "usual here is";
-    found.push({
-      name: "tax-rate",
-      about: `${about} ${at}`,
-      isCertain: usual.isStated,
-      billed: rate,
-      expected: usual.rate,
-      over: base.times(rate.minus(usual.rate)),
-      cause: `${tax} is billed at ${rate.plain()}; ${who} ${usual.rate.plain()}.`,
-    });
+    const cause = `${tax} is billed at ${rate.plain()}; ${who} ${usual.rate.plain()}.`;
+    tell("tax-rate", at, { isCertain: usual.isStated, ...between(rate, usual.rate, base), cause });
   }
-  const billed = sumOf(rest.map(({ gallons }) => gallons));
+  const billed = sumOf(rest, ({ gallons }) => gallons);
   // A state may tax gross gallons where net is billed, or the other way.
-  const bases = (["gallons", "grossGallons", "netGallons"] as const).flatMap(
-    (name) => sumOf(fuel.map((line) => line[name])) ?? [],
-  );
-  const isTaxed = bases.some((base) => billed && isNear(billed, base, situation.tolerance(base)));
+  const isTaxed = (["gallons", "grossGallons", "netGallons"] as const).some((name) => {
+    const base = sumOf(fuel, (line) => line[name]);
+    return base !== null && billed?.isWithin(run.tolerance(base), base);
+  });
   if (billed !== null && sold !== null && !isTaxed) {
-    const gallons = billed.minus(sold);
     const cause = `${tax} is on ${billed.plain()} gallons, ${sold.plain()} are billed.`;
-    const over = rest[0]?.rate?.times(gallons) ?? null;
-    const values = { billed, expected: sold, gallons, over, cause };
-    found.push({ name: "tax-gallons", isCertain: false, ...values });
+    const values = gallonsBetween(billed, sold, rest[0]?.rate);
+    found.push({ compared, name: "tax-gallons", isCertain: false, ...values, cause });
   }
-  return found.map((one) => ({ compared: `${tax}, ${authority ?? ""}`, ...one }));
+  return found;
 }
 
 // Deliveries and orders.
@@ -583,70 +574,66 @@ function* meteredIn(situation: Situation) {
 /** The net gallons of a ticket beside gross gallons, temperature and gravity (volume.ts). */
 function netFromGross(
   { ticket, groups, line, direction }: Each<typeof meteredIn>,
-  situation: Situation,
+  { run }: Situation,
 ): Verdict {
   const { product, spec, gross, net, temperature, gravity } = line;
   const name = `${product} ${spec ?? ""}`;
   if (!gross || !net || !temperature || !gravity || gross.sign <= 0) return null;
   if (NOT_BY_TABLE.test(name)) return null;
   const factor = volumeCorrection(gravity, temperature);
-  if (factor === null) situation.beyondTable++;
+  if (factor === null) run.beyondTable++;
   if (factor === null) return null;
   const expected = gross.times(factor).round(1);
-  const gallons = net.minus(expected);
   const share = gross.times(BLEND.test(name) ? BLEND_TOLERANCE : NET_TOLERANCE);
-  if (isUpTo(gallons.abs(), larger(share, ONE))) return NONE;
-  const own = groups.find((group) => situation.isSame(group.product, product));
+  if (net.isWithin(larger(share, ONE), expected)) return NONE;
+  const own = groups.find((group) => run.isSame(group.product, product));
   const lines = own?.lines ?? [];
-  const rate = rateOf(lines) ?? (own === undefined ? null : priceOf(own, direction));
+  const rate = rateOf(lines) ?? (own && priceOf(own, direction));
   return {
     papers: papersOf(lines, [ticket]),
     joined: joinedBy(lines),
     isCertain: true,
     compared: `net gallons and ${gross.plain()} gross at ${temperature.plain()} °F, API ${gravity.plain()}`,
-    billed: net,
-    expected,
-    gallons,
-    over: rate?.times(gallons) ?? null,
+    ...gallonsBetween(net, expected, rate),
     cause: `The ticket says ${net.plain()} net; ${gross.plain()} gross × ${factor.plain()} is ${expected.plain()} (API MPMS 11.1, table 6B).`,
     next: "Ask the terminal or the driver for the meter's ticket; correct temperature, gravity or net gallons.",
   };
 }
 
+const NOT_BILLED = {
+  sale: "Bill it, or say why it is not billed.",
+  purchase: "Expect the supplier's bill: accrue the amount.",
+} as const;
+
 /** Delivered and signed, and not billed after some working days. */
 function notBilled({ ticket, direction, groups }: Delivered, situation: Situation): Verdict {
-  const { today, unbilledDays } = situation.settings;
+  const { run, explained } = situation;
+  const { today, unbilledDays } = run.settings;
   if (ticket.status !== "SIGNED") return null;
-  const isBilled = ({ product }: TicketLine): boolean =>
-    groups.some(
-      (group) =>
-        situation.isSame(group.product, product) &&
-        (group.lines.length > 0 || situation.explained.has(group)),
-    );
-  const lines = ticket.lines.filter((line) => !isBilled(line));
+  const billed = groups.filter((group) => group.lines.length > 0 || explained.has(group));
+  const lines = ticket.lines.filter(
+    (line) => !billed.some(({ product }) => run.isSame(product, line.product)),
+  );
   if (lines.length === 0 || workingDays(ticket.day, today) <= unbilledDays) return NONE;
-  const orders = situation.case.orders.filter(({ id }) => id === ticket.order);
+  const orders = situation.orders.filter(({ id }) => id === ticket.order);
   const worth = lines.flatMap(({ net, gross, product }) => {
     const all = orders.flatMap((order) => order.lines);
-    const ordered = all.filter((it) => situation.isSame(it.product, product));
+    const ordered = all.filter((it) => run.isSame(it.product, product));
     const price = priceOf({ ordered }, direction);
     return (price && (net ?? gross)?.times(price)) ?? [];
   });
-  const expected = sumOf(lines.map(({ net, gross }) => net ?? gross));
+  const expected = sumOf(lines, ({ net, gross }) => net ?? gross);
   const isAll = lines.length === ticket.lines.length;
   const what = isAll ? "it" : lines.map(({ product }) => product).join(", ");
   return {
     papers: [ticket, ...orders],
     isCertain: true,
-    billed: Decimal.zero,
+    billed: zero,
     expected,
     gallons: expected?.negated() ?? null,
     over: worth.length === 0 ? null : Decimal.sum(worth).negated(),
     cause: `Ticket ${ticket.number} of ${ticket.day} is signed, and ${what} is on no invoice.`,
-    next:
-      direction === "sale"
-        ? "Bill it, or say why it is not billed."
-        : "Expect the supplier's bill: accrue the amount.",
+    next: NOT_BILLED[direction],
   };
 }
 
@@ -660,42 +647,40 @@ export function workingDays(from: Day, to: Day): number {
 }
 
 /** Products of orders that are said to be delivered. */
-function* orderedIn(situation: Situation) {
-  for (const order of situation.case.orders) {
-    const isOfIt = (ticket: Ticket): boolean => ticket.order === order.id && isLive(ticket);
-    const tickets = situation.case.tickets.filter(isOfIt);
+function* orderedIn({ orders, tickets: all, run }: Situation) {
+  for (const order of orders) {
+    const tickets = all.filter((ticket) => ticket.order === order.id && isLive(ticket));
     const isDelivered = ["DELIVERED", "PENDING_VERIFICATION", "INVOICED"].includes(order.status);
-    if (!isDelivered || tickets.length === 0 || !situation.isIn(order.day)) continue;
+    if (!isDelivered || tickets.length === 0 || !run.isIn(order.day)) continue;
     const party = tickets[0]?.receiver ?? "";
     const head = { direction: "sale" as const, party, day: order.day, papers: [order, ...tickets] };
-    for (const product of new Set(order.lines.map((line) => situation.names.product(line.product))))
+    for (const product of new Set(order.lines.map((line) => run.names.product(line.product))))
       yield { ...head, about: `${order.id} ${product}`, order, tickets, product };
   }
 }
 
 function partDelivered(
   { order, tickets, product }: Each<typeof orderedIn>,
-  situation: Situation,
+  { run }: Situation,
 ): Verdict {
-  const isIt = (line: { readonly product: string }) => situation.isSame(line.product, product);
+  const isIt = (line: { readonly product: string }) => run.isSame(line.product, product);
   const ordered = order.lines.filter(isIt);
   const delivered = tickets.flatMap(({ lines }) => lines.filter(isIt));
-  const [gross, net] = [deliveredOf({ delivered }, "gross"), deliveredOf({ delivered }, "net")];
-  const [expected, billed] = [sumOf(ordered.map(({ gallons }) => gallons)), gross ?? net];
+  const figures = (["gross", "net"] as const).map((it) => sumOf(delivered, (line) => line[it]));
+  const expected = sumOf(ordered, ({ gallons }) => gallons);
+  const billed = figures[0] ?? figures[1] ?? null;
   if (expected === null || billed === null) return null;
-  const allowed = situation.tolerance(expected);
-  if ([gross, net].some((one) => one && isNear(one, expected, allowed))) return NONE;
-  const gallons = billed.minus(expected);
-  const over = priceOf({ ordered }, "sale")?.times(gallons) ?? null;
+  if (figures.some((one) => one?.isWithin(run.tolerance(expected), expected))) return NONE;
+  const values = gallonsBetween(billed, expected, priceOf({ ordered }, "sale"));
   const cause = `${expected.plain()} gallons of ${product} were ordered, ${billed.plain()} delivered.`;
-  const next =
-    gallons.sign < 0 ? "Deliver the rest, or close the order." : "Ask why more was delivered.";
-  return { isCertain: false, isNeutral: true, billed, expected, gallons, over, cause, next };
+  const isLess = values.gallons.sign < 0;
+  const next = isLess ? "Deliver the rest, or close the order." : "Ask why more was delivered.";
+  return { isCertain: false, isNeutral: true, ...values, cause, next };
 }
 
-function noOrder({ ticket, day }: Delivered, situation: Situation): Verdict {
-  const isKnown = situation.case.orders.some(({ id }) => id === ticket.order);
-  if (isKnown || !situation.isPatienceOver(day)) return NONE;
+function noOrder({ ticket, day }: Delivered, { orders, run }: Situation): Verdict {
+  const isKnown = orders.some(({ id }) => id === ticket.order);
+  if (isKnown || !run.isPatienceOver(day)) return NONE;
   const cause = `Ticket ${ticket.number} has no order${ticket.order === null ? "" : " that is known here"}.`;
   const next = "Enter the order, or say on whose word it was delivered.";
   return { isCertain: false, isNeutral: true, expected: "an order", cause, next };
@@ -713,7 +698,7 @@ const rule = <One extends Subject>(
   judge(situation: Situation): void {
     for (const one of of(situation)) {
       const verdict = find(one, situation);
-      if (verdict !== null) situation.judged(name, title, one, [verdict].flat());
+      if (verdict !== null) situation.run.judged(name, title, one, [verdict].flat());
     }
   },
 });

@@ -627,7 +627,6 @@ export function samples(database: Database.Database) {
 /** What was delivered in a request, for whoever compares papers. */
 interface SentPaper {
   readonly record: number;
-  readonly request: number;
   readonly target: string;
   readonly body: string;
   /** The platform's id of it; null: it is linked with none. */
@@ -636,23 +635,15 @@ interface SentPaper {
 
 /** Records and sent documents of a flow as papers are compared (src/match): page by page, for other work goes on between. */
 export function papers(database: Database.Database) {
-  const { rows, value } = asking(database);
+  const { rows } = asking(database);
   return {
     /** Records at their newest version that changed since; those without a version are among them. */
     records: rows<
       [flow: number, after: number, since: string, limit: number],
-      { readonly record: number; readonly sum: number; readonly text: string }
+      { readonly record: number; readonly text: string }
     >(
-      `select record, sum, ${wholeIn("record")} as text from record
+      `select record, ${wholeIn("record")} as text from record
        where +flow = ? and record > ? and (version is null or version >= ?) order by record limit ?`,
-    ),
-    /** A record again; null: it is another version by now. */
-    text: value<[record: number, sum: number], string>(
-      `select ${wholeIn("record")} from record where record = ? and sum = ?`,
-    ),
-    /** The bytes of a request; null: their time is over. */
-    body: value<[request: number], string>(
-      "select body from request where request = ? and body_gone_ms is null",
     ),
     /** The versions of a flow's records that newer ones have replaced, the oldest first. */
     earlier: rows<
@@ -665,7 +656,7 @@ export function papers(database: Database.Database) {
     ),
     /** By what each record of a flow was last delivered. */
     sent: rows<[kind: string, flow: number, after: number, limit: number], SentPaper>(
-      `select r.record, q.request, q.target, q.body, l.platform_id as platformId
+      `select r.record, q.target, q.body, l.platform_id as platformId
        from record r
          cross join delivery d on d.delivery = (select max(delivery) from delivery x
            where x.record = r.record and x.state = 'delivered' and x.request is not null)

@@ -81,6 +81,15 @@ export const field = (
       )}
   /></label>`;
 
+/** Two days, as a form asks for a period. */
+export const periodFields = (
+  prefix: string,
+  { from, to }: { readonly from?: string; readonly to?: string },
+  required = false,
+): Html =>
+  html`${field(`${prefix}from`, "From", { type: "date", value: from ?? "", required })}
+  ${field(`${prefix}to`, "To", { type: "date", value: to ?? "", required })}`;
+
 const nameOf = (id: string): string => id.slice(id.lastIndexOf("-") + 1);
 
 /** One of several. `options`: value and name of each. */

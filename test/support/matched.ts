@@ -51,18 +51,8 @@ export function readIn(json: string): AnyPaper {
   return read[isOurs ? "sale" : "purchase"](record) as AnyPaper;
 }
 
-/** What reads a paper again that is here already. */
-export const readAgain =
-  (papers: readonly AnyPaper[]) =>
-  (seq: number): AnyPaper | null =>
-    papers[seq] ?? null;
-
 /** Everything of a scene; `papers`: instead of its own. */
-export function filled(
-  scene: Pick<Scene, "records">,
-  papers = papersOf(scene),
-  again = readAgain(papers),
-): Matching {
+export function filled(scene: Pick<Scene, "records">, papers = papersOf(scene)): Matching {
   const { records } = scene;
   const terminals = new Map(
     records["supplier-terminals"].flatMap((one): [string, string][] => {
@@ -70,13 +60,10 @@ export function filled(
       return [name, `${name}, ${city}`].map((called) => [fold(called), terminalCode]);
     }),
   );
-  const matching = new Matching(
-    {
-      product: fold,
-      terminal: (text) => fold(terminals.get(fold(text)) ?? text),
-    },
-    again,
-  );
+  const matching = new Matching({
+    product: fold,
+    terminal: (text) => fold(terminals.get(fold(text)) ?? text),
+  });
   const { reference } = matching;
   reference.us = companies.supplier.id;
   for (const one of records["rack-prices"]) reference.addPrice(read.price(raw(one)));

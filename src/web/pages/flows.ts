@@ -43,7 +43,7 @@ import {
   toDocuments,
   waitingIn,
 } from "../../views/status.ts";
-import { field, formOf, hidden } from "../parts.ts";
+import { field, formOf, hidden, periodFields } from "../parts.ts";
 import type { Answer, Asked } from "../route.ts";
 
 export async function flows(asked: Asked): Promise<Answer> {
@@ -168,9 +168,7 @@ const past = (asked: Asked, name: string): Block =>
     formOf(asked, acts.backfill, name, {
       button: `Read the period: ${name}`,
       fields: html`<div class="line">
-        ${field(`backfill-${name}-from`, "From", { type: "date", required: true })}
-        ${field(`backfill-${name}-to`, "To", { type: "date", required: true })}
-        ${shareField(name, BACKFILL_SHARE)}
+        ${periodFields(`backfill-${name}-`, {}, true)} ${shareField(name, BACKFILL_SHARE)}
       </div>`,
     }),
   );

@@ -1,50 +1,47 @@
 /** Orders, tickets, invoices and prices compared with each other: what differs, with whom, and the claim for one party. */
 import type { KeptFinding } from "../../engine/match.ts";
-import { sizeOf, summed } from "../../match/report.ts";
-import { asCsv, type Claim, claimCsv, claimOf, headOf, valuesOf, whom } from "../../match/text.ts";
+import { SIDES, sizeOf, summed } from "../../match/report.ts";
 import * as say from "../../views/blocks.ts";
-import type { Blocks, Html } from "../../views/blocks.ts";
+import type { Html } from "../../views/blocks.ts";
+import { asCsv } from "../../views/csv.ts";
 import { html } from "../../views/html.ts";
+import { claimOf, findingsCsv, findingsTable, headOf, partiesTable } from "../../views/match.ts";
 import { counted } from "../../views/table.ts";
-import { changing, choice, field, hidden } from "../parts.ts";
+import { changing, choice, hidden, periodFields } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 
 const SHOWN_MAX = 200;
-const WHICH = { "": "All", purchase: "What we are billed", sale: "What we bill" };
 const SETTLE = [
   ["accepted", "accept", "Accept it as it is", "Why may it stay so?"],
   ["disputed", "dispute", "Dispute it", "With whom, and how?"],
   ["open", "reopen", "Open it again", "Why?"],
 ] as const;
 
-/** The days, the direction and the party that the address names. */
-const chosenBy = ({ query }: Asked) => ({
-  from: query.get("from") ?? "",
-  to: query.get("to") ?? "",
-  direction: query.get("direction") ?? "",
-  party: query.get("party") ?? "",
-});
-
-/** The findings that the address asks for, the largest amount first. */
-async function chosen(asked: Asked) {
-  const { last, findings } = await asked.office.findings();
-  const { from, to, direction, party } = chosenBy(asked);
-  const all = findings.filter(
-    (one) =>
-      one.day >= from &&
-      (to === "" || one.day <= to) &&
-      ["", one.party].includes(party) &&
-      ["", one.direction].includes(direction),
+/** What the address asks for, and the findings of it, the largest amount first. */
+async function chosen({ office, query }: Asked) {
+  const [from = "", to = "", direction = "", party = ""] = ["from", "to", "direction", "party"].map(
+    (name) => query.get(name) ?? "",
   );
-  return { last, all: all.toSorted((one, other) => sizeOf(other).compare(sizeOf(one))) };
+  const { last, findings } = await office.findings();
+  const all = findings
+    .filter((one) => one.day >= from && (to === "" || one.day <= to))
+    .filter((one) => ["", one.party].includes(party) && ["", one.direction].includes(direction))
+    .toSorted((one, other) => sizeOf(other).compare(sizeOf(one)));
+  return {
+    given: { from, to, direction, party },
+    last,
+    all,
+    open: all.filter(({ state }) => state !== "accepted"),
+    accepted: all.filter(({ state }) => state === "accepted"),
+  };
 }
 
-const isOpen = ({ state }: KeptFinding): boolean => state !== "accepted";
-
 export async function match(asked: Asked): Promise<Answer> {
-  const { last, all } = await chosen(asked);
-  const [open, accepted] = [all.filter(isOpen), all.filter((one) => !isOpen(one))];
+  const { given, last, open, accepted } = await chosen(asked);
+  const { currency } = asked.site;
   const lacking = last?.report.notCompared ?? [];
+  const found = (caption: string, findings: readonly KeptFinding[]) =>
+    findingsTable(caption, findings.slice(0, SHOWN_MAX), currency, (one) => settling(one, asked));
   const body = [
     say.title("Match"),
     say.line(
@@ -53,12 +50,26 @@ export async function match(asked: Asked): Promise<Answer> {
         ? "They were never compared; the daemon does it every night."
         : say.say`Last compared ${say.ago(last.at)}, ${last.report.from} to ${last.report.to}: ${headOf(last.report)}`,
     ),
-    period(asked),
-    last !== null && differing(asked, open),
+    html`<form method="get" action="/match">
+      <div class="line">
+        ${periodFields("", given)}
+        ${choice("direction", "Which", [["", "all"], ...Object.entries(SIDES)], given.direction)}
+        <button type="submit">Show</button>
+      </div>
+    </form>`,
+    last !== null && open.length === 0 && say.quiet("Nothing differs."),
+    open.length > 0 && [
+      partiesTable(summed(open).parties, currency, given),
+      found(`What differs: ${counted(open.length, "finding")}`, open),
+      say.line(
+        open.length > SHOWN_MAX && `${open.length - SHOWN_MAX} more are in the CSV. `,
+        say.link(say.address("/match/csv", given), "All of it as CSV"),
+      ),
+    ],
     accepted.length > 0 &&
       say.folded(
         say.say`${say.plural(accepted.length, "finding")} accepted as they are`,
-        findingsTable("Accepted", accepted, asked, open.length),
+        found("Accepted", accepted),
       ),
     say.section("Not compared", lacking.length > 0 && say.list(lacking)),
     say.heading("Compare now"),
@@ -69,119 +80,26 @@ export async function match(asked: Asked): Promise<Answer> {
       button: "Compare now",
       role: "accountant",
       hint: "For example: month's end.",
-      fields: daysOf(asked, "now-"),
+      fields: periodFields("now-", given),
     }),
   ];
   return { title: "Match", body };
 }
 
-/** Parties and findings; before a first comparison nothing can be said of them. */
-function differing(asked: Asked, open: readonly KeptFinding[]): Blocks {
-  if (open.length === 0) return say.quiet("Nothing differs.");
-  const { currency } = asked.site;
-  const parties = summed(open).parties.map((one) => {
-    const own = { ...chosenBy(asked), party: one.party, direction: one.direction };
-    return { ...one, own };
-  });
-  return [
-    say.table("By party, the largest sum first", parties, [
-      ["Party", ({ own, partyName }) => say.link(say.address("/match", own), partyName)],
-      [
-        "Findings",
-        ({ findings, direction }) =>
-          say.say`${say.plural(findings, "finding")} in ${WHICH[direction].toLowerCase()}`,
-      ],
-      ["For us", ({ forUs }) => say.money(forUs, currency)],
-      ["Against us", ({ againstUs }) => say.money(againstUs, currency)],
-      [
-        "Claim",
-        ({ forUs, own }) =>
-          forUs === "0.00" ? "" : say.link(say.address("/match/claim", own), "Claim it"),
-      ],
-    ]),
-    findingsTable(`What differs: ${counted(open.length, "finding")}`, open, asked, 0),
-    say.line(
-      open.length > SHOWN_MAX && `${open.length - SHOWN_MAX} more are in the CSV. `,
-      say.link(say.address("/match/csv", chosenBy(asked)), "All of it as CSV"),
-    ),
-  ];
-}
-
-const daysOf = (asked: Asked, prefix: string): Html => {
-  const { from, to } = chosenBy(asked);
-  return html`${field(`${prefix}from`, "From", { type: "date", value: from })}
-  ${field(`${prefix}to`, "To", { type: "date", value: to })}`;
-};
-
-const period = (asked: Asked): Html =>
-  html`<form method="get" action="/match">
-    <div class="line">
-      ${daysOf(asked, "")}
-      ${choice("direction", "Which", Object.entries(WHICH), chosenBy(asked).direction)}
-      <button type="submit">Show</button>
-    </div>
-  </form>`;
-
-/** `before`: findings of the page above these. */
-const findingsTable = (
-  caption: string,
-  findings: readonly KeptFinding[],
-  { role, session, site }: Asked,
-  before: number,
-): Blocks =>
-  say.table(
-    caption,
-    [...findings.slice(0, SHOWN_MAX).entries()],
-    [
-      [
-        "Papers",
-        ([, { papers, partyName, day }]) => [
-          papers.map(({ kind, number }) => {
-            const documents = say.address("/documents", { text: number });
-            return [`${kind} `, say.link(documents, say.whole(number)), ", "];
-          }),
-          `${partyName}, `,
-          say.whole(day),
-        ],
-      ],
-      [
-        "What",
-        ([, one]) => [
-          say.mark(one.certainty === "certain" ? "bad" : "wait", one.certainty),
-          ` ${one.rule}. ${valuesOf(one)}`,
-          one.joined !== "" && say.small(` Joined by ${one.joined}.`),
-        ],
-      ],
-      ["Amount", ([, { amount }]) => (amount === null ? "none" : say.money(amount, site.currency))],
-      ["For", ([, one]) => whom(one) || null],
-      [
-        "Cause and next step",
-        ([at, { key, state, note, cause, next }]) => [
-          state !== "open" && say.strong(`${state}. `),
-          note !== null && say.small(`${note}. `),
-          cause,
-          " ",
-          say.next(next),
-          html`<details>
-            <summary>Settle it</summary>
-            ${SETTLE.filter(([to]) => to !== state).map(([, action, button, hint]) =>
-              changing(
-                { role, session },
-                {
-                  id: `finding-${before + at}-${action}`,
-                  action: `/match/${action}`,
-                  button,
-                  role: "accountant",
-                  hint,
-                  fields: hidden({ key }),
-                },
-              ),
-            )}
-          </details>`,
-        ],
-      ],
-    ],
-  );
+const settling = ({ key, state }: KeptFinding, asked: Asked): Html =>
+  html`<details>
+    <summary>Settle it</summary>
+    ${SETTLE.filter(([to]) => to !== state).map(([, action, button, hint]) =>
+      changing(asked, {
+        id: `${action}-${say.segment(key)}`,
+        action: `/match/${action}`,
+        button,
+        role: "accountant",
+        hint,
+        fields: hidden({ key }),
+      }),
+    )}
+  </details>`;
 
 /** Runs while the form waits: the store alone is read. */
 export async function matchNow(asked: Asked): Promise<Answer> {
@@ -199,42 +117,38 @@ export const settle =
     return { to: "/match", told: `The finding is ${state === "open" ? "open again" : state}.` };
   };
 
-const claimIn = async (asked: Asked): Promise<Claim> =>
-  claimOf((await chosen(asked)).all.filter(isOpen), chosenBy(asked).party);
+async function claimed(asked: Asked) {
+  const { open, given } = await chosen(asked);
+  return { given, ...claimOf(open, given.party, asked.site.currency) };
+}
 
 export async function claim(asked: Asked): Promise<Answer> {
-  const { partyName, rows, total } = await claimIn(asked);
+  const { given, partyName, differences, total, table } = await claimed(asked);
   const { currency, company } = asked.site;
-  const sum = say.money(total, currency);
+  const many = say.plural(differences, "difference");
   const body = [
     say.line(say.link("/match", "Match")),
     say.title(`Claim: ${partyName}`),
     say.line(
-      say.say`${company} claims ${sum} for ${say.plural(rows.length, "difference")} between bills and delivery papers.`,
+      say.say`${company} claims ${say.money(total, currency)} for ${many} between bills and delivery papers.`,
     ),
-    say.table(
-      "What is claimed",
-      [...rows, { bill: "Total", day: "", ticket: "", differs: "", amount: total }],
-      [
-        ["Bill", ({ bill }) => say.whole(bill)],
-        ["Day", ({ day }) => say.whole(day)],
-        ["Ticket", ({ ticket }) => say.whole(ticket)],
-        ["What differs", ({ differs }) => differs],
-        ["Amount", ({ amount }) => say.money(amount, currency)],
-      ],
-    ),
+    table,
     say.line(
-      say.link(say.address("/match/claim/csv", chosenBy(asked)), "The claim as CSV"),
+      say.link(say.address("/match/claim/csv", given), "The claim as CSV"),
       "; or print this page.",
     ),
   ];
   return { title: `Claim: ${partyName}`, body };
 }
 
-export async function claimFile(asked: Asked): Promise<Answer> {
-  return { file: "claim.csv", type: "text/csv", text: claimCsv(await claimIn(asked)) };
-}
+export const claimFile = async (asked: Asked): Promise<Answer> => ({
+  file: "claim.csv",
+  type: "text/csv",
+  text: asCsv((await claimed(asked)).table),
+});
 
-export async function csv(asked: Asked): Promise<Answer> {
-  return { file: "match.csv", type: "text/csv", text: asCsv((await chosen(asked)).all) };
-}
+export const csv = async (asked: Asked): Promise<Answer> => ({
+  file: "match.csv",
+  type: "text/csv",
+  text: findingsCsv((await chosen(asked)).all),
+});

@@ -38,7 +38,7 @@ import {
 import { type Answer, type Asked, type Job, personOf, toldOf } from "../route.ts";
 import { zipped } from "../../core/zip.ts";
 import { bars, swatch } from "../charts.ts";
-import { changing, choice, field, hidden } from "../parts.ts";
+import { changing, choice, field, hidden, periodFields } from "../parts.ts";
 
 export async function reconciliation(asked: Asked): Promise<Answer> {
   const { office, query, jobs, site } = asked;
@@ -95,13 +95,12 @@ const signatures = html`<div class="sign">
 </div>`;
 
 const periodForm = (
-  { from, to }: { readonly from: string; readonly to: string },
+  period: { readonly from: string; readonly to: string },
   flows: readonly string[],
 ): Html =>
   html`<form method="get" action="/reconciliation/cost">
     <div class="line">
-      ${field("from", "From", { type: "date", value: from, required: true })}
-      ${field("to", "To", { type: "date", value: to, required: true })}
+      ${periodFields("", period, true)}
       ${choice("flow", "What", [["", "Everything"], ...flows.map((name) => [name, name] as const)])}
     </div>
     <p class="buttons"><button type="submit">What will it cost?</button></p>

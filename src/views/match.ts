@@ -1,0 +1,159 @@
+/** What papers were found to differ in: for a terminal, a page and a spreadsheet, and as a claim for one party. */
+import { Decimal } from "../core/decimal.ts";
+import { byText, grouped } from "../core/text.ts";
+import type { KeptFinding } from "../engine/match.ts";
+import { type MatchReport, SIDES, sizeOf } from "../match/report.ts";
+import type { Finding } from "../match/situation.ts";
+import * as say from "./blocks.ts";
+import { asCsv } from "./csv.ts";
+
+/** The sentence that says how it stands. */
+export function headOf({
+  invoices: { all, match, differ, wait, left },
+  sums: { forUs, againstUs },
+  notBilled,
+}: Pick<MatchReport, "invoices" | "sums" | "notBilled">): string {
+  return [
+    `Of ${all} invoices ${match} match; ${differ} differ: ${grouped(forUs)} for us, ${grouped(againstUs)} against us`,
+    ...(wait > 0 ? [`${wait} wait for a paper`] : []),
+    ...(left > 0 ? [`${left} bill no fuel or are drafts or void`] : []),
+    `${notBilled.deliveries} deliveries not billed: about ${grouped(notBilled.about)}.`,
+  ].join("; ");
+}
+
+/** What a terminal shows of a run: its sums, and findings by rule and party. */
+export const matchView = (report: MatchReport): say.Blocks => [
+  say.line(`${report.from} to ${report.to}. ${headOf(report)}`),
+  say.section("Parties", partiesTable(report.parties, "", {})),
+  [...Map.groupBy(report.findings, ({ rule, partyName }) => `${rule}: ${partyName}`)].map(
+    ([title, own]) => [say.heading(title), findingsTable("", own, "")],
+  ),
+  say.section("Not compared", say.list(report.notCompared)),
+];
+
+/** `given`: what the page's address names beside the party. */
+export const partiesTable = (
+  parties: MatchReport["parties"],
+  currency: string,
+  given: Readonly<Record<string, string>>,
+): say.Block => {
+  const rows = parties.map(({ party, direction, ...one }) => ({
+    ...one,
+    direction,
+    own: { ...given, party, direction },
+  }));
+  return say.table("By party, the largest sum first", rows, [
+    ["Party", ({ own, partyName }) => say.link(say.address("/match", own), partyName)],
+    [
+      "Findings",
+      (one) => say.say`${say.plural(one.findings, "finding")} in ${SIDES[one.direction]}`,
+    ],
+    ["For us", ({ forUs }) => say.money(forUs, currency)],
+    ["Against us", ({ againstUs }) => say.money(againstUs, currency)],
+    [
+      "Claim",
+      ({ forUs, own }) =>
+        forUs === "0.00" ? "" : say.link(say.address("/match/claim", own), "Claim it"),
+      "page",
+    ],
+  ]);
+};
+
+/** Both values, and the gallons between them. */
+const valuesOf = ({ compared, billed, expected, gallons }: Finding): string =>
+  `${compared}: ${billed ?? "none"} billed, ${expected ?? "none"} expected${gallons === null ? "" : `; ${gallons} gallons`}`;
+
+const FAVOURS = { us: "for us", them: "against us" } as const;
+
+/** `settling`: what a page has beside each. */
+export const findingsTable = <One extends Finding & Partial<KeptFinding>>(
+  caption: string,
+  findings: readonly One[],
+  currency: string,
+  settling: (one: One) => say.Inline = () => null,
+): say.Block =>
+  say.table(caption, findings, [
+    [
+      "Papers",
+      ({ papers, partyName, day }) => [
+        papers.map(({ kind, number }) => {
+          const documents = say.address("/documents", { text: number });
+          return [`${kind} `, say.link(documents, say.whole(number)), ", "];
+        }),
+        `${partyName}, `,
+        say.whole(day),
+      ],
+    ],
+    [
+      "What",
+      (one) => [
+        say.mark(one.certainty === "certain" ? "bad" : "wait", one.certainty),
+        ` ${one.rule}. ${valuesOf(one)}`,
+        one.joined !== "" && say.small(` Joined by ${one.joined}.`),
+      ],
+    ],
+    ["Amount", ({ amount }) => (amount === null ? "none" : say.money(amount, currency))],
+    ["For", ({ favour }) => favour && FAVOURS[favour]],
+    [
+      "Cause and next step",
+      (one) => [
+        one.state !== undefined && one.state !== "open" && say.strong(`${one.state}. `),
+        one.note && say.small(`${one.note}. `),
+        one.cause,
+        " ",
+        say.next(one.next),
+        settling(one),
+      ],
+    ],
+  ]);
+
+const numbersOf =
+  (kind: Finding["papers"][number]["kind"]) =>
+  ({ papers }: Finding): string =>
+    papers.flatMap((paper) => (paper.kind === kind ? [paper.number] : [])).join(", ");
+
+const digits = (text: string | null): say.Inline => (text === null ? "" : say.money(text, ""));
+
+/** One row for each finding, in their order. */
+export const findingsCsv = (findings: readonly Finding[]): string =>
+  asCsv(
+    say.table("", findings, [
+      ["rule", ({ rule }) => rule],
+      ["certainty", ({ certainty }) => certainty],
+      ["direction", ({ direction }) => direction],
+      ["party", ({ partyName }) => partyName],
+      ["day", ({ day }) => day],
+      ["invoices", numbersOf("invoice")],
+      ["tickets", numbersOf("ticket")],
+      ["orders", numbersOf("order")],
+      ["compared", ({ compared }) => compared],
+      ["billed", ({ billed }) => billed ?? ""],
+      ["expected", ({ expected }) => expected ?? ""],
+      ["gallons", ({ gallons }) => digits(gallons)],
+      ["amount", ({ amount }) => digits(amount)],
+      ["favour", ({ favour }) => favour ?? ""],
+      ["joined_by", ({ joined }) => joined],
+      ["cause", ({ cause }) => cause],
+      ["next", ({ next }) => next],
+    ]),
+  );
+
+/** What is claimed from one party: what it owes us by these findings, and all of it. */
+export function claimOf(findings: readonly Finding[], party: string, currency: string) {
+  const own = findings
+    .filter((one) => one.party === party && one.favour === "us")
+    .toSorted((one, other) => byText(one.day, other.day) || byText(one.key, other.key));
+  const total = Decimal.sum(own.map(sizeOf)).fixed(2);
+  const table = say.table(
+    "What is claimed",
+    [...own, null],
+    [
+      ["Bill", (one) => say.whole(one === null ? "Total" : numbersOf("invoice")(one))],
+      ["Day", (one) => say.whole(one?.day ?? "")],
+      ["Ticket", (one) => say.whole(one === null ? "" : numbersOf("ticket")(one))],
+      ["Differs", (one) => (one === null ? "" : `${one.cause} (${valuesOf(one)})`)],
+      ["Amount", (one) => say.money(one === null ? total : (one.amount ?? "0.00"), currency)],
+    ],
+  );
+  return { partyName: own[0]?.partyName ?? "nobody", differences: own.length, total, table };
+}
