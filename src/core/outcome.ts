@@ -128,8 +128,14 @@ export type Finding =
   /** More than one exact match: somebody wrote twice. */
   | { readonly found: "several"; readonly detail: string }
   | { readonly found: "none"; readonly detail: string; readonly each?: readonly string[] }
-  /** It could not be read just now; that proves nothing. */
-  | { readonly found: "unreadable"; readonly detail: string; readonly waitMs?: number };
+  /** It could not be read just now; that proves nothing. `stop`: of all that goes there, with `next` for who ends it. */
+  | {
+      readonly found: "unreadable";
+      readonly detail: string;
+      readonly waitMs?: number;
+      readonly stop?: string;
+      readonly next?: string;
+    };
 
 /** How a sink's operation is treated when its outcome is unknown. */
 export interface Policy {

@@ -277,7 +277,13 @@ function found(
         ...request,
         state: request.state === "preflight" ? "preflight" : "unknown",
         failures: request.failures + 1,
-        notBefore: later(at, finding.waitMs ?? backOffMs(request.failures + 1, 0.5)),
+        notBefore: later(
+          at,
+          // As with a send: what a breaker waits for, a person may release.
+          finding.stop === undefined
+            ? (finding.waitMs ?? backOffMs(request.failures + 1, 0.5))
+            : WAIT_UNTOLD_MS,
+        ),
       });
     case "none":
       return quiet(

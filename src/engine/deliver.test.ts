@@ -12,7 +12,7 @@ import {
 import { tempFolder } from "../../test/support/folder.ts";
 import { defineMapping } from "../core/contract.ts";
 import { SourceUnavailable, StorageError } from "../core/errors.ts";
-import { nothingDone, unknown } from "../core/outcome.ts";
+import { type Finding, nothingDone, unknown } from "../core/outcome.ts";
 import { markFile } from "../store/database.ts";
 import { Daemon, freezeNext, runFlow } from "./daemon.ts";
 import { deliver } from "./deliver.ts";
@@ -320,5 +320,36 @@ test("a stop that a look before the first send meets has its own name, and its r
   isSpent = false;
   bench.store.transaction(() => journal.release("quota", "ann", bench.clock.now().wallMs));
   await deliver(bench.engine, flow, new AbortController().signal);
+  expect(sink.executed).toHaveLength(1);
+});
+
+test("a stop that the read-back of a send in doubt meets is told, and its release lets the read-back go on", async () => {
+  const bench = engineOn(tempFolder());
+  const next = "fuelbridge release quota";
+  let isSpent = true;
+  const spent: Finding = {
+    found: "unreadable",
+    detail: "429",
+    stop: "quota",
+    waitMs: 86_400_000,
+    next,
+  };
+  const there: Finding = { found: "exact", ids: ["INV-1"], detail: "there" };
+  const sink = receiver({
+    find: async () => (isSpent ? spent : there),
+  });
+  sink.script.push(() => ({ answer: unknown("reset", { unanswered: true }), execute: true }));
+  const page = { changes: [bill("INV-1", "1")], position: 1 };
+  const flow = bench.flow({ sink, source: pagesOf([page]) });
+  const { engine, clock, store } = bench;
+  await runFlow(engine, flow, signal);
+  clock.advance(60_000);
+  await deliver(engine, flow, signal);
+  expect(store.journal.breakers()).toMatchObject([{ breaker: "quota", next }]);
+  isSpent = false;
+  store.transaction(() => store.journal.release("quota", "ann", clock.now().wallMs));
+  clock.advance(60_000);
+  await deliver(engine, flow, signal);
+  expect(counts(bench, flow)).toEqual({ delivered: 1 });
   expect(sink.executed).toHaveLength(1);
 });

@@ -281,6 +281,8 @@ async function read(
     if (current !== null && isFinal(current.machine.state)) return current;
     const each = "each" in finding ? finding.each?.map((one) => `${finding.found}: ${one}`) : [];
     const detail = `${finding.found}: ${finding.detail}`;
+    if (finding.found === "unreadable" && finding.stop !== undefined)
+      trip(engine, { ...finding, breaker: finding.stop, scope: endpointOf(flow.to) });
     const after = moved(engine, flow, looking, event, detail, partsOf(carried, each));
     return apply(engine, flow, after, carried, finding);
   });

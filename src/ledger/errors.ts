@@ -200,7 +200,11 @@ export async function finding(
     if (error instanceof Refused) return { found: "unreadable", detail: error.fault.message };
     const { row, error: cause } = sorted(error, "locate", errors);
     const waitMs = waitMsOf(row, cause);
-    const wait = waitMs === null ? {} : { waitMs };
-    return { found: "unreadable", detail: cause.message, ...wait };
+    return {
+      found: "unreadable",
+      detail: cause.message,
+      ...(waitMs === null ? {} : { waitMs }),
+      ...(row?.stop === undefined ? {} : { stop: row.stop, next: row.next }),
+    };
   }
 }

@@ -106,6 +106,7 @@ async function reading(look: () => Promise<Finding>): Promise<Finding> {
       found: "unreadable",
       detail: error.message,
       ...(error.waitMs === null ? {} : { waitMs: error.waitMs }),
+      ...(error.stop === null ? {} : { stop: error.stop, next: error.next }),
     };
   }
 }
