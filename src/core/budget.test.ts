@@ -7,8 +7,10 @@ import {
   type Budget,
   type Forecast,
   forecast,
+  hasteAt,
   leftFor,
   monthAt,
+  monthRefusal,
   type Need,
   purposes,
   reserveOf,
@@ -345,4 +347,38 @@ describe("the stretch", () => {
       }),
     );
   });
+});
+
+test("a first reading of 20,000 documents in each of six feeds is not slowed", () => {
+  const nowMs = Date.UTC(2026, 10, 23);
+  const haste = { requests: (6 * 20_000) / 100, atMs: nowMs };
+  expect(hasteAt({ budget: usualBudget, spent: {}, haste, share: 1 }, nowMs).waitMs).toBe(0);
+});
+
+test("a feed that asks without end and writes at all times never exceed the month, and no write waits", () => {
+  const HOUR = 3_600_000;
+  const spent: Record<string, number> = {};
+  let haste = { requests: 0, atMs: 0 };
+  const known = () => ({ budget: usualBudget, spent, haste, share: 1 });
+  const month = {
+    spent: () => spent,
+    closedUntil: () => null,
+    haste: (nowMs: number) => hasteAt(known(), nowMs),
+  };
+  const isAdmitted = (purpose: "poll" | "write", nowMs: number): boolean => {
+    if (monthRefusal(usualBudget, month, purpose, nowMs) !== null) return false;
+    spent[purpose] = (spent[purpose] ?? 0) + 1;
+    if (purpose === "poll") haste = { requests: hasteAt(known(), nowMs).requests + 1, atMs: nowMs };
+    return true;
+  };
+  const { startMs, endMs } = monthAt(Date.UTC(2026, 10, 1));
+  let refusedWrites = 0;
+  for (let nowMs = startMs; nowMs < endMs; nowMs += HOUR) {
+    for (let at = 0; at < 600; at++) isAdmitted("poll", nowMs + at * 1_000);
+    for (let at = 0; at < 13; at++) if (!isAdmitted("write", nowMs + HOUR / 2)) refusedWrites++;
+  }
+  expect(usedOf(spent)).toBeLessThanOrEqual(usualBudget.perMonth);
+  expect(refusedWrites).toBe(0);
+  // Ten minutes of each hour are asked in: what is not kept for others is used all the same.
+  expect(spent["poll"]).toBeGreaterThan(34_000);
 });

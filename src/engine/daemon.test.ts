@@ -1,11 +1,20 @@
 import { expect, test } from "vitest";
 import { testClock, type TestClock } from "../../test/support/clock.ts";
-import { bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import {
+  type Bench,
+  bill,
+  billMapping,
+  engineOn,
+  pagesOf,
+  receiver,
+} from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
+import type { Page, Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Kind } from "../core/kinds.ts";
 import type { Clock } from "../core/time.ts";
 import { nothingDone } from "../core/outcome.ts";
+import type { Link, Side } from "../store/deliveries.ts";
 import { ledger } from "../store/journal.ts";
 import { Daemon } from "./daemon.ts";
 import type { Engine, Flow, Pace } from "./engine.ts";
@@ -62,42 +71,104 @@ test("an overdue flow runs once however long nothing ran, then on its schedule",
   expect(reads).toBeLessThanOrEqual(5);
 });
 
+const AUTO = { everyMs: 60 * MINUTE, auto: { leastMs: 15_000 } };
+
+/** A feed of the platform, which delivers to an ERP. */
+const feedOf = (
+  bench: Bench,
+  { kind = "invoice", ...more }: { kind?: Kind; source: Source; schedule: Flow["schedule"] },
+): Flow =>
+  bench.flow({
+    name: `${kind} ${"auto" in more.schedule}`,
+    side: "platform",
+    from: `platform.${kind}`,
+    to: "erp.documents",
+    mapping: { ...billMapping, kind },
+    sink: receiver({ operation: `file.${kind}` }),
+    ...more,
+  });
+
+const paced = (looked: Pace["looked"] = () => {}): Pace => ({
+  intervalMs: (_, after) => ({ nothing: 60, change: 10, write: 5 })[after] * MINUTE,
+  looked,
+  isWorked: () => false,
+});
+
+const page = (number: string): Page[] => [{ changes: [bill(number, "1")], position: number }];
+
+const linkOf = (platformId: string, erpId: string, born: Side): Link => ({
+  kind: "invoice",
+  platformId,
+  erpId,
+  born,
+  number: erpId,
+  content: null,
+  amount: null,
+});
+
 test("after a write to the platform the feed that shows it looks sooner, no other one, and only where it finds its own pace", async () => {
   const bench = engineOn(tempFolder());
   const { clock } = bench;
-  const hourly = { everyMs: 60 * MINUTE };
   const began = clock.now().monoMs / MINUTE;
   const feed = (kind: Kind, schedule: Flow["schedule"]) => {
     const { reads, source } = heard(clock);
-    bench.flow({
-      name: `${kind} ${"auto" in schedule}`,
-      side: "platform",
-      from: `platform.${kind}`,
-      to: "erp.documents",
-      mapping: { ...billMapping, kind },
-      sink: receiver({ operation: `file.${kind}` }),
-      source,
-      schedule,
-    });
+    feedOf(bench, { kind, schedule, source });
     return () => reads.map((at) => Math.round(at - began));
   };
-  const auto = { ...hourly, auto: { leastMs: 15_000 } };
-  const feeds = [feed("invoice", auto), feed("order", auto), feed("invoice", hourly)];
-  const page = (number: string) => [{ changes: [bill(number, "1")], position: number }];
+  const hourly = { everyMs: AUTO.everyMs };
+  const feeds = [feed("invoice", AUTO), feed("order", AUTO), feed("invoice", hourly)];
   // At 20 and 26 minutes: the second write comes a minute after the look that the first one brought forward.
   const written = pagesOf([], page("INV-1"), page("INV-2"));
   const cron = { cron: "20,26 * * * *", timeZone: "UTC" };
   bench.flow({ sink: receiver(), source: written, schedule: cron });
-  const pace: Pace = {
-    intervalMs: (_, after) => ({ nothing: 60, change: 10, write: 5 })[after] * MINUTE,
-    looked: () => {},
-    isWorked: () => false,
-  };
-  await runFor({ ...bench.engine, pace, clock }, bench.engine.flows, 70);
+  await runFor({ ...bench.engine, pace: paced(), clock }, bench.engine.flows, 70);
   expect(feeds.map((reads) => reads())).toEqual([
     [0, 25, 35],
     [0, 60],
     [0, 60],
+  ]);
+});
+
+test("what is settled or asked for without a write to the platform brings no look forward", async () => {
+  const bench = engineOn(tempFolder());
+  const { clock } = bench;
+  const began = clock.now().monoMs / MINUTE;
+  const { reads, source } = heard(clock);
+  feedOf(bench, { schedule: AUTO, source });
+  const sink = receiver();
+  const fault = { code: "bad", message: "price is 0", next: "" };
+  sink.script.push(() => ({
+    answer: { outcome: "refused", detail: "400", fault },
+    execute: false,
+  }));
+  // One is refused, one came from the platform, one cannot be mapped.
+  const unfit = [{ changes: [{ ...bill("INV-3", "1"), text: "{}" }], position: 3 }];
+  const from = pagesOf([], page("INV-1"), page("INV-2"), unfit);
+  bench.store.transaction(() => bench.store.links.save(linkOf("P-2", "INV-2", "platform"), 0));
+  const schedule = { cron: "20,22,24 * * * *", timeZone: "UTC" };
+  bench.flow({ sink, source: from, schedule });
+  await runFor({ ...bench.engine, pace: paced(), clock }, bench.engine.flows, 55);
+  expect(sink.sent).toHaveLength(1);
+  expect(reads.map((at) => Math.round(at - began))).toEqual([0]);
+});
+
+test("what the site wrote itself hastens no look when it comes back, and is no change that a feed learns from", async () => {
+  const bench = engineOn(tempFolder());
+  const { clock } = bench;
+  const began = clock.now().wallMs;
+  const source = pagesOf([], page("P-1"), page("P-2"));
+  feedOf(bench, { schedule: AUTO, source });
+  bench.store.transaction(() => bench.store.links.save(linkOf("P-1", "INV-1", "erp"), 0));
+  const looks: number[][] = [];
+  const pace = paced((_, { toMs, changes }) => {
+    looks.push([Math.round((toMs - began) / MINUTE), changes]);
+  });
+  await runFor({ ...bench.engine, pace, clock }, bench.engine.flows, 135);
+  // At 60 minutes its own, at 120 another's: the next look comes sooner only after that.
+  expect(looks).toEqual([
+    [60, 0],
+    [120, 1],
+    [130, 0],
   ]);
 });
 

@@ -250,7 +250,7 @@ export class Daemon {
           await this.#verify(other, signal);
       const ran = withPull
         ? await runFlow(engine, flow, signal)
-        : { ...(await push(engine, flow, signal)), ...UNREAD };
+        : { ...UNREAD, ...(await push(engine, flow, signal)) };
       lane.wakeAt = ran.wakeAt;
       if (withPull) this.#scheduleNext(lane, began, ran);
       endIdleStops(engine);
@@ -258,8 +258,8 @@ export class Daemon {
       // What was delivered may be what a flow waits for; what was refused as one of many may go alone now.
       if (ran.progress > 0) {
         for (const other of this.#lanes) other.nudged = true;
-        if (endpointOf(flow.to) === PLATFORM) this.#lookSooner(flow.mapping.kind);
       }
+      if (ran.done > 0 && endpointOf(flow.to) === PLATFORM) this.#lookSooner(flow.mapping.kind);
       return ran.progress + ran.received;
     } catch (thrown) {
       const error = engine.store.told(thrown);
@@ -315,7 +315,9 @@ export class Daemon {
   }
 
   #scheduleNext(lane: Lane, began: Moment, ran: typeof UNREAD): void {
-    const { trouble, waitMs, pages, received } = ran;
+    const { trouble, waitMs, pages, received, notOurs } = ran;
+    // What the site wrote has brought its look forward when it was written.
+    const changes = Math.max(received - notOurs, 0);
     const { store, clock } = this.#engine;
     const { flow } = lane;
     const now = clock.now();
@@ -323,7 +325,7 @@ export class Daemon {
     const due = nextDue(
       flow.schedule,
       at,
-      intervalOf(this.#engine, flow, received > 0 ? "change" : "nothing"),
+      intervalOf(this.#engine, flow, changes > 0 ? "change" : "nothing"),
     );
     // A source that could not be read may say when it can.
     const soon = waitMs === null ? due : Math.min(due, at + Math.max(waitMs, 1_000));
@@ -332,15 +334,16 @@ export class Daemon {
     const fromMs = store.flows.find(flow.name)?.success_ms ?? null;
     store.transaction(() => {
       if (trouble === null && pages !== null && fromMs !== null)
-        this.#engine.pace?.looked(flow, { fromMs, toMs: at, changes: received });
+        this.#engine.pace?.looked(flow, { fromMs, toMs: at, changes });
       store.flows.ran(flow.flow, { atMs: at, dueMs: soon, pages, received, tookMs }, trouble);
     });
   }
 }
 
 /** What a run that read no source says of it. */
-const UNREAD: Pick<Ran, "received" | "pages" | "trouble" | "waitMs"> = {
+const UNREAD: Pick<Ran, "received" | "notOurs" | "pages" | "trouble" | "waitMs"> = {
   received: 0,
+  notOurs: 0,
   pages: null,
   trouble: null,
   waitMs: null,
@@ -351,10 +354,14 @@ const UNREAD: Pick<Ran, "received" | "pages" | "trouble" | "waitMs"> = {
 interface Ran {
   readonly trouble: Trouble | null;
   readonly received: number;
+  /** Judged to be what this site wrote itself, or another site's: nobody here waits for it. */
+  readonly notOurs: number;
   /** What its source came to; null: it was not read to its end. */
   readonly pages: number | null;
   /** Deliveries that left the pending state, and steps of requests. */
   readonly progress: number;
+  /** Requests that the receiver has taken. */
+  readonly done: number;
   readonly wakeAt: Moment | null;
   /** When the source said to come back, ms; null when it did not. */
   readonly waitMs: number | null;
@@ -377,22 +384,26 @@ export async function push(
   engine: Engine,
   flow: Flow,
   signal: AbortSignal,
-): Promise<Pick<Ran, "progress" | "wakeAt">> {
+): Promise<Pick<Ran, "progress" | "done" | "notOurs" | "wakeAt">> {
   const openMax = flow.sink.itemsMax > 1 ? 1 : OPEN_MAX;
   let progress = 0;
   revisit(engine, flow);
   progress += settleLate(engine, flow);
   let delivered = await deliver(engine, flow, signal);
   progress += delivered.steps;
+  let { done } = delivered;
+  let notOurs = 0;
   let after = 0;
   while (!signal.aborted && delivered.open < openMax) {
     const round = freezeNext(engine, flow, after);
     if (round === null) break;
     progress += round.frozen + round.settled;
+    notOurs += round.notOurs;
     engine.progress?.(delivering(flow.name));
     if (round.frozen > 0) {
       delivered = await deliver(engine, flow, signal);
       progress += delivered.steps;
+      done += delivered.done;
       // Of 200,000 that are all refused or skipped there is nothing to wait for, and others have their turn.
     } else await setImmediate();
     // What was left is looked at again at once when it can have become possible.
@@ -400,7 +411,7 @@ export async function push(
       after = round.last;
   }
   const wakeAt = sooner(delivered.wakeAt, nextRevisit(engine, flow));
-  return { progress, wakeAt: sooner(wakeAt, nextLate(engine, flow)) };
+  return { progress, done, notOurs, wakeAt: sooner(wakeAt, nextLate(engine, flow)) };
 }
 
 /** Acknowledgements that are late by now. */
@@ -445,6 +456,8 @@ interface FrozenRound {
   readonly last: number;
   readonly frozen: number;
   readonly settled: number;
+  /** Of those: what this site wrote, or what is another site's. */
+  readonly notOurs: number;
   /** Not in the next request: their ordering key is taken, or it is full. */
   readonly left: number;
 }
@@ -461,8 +474,7 @@ export function freezeNext(engine: Engine, flow: Flow, after: number): FrozenRou
     const mayGo = mayFreeze(engine, flow);
     const round = new Round(engine, flow, deliveries, at);
     const ready: Ready[] = [];
-    let settled = 0;
-    let apart = 0;
+    let [settled, notOurs, apart] = [0, 0, 0];
     for (const delivery of deliveries) {
       if (!joins(delivery, ready, flow.sink)) {
         apart++;
@@ -479,9 +491,11 @@ export function freezeNext(engine: Engine, flow: Flow, after: number): FrozenRou
       if (judged.verdict === "apart") apart++;
       else endWith(engine, flow, delivery, judged, at);
       if (judged.verdict !== "held") settled++;
+      const isOther = judged.verdict === "skipped" && judged.site !== undefined;
+      if (judged.verdict === "echo" || isOther) notOurs++;
     }
     const { frozen, left } = freezeAll(engine, flow, ready, at);
-    return { last, settled, frozen, left: left + apart };
+    return { last, settled, notOurs, frozen, left: left + apart };
   });
 }
 

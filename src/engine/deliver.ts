@@ -26,6 +26,8 @@ const AT_ONCE = 4;
 interface Delivered {
   /** Steps that changed something. */
   readonly steps: number;
+  /** Requests that the receiver has taken, or was found to have. */
+  readonly done: number;
   /** Requests that are still to be settled by machine. */
   readonly open: number;
   /** When there is something to do again; null: nothing is waiting for time to pass. */
@@ -38,14 +40,15 @@ interface Delivered {
  */
 export async function deliver(engine: Engine, flow: Flow, signal: AbortSignal): Promise<Delivered> {
   const compared = new Set<number>();
-  let steps = 0;
+  let [steps, done] = [0, 0];
   for (;;) {
     const firsts: FirstSend[] = [];
     const ran = await deliverOnce(engine, flow, signal, { compared, firsts });
     steps += ran.steps;
+    done += ran.done;
     // Only now all that is there under its own number is known as ours.
     const isCompared = firsts.length > 0 && (await compareFirst(engine, flow, firsts, signal));
-    if (!isCompared) return { ...ran, steps };
+    if (!isCompared) return { ...ran, steps, done };
     for (const { request } of firsts) compared.add(request.request);
   }
 }
@@ -116,7 +119,7 @@ async function deliverOnce(
     commits: abreast ? new SharedCommits(engine.store) : engine.store,
     comparing,
   };
-  let steps = 0;
+  let [steps, done] = [0, 0];
   let wakeAt: Moment | null = null;
   const worker = async (): Promise<void> => {
     for (let line = queue.shift(); line !== undefined; line = queue.shift()) {
@@ -125,6 +128,7 @@ async function deliverOnce(
         const request = engine.store.requests.get(turn.request) as StoredRequest;
         const worked = await work(engine, flow, request, crew);
         steps += worked.steps;
+        if (worked.done) done++;
         if (worked.wakeAt !== null && (wakeAt === null || worked.wakeAt.wallMs < wakeAt.wallMs))
           wakeAt = worked.wakeAt;
         // Under one ordering key nothing overtakes.
@@ -138,7 +142,7 @@ async function deliverOnce(
   for (const one of working) one.catch((error: unknown) => failed.abort(error));
   await Promise.allSettled(working);
   if (failed.signal.aborted) throw failed.signal.reason;
-  return { steps, open: engine.store.requests.openCount(flow.flow), wakeAt };
+  return { steps, done, open: engine.store.requests.openCount(flow.flow), wakeAt };
 }
 
 async function work(
@@ -146,13 +150,15 @@ async function work(
   flow: Flow,
   first: StoredRequest,
   crew: Crew,
-): Promise<{ steps: number; settled: boolean; wakeAt: Moment | null }> {
+): Promise<{ steps: number; settled: boolean; done?: boolean; wakeAt: Moment | null }> {
   const scopes = [endpointOf(flow.to), flow.sink.operation];
   let request = first;
   for (let steps = 0; ; steps++) {
     if (isFinal(request.machine.state)) {
       moves(engine, flow);
-      return { steps, settled: true, wakeAt: null };
+      // What a poll has settled meanwhile shows in the feed already.
+      const done = steps > 0 && request.machine.state === "done";
+      return { steps, settled: true, done, wakeAt: null };
     }
     const now = engine.clock.now();
     const recovering = inRecovery(engine);

@@ -15,7 +15,8 @@ import { SourceUnavailable } from "../core/errors.ts";
 import type { Answer } from "../core/outcome.ts";
 import { type AnswerName, outcomeOf, type PlatformAnswer } from "../platform/answers.ts";
 import { retry, select } from "../office/decisions.ts";
-import type { Flow } from "./engine.ts";
+import { lengthOf } from "../core/pace.ts";
+import { countWaits, type Flow } from "./engine.ts";
 import { Daemon, recover, runFlow } from "./daemon.ts";
 
 const signal = new AbortController().signal;
@@ -378,4 +379,30 @@ test("documents that share a request are linked one by one", async () => {
   await runFlow(bench.engine, flow, signal);
   expect(bench.store.links.find("invoice", "erp", "INV-1")?.platformId).toBe("a");
   expect(bench.store.links.find("invoice", "erp", "INV-2")?.platformId).toBe("b");
+});
+
+test("of a first reading, a restored store, and what says that it is from later, nobody counts how long it waited", () => {
+  const bench = engineOn(tempFolder());
+  const { store, clock, engine } = bench;
+  const flow = bench.flow({ side: "platform", sink: receiver(), source: pagesOf() });
+  const now = clock.now().wallMs;
+  const MINUTE = 60_000;
+  const lengthAfter = (waitedMs: number): number[] => {
+    const before = new Map(store.journal.waits("2026-11").map((one) => [one.length, one.count]));
+    const version = new Date(now - waitedMs).toISOString();
+    store.transaction(() => countWaits(engine, flow, "stored", [version], now));
+    return store.journal
+      .waits("2026-11")
+      .filter(({ length, count }) => count !== before.get(length))
+      .map(({ length }) => length);
+  };
+  expect(lengthAfter(10 * MINUTE), "a first reading").toEqual([0]);
+  const run = { atMs: now - 60 * MINUTE, dueMs: now, pages: 1, received: 1, tookMs: 1 };
+  store.transaction(() => store.flows.ran(flow.flow, run, null));
+  expect(lengthAfter(90 * MINUTE), "older than the first reading").toEqual([0]);
+  expect(lengthAfter(10 * MINUTE)).toEqual([lengthOf(10 * MINUTE)]);
+  expect(lengthAfter(-5_000), "a clock that is a little ahead").toEqual([lengthOf(0)]);
+  expect(lengthAfter(-24 * 60 * MINUTE), "from later").toEqual([0]);
+  store.transaction(() => store.flows.doubt(now));
+  expect(lengthAfter(10 * MINUTE), "a restored store").toEqual([0]);
 });

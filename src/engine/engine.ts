@@ -128,6 +128,9 @@ export const audit = (
   about: Pick<Entry, "delivery" | "person"> = {},
 ): void => store.journal.audit(clock.now().wallMs, { flow, event, detail, ...about });
 
+/** The platform's clock may be ahead of ours by so much; what says that it is from later says nothing of its wait. */
+const AHEAD_MS = 60_000;
+
 /**
  * Counts how long changes of the platform had waited when they were stored or delivered, by the time that the platform says
  * of each (`versions`); what a first reading brings has waited for no look. Inside a transaction.
@@ -142,7 +145,8 @@ export function countWaits(
   const sinceMs = side === "platform" ? store.flows.doubtfulMs(flow) : null;
   const waits = versions.map((version): Omit<Counted, "step" | "count"> => {
     const changedMs = sinceMs === null || version === null ? NaN : Date.parse(version);
-    if (!(changedMs > (sinceMs ?? Infinity))) return { worked: 0, length: 0 };
+    const isKnown = changedMs > (sinceMs ?? Infinity) && changedMs <= atMs + AHEAD_MS;
+    if (!isKnown) return { worked: 0, length: 0 };
     const worked = pace?.isWorked(changedMs) === true ? 1 : 0;
     return { worked, length: lengthOf(atMs - changedMs) };
   });

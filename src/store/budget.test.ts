@@ -126,3 +126,11 @@ test("how far looks are ahead of the month outlives a process, and passes; write
   expect(again.haste(AT + 3_600_000).requests).toBeCloseTo(1_000 - (4 * 34_000) / (8 * 24 - 1), 0);
   expect(again.haste(AT - 3_600_000).requests, "a clock that is set back").toBe(1_000);
 });
+
+test("what a clock that was ahead kept of that passes from now on, not only when its time comes", () => {
+  const { month } = opened();
+  const DAY = 86_400_000;
+  for (let at = 0; at < 2_600; at++) month.spend(AT + 300 * DAY, "poll");
+  expect(month.haste(AT).waitMs).toBeGreaterThan(0);
+  expect(month.haste(AT + DAY).requests).toBe(0);
+});

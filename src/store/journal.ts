@@ -527,6 +527,9 @@ export function ledger(
   let leased = false;
   const hasteOf = (nowMs: number) => {
     const spent = journal.spent(monthOf(dayAt(nowMs)));
+    const kept = journal.haste();
+    // Kept by a clock that was ahead, it would not pass before that time comes.
+    if (kept.atMs > nowMs) journal.hasten({ requests: kept.requests, atMs: nowMs });
     return hasteAt({ budget, spent, haste: journal.haste(), share: share() }, nowMs);
   };
   return {

@@ -120,8 +120,9 @@ class Watcher {
     this.#changes = changes;
   }
 
-  look(atMs: number): number {
-    const before = this.#at;
+  /** How many changes it found that others made, and that the site wrote. */
+  look(atMs: number): { others: number; own: number } {
+    const [before, ownBefore] = [this.#at, this.own.length];
     for (; (this.#changes[this.#at] ?? Infinity) <= atMs; this.#at++) {
       const change = this.#changes[this.#at] as number;
       const waited = (atMs - change) / MINUTE;
@@ -129,7 +130,8 @@ class Watcher {
       if (isOffice(change)) this.office.push(waited);
       if (isOwn(this.#feed, this.#at)) this.own.push(waited);
     }
-    return this.#at - before;
+    const own = this.own.length - ownBefore;
+    return { others: this.#at - before - own, own };
   }
 }
 
@@ -210,7 +212,8 @@ function autoPace(
       continue;
     }
     spent++;
-    const changed = (watchers[at] as Watcher).look(nowMs);
+    const { others, own } = (watchers[at] as Watcher).look(nowMs);
+    const changed = soonerAfterWrites ? others : others + own;
     const feed = feeds[at] as Feed;
     const seen = { fromMs: last[at] as number, toMs: nowMs, changes: changed };
     feeds[at] = { ...feed, rates: learned(feed.rates, seen, workHourOf) };
