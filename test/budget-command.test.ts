@@ -190,7 +190,7 @@ describe("the plan prices a configuration before it runs", () => {
     const text = planInWords(plan);
     expect(text).toMatch(/FLOW +WHEN +REQUESTS +OF THE MONTH +CHANGES WAIT +IN OFFICE HOURS\n/);
     expect(text).toMatch(
-      /\ninvoices +\S.* 744 +1\.5 % +30 min, 95 % in 57 min +30 min, 95 % in 57 min\n/,
+      /\ninvoices +\S.* 744 +1\.5 % +mean 30 min, 95 % within 57 min +mean 30 min, 95 % within 57 min\n/,
     );
     expect(planInWords(planOf(flows, { ...nothing, lists: [] }, 0))).not.toContain("OFFICE HOURS");
   });

@@ -371,7 +371,7 @@ test("what a flow's requests bought, and how long changes had waited since the p
   const { requests } = await here.office.status();
   expect(requests.bought).toEqual(bought);
   expect(statusText(await here.office.status())).toMatch(
-    /orders +3 +2?1?\d+ (?:s|min), 95 % in 2 min/,
+    /orders +3 +mean 2?1?\d+ (?:s|min), 95 % within 2 min/,
   );
 });
 

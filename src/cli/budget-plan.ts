@@ -315,7 +315,7 @@ export function planInWords(plan: Plan): string {
 
 const autoText = ({ requests, flows }: NonNullable<Plan["auto"]>): string =>
   `Flows with every: auto look when it is worth most, and share what is left: about ${counted(requests, "request")} a month, ` +
-  `one for each of ${flows} every ${durationText(Math.ceil((LONGEST_MONTH_MS * flows) / Math.max(requests, 1) / 60_000) * 60_000)} on average.`;
+  `${flows === 1 ? "one" : `one for each of ${flows}`} every ${durationText(Math.ceil((LONGEST_MONTH_MS * flows) / Math.max(requests, 1) / 60_000) * 60_000)} on average.`;
 
 function paceText({ everyNights, everyMonths }: AuditPace): string {
   const nights = everyNights === 1 ? "every night" : `every ${everyNights} nights`;

@@ -186,7 +186,7 @@ export function monthRefusal(
   if (leftFor(budget, spent, purpose) > 0) {
     const { waitMs = 0, most = 0 } = isForWrites(purpose) ? {} : (month.haste?.(nowMs) ?? {});
     if (waitMs === 0) return null;
-    const detail = `looks have used ${Math.round(most)} requests of ${name} faster than it allows (platform.budget.share.hour), and go on slowly; writes go on as always`;
+    const detail = `looks are ${Math.round(most)} requests ahead of what ${name} allows (platform.budget.share.hour), and go on slowly; writes go on as always`;
     return { untilMs: nowMs + waitMs, detail, turn: true };
   }
   const used = `${usedOf(spent)} of the ${budget.perMonth} requests of ${name} are used (platform.budget.perMonth)`;

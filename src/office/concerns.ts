@@ -265,17 +265,24 @@ function ofBudget({ requests, flows }: Status): Concern[] {
   ];
 }
 
-/** A fault uses up no month within an hour: looks go slowly until a person has seen to it, or the month has caught up. */
-function tooFast({ requests, most, by }: NonNullable<Status["requests"]["slowed"]>, page: Page) {
+type Slowed = NonNullable<Status["requests"]["slowed"]>;
+
+/** The one sentence about it, here and on the page Budget. */
+export function slowedText({ requests, most, by }: Slowed): string {
   const whose =
     by === null
       ? ""
       : `; most of today's were for ${by.flow ?? "no flow"}: ${by.purpose} ${by.requests}`;
+  return `Looks are ${requests} requests ahead of what the month allows; from ${most} on they go slowly, and writes as always${whose}.`;
+}
+
+/** A fault uses up no month within an hour: looks go slowly until a person has seen to it, or the month has caught up. */
+function tooFast(slowed: Slowed, page: Page) {
   return concern({
     key: "budget haste",
     urgent: true,
     title: "The platform is read so fast that the month would not last",
-    detail: `Looks are ${requests} requests ahead of what the month allows; from ${most} on they go slowly, and writes as always${whose}.`,
+    detail: slowedText(slowed),
     next: `If it is a fault (a clock that is wrong, a program that asks again and again), mend it, or pause the flow until then: fuelbridge pause. If it is meant (a first reading, a backfill), it goes on by itself; platform.budget.share.hour lets it go faster.`,
     page,
   });

@@ -2,6 +2,7 @@
 import type { Forecast } from "../core/budget.ts";
 import type { Staleness } from "../core/pace.ts";
 import type { MonthStatus } from "../office/answers.ts";
+import { slowedText } from "../office/concerns.ts";
 import {
   type Blocks,
   each,
@@ -32,10 +33,10 @@ export function budgetView(
   month: MonthStatus,
   swatch: (purpose: string) => Inline = () => null,
 ): Blocks {
-  const { used, perMonth, minute, forecast, lists, purposes, polls, bought } = month;
+  const { used, perMonth, minute, forecast, lists, purposes, polls, bought, slowed } = month;
   return [
     notice(
-      used >= perMonth ? "bad" : forecast.runsOut === null ? "good" : "wait",
+      used >= perMonth ? "bad" : forecast.runsOut === null && slowed === null ? "good" : "wait",
       line(
         strong(say`${used} of ${plural(perMonth, "request")} are used in ${month.month} (UTC).`),
       ),
@@ -45,6 +46,7 @@ export function budgetView(
           : say`If it goes on like this, the month comes to ${plural(forecast.expected, "request")}.`,
       ),
       line(stretchText(forecast)),
+      slowed !== null && line(slowedText(slowed)),
       lists.filter(({ slowing }) => slowing > 1).map((one) => line(listText(one))),
       line(
         minute === null
@@ -77,7 +79,15 @@ export function budgetView(
           ["Flow", ({ flow }) => flow],
           ["Each look", ({ perLook }) => perLook],
           ["A month, at least", (one) => one.perMonth],
-          ["How often", ({ times }) => (times <= 1 ? "as configured" : apart(times))],
+          [
+            "How often",
+            ({ times, rates }) =>
+              rates !== null
+                ? "every: auto, as the month allows"
+                : times <= 1
+                  ? "as configured"
+                  : apart(times),
+          ],
         ],
         "No flow reads from the platform.",
       ),
@@ -115,7 +125,7 @@ const ratio = (requests: number, things: number): Inline =>
 /** How long changes had waited since the platform had them, this month. */
 export const freshTable = (bought: MonthStatus["bought"]): Blocks =>
   table(
-    "From the time that the platform gives a change until it was stored here and delivered, this month",
+    "How long changes of this month waited: from the time that the platform gives until stored here, and until delivered",
     bought.flatMap(({ flow, untilStored, untilDelivered }) =>
       untilStored === null ? [] : [{ flow, untilStored, untilDelivered }],
     ),
@@ -134,7 +144,7 @@ export const freshTable = (bought: MonthStatus["bought"]): Blocks =>
 
 /** How long changes wait, in one cell. */
 export const staleText = ({ meanMs, p95Ms }: Staleness): string =>
-  `${roughly(meanMs)}, 95 % in ${roughly(p95Ms)}`;
+  `mean ${roughly(meanMs)}, 95 % within ${roughly(p95Ms)}`;
 
 const apart = (times: number): string => `${factor(times)} times as far apart as configured`;
 

@@ -26,6 +26,20 @@ const MONTH: MonthStatus = {
   minute: null,
 };
 
+test("looks that go slowly, and a flow that finds its own pace, are told on the page Budget", async () => {
+  const { office } = recordingOffice();
+  const by = { flow: "orders", purpose: "poll", requests: 2_450 } as const;
+  const rates = { changes: [], hours: [] };
+  const polls = [{ flow: "orders", perLook: 1, times: 1, perMonth: 744, rates }];
+  const month: MonthStatus = { ...MONTH, polls, slowed: { requests: 2_460, most: 2_500, by } };
+  const { as } = await testConsole({ ...office, budget: async () => month });
+  const { body } = await (await as("viewer")).get("/budget");
+  expect(body).toContain(
+    "Looks are 2460 requests ahead of what the month allows; from 2500 on they go slowly, and writes as always; most of today&#39;s were for orders: poll 2450.",
+  );
+  expect(cellsOf(body, "orders")).toEqual(["1", "744", "every: auto, as the month allows"]);
+});
+
 /** The cells of each row that begins with such a heading, without their markup. */
 function cellsOf(body: string, heading: string): string[] {
   const start = body.indexOf(`<th scope="row">${heading}</th>`);
