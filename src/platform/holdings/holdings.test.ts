@@ -154,6 +154,22 @@ test("an invoice as it is delivered is expected as the platform then shows it", 
   ).toEqual(["money.total", "order"]);
 });
 
+test.each([
+  "invoice",
+  "bill",
+  "payment",
+  "bill-payment",
+  "order",
+  "ticket",
+  "party",
+  "price",
+] as const)(
+  "a text in the books that is no id of the platform's names no %s, and the others are told",
+  async (kind) => {
+    expect(await held().get(kind, ["entered by hand", "../x", ""], never)).toEqual([]);
+  },
+);
+
 test("a party is the end of a connection that is not us, whichever way the connection runs", async () => {
   const [ours] = await control.keys();
   await control.records("connections", [

@@ -3,6 +3,7 @@
  * at its start: what was read of one that broke off is read again.
  */
 import { type HoldingKind, holdingKinds, type Holdings } from "../../core/holdings.ts";
+import { id as uuid } from "../contract/primitives.ts";
 import type { Ourselves } from "../sinks/write.ts";
 import { dated, invoicePart, orderPart, ticketPart } from "./documents.ts";
 import {
@@ -39,7 +40,12 @@ export function platformHoldings(reader: Reader, ourselves: Ourselves): Holdings
     strength: Object.fromEntries(holdingKinds.map((kind) => [kind, "asked" as const])),
     list: (kind, scope, _from, signal) =>
       ({ ...kinds, ...(scope.beforeSend ? plain : {}) })[kind].list(scope, signal),
-    get: (kind, ids, signal) => kinds[kind].get(ids, signal),
+    // Books may name any text as an id of the platform's: what is none is not there, and a request for it would be refused.
+    get: (kind, ids, signal) =>
+      kinds[kind].get(
+        kind === "price" ? ids : ids.filter((one) => uuid.safeParse(one).success),
+        signal,
+      ),
     named: async (kind, numbers, signal) => (await kinds[kind].named?.(numbers, signal)) ?? [],
     expect: (kind, items) => Promise.all(items.map(async (item) => kinds[kind].expect(item))),
   };
