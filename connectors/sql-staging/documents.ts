@@ -129,15 +129,20 @@ const NEWEST =
 const TAKEN =
   "(select count(*) from fuelbridge_document o where o.kind = d.kind and o.id = d.id and o.version < d.version and o.status in ('taken', 'accepted')) as taken";
 
+/** An invoice or bill of any day of which something is still to pay. */
+const UNPAID =
+  " or (d.invoice_id is null and d.state = 'open' and d.total <> (select coalesce(sum(p.total), 0) from fuelbridge_document p where p.kind = 'payment' and p.invoice_id = d.id and p.status in ('new', 'taken', 'accepted')))";
+
 /** The newest version of each, with all that belongs to it. */
 async function newestWhere(
   query: Query,
   kind: StagedKind,
   condition: string,
   values: readonly string[],
+  limit = "",
 ): Promise<StagedRow[]> {
   const heads = await query(
-    `select d.*, ${TAKEN} from fuelbridge_document d where d.kind = ? and ${NEWEST} and (${condition}) order by d.seq limit ${PAGE}`,
+    `select d.*, ${TAKEN} from fuelbridge_document d where d.kind = ? and ${NEWEST} and (${condition}) order by d.seq ${limit}`,
     [kind, ...values],
   );
   /** By `key`: rows of a table that belong to them. */
@@ -195,28 +200,32 @@ function records<K extends StagedKind>(
   { wire, answerWithin, surroundings: { currency } }: Tables,
   kind: K,
 ): Records<K, Staged, StagedRow> {
-  const found = (signal: AbortSignal, condition: string, values: readonly string[]) =>
-    wire.transaction(signal, (query) => newestWhere(query, kind, condition, values));
   return {
     async search({ marks = [], ids = [], numbers = [], documents = [] }, { signal }) {
       const named = [...new Set([...marks, ...ids])];
       // A payment is found by what it pays.
       const [by, others] = kind === "payment" ? ["invoice_id", documents] : ["number", numbers];
-      return found(signal, `d.id in (${listOf(named)}) or d.${by} in (${listOf(others)})`, [
-        ...named,
-        ...others,
-      ]);
+      return wire.transaction(signal, async (query) => {
+        const found = new Map<string, StagedRow>();
+        for (let at = 0; at < Math.max(named.length, others.length); at += PAGE) {
+          const [some, more] = [named.slice(at, at + PAGE), others.slice(at, at + PAGE)];
+          const condition = `d.id in (${listOf(some)}) or d.${by} in (${listOf(more)})`;
+          const rows = await newestWhere(query, kind, condition, [...some, ...more]);
+          for (const row of rows) found.set(row.seq, row);
+        }
+        return [...found.values()];
+      });
     },
-    async *list({ dated, changedSince }, from, signal) {
+    async *list({ dated, changedSince, open }, from, signal) {
       const days =
         dated === null || changedSince !== null
           ? ["0001-01-01", "9999-12-31"]
           : [dated.from, dated.to];
       for (let after = from ?? "0", goesOn = true; goesOn;) {
-        const rows = await found(signal, "d.seq > ? and d.document_date between ? and ?", [
-          after,
-          ...days,
-        ]);
+        const condition = `d.seq > ? and (d.document_date between ? and ?${open ? UNPAID : ""})`;
+        const rows = await wire.transaction(signal, (query) =>
+          newestWhere(query, kind, condition, [after, ...days], `limit ${PAGE}`),
+        );
         goesOn = rows.length === PAGE;
         after = rows.at(-1)?.seq ?? after;
         yield { rows, position: after };
@@ -319,13 +328,13 @@ export const tableOf = <K extends StagedKind>(
       versionOf: (document) => contentOf(document, currency),
     },
     read(row, desired) {
-      const { id, number, status, total, subtotal: untaxed, tax, payments } = row;
+      const { id, number, total, subtotal: untaxed, tax, payments } = row;
       const head = headOf(row, desired, currency);
-      if (isPayment) return { ...head, status: "posted", facts: { number: id } };
+      const isOver = isOverThere(row, desired);
+      if (isPayment)
+        return { ...head, status: isOver ? "cancelled" : "posted", facts: { number: id } };
       const open = total.minus(Decimal.sum(payments.map(({ amount }) => amount)));
       const isPaid = open.sign === 0 && payments.length > 0;
-      // What was withdrawn counts where the job took an earlier version all the same.
-      const isOver = row.state === "void" && (status !== "withdrawn" || row.taken === "0");
       return {
         ...head,
         party: row.partyCode,
@@ -337,6 +346,15 @@ export const tableOf = <K extends StagedKind>(
     },
   };
 };
+
+/**
+ * What the job never booked is not there, unless it took an earlier version all the same. A delivery (it has `desired`) is told
+ * of what was rejected by the refusal; reconciliation must not take it for a document that the ERP has.
+ */
+function isOverThere({ status, state, taken }: StagedRow, desired: readonly Desired[]): boolean {
+  const isUnbooked = ["withdrawn", "superseded", ...(desired.length > 0 ? [] : ["rejected"])];
+  return isUnbooked.includes(status) ? taken === "0" : state === "void";
+}
 
 /** What every row says of its version. One that the ERP rejected is a person's until its content is another one. */
 function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {

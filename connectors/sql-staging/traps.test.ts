@@ -1,6 +1,7 @@
 /** What goes wrong between a database and an ERP's job, over real servers of both kinds. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
+import type { Scope } from "../../src/core/holdings.ts";
 import type {
   Acknowledgement,
   Change,
@@ -196,6 +197,76 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     notebook.clear();
     expect(await told(endpoint)).toHaveLength(1);
     expect(await told(endpoint)).toEqual([]);
+  });
+
+  const listed = async (endpoint: Endpoint, scope: Scope) => {
+    const ids: string[] = [];
+    for await (const page of endpoint.holdings?.list("invoice", scope, null, never) ?? [])
+      ids.push(...page.holdings.map(({ id }) => id));
+    return ids;
+  };
+
+  test("reconciliation that asks for many documents by their ids or numbers is told all of them", async () => {
+    const { database, endpoint } = await opened();
+    await database.run(many(dialect));
+    const ids = Array.from({ length: 450 }, (_, at) => `x${at + 1}`);
+    const numbers = ids.map((id) => id.slice(1));
+    const { holdings } = endpoint;
+    expect((await holdings?.get("invoice", ids, never))?.map(({ id }) => id)).toEqual(ids);
+    expect((await holdings?.named?.("invoice", numbers, never))?.map(({ id }) => id)).toEqual(ids);
+  });
+
+  test("a list of some days tells what is still to pay of any other day, too", async () => {
+    const { database, endpoint, sink } = await opened();
+    const day = { from: "2027-01-01", to: "2027-01-31" };
+    await deliver(sink, [itemOf()]);
+    const open = { dated: day, changedSince: null, open: true };
+    expect(await listed(endpoint, open)).toEqual([itemOf().id]);
+    expect(await listed(endpoint, { ...open, open: false })).toEqual([]);
+    await database.run(
+      "insert into fuelbridge_document (kind, id, version, content, number, state, side, document_date, currency, total, invoice_id) select 'payment', 'p', 1, 'c', 'p', 'open', 'sale', document_date, currency, total, id from fuelbridge_document",
+    );
+    expect(await listed(endpoint, open)).toEqual([]);
+  });
+
+  test("reconciliation is told that a rejected document does not count, until the job accepts it", async () => {
+    const { database, endpoint, sink } = await opened();
+    const state = async () =>
+      (await endpoint.holdings?.get("invoice", [itemOf().id], never))?.map(
+        ({ facts }) => facts.state,
+      );
+    await deliver(sink, [itemOf()]);
+    await answer(database, "rejected", "account 4000 is locked", "2026-11-21 10:00:00");
+    expect(await state()).toEqual(["ended"]);
+    await answer(database, "accepted", null, "2026-11-22 10:00:00");
+    expect(await state()).toEqual(["open"]);
+  });
+
+  test("a rejected void leaves what the job booked before: reconciliation is told that it is open", async () => {
+    const { database, endpoint, sink } = await opened();
+    await deliver(sink, [itemOf()]);
+    await set(database, 1, "accepted");
+    await deliver(sink, [voided]);
+    await set(database, 2, "rejected");
+    expect(await endpoint.holdings?.get("invoice", [voided.id], never)).toMatchObject([
+      { facts: { state: "open" } },
+    ]);
+  });
+
+  test("a version whose successor somebody deleted does not count: the job never takes it", async () => {
+    const { database, endpoint, sink } = await opened();
+    await deliver(sink, [itemOf()]);
+    await deliver(sink, [itemOf({ dueDate: LATER })]);
+    for (const table of ["line", "tax", "document"])
+      await database.run(
+        table === "document"
+          ? "delete from fuelbridge_document where version = 2"
+          : `delete from fuelbridge_${table} where document_seq in (select seq from fuelbridge_document where version = 2)`,
+      );
+    expect(await endpoint.holdings?.get("invoice", [itemOf().id], never)).toMatchObject([
+      { facts: { state: "ended" } },
+    ]);
+    expect(await refusalOf(sink, itemOf())).toMatchObject({ code: "cancelled-in-books" });
   });
 
   test("answers are found by an index, however many rows were answered before", async () => {
