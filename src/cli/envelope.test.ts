@@ -132,4 +132,5 @@ const BARE = [
   "profile schema",
   "profile try",
   "sandbox",
+  "sql schema",
 ];
