@@ -167,12 +167,69 @@ under_systemd() {
   expect "which counts as a normal end" test "$(systemctl show -p Result --value fuelbridge)" = success
   expect "no stop waits for a person" no_stop
 
+  a_backup_to_a_share
+  two_sites
+  another_machine
+
+  systemctl stop fuelbridge
   sed -i 's/^currency: .*/currency: none/' /etc/fuelbridge/fuelbridge.yaml
   systemctl start fuelbridge || true
   eventually "a wrong configuration is not tried again and again" systemctl is-failed --quiet fuelbridge
   dpkg -P fuelbridge < /dev/null > "$log" 2>&1
   expect "removed, it is not enabled any more" test ! -e /etc/systemd/system/multi-user.target.wants/fuelbridge.service
   touch /var/log/under-systemd.done
+}
+
+a_backup_to_a_share() {
+  part "docs/recipes.md: a backup to a share, every night"
+  systemctl start fuelbridge
+  recipe ini ConditionPathIsMountPoint > /etc/systemd/system/fuelbridge-backup.service
+  recipe ini OnCalendar > /etc/systemd/system/fuelbridge-backup.timer
+  recipe sh fuelbridge-backup.timer > /tmp/recipe
+  mkdir -p /mnt/nas
+  expect "while the share is not mounted" sh -e /tmp/recipe
+  expect "nothing is written in its place" test -z "$(ls /mnt/nas)"
+  mount -t tmpfs -o "uid=$(id -u fuelbridge),mode=0700" tmpfs /mnt/nas
+  eventually "once it is, a backup is made" systemctl start fuelbridge-backup.service
+  expect "one whole copy is on the share" test "$(ls /mnt/nas | grep -c '^fuelbridge-.*[.]sqlite$')" = 1
+  expect "the timer has its next night" sh -c 'systemctl list-timers fuelbridge-backup.timer | grep -q "03:40"'
+}
+
+two_sites() {
+  part "docs/recipes.md: two sites on one machine"
+  recipe sh fuelbridge-north |
+    sed "s,^fuelbridge init .*,& --company north --currency USD --time-zone America/Chicago --platform $platform/v1/public \
+      --api-key-file /root/api-key --erp files --folder /srv/erp-north --yes," > /tmp/recipe
+  install -d -o fuelbridge -g fuelbridge /srv/erp-north/export /srv/erp-north/import
+  expect "the second site is installed" sh -e /tmp/recipe
+  eventually "its daemon answers" north now all
+  expect "it has a state of its own" test -e /var/lib/fuelbridge-north/fuelbridge.sqlite
+  expect "the first goes on beside it" fuelbridge now all
+  systemctl disable --now fuelbridge-north > "$log" 2>&1
+}
+north() { FUELBRIDGE_CONFIG=/etc/fuelbridge-north/fuelbridge.yaml fuelbridge "$@"; }
+
+another_machine() {
+  part "docs/recipes.md: to another machine"
+  recipe sh 'tar -C / -czf' > /tmp/recipe
+  expect "the old machine stops, and its archive is made" sh -e /tmp/recipe
+  dpkg -P fuelbridge < /dev/null > "$log" 2>&1
+  rm -rf /var/lib/fuelbridge /etc/fuelbridge /etc/systemd/system/fuelbridge.service.d
+  dpkg -i /packages/fuelbridge_*-2_*.deb < /dev/null > "$log" 2>&1
+  recipe sh 'tar -C / -xzf' > /tmp/recipe
+  expect "the new machine starts with it" sh -e /tmp/recipe
+  eventually "its daemon answers" fuelbridge now all
+  customers 6
+  eventually "a new customer follows, and no other one goes again" brought 6
+  expect "nothing was written twice" files_are 5 4
+  expect "no stop waits for a person" no_stop
+}
+
+# The block of that language on the page of recipes that has this text.
+recipe() {
+  awk -v language="$1" -v text="$2" '
+    /^```/ { if (inside) { if (index(block, text)) printf "%s", block; inside = 0 } else { inside = $0 == "```" language; block = "" } next }
+    inside { block = block $0 "\n" }' "$checkout/docs/recipes.md"
 }
 
 # ---- the image (without Docker: buildah, whose containers are folders) -----------------------------------------------
