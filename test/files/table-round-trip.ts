@@ -57,15 +57,16 @@ export const carriers: readonly Carrier[] = [
   { ...(one as Carrier), decimal: ",", delimiter: ";" },
 ]);
 
-/** Profiles whose files say all that was written: each place is of one field, each tag of one list, each cell of a row. */
+/** Profiles whose files say all that was written: each place is of one field, each tag of one list, each cell of a row, and no list has no place. */
 export const bothWays: readonly Profile[] = shippedProfiles()
   .map((name) => openProfile(name, ""))
-  .filter(({ across, file, head, lists }) => {
+  .filter(({ across, file, head, layout, lists }) => {
     const labels = head.flatMap(({ labels }) => Object.values(labels ?? {}).slice(0, 1));
     const tags = lists.flatMap(({ tags }) => [...(tags?.keys() ?? [])]);
     return (
       across === undefined &&
       file !== "xlsx" &&
+      Object.keys(layout.lists).every((name) => lists.some((list) => list.name === name)) &&
       new Set(labels).size === labels.length &&
       new Set(tags).size === tags.length
     );
