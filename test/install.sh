@@ -218,9 +218,11 @@ another_machine() {
   dpkg -i /packages/fuelbridge_*-2_*.deb < /dev/null > "$log" 2>&1
   recipe sh 'tar -C / -xzf' > /tmp/recipe
   expect "the new machine starts with it" sh -e /tmp/recipe
-  eventually "its daemon answers" fuelbridge now all
-  customers 6
-  eventually "a new customer follows, and no other one goes again" brought 6
+  eventually "it knows that its memory is a copy" stopped_by restored
+  customers 5
+  recipe sh 'release restored' > /tmp/recipe
+  eventually "every flow has looked, and it is released" sh -e /tmp/recipe
+  eventually "a new customer follows, and no other one goes again" brought 5
   expect "nothing was written twice" files_are 5 4
   expect "no stop waits for a person" no_stop
 }
