@@ -3,7 +3,6 @@
  * ERP's job has not taken is superseded by the next one. One that it has taken is changed by a person, and ended by a version
  * of its own once the job has answered.
  */
-import { createHash } from "node:crypto";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
@@ -11,6 +10,7 @@ import type { Facts } from "../../src/core/holdings.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import { orderText } from "../../src/ledger/entries.ts";
+import { sha256Of } from "../../src/ledger/files.ts";
 import {
   type Capabilities,
   type Desired,
@@ -59,8 +59,7 @@ const stagedOf = (document: InvoiceDocument | PaymentDocument, currency: string)
 const contentOf = (document: InvoiceDocument | PaymentDocument, currency: string): string =>
   hashOf(rowsOf(stagedOf(document, currency)));
 
-const hashOf = (rows: object): string =>
-  createHash("sha256").update(stringifyExact(rows)).digest("hex");
+const hashOf = (rows: object): string => sha256Of(stringifyExact(rows));
 
 /** Rows by their tables. @throws Refused as {@link cellsOf} */
 const rowsOf = (staged: Staged) => ({

@@ -2,8 +2,9 @@
  * The tables that fuelbridge writes and the ERP's job reads and answers, as `config/sql-staging/schema.sql` has them: what is written,
  * how much a column keeps and what doctor compares follow from that text.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { shippedFolder } from "../../src/formats/table/profile.ts";
 import type { Dialect } from "../../src/ledger/sql.ts";
 
 /** What the two servers write differently. */
@@ -22,13 +23,8 @@ const WORDS = {
   },
 } as const;
 
-/** A file of `config/sql-staging`, which is beside the program, compiled or not. */
-export function sqlOf(name: string): string {
-  const [path = ""] = ["../../config", "../../../config"]
-    .map((folder) => join(import.meta.dirname, folder, "sql-staging", `${name}.sql`))
-    .filter((one) => existsSync(one));
-  return readFileSync(path, "utf8");
-}
+export const sqlOf = (name: string): string =>
+  readFileSync(join(shippedFolder("sql-staging") ?? "", `${name}.sql`), "utf8");
 
 type Word = keyof (typeof WORDS)[Dialect];
 

@@ -7,6 +7,7 @@ import {
   leftFor,
   LONGEST_MONTH_MS,
 } from "../core/budget.ts";
+import { sumOf } from "../core/groups.ts";
 import {
   costOf,
   expected,
@@ -55,7 +56,8 @@ export interface Plan {
   }[];
   /** Sites that share the month; the figures are one's, but for `total`. */
   readonly sites: number;
-  /** At least. */ readonly polls: number;
+  /** At least. */
+  readonly polls: number;
   readonly writes: number;
   /** For PDFs that flows attach. */
   readonly attachments: number;
@@ -176,8 +178,6 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number): Plan {
     fault: fits ? null : { message, next: remedy(looks, forPolls, { perMonth: perMonth / sites }) },
   };
 }
-
-const sumOf = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0);
 
 const HOUR_MS = 3_600_000;
 const STEP_MS = HOUR_MS / 4;

@@ -6,6 +6,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { ConfigurationError, EnvironmentError, exitCodes } from "../core/errors.ts";
 import { calendarOf } from "../core/time.ts";
+import { shippedFolder } from "../formats/table/profile.ts";
 import { counted, table } from "../views/table.ts";
 import type { Answer } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";
@@ -166,12 +167,10 @@ async function siteFrom(answers: Answers, config: string, state: string): Promis
   });
 }
 
-/** Of `config` beside the sources, or beside what was compiled from them. */
 function shipped(name: string): string {
-  const found = ["../../config", "../../../config"]
-    .map((path) => join(import.meta.dirname, path))
-    .find((path) => existsSync(join(path, "example.yaml")));
-  if (found !== undefined) return readFileSync(join(found, name), "utf8");
+  const found = shippedFolder("");
+  if (found !== undefined && existsSync(join(found, "example.yaml")))
+    return readFileSync(join(found, name), "utf8");
   throw new EnvironmentError(
     "The configurations to start from are not installed: there is no config/example.yaml beside the program.",
     "Install fuelbridge again, with its folder config.",

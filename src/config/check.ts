@@ -4,7 +4,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import type { z } from "zod";
 import type { Connector, FolderNeed, FolderRight, Mapping, Offers } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
-import { EVERY_SITE } from "../core/sites.ts";
+import { siteNames } from "../core/sites.ts";
 import { thisUser } from "../store/user.ts";
 import { openTables, type TableReport } from "./crossref.ts";
 import type { Document, Substituted } from "./document.ts";
@@ -403,7 +403,7 @@ function* sitesAreTold({ value }: Checking): Generator<Finding> {
         "Write under sites the rules of every site, the same in each configuration: docs/configure.md, Several sites. Each site would book the records of all others.",
     };
   if (!isGroup(sites) || typeof own !== "string") return;
-  const names = Object.keys(sites).filter((name) => name !== EVERY_SITE);
+  const names = siteNames(sites);
   if (!names.includes(own))
     yield {
       path: ["sites"],

@@ -6,7 +6,7 @@
 import { dirname, resolve } from "node:path";
 import type { Connector, Mapping } from "../core/contract.ts";
 import { ConfigurationError, EnvironmentError } from "../core/errors.ts";
-import { EVERY_SITE, type SiteRules } from "../core/sites.ts";
+import { siteNames, type SiteRules } from "../core/sites.ts";
 import { check, CROSS_REFERENCES, type Depth, type Known, type Written } from "./check.ts";
 import { readDocument, readText } from "./document.ts";
 import { causeOf, InvalidConfiguration, isGroup, valueAt } from "./problems.ts";
@@ -62,9 +62,7 @@ export const sitesOf = ({ sites, queue, company }: Pick<Config, "sites" | "queue
 
 /** How many sites have one minute and one month together. */
 export const sitesAtKey = ({ sites, queue }: Pick<Config, "sites" | "queue">): number =>
-  sites === null || queue.type === "embedded"
-    ? 1
-    : Object.keys(sites).filter((site) => site !== EVERY_SITE).length;
+  sites === null || queue.type === "embedded" ? 1 : siteNames(sites).length;
 
 /** The mapping of a flow, with its options. The configuration was read: there is one of this name. */
 export function mappingOf(

@@ -137,6 +137,17 @@ export type Finding =
       readonly next?: string;
     };
 
+/** A read-back that could not be made proves nothing. Null: nobody said how long to wait; nothing else is stopped. */
+export const notRead = (
+  detail: string,
+  { waitMs, stop, next }: { waitMs: number | null; stop: string | null; next: string },
+): Finding => ({
+  found: "unreadable",
+  detail,
+  ...(waitMs === null ? {} : { waitMs }),
+  ...(stop === null ? {} : { stop, next }),
+});
+
 /** How a sink's operation is treated when its outcome is unknown. */
 export interface Policy {
   /** How long after the last send, or after a restart, a read proves anything: longest run + late commit + read lag. */

@@ -12,6 +12,7 @@ import {
   type Need,
   type Outlook,
 } from "./budget.ts";
+import { sumOf } from "./groups.ts";
 
 export const HOURS_OF_A_WEEK = 168;
 const HOUR_MS = 3_600_000;
@@ -77,15 +78,13 @@ const WEEK_HOURS = 0.5;
 /** No hour is taken for quieter than this share of the week's average. */
 const FLOOR = 0.03;
 
-const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
-
 /** Changes an hour in each hour of the week, as far as they are known; all alike where nothing is. */
 export function expected({ changes, hours }: Rates): number[] {
-  const average = (sum(changes) + 1) / (sum(hours) + 1);
+  const average = (sumOf(changes) + 1) / (sumOf(hours) + 1);
   return changes.map((own, hour) => {
     const beside = BESIDE.map((by) => (hour + by + HOURS_OF_A_WEEK) % HOURS_OF_A_WEEK);
-    const watched = sum(beside.map((at) => hours[at] ?? 0));
-    const near = (sum(beside.map((at) => changes[at] ?? 0)) + average) / (watched + 1);
+    const watched = sumOf(beside.map((at) => hours[at] ?? 0));
+    const near = (sumOf(beside.map((at) => changes[at] ?? 0)) + average) / (watched + 1);
     const rate =
       (own + near * BESIDE_HOURS + average * WEEK_HOURS) /
       ((hours[hour] ?? 0) + BESIDE_HOURS + WEEK_HOURS);
@@ -123,7 +122,7 @@ export const slowing = (one: Looks, budget: Pick<Budget, "perMonth">): number =>
 /** What the schedules cost in a month of 31 days, lists at most their share. */
 export function needOf(looks: readonly Looks[], budget: Pick<Budget, "perMonth">): Required<Need> {
   const costs = (those: readonly Looks[]): number =>
-    sum(those.map((one) => costOf(one) / slowing(one, budget)));
+    sumOf(those.map((one) => costOf(one) / slowing(one, budget)));
   return {
     interval: costs(looks.filter(({ everyMs }) => everyMs !== null)),
     calendar: costs(looks.filter(({ everyMs }) => everyMs === null)),
@@ -332,16 +331,17 @@ export interface Waits {
 
 /** Null: nothing waits. */
 export function stalenessOf(waits: readonly Waits[]): Staleness | null {
-  const all = sum(waits.map(({ weight }) => weight));
+  const all = sumOf(waits.map(({ weight }) => weight));
   if (all <= 0) return null;
-  const meanMs = sum(waits.map(({ fromMs, toMs, weight }) => ((fromMs + toMs) / 2) * weight)) / all;
+  const meanMs =
+    sumOf(waits.map(({ fromMs, toMs, weight }) => ((fromMs + toMs) / 2) * weight)) / all;
   let [low, high] = [0, Math.max(...waits.map(({ toMs }) => toMs))];
   for (let at = 0; at < HALVINGS; at++) {
     const middle = (low + high) / 2;
     const within = waits.map(({ fromMs, toMs, weight }) =>
       middle >= toMs ? weight : (weight * Math.max(middle - fromMs, 0)) / (toMs - fromMs),
     );
-    if (sum(within) < all * 0.95) low = middle;
+    if (sumOf(within) < all * 0.95) low = middle;
     else high = middle;
   }
   return { meanMs: Math.round(meanMs), p95Ms: Math.round(high) };

@@ -53,6 +53,10 @@ export type SiteRules = Readonly<Record<string, readonly SiteRule[]>>;
 /** Takes the place of a site's name for records that every site has: a list of terminals, a customer of all. */
 export const EVERY_SITE = "all";
 
+/** The sites that have rules of their own. */
+export const siteNames = (rules: object): string[] =>
+  Object.keys(rules).filter((name) => name !== EVERY_SITE);
+
 /** What rules can see of a record: its values by field. */
 export type SiteFacts = ReadonlyMap<SiteField | "kind", readonly string[]>;
 

@@ -256,9 +256,7 @@ export class Daemon {
       endIdleStops(engine);
       this.#worked ||= ran.progress + ran.received > 0;
       // What was delivered may be what a flow waits for; what was refused as one of many may go alone now.
-      if (ran.progress > 0) {
-        for (const other of this.#lanes) other.nudged = true;
-      }
+      if (ran.progress > 0) for (const other of this.#lanes) other.nudged = true;
       if (ran.done > 0 && endpointOf(flow.to) === PLATFORM) this.#lookSooner(flow.mapping.kind);
       return ran.progress + ran.received;
     } catch (thrown) {
@@ -288,12 +286,14 @@ export class Daemon {
       if (running !== null || due === null || side !== "platform" || !("auto" in schedule))
         continue;
       if (!showsIn(mapping.kind, written)) continue;
+      const leftMs = untilDue(schedule, due, now);
+      const afterWriteMs = intervalOf(this.#engine, flow, "write") ?? Infinity;
+      // The other interval would be found for nothing.
+      if (leftMs <= afterWriteMs) continue;
       const sinceMs = now.wallMs - (store.flows.find(flow.name)?.last_run_ms ?? 0);
-      const soonMs = Math.max(
-        intervalOf(this.#engine, flow, "write") ?? Infinity,
-        (intervalOf(this.#engine, flow, "change") ?? Infinity) - sinceMs,
-      );
-      if (untilDue(schedule, due, now) <= soonMs) continue;
+      const afterChangeMs = (intervalOf(this.#engine, flow, "change") ?? Infinity) - sinceMs;
+      const soonMs = Math.max(afterWriteMs, afterChangeMs);
+      if (leftMs <= soonMs) continue;
       const soon = later(now, soonMs);
       lane.due = soon;
       store.transaction(() => store.flows.setDue(flow.flow, Math.round(soon.wallMs)));

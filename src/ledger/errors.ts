@@ -8,6 +8,7 @@ import {
   type Answer,
   type Finding,
   nothingDone,
+  notRead,
   refused,
   unanswered,
   unknown,
@@ -199,12 +200,7 @@ export async function finding(
   } catch (error) {
     if (error instanceof Refused) return { found: "unreadable", detail: error.fault.message };
     const { row, error: cause } = sorted(error, "locate", errors);
-    const waitMs = waitMsOf(row, cause);
-    return {
-      found: "unreadable",
-      detail: cause.message,
-      ...(waitMs === null ? {} : { waitMs }),
-      ...(row?.stop === undefined ? {} : { stop: row.stop, next: row.next }),
-    };
+    const { stop = null, next = "" } = row ?? {};
+    return notRead(cause.message, { waitMs: waitMsOf(row, cause), stop, next });
   }
 }

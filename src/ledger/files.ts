@@ -140,4 +140,4 @@ async function send(
 }
 
 /** Hexadecimal, as other programs print it. */
-export const sha256Of = (bytes: Uint8Array): string => hash("sha256", bytes, "hex");
+export const sha256Of = (content: Uint8Array | string): string => hash("sha256", content, "hex");

@@ -11,6 +11,7 @@ import {
   type Spent,
   usedOf,
 } from "../core/budget.ts";
+import { sumOf } from "../core/groups.ts";
 import {
   costOf,
   type HourOf,
@@ -207,8 +208,7 @@ function boughtIn({ journal }: MonthParts["store"], flows: readonly Flow[], mont
   });
 }
 
-const changesIn = (counted: readonly Counted[]): number =>
-  counted.reduce((sum, { count }) => sum + count, 0);
+const changesIn = (counted: readonly Counted[]): number => sumOf(counted.map(({ count }) => count));
 
 function measured(counted: readonly Counted[]): Measured | null {
   const known = counted.filter(({ length }) => length > 0);

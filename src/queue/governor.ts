@@ -20,6 +20,7 @@ import {
   WINDOW_MS,
 } from "../core/budget.ts";
 import { defined } from "../core/defined.ts";
+import { sumOf } from "../core/groups.ts";
 import type { Clock } from "../core/time.ts";
 import { errands } from "./queue.ts";
 import {
@@ -421,5 +422,3 @@ function shareOf(
   );
   return left <= claimed ? Math.floor(shareOfSite(site)) : null;
 }
-
-const sumOf = (values: Iterable<number>): number => [...values].reduce((sum, one) => sum + one, 0);

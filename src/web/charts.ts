@@ -1,4 +1,5 @@
 /** Pictures of the console, drawn on the server: readable in the dark and on paper, each with its table beside it. */
+import { sumOf } from "../core/groups.ts";
 import type { Html } from "../views/blocks.ts";
 import { html } from "../views/html.ts";
 
@@ -24,7 +25,7 @@ interface Bars {
 }
 
 export function bars({ told, series, columns, isStacked }: Bars): Html {
-  const heights = columns.map(({ values }) => (isStacked ? sum(values) : Math.max(...values, 0)));
+  const heights = columns.map(({ values }) => (isStacked ? sumOf(values) : Math.max(...values, 0)));
   const most = Math.max(...heights, 1);
   const wide = (WIDE - LEFT - 10) / Math.max(columns.length, 1);
   const bar = isStacked ? wide * 0.8 : (wide * 0.7) / Math.max(series.length, 1);
@@ -50,7 +51,7 @@ export function bars({ told, series, columns, isStacked }: Bars): Html {
           ? rect(
               name,
               x,
-              rounded(BOTTOM - high(sum(values.slice(0, place + 1)))),
+              rounded(BOTTOM - high(sumOf(values.slice(0, place + 1)))),
               values[place] ?? 0,
             )
           : rect(
@@ -83,7 +84,6 @@ const short = (count: number): string =>
       ? `${Math.round(count / 1_000)}k`
       : `${rounded(count / 1_000_000)}M`;
 
-export const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);
 export const rounded = (length: number): number => Math.round(length * 10) / 10;
 
 const STEPS_MAX = 7;

@@ -2,12 +2,10 @@
 import type { Company, Row } from "../../connectors/business-central/company.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { openCentralSite, TERMINAL } from "../business-central/site.ts";
-import { dayOf } from "../tryton/ledger.ts";
-import { NO_NUMBER, PRODUCTS } from "./platform.ts";
+import { d, NO_NUMBER, PRODUCTS, today } from "./platform.ts";
 import { type Counterpart, NO_COPY, NOT_CARRIED } from "./round.ts";
 import type { Actor, Held, Side } from "./table.ts";
 
-const d = (digits: string | number): Decimal => Decimal.of(String(digits));
 const NO_DELIVERY = "the interface ships and receives nothing without an invoice";
 
 export const central: Counterpart = {
@@ -28,7 +26,6 @@ const quick = (yaml: string): string =>
   yaml.replace("  environment: live\n", "  environment: live\n  settle: 1s\n");
 
 let counter = 0;
-const today = (): string => dayOf(new Date().toISOString());
 
 /** Documents by their sets: their lines, and the field of their party. */
 const SETS = {

@@ -5,15 +5,10 @@ import {
   startLedger,
   TOKEN,
 } from "../../connectors/example/ledger.fixture.ts";
-import { Decimal } from "../../src/core/decimal.ts";
-import { dayOf } from "../tryton/ledger.ts";
 import { openBooksSite } from "../support/books-site.ts";
-import { NO_NUMBER, PRODUCTS } from "./platform.ts";
+import { d, NO_NUMBER, PRODUCTS, today } from "./platform.ts";
 import { type Counterpart, NO_COPY, NOT_CARRIED } from "./round.ts";
 import type { Actor, Held, Side } from "./table.ts";
-
-const d = (digits: string | number): Decimal => Decimal.of(String(digits));
-const today = (): string => dayOf(new Date().toISOString());
 
 const NO_GOODS = "the connector takes no orders and no tickets";
 

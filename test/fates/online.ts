@@ -1,13 +1,11 @@
 /** QuickBooks Online in the table of fates: a company of the tests' own behind Intuit's interface. */
 import type { Company, Record_ } from "../../connectors/quickbooks-online/company.fixture.ts";
-import { Decimal } from "../../src/core/decimal.ts";
+import type { Decimal } from "../../src/core/decimal.ts";
 import { openOnlineSite } from "../quickbooks-online/site.ts";
-import { dayOf } from "../tryton/ledger.ts";
-import { NO_NUMBER, PRODUCTS } from "./platform.ts";
+import { d, NO_NUMBER, PRODUCTS, today } from "./platform.ts";
 import { type Counterpart, NO_COPY, NOT_CARRIED } from "./round.ts";
 import type { Actor, Held, Side } from "./table.ts";
 
-const d = (digits: string | number): Decimal => Decimal.of(String(digits));
 const TERMINAL = "T-76-TX-2799";
 const NO_DELIVERY = "QuickBooks Online has no document for a delivery that is not an invoice";
 
@@ -153,7 +151,7 @@ function sideOf(books: Company): Side {
     const customer = books
       .rows("Customer")
       .findLast((one) => String(one["DisplayName"]).startsWith("Farm")) as Record_;
-    const TxnDate = dayOf(new Date().toISOString());
+    const TxnDate = today();
     return books.enter("Invoice", {
       DocNumber: `FL-${9_000 + counter}`,
       TxnDate,

@@ -588,10 +588,13 @@ const namesOf = (columns: readonly Column[]): string[] => columns.map(({ name })
 
 /* Profiles by their names: shipped ones and those of a site, read alike. */
 
-/** The shipped ones: beside the program, compiled or not. */
-const SHIPPED = ["../../../config/profiles", "../../../../config/profiles"]
-  .map((path) => join(import.meta.dirname, path))
-  .find((path) => existsSync(path));
+/** A folder of the shipped `config`: beside the program, compiled or not. Undefined: it is not installed. */
+export const shippedFolder = (name: string): string | undefined =>
+  ["../../../config", "../../../../config"]
+    .map((path) => join(import.meta.dirname, path, name))
+    .find((path) => existsSync(path));
+
+const SHIPPED = shippedFolder("profiles");
 
 const opened = new Map<string, Profile>();
 

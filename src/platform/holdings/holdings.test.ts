@@ -1,7 +1,13 @@
 /** What the platform holds, asked over HTTP as the reconciliation asks it. */
 import { expect, test } from "vitest";
 import { counting, items, never, usePlatform } from "../../../test/platform/support.ts";
-import type { Holding, HoldingKind, Holdings, Scope } from "../../core/holdings.ts";
+import {
+  type Holding,
+  type HoldingKind,
+  holdingKinds,
+  type Holdings,
+  type Scope,
+} from "../../core/holdings.ts";
 import { compare } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";
 
@@ -154,16 +160,7 @@ test("an invoice as it is delivered is expected as the platform then shows it", 
   ).toEqual(["money.total", "order"]);
 });
 
-test.each([
-  "invoice",
-  "bill",
-  "payment",
-  "bill-payment",
-  "order",
-  "ticket",
-  "party",
-  "price",
-] as const)(
+test.each(holdingKinds)(
   "a text in the books that is no id of the platform's names no %s, and the others are told",
   async (kind) => {
     expect(await held().get(kind, ["entered by hand", "../x", ""], never)).toEqual([]);

@@ -9,7 +9,7 @@ import { defined } from "../../core/defined.ts";
 import { Refused, SourceUnavailable } from "../../core/errors.ts";
 import { canonical, canonicalOf, type Json, parseExact, stringifyExact } from "../../core/json.ts";
 import { sortableInstant } from "../../core/keys.ts";
-import type { Finding, Policy } from "../../core/outcome.ts";
+import { type Finding, notRead, type Policy } from "../../core/outcome.ts";
 import type { Fault } from "../../core/record.ts";
 import { answerOf, outcomeOf, type PlatformAnswer } from "../answers.ts";
 import type { Exchange, PlatformRequest } from "../client.ts";
@@ -96,18 +96,12 @@ const unreadable = (path: string): SourceUnavailable =>
     next: "It is tried again by itself.",
   });
 
-/** A read-back that could not be made proves nothing. */
 async function reading(look: () => Promise<Finding>): Promise<Finding> {
   try {
     return await look();
   } catch (error) {
     if (!(error instanceof SourceUnavailable)) throw error;
-    return {
-      found: "unreadable",
-      detail: error.message,
-      ...(error.waitMs === null ? {} : { waitMs: error.waitMs }),
-      ...(error.stop === null ? {} : { stop: error.stop, next: error.next }),
-    };
+    return notRead(error.message, error);
   }
 }
 

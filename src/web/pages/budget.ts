@@ -1,5 +1,6 @@
 /** The month's requests: what they went to, how long they last, and what is left day by day, as a picture and as a table. */
 import { monthAt } from "../../core/budget.ts";
+import { sumOf } from "../../core/groups.ts";
 import { dayAt } from "../../core/time.ts";
 import type { MonthStatus } from "../../office/answers.ts";
 import {
@@ -15,7 +16,7 @@ import {
 } from "../../views/blocks.ts";
 import { budgetView, PURPOSES } from "../../views/budget.ts";
 import { html } from "../../views/html.ts";
-import { rounded, sum, swatch } from "../charts.ts";
+import { rounded, swatch } from "../charts.ts";
 import type { Answer, Asked } from "../route.ts";
 
 const WIDE = 640;
@@ -46,13 +47,13 @@ function burnDown(month: Month, nowMs: number): Blocks {
   const now = Math.min(Math.max(nowMs, startMs + 1), endMs);
   const purposes = month.purposes.filter((one) => one.used > 0);
   const dayless = purposes.map(({ purpose, used: all }) =>
-    Math.max(all - sum(month.days.map(({ spent }) => spent[purpose] ?? 0)), 0),
+    Math.max(all - sumOf(month.days.map(({ spent }) => spent[purpose] ?? 0)), 0),
   );
   const names = purposes.map(({ purpose }) => purpose);
   const rows = rowsOf(month.days, names, dayless, { startMs, now });
   const atEnd = Math.max(perMonth - forecast.expected, 0);
   const told = `${grouped(perMonth - used)} requests are left now, and about ${grouped(atEnd)} at the end of the month.`;
-  const lost = sum(dayless);
+  const lost = sumOf(dayless);
   return [
     picture({ startMs, endMs, now, names, rows, month, told }),
     quiet(
@@ -112,7 +113,7 @@ function picture({ startMs, endMs, now, names, rows, month, told }: Picture): Ht
   /** What is left below the first `bands` bands, from the month's start until now. */
   const edge = (bands: number): string[] => [
     `${x(startMs)},${y(perMonth)}`,
-    ...rows.map((row) => `${x(row.endMs)},${y(perMonth - sum(row.upTo.slice(0, bands)))}`),
+    ...rows.map((row) => `${x(row.endMs)},${y(perMonth - sumOf(row.upTo.slice(0, bands)))}`),
   ];
   const { runsOut, expected } = forecast;
   const empty = runsOut?.stops === "everything" ? x(Date.parse(runsOut.at)) : null;
@@ -147,9 +148,9 @@ function byDay(
   }
   const lines: Line[] = [
     ...rows.map(({ day, counted, upTo }) => {
-      return { day, counted, left: Math.max(perMonth - sum(upTo), 0) };
+      return { day, counted, left: Math.max(perMonth - sumOf(upTo), 0) };
     }),
-    ...(sum(dayless) === 0 ? [] : [{ day: "No day known", counted: dayless, left: null }]),
+    ...(sumOf(dayless) === 0 ? [] : [{ day: "No day known", counted: dayless, left: null }]),
     { day: "Expected at the end of the month", counted: null, left: atEnd },
   ];
   return table(`Requests of each day of ${month} (UTC)`, lines, [
@@ -158,7 +159,7 @@ function byDay(
       (name, at) =>
         [PURPOSES[name] ?? name, ({ counted }: Line): Inline => counted?.[at] ?? ""] as const,
     ),
-    ["All", ({ counted }) => (counted === null ? "" : sum(counted))],
+    ["All", ({ counted }) => (counted === null ? "" : sumOf(counted))],
     ["Left", ({ left }) => left ?? ""],
   ]);
 }

@@ -1,4 +1,5 @@
 /** Is anything wrong? In one glance, and in words when nothing is. */
+import { sumOf } from "../../core/groups.ts";
 import { type Lately, LATELY_MAX } from "../../store/queries.ts";
 import {
   at,
@@ -27,7 +28,7 @@ import {
 } from "../../views/status.ts";
 import { counted } from "../../views/table.ts";
 import { LATELY_HOURS } from "../../office/people.ts";
-import { bars, colour, sum, swatch } from "../charts.ts";
+import { bars, colour, swatch } from "../charts.ts";
 import type { Answer, Asked } from "../route.ts";
 
 export async function today(asked: Asked): Promise<Answer> {
@@ -79,7 +80,7 @@ function lastDays(lately: readonly Lately[], names: readonly string[], { nowMs, 
   const came = new Set(lately.map(({ flow }) => flow));
   const flows = names.filter((name) => came.has(name));
   const count = (isOne: (row: Lately) => boolean): number =>
-    sum(lately.filter(isOne).map((row) => row.count));
+    sumOf(lately.filter(isOne).map((row) => row.count));
   const now = Math.floor(nowMs / HOUR_MS);
   const hourIn = new Intl.DateTimeFormat("en-US", {
     timeZone: site.timeZone,
