@@ -14,8 +14,7 @@ import {
 } from "../../src/ledger/examine.ts";
 import { equals } from "../../src/ledger/odata.ts";
 import type { BusinessCentralConfig } from "./config.ts";
-import { coded, dayOrNone, SIDES } from "./rows.ts";
-import { BOOKS, errors, type Wire } from "./wire.ts";
+import { BOOKS, coded, dayOrNone, errors, SIDES, type Wire } from "./wire.ts";
 
 /** What people name by a code: one and several of it, the set, and the field of the code. */
 const KINDS = {

@@ -4,10 +4,9 @@ import { defineConnector } from "../../src/core/contract.ts";
 import { fileSinks } from "../../src/ledger/files.ts";
 import { currencyCheck, offered, openLedger } from "../../src/ledger/table.ts";
 import { BusinessCentralConfig } from "./config.ts";
-import { documents, fileTables, orders } from "./documents.ts";
+import { documents, fileTables, orders, payments } from "./documents.ts";
 import { examine } from "./examine.ts";
 import { parties, priceTable } from "./lists.ts";
-import { payments } from "./payments.ts";
 import { BOOKS, errors, openWire } from "./wire.ts";
 
 const Information = z.object({ value: z.array(z.object({ currencyCode: z.string() })) });

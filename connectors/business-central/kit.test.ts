@@ -18,7 +18,7 @@ import {
 } from "./business-central.fixture.ts";
 import type { Company, Row } from "./company.fixture.ts";
 import { businessCentral } from "./index.ts";
-import { externalNumber } from "./rows.ts";
+import { externalNumber } from "./wire.ts";
 
 /** The only invoice of every ground. */
 const INVOICE = "0c000000-0000-4000-8000-000000000014";

@@ -7,8 +7,7 @@ import { equals } from "../../src/ledger/odata.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
 import { type PriceTable, rememberedParties, type Table } from "../../src/ledger/table.ts";
 import type { BusinessCentralConfig } from "./config.ts";
-import { Head, named, SIDES, textOrNone } from "./rows.ts";
-import { BOOKS, type Wire } from "./wire.ts";
+import { BOOKS, Head, named, SIDES, textOrNone, type Wire } from "./wire.ts";
 
 const PartyRow = Head.extend({
   blocked: named,

@@ -1,12 +1,16 @@
 /** The API of Business Central (v2.0): OData over HTTP, rows in pages, and what its errors mean. */
 import { z } from "zod";
 import type { Surroundings } from "../../src/core/contract.ts";
-import { text } from "../../src/ledger/documents.ts";
+import { Decimal } from "../../src/core/decimal.ts";
+import { defined } from "../../src/core/defined.ts";
+import { Refused } from "../../src/core/errors.ts";
+import type { FactLine, FactTax } from "../../src/core/holdings.ts";
+import { day, decimal, members, type Party, text } from "../../src/ledger/documents.ts";
+import { some } from "../../src/ledger/entries.ts";
 import { errorTable, TRIED_AGAIN } from "../../src/ledger/errors.ts";
-import { clientCredentials } from "../../src/ledger/oauth.ts";
-import { type Odata, openOdata, quoted } from "../../src/ledger/odata.ts";
-import { LedgerError } from "../../src/ledger/port.ts";
-import { type Credentials, openRest } from "../../src/ledger/rest.ts";
+import { equals, type Odata, openOdata, quoted } from "../../src/ledger/odata.ts";
+import { LedgerError, type LedgerSide } from "../../src/ledger/port.ts";
+import { clientCredentials, type Credentials, openRest } from "../../src/ledger/rest.ts";
 import type { BusinessCentralConfig } from "./config.ts";
 
 /** What people call it in a message. */
@@ -131,3 +135,279 @@ export const errors = errorTable(
     manual: /enter numbers manually/,
   },
 );
+
+/* What records of Business Central have in common: empties, enumerations, lines, and the platform's id where it stands. */
+
+/** What there is not is empty text, and a day of the year 1. */
+export const textOrNone = z.string().nullish().transform(some);
+export const dayOrNone = day
+  .nullish()
+  .transform((told) => ((told ?? "") < "0002" ? null : (told ?? null)));
+const whole = decimal.transform((value) => Number(value.text));
+/** A blank or a sign stands in the name of an enumeration's value as `_x0020_`. */
+export const named = z
+  .string()
+  .transform((told) =>
+    told
+      .replaceAll(/_x([0-9A-F]{4})_/gi, (_, hex: string) =>
+        String.fromCodePoint(Number.parseInt(hex, 16)),
+      )
+      .trim(),
+  );
+
+/** Every row. */
+export const Head = z.object(members(text, "@odata.etag id lastModifiedDateTime"));
+
+/** The names that the two sides give to the same; lines are called after their set ({@link linesOf}). */
+export const SIDES = {
+  sale: {
+    parties: "customers",
+    party: "customerNumber",
+    invoices: "salesInvoices",
+    memos: "salesCreditMemos",
+    orders: "salesOrders",
+    moved: "salesShipments",
+    state: "shipped",
+    batches: "customerPaymentJournals",
+    payments: "customerPayments",
+  },
+  purchase: {
+    parties: "vendors",
+    party: "vendorNumber",
+    invoices: "purchaseInvoices",
+    memos: "purchaseCreditMemos",
+    orders: "purchaseOrders",
+    moved: "purchaseReceipts",
+    state: "received",
+    batches: "vendorPaymentJournals",
+    payments: "vendorPayments",
+  },
+} as const;
+
+/** The action that posts a document or a journal. */
+export const POST = "Microsoft.NAV.post";
+
+/** `salesInvoices`: `salesInvoiceLines`. */
+export const linesOf = (set: string): string => `${set.slice(0, -1)}Lines`;
+/** The field of a line's price. */
+const priceOf = (set: string): string =>
+  set.startsWith("sales") ? "unitPrice" : set === "purchaseOrders" ? "directUnitCost" : "unitCost";
+
+/** What the configuration says of every document. */
+export const headOf = ({ dimensions: { first, second } }: BusinessCentralConfig) =>
+  defined({ shortcutDimension1Code: first, shortcutDimension2Code: second });
+
+/** Codes are kept in capitals. */
+export const coded = (told: string): string => told.trim().toUpperCase();
+const codedOrNone = (told: string | null): string | null => (told === null ? null : coded(told));
+
+/*
+ * The platform's id in an external document number (35 capitals): `FB` and its digits; of an order `FBO`, for an invoice that
+ * people make from one has its number, and is not the platform's.
+ */
+type Marked = "FB" | "FBO";
+
+export const externalNumber = (mark: string, kind: Marked = "FB"): string =>
+  `${kind}${mark.replaceAll("-", "").toUpperCase()}`;
+
+/** Conditions of these marks. */
+export const externallyNumbered = (marks: readonly string[], kind: Marked = "FB"): string[] =>
+  equals(
+    "externalDocumentNumber",
+    marks.map((mark) => externalNumber(mark, kind)),
+  );
+
+export function markInNumber(told: string | null, kind: Marked = "FB"): string | null {
+  const [all, ...parts] =
+    new RegExp(`^${kind}([0-9A-F]{8})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{12})$`).exec(
+      told ?? "",
+    ) ?? [];
+  return all === undefined ? null : parts.join("-").toLowerCase();
+}
+
+/*
+ * Lines. A tax of the platform is a line on its account, and its second description says so: `tax on 18103.96`. A text
+ * that is too long for the first description goes on in the second.
+ */
+export const TEXT = 100;
+const MORE_TEXT = 50;
+/** Decimals that quantities and prices keep. */
+const PLACES = 5;
+const STEP = Decimal.of("0.00001");
+const TAX = /^tax on (-?\d+(?:\.\d+)?)$/;
+
+const Line = z.object({
+  sequence: whole,
+  lineType: named,
+  ...members(textOrNone, "lineObjectNumber unitOfMeasureCode"),
+  ...members(z.string(), "description description2"),
+  ...members(decimal, "quantity price netAmount"),
+  ...members(decimal.optional(), "shippedQuantity receivedQuantity invoicedQuantity"),
+});
+type Line = z.infer<typeof Line>;
+
+/** A document with its lines. `party` and `rows` have other names in each set. */
+export const Document = Head.extend({
+  party: z.string(),
+  externalDocumentNumber: textOrNone,
+  rows: z.array(Line),
+});
+
+/** Documents of a set in one form, their lines sorted out. */
+export const documentRow = <Row extends z.infer<typeof Document>>(
+  side: LedgerSide,
+  set: string,
+  shape: z.ZodType<Row>,
+) =>
+  z
+    .preprocess((told) => {
+      const row = told as Readonly<Record<string, unknown>>;
+      const lines = row[linesOf(set)] as readonly Readonly<Record<string, unknown>>[] | undefined;
+      // What has moved tells no amounts.
+      const none = set === SIDES[side].moved ? { netAmount: Decimal.zero } : {};
+      const rows = lines?.map((line) => ({ ...none, ...line, price: line[priceOf(set)] }));
+      return { ...row, party: row[SIDES[side].party], rows };
+    }, shape)
+    .transform((row) => ({ ...row, etag: row["@odata.etag"], ...linesIn(row.rows) }));
+
+/** What both descriptions hold of a line's text. Neither piece begins or ends with a blank, which would not be kept. */
+function split(told: string): [string, string] {
+  let at = Math.min(TEXT, told.length);
+  while (at > 0 && at < told.length && /\s/.test(`${told[at - 1]}${told[at]}`)) at--;
+  return [told.slice(0, at), told.slice(at, at + MORE_TEXT).trimEnd()];
+}
+
+/** As Business Central rounds amounts: half a cent away from zero. */
+export const cents = (amount: Decimal): Decimal => amount.round(2, "away");
+
+/** `discount`: what its price of five decimals is too much. */
+interface KeptLine extends FactLine {
+  readonly discount?: Decimal;
+}
+
+/** Characters of a code. */
+const CODE_MAX = 20;
+
+/** @throws Refused for a party that no code of Business Central is */
+export function expectCode({ code }: Party): void {
+  if (code === coded(code) && code.length <= CODE_MAX) return;
+  throw new Refused({
+    code: "no-code",
+    message: `${code} is no code in capitals of at most ${CODE_MAX} characters, as ${BOOKS} keeps`,
+    next: "Shorten or correct it where it comes from; it is delivered by itself.",
+    field: "party",
+  });
+}
+
+/** A line as Business Central keeps it, the end of a long text cut off. @param account of a line that names none */
+export const keptLine = (line: FactLine, account: string): KeptLine => ({
+  ...line,
+  ...(line.text ? { text: split(line.text).join("") } : {}),
+  ...pricedIn(line),
+  product: codedOrNone(line.product),
+  account: line.product === null ? coded(line.account ?? account) : null,
+  unit: line.product === null ? null : codedOrNone(line.unit),
+});
+
+/**
+ * A price of more decimals comes to other cents: where the platform's own figures add up, the next greater one is taken, and a
+ * discount of these cents.
+ */
+function pricedIn({ quantity, unitPrice, amount }: FactLine) {
+  if (quantity === null || unitPrice === null) return { quantity, unitPrice };
+  const [count, rounded] = [quantity.round(PLACES), unitPrice.round(PLACES)];
+  const comesTo = (price: Decimal) => cents(count.times(price));
+  const isRight = [quantity.times(unitPrice).round(2), cents(quantity.times(unitPrice))].some(
+    (one) => one.equals(amount),
+  );
+  if (!isRight || comesTo(rounded).equals(amount)) return { quantity: count, unitPrice: rounded };
+  const price = comesTo(rounded).compare(amount) < 0 ? rounded.plus(STEP) : rounded;
+  return { quantity: count, unitPrice: price, discount: comesTo(price).minus(amount) };
+}
+
+interface Content {
+  readonly lines: readonly KeptLine[];
+  readonly taxes?: readonly FactTax[];
+  readonly comments?: readonly string[];
+}
+
+/** The lines that create a document of a set. */
+export function lineBodies(
+  { taxCode, dimensions }: BusinessCentralConfig,
+  set: string,
+  { lines, taxes = [], comments = [] }: Content,
+): object[] {
+  const price = priceOf(set);
+  const more = (number: string | null): object => {
+    const its = Object.entries(dimensions.lines).filter(([named]) => coded(named) === number);
+    const dimensionSetLines = its.flatMap(([, values]) =>
+      Object.entries(values).map(([code, valueCode]) => ({ code, valueCode })),
+    );
+    return { ...defined({ taxCode }), ...(its.length === 0 ? {} : { dimensionSetLines }) };
+  };
+  return [
+    ...lines.map(({ product, account = null, unit, discount, ...line }) => {
+      const [description, description2] = split(line.text ?? "");
+      return {
+        ...(product === null
+          ? { lineType: "Account", lineObjectNumber: account }
+          : { lineType: "Item", lineObjectNumber: product, unitOfMeasureCode: unit }),
+        description,
+        description2,
+        quantity: line.quantity,
+        [price]: line.unitPrice,
+        ...(discount?.sign === 1 ? { discountAmount: discount } : {}),
+        ...more(product ?? account),
+      };
+    }),
+    ...taxes.map(({ code, text: description, base, amount }) => ({
+      lineType: "Account",
+      lineObjectNumber: code,
+      description,
+      description2: `tax on ${base?.plain()}`,
+      quantity: 1,
+      [price]: amount,
+      ...more(code),
+    })),
+    ...comments.map((description) => ({ lineType: "Comment", description })),
+  ];
+}
+
+const factLine = (row: Line): KeptLine => {
+  const isItem = row.lineType === "Item";
+  return {
+    product: isItem ? row.lineObjectNumber : null,
+    account: isItem ? null : row.lineObjectNumber,
+    quantity: row.quantity,
+    unit: isItem ? row.unitOfMeasureCode : null,
+    unitPrice: row.price,
+    amount: row.netAmount,
+    text: `${row.description}${row.description2}`,
+    discount: cents(row.quantity.times(row.price)).minus(row.netAmount),
+  };
+};
+
+/** Lines, the platform's taxes among them, and the texts of comments, in their order. */
+function linesIn(rows: readonly Line[]) {
+  const all = rows.toSorted((one, other) => one.sequence - other.sequence);
+  const is = Map.groupBy(all, ({ lineType, description2 }) =>
+    // On posted papers a comment has no type.
+    ["Comment", ""].includes(lineType) ? "comment" : TAX.test(description2) ? "tax" : "line",
+  );
+  return {
+    comments: (is.get("comment") ?? []).map(({ description }) => description),
+    lines: (is.get("line") ?? []).map(factLine),
+    taxes: (is.get("tax") ?? []).map((row): FactTax => ({
+      code: row.lineObjectNumber ?? "",
+      text: row.description,
+      base: Decimal.of(TAX.exec(row.description2)?.[1] ?? "0"),
+      amount: row.netAmount,
+    })),
+  };
+}
+
+/** The platform's number in a comment: `invoice FL-1`, `order SO-1001 platform:0b6f…`. */
+export const numberIn = (comments: readonly string[], what: "invoice" | "order"): string | null =>
+  comments
+    .flatMap((one) => new RegExp(`^${what} (.+?)(?: platform:\\S+)?$`).exec(one)?.[1] ?? [])
+    .at(0) ?? null;

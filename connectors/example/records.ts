@@ -12,7 +12,7 @@ import {
   textOrNone,
 } from "../../src/ledger/documents.ts";
 import type { Call, Desired, StepTo } from "../../src/ledger/port.ts";
-import type { Notes } from "../../src/ledger/notes.ts";
+import type { Notes } from "../../src/ledger/entries.ts";
 import type { Rest } from "../../src/ledger/rest.ts";
 import { type Records, stampedRows, type TableKind } from "../../src/ledger/table.ts";
 

@@ -8,7 +8,7 @@ import { InvoiceRecord } from "../../src/ledger/documents.ts";
 import type { Page, Source } from "../../src/core/contract.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
 import type { LedgerKind } from "../../src/ledger/port.ts";
-import { ledgerSink } from "../../src/ledger/sink.ts";
+import { ledgerSink } from "../../src/ledger/driver.ts";
 import { CompanyFile, type Row, type Table } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { settings } from "./desktop.fixture.ts";

@@ -24,9 +24,8 @@ import {
 import { DesktopConfig } from "./config.ts";
 import { bench } from "./desk.fixture.ts";
 import { listens, opened, openSite, PASSWORD, rowsOf, USER } from "./desktop.fixture.ts";
-import { hresultOf } from "./status.ts";
+import { document, hresultOf, XmlFault } from "./qbxml.ts";
 import { callIn, qwcOf } from "./service.ts";
-import { document, XmlFault } from "./qbxml.ts";
 
 const send = (sink: Sink, document: InvoiceDocument | PaymentDocument) =>
   deliver(sink, [itemOf(document)]);

@@ -12,13 +12,13 @@ import {
   type DocumentKind,
   type DocumentRow,
   itemLines,
+  type PartyList,
   type PaymentRow,
   paymentTable,
 } from "../quickbooks/documents.ts";
-import type { PartyList } from "../quickbooks/parties.ts";
 import { ascii, documentNumber, guidOf, markedBy, REF_NUMBER_MOST } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
-import { partyRef } from "./parties.ts";
+import { partyRef } from "./sources.ts";
 import type { Values } from "./qbxml.ts";
 import {
   desktopMemo,
@@ -29,7 +29,7 @@ import {
   memoText,
   named,
   type Records,
-} from "./records.ts";
+} from "./wire.ts";
 
 /** As QuickBooks calls what we sell and what we buy, and what pays both. */
 const TABLES = {

@@ -3,14 +3,14 @@ import { expect, onTestFinished, test } from "vitest";
 import { deliver, never, requestOf } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { Sink } from "../../src/core/contract.ts";
-import { ledgerSink } from "../../src/ledger/sink.ts";
+import { ledgerSink } from "../../src/ledger/driver.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { CompanyFile } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { rowsOf, settings } from "./desktop.fixture.ts";
-import { Mailbox } from "./mailbox.ts";
+import { Mailbox } from "./service.ts";
 import { ledgerOf } from "./index.ts";
-import { hresultOf } from "./status.ts";
+import { hresultOf } from "./qbxml.ts";
 import { asking, type Wire } from "./wire.ts";
 
 const ITEM = itemOf(invoiceDocument("FL-1"));

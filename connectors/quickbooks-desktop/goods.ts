@@ -1,5 +1,5 @@
 /**
- * Orders and item receipts, for src/ledger/orders.ts. QuickBooks has no drafts of them: what is created is open, and nothing
+ * Orders and item receipts, for src/ledger/goods.ts. QuickBooks has no drafts of them: what is created is open, and nothing
  * is posted by it.
  */
 import { createHash } from "node:crypto";
@@ -7,16 +7,16 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
-import { goodsLine } from "../../src/ledger/goods.ts";
-import { platformIdIn } from "../../src/ledger/notes.ts";
 import {
+  goodsLine,
   type GoodsRow,
   type GoodsTable,
   haulOf,
   noteOf,
   orderIn,
   planOf,
-} from "../../src/ledger/orders.ts";
+} from "../../src/ledger/goods.ts";
+import { platformIdIn } from "../../src/ledger/entries.ts";
 import { type Desired, LedgerError } from "../../src/ledger/port.ts";
 import type { Element } from "../quickbooks/element.ts";
 import {
@@ -28,7 +28,7 @@ import {
   sameName,
 } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
-import { partyRef } from "./parties.ts";
+import { partyRef } from "./sources.ts";
 import type { Values } from "./qbxml.ts";
 import {
   desktopMemo,
@@ -41,7 +41,7 @@ import {
   once,
   type Records,
   renumbered,
-} from "./records.ts";
+} from "./wire.ts";
 
 const CENTS = 2;
 const DIGITS = 5;

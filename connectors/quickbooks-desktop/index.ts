@@ -2,17 +2,13 @@
 import { defineConnector, type Sink, type Surroundings } from "../../src/core/contract.ts";
 import { unavailable } from "../../src/ledger/errors.ts";
 import { type Ledger, offered, openLedger } from "../../src/ledger/table.ts";
-import { documentTable, invoiceTables } from "../quickbooks/documents.ts";
-import { BOOKS, partyTable } from "../quickbooks/parties.ts";
+import { BOOKS, documentTable, invoiceTables, partyTable } from "../quickbooks/documents.ts";
 import { DesktopConfig } from "./config.ts";
 import { desktopPayments, documentBooks } from "./documents.ts";
-import { examineDesktop, toldIn } from "./examine.ts";
+import { type Asker, examineDesktop, openRecords, openWire, toldIn } from "./wire.ts";
 import { orderTable, receiptTable } from "./goods.ts";
-import { partyList } from "./parties.ts";
-import { type Asked, openRecords } from "./records.ts";
-import { invoicesChanged, partySource, priceTable } from "./sources.ts";
-import { errors } from "./status.ts";
-import { openWire } from "./wire.ts";
+import { invoicesChanged, partyList, partySource, priceTable } from "./sources.ts";
+import { errors } from "./qbxml.ts";
 
 export const quickbooksDesktop = defineConnector<DesktopConfig>({
   name: "quickbooks-desktop",
@@ -51,7 +47,7 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
 });
 
 export function ledgerOf(
-  wire: Asked,
+  wire: Asker,
   config: DesktopConfig,
   surroundings: Pick<Surroundings, "now" | "ignore" | "currency">,
 ) {

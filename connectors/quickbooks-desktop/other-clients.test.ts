@@ -5,7 +5,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { deliver, never, requestOf } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
-import { ledgerSink } from "../../src/ledger/sink.ts";
+import { ledgerSink } from "../../src/ledger/driver.ts";
 import type { Sink } from "../../src/core/contract.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { CompanyFile } from "./company-file.fixture.ts";
@@ -13,7 +13,7 @@ import { DesktopConfig } from "./config.ts";
 import { desk } from "./desk.fixture.ts";
 import { opened, openSite, settings, USER } from "./desktop.fixture.ts";
 import { ledgerOf } from "./index.ts";
-import { Mailbox } from "./mailbox.ts";
+import { Mailbox } from "./service.ts";
 import { repliesIn } from "./qbxml.ts";
 import { asking } from "./wire.ts";
 

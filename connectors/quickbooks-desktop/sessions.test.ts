@@ -17,7 +17,7 @@ import {
   type Site,
   USER,
 } from "./desktop.fixture.ts";
-import { examineDesktop } from "./examine.ts";
+import { examineDesktop } from "./wire.ts";
 import { quickbooksDesktop } from "./index.ts";
 
 const HOUR_MS = 3_600_000;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import type { CompanyFile } from "./company-file.fixture.ts";
 import { desk, PLATFORM_ID } from "./desk.fixture.ts";
-import { desktopMemo } from "./records.ts";
+import { desktopMemo } from "./wire.ts";
 import {
   bookedCustomers as customers,
   bookedInvoices as invoices,
@@ -15,7 +15,7 @@ import type { Mapping, References } from "../../src/core/contract.ts";
 import { parseExact } from "../../src/core/json.ts";
 import { PartyRecord, PriceRecord } from "../../src/ledger/documents.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
-import { ledgerSink } from "../../src/ledger/sink.ts";
+import { ledgerSink } from "../../src/ledger/driver.ts";
 import { never, recordsOf, SENT } from "../../test/support/connector.ts";
 
 describe("parties", () => {

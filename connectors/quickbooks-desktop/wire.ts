@@ -1,22 +1,49 @@
 /** QuickBooks as the adapters ask it: one document of requests, one answer, whenever its Web Connector is here. */
 import { randomBytes } from "node:crypto";
-import { LedgerError } from "../../src/ledger/port.ts";
-import type { Presence, Surroundings } from "../../src/core/contract.ts";
+import { z } from "zod";
+import type {
+  Examination,
+  Needs,
+  Notebook,
+  Presence,
+  Surroundings,
+} from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import { type Company, companyIn, HELLO, type Reading, tell, toldIn } from "./examine.ts";
+import type { Scope } from "../../src/core/holdings.ts";
+import { sameNumber, spellingsOf } from "../../src/core/keys.ts";
+import type { Fault } from "../../src/core/record.ts";
+import { closingExamination, codeExaminations, type CodesOf } from "../../src/ledger/examine.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
+import { conditionsIn } from "../../src/ledger/stamps.ts";
+import type { DocumentRow } from "../quickbooks/documents.ts";
+import type { Element } from "../quickbooks/element.ts";
+import {
+  ascii,
+  cut,
+  documentNumber,
+  markedBy,
+  MEMO_MOST,
+  type Memoed,
+  memoOf,
+  numberHeld,
+  sameName,
+} from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
-import { Mailbox } from "./mailbox.ts";
 import {
   type Asked,
   document,
+  errors,
+  isDone,
   isOf,
+  NOT_HERE,
   placeOf,
   repliesIn,
   type Reply,
   type Request,
+  type Values,
+  WRONG_PASSWORD,
 } from "./qbxml.ts";
-import { openService, type Service } from "./service.ts";
-import { errors, isDone, NOT_HERE, WRONG_PASSWORD } from "./status.ts";
+import { keptIn, Mailbox, openService, type Service } from "./service.ts";
 
 export type Wire = ReturnType<typeof openWire>;
 
@@ -232,3 +259,430 @@ const unopened = (url: string, error: Error): SourceUnavailable =>
     waitMs: PUT_OFF_MS,
     cause: error,
   });
+
+/* What must hold in QuickBooks before the next document goes, by what its last session of a new day told. */
+
+/**
+ * Lists whose names are compared, as people call what is in them. QuickBooks tells them in the first session of a day, for
+ * `doctor` cannot ask.
+ */
+const LISTS = {
+  account: "AccountQuery",
+  item: "ItemQuery",
+  "sales tax code": "SalesTaxCodeQuery",
+  "payment method": "PaymentMethodQuery",
+  terms: "StandardTermsQuery",
+  class: "ClassQuery",
+} as const;
+type List = keyof typeof LISTS;
+
+/** Of the company, as QuickBooks says it; null: it did not say. */
+const Company = z.object({
+  company: z.string(),
+  /** `QuickBooks Enterprise Solutions 24.0`. */
+  product: z.string().nullable(),
+  country: z.string().nullable(),
+  /** It told its preferences: without them nothing is known of sales tax, currencies and the closing date. */
+  preferences: z.boolean(),
+  salesTax: z.boolean().nullable(),
+  multiCurrency: z.boolean().nullable(),
+  /** Documents up to this day (`YYYY-MM-DD`) are not changed without a password. */
+  closingDate: z.string().nullable(),
+});
+type Company = z.infer<typeof Company>;
+
+const Told = z.object({
+  /** ISO 8601 UTC. */
+  at: z.string(),
+  company: Company,
+  /** Full names of what is active there, by {@link LISTS}; null: QuickBooks did not tell them. */
+  lists: z.record(z.string(), z.array(z.string()).nullable()),
+});
+type Told = z.infer<typeof Told>;
+
+export async function examineDesktop(
+  config: DesktopConfig,
+  told: Told,
+  needs: Needs,
+  signal: AbortSignal,
+): Promise<readonly Examination[]> {
+  const { company } = told;
+  const note = [
+    company.product ?? "product unknown",
+    company.country,
+    company.salesTax === true ? "sales tax on" : null,
+    company.multiCurrency === true ? "multicurrency on" : null,
+    `told at ${told.at}`,
+  ];
+  const names: readonly (readonly [List, string | undefined])[] = [
+    ...[config.chargeItem, ...config.taxItems].map((item) => ["item", item] as const),
+    ["sales tax code", config.taxCode],
+    ["account", config.bankAccount],
+    ["account", config.depositAccount],
+    ["account", config.receivableAccount],
+    ["account", config.payableAccount],
+    ["class", config.class],
+    ["payment method", config.paymentMethod],
+    ["terms", config.terms.customer],
+    ["terms", config.terms.vendor],
+  ];
+  return [
+    {
+      what: `company ${company.company}`,
+      fault: null,
+      note: note.filter((one) => one !== null).join(", "),
+    },
+    ...(company.preferences
+      ? [{ what: "sales tax", fault: salesTaxFault(company.salesTax, config.taxCode) }]
+      : [untold(told, "preferences", "sales tax, currencies and the closing date")]),
+    ...names.flatMap(([list, name]) =>
+      name === undefined ? [] : [{ what: `${list} ${name}`, fault: missing(told, list, name) }],
+    ),
+    ...(company.preferences ? [closingExamination(company.closingDate, needs, CLOSED_IN)] : []),
+    ...(isTold(told, "item")
+      ? await codeExaminations({ name: "QuickBooks", errors }, codesOf(told), needs, signal)
+      : [untold(told, "items", "the items that the cross-reference names")]),
+  ];
+}
+
+const CLOSED_IN = "QuickBooks (Edit, Preferences, Accounting, Company Preferences)";
+
+const isTold = ({ lists }: Told, list: List): boolean => (lists[list] ?? null) !== null;
+
+/** What was not told is not looked at, and is never said to be well. @param unseen what nobody knows of then */
+function untold({ at }: Told, what: string, unseen: string): Examination {
+  return {
+    what,
+    fault: {
+      code: "not-told",
+      message: `QuickBooks did not tell its ${what} at ${at}: nobody has looked at ${unseen}`,
+      next: "In QuickBooks as Admin: switch on what the list belongs to, and give fuelbridge's user the right to read it (Edit, Preferences, Integrated Applications). It is asked for again in the first session of each day, and after `fuelbridge release`; without it, look there by hand.",
+    },
+  };
+}
+
+function missing(told: Told, list: List, name: string): Fault | null {
+  if (!isTold(told, list)) return untold(told, `${list} list`, `${list} ${name}`).fault;
+  if (told.lists[list]?.some((one) => sameName(one, name)) === true) return null;
+  return {
+    code: "not-in-quickbooks",
+    message: `QuickBooks had no active ${list} ${JSON.stringify(name)} when it told its lists at ${told.at}`,
+    next: `Create the ${list} in QuickBooks, make it active there, or correct the configuration or the table that names it (full names: Fuel:ULSD2). QuickBooks tells its lists again in the first session of the next day.`,
+  };
+}
+
+function salesTaxFault(isOn: boolean | null, taxCode: string | undefined): Fault | null {
+  if (isOn !== true || taxCode !== undefined) return null;
+  return {
+    code: "sales-tax-on",
+    message: "sales tax is switched on, and no taxCode is set: QuickBooks may tax invoice lines",
+    next: "Set taxCode to a sales tax code that is not taxed (Non).",
+  };
+}
+
+/** Products, taxes and accounts of the tables are items of QuickBooks. */
+function codesOf(told: Told): CodesOf {
+  const find = async (codes: readonly string[]) => ({
+    faults: new Map(
+      codes.flatMap((code) => {
+        const fault = missing(told, "item", code);
+        return fault === null ? [] : [[code, fault] as const];
+      }),
+    ),
+  });
+  const items = { what: "item", find };
+  return { product: items, sold: items, bought: items };
+}
+
+/* What QuickBooks told of its company file in the first session of a day. */
+
+/** Who asks QuickBooks and changes nothing. */
+interface Reading {
+  read(requests: readonly Request[], signal: AbortSignal): Promise<readonly Reply[]>;
+}
+
+const NAME = "company";
+
+/** Null: there was no session yet. */
+export const toldIn = (notebook: Notebook | undefined): Told | null => keptIn(notebook, NAME, Told);
+
+/** Asks for the lists and stores them. @throws LedgerError when the session ended meanwhile, StorageError */
+export async function tell(
+  wire: Reading,
+  notebook: Notebook,
+  company: Company,
+  at: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const told: Told = { at, company, lists: {} };
+  for (const [list, query] of Object.entries(LISTS))
+    told.lists[list] = await namesOf(wire, query, signal);
+  notebook.set(NAME, JSON.stringify(told));
+}
+
+/** Null where this edition does not have the list, or it is switched off. */
+async function namesOf(wire: Reading, name: string, signal: AbortSignal): Promise<string[] | null> {
+  try {
+    const IncludeRetElement = ["Name", "FullName"];
+    const [reply] = await wire.read([{ name, values: { IncludeRetElement } }], signal);
+    return (reply?.rets ?? []).flatMap((row) => row.text("FullName") ?? row.text("Name") ?? []);
+  } catch (error) {
+    if (error instanceof LedgerError && error.phase === "answered") return null;
+    throw error;
+  }
+}
+
+/* What each session asks first: whose company file this is, and what it has. */
+
+export const HELLO: readonly Request[] = [
+  { name: "HostQuery", values: {} },
+  { name: "CompanyQuery", values: {} },
+  { name: "PreferencesQuery", values: {} },
+];
+
+/** @throws SourceUnavailable when it is another company's file */
+export function companyIn(
+  [host, company, preferences]: readonly (Reply | null)[],
+  named: string,
+): Company {
+  const [hostRet, companyRet, preferencesRet] = [host, company, preferences].map(
+    (reply) => reply?.rets[0],
+  );
+  const name = companyRet?.text("CompanyName") ?? null;
+  if (name !== named)
+    throw new SourceUnavailable(
+      `QuickBooks has the company ${JSON.stringify(name)} open, not ${JSON.stringify(named)}`,
+      {
+        next: "Open the right company file in QuickBooks, or set companyFile; or correct company in the configuration.",
+        waitMs: 60_000,
+      },
+    );
+  return {
+    company: name,
+    product: hostRet?.text("ProductName") ?? null,
+    country: hostRet?.text("Country") ?? null,
+    preferences: preferencesRet !== undefined,
+    salesTax: preferencesRet?.child("SalesTaxPreferences") ? true : null,
+    multiCurrency:
+      preferencesRet?.child("MultiCurrencyPreferences")?.yes("IsMultiCurrencyOn") ?? null,
+    closingDate: preferencesRet?.child("AccountingPreferences")?.text("ClosingDate") ?? null,
+  };
+}
+
+/* What every record of QuickBooks has in common: how lists are read, our marks, numbers, texts and references. */
+
+/** Who asks QuickBooks and changes it, and which session this is. */
+export type Asker = Pick<Wire, "read" | "write"> &
+  Partial<Pick<Wire, "company" | "session" | "expect">>;
+
+/** What documents are looked for by: everything that one of these names. */
+interface DocumentNames {
+  /** What links call them. */
+  readonly ids?: readonly string[];
+  /** As people may have typed them. */
+  readonly numbers?: readonly string[];
+  readonly days?: readonly string[];
+}
+
+export type Records = ReturnType<typeof openRecords>;
+
+/** QuickBooks' records as the tables ask for them. Every method @throws LedgerError */
+export function openRecords(wire: Asker) {
+  /** All records of these queries, which go in one document. */
+  async function of(queries: readonly Request[], signal: AbortSignal): Promise<Element[]> {
+    if (queries.length === 0) return [];
+    return (await wire.read(queries, signal)).flatMap(({ rets }) => [...rets]);
+  }
+  return {
+    wire,
+    of,
+    /** Records of a list by their ids, as they are now: those that are gone are left out. */
+    async byListId(name: string, ids: readonly string[], signal: AbortSignal, more: Values = {}) {
+      const queries = ids.length === 0 ? [] : [{ name, values: { ListID: ids, ...more } }];
+      const rows = await of(queries, signal);
+      return rows.filter((row) => ids.includes(row.needed("ListID")));
+    },
+    /** @param from how many of the lists are read already; records may come twice, none is left out */
+    pages: (lists: readonly Request[], from: string | null, signal: AbortSignal) =>
+      pages(wire, lists, from, signal, PAGE),
+    /** All of a long list, ids and stamps: five hundred records an answer. */
+    async all(list: Request, signal: AbortSignal) {
+      const found: Element[] = [];
+      for await (const { rets } of pages(wire, [list], null, signal, 500)) found.push(...rets);
+      return found;
+    },
+    /** @param most characters of their numbers @param more what is told of each */
+    documents(
+      tables: readonly string[],
+      most: number,
+      more: Values = { IncludeLineItems: true, IncludeLinkedTxns: true },
+    ) {
+      const queries = (all: readonly Values[]): Request[] =>
+        all.flatMap((values) =>
+          tables.map((table) => ({ name: `${table}Query`, values: { ...values, ...more } })),
+        );
+      return {
+        /** Each once. */
+        find: async (names: DocumentNames, signal: AbortSignal) =>
+          once(await of(queries(namedBy(names, most)), signal)),
+        /** Everything in the scope. */
+        list: (scope: Scope, from: string | null, signal: AbortSignal) =>
+          pages(wire, queries(branches(scope)), from, signal, PAGE),
+      };
+    },
+    /** The record that a change made, or left. */
+    async write(name: string, content: Values, signal: AbortSignal) {
+      const [ret] = (await wire.write({ name, values: { [name]: content } }, signal)).rets;
+      if (ret !== undefined) return ret;
+      throw new LedgerError("torn", "QuickBooks' answer does not have the record");
+    },
+    cancel: (type: string, id: string, signal: AbortSignal) =>
+      wire.write({ name: "TxnVoid", values: { TxnVoidType: type, TxnID: id } }, signal),
+  };
+}
+
+/** Of records that several queries may find each once: the last one counts. */
+export const once = (rows: readonly Element[]): Element[] => [
+  ...new Map(rows.map((row) => [row.needed("TxnID"), row])).values(),
+];
+
+function namedBy({ ids = [], numbers = [], days = [] }: DocumentNames, most: number): Values[] {
+  const kept = numbers.flatMap(spellingsOf).map((number) => documentNumber(number, number, most));
+  return [
+    ...(kept.length === 0 ? [] : [{ RefNumberCaseSensitive: [...new Set(kept)] }]),
+    ...(ids.length === 0 ? [] : [{ TxnID: [...new Set(ids)] }]),
+    ...[...new Set(days)].map((day) => ({
+      TxnDateRangeFilter: { FromTxnDate: day, ToTxnDate: day },
+    })),
+  ];
+}
+
+/* Long lists, page by page. An iterator lives in one session: one that is lost (3391) begins its list anew. */
+
+const PAGE = 100;
+/** How often one list begins anew before that counts as an error. */
+const STARTS_MAX = 3;
+
+async function* pages(
+  wire: Asker,
+  lists: readonly Request[],
+  from: string | null,
+  signal: AbortSignal,
+  most: number,
+) {
+  for (const [list, { name, values }] of lists.entries()) {
+    if (list < Number(from ?? 0)) continue;
+    let iterator: Request["iterator"] = "Start";
+    let starts = 1;
+    for (let goesOn = true; goesOn;) {
+      try {
+        const asked = { name, values: { ...values, MaxReturned: most }, iterator };
+        const [reply] = await wire.read([asked], signal);
+        const rets = reply?.rets ?? [];
+        goesOn = leftAfter(reply?.iterator ?? null, rets.length, iterator !== "Start", most) > 0;
+        if (reply?.iterator) iterator = { id: reply.iterator.id };
+        yield { rets, position: String(goesOn ? list : list + 1) };
+      } catch (error) {
+        const isLost = error instanceof LedgerError && error.code === LOST;
+        if (!isLost || starts++ >= STARTS_MAX) throw error;
+        iterator = "Start";
+      }
+    }
+  }
+}
+
+/** The status of an iterator that is not known any more. */
+const LOST = "3391";
+
+/**
+ * How many records are left after an answer of `count`. A list that ends before its end would be records that nobody reads.
+ * @throws LedgerError
+ */
+function leftAfter(
+  said: Reply["iterator"],
+  count: number,
+  isContinued: boolean,
+  most: number,
+): number {
+  // More were announced, or are, and none came.
+  if (count === 0 && (isContinued || (said?.left ?? 0) > 0))
+    throw new LedgerError("answered", "QuickBooks ended a list before its end", { code: LOST });
+  if (said !== null) return said.left;
+  // One that tells no iterators tells all at once.
+  if (!isContinued && count !== most) return 0;
+  throw new LedgerError("torn", "QuickBooks does not say how many are left of a list");
+}
+
+/** Lists in this scope, one after the other. Stamps of QuickBooks are local: a day more is read. */
+const branches = (scope: Scope): Values[] =>
+  conditionsIn<Values>(scope, {
+    dated: (FromTxnDate, ToTxnDate) => ({ TxnDateRangeFilter: { FromTxnDate, ToTxnDate } }),
+    changed(since) {
+      const FromModifiedDate = new Date(Date.parse(since) - DAY_MS).toISOString().slice(0, 19);
+      return { ModifiedDateRangeFilter: { FromModifiedDate } };
+    },
+    open: { PaidStatus: "NotPaidOnly" },
+  });
+
+const DAY_MS = 86_400_000;
+
+/* Marks, numbers and texts. */
+
+/** The memo of a transaction of ours. */
+export const desktopMemo = (one: {
+  readonly number: string;
+  readonly mark: string;
+  readonly text: string | null;
+}): string => memoOf(one, MEMO_MOST.desktop, ascii);
+
+/** What the memo says, without what QuickBooks writes before that of a void document. */
+export const memoText = (row: Element): string | null =>
+  row.text("Memo")?.replace(/^VOID:\s*/i, "") ?? null;
+
+export const memoed = (row: Element): Memoed => ({
+  number: row.text("RefNumber"),
+  memo: memoText(row),
+  guid: row.text("ExternalGUID"),
+});
+
+/** The number of a document: see {@link numberHeld}. @param most characters of the number of this kind */
+export function heldNumber(row: Element, most: number): string | null {
+  const own = row.text("RefNumber");
+  const { number } = markedBy(memoed(row));
+  return number === null ? own : numberHeld(own, number, documentNumber(number, number, most));
+}
+
+/** What is written of a number that QuickBooks does not hold yet. */
+export const renumbered = (row: Element, number: string, most: number): Values =>
+  sameNumber(heldNumber(row, most) ?? "", ascii(number))
+    ? {}
+    : { RefNumber: documentNumber(number, number, most) };
+
+/** Text that QuickBooks would keep of it; null: nothing. */
+export function heldText(text: string | null, most: number): string | null {
+  const held = cut(ascii(text ?? ""), most);
+  return held === "" ? null : held;
+}
+
+/**
+ * A stamp, `2026-11-21T12:00:00`, by the clock of QuickBooks' machine. Empty: it told none. Its zone is left out: QuickBooks
+ * tells a wrong one in summer (https://github.com/jsgoupil/quickbooks-sync/pull/28).
+ */
+export const stampOf = (row: Element, name: string): string =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.exec(row.text(name) ?? "")?.[0] ?? "";
+
+/** Whose version is another by now, it is refused (3200). @throws LedgerError */
+export function heldOf({ id, version }: Pick<DocumentRow, "id" | "version">): Values {
+  if (version !== null) return { TxnID: id, EditSequence: version };
+  throw new LedgerError("torn", `QuickBooks does not tell the version of ${id}`);
+}
+
+/** Which record it is. @throws LedgerError */
+export const identityOf = (row: Element): Pick<DocumentRow, "id" | "version"> => ({
+  id: row.needed("TxnID"),
+  version: row.text("EditSequence"),
+});
+
+/** A reference by a full name; null: there is none. */
+export const named = (name: string | undefined): Values | null =>
+  name === undefined ? null : { FullName: name };

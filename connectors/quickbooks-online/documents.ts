@@ -8,8 +8,7 @@ import type { FactLine } from "../../src/core/holdings.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
-import { orderText, orRefused } from "../../src/ledger/entries.ts";
-import { markIn, paidMarkIn, payingMark } from "../../src/ledger/notes.ts";
+import { markIn, orderText, orRefused, paidMarkIn, payingMark } from "../../src/ledger/entries.ts";
 import {
   type Call,
   type Entry,
@@ -42,17 +41,19 @@ import {
   ACCOUNT,
   CLASS,
   expectFit,
+  having,
+  inCurrency,
+  inScope,
   ITEM,
+  listed,
   LOCATION,
   type NameKind,
   type Names,
   type Online,
-  having,
-  inScope,
-  listed,
+  partyIdOf,
+  partyList,
 } from "./online.ts";
-import { inCurrency, partyIdOf, partyList } from "./parties.ts";
-import { type Entity, identityOf, isId, isVoided, partyIn, SIDES } from "./rows.ts";
+import { type Entity, identityOf, isId, isVoided, partyIn, SIDES } from "./wire.ts";
 
 /*
  * Lines of documents as QuickBooks tells them (Intuit's schema: `Line`, `LineDetailTypeEnum`). An amount counts once: a

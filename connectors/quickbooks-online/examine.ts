@@ -12,7 +12,7 @@ import {
   exists,
   namedChecks,
 } from "../../src/ledger/examine.ts";
-import { AUTHORISE, QUICKBOOKS } from "./errors.ts";
+import { AUTHORISE, QUICKBOOKS } from "./wire.ts";
 import { ACCOUNT, CLASS, expectFit, ITEM, LOCATION, type NameKind, type Online } from "./online.ts";
 import { authoriseBy, EARLY_DAYS, readTokens, tokenFile } from "./tokens.ts";
 

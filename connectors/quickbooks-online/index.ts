@@ -3,17 +3,14 @@ import { defineConnector } from "../../src/core/contract.ts";
 import { reading } from "../../src/ledger/errors.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
 import { offered, openLedger } from "../../src/ledger/table.ts";
-import { documentTable, invoiceTables } from "../quickbooks/documents.ts";
-import { partyTable } from "../quickbooks/parties.ts";
+import { documentTable, invoiceTables, partyTable } from "../quickbooks/documents.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
 import { documentBooks, onlinePayments } from "./documents.ts";
-import { QUICKBOOKS } from "./errors.ts";
+import { openWire, QUICKBOOKS } from "./wire.ts";
 import { examineOnline, warningsOf } from "./examine.ts";
-import { expectFit, openOnline } from "./online.ts";
+import { expectFit, openOnline, partyList } from "./online.ts";
 import { orderTable } from "./orders.ts";
-import { partyList } from "./parties.ts";
 import { invoicesChanged, partySource, priceTable } from "./sources.ts";
-import { openWire } from "./wire.ts";
 
 export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
   name: "quickbooks-online",

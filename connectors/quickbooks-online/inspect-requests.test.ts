@@ -7,7 +7,7 @@ import { plain } from "./query.fixture.ts";
 import { openCompany } from "./company-server.fixture.ts";
 import { deliver, never, orderDocument, sinkOf } from "./quickbooks-online.fixture.ts";
 
-/** As many as one look asks for (src/ledger/sink.ts). */
+/** As many as one look asks for (src/ledger/driver.ts). */
 const MANY = 200;
 
 test.each([

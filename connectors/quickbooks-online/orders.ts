@@ -1,13 +1,12 @@
 /**
- * The platform's orders in QuickBooks, for src/ledger/orders.ts: what we sell as estimates (QuickBooks Online has no sales
+ * The platform's orders in QuickBooks, for src/ledger/goods.ts: what we sell as estimates (QuickBooks Online has no sales
  * orders), what we buy as purchase orders. Neither posts an amount: the platform's invoice is the one that is booked.
  */
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
 import type { InvoiceDocument, OrderDocument } from "../../src/ledger/documents.ts";
-import { isNumber } from "../../src/ledger/goods.ts";
-import { type GoodsRow, type GoodsTable, planOf } from "../../src/ledger/orders.ts";
+import { type GoodsRow, type GoodsTable, isNumber, planOf } from "../../src/ledger/goods.ts";
 import { type LedgerSide, SIDES as BOTH, type StepTo } from "../../src/ledger/port.ts";
 import { roundHalfUp } from "../quickbooks/documents.ts";
 import { type Element, elementOf } from "../quickbooks/element.ts";
@@ -28,9 +27,16 @@ import {
   type Writer,
   writeNumbered,
 } from "./documents.ts";
-import { expectFit, type Names, type Online, having, inScope, listed } from "./online.ts";
-import { inCurrency } from "./parties.ts";
-import { identityOf, isId, partyIn, SIDES } from "./rows.ts";
+import {
+  expectFit,
+  having,
+  inCurrency,
+  inScope,
+  listed,
+  type Names,
+  type Online,
+} from "./online.ts";
+import { identityOf, isId, partyIn, SIDES } from "./wire.ts";
 
 const markIn = (row: Element): string | null => memoIn(row.text("PrivateNote"))?.mark ?? null;
 

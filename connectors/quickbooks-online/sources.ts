@@ -10,19 +10,26 @@ import type { PriceTable, Telling } from "../../src/ledger/table.ts";
 import {
   deletedInvoice,
   type DocumentRow,
+  goneParty,
+  partyCode,
+  toldParty,
   withFaults,
   withPayers,
 } from "../quickbooks/documents.ts";
 import type { Element } from "../quickbooks/element.ts";
-import { goneParty, partyCode, toldParty } from "../quickbooks/parties.ts";
 import type { Side } from "../quickbooks/text.ts";
 import { type List, type Listing, walkedSource } from "../quickbooks/walk.ts";
 import { documentRows, linksOf } from "./documents.ts";
-import { QUICKBOOKS } from "./errors.ts";
-import { type Online, ANY, having, OPEN, walk } from "./online.ts";
-import { partyList, partyRow } from "./parties.ts";
-import { type Entity, isVoided, SIDES } from "./rows.ts";
-import { type ChangedRow, changedIn, CHANGES_MOST } from "./wire.ts";
+import {
+  changedIn,
+  type ChangedRow,
+  CHANGES_MOST,
+  type Entity,
+  isVoided,
+  QUICKBOOKS,
+  SIDES,
+} from "./wire.ts";
+import { ANY, having, type Online, OPEN, partyList, partyRow, walk } from "./online.ts";
 
 interface Capturing {
   readonly online: Online;

@@ -24,7 +24,7 @@ import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { EnvironmentError } from "../../src/core/errors.ts";
-import { askToken, TOKEN_MS } from "../../src/ledger/oauth.ts";
+import { askToken, TOKEN_MS } from "../../src/ledger/rest.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import { isSameSecret } from "../quickbooks/text.ts";
 import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";

@@ -6,12 +6,13 @@ import { createHash } from "node:crypto";
 import type { Notebook, Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { stringifyExact } from "../../src/core/json.ts";
-import { type Call, LedgerError } from "../../src/ledger/port.ts";
+import { errorTable, TRIED_AGAIN } from "../../src/ledger/errors.ts";
+import { type Call, LedgerError, type LedgerSide } from "../../src/ledger/port.ts";
 import { openLine, parsedExact, waitMsOf } from "../../src/ledger/rest.ts";
+import { partyCode } from "../quickbooks/documents.ts";
 import { type Element, elementOf } from "../quickbooks/element.ts";
 import type { Listed } from "../quickbooks/walk.ts";
 import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
-import { type Entity, stampOf } from "./rows.ts";
 import { openTokens } from "./tokens.ts";
 
 export type Wire = ReturnType<typeof openWire>;
@@ -289,3 +290,114 @@ function withoutNulls(value: unknown): unknown {
  */
 export const requestId = (key: string, what: string, body: string): string =>
   createHash("sha256").update(`${key}\n${what}\n${body}`).digest("hex").slice(0, 32);
+
+/* What QuickBooks' faults mean. The first row that matches counts; a write that no row knows is unknown. */
+
+export const AUTHORISE =
+  "Run `fuelbridge quickbooks authorise` and sign in as an administrator of the company.";
+const LOOKED_FOR = "It is looked for and tried again by itself.";
+
+/** Codes of `Fault.Error[].code` without leading zeros; with `invalid_grant` and `no-tokens`, of the tokens (tokens.ts). */
+const errors = errorTable({
+  "#invalid_grant|no-tokens configuration:credentials not-authorised": AUTHORISE,
+  "#invalid_client|unauthorized_client configuration:credentials wrong-client":
+    "Correct clientId and clientSecret in the configuration: they are those of the app at developer.intuit.com.",
+  "429 busy:60000 throttled": TRIED_AGAIN,
+  "#3001 busy:60000 throttled": TRIED_AGAIN,
+  "401 configuration:credentials unauthorised": AUTHORISE,
+  "#120|3200 configuration:credentials unauthorised": AUTHORISE,
+  "403 configuration:scope forbidden":
+    "Give the app the scope com.intuit.quickbooks.accounting, sign in as an administrator, and look whether the subscription is paid.",
+  "#6190 configuration:scope subscription":
+    "The company's administrator renews the subscription of QuickBooks, or takes the company out of read-only.",
+  "#wrong-currency configuration:scope wrong-currency":
+    "Correct currency or company in the configuration. Nothing is converted.",
+  "#multicurrency configuration:scope multicurrency":
+    "Set multicurrency: home, where all that comes from the platform is in the company's own currency.",
+  "#own-numbers configuration:scope own-numbers":
+    "Switch on custom transaction numbers in QuickBooks: Settings, Account and settings, Sales, Sales form content.",
+  "#5010 raced raced": TRIED_AGAIN,
+  "#600 raced sent-before": TRIED_AGAIN,
+  "#6140 raced number-taken": LOOKED_FOR,
+  "#6240 raced name-taken": LOOKED_FOR,
+  "#6210 data closed-period":
+    "An accountant opens the books for that date in QuickBooks (Settings, Advanced, Accounting), or enters the document by hand; it is never booked on another date. Then retry.",
+  "#610 data not-in-quickbooks":
+    "Somebody deleted or deactivated what the message names: an accountant makes it active in QuickBooks, or corrects the cross-reference; then retry.",
+  "#2020|2170|2500 data wrong-reference":
+    "Create in QuickBooks what the message names, or correct the cross-reference or the setting that names it; then retry.",
+  "#6070 data does-not-add-up":
+    "QuickBooks multiplies otherwise than the platform: an accountant enters the document by hand and resolves it here, and whoever looks after fuelbridge is told.",
+  "#6540 data deposited":
+    "The payment is part of a bank deposit: an accountant takes it out of the deposit in QuickBooks, or corrects it there by hand; then retry.",
+  "#6000 data business-rule":
+    "An accountant does in QuickBooks what the message asks for, or corrects the document where it comes from; then retry.",
+  "400#500|5020|5030 data unsupported":
+    "This company's plan of QuickBooks does not have this kind of document: an accountant enters it by hand and resolves it here.",
+  "400#\\d+ data refused-by-quickbooks":
+    "Correct in QuickBooks what it says, or the document where it comes from; then retry.",
+});
+
+/** For the parts of src/ledger that tell people about these books and sort their errors. */
+export const QUICKBOOKS = { name: "QuickBooks", errors } as const;
+
+/* What QuickBooks Online calls its records and what is in them. What is empty is left out there. */
+
+export type Entity =
+  | (typeof SIDES)[LedgerSide]["document" | "order" | "payment" | "party"]
+  | "Account"
+  | "Class"
+  | "Department"
+  | "Item";
+
+/** What we sell and who pays it (`sale`), what we buy and whom we pay: QuickBooks' tables, and what it calls things there. */
+export const SIDES = {
+  sale: {
+    document: "Invoice",
+    order: "Estimate",
+    payment: "Payment",
+    party: "Customer",
+    partyRef: "CustomerRef",
+    role: "customer",
+    detail: "SalesItemLineDetail",
+    /** Payments where documents link them. */
+    pays: /^Payment$/,
+  },
+  purchase: {
+    document: "Bill",
+    order: "PurchaseOrder",
+    payment: "BillPayment",
+    party: "Vendor",
+    partyRef: "VendorRef",
+    role: "vendor",
+    detail: "ItemBasedExpenseLineDetail",
+    /** `BillPaymentCheck`, `BillPaymentCreditCard` */
+    pays: /^BillPayment/,
+  },
+} as const;
+
+/** The party of a document: QuickBooks' own id of it, and as documents and links call it. */
+export function partyIn(side: LedgerSide, row: Element) {
+  const { role, partyRef } = SIDES[side];
+  const { id } = row.ref(partyRef);
+  return { partyId: id, party: id === null ? null : partyCode(role, id) };
+}
+
+/** QuickBooks keeps what was voided, with nothing left of its amounts and this word before its note. */
+export const isVoided = (row: Element): boolean =>
+  row.amount("TotalAmt").sign === 0 && /^voided\b/i.test(row.text("PrivateNote") ?? "");
+
+/** Its version changes with every change: an update with another one is refused (5010). @throws LedgerError */
+export const identityOf = (row: Element): { readonly id: string; readonly version: string } => ({
+  id: row.needed("Id"),
+  version: row.needed("SyncToken"),
+});
+
+/** When it was made, or changed: UTC without a zone, as stamps are compared. Empty: it is not told. @throws LedgerError */
+export const stampOf = (
+  row: Element,
+  stamp: "CreateTime" | "LastUpdatedTime" = "LastUpdatedTime",
+): string => row.child("MetaData")?.instant(stamp)?.slice(0, 19) ?? "";
+
+/** Ids of QuickBooks are counted. */
+export const isId = (id: string | null): id is string => id !== null && /^\d{1,15}$/.test(id);

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Refused } from "../../src/core/errors.ts";
 import { sameNumber } from "../../src/core/keys.ts";
-import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
+import { markOf, platformIdIn } from "../../src/ledger/entries.ts";
 
 /**
  * Text as QuickBooks Desktop can hold it: printable ASCII. A company file keeps text in the code page of its Windows, which

@@ -3,8 +3,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact } from "../../src/core/json.ts";
 import { PartyRecord } from "../../src/ledger/documents.ts";
 import { billDocument, invoiceDocument } from "../example/example.fixture.ts";
-import { itemLines } from "./documents.ts";
-import { goneParty, toldParty } from "./parties.ts";
+import { goneParty, itemLines, toldParty } from "./documents.ts";
 import {
   ascii,
   cut,

@@ -17,9 +17,8 @@ import { fetchPdf } from "../../src/platform/pdf.ts";
 import { retry, select } from "../../src/office/decisions.ts";
 import type { Status, Trace } from "../../src/office/answers.ts";
 import { layOut, openSite } from "../../test/tryton/site.ts";
-import { fileTables } from "./attachments.ts";
+import { fileTables, ledgerOf } from "./index.ts";
 import type { Books } from "./books.ts";
-import { ledgerOf } from "./index.ts";
 import { billSink, invoiceSink, shipmentSink } from "./sinks.fixture.ts";
 import {
   between,

@@ -1,5 +1,5 @@
 /**
- * Orders and delivery tickets in Tryton, as tables of src/ledger/orders.ts: sales and purchases, customer and supplier
+ * Orders and delivery tickets in Tryton, as tables of src/ledger/goods.ts: sales and purchases, customer and supplier
  * shipments.
  *
  * Tryton invoices nothing of an order (`invoice_method` manual): the platform's invoice is the one that is booked. Nor does
@@ -8,19 +8,19 @@
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
-import { goodsLine } from "../../src/ledger/goods.ts";
-import { markOf, platformIdIn } from "../../src/ledger/notes.ts";
 import {
+  goodsLine,
   type GoodsRow,
   type GoodsTable,
   noteOf,
   orderIn,
   planOf,
-} from "../../src/ledger/orders.ts";
+} from "../../src/ledger/goods.ts";
+import { markOf, platformIdIn } from "../../src/ledger/entries.ts";
 import { type Desired, type LedgerSide, sideOf, SIDES } from "../../src/ledger/port.ts";
 import { accepting, type Books, notesOf, wizard } from "./books.ts";
 import { amountLines } from "./invoice-rows.ts";
-import { type Addressed, addressedAll } from "./parties.ts";
+import { type Addressed, addressedAll } from "./lists.ts";
 import * as rpc from "./rows.ts";
 import { buttonIn } from "./wire.ts";
 

@@ -17,7 +17,7 @@ import {
 } from "./sink.fixture.ts";
 import { invoiceSink, orderSink, shipmentSink } from "./sinks.fixture.ts";
 
-/** As many as one look asks for (src/ledger/sink.ts). */
+/** As many as one look asks for (src/ledger/driver.ts). */
 const MANY = 200;
 
 interface Sent {

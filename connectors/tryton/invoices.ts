@@ -4,12 +4,19 @@ import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import { orderText, taxText } from "../../src/ledger/entries.ts";
-import { markOf } from "../../src/ledger/notes.ts";
+import { markOf, orderText, taxText } from "../../src/ledger/entries.ts";
 import type { Call, Capabilities, Desired, Step } from "../../src/ledger/port.ts";
 import type { Records, Table } from "../../src/ledger/table.ts";
-import { accepting, type Books, disputedOf, noteDispute, resourceOf, wizard } from "./books.ts";
-import { type Guard, openGuard } from "./guard.ts";
+import {
+  accepting,
+  type Books,
+  disputedOf,
+  type Guard,
+  noteDispute,
+  openGuard,
+  resourceOf,
+  wizard,
+} from "./books.ts";
 import {
   changeOf,
   creditsOf,
@@ -26,9 +33,8 @@ import {
   TOLD_STATES,
   type TrytonInvoice,
 } from "./invoice-rows.ts";
-import { type Addressed, addressedAll } from "./parties.ts";
+import { type Addressed, addressedAll, changedRows } from "./lists.ts";
 import * as rpc from "./rows.ts";
-import { changedRows } from "./sources.ts";
 import { DATE_ORDER, TrytonError } from "./wire.ts";
 
 type Kind = "invoice" | "bill";

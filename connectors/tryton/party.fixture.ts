@@ -4,7 +4,7 @@ import type { Party } from "../../src/ledger/documents.ts";
 import { Parties } from "../../src/ledger/desired.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Books } from "./books.ts";
-import { type Addressed, addressedAll } from "./parties.ts";
+import { type Addressed, addressedAll } from "./lists.ts";
 import { ledgerOf } from "./index.ts";
 
 /** @throws Refused, TrytonError */

@@ -5,7 +5,7 @@ import { numbers, runs, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { invoiceSink, paymentSink } from "./sinks.fixture.ts";
 import type { Check } from "../../src/ledger/examine.ts";
-import { rightsChecks } from "./rights.ts";
+import { rightsChecks } from "./examine.ts";
 import {
   between,
   booksOf,

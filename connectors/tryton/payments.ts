@@ -15,7 +15,7 @@ import {
   paidMarkIn,
   payingMark,
   paymentMark,
-} from "../../src/ledger/notes.ts";
+} from "../../src/ledger/entries.ts";
 import { isSettlement } from "../../src/ledger/plan.ts";
 import {
   type Call,
@@ -26,8 +26,7 @@ import {
   sideOf,
 } from "../../src/ledger/port.ts";
 import type { Read, Records, Table } from "../../src/ledger/table.ts";
-import { type Books, notesOf, resourceOf, wizard } from "./books.ts";
-import { noGuard, openGuard } from "./guard.ts";
+import { type Books, noGuard, notesOf, openGuard, resourceOf, wizard } from "./books.ts";
 import { draftName, draftsIn, type TrytonInvoice } from "./invoice-rows.ts";
 import * as rpc from "./rows.ts";
 import { busy } from "./wire.ts";

@@ -4,7 +4,7 @@ import type { Facts } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
 import type { Books, Desired, Entry, GoodsEntry, LedgerAdapter } from "./port.ts";
 import type { OrderDocument } from "./documents.ts";
-import { ledgerSink } from "./sink.ts";
+import { ledgerSink } from "./driver.ts";
 import { goodsLine, onSideOf, planGoods } from "./goods.ts";
 import { identify } from "./plan.ts";
 import { books as named, can as canInvoice, desired as document, entry } from "./plan.fixture.ts";

@@ -3,7 +3,7 @@ import type { Source } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Books, Call, Capabilities, LedgerAdapter, LedgerKind } from "./port.ts";
 import type { InvoiceDocument } from "./documents.ts";
-import { ledgerHoldings, priceHoldings } from "./holdings.ts";
+import { ledgerHoldings, priceHoldings } from "./driver.ts";
 import { Parties } from "./desired.ts";
 import { books as named, can, desired, entry } from "./plan.fixture.ts";
 

@@ -3,8 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { clientCredentials } from "./oauth.ts";
-import { openRest } from "./rest.ts";
+import { clientCredentials, openRest } from "./rest.ts";
 
 const never = new AbortController().signal;
 const CLIENT = { clientId: "client", clientSecret: "secret", scope: "books" };

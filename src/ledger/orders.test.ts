@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Decimal } from "../core/decimal.ts";
 import type { OrderDocument, ShipmentDocument } from "./documents.ts";
-import { goodsAdapter, type GoodsRow, noteOf, orderIn, ticketIn } from "./orders.ts";
+import { goodsAdapter, type GoodsRow, noteOf, orderIn, ticketIn } from "./goods.ts";
 import { desired as document } from "./plan.fixture.ts";
 import type { Desired } from "./port.ts";
 

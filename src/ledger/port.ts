@@ -1,7 +1,7 @@
 /**
  * What the driver works with (ADR 0015): one adapter per kind of document, which the tables of a connector make (table.ts,
- * orders.ts), and one table of the ERP's faults. An adapter looks and writes; it never decides whether a request is done.
- * Identifying, comparing, planning and answering are the driver's (sink.ts, plan.ts, goods.ts).
+ * goods.ts), and one table of the ERP's faults. An adapter looks and writes; it never decides whether a request is done.
+ * Identifying, comparing, planning and answering are the driver's (driver.ts, plan.ts, goods.ts).
  */
 import type { Change, Surroundings } from "../core/contract.ts";
 import type { Decimal } from "../core/decimal.ts";

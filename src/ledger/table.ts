@@ -19,7 +19,10 @@ import type { Day, Facts, Holdings, Scope } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
 import { spellingsOf } from "../core/keys.ts";
 import {
+  coveredAmong,
+  coveringBy,
   invoiceRecord,
+  type Notes,
   orRefused,
   payersOfEntry,
   priceChanges,
@@ -28,9 +31,8 @@ import {
 } from "./entries.ts";
 import { carriedIn } from "./desired.ts";
 import { reading, unavailable } from "./errors.ts";
-import { ledgerHoldings, partyHoldings, priceHoldings } from "./holdings.ts";
-import { coveredAmong, coveringBy, type Notes } from "./notes.ts";
-import { goodsAdapter, type GoodsTable } from "./orders.ts";
+import { ledgerHoldings, ledgerSink, partyHoldings, priceHoldings } from "./driver.ts";
+import { goodsAdapter, type GoodsTable } from "./goods.ts";
 import {
   type Books,
   type Call,
@@ -48,10 +50,9 @@ import {
   type Step,
   type StepTo,
 } from "./port.ts";
-import { ledgerSink } from "./sink.ts";
 import { type StampFeed, type StampList, stampListSource, stampSource } from "./stamps.ts";
 
-/** Orders and tickets have tables of their own (orders.ts). */
+/** Orders and tickets have tables of their own (goods.ts). */
 export type TableKind = Exclude<LedgerKind, GoodsKind>;
 
 /** What is looked for: every record that one of these names; more may be found. Left out: none. */

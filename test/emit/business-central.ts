@@ -2,9 +2,8 @@
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { BusinessCentralConfig } from "../../connectors/business-central/config.ts";
-import { documents, orders } from "../../connectors/business-central/documents.ts";
+import { documents, orders, payments } from "../../connectors/business-central/documents.ts";
 import { parties } from "../../connectors/business-central/lists.ts";
-import { payments } from "../../connectors/business-central/payments.ts";
 import type { Wire } from "../../connectors/business-central/wire.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { stringifyExact } from "../../src/core/json.ts";

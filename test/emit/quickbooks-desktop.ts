@@ -4,10 +4,15 @@
  */
 import * as fc from "fast-check";
 import { CompanyFile } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
-import { companyIn, HELLO, tell } from "../../connectors/quickbooks-desktop/examine.ts";
+import {
+  asking,
+  companyIn,
+  HELLO,
+  tell,
+  type Wire,
+} from "../../connectors/quickbooks-desktop/wire.ts";
 import { DesktopConfig } from "../../connectors/quickbooks-desktop/config.ts";
 import { ledgerOf } from "../../connectors/quickbooks-desktop/index.ts";
-import { asking, type Wire } from "../../connectors/quickbooks-desktop/wire.ts";
 import type { Books, LedgerKind } from "../../src/ledger/port.ts";
 import {
   InvoiceDocument,
@@ -15,7 +20,7 @@ import {
   PaymentDocument,
   ShipmentDocument,
 } from "../../src/ledger/documents.ts";
-import { ledgerSink } from "../../src/ledger/sink.ts";
+import { ledgerSink } from "../../src/ledger/driver.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";

@@ -9,9 +9,8 @@ import {
   type Writer,
 } from "../../connectors/quickbooks-online/documents.ts";
 import { orderBody, orderChange } from "../../connectors/quickbooks-online/orders.ts";
-import { partyBody } from "../../connectors/quickbooks-online/parties.ts";
-import { SIDES } from "../../connectors/quickbooks-online/rows.ts";
-import { bodyText } from "../../connectors/quickbooks-online/wire.ts";
+import { partyBody } from "../../connectors/quickbooks-online/online.ts";
+import { bodyText, SIDES } from "../../connectors/quickbooks-online/wire.ts";
 import { NAME_MOST, oneLine, partyName } from "../../connectors/quickbooks/text.ts";
 import { InvoiceDocument, OrderDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import { sideOf } from "../../src/ledger/port.ts";

@@ -11,7 +11,7 @@ import { ledgerOf } from "../../connectors/tryton/index.ts";
 import { encode } from "../../connectors/tryton/rows.ts";
 import { type Documents, type Entry, type LedgerKind, PLAIN_ENTRY } from "../../src/ledger/port.ts";
 import { InvoiceDocument, OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
-import { payingMark } from "../../src/ledger/notes.ts";
+import { payingMark } from "../../src/ledger/entries.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { surroundingsIn } from "../support/surroundings.ts";
 import { anyInvoice, anyOrder, anyPayment, documentsOfCases } from "./documents.ts";

@@ -1,7 +1,7 @@
 /** Tryton in the table of fates: a real server, what its people can do there, and a connection to it that breaks. */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { platformIdIn } from "../../src/ledger/notes.ts";
+import { platformIdIn } from "../../src/ledger/entries.ts";
 import { openBooksSite } from "../support/books-site.ts";
 import { type Books, useTryton } from "../support/tryton.ts";
 import { testedSeries } from "../support/tryton-releases.ts";

@@ -33,8 +33,8 @@ import {
   payingMark,
   paymentMark,
   platformIdIn,
-} from "../../src/ledger/notes.ts";
-import { orderIn, ticketIn } from "../../src/ledger/orders.ts";
+} from "../../src/ledger/entries.ts";
+import { orderIn, ticketIn } from "../../src/ledger/goods.ts";
 import { settlementMark } from "../../src/ledger/plan.ts";
 import { type OperationId, operations } from "../../src/platform/contract/operations.ts";
 import { shownId, storedId } from "../../src/store/statements.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Decimal } from "../../../src/core/decimal.ts";
 import { trytonIsThere, useTryton } from "../../../test/support/tryton.ts";
-import { markOf, paymentMark } from "../../../src/ledger/notes.ts";
+import { markOf, paymentMark } from "../../../src/ledger/entries.ts";
 import { InvoiceRecord } from "../../../src/ledger/documents.ts";
 import { day } from "../rows.ts";
 import { openTryton } from "../wire.ts";
