@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { chromium } from "playwright-core";
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { loadConfiguration } from "../src/app/configuration.ts";
 import { askOf } from "../src/app/ask.ts";
 import type { Office } from "../src/office/questions.ts";
@@ -15,6 +15,7 @@ import { PASSWORD, testConsole } from "./support/console.ts";
 import { tempFolder } from "./support/folder.ts";
 import { isThere } from "./support/machine.ts";
 import { scoreOf } from "./support/matched.ts";
+import { settleIn } from "./support/site.ts";
 
 const flow = (name: string, mapping: string, from: string, to: string): string =>
   `  ${name}: { mapping: canonical/${mapping}, from: platform.${from}, to: erp.${to}, every: 10m }`;
@@ -22,13 +23,13 @@ const sink = (name: string, document: string): string =>
   `      ${name}: { document: ${document}, folder: import/${name} }`;
 
 /** Flows for every paper; freight rates cannot be read from the platform. `more`: settings of its own. */
-const CONFIG = (url: string, more = ""): string => `version: 1
+const CONFIG = (more = ""): string => `version: 1
 company: bluebonnet
 currency: USD
 timeZone: America/Chicago
 state: ./state
 firstStart: ${new Date().toISOString().slice(0, 10)}
-platform: { url: '${url}', environment: live, apiKey: '\${MATCH_KEY}' }
+platform: { url: '\${MATCH_URL}', environment: live, apiKey: '\${MATCH_KEY}' }
 endpoints:
   erp:
     connector: files
@@ -60,8 +61,6 @@ match: { basis: net${more} }
 `;
 
 let sandbox: Sandbox;
-let key = "";
-let truthFile = "";
 const control = async (path: string, body?: object, method = "GET"): Promise<unknown> => {
   const response = await fetch(`${sandbox.controlUrl}${path}`, {
     method,
@@ -72,30 +71,43 @@ const control = async (path: string, body?: object, method = "GET"): Promise<unk
   return response.json();
 };
 
-// Tests run in any order, and each changes what the platform holds.
-beforeEach(async () => {
-  truthFile = join(mkdtempSync(join(tmpdir(), "fuelbridge-")), "truth.json");
-  sandbox = await startSandbox({
-    scenario: "month",
-    month: { trades: 60, faults: 13, seed: 11 },
-    truth: truthFile,
-  });
+const template = mkdtempSync(join(tmpdir(), "fuelbridge-match-"));
+const truthFile = join(template, "truth.json");
+
+/** The platform of a site's folder, which holds its state, is what `control` speaks to and the site's commands find. */
+async function openPlatform(folder: string): Promise<void> {
+  const month = { trades: 60, faults: 13, seed: 11 };
+  const db = join(folder, "platform.sqlite");
+  sandbox = await startSandbox({ db, scenario: "month", month, truth: truthFile });
   const { keys } = (await control("/keys")) as { keys: { name: string; key: string }[] };
-  key = keys.find(({ name }) => name === "supplier")?.key ?? "";
-}, 60_000);
-afterEach(async () => {
+  vi.stubEnv("MATCH_KEY", keys.find(({ name }) => name === "supplier")?.key ?? "");
+  vi.stubEnv("MATCH_URL", sandbox.baseUrl);
+}
+
+/** Tests run in any order, and each changes what the platform holds: each has a copy of a site whose flows have run. */
+beforeAll(async () => {
+  const folder = join(template, "site");
+  mkdirSync(join(folder, "erp"), { recursive: true });
+  cpSync("config/crossref", join(folder, "crossref"), { recursive: true });
+  await openPlatform(folder);
+  writeFileSync(join(folder, "config.yaml"), CONFIG());
+  await commandHere("once", "--config", join(folder, "config.yaml"));
   await sandbox.close();
-  rmSync(dirname(truthFile), { recursive: true, force: true });
+}, 120_000);
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(template, { recursive: true, force: true });
 });
 
-function site(more = ""): string {
-  vi.stubEnv("MATCH_KEY", key);
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const folder = tempFolder();
-  cpSync("config/crossref", join(folder, "crossref"), { recursive: true });
-  mkdirSync(join(folder, "erp"));
+async function site(more = ""): Promise<string> {
+  const folder = join(tempFolder(), "site");
+  cpSync(join(template, "site"), folder, { recursive: true, preserveTimestamps: true });
+  settleIn(join(folder, "state"));
+  await openPlatform(folder);
+  const { close } = sandbox;
+  onTestFinished(() => close());
   const file = join(folder, "config.yaml");
-  writeFileSync(file, CONFIG(sandbox.baseUrl, more));
+  writeFileSync(file, CONFIG(more));
   return file;
 }
 
@@ -112,8 +124,7 @@ const office = async <Result>(file: string, work: (office: Office) => Promise<Re
   askOf(await loadConfiguration(file), work, "match");
 
 test("what the flows have stored is matched without one request; people settle what was found; values that change bring it back", async () => {
-  const file = site(", alertAbove: 1000");
-  await commandHere("once", "--config", file);
+  const file = await site(", alertAbove: 1000");
   // All that there is was read: what is missing would be a comparison that is not made.
   const { flows } = await office(file, (it) => it.status());
   const stored = (await control("/records/rack-prices?key=supplier")) as { records: unknown[] };
@@ -186,7 +197,7 @@ test("what the flows have stored is matched without one request; people settle w
 }, 120_000);
 
 test("freight is compared with the site's own table of lanes", async () => {
-  const file = site();
+  const file = await site();
   const record = async (kind: string): Promise<Record<string, string>[]> =>
     ((await control(`/records/${kind}?key=supplier`)) as { records: Record<string, string>[] })
       .records;
@@ -211,8 +222,7 @@ test("freight is compared with the site's own table of lanes", async () => {
 }, 120_000);
 
 test("the page accepts and disputes with a note beside the finding, claims from one supplier, and the evidence has what people said", async () => {
-  const file = site();
-  await commandHere("once", "--config", file);
+  const file = await site();
   await office(file, async (it) => {
     const { as } = await testConsole(it);
     const ann = await as("accountant");
@@ -261,8 +271,7 @@ test("the page accepts and disputes with a note beside the finding, claims from 
 test.runIf(isThere("chromium"))(
   "from the page alone, the supplier who overcharged most is found and the claim exported in four clicks",
   async () => {
-    const file = site();
-    await commandHere("once", "--config", file);
+    const file = await site();
     await found(file);
     await office(file, async (it) => {
       const { web } = await testConsole(it);
@@ -317,8 +326,7 @@ test.runIf(isThere("chromium"))(
 );
 
 test("a finding is over by itself when the paper comes", async () => {
-  const file = site();
-  await commandHere("once", "--config", file);
+  const file = await site();
   const ghost = (await found(file)).findings.find(
     ({ rule, direction }) => rule === "no-delivery" && direction === "sale",
   );
@@ -350,8 +358,7 @@ test("a finding is over by itself when the paper comes", async () => {
 }, 120_000);
 
 test("a price list that was replaced is still known, for its versions are kept", async () => {
-  const file = site();
-  await commandHere("once", "--config", file);
+  const file = await site();
   const first = await found(file);
   const old = first.findings.find(({ rule }) => rule === "old-price-list");
   expect(old).toBeDefined();

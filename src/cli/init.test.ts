@@ -17,6 +17,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { connectors } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
+import { commandHere } from "../../test/support/site-command.ts";
 import { loadConfig } from "../config/config.ts";
 import { exitCodes } from "../core/errors.ts";
 import { platformOffers as platform } from "../platform/parts.ts";
@@ -387,7 +388,11 @@ test.each(Object.entries(BEGUN))(
       `init --directory ${join(root, "etc")} --state ${join(root, "state")} --erp ${erp} --company prairie
       --platform http://127.0.0.1:9/v1/public --currency USD --time-zone America/Chicago --api-key-file ${join(root, "key")}
       --skip-doctor --yes`.split(/\s+/);
-    const { code, out, err } = await fuelbridge(...common, ...given);
+    // It calls itself for the check, by the program's own path.
+    const { argv } = process;
+    onTestFinished(() => void (process.argv = argv));
+    process.argv = [process.execPath, join(ROOT, "src", "main.ts")];
+    const { code, out, err } = await commandHere([...common, ...given]);
     expect([code, err.replace(/Written.*\n\n/, "")]).toEqual([exitCodes.ok, ""]);
     expect(out).toContain(`${config} is right.`);
     const told = out.match(/(?<=^ {2}node src\/launch\.mjs ).*?(?= --config)/gm);

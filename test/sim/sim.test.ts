@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
 import type { Policy } from "../../src/core/outcome.ts";
 import { money } from "../../src/platform/sinks/write.ts";
+import { numbers, runs } from "../support/runs.ts";
 import { hostile, storm, type Weather } from "./model.ts";
 import { simulate } from "./run.ts";
+
+const RUNS = runs(10_000, 50_000);
 
 function outcomes(runs: number, weather: Weather, policy: Policy, jumps = 0.25) {
   const counts = { doubled: 0, falseDone: 0, lost: 0, stuck: 0, done: 0, manual: 0 };
@@ -24,10 +27,11 @@ test.each([
   ["storm, a new key after a timeout", storm, { ...money, afterTimeout: "again" }],
 ] as const)(
   "at most one effect, none lost, none stuck, none falsely done: %s",
+  numbers,
   (_, weather, policy) => {
-    const { done, manual, ...bad } = outcomes(50_000, weather, policy);
+    const { done, manual, ...bad } = outcomes(RUNS, weather, policy);
     expect(bad).toEqual({ doubled: 0, falseDone: 0, lost: 0, stuck: 0 });
-    expect(done + manual).toBe(50_000);
+    expect(done + manual).toBe(RUNS);
   },
 );
 

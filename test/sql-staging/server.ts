@@ -1,12 +1,22 @@
 /** Real PostgreSQL and MariaDB servers of a suite, each as its service user on a port of its own, and a database per test. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "../support/port.ts";
+import { madeOnce } from "../support/tryton-books.ts";
 import { SqlStagingConfig } from "../../connectors/sql-staging/config.ts";
 import { schemaOf } from "../../connectors/sql-staging/schema.ts";
 import { type Dialect, openSql, type Query } from "../../src/ledger/sql.ts";
@@ -42,8 +52,13 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+interface Owner {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
 /** Neither server runs as root. */
-function serviceUser(name: string): { readonly uid?: number; readonly gid?: number } {
+function serviceUser(name: string): Owner {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string) => Number(execFileSync("id", [flag, name], { encoding: "utf8" }));
   return { uid: id("-u"), gid: id("-g") };
@@ -55,28 +70,56 @@ const runIn = (settings: Settings): Database["run"] => {
   return (sql, values) => wire.transaction(signal, (query) => query(sql, values));
 };
 
+/** The files of a server that has not run: made once per machine for each program, and copied for each server. */
+function preparedData(dialect: Dialect, program: string, owner: Owner): Promise<string> {
+  const { mtimeMs, size } = statSync(program);
+  const cache = process.env["FUELBRIDGE_TEST_CACHE"] ?? tmpdir();
+  const name = ["fuelbridge", dialect, mtimeMs, size, owner.uid ?? process.getuid?.() ?? 0];
+  const ready = join(cache, name.join("-"));
+  return madeOnce(ready, () => {
+    const folder = ownFolder(`${ready}-making-`, owner);
+    const data = join(folder, "data");
+    const options = { ...owner, stdio: "ignore" as const, cwd: folder };
+    if (dialect === "postgresql") {
+      const secret = join(folder, "password");
+      writeFileSync(secret, PASSWORD);
+      own(secret, owner);
+      const users = ["-U", "staging", "--pwfile", secret, "-A", "scram-sha-256"];
+      const args = ["-D", data, ...users, "-E", "UTF8", "--locale=C", "-N"];
+      execFileSync(join(dirname(program), "initdb"), args, options);
+    } else {
+      const users = ["--auth-root-authentication-method=normal", "--skip-test-db"];
+      const args = ["--no-defaults", `--datadir=${data}`, ...users];
+      execFileSync(join(dirname(program), "../bin/mariadb-install-db"), args, options);
+    }
+    renameSync(data, ready);
+    rmSync(folder, { recursive: true, force: true });
+    return Promise.resolve();
+  });
+}
+
+function own(path: string, { uid, gid }: Owner): void {
+  if (uid !== undefined) chownSync(path, uid, gid ?? uid);
+}
+
+function ownFolder(prefix: string, owner: Owner): string {
+  const folder = mkdtempSync(prefix);
+  own(folder, owner);
+  return folder;
+}
+
 export async function startServer(dialect: Dialect): Promise<Server> {
   const owner = serviceUser(dialect === "postgresql" ? "postgres" : "mysql");
-  const folder = mkdtempSync(join(tmpdir(), `fuelbridge-${dialect}-`));
-  if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid ?? owner.uid);
-  const data = join(folder, "data");
-  const port = await freePort();
   const program = (dialect === "postgresql" ? POSTGRES : MARIADB) ?? "";
+  const folder = ownFolder(join(tmpdir(), `fuelbridge-${dialect}-`), owner);
+  const data = join(folder, "data");
+  execFileSync("cp", ["-a", await preparedData(dialect, program, owner), data]);
+  const port = await freePort();
   const options = { ...owner, stdio: "ignore" as const, cwd: folder };
+  const listening = ["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"];
   const args =
     dialect === "postgresql"
-      ? [
-          "-D",
-          data,
-          "-p",
-          `${port}`,
-          "-k",
-          folder,
-          "-c",
-          "listen_addresses=127.0.0.1",
-          "-c",
-          "fsync=off",
-        ]
+      ? ["-D", data, "-p", `${port}`, "-k", folder, ...listening]
       : [
           "--no-defaults",
           `--datadir=${data}`,
@@ -85,45 +128,13 @@ export async function startServer(dialect: Dialect): Promise<Server> {
           `--socket=${join(folder, "s")}`,
           `--pid-file=${join(folder, "pid")}`,
         ];
-  if (dialect === "postgresql") {
-    const secret = join(folder, "password");
-    writeFileSync(secret, PASSWORD);
-    if (owner.uid !== undefined) chownSync(secret, owner.uid, owner.gid ?? owner.uid);
-    execFileSync(
-      join(dirname(program), "initdb"),
-      [
-        "-D",
-        data,
-        "-U",
-        "staging",
-        "--pwfile",
-        secret,
-        "-A",
-        "scram-sha-256",
-        "-E",
-        "UTF8",
-        "--locale=C",
-        "-N",
-      ],
-      options,
-    );
-  } else {
-    execFileSync(
-      join(dirname(program), "../bin/mariadb-install-db"),
-      [
-        "--no-defaults",
-        `--datadir=${data}`,
-        "--auth-root-authentication-method=normal",
-        "--skip-test-db",
-      ],
-      options,
-    );
+  if (dialect === "mariadb") {
     const first = join(folder, "first.sql");
     writeFileSync(
       first,
       `create user if not exists staging@'127.0.0.1' identified by '${PASSWORD}';\ngrant all on *.* to staging@'127.0.0.1';\n`,
     );
-    if (owner.uid !== undefined) chownSync(first, owner.uid, owner.gid ?? owner.uid);
+    own(first, owner);
     args.push(`--init-file=${first}`, "--skip-name-resolve");
   }
   let child: ChildProcess;
