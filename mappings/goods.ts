@@ -1,32 +1,33 @@
 /** Orders and delivery tickets of the platform: as they stand there for files, and as what a ledger books for ledgers. */
 import {
-  dayOrNone,
-  goodsTables,
-  otherSide,
-  ourCompany,
-  partyOf,
-  SidedOptions,
-  statusOf,
-  symbolOf,
-  TAKEN_BACK_ONLY,
-} from "./site.ts";
-import {
+  alike,
   cellOf,
   cellOrNone,
   codeOf,
   COLUMNS,
+  dayOrNone,
+  digitsOf,
+  gallonsOf,
+  goodsTables,
   joined,
   labelled,
+  otherSide,
+  ourCompany,
+  partyOf,
   paths,
   pick,
+  SidedOptions,
+  statusOf,
+  symbolOf,
   TABLES,
+  TAKEN_BACK_ONLY,
   unfinished,
+  toFiles,
 } from "./values.ts";
 import { defineMapping, type Likeness, type References } from "../src/core/contract.ts";
 import { Decimal } from "../src/core/decimal.ts";
 import { Refused } from "../src/core/errors.ts";
 import { namedDay } from "../src/core/time.ts";
-import { DeliveryTicketDocument, OrderDocument } from "../src/formats/documents.ts";
 import {
   OrderDocument as BookedOrder,
   type Party,
@@ -55,12 +56,11 @@ const order = {
   likeness(record: Order, { dayOf }: Pick<References, "dayOf">): Likeness | null {
     const { status, companyId, locationId, loadingNumber, lines } = record;
     if (status === "DRAFT" || status === "CANCELLED") return null;
-    const { requestedDate, deliveryDate, deliveryStart, deliveryEnd } = record;
     const told = [
-      requestedDate,
-      deliveryDate,
-      deliveryStart,
-      deliveryEnd,
+      record.requestedDate,
+      record.deliveryDate,
+      record.deliveryStart,
+      record.deliveryEnd,
       ...lines.flatMap((line) => [
         line.product,
         line.terminal,
@@ -70,16 +70,13 @@ const order = {
         line.loadingNumber,
       ]),
     ];
-    return {
+    return alike({
       party: `${companyId} ${locationId ?? ""}`,
       company: null,
       amount: Decimal.sum(lines.map(quantityOf)),
       day: dayOf(record.createdAt),
       names: loadingNumber?.trim() ? [loadingNumber] : told.map((word) => word ?? ""),
-      loads: [],
-      lines: null,
-      number: null,
-    };
+    });
   },
   about: ({ companyId, createdAt }: Order) => ({ party: companyId, day: createdAt }),
 } as const;
@@ -93,12 +90,10 @@ const HAUL = paths(`
 /** Orders, for planning and dispatch in an ERP. A status that is new to us is delivered as it is written. */
 export const orders = defineMapping({
   ...order,
-  name: "canonical/orders",
-  writes: "files.orders",
+  ...toFiles("orders"),
   tables: { items: COLUMNS.items },
   // The version is the last change.
   leaves: { record: ["createdAt", ...HAUL] },
-  output: OrderDocument,
   map: (record, references) =>
     unfinished(references, "order", record) ?? {
       ...pick(record, "id", "status", "orderType", "urgency", "companyId", "locationId"),
@@ -118,10 +113,7 @@ export const orders = defineMapping({
       })),
     },
   // An order is a plan: its prices are not amounts yet.
-  figures: ({ lines }) => ({
-    amount: null,
-    gallons: Decimal.sum(lines.map(({ gallons }) => gallons ?? Decimal.zero)),
-  }),
+  figures: ({ lines }) => gallonsOf(lines, ({ gallons }) => gallons),
 });
 
 type Trade = BookedOrder["type"];
@@ -208,12 +200,8 @@ export const bookedOrders = defineMapping({
     };
   },
   // An order is a plan: its prices are not amounts yet.
-  figures: ({ lines }) => ({
-    amount: null,
-    gallons: Decimal.sum(
-      lines.map(({ unit, quantity }) => (unit === "gal" ? quantity : Decimal.zero)),
-    ),
-  }),
+  figures: ({ lines }) =>
+    gallonsOf(lines, ({ unit, quantity }) => (unit === "gal" ? quantity : null)),
 });
 
 /**
@@ -286,23 +274,16 @@ const ticket = {
     const { status, bolNumber, deliveryDate, createdAt } = record;
     if (status === "DRAFT" || status === "VOID") return null;
     const lines = record.productLines ?? [];
-    const figures = lines.flatMap((line) => [
-      line.product_name ?? "",
-      ...[line.gross_gallons, line.net_gallons, line.temperature, line.api_gravity].map(
-        (figure) => figure?.plain() ?? "",
-      ),
-    ]);
-    const party = `${record.supplierCompanyId ?? ""} ${record.receiverCompanyId ?? ""}`;
-    return {
-      party,
-      company: party,
+    return alike({
+      party: `${record.supplierCompanyId ?? ""} ${record.receiverCompanyId ?? ""}`,
       amount: Decimal.sum(lines.map(({ net_gallons: net }) => net ?? Decimal.zero)),
       day: dayOf(deliveryDate ?? createdAt),
       names: bolNumber?.trim() ? [bolNumber] : [],
-      loads: [],
-      lines: figures,
-      number: null,
-    };
+      lines: lines.flatMap((line) => [
+        line.product_name ?? "",
+        ...digitsOf(line.gross_gallons, line.net_gallons, line.temperature, line.api_gravity),
+      ]),
+    });
   },
   about: ({ receiverCompanyId: party, deliveryDate, createdAt }: DeliveryTicket) => ({
     party,
@@ -321,12 +302,10 @@ const measured = (line: ProductLine) => ({
 /** Delivery tickets, for the inventory of an ERP. A status that is new to us is delivered as it is written. */
 export const deliveryTickets = defineMapping({
   ...ticket,
-  name: "canonical/delivery-tickets",
-  writes: "files.delivery-tickets",
+  ...toFiles("delivery-tickets"),
   tables: { items: COLUMNS.items },
   // The version is the last change.
   leaves: { record: ["createdAt"] },
-  output: DeliveryTicketDocument,
   map: (record, references) =>
     unfinished(references, "delivery-ticket", record) ?? {
       ...pick(record, "id", "status", "orderId", "bolNumber", "deliveryDate"),
@@ -344,10 +323,7 @@ export const deliveryTickets = defineMapping({
         return { item, product, spec: line.spec, ...measured(line) };
       }),
     },
-  figures: ({ lines }) => ({
-    amount: null,
-    gallons: Decimal.sum(lines.map((line) => line.netGallons ?? Decimal.zero)),
-  }),
+  figures: ({ lines }) => gallonsOf(lines, ({ netGallons }) => netGallons),
 });
 
 const TICKET_STATUSES = {
@@ -408,10 +384,7 @@ export const bookedTickets = defineMapping({
           : references.counterpart("order", record.orderId),
     };
   },
-  figures: ({ lines }) => ({
-    amount: null,
-    gallons: Decimal.sum(lines.map(({ quantity }) => quantity)),
-  }),
+  figures: ({ lines }) => gallonsOf(lines, ({ quantity }) => quantity),
 });
 
 /** An instant; none where a day alone is named. */

@@ -7,19 +7,12 @@ import * as lists from "./platform/lists.ts";
 import * as records from "./platform/records.ts";
 
 /** By name, and with their types, for what extends one of them by its name. */
-export const shipped = [goods, invoices, places, lists, records]
-  .flatMap((module) => Object.values<Shipped>(module))
-  .toSorted(({ name: one }, { name: other }) => (one < other ? -1 : 1));
-
-type Shipped = {
-  [Module in keyof Modules]: Modules[Module][keyof Modules[Module]];
-}[keyof Modules];
-interface Modules {
-  readonly goods: typeof goods;
-  readonly invoices: typeof invoices;
-  readonly places: typeof places;
-  readonly lists: typeof lists;
-  readonly records: typeof records;
-}
+export const shipped = [
+  ...Object.values(goods),
+  ...Object.values(invoices),
+  ...Object.values(places),
+  ...Object.values(lists),
+  ...Object.values(records),
+].toSorted(({ name: one }, { name: other }) => (one < other ? -1 : 1));
 
 export const mappings: readonly Mapping[] = [...shipped];

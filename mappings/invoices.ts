@@ -1,27 +1,28 @@
 /** Invoices and payments of the platform: as they stand there for files, and as what a ledger books for ledgers. */
 import {
-  ChargeOptions,
-  dayOrNone,
-  invoiceTables,
-  ledgerAccount,
-  partyOf,
-  statusOf,
-  symbolOf,
-} from "./site.ts";
-import {
   accountOf,
+  alike,
   cellOrNone,
+  ChargeOptions,
   codeOf,
   COLUMNS,
   CORRECT_THERE,
+  dayOrNone,
+  digitsOf,
   inCents,
   INVOICE_PAYMENT,
+  invoiceTables,
   joined,
   labelled,
+  ledgerAccount,
+  partyOf,
   paths,
   pick,
+  statusOf,
+  symbolOf,
   unfinished,
   unknownStatus,
+  toFiles,
 } from "./values.ts";
 import {
   defineMapping,
@@ -33,10 +34,9 @@ import {
 import { Decimal } from "../src/core/decimal.ts";
 import { Refused } from "../src/core/errors.ts";
 import {
-  CustomerInvoiceDocument,
   onlyPlace,
   PaymentDocument,
-  SupplierInvoiceDocument,
+  type SupplierInvoiceDocument,
 } from "../src/formats/documents.ts";
 import {
   InvoiceDocument as BookedInvoice,
@@ -172,11 +172,9 @@ const figuresOf = ({ total, lines }: Body): Figures => ({
 /** Invoices we issued on the platform, for the receivables of an ERP. */
 export const customerInvoices = defineMapping({
   ...invoiceOf("out"),
-  name: "canonical/customer-invoices",
-  writes: "files.customer-invoices",
+  ...toFiles("customer-invoices"),
   tables: { items: COLUMNS.items, taxes: COLUMNS.taxes, customers: COLUMNS.customers },
   leaves: { record: SIDES.out.leaves },
-  output: CustomerInvoiceDocument,
   map: (invoice, references) =>
     told(invoice, references, "out", (body, customer, payerId) => ({ ...body, customer, payerId })),
   figures: figuresOf,
@@ -185,11 +183,9 @@ export const customerInvoices = defineMapping({
 /** Invoices that others issued and we pay, for the payables of an ERP. */
 export const supplierInvoices = defineMapping({
   ...invoiceOf("in"),
-  name: "canonical/supplier-invoices",
-  writes: "files.supplier-invoices",
+  ...toFiles("supplier-invoices"),
   tables: { items: COLUMNS.items, taxes: COLUMNS.taxes, vendors: COLUMNS.vendors },
   leaves: { record: SIDES.in.leaves },
-  output: SupplierInvoiceDocument,
   map: (invoice, references) =>
     told(invoice, references, "in", (body, vendor, issuerId) => ({ ...body, vendor, issuerId })),
   figures: figuresOf,
@@ -208,22 +204,14 @@ function likenessOf(
     bolNumber ?? "",
     deliveryTicket ?? "",
   ]);
-  const told = lineItems.flatMap(({ description, product, gallons, amount }) => [
+  const lines = lineItems.flatMap(({ description, product, gallons, amount }) => [
     description,
     product ?? "",
-    gallons?.plain() ?? "",
-    amount.plain(),
+    ...digitsOf(gallons, amount),
   ]);
-  return {
-    party,
-    company: party,
-    amount: total,
-    day: dayOf(createdAt),
-    names: named.map(String),
-    loads,
-    lines: told,
-    number: invoiceNumber,
-  };
+  const day = dayOf(createdAt);
+  const names = named.map(String);
+  return alike({ party, amount: total, day, names, loads, lines, number: invoiceNumber });
 }
 
 /**
@@ -476,8 +464,8 @@ const paymentOf = (type: Type) => ({
     { dayOf }: Pick<References, "dayOf">,
   ): Likeness | null {
     if (status !== "SUCCEEDED" || !reference?.trim()) return null;
-    const alike = { party: invoiceId, company: null, amount, day: dayOf(paidAt) };
-    return { ...alike, names: [reference], loads: [], lines: null, number: null };
+    const day = dayOf(paidAt);
+    return alike({ party: invoiceId, company: null, amount, day, names: [reference] });
   },
   about: ({ reference, amount, paidAt }: Payment) => ({ name: reference, amount, day: paidAt }),
 });

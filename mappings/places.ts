@@ -1,14 +1,7 @@
 import type { z } from "zod";
-import { codeOf, COLUMNS, pick } from "./values.ts";
+import { codeOf, COLUMNS, pick, toFiles } from "./values.ts";
 import { defineMapping, type References, skip } from "../src/core/contract.ts";
 import { Decimal } from "../src/core/decimal.ts";
-import {
-  AllocationDocument,
-  ConnectionDocument,
-  LocationDocument,
-  RackPriceDocument,
-  TerminalDocument,
-} from "../src/formats/documents.ts";
 import { Connection } from "../src/platform/contract/network.ts";
 import { Allocation, ListedLocation, SupplierTerminal } from "../src/platform/contract/place.ts";
 import { RackPrice } from "../src/platform/contract/pricing.ts";
@@ -28,14 +21,12 @@ const placeOf = (place: z.output<typeof SupplierTerminal> | z.output<typeof List
 
 /** Terminals that are entered on the platform, for an ERP. */
 export const terminals = defineMapping({
-  name: "canonical/terminals",
+  ...toFiles("terminals"),
   kind: "supplier-terminal",
   reads: "platform.supplierTerminals",
-  writes: "files.terminals",
   // The terminal is our own; its products are those that have a rack price; the version is the last change.
   leaves: { record: ["companyId", "products", "createdAt"] },
   input: SupplierTerminal,
-  output: TerminalDocument,
   number: ({ terminalCode }) => terminalCode,
   map: (terminal) => ({
     ...placeOf(terminal),
@@ -48,15 +39,13 @@ export const terminals = defineMapping({
 
 /** Sites with their tanks, for an ERP. Contacts stay on the platform: they are people's data. */
 export const locations = defineMapping({
-  name: "canonical/locations",
+  ...toFiles("locations"),
   kind: "location",
   reads: "platform.locations",
-  writes: "files.locations",
   tables: { items: COLUMNS.items },
   // Contacts are people's data; compartments and opening hours have no column; the version is the last change.
   leaves: { record: ["contacts", "compartments", "schedules", "assets.locationId", "createdAt"] },
   input: ListedLocation,
-  output: LocationDocument,
   number: ({ id }) => id,
   map: (location, references) => ({
     ...placeOf(location),
@@ -77,15 +66,13 @@ export const locations = defineMapping({
 
 /** What suppliers grant and how much of it is used, for the purchasing of an ERP. */
 export const allocations = defineMapping({
-  name: "canonical/allocations",
+  ...toFiles("allocations"),
   kind: "allocation",
   reads: "platform.allocations",
-  writes: "files.allocations",
   tables: { items: COLUMNS.items },
   // The version is the last change.
   leaves: { record: ["createdAt"] },
   input: Allocation,
-  output: AllocationDocument,
   number: ({ id }) => id,
   map: (allocation, references) => ({
     ...pick(allocation, "id", "companyId", "connectionId", "supplierId", "product"),
@@ -109,14 +96,12 @@ export const allocations = defineMapping({
  * was made from one of its parties, is known there.
  */
 export const connections = defineMapping({
-  name: "canonical/connections",
+  ...toFiles("connections"),
   kind: "connection",
   reads: "platform.connections",
-  writes: "files.connections",
   // The version is the last change.
   leaves: { record: ["createdAt"] },
   input: Connection,
-  output: ConnectionDocument,
   number: ({ id }) => id,
   map(connection, references) {
     const { id, erpId, fromCompanyId, toCompanyId } = connection;
@@ -140,15 +125,13 @@ const isPartyOf =
 
 /** Rack prices that are entered on the platform, for the price lists of an ERP. */
 export const rackPrices = defineMapping({
-  name: "canonical/rack-prices",
+  ...toFiles("rack-prices"),
   kind: "platform-price",
   reads: "platform.rackPrices",
-  writes: "files.rack-prices",
   tables: { items: COLUMNS.items },
   // The price is our own, and holds its spread over the index; the version is the last change.
   leaves: { record: ["companyId", "spread", "createdAt"] },
   input: RackPrice,
-  output: RackPriceDocument,
   number: ({ terminalId, product }) => `${terminalId}|${product}`,
   map: (price, references) => ({
     ...pick(price, "id", "product", "price", "unit", "effectiveAt", "expiresAt", "indexSource"),

@@ -10,7 +10,7 @@ import { mappings } from "../mappings/index.ts";
 import type { Mapping, Offers } from "../src/core/contract.ts";
 import { documents } from "../src/formats/documents.ts";
 import { layouts } from "../src/formats/table/layouts.ts";
-import { type Cases, readCases, runCase } from "../src/mapping/cases.ts";
+import { readCases, runCase } from "../src/mapping/cases.ts";
 import { platformOffers } from "../src/platform/parts.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -26,7 +26,7 @@ test.each(files.map((file, at) => ({ file, mapping: written[at]?.mapping ?? "" }
   },
 );
 
-describe.each(written)("$mapping", ({ mapping: name, cases }: Cases) => {
+describe.each(written)("$mapping", ({ mapping: name, cases }) => {
   test.each(cases)("$name", (one) => {
     expect(runCase(mappingOf(name), one)).toEqual([]);
   });

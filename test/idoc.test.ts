@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { brokenRules } from "./files/idoc-rules.ts";
 import { aleaud, sinkConfig } from "./files/idoc.ts";
-import { referenceTo } from "../src/formats/idoc/answers.ts";
+import { referenceTo } from "../src/formats/idoc/read.ts";
 import { files } from "../connectors/files/index.ts";
 import { mappings } from "../mappings/index.ts";
 import { calendarOf } from "../src/core/time.ts";

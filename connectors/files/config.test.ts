@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { FilesConfig } from "./config.ts";
-import { offersOf } from "./folders.ts";
+import { offersOf } from "./index.ts";
 import { mappings } from "../../mappings/index.ts";
 import { picks } from "../../test/files/source.ts";
 

@@ -1,5 +1,6 @@
 /** Settings that sources and sinks of every format have: where their files lie and how they are called. */
 import { z } from "zod";
+import { choice } from "../../src/core/settings.ts";
 import { SftpConfig } from "./folder/sftp.ts";
 import { type DocumentName, documents } from "../../src/formats/documents.ts";
 import {
@@ -14,6 +15,7 @@ import { layouts } from "../../src/formats/table/layouts.ts";
 import { HEADS } from "../../src/formats/table/profile.ts";
 import { x12Documents, x12Layouts, X12Options } from "../../src/formats/x12/config.ts";
 
+const text = z.string().min(1);
 const Marker = z.string().regex(/^\.[A-Za-z0-9]{1,16}$/, "is an ending like .ok");
 
 /** For `refine`, wherever {@link origin}, {@link folders} or {@link target} is: marker and manifest have two names. */
@@ -28,9 +30,7 @@ const distinctEndings: [
   { message: "is the marker's ending, too", path: ["manifest"] },
 ];
 
-const Pattern = z
-  .string()
-  .min(1)
+const Pattern = text
   .max(120)
   .refine((text) => text.split("*").length <= 2, "may have one * only")
   .refine((text) => !/[/\\]/.test(text), "is a file name, not a path");
@@ -43,14 +43,14 @@ const HoursOrDays = z
 
 /** Where files are read from, and where they go then. */
 const folders = {
-  folder: z.string().min(1).default(".").describe("Where they are, from the connector's folder."),
+  folder: text.default(".").describe("Where they are, from the connector's folder."),
   marker: Marker.optional().describe(
     "A file is read when a file with this ending more lies beside it: .ok. Left out: none is asked for.",
   ),
   manifest: Marker.optional().describe(
     "Beside each file lies its manifest, under its name with this ending more: .manifest. A file that does not agree with it is not read. Left out: none is asked for.",
   ),
-  archive: z.string().min(1).default("archive").describe("Where files go that were read."),
+  archive: text.default("archive").describe("Where files go that were read."),
   keepDays: z
     .int()
     .min(1)
@@ -59,7 +59,7 @@ const folders = {
     .describe(
       "Files that were read are put into one folder a day, and deleted after so many days. Left out: they are kept.",
     ),
-  failed: z.string().min(1).default("failed").describe("Where files go that need a person."),
+  failed: text.default("failed").describe("Where files go that need a person."),
 };
 
 /** The same of a source: something is to come into it from time to time. */
@@ -75,10 +75,8 @@ const origin = {
 
 /** Where files are written. */
 const target = {
-  folder: z.string().min(1).describe("Where the ERP looks for files, from the connector's folder."),
-  staging: z
-    .string()
-    .min(1)
+  folder: text.describe("Where the ERP looks for files, from the connector's folder."),
+  staging: text
     .optional()
     .describe(
       "Where files are written before they are moved: on the same file system, and ours alone; <folder>.staging.",
@@ -93,7 +91,7 @@ const target = {
 
 /** How many documents a file has. */
 const batches = {
-  per: z.enum(["document", "batch"]).default("document").describe("What one file holds."),
+  per: choice(["document", "batch"], "What one file holds."),
   itemsMax: z.int().min(1).max(1000).optional().describe("Documents in one file of a batch."),
 };
 
@@ -154,9 +152,7 @@ export type X12Sink = z.infer<typeof X12Sink>;
 /* The `files` section of a configuration. */
 
 const ownProfile = (leftOut: string) =>
-  z
-    .string()
-    .min(1)
+  text
     .optional()
     .describe(
       `Where things stand in the files: a profile of yours (a path that ends in .yaml), or the name of a shipped one. Left out: ${leftOut}`,
@@ -175,12 +171,10 @@ export const TableSource = z
       .describe("Which files of the folder, one * allowed; per part where an export has several."),
     encoding: z.enum(["auto", "utf-8", "windows-1252", "latin1"]).default("auto"),
     delimiter: z.enum(["auto", ",", ";", "\t", "|"]).default("auto"),
-    holds: z
-      .enum(["all", "changes"])
-      .default("all")
-      .describe(
-        "Of customers, suppliers, prices and other lists: all, each file is the whole list, and what is missing in it is gone; changes, it has what changed.",
-      ),
+    holds: choice(
+      ["all", "changes"],
+      "Of customers, suppliers, prices and other lists: all, each file is the whole list, and what is missing in it is gone; changes, it has what changed.",
+    ),
     labels: z.enum(["en", "de"]).optional().describe("The language of the column labels."),
     decimal: z.enum([".", ","]).optional().describe("Where it is not the language's own."),
   })
@@ -233,17 +227,12 @@ export type TableSink = z.infer<typeof TableSink>;
 
 export const AnswersConfig = z
   .strictObject({
-    folder: z
-      .string()
-      .min(1)
-      .describe("Where SAP puts ALEAUD and STATUS files, from the connector's folder."),
+    folder: text.describe("Where SAP puts ALEAUD and STATUS files, from the connector's folder."),
     pick: Pattern.default("*.xml"),
-    archive: z
-      .string()
-      .min(1)
-      .default("archive")
-      .describe("Where they go when they were read. They are the memory of what SAP answered."),
-    failed: z.string().min(1).default("failed").describe("Where files go that need a person."),
+    archive: folders.archive.describe(
+      "Where they go when they were read. They are the memory of what SAP answered.",
+    ),
+    failed: folders.failed,
     withinHours: z
       .int()
       .min(1)
@@ -276,10 +265,9 @@ export const SinkConfig = z
 export type SinkConfig = z.infer<typeof SinkConfig>;
 
 export const FilesConfig = z.strictObject({
-  folder: z
-    .string()
-    .min(1)
-    .describe("The folder that is shared with the ERP: here, or on the server of `sftp`."),
+  folder: text.describe(
+    "The folder that is shared with the ERP: here, or on the server of `sftp`.",
+  ),
   sftp: SftpConfig.optional().describe("The server that has the folder; left out: this machine."),
   sources: z.record(z.string(), SourceConfig).default({}),
   sinks: z.record(z.string(), SinkConfig).default({}),

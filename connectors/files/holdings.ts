@@ -1,5 +1,5 @@
 /** What an ERP's newest export says, in the words of holdings: as of that file, not as it is now. */
-import { archiveFolders } from "./archive.ts";
+import { archiveFolders, openSet, tableReader } from "./source.ts";
 import { posix } from "node:path";
 import type { z } from "zod";
 import type { FilesConfig, SourceConfig, TableSink, TableSource } from "./config.ts";
@@ -18,7 +18,6 @@ import {
   placeOf,
   type Site,
 } from "./pickup.ts";
-import { openSet, tableReader } from "./source.ts";
 import type { Change, Item } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused, SourceUnavailable } from "../../src/core/errors.ts";
@@ -44,7 +43,6 @@ import { changesOf } from "../../src/formats/table/records.ts";
 import {
   documentsIn,
   documentsWriter,
-  shownOf,
   tellsWhich,
   type Writing,
   writingOf,
@@ -567,19 +565,21 @@ function shownBy(own: Holding, { facts }: Holding): Holding {
   };
 }
 
-/** As they are written. */
-function expected(items: readonly Item[], writing: Writing): Expected[] {
+/** As they are written, and read again. */
+const expected = (items: readonly Item[], writing: Writing): Promise<Expected[]> => {
   const write = documentsWriter(writing);
-  return items.map(({ document }) => {
-    try {
-      write([document]);
-      return { facts: writtenFacts(writing, shownOf(writing, document)) };
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      return { fault: error.fault };
-    }
-  });
-}
+  return Promise.all(
+    items.map(async ({ document }) => {
+      try {
+        const [shown = {}] = await documentsIn(writing, write([document]));
+        return { facts: writtenFacts(writing, shown) };
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        return { fault: error.fault };
+      }
+    }),
+  );
+};
 
 const nobody = (kind: HoldingKind): Expected => ({
   fault: {

@@ -1,24 +1,50 @@
 /** Exchange of files over a folder: what an ERP exports is read, what it imports is written. */
-import { resolve } from "node:path";
-import { type AnswersConfig, FilesConfig, type SinkConfig, type SourceConfig } from "./config.ts";
+import { relative, resolve } from "node:path";
+import {
+  type AnswersConfig,
+  FilesConfig,
+  type SinkConfig,
+  type SourceConfig,
+  type TableSource,
+  type X12Sink,
+} from "./config.ts";
 import { localDrop } from "./folder/local.ts";
-import { unavailable, withoutLinks } from "./folder/port.ts";
+import {
+  type Drop,
+  failure,
+  isRightMissing,
+  troubleOf,
+  unavailable,
+  type Wanted,
+  withoutLinks,
+} from "./folder/port.ts";
 import { sftpDrop } from "./folder/sftp.ts";
-import { examineFiles, offersOf } from "./folders.ts";
 import { filesHoldings } from "./holdings.ts";
 import { checkFolder, checkRoot, Kept, list, type Site } from "./pickup.ts";
-import { type FileSink, fileSink } from "./sink.ts";
+import { type FileSink, fileSink, foldersOf } from "./sink.ts";
 import { formatOf, openSource, wholeReader } from "./source.ts";
 import {
   type Acknowledgement,
   defineConnector,
+  type Examination,
+  type FolderNeed,
+  type Needs,
+  type Offer,
+  type OfferComplaint,
+  type Offers,
   type Page,
   type Reading,
   type Source,
 } from "../../src/core/contract.ts";
+import type { Fault } from "../../src/core/record.ts";
 import { FileFault } from "../../src/formats/format.ts";
-import { answersOf, answersReader } from "../../src/formats/idoc/answers.ts";
-import { idocsIn } from "../../src/formats/idoc/xml.ts";
+import { answersOf, answersReader, idocsIn } from "../../src/formats/idoc/read.ts";
+import {
+  InvalidProfile,
+  openProfile,
+  partsOf,
+  type Profile,
+} from "../../src/formats/table/profile.ts";
 import { x12Reader } from "../../src/formats/x12/read.ts";
 import { replyWriter } from "../../src/formats/x12/write.ts";
 
@@ -141,4 +167,291 @@ function acknowledgementsOf(sink: SinkConfig, config: FilesConfig, site: Site): 
   if (sink.format !== "x12" || sink.acknowledgements === undefined) return null;
   const reader = wholeReader(x12Reader({ layout: null, x12: sink.x12 }, site));
   return openSource(reader, sink.acknowledgements, config, site);
+}
+
+/* What a `files` endpoint can be read from and written to, and the folders that this takes: told from its settings. */
+
+/** What of the settings uses folders: it reads files there and moves them away, or writes them there. */
+interface Usage {
+  /** `source NAME`: how people are told of it. */
+  readonly what: string;
+  /** Where it stands in the settings; the second is the name of its source or sink. */
+  readonly setting: readonly [string, string, ...string[]];
+  readonly reads?: Pick<SourceConfig, "folder"> & Partial<Pick<SourceConfig, "archive" | "failed">>;
+  readonly writes?: Pick<SinkConfig, "folder" | "staging">;
+}
+
+const usagesOf = ({ sources, sinks }: Pick<FilesConfig, "sources" | "sinks">): Usage[] => [
+  ...Object.entries(sources).flatMap(([name, source]): Usage[] => {
+    const setting = ["sources", name] as const;
+    const reads: Usage = { what: `source ${name}`, setting, reads: source };
+    if (source.format !== "x12" || source.replies === undefined) return [reads];
+    const { replies: writes } = source;
+    return [reads, { what: `replies of ${name}`, setting: [...setting, "replies"], writes }];
+  }),
+  ...Object.entries(sinks).flatMap(([name, sink]): Usage[] => {
+    const setting = ["sinks", name] as const;
+    // Answers are moved within their folder, and it may come with the first of them.
+    const [heard, reads] =
+      sink.format === "x12"
+        ? ["acknowledgements", sink.acknowledgements]
+        : ["answers", sink.format === "idoc" && sink.answers && { folder: sink.answers.folder }];
+    return [
+      { what: `sink ${name}`, setting, writes: sink },
+      ...(reads ? [{ what: `${heard} of ${name}`, setting: [...setting, heard], reads }] : []),
+    ] as Usage[];
+  }),
+];
+
+/**
+ * The folders of a usage, the one that the ERP uses first. A file that was read is renamed into a folder that is created when
+ * the first one comes. The right to list a folder is needed to make a file's name durable in it. `at`: what a path is.
+ */
+function needsOf(
+  { setting, reads, writes }: Usage,
+  at: (...path: readonly string[]) => string,
+): FolderNeed[] {
+  const need = (name: string, path: string, isMade: boolean, rights = RIGHTS): FolderNeed => ({
+    path,
+    rights,
+    created: isMade,
+    setting: [...setting, name],
+  });
+  if (writes !== undefined) {
+    const { target, staging } = foldersOf(writes, at);
+    const owner = writes.staging === undefined ? "folder" : "staging";
+    return [need("folder", target, true), need(owner, staging, true)];
+  }
+  if (reads === undefined) return [];
+  const { folder, archive, failed } = reads;
+  return [
+    need("folder", at(folder), false),
+    ...Object.entries({ archive, failed }).flatMap(([name, below]) =>
+      below === undefined ? [] : [need(name, at(folder, below), true, ["w", "x"])],
+    ),
+  ];
+}
+
+const RIGHTS: FolderNeed["rights"] = ["r", "w", "x"];
+
+/** Folders on a server need no right on this machine. */
+export function offersOf(config: FilesConfig, base: string): Offers {
+  const { folder, sftp, sources, sinks } = config;
+  const root = sftp === undefined ? resolve(base, folder) : null;
+  const usages = usagesOf(config);
+  const offers = <Settings>(
+    of: "sources" | "sinks",
+    settings: Readonly<Record<string, Settings>>,
+    formOf: (one: Settings) => string,
+  ): Record<string, Offer> =>
+    Object.fromEntries(
+      Object.entries(settings).map(([name, one]) => {
+        const form = formOf(one);
+        if (root === null) return [name, { form }];
+        const folders = usages
+          .filter(({ setting }) => setting[0] === of && setting[1] === name)
+          .flatMap((usage) => needsOf(usage, (...path) => resolve(root, ...path)));
+        return [
+          name,
+          { form, folders: [...exchangeNeed(root, folders[0]?.path ?? root), ...folders] },
+        ];
+      }),
+    );
+  return {
+    sources: offers("sources", sources, (one) => formatOf(one).reads(one)),
+    sinks: offers("sinks", sinks, (one) => formatOf(one).writes(one)),
+    complaints: [
+      ...Object.entries(sources).flatMap(([name, source]) => {
+        if (source.format !== "table") return [];
+        const { layout, profile = layout, pick } = source;
+        return complaintsOf(["sources", name], profile, base, layout, pick);
+      }),
+      ...Object.entries(sinks).flatMap(([name, sink]) => {
+        if (sink.format === "x12") return unheard(name, sink, Object.values(sources));
+        if (sink.format !== "table") return [];
+        const { document, profile = `files/${document}` } = sink;
+        return complaintsOf(["sinks", name], profile, base, `files.${document}`, {});
+      }),
+    ],
+  };
+}
+
+/**
+ * The folder of the exchange itself is never made: where it is missing, a share is not mounted or the path is wrong. What
+ * lies elsewhere does not need it.
+ */
+function exchangeNeed(root: string, folder: string): FolderNeed[] {
+  const isInside = !relative(root, folder).startsWith("..");
+  return isInside ? [{ path: root, rights: ["x"], created: false, setting: ["folder"] }] : [];
+}
+
+/** Every document would be work for a person, because nobody reads what the partner says of it. */
+function unheard(
+  name: string,
+  { acknowledgements, acknowledgeWithin }: X12Sink,
+  sources: readonly SourceConfig[],
+): OfferComplaint[] {
+  const isHeard = acknowledgements !== undefined || sources.some(({ format }) => format === "x12");
+  if (isHeard || acknowledgeWithin === null) return [];
+  return [
+    {
+      setting: ["sinks", name, "acknowledgements"],
+      message:
+        "is missing: nothing reads the partner's 997, and each document is to be acknowledged",
+      remedy: "Set the folder that they come in, or acknowledgeWithin: never.",
+    },
+  ];
+}
+
+/** What is wrong with a profile, and with it in this place. */
+function complaintsOf(
+  setting: readonly string[],
+  name: string,
+  base: string,
+  layout: string,
+  pick: TableSource["pick"],
+): OfferComplaint[] {
+  let profile: Profile;
+  try {
+    profile = openProfile(name, base);
+  } catch (error) {
+    if (!(error instanceof InvalidProfile)) throw error;
+    return error.problems.map(({ line, column, setting: at, message, remedy }) => ({
+      setting: [...setting, "profile"],
+      message: `${error.file}:${line}:${column} ${at === "" ? "" : `${at}: `}${message}`,
+      remedy,
+    }));
+  }
+  const say = (at: string, message: string, remedy: string): OfferComplaint[] => [
+    { setting: [...setting, at], message, remedy },
+  ];
+  // Invoices are told twice, as what is new and as what is paid.
+  if (
+    profile.layout.name !== layout.replace("paidInvoices", "invoices") &&
+    profile.layout.name !== layout
+  )
+    return say(
+      "profile",
+      `${name} is a profile of ${profile.layout.name}, not of ${layout}`,
+      "Take a profile of that layout, or another layout with a mapping that reads it.",
+    );
+  const parts = partsOf(profile);
+  if (setting[0] === "sinks" && (parts.length > 1 || profile.across))
+    return say(
+      "profile",
+      `${name} cannot be written: a document is one file with a row for each record`,
+      "Take a profile without further files and without across.",
+    );
+  const unknown = (typeof pick === "string" ? [] : Object.keys(pick)).filter(
+    (part) => !parts.includes(part),
+  );
+  if (unknown.length === 0) return [];
+  return say(
+    "pick",
+    `the profile ${name} has no part ${unknown.join(", ")}`,
+    `Its parts are ${parts.join(", ")}.`,
+  );
+}
+
+/*
+ * What this user may do in the folders of the exchange, tried where the folders are ours alone and asked for where the
+ * ERP looks too: nothing is ever put into those to try it.
+ */
+
+/** One line for the server, and one for each folder of the sources and sinks that flows use. */
+export async function examineFiles(
+  config: FilesConfig,
+  drop: Drop,
+  { parts }: Pick<Needs, "parts">,
+): Promise<Examination[]> {
+  const examinations: Examination[] = [];
+  const look = async (
+    what: string,
+    work: () => Promise<string | null>,
+    wanted: readonly Wanted[] = [],
+  ): Promise<void> =>
+    void examinations.push(await looked(what, work, () => drop.rights.missing(wanted)));
+  if (drop.describe !== undefined)
+    await look(`server ${drop.where}`, () => drop.describe?.() ?? Promise.resolve(null));
+  for (const usage of usagesOf(config)) {
+    const needs = needsOf(usage, (...path) => drop.at(...path));
+    const [first] = needs;
+    if (first === undefined || !parts.has(usage.setting[1])) continue;
+    const { writes } = usage;
+    const note = (): Promise<string | null> =>
+      writes === undefined ? sourceNote(drop, needs) : sinkNote(drop, writes);
+    // The folder of answers comes with the first of them.
+    if (needs.length > 1) await look(`${usage.what}: ${first.path}`, note, needs);
+  }
+  return examinations;
+}
+
+/** Files are listed and read there, and moved into `archive` and `failed`, which are made when the first one comes. */
+async function sourceNote(
+  drop: Drop,
+  [from, ...made]: readonly FolderNeed[],
+): Promise<string | null> {
+  const { rights } = drop;
+  const folder = from?.path ?? "";
+  if (!(await rights.expectWritable(folder))) throw failure("ENOENT", `${folder} is not there`);
+  await drop.visit(folder, () => {});
+  await rights.expectOwn(folder);
+  const missing: string[] = [];
+  for (const { path, setting } of made) {
+    if (!(await rights.expectWritable(path))) missing.push(setting.at(-1) ?? path);
+    else {
+      await tried(drop, path);
+      await rights.expectTogether(folder, path);
+    }
+  }
+  return missing.length === 0 ? null : `${missing.join(" and ")} will be made with the first file`;
+}
+
+/** Files are written in the staging folder and moved from there. */
+async function sinkNote(
+  drop: Drop,
+  sink: Pick<SinkConfig, "folder" | "staging">,
+): Promise<string | null> {
+  const { target, staging } = foldersOf(sink, (path) => drop.at(path));
+  const isThere = await drop.rights.expectWritable(target);
+  const isStaged = await drop.rights.expectWritable(staging);
+  if (isStaged) await tried(drop, staging);
+  if (!isThere || !isStaged) {
+    const exchange = drop.at(".");
+    const isInside = target.startsWith(exchange);
+    if (isInside && !(await drop.rights.expectWritable(exchange)))
+      throw failure("ENOENT", `${exchange} is not there`);
+    return "it will be made at the start";
+  }
+  await drop.rights.expectTogether(target, staging);
+  return null;
+}
+
+/** Writes a file, renames it, deletes it. Its name is none that is looked for. */
+async function tried(drop: Drop, folder: string): Promise<void> {
+  const one = drop.path.join(folder, `.fuelbridge-${process.pid}-tried`);
+  const other = `${one}-renamed`;
+  try {
+    await drop.write(one, Buffer.from("tried by fuelbridge doctor\n"), "any");
+    await drop.move(one, other);
+  } finally {
+    for (const path of [one, other]) await drop.remove(path);
+  }
+}
+
+/** `missing`: advice for the right that is missing; null: none is known to be. */
+async function looked(
+  what: string,
+  look: () => Promise<string | null>,
+  missing: () => Promise<string | null>,
+): Promise<Examination> {
+  try {
+    const note = await look();
+    return { what, fault: null, ...(note === null ? {} : { note }) };
+  } catch (error) {
+    const { code, detail, next } = troubleOf(error);
+    const advice = isRightMissing(code) ? await missing() : null;
+    const fault: Fault = { code: code.toLowerCase(), message: detail, next: advice ?? next };
+    return { what, fault };
+  }
 }

@@ -33,39 +33,32 @@ export interface Site extends Surroundings {
 /** A file name, or one with a single `*` for any text. */
 type Pattern = string;
 
-/** The folders of a source, which files it takes of them, and how long it keeps them. */
-export interface Place {
-  readonly drop: Drop;
-  readonly folder: string;
-  readonly archive: string;
-  readonly failed: string;
-  /** Days that a file stays in the archive, one folder a day; null: for ever, and all in one folder. */
-  readonly keepDays: number | null;
-  /** What the file that says that a file is whole ends in, after the file's name; null: there is none. */
-  readonly marker: string | null;
-  /** The same of a file's manifest. */
-  readonly manifest: string | null;
-  /** By the part of an export. */
-  readonly patterns: ReadonlyMap<string, Pattern>;
-}
-
 /** The settings that a {@link Place} is made of. */
 export type PlaceConfig = Pick<
   SourceConfig,
   "folder" | "archive" | "failed" | "keepDays" | "marker" | "manifest" | "pick"
 >;
 
-export function placeOf(config: PlaceConfig, { drop }: Pick<Site, "drop">): Place {
+/** The folders of a source, which files it takes of them, and how long it keeps them. */
+export type Place = ReturnType<typeof placeOf>;
+
+export function placeOf(config: PlaceConfig, { drop }: Pick<Site, "drop">) {
   const { folder, archive, failed, keepDays = null, marker = null, manifest = null, pick } = config;
   return {
     drop,
     folder: drop.at(folder),
     archive: drop.at(folder, archive),
     failed: drop.at(folder, failed),
+    /** Days that a file stays in the archive, one folder a day; null: for ever, and all in one folder. */
     keepDays,
+    /** What the file that says that a file is whole ends in, after the file's name; null: there is none. */
     marker,
+    /** The same of a file's manifest. */
     manifest,
-    patterns: new Map(Object.entries(typeof pick === "string" ? { [HEADS]: pick } : pick)),
+    /** By the part of an export. */
+    patterns: new Map<string, Pattern>(
+      Object.entries(typeof pick === "string" ? { [HEADS]: pick } : pick),
+    ),
   };
 }
 

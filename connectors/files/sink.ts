@@ -1,4 +1,4 @@
-/** What the file sink asks of a drop. Everything here throws what the drop throws (see trouble.ts). */
+/** What the file sink asks of a drop. Everything here throws what the drop throws (`troubleOf`). */
 import { hash } from "node:crypto";
 import { posix } from "node:path";
 import type { SinkConfig } from "./config.ts";
@@ -56,10 +56,7 @@ async function noneAt(drop: Drop, path: string): Promise<"none"> {
 /* The folders of a sink, and the mark in its staging folder that says since when it is that folder. */
 
 /** Of a sink, as the drop calls them. */
-interface Folders {
-  readonly target: string;
-  readonly staging: string;
-}
+type Folders = ReturnType<typeof foldersOf>;
 
 /** Requests under way: so many share the waits for the disk, or for the line to a server. */
 const AT_ONCE = 64;
@@ -310,7 +307,7 @@ async function placesIn(
 export function foldersOf(
   { folder, staging }: Pick<SinkConfig, "folder" | "staging">,
   at: (path: string) => string,
-): Folders {
+) {
   const target = at(folder);
   return { target, staging: staging === undefined ? `${target}.staging` : at(staging) };
 }

@@ -3,16 +3,17 @@
  * before its first page; its last page makes it known, and only when that is stored it is moved to the archive. So a
  * crash anywhere reads it again: what is stored of it is unchanged then, and what is known is not read.
  */
-import { dayFolder, removeOld } from "./archive.ts";
 import { hash } from "node:crypto";
 import type { FilesConfig, SinkConfig, SourceConfig, TableSource } from "./config.ts";
-import { allOf, type Drop } from "./folder/port.ts";
+import { againAfterCut, allOf, type Drop, type Entry, troubleOf } from "./folder/port.ts";
 import {
   ageOf,
   ARCHIVED,
   changing,
   type FileSet,
   type Found,
+  list,
+  listing,
   lookAt,
   type Move,
   moveSets,
@@ -27,8 +28,8 @@ import {
   type Site,
 } from "./pickup.ts";
 import type { Page, Reading, Refusal, Sink, Source, Whole } from "../../src/core/contract.ts";
-import type { Fault } from "../../src/core/record.ts";
 import type { Json } from "../../src/core/json.ts";
+import type { Fault } from "../../src/core/record.ts";
 import { memoryScratch, type Scratch } from "../../src/core/scratch.ts";
 import {
   ChangedMeanwhile,
@@ -66,26 +67,13 @@ import { x12Writer } from "../../src/formats/x12/write.ts";
 /* One set of files: its bytes are taken once, and nothing of it counts before all of it was read. */
 
 /** Files whose bytes cannot become those of other files under the same name. */
-interface OpenedSet {
-  readonly set: FileSet;
-  /** Of the one file, or of the parts' hashes in the order of the parts. */
-  readonly hash: string;
-  readonly parts: ReadonlyMap<string, SurveyedFile & { readonly size: number }>;
-  /** The bytes of each part's manifest, where it has one. */
-  readonly manifests: ReadonlyMap<string, Buffer>;
-  close(): Promise<void>;
-}
+type OpenedSet = NonNullable<Awaited<ReturnType<typeof openSet>>>;
 
 /**
  * Null: one of its files is gone, or no longer what was listed.
  * @throws Blocked when one may not be read, SourceUnavailable when one cannot be
  */
-export async function openSet(
-  drop: Drop,
-  folder: string,
-  set: FileSet,
-  encoding: Encoding,
-): Promise<OpenedSet | null> {
+export async function openSet(drop: Drop, folder: string, set: FileSet, encoding: Encoding) {
   const handles = new Map<Found, Readable>();
   const close = async (): Promise<void> => {
     for (const handle of handles.values()) await handle.close();
@@ -108,11 +96,13 @@ export async function openSet(
       const { name, size } = file;
       parts.set(part, { name, size, handle, survey: await survey(handle, encoding) });
     }
+    /** The bytes of each part's manifest, where it has one. */
     const manifests = new Map<string, Buffer>();
     for (const [part, file] of set.manifests ?? [])
       manifests.set(part, await firstBytes(handles.get(file) as Readable, MANIFEST_BYTES_MAX + 1));
     const hashes = [...parts.values()].map((file) => file.survey.hash);
     const [only = ""] = hashes;
+    /** Of the one file, or of the parts' hashes in the order of the parts. */
     const both = hashes.length === 1 ? only : hash("sha256", hashes.join("\n"), "hex");
     return { set, hash: both, parts, manifests, close };
   } catch (error) {
@@ -545,4 +535,72 @@ async function archive(
     reading.hindered?.(blocked);
     return false;
   }
+}
+
+/*
+ * Files that were read, in one folder a day where they are deleted after a time: so that neither reading nor deleting
+ * lists what is older.
+ */
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const DAY_MS = 86_400_000;
+/** Files that one reading deletes at most: there may be a year of them. */
+const REMOVED_MAX = 500;
+
+/** Where a file goes that was read now. */
+function dayFolder({ drop, archive, keepDays }: Place, site: Site): string {
+  if (keepDays === null) return archive;
+  return drop.path.join(archive, site.dayOf(site.now().toISOString()));
+}
+
+/**
+ * Where files that were read may be, the newest first; none before the first one was read.
+ * @throws SourceUnavailable when the archive cannot be listed: it is not empty for that
+ */
+export async function archiveFolders({ drop, archive }: Place): Promise<string[]> {
+  const days = await listing(drop, archive, () => againAfterCut(() => daysIn(drop, archive)));
+  if (days === null) return [];
+  return [...days.toReversed().map((day) => drop.path.join(archive, day)), archive];
+}
+
+/**
+ * Deletes what is older than `keepDays`. What cannot be deleted stays, with a line in the log. Returns the day that this is
+ * done for; null: something is left. `doneFor`: what it returned before; a day is looked at once, for the archive is listed.
+ */
+async function removeOld(
+  { drop, archive, keepDays }: Place,
+  site: Site,
+  doneFor: string | null,
+): Promise<string | null> {
+  if (keepDays === null) return null;
+  const oldest = site.dayOf(new Date(site.now().getTime() - keepDays * DAY_MS).toISOString());
+  if (doneFor === oldest) return doneFor;
+  let left = REMOVED_MAX;
+  try {
+    const days = await daysIn(drop, archive);
+    if (days === null) return null;
+    for (const day of days) {
+      if (day >= oldest) return oldest;
+      const folder = drop.path.join(archive, day);
+      for (const { name } of await list(drop, folder)) {
+        if (left-- === 0) return null;
+        await drop.remove(drop.path.join(folder, name));
+      }
+      await drop.removeFolder(folder);
+    }
+    return oldest;
+  } catch (error) {
+    const { detail, next } = troubleOf(error);
+    site.note("old files not deleted", { folder: archive, detail, next });
+    return null;
+  }
+}
+
+/** Days as text, the oldest first; null: there is no archive yet. */
+async function daysIn(drop: Drop, archive: string): Promise<string[] | null> {
+  if ((await drop.look(archive)) === null) return null;
+  const days: string[] = [];
+  const see = ({ kind, name }: Entry): void => void (kind === "folder" && days.push(name));
+  await drop.visit(archive, see, (name) => DAY.test(name));
+  return days.toSorted();
 }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { FilesConfig } from "./config.ts";
-import { offersOf } from "./folders.ts";
+import { offersOf } from "./index.ts";
 
 const manual = readFileSync(new URL("../../docs/x12.md", import.meta.url), "utf8");
 const example = /```yaml\n(.*?)```/s.exec(manual)?.[1] ?? "";

@@ -3,7 +3,7 @@ import type { Acknowledgement, Source, Surroundings } from "../../src/core/contr
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { PartFault } from "../../src/formats/format.ts";
 import { openProfile } from "../../src/formats/table/profile.ts";
-import { pagesOfRows } from "../../src/formats/table/rows.ts";
+import { pagesOfRows } from "../../src/formats/table/records.ts";
 import { errorTable, reading, TRIED_AGAIN } from "../../src/ledger/errors.ts";
 import type { Books } from "../../src/ledger/port.ts";
 import type { Query, Sql, SqlRow } from "../../src/ledger/sql.ts";

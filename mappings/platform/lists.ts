@@ -1,5 +1,5 @@
 /** Lists of any ERP (`plain/…`), as documents of the platform. */
-import { COLUMNS, noonOf, pick, present, productOf } from "../values.ts";
+import { alike, COLUMNS, digitsOf, noonOf, pick, present, productOf, fromList } from "../values.ts";
 import { defineMapping, type Likeness, type References, skip } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
@@ -18,16 +18,13 @@ import { id, isKnown } from "../../src/platform/contract/primitives.ts";
 
 /** Delivery tickets that an ERP issued. A newer version of a ticket changes it on the platform. */
 export const deliveryTickets = defineMapping({
-  name: "plain/delivery-tickets",
+  ...fromList(layouts.deliveryTickets),
   kind: "delivery-ticket",
-  reads: "plain/delivery-tickets",
   writes: "platform.tickets",
   tables: { products: COLUMNS.products },
   // The list has one bill of lading per ticket.
   leaves: { document: ["bolNumbers"] },
-  input: layouts.deliveryTickets.record,
   output: TicketDocument,
-  number: ({ number }) => number,
   map(ticket, references) {
     const { status, number, lines } = ticket;
     if (!isKnown(ticketStatuses, status)) throw unknownStatus(status);
@@ -64,22 +61,17 @@ export const deliveryTickets = defineMapping({
       supplier === null ? "" : find("supplier", supplier),
       receiver === null ? "" : find("customer", receiver),
     ];
-    const measured = lines.flatMap(({ product, ...line }) => [
-      product ?? "",
-      ...[line.grossGallons, line.netGallons, line.temperature, line.apiGravity].map(
-        (figure) => figure?.plain() ?? "",
-      ),
-    ]);
-    return {
+    return alike({
       party: `${supplier ?? ""} ${receiver ?? ""}`,
       company: companies.includes(null) ? null : companies.join(" "),
       amount: Decimal.sum(lines.map(({ netGallons }) => netGallons ?? Decimal.zero)),
       day: delivered,
       names: bolNumber?.trim() ? [bolNumber] : [],
-      loads: [],
-      lines: measured,
-      number: null,
-    };
+      lines: lines.flatMap((line) => [
+        line.product ?? "",
+        ...digitsOf(line.grossGallons, line.netGallons, line.temperature, line.apiGravity),
+      ]),
+    });
   },
   about: ({ receiver }) => ({ party: receiver }),
 });
@@ -139,13 +131,10 @@ const unknownStatus = (status: string): Refused =>
 
 /** Signatures of receivers. One for a ticket of the ERP's own waits until that ticket is on the platform. */
 export const ticketSignatures = defineMapping({
-  name: "plain/ticket-signatures",
+  ...fromList(layouts.ticketSignatures),
   kind: "ticket-signature",
-  reads: "plain/ticket-signatures",
   writes: "platform.ticketSignatures",
-  input: layouts.ticketSignatures.record,
   output: SignedTicket,
-  number: ({ ticket }) => ticket,
   map: ({ ticket, receiverName, discrepancies }, references) => ({
     ticketId: id.safeParse(ticket).success
       ? ticket
@@ -162,16 +151,13 @@ export const ticketSignatures = defineMapping({
  * the field, but for `Effective`, which the platform keeps.
  */
 export const freightRates = defineMapping({
-  name: "plain/freight-rates",
+  ...fromList(layouts.freightRates),
   kind: "freight-rate",
-  reads: "plain/freight-rates",
   writes: "platform.freightRates",
   tables: { products: COLUMNS.products },
   // The list has no column for fees of a rate; distances are in miles.
   leaves: { document: ["customFees", "distanceUnit"] },
-  input: layouts.freightRates.record,
   output: FreightRateDocument,
-  number: ({ code }) => code,
   map: ({ product, effective, ...rate }, references) => ({
     ...pick(rate, "connectionId", "originTerminalId", "originCity", "originState"),
     ...pick(rate, "destinationZip", "destinationZipPrefix", "destinationCity", "destinationState"),
@@ -183,13 +169,10 @@ export const freightRates = defineMapping({
 
 /** Freight rates of ours that hold no longer, by the code that they were made with. */
 export const endedFreightRates = defineMapping({
-  name: "plain/ended-freight-rates",
+  ...fromList(layouts.endedFreightRates),
   kind: "ended-freight-rate",
-  reads: "plain/ended-freight-rates",
   writes: "platform.endedFreightRates",
-  input: layouts.endedFreightRates.record,
   output: EndedFreightRate,
-  number: ({ code }) => code,
   map: ({ code, connectionId }, references) => ({
     freightRateId: references.counterpart("freight-rate", code),
     connectionId,
@@ -198,15 +181,12 @@ export const endedFreightRates = defineMapping({
 
 /** The terminals that the company sells from. An empty cell empties the field, but for `Active`, which the platform keeps. */
 export const terminals = defineMapping({
-  name: "plain/terminals",
+  ...fromList(layouts.terminals),
   kind: "supplier-terminal",
-  reads: "plain/terminals",
   writes: "platform.supplierTerminals",
   // The list is of American terminals: the platform's country, units and tax authority are its defaults.
   leaves: { document: ["countryCode", "region", "taxingAuthority", "unitSystem"] },
-  input: layouts.terminals.record,
   output: TerminalDocument,
-  number: ({ code }) => code,
   map: ({ code, name, latitude, longitude, active, ...terminal }) => ({
     terminalCode: code,
     name,
@@ -220,13 +200,10 @@ export const terminals = defineMapping({
 
 /** Notes on orders, such as the number of the order in the ERP. The platform takes no change of a note. */
 export const orderNotes = defineMapping({
-  name: "plain/order-notes",
+  ...fromList(layouts.orderNotes),
   kind: "order-note",
-  reads: "plain/order-notes",
   writes: "platform.orderNotes",
-  input: layouts.orderNotes.record,
   output: NoteOnOrder,
-  number: ({ id }) => id,
   map: ({ orderId, note }, references) => ({
     orderId: orderOf(orderId, references),
     content: note,

@@ -3,6 +3,7 @@ import { z } from "zod";
 import {
   cellOf,
   COLUMNS,
+  digitsOf,
   INVOICE_PAYMENT,
   joined,
   needed,
@@ -189,8 +190,7 @@ export const bookedInvoices = defineMapping({
     const told = lines.flatMap(({ product, description, quantity, amount }) => [
       product ?? "",
       description ?? "",
-      quantity?.plain() ?? "",
-      amount?.plain() ?? "",
+      ...digitsOf(quantity, amount),
     ]);
     // Two loads of one day and one order have bills of lading of their own.
     const loads = lines.flatMap(({ description }) => bolsIn(description ?? ""));

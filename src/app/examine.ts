@@ -1,8 +1,7 @@
 /** What `check` and `doctor` look at on this machine: the state folder, the tables, and what flows need of an endpoint. */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { OUR_COMPANY, STANDS_FOR } from "../../mappings/site.ts";
-import { NAME_GOODS } from "../../mappings/values.ts";
+import { NAME_GOODS, OUR_COMPANY, STANDS_FOR } from "../../mappings/values.ts";
 import { type Config, type FlowConfig, mappingOf, ownerOf } from "../config/config.ts";
 import type { TableReport, Tables } from "../config/crossref.ts";
 import { PLATFORM } from "../config/flows.ts";

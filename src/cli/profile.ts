@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { Decimal } from "../core/decimal.ts";
 import { ConfigurationError, exitCodes } from "../core/errors.ts";
-import type { Trial, Values } from "../formats/table/try.ts";
+import type { Trial, Values } from "../formats/table/records.ts";
 import { counted, table } from "../views/table.ts";
 import type { Answer } from "./answer.ts";
 import { addBareCommand } from "./command.ts";
@@ -77,7 +77,7 @@ async function tryFiles(
 ): Promise<Answer> {
   const [{ openProfile }, { tryProfile }, { PartFault }] = await Promise.all([
     import("../formats/table/profile.ts"),
-    import("../formats/table/try.ts"),
+    import("../formats/table/records.ts"),
     import("../formats/format.ts"),
   ]);
   const profile = openProfile(name, process.cwd());

@@ -1,5 +1,15 @@
-/** Settings that several rooms read: addresses and durations. */
+/** Settings that several rooms read: choices, addresses and durations. */
 import { z } from "zod";
+
+/** One of these words; left out: the first. */
+export const choice = <const Words extends readonly [string, ...string[]]>(
+  words: Words,
+  description: string,
+) =>
+  z
+    .enum(words)
+    .default(words[0] as never)
+    .describe(description);
 
 /* Addresses that secrets travel to. */
 

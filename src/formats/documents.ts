@@ -5,10 +5,10 @@
 import { z } from "zod";
 import { sortableInstant } from "../core/keys.ts";
 import { faultOfDay, namedDay } from "../core/time.ts";
-import { decimal, decimalOrNone } from "../ledger/documents.ts";
+import { decimal, decimalOrNone, members } from "../ledger/documents.ts";
 
 const text = z.string();
-const textOrNone = z.string().nullable();
+const textOrNone = text.nullable();
 export const instant = z
   .string()
   .refine((value) => sortableInstant(value) !== null, "not an ISO 8601 date-time with a zone");
@@ -25,58 +25,54 @@ export const dayNamed = z
   .overwrite(namedDay)
   .nullable();
 
-/** Fields of one schema. */
-const all = <S extends z.ZodType, K extends string>(schema: S, ...names: readonly K[]) =>
-  Object.fromEntries(names.map((name) => [name, schema])) as Record<K, S>;
-
 /** Every document begins with these. `version` is the platform's updatedAt: the greatest one of an id counts. */
 const head = { id: text, number: text, version: instant, status: text };
 
 const OrderLine = z.object({
-  ...all(text, "item", "product"),
-  ...all(textOrNone, "productCode", "terminal", "terminalCode", "supplierId"),
+  ...members(text, "item product"),
+  ...members(textOrNone, "productCode terminal terminalCode supplierId"),
   quantity: decimal,
   unit: text,
   /** US gallons: the quantity where the unit is gallons, else none. Nothing is converted. */
   gallons: decimalOrNone,
   rate: decimal,
-  ...all(decimalOrNone, "buyPrice", "sellPrice"),
+  ...members(decimalOrNone, "buyPrice sellPrice"),
   lineLoadingNumber: textOrNone,
 });
 
 export const OrderDocument = z.object({
   ...head,
-  ...all(text, "orderType", "urgency", "companyId"),
-  ...all(textOrNone, "locationId", "carrierId", "loadingNumber"),
-  ...all(dayNamed, "requestedDate", "deliveryDate"),
-  ...all(textOrNone, "deliveryStart", "deliveryEnd", "notes"),
+  ...members(text, "orderType urgency companyId"),
+  ...members(textOrNone, "locationId carrierId loadingNumber"),
+  ...members(dayNamed, "requestedDate deliveryDate"),
+  ...members(textOrNone, "deliveryStart deliveryEnd notes"),
   lines: z.array(OrderLine),
 });
 
 const TicketLine = z.object({
-  ...all(text, "item", "product"),
+  ...members(text, "item product"),
   spec: textOrNone,
-  ...all(decimalOrNone, "grossGallons", "netGallons"),
+  ...members(decimalOrNone, "grossGallons netGallons"),
   /** As on the ticket; the platform names no unit. */
-  ...all(decimalOrNone, "temperature", "apiGravity"),
+  ...members(decimalOrNone, "temperature apiGravity"),
 });
 
-export const DeliveryTicketDocument = z.object({
+const DeliveryTicketDocument = z.object({
   ...head,
-  ...all(textOrNone, "orderId", "supplierId", "receiverId", "bolNumber"),
+  ...members(textOrNone, "orderId supplierId receiverId bolNumber"),
   deliveryDate: dayNamed,
-  ...all(textOrNone, "driver", "carrier", "terminal", "destination"),
+  ...members(textOrNone, "driver carrier terminal destination"),
   lines: z.array(TicketLine),
 });
 
 const InvoiceLine = z.object({
   /** None for a charge without a product (freight, a fee): the description says what it is. */
-  ...all(textOrNone, "item", "product"),
+  ...members(textOrNone, "item product"),
   description: text,
   spec: textOrNone,
-  ...all(decimalOrNone, "gallons", "grossGallons", "netGallons", "rate"),
+  ...members(decimalOrNone, "gallons grossGallons netGallons rate"),
   amount: decimal,
-  ...all(textOrNone, "bolNumber", "deliveryTicket", "location", "carrier"),
+  ...members(textOrNone, "bolNumber deliveryTicket location carrier"),
   deliveredDate: dayNamed,
 });
 
@@ -87,9 +83,9 @@ export function onlyPlace(lines: readonly { readonly location: string | null }[]
 }
 
 const InvoiceTax = z.object({
-  ...all(text, "taxCode", "taxType"),
-  ...all(textOrNone, "authority", "product"),
-  ...all(decimalOrNone, "gallons", "rate"),
+  ...members(text, "taxCode taxType"),
+  ...members(textOrNone, "authority product"),
+  ...members(decimalOrNone, "gallons rate"),
   amount: decimal,
 });
 
@@ -98,8 +94,8 @@ const invoiceHead = {
   invoiceDate: dayOfInstant,
   dueDate: dayNamed,
   paidDate: dayOfInstant,
-  ...all(textOrNone, "poNumber", "contractNumber"),
-  ...all(decimal, "subtotal", "taxTotal", "total"),
+  ...members(textOrNone, "poNumber contractNumber"),
+  ...members(decimal, "subtotal taxTotal total"),
   notes: textOrNone,
 };
 const invoiceBody = { lines: z.array(InvoiceLine), taxes: z.array(InvoiceTax) };
@@ -107,7 +103,7 @@ const invoiceBody = { lines: z.array(InvoiceLine), taxes: z.array(InvoiceTax) };
 /** An invoice we issued: `customer` is the payer's account in the ERP, `payerId` the platform's name for it. */
 export const CustomerInvoiceDocument = z.object({
   ...head,
-  ...all(text, "customer", "payerId"),
+  ...members(text, "customer payerId"),
   ...invoiceHead,
   ...invoiceBody,
 });
@@ -115,7 +111,7 @@ export const CustomerInvoiceDocument = z.object({
 /** An invoice we pay: `vendor` is the issuer's account in the ERP, `issuerId` the platform's name for it. */
 export const SupplierInvoiceDocument = z.object({
   ...head,
-  ...all(text, "vendor", "issuerId"),
+  ...members(text, "vendor issuerId"),
   ...invoiceHead,
   ...invoiceBody,
 });
@@ -161,9 +157,9 @@ export const PaymentDocument = z.object({
 const unstated = { id: text, number: text, version: instant };
 
 /** A rack price: `terminal` is the platform's name of it, `item` the ERP's code. `price` per `unit`, without tax. */
-export const RackPriceDocument = z.object({
+const RackPriceDocument = z.object({
   ...unstated,
-  ...all(text, "terminal", "item", "product"),
+  ...members(text, "terminal item product"),
   price: decimal,
   unit: text,
   /** Instants, as the platform wrote them. */
@@ -172,11 +168,11 @@ export const RackPriceDocument = z.object({
   indexSource: textOrNone,
 });
 
-const place = { city: textOrNone, state: textOrNone, zip: textOrNone, country: textOrNone };
-const position = { latitude: decimalOrNone, longitude: decimalOrNone };
+const place = members(textOrNone, "city state zip country");
+const position = members(decimalOrNone, "latitude longitude");
 
 /** `number` is the terminal's code, `status` ACTIVE or INACTIVE. */
-export const TerminalDocument = z.object({
+const TerminalDocument = z.object({
   ...head,
   name: text,
   ...place,
@@ -187,10 +183,10 @@ export const TerminalDocument = z.object({
 });
 
 const AssetLine = z.object({
-  ...all(text, "assetId", "name", "assetType"),
-  ...all(textOrNone, "item", "product"),
+  ...members(text, "assetId name assetType"),
+  ...members(textOrNone, "item product"),
   /** In `unit`; percentages 0 to 100. */
-  ...all(decimal, "capacity", "currentLevel"),
+  ...members(decimal, "capacity currentLevel"),
   unit: text,
   fillMethod: textOrNone,
   maxFillPercent: decimal,
@@ -198,10 +194,10 @@ const AssetLine = z.object({
 });
 
 /** A site; `lines` are its tanks and other assets. */
-export const LocationDocument = z.object({
+const LocationDocument = z.object({
   ...head,
-  ...all(text, "companyId", "name"),
-  ...all(textOrNone, "locationType", "street"),
+  ...members(text, "companyId name"),
+  ...members(textOrNone, "locationType street"),
   ...place,
   gateCode: textOrNone,
   ...position,
@@ -209,11 +205,11 @@ export const LocationDocument = z.object({
 });
 
 /** What a supplier grants at a terminal. Quantities as on the platform, which names no unit. */
-export const AllocationDocument = z.object({
+const AllocationDocument = z.object({
   ...unstated,
-  ...all(text, "companyId", "connectionId"),
+  ...members(text, "companyId connectionId"),
   supplierId: textOrNone,
-  ...all(text, "terminal", "item", "product"),
+  ...members(text, "terminal item product"),
   brand: textOrNone,
   period: text,
   dailyAllocation: decimalOrNone,
@@ -225,10 +221,10 @@ export const AllocationDocument = z.object({
 });
 
 /** A connection that another company and we have, which did not come from the ERP. */
-export const ConnectionDocument = z.object({
+const ConnectionDocument = z.object({
   ...head,
-  ...all(text, "fromCompanyId", "toCompanyId"),
-  ...all(textOrNone, "message", "paymentTerms"),
+  ...members(text, "fromCompanyId toCompanyId"),
+  ...members(textOrNone, "message paymentTerms"),
   creditLimit: decimalOrNone,
 });
 

@@ -192,16 +192,11 @@ export interface Bytes {
 
 export type Encoding = "auto" | "utf-8" | "windows-1252" | "latin1";
 
-export interface Survey {
-  /** SHA-256 of the bytes, hex. */
-  readonly hash: string;
-  /** How they are to be read. */
-  readonly encoding: string;
-  /** `auto` found nothing but Windows-1252, which fits every byte: a person should confirm it. */
-  readonly fallback: boolean;
-  /** Why they cannot be read; null: they can. */
-  readonly fault: FileFault | null;
-}
+/**
+ * `hash`: SHA-256 of the bytes, hex; `encoding`: how they are to be read; `fallback`: `auto` found nothing but Windows-1252, which
+ * fits every byte, so a person should confirm it; `fault`: why they cannot be read, null: they can.
+ */
+export type Survey = Awaited<ReturnType<typeof survey>>;
 
 /** The file was written to between its two readings. Nothing of it was delivered. */
 export class ChangedMeanwhile extends Error {}
@@ -215,7 +210,7 @@ const PIECE_BYTES = 16 * 1024;
  * `auto`: what the byte order mark says, else UTF-8 if the bytes are nothing but valid UTF-8, else Windows-1252. A
  * character that is cut in half at the very end is part of a row that is cut too, and no reason to refuse all.
  */
-export async function survey(file: Bytes, encoding: Encoding): Promise<Survey> {
+export async function survey(file: Bytes, encoding: Encoding) {
   const hash = createHash("sha256");
   let charset: string | null = null;
   let isMarked = false;

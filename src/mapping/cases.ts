@@ -12,38 +12,13 @@ import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import { isPlain, leavesOf, shownValue } from "./explain.ts";
 
 /** A record with all that its mapping looks up, and what must become of it. */
-export interface Case {
-  readonly name: string;
-  readonly record: Json;
-  readonly currency: string;
-  readonly timeZone: string;
-  /** Rows by table and key. */
-  readonly tables: Readonly<
-    Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>
-  >;
-  /** The other side's ids by `KIND ID`. */
-  readonly counterparts: Readonly<Record<string, string>>;
-  /** As a flow would set them. */
-  readonly options: Json;
-  readonly expected: Expected;
-}
+export type Case = ReturnType<typeof caseOf>;
 
 type Expected =
-  | {
-      readonly document: Json;
-      readonly number: string;
-      /** Digits; null: this kind of document has none. */
-      readonly figures: { readonly amount: string | null; readonly gallons: string | null };
-    }
+  | (Pick<z.output<typeof Whole>, "number" | "figures"> & { readonly document: Json })
   | { readonly skip: string }
   /** Members of the fault that must be so. */
   | { readonly refused: Readonly<Record<string, Json>> };
-
-export interface Cases {
-  /** The mapping's name. */
-  readonly mapping: string;
-  readonly cases: readonly Case[];
-}
 
 const row = z.record(z.string(), z.string());
 const figure = z
@@ -54,11 +29,15 @@ const Whole = z.strictObject({
   record: z.custom<Json>((value) => value !== undefined),
   currency: z.string().default("USD"),
   timeZone: z.string().default("America/Chicago"),
+  /** Rows by table and key. */
   tables: z.record(z.string(), z.record(z.string(), row)).default({}),
+  /** The other side's ids by `KIND ID`. */
   counterparts: row.default({}),
+  /** As a flow would set them. */
   options: z.custom<Json>().default({}),
   document: z.custom<Json>().optional(),
   number: z.string(),
+  /** Digits; null: this kind of document has none. */
   figures: z.strictObject({ amount: figure, gallons: figure }),
 });
 
@@ -76,8 +55,8 @@ const File = z.strictObject({
   ),
 });
 
-/** @throws ConfigurationError when the file is not what it should be */
-export function readCases(file: string): Cases {
+/** The cases of a mapping, by its name. @throws ConfigurationError when the file is not what it should be */
+export function readCases(file: string) {
   try {
     const { mapping, base, cases } = File.parse(parseExact(readFileSync(file, "utf8")));
     return {
@@ -98,7 +77,7 @@ function caseOf(
   name: string,
   base: Readonly<Record<string, unknown>>,
   { skip, refused, change, without }: z.output<typeof File>["cases"][string],
-): Case {
+) {
   try {
     const { document, number, figures, ...rest } = Whole.parse(changed(base, change, without));
     const expected: Expected =

@@ -12,18 +12,6 @@ import { distinctly } from "../core/text.ts";
 import { namedDay } from "../core/time.ts";
 import { type Json, parseExact } from "../core/json.ts";
 
-export interface Explanation {
-  /** Null: the record does not say it. */
-  readonly number: string | null;
-  readonly outcome: Outcome;
-  /** Every value of the document, in its order. */
-  readonly fields: readonly Field[];
-  /** Fields of the document that have no value in it; lists as one: `lines.spec`. */
-  readonly empty: Coverage;
-  /** Fields of the record that have a value which nobody read. */
-  readonly unread: Coverage;
-}
-
 type Outcome =
   | { readonly is: "document"; readonly document: object; readonly figures: Figures }
   | { readonly is: "skipped"; readonly reason: string }
@@ -39,19 +27,16 @@ interface Field {
   readonly from: readonly string[];
 }
 
-/** Each field is one or the other. */
-export interface Coverage {
-  /** The mapping says that it leaves them out ({@link Mapping.leaves}). */
-  readonly onPurpose: readonly string[];
-  readonly warned: readonly string[];
-}
+export type Explanation = ReturnType<typeof explain>;
+/** Fields that a mapping says it leaves out, and those that it does not. */
+export type Coverage = ReturnType<typeof coverage>;
 
 /** @param told the record as its source told it; `options`: those of the flow, as they were parsed. */
 export function explain(
   mapping: Mapping,
   told: Json,
   given: { readonly references: References; readonly options: unknown },
-): Explanation {
+) {
   const { reads, watched, references } = watch();
   const using =
     given.options === undefined
@@ -81,13 +66,17 @@ export function explain(
   const possible = outcome.is === "document" ? pathsOf(schemaOf(mapping.output)) : [];
   const { record = [], document = [] } = mapping.leaves ?? {};
   return {
+    /** Null: the record does not say it. */
     number,
     outcome,
+    /** Every value of the document, in its order. */
     fields: fieldsOf(filled, reads),
+    /** Fields of the document that have no value in it; lists as one: `lines.spec`. */
     empty: coverage(
       possible.filter((path) => !present.has(path)),
       document,
     ),
+    /** Fields of the record that have a value which nobody read. */
     unread: coverage(outcome.is === "document" ? unread.map(([path]) => nameOf(path)) : [], record),
   };
 }
@@ -178,9 +167,7 @@ const groupOfRead = ({ of, table, path }: Read): string =>
   of === "record" ? groupOf(path) : `${of} ${table}`;
 
 /** By group of the document: the group of the record that most of its values can only come from. */
-function kinOf(
-  matched: readonly { readonly path: string; readonly equal: readonly Read[] }[],
-): ReadonlyMap<string, string> {
+function kinOf(matched: readonly { readonly path: string; readonly equal: readonly Read[] }[]) {
   const counts = new Map<string, Map<string, number>>();
   for (const { path, equal } of matched) {
     const [only = "", ...others] = new Set(equal.map(groupOfRead));
@@ -214,7 +201,8 @@ function nearest(path: string, reads: readonly Read[], kin: string | undefined):
   return [...new Set(fitting.map(({ from }) => from))].slice(0, FROM_MAX);
 }
 
-function coverage(paths: readonly string[], leaves: readonly string[]): Coverage {
+/** Each field is one or the other: the mapping says that it leaves it out ({@link Mapping.leaves}), or not. */
+function coverage(paths: readonly string[], leaves: readonly string[]) {
   const each = [...new Set(paths)];
   const isLeft = (path: string): boolean =>
     leaves.some((one) => path === one || path.startsWith(`${one}.`));
@@ -259,14 +247,8 @@ interface Read {
   readonly copied: boolean;
 }
 
-interface Watch {
-  readonly reads: Read[];
-  /** The value, which tells what is read of it. */
-  readonly watched: <Value>(value: Value, of: "record" | "options") => Value;
-  readonly references: (references: References) => References;
-}
-
-function watch(): Watch {
+/** `watched`: the value, which tells what is read of it. */
+function watch() {
   const reads: Read[] = [];
   /** The property that was described last: one that is read right after is copied (`{ ...record }`). */
   let described = "";
@@ -306,8 +288,8 @@ function watch(): Watch {
 
   return {
     reads,
-    watched: (value, of) => watched(value, of),
-    references: (given) => ({
+    watched: <Value>(value: Value, of: "record" | "options") => watched(value, of),
+    references: (given: References): References => ({
       ...given,
       get currency() {
         note("currency of the configuration", given.currency);

@@ -16,5 +16,5 @@ export { NotMapped, Refused, WaitsFor } from "../core/errors.ts";
 export type { Fault } from "../core/record.ts";
 export { z } from "zod";
 export { defineMapping } from "./define.ts";
-export { type DocumentOf, extend, type RecordOf, shippedMapping } from "./extend.ts";
-export type { Extension, Given, Rule, ShippedName } from "./extend.ts";
+export { type DocumentOf, extend, type RecordOf, shippedMapping } from "./define.ts";
+export type { Extension, Given, Rule, ShippedName } from "./define.ts";

@@ -4,7 +4,7 @@ import { X12Interchange, X12Parser } from "node-x12";
 import { expect, test } from "vitest";
 import { requests } from "../../connectors/quickbooks-desktop/qbxml.ts";
 import { documents } from "../../src/formats/documents.ts";
-import { field, idocsIn } from "../../src/formats/idoc/xml.ts";
+import { field, idocsIn } from "../../src/formats/idoc/read.ts";
 import { guardedAs, openProfile } from "../../src/formats/table/profile.ts";
 import { draftsIn } from "../../src/formats/table/read.ts";
 import { brokenRules } from "../files/idoc-rules.ts";

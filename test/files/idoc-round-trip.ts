@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { SupplierInvoiceDocument } from "../../src/formats/documents.ts";
 import { textOfLines } from "./idoc-rules.ts";
-import { below, field, idocsIn, numberIn, type Read } from "../../src/formats/idoc/xml.ts";
+import { below, field, idocsIn, numberIn, type Read } from "../../src/formats/idoc/read.ts";
 import { itemOf, openSap } from "./idoc.ts";
 import { bills, orders, tickets } from "./random-idocs.ts";
 

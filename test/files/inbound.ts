@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import { PartFault } from "../../src/formats/format.ts";
 import { parseProfile } from "../../src/formats/table/profile.ts";
-import { tryProfile } from "../../src/formats/table/try.ts";
+import { tryProfile } from "../../src/formats/table/records.ts";
 import { tempFolder } from "../support/folder.ts";
 
 type Values = Readonly<Record<string, unknown>>;

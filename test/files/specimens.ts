@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { layoutOf } from "../../src/formats/table/layouts.ts";
-import { parseProfile } from "../../src/formats/table/profile.ts";
+import { parseProfile, type Profile } from "../../src/formats/table/profile.ts";
 import {
   day,
   dayOrNone,
@@ -57,7 +57,7 @@ export const payments = layoutOf(
 );
 
 /** By the name of the layout. */
-export const specimenProfiles = new Map(
+export const specimenProfiles = new Map<string, Profile>(
   [supplierInvoices, products, payments].map((layout) => {
     const path = join(import.meta.dirname, "../../test/data", `${layout.name}.yaml`);
     return [layout.name, parseProfile(readFileSync(path, "utf8"), path, [layout])];

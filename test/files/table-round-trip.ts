@@ -20,7 +20,7 @@ import {
   shippedProfiles,
 } from "../../src/formats/table/profile.ts";
 import { changesOf, readExport, type SurveyedFile } from "../../src/formats/table/records.ts";
-import { writeRecords } from "../../src/formats/table/write.ts";
+import { tableText } from "../../src/formats/table/write.ts";
 import { recordsFor } from "./random-records.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -139,6 +139,23 @@ async function readBack(
   } finally {
     for (const handle of handles) await handle.close();
   }
+}
+
+/** The text of one part of an export: rows of a list that have a file of their own are the heads of it. */
+function writeRecords(profile: Profile, records: readonly Values[], part: string): string {
+  const list = profile.lists.find((one) => one.part === part);
+  if (list === undefined) return textOf(profile, records);
+  const own: Profile = { ...profile, head: list.columns, lists: [], tag: null, record: "row" };
+  return textOf(
+    own,
+    records.flatMap((record) => (record[list.name] ?? []) as Values[]),
+  );
+}
+
+/** The text of a file. @throws Refused */
+export function textOf(profile: Profile, records: readonly Values[]): string {
+  const { header, rows } = tableText(profile, (day) => day);
+  return header + records.map(rows).join("");
 }
 
 /** What a record says where the profile has a column; nothing elsewhere. */

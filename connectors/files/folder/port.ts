@@ -2,11 +2,12 @@
  * Where files are exchanged: a folder of this machine ({@link ./local.ts}) or of another one behind SFTP
  * ({@link ./sftp.ts}). Everything else in this connector uses files through this interface only.
  *
- * Every method throws what failed: an Error with `code` as Node's file system has it (`ENOENT`, `EACCES`; trouble.ts
- * knows them), or SourceUnavailable where the place itself cannot be reached.
+ * Every method throws what failed: an Error with `code` as Node's file system has it (`ENOENT`, `EACCES`;
+ * `troubleOf` knows them), or SourceUnavailable where the place itself cannot be reached.
  */
 import type { PlatformPath } from "node:path";
 import { SourceUnavailable } from "../../../src/core/errors.ts";
+import type { Bytes } from "../../../src/formats/format.ts";
 import { type Answer, type Breaker, nothingDone, unknown } from "../../../src/core/outcome.ts";
 
 export interface Drop {
@@ -72,16 +73,9 @@ export interface Entry {
   readonly mtimeMs: number;
 }
 
-export interface OpenFile {
+export interface OpenFile extends Bytes {
   /** As it was when it was opened. */
   readonly entry: Entry;
-  /** Reads into `buffer`; 0 bytes at the end. */
-  readonly read: (
-    buffer: Buffer,
-    offset: number,
-    length: number,
-    position: number,
-  ) => Promise<{ readonly bytesRead: number }>;
   /** Once more is no failure, and closes nothing. */
   readonly close: () => Promise<void>;
 }

@@ -68,42 +68,28 @@ interface Asked {
   readonly reject: (error: Error) => void;
 }
 
+const words = (text: string): string[] => text.trim().split(/\s+/);
+
 /** Nothing older than what OpenSSH 9 offers by itself; `ssh-rsa` as a signature (SHA-1) and CBC are left out. */
-const ALGORITHMS: Algorithms = {
-  kex: [
-    "curve25519-sha256",
-    "curve25519-sha256@libssh.org",
-    "ecdh-sha2-nistp256",
-    "ecdh-sha2-nistp384",
-    "ecdh-sha2-nistp521",
-    "diffie-hellman-group-exchange-sha256",
-    "diffie-hellman-group16-sha512",
-    "diffie-hellman-group18-sha512",
-    "diffie-hellman-group14-sha256",
-  ],
-  serverHostKey: [
-    "ssh-ed25519",
-    "ecdsa-sha2-nistp256",
-    "ecdsa-sha2-nistp384",
-    "ecdsa-sha2-nistp521",
-    "rsa-sha2-512",
-    "rsa-sha2-256",
-  ],
-  cipher: [
-    "aes256-gcm@openssh.com",
-    "aes128-gcm@openssh.com",
-    "aes256-ctr",
-    "aes192-ctr",
-    "aes128-ctr",
-  ],
-  hmac: [
-    "hmac-sha2-256-etm@openssh.com",
-    "hmac-sha2-512-etm@openssh.com",
-    "hmac-sha2-256",
-    "hmac-sha2-512",
-  ],
+const ALGORITHMS = {
+  kex: words(`
+    curve25519-sha256 curve25519-sha256@libssh.org
+    ecdh-sha2-nistp256 ecdh-sha2-nistp384 ecdh-sha2-nistp521
+    diffie-hellman-group-exchange-sha256 diffie-hellman-group16-sha512
+    diffie-hellman-group18-sha512 diffie-hellman-group14-sha256
+  `),
+  serverHostKey: words(`
+    ssh-ed25519 ecdsa-sha2-nistp256 ecdsa-sha2-nistp384 ecdsa-sha2-nistp521
+    rsa-sha2-512 rsa-sha2-256
+  `),
+  cipher: words(`
+    aes256-gcm@openssh.com aes128-gcm@openssh.com aes256-ctr aes192-ctr aes128-ctr
+  `),
+  hmac: words(`
+    hmac-sha2-256-etm@openssh.com hmac-sha2-512-etm@openssh.com hmac-sha2-256 hmac-sha2-512
+  `),
   compress: ["none"],
-};
+} as Algorithms;
 
 /** Servers close what is idle, mostly after minutes: we do so before them. */
 const IDLE_MS = 20_000;
@@ -293,7 +279,7 @@ async function connect(config: SftpConfig): Promise<Session> {
     return { sftp, socket, hostKey: shown ?? "", asked: new Set() };
   } catch (error) {
     socket.destroy();
-    throw whyNot(config, { shown, pinned, cause: refusal ?? (error as Error) });
+    throw whyNot(config, shown, pinned, refusal ?? (error as Error));
   } finally {
     clearTimeout(late);
   }
@@ -304,15 +290,9 @@ const fingerprintOf = (key: Buffer): string =>
 
 function whyNot(
   config: SftpConfig,
-  {
-    shown,
-    pinned,
-    cause,
-  }: {
-    readonly shown: string | null;
-    readonly pinned: readonly string[];
-    readonly cause: Error & { level?: string };
-  },
+  shown: string | null,
+  pinned: readonly string[],
+  cause: Error & { level?: string },
 ): SourceUnavailable {
   const where = whereOf(config);
   if (shown !== null && pinned.length === 0)

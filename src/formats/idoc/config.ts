@@ -1,5 +1,6 @@
 /** The settings of `format: idoc` besides folders. What is agreed with the people of the SAP system stands here. */
 import { z } from "zod";
+import { choice } from "../../core/settings.ts";
 
 const code = (most: number) =>
   z
@@ -12,10 +13,7 @@ const partner = (which: string) =>
   z
     .strictObject({
       port: code(10).describe("The port's name (WE21)."),
-      type: z
-        .enum(["LS", "LI", "KU"])
-        .default("LS")
-        .describe("LS: logical system; LI: vendor; KU: customer."),
+      type: choice(["LS", "LI", "KU"], "LS: logical system; LI: vendor; KU: customer."),
       partner: code(10).describe("The partner's number (WE20): the logical system."),
     })
     .describe(which);
@@ -49,12 +47,10 @@ const outgoing = {
   function: code(3).optional().describe("MESFCT, as in the partner profile. Left out: blank."),
   test: z.boolean().default(false).describe("Marks every IDoc as a test (TEST=X)."),
   units: Units.default(UNITS_OUT).describe("What SAP calls the units: gal: GLL. In place of ours."),
-  characters: z
-    .enum(["refuse", "clean"])
-    .default("refuse")
-    .describe(
-      "A control character in a text: refuse the document, or write a line break as a blank and leave others out.",
-    ),
+  characters: choice(
+    ["refuse", "clean"],
+    "A control character in a text: refuse the document, or write a line break as a blank and leave others out.",
+  ),
   headerText: TextId.describe("The text id (TDID) for notes of the document. Left out: not sent."),
   itemText: TextId.describe("The text id (TDID) for descriptions of items. Left out: not sent."),
 };
@@ -65,37 +61,29 @@ export const InvoicSink = z.strictObject({
   companyCode: z
     .strictObject({ code: code(4), name: z.string().min(1).max(35) })
     .describe("Who is billed (PARVW RE), exactly as in SAP's table T076B."),
-  numberTooLong: z
-    .enum(["refuse", "shorten"])
-    .default("refuse")
-    .describe(
-      "A vendor's invoice number of more than 16 characters: refuse the bill, or write its last 10 after 5 of a hash and a dash.",
-    ),
-  withoutOrder: z
-    .enum(["refuse", "send"])
-    .default("refuse")
-    .describe("A bill without a purchase order: INVL cannot post it, INVF can."),
-  paid: z
-    .enum(["refuse", "deliver"])
-    .default("refuse")
-    .describe(
-      "A bill that is paid on the platform: refuse it, for SAP would pay it again; or deliver it like others, where SAP pays.",
-    ),
-  baseline: z
-    .enum(["invoice", "due"])
-    .default("invoice")
-    .describe(
-      "The baseline date (IDDAT 024): the invoice's, or the due date where the terms are none.",
-    ),
+  numberTooLong: choice(
+    ["refuse", "shorten"],
+    "A vendor's invoice number of more than 16 characters: refuse the bill, or write its last 10 after 5 of a hash and a dash.",
+  ),
+  withoutOrder: choice(
+    ["refuse", "send"],
+    "A bill without a purchase order: INVL cannot post it, INVF can.",
+  ),
+  paid: choice(
+    ["refuse", "deliver"],
+    "A bill that is paid on the platform: refuse it, for SAP would pay it again; or deliver it like others, where SAP pays.",
+  ),
+  baseline: choice(
+    ["invoice", "due"],
+    "The baseline date (IDDAT 024): the invoice's, or the due date where the terms are none.",
+  ),
   taxCode: code(7)
     .optional()
     .describe("The tax code of items without a tax (E1EDP04, and E1EDK04 over 0). Left out: none."),
-  orderItems: z
-    .enum(["position", "material"])
-    .default("position")
-    .describe(
-      "The item of the purchase order (E1EDP02-ZEILE), where the PO number does not name it (4500017823/20): position, the bill's first product is item 10, the next one 20; material, none is written and SAP finds it by E1EDP19.",
-    ),
+  orderItems: choice(
+    ["position", "material"],
+    "The item of the purchase order (E1EDP02-ZEILE), where the PO number does not name it (4500017823/20): position, the bill's first product is item 10, the next one 20; material, none is written and SAP finds it by E1EDP19.",
+  ),
   chargeItem: code(35)
     .default("CHARGE")
     .describe("What a line without a product is called (E1EDP19 002)."),
@@ -124,28 +112,24 @@ export const DelvrySink = z.strictObject({
   message: z
     .literal("DELVRY")
     .describe("Delivery tickets: what we receive as DESADV, what we ship as SHPCON."),
-  basicType: z
-    .enum(["DELVRY03", "DELVRY05", "DELVRY06", "DELVRY07"])
-    .default("DELVRY03")
-    .describe("As in the partner profile; only fields of DELVRY03 are written."),
+  basicType: choice(
+    ["DELVRY03", "DELVRY05", "DELVRY06", "DELVRY07"],
+    "As in the partner profile; only fields of DELVRY03 are written.",
+  ),
   deliveryNumber: z
     .enum(["ticketNumber", "bolNumber"])
     .optional()
     .describe(
       "Where a ticket of what we ship has SAP's delivery number, which SHPCON must name (E1EDL20-VBELN). Left out: such tickets are skipped.",
     ),
-  action: z
-    .enum(["PGI", "PIC", "CHG"])
-    .default("PGI")
-    .describe(
-      "What SHPCON does with the delivery (E1EDL18): post goods issue, confirm picking, or change its quantities.",
-    ),
-  withoutOrder: z
-    .enum(["refuse", "send"])
-    .default("refuse")
-    .describe(
-      "A ticket of what we receive that names no purchase order: SAP makes no inbound delivery of it.",
-    ),
+  action: choice(
+    ["PGI", "PIC", "CHG"],
+    "What SHPCON does with the delivery (E1EDL18): post goods issue, confirm picking, or change its quantities.",
+  ),
+  withoutOrder: choice(
+    ["refuse", "send"],
+    "A ticket of what we receive that names no purchase order: SAP makes no inbound delivery of it.",
+  ),
 });
 
 /** What SAP answers: a document that it says nothing of for so long after it was delivered is for a person. */

@@ -12,7 +12,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
 import { type SegmentName, segments } from "./segments.ts";
-import { idocsIn, overlong, type Read } from "./xml.ts";
+import { idocsIn, overlong, type Read } from "./read.ts";
 import { bill, billLine, itemOf, openSap, order, ticket } from "../../../test/files/idoc.ts";
 import { type MockSap, mockSap, startMockSap } from "../../../test/support/mock-sap.ts";
 

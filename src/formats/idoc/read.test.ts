@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
-import { answersReader } from "./answers.ts";
-import { dividedBy, numberIn } from "./xml.ts";
+import { answersReader, dividedBy, numberIn } from "./read.ts";
 import { aleaud, compact, emptyFolder, golden, readAll } from "../../../test/files/idoc.ts";
 
 const folderWith = (files: Readonly<Record<string, string | Buffer>>): string => {

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { brokenRules } from "../../../test/files/idoc-rules.ts";
 import { idocFiles } from "../../../test/emit/idoc.ts";
 import { type SegmentName, segments } from "./segments.ts";
-import { idocsIn, overlong, type Read } from "./xml.ts";
+import { idocsIn, overlong, type Read } from "./read.ts";
 
 const every = (read: Read): Read[] => [read, ...read.below.flatMap(every)];
 

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
 import { brokenRules, textOfLines } from "../../../test/files/idoc-rules.ts";
-import { linesOf, SegmentWriter } from "./segment-writer.ts";
-import { type SegmentName, segments } from "./segments.ts";
+import { linesOf, type SegmentName, segments, SegmentWriter } from "./segments.ts";
 import {
   bill,
   billLine,

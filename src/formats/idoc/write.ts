@@ -16,7 +16,7 @@ import { Refused } from "../../core/errors.ts";
 import { timeOfDay } from "../../core/time.ts";
 import { hoursOf, onlyPlace, SupplierInvoiceDocument, taxesByLine } from "../documents.ts";
 import { type DocumentWriter, sentOf } from "../format.ts";
-import { referenceTo, standingOf } from "./answers.ts";
+import { referenceTo, standingOf } from "./read.ts";
 import type { DelvrySink, IdocSink, InvoicSink, OrdersSink } from "./config.ts";
 import {
   alpha10,
@@ -24,25 +24,27 @@ import {
   docnumOf,
   idocXml,
   itemNumber,
+  kept,
+  most,
   noRoom,
   type Row,
   rowsOf,
   type RowValues,
+  segments,
   SegmentWriter,
   unitOf,
-} from "./segment-writer.ts";
-import { kept, most, segments } from "./segments.ts";
+} from "./segments.ts";
 
 type Site = Pick<Surroundings, "currency" | "dayOf" | "now">;
 
-/** What a message is written with. */
-interface Writing<C> {
-  readonly config: C;
-  readonly site: Site;
-}
-
 const refused = (code: string, message: string, next: string, field: string): Refused =>
   new Refused({ code, message, next, field });
+
+/** Settings that stand in rows of messages under their own names. */
+const settingsOf = (config: IdocSink, { currency }: Site): RowValues => ({
+  ...Object.fromEntries(Object.entries(config).filter(([, value]) => typeof value === "string")),
+  currency,
+});
 
 /*
  * Vendor bills as INVOIC02, as logistics invoice verification reads it (process code INVL): vendor, company code, the
@@ -89,7 +91,7 @@ E1EDS01 SUMID=011 SUMME={total} WAERQ={currency} # sum
 `);
 
 /** What INVOIC says of a bill. @throws Refused */
-function billValues({ config, site }: Writing<InvoicSink>, bill: Bill): RowValues {
+function billValues(config: InvoicSink, site: Site, bill: Bill): RowValues {
   expectPostable(bill, config);
   expectSums(bill);
   const dayOrNone = (instant: string | null) => (instant === null ? null : site.dayOf(instant));
@@ -110,8 +112,7 @@ function billValues({ config, site }: Writing<InvoicSink>, bill: Bill): RowValue
   return {
     day,
     due,
-    currency: site.currency,
-    headerText: config.headerText,
+    ...settingsOf(config, site),
     type: isCredit ? "CRME" : "INVO",
     number: numberFor(bill.number, config),
     vendor: alpha10(bill.vendor),
@@ -123,7 +124,6 @@ function billValues({ config, site }: Writing<InvoicSink>, bill: Bill): RowValue
     taxes: taxValues(items.flat(), signed),
     notes: bill.notes,
     order,
-    itemText: config.itemText,
     lines: bill.lines.map((line, at): RowValues => {
       // A charge without gallons is one piece at its amount.
       const gallons = line.gallons?.sign === 0 ? null : line.gallons;
@@ -289,25 +289,17 @@ E1EDP01*lines POSEX={item} MENGE={quantity} MENEE={unit} WERKS={plant?} # quanti
 `);
 
 /** What ORDERS says of an order. @throws Refused */
-function orderValues({ config, site }: Writing<OrdersSink>, order: OrderDocument): RowValues {
+function orderValues(config: OrdersSink, site: Site, order: OrderDocument): RowValues {
   expectSale(order);
-  const { organization, channel, division, orderType, headerText, itemText } = config;
   const { requestedDate, deliveryDate, deliveryStart = null, deliveryEnd = null } = order;
   const number = order.number === order.id ? null : order.number;
   const day = deliveryDate ?? requestedDate ?? null;
   const window = [deliveryStart, deliveryEnd].filter((time) => time !== null).join(" to ");
   const notes = [order.description, window === "" ? null : `deliver ${window}`];
   return {
-    organization,
-    channel,
-    division,
-    orderType,
-    headerText,
-    itemText,
+    ...settingsOf(config, site),
     day,
     number,
-    priceCondition: config.priceCondition,
-    currency: site.currency,
     reference: orderReference(order.id),
     date: order.date,
     buyer: alpha10(order.party.code),
@@ -398,7 +390,7 @@ E1EDL20 VBELN={delivery?} BOLNR={bol} LIFEX={number} # BOL or ticket number
  * What DELVRY says of a ticket. What we receive is announced (DESADV: an inbound delivery of a purchase order); of what we
  * ship, SAP's own delivery is confirmed (SHPCON). @throws Refused
  */
-function ticketValues({ config, site }: Writing<DelvrySink>, ticket: ShipmentDocument): RowValues {
+function ticketValues(config: DelvrySink, site: Site, ticket: ShipmentDocument): RowValues {
   if (ticket.status === "cancelled")
     throw refused(
       "cancelled",
@@ -418,9 +410,8 @@ function ticketValues({ config, site }: Writing<DelvrySink>, ticket: ShipmentDoc
   const products = [...new Set(ticket.lines.map(({ product }) => product))];
   const hours = ticket.deliveredAt ? timeOfDay(ticket.deliveredAt, site.dayOf) : null;
   return {
+    ...settingsOf(config, site),
     order,
-    headerText: config.headerText,
-    itemText: config.itemText,
     note: ticket.note,
     delivery: isAnnounced ? null : deliveryOf(config, ticket),
     bol: ticket.reference,
@@ -488,7 +479,7 @@ interface Message<C, D> {
   /** Its data records, and what they say of a document. */
   readonly rows: readonly Row[];
   /** @throws Refused */
-  values(writing: Writing<C>, document: D): RowValues;
+  values(config: C, site: Site, document: D): RowValues;
   /** Why a document that SAP never had is rightly not told; null: it is. Left out: all are. */
   skips?(document: D, config: C): string | null;
   /** What SAP gets of it: a version that changes nothing else is nothing new to SAP. */
@@ -575,7 +566,6 @@ export function idocWriter(config: IdocSink, site: Site): DocumentWriter {
   // Settings and documents of one message go together.
   const message = MESSAGES[config.message] as unknown as Message<IdocSink, unknown>;
   const writer = new SegmentWriter(config);
-  const writing = { config, site };
   const typeOf = (document: unknown): string => message.type?.(document) ?? config.message;
   return {
     form: message.form,
@@ -602,7 +592,7 @@ export function idocWriter(config: IdocSink, site: Site): DocumentWriter {
         day: message.day(document, site),
         basicType: message.basicType(config),
       };
-      const records = writer.rows(message.rows, message.values(writing, document));
+      const records = writer.rows(message.rows, message.values(config, site, document));
       return idocXml(config, subject, controlRecord(writer, config, subject) + records);
     },
     // An order is known by our reference, which its deliveries name; the others by the IDoc's number.

@@ -7,7 +7,6 @@ import {
   type Cell,
   type CellForm,
   cellReader,
-  type CellType,
   foldedAs,
   formOf,
   ISO,
@@ -230,21 +229,7 @@ type Find = (cells: readonly string[]) => string;
 type Value = (cells: readonly string[]) => Cell;
 
 /** A column of this file. */
-export interface Place {
-  readonly name: string;
-  readonly label: string;
-  readonly type: CellType;
-  readonly filled: boolean;
-  readonly blank: boolean;
-  /** What stands there; of several columns: something, where any of them has something. */
-  readonly find: Find;
-  readonly value: Value;
-  /** What the cell must be; null: what it likes. It is no field then. */
-  readonly must: string | null;
-  readonly anyCase: boolean;
-  /** An empty cell is none that contradicts {@link must}. */
-  readonly optional: boolean;
-}
+export type Place = ReturnType<typeof placeOf>;
 
 /** What of a row becomes an entry. */
 export interface Block {
@@ -494,12 +479,7 @@ const templateOf = (columns: readonly Column[], fields: Fields): Record<string, 
     }),
   );
 
-function placeOf(
-  column: Column,
-  find: (column: Column) => Find,
-  language: string,
-  base: CellForm,
-): Place {
+function placeOf(column: Column, find: (column: Column) => Find, language: string, base: CellForm) {
   const { name, field, constant: must, optional, parts } = column;
   const { type = "text", filled = false, blank = false } = field ?? {};
   const form = formOf(base, column.form);
@@ -511,10 +491,16 @@ function placeOf(
     type,
     filled,
     blank,
+    /** What stands there; of several columns: something, where any of them has something. */
     find: found,
-    value: parts === null ? (cells) => read(found(cells)) : madeOf(column, find, language, read),
+    value:
+      parts === null
+        ? (cells: readonly string[]) => read(found(cells))
+        : madeOf(column, find, language, read),
+    /** What the cell must be; null: what it likes. It is no field then. */
     must: must === null ? null : foldedAs(form.anyCase === true, must),
     anyCase: form.anyCase === true,
+    /** An empty cell is none that contradicts {@link must}. */
     optional,
   };
 }

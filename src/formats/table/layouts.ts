@@ -8,6 +8,7 @@ import {
   dayOrNone,
   decimal,
   decimalOrNone,
+  members,
   InvoiceRecord,
   PartyRecord,
   priceKey,
@@ -32,9 +33,9 @@ export type Fields = Readonly<Record<string, Field>>;
 /** A record as far as it could be read: what a key is made from. */
 export type Partially<R> = { readonly [K in keyof R]: R[K] | null };
 
-export interface Layout<R = unknown> {
+export interface Layout<R = unknown, Name extends string = string> {
   /** `plain/terminals`: how the configuration names it. */
-  readonly name: string;
+  readonly name: Name;
   readonly head: Fields;
   /** Lists of the record, by the field that they are. */
   readonly lists: Readonly<Record<string, Fields>>;
@@ -84,14 +85,14 @@ const fieldsOf = (schema: z.ZodType): Record<string, Field> =>
   );
 
 /** The layout of records that have this schema. */
-export function layoutOf<R>(
+export function layoutOf<R, const Name extends string>(
   record: z.ZodType<R>,
   {
     name,
     restates = false,
     key,
-  }: Pick<Layout<R>, "name" | "key"> & { readonly restates?: boolean },
-): Layout<R> {
+  }: Pick<Layout<R, Name>, "name" | "key"> & { readonly restates?: boolean },
+): Layout<R, Name> {
   const head: Record<string, Field> = {};
   const lists: Record<string, Fields> = {};
   const optional: string[] = [];
@@ -110,12 +111,6 @@ export function layoutOf<R>(
  * Ids are those of the platform, which are in the files that were written for the ERP.
  */
 
-/** Fields of text that may be empty. */
-const texts = <K extends string>(...names: readonly K[]): Record<K, typeof textOrNone> =>
-  Object.fromEntries(names.map((name) => [name, textOrNone])) as Record<K, typeof textOrNone>;
-const decimals = <K extends string>(...names: readonly K[]): Record<K, typeof decimalOrNone> =>
-  Object.fromEntries(names.map((name) => [name, decimalOrNone])) as Record<K, typeof decimalOrNone>;
-
 /** Tickets that the ERP made; those that came from the platform are left out of the list. */
 export const deliveryTickets = layoutOf(
   z.object({
@@ -123,14 +118,14 @@ export const deliveryTickets = layoutOf(
     /** DRAFT, ISSUED, SIGNED, VOID */
     status: text,
     // `supplier`, `receiver`: party codes of the ERP.
-    ...texts("orderId", "supplier", "receiver", "bolNumber"),
+    ...members(textOrNone, "orderId supplier receiver bolNumber"),
     delivered: dayOrNone,
-    ...texts("driver", "carrier", "terminal", "destination", "notes"),
+    ...members(textOrNone, "driver carrier terminal destination notes"),
     lines: z.array(
       z.object({
         // `product`: the ERP's code.
-        ...texts("product", "spec"),
-        ...decimals("grossGallons", "netGallons", "temperature", "apiGravity"),
+        ...members(textOrNone, "product spec"),
+        ...members(decimalOrNone, "grossGallons netGallons temperature apiGravity"),
       }),
     ),
   }),
@@ -149,10 +144,10 @@ export const freightRates = layoutOf(
   z.object({
     code: text,
     connectionId: text,
-    ...texts("originTerminalId", "originCity", "originState", "destinationZip"),
+    ...members(textOrNone, "originTerminalId originCity originState destinationZip"),
     // `product`: the ERP's code; empty: any product.
-    ...texts("destinationZipPrefix", "destinationCity", "destinationState", "product"),
-    ...decimals("ratePerMile", "flatFee", "minCharge", "fuelSurchargePercent"),
+    ...members(textOrNone, "destinationZipPrefix destinationCity destinationState product"),
+    ...members(decimalOrNone, "ratePerMile flatFee minCharge fuelSurchargePercent"),
     effective: dayOrNone,
     notes: textOrNone,
   }),
@@ -168,8 +163,8 @@ export const terminals = layoutOf(
   z.object({
     code: text,
     name: text,
-    ...texts("city", "state", "zip", "country"),
-    ...decimals("latitude", "longitude", "capacity"),
+    ...members(textOrNone, "city state zip country"),
+    ...members(decimalOrNone, "latitude longitude capacity"),
     operatingHours: textOrNone,
     active: z.boolean().nullable(),
   }),
@@ -220,6 +215,6 @@ export const layouts: readonly Layout[] = [
 export const documentLayouts = new Map<string, Layout>(
   Object.entries(documents).map(([name, { schema }]) => [
     name,
-    layoutOf<{ id: string }>(schema, { name: `files.${name}`, key: ({ id }) => id }),
+    layoutOf<{ id: string }, string>(schema, { name: `files.${name}`, key: ({ id }) => id }),
   ]),
 );

@@ -45,66 +45,9 @@ interface Part {
 export const isPlaced = ({ labels, index, slice, parts }: Column): boolean =>
   labels !== null || index !== null || slice !== null || parts !== null;
 
-export interface List {
-  readonly name: string;
-  /** The part of the export that has its rows; null: they stand among those of the heads. */
-  readonly part: string | null;
-  readonly on: string;
-  readonly by: string;
-  /** What the tag column says, and the field whose value makes it so ("": any); null: every row may have some of it. */
-  readonly tags: ReadonlyMap<string, string> | null;
-  readonly counts: Column | null;
-  readonly repeats: readonly Column[];
-  readonly columns: readonly Column[];
-  /** The field without which a row has none of the list. */
-  readonly when: string | null;
-}
-
 /** A profile whose parts fit each other and its layout. */
-export interface Profile extends Omit<
-  ProfileFile,
-  | "layout"
-  | "languages"
-  | "numbers"
-  | "dates"
-  | "empty"
-  | "formulas"
-  | "tag"
-  | "heading"
-  | "footer"
-  | "trailer"
-  | "columns"
-  | "lists"
-> {
-  readonly layout: Layout;
-  readonly languages: Readonly<Record<string, Pick<CellForm, "numbers" | "dates">>>;
-  /** Of every cell. */
-  readonly form: Pick<CellForm, "empty" | "guarded" | "long">;
-  readonly tag: Column | null;
-  readonly heading: TaggedColumns | null;
-  readonly footer: TaggedColumns | null;
-  readonly trailer: TrailerColumns | null;
-  readonly head: readonly Column[];
-  readonly lists: readonly List[];
-}
-
-/** Of rows that say something of others: their tag, and where. */
-interface TaggedColumns {
-  readonly tag: string;
-  readonly columns: readonly Column[];
-}
-
-/** Where the last row says what the file comes to. */
-interface TrailerColumns {
-  readonly tag: string;
-  readonly in: Column | null;
-  /** Of lines, rows and records. */
-  readonly counts: readonly Column[];
-  /** Tags of the rows that are counted; null: all are. */
-  readonly of: ReadonlySet<string> | null;
-  /** By the label of the column that is summed. */
-  readonly sums: readonly Column[];
-}
+export type Profile = NonNullable<ReturnType<typeof compiled>>;
+export type List = Profile["lists"][number];
 
 /** The part of an export that its records begin in; the only one of most. */
 export const HEADS = "heads";
@@ -244,11 +187,7 @@ function placeOf(
 /* The settings of a profile, if its parts fit each other and its layout. */
 
 /** Null: there is no such layout. */
-function compiled(
-  settings: ProfileFile,
-  complain: Complain,
-  more: readonly Layout[],
-): Profile | null {
+function compiled(settings: ProfileFile, complain: Complain, more: readonly Layout[]) {
   const known = [...layouts, ...documentLayouts.values(), ...more];
   const layout = known.find(({ name }) => name === settings.layout);
   if (layout === undefined) {
@@ -257,7 +196,7 @@ function compiled(
     return null;
   }
   const { languages, numbers, dates, empty, formulas, tag, ...others } = settings;
-  const { heading = null, footer = null, trailer = null, ...rest } = others;
+  const { heading, footer, trailer = null, ...rest } = others;
   const isRead = !isWritten(layout);
   const column = columnMaker(settings, complain);
   const columns = (
@@ -278,7 +217,12 @@ function compiled(
     const message = name === "" ? "names the field that joins both files" : `"${name}" is no field`;
     complain(path, message, oneOf(fields));
   };
-  const listOf = (name: string, list: ListFile): List | null => {
+  /** Rows with this tag say something of others; null: there are none. */
+  const tagged = (setting: "heading" | "footer", one: typeof heading) =>
+    one === undefined
+      ? null
+      : { tag: one.tag, columns: columns(one.columns, layout.head, [setting, "columns"]) };
+  const listOf = (name: string, list: ListFile) => {
     const fields = layout.lists[name];
     const path = ["lists", name];
     if (fields === undefined) {
@@ -294,14 +238,17 @@ function compiled(
     const tags = typeof tag === "string" ? { [tag]: "" } : tag;
     return {
       name,
+      /** The part of the export that has its rows; null: they stand among those of the heads. */
       part: file,
       on,
       by,
+      /** What the tag column says, and the field whose value makes it so ("": any); null: every row may have some of it. */
       tags: tags === undefined ? null : new Map(Object.entries(tags)),
       counts: counts === undefined ? null : column(name, counts, null, [...path, "counts"]),
       repeats: columns(repeats, layout.head, [...path, "repeats"]),
       // What joins the rows of two files may be no field of the list.
       columns: columns(list.columns, fields, [...path, "columns"], by),
+      /** The field without which a row has none of the list. */
       when,
     };
   };
@@ -309,29 +256,28 @@ function compiled(
     ([one, { numbers: its, dates: days }]) =>
       [one, { numbers: { ...numbers, ...its }, dates: daysIn(settings.file, days) }] as const,
   );
-  const profile: Profile = {
+  const form: Pick<CellForm, "empty" | "guarded" | "long"> = {
+    ...(empty.length > 0 ? { empty: new Set(empty) } : {}),
+    ...(formulas === "guarded" ? { guarded: true } : {}),
+    ...(isRead ? {} : { long: true }),
+  };
+  const profile = {
     ...rest,
     header: rest.file === "fixed" ? 0 : rest.header,
     layout,
-    languages: Object.fromEntries(written),
-    form: {
-      ...(empty.length > 0 ? { empty: new Set(empty) } : {}),
-      ...(formulas === "guarded" ? { guarded: true } : {}),
-      ...(isRead ? {} : { long: true }),
-    },
+    languages: Object.fromEntries<Pick<CellForm, "numbers" | "dates">>(written),
+    /** Of every cell. */
+    form,
     tag: tag === undefined ? null : column("tag", tag, null, ["tag"]),
-    heading: heading && {
-      tag: heading.tag,
-      columns: columns(heading.columns, layout.head, ["heading", "columns"]),
-    },
-    footer: footer && {
-      tag: footer.tag,
-      columns: columns(footer.columns, layout.head, ["footer", "columns"]),
-    },
+    heading: tagged("heading", heading),
+    footer: tagged("footer", footer),
+    /** Where the last row says what the file comes to. */
     trailer: trailer && {
       tag: trailer.tag,
       in: trailer.in === undefined ? null : column("in", trailer.in, null, ["trailer", "in"]),
+      /** Tags of the rows that are counted; null: all are. */
       of: trailer.of === undefined ? null : new Set(trailer.of),
+      /** Of lines, rows and records. */
       counts: Object.entries({
         lines: trailer.lines,
         rows: trailer.rows,
@@ -339,6 +285,7 @@ function compiled(
       }).flatMap(([what, one]) =>
         one === undefined ? [] : [column(what, one, COUNT, ["trailer", what])],
       ),
+      /** By the label of the column that is summed. */
       sums: Object.entries(trailer.sums).map(([label, one]) =>
         column(label, one, COUNT, ["trailer", "sums", label]),
       ),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { afterAll, describe, expect, test } from "vitest";
 import { FilesConfig } from "../../../connectors/files/config.ts";
-import { offersOf } from "../../../connectors/files/folders.ts";
+import { offersOf } from "../../../connectors/files/index.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { bytesOf } from "../format.ts";
@@ -18,7 +18,7 @@ import {
   shippedProfiles,
 } from "./profile.ts";
 import { profileSchema } from "./settings.ts";
-import { tryProfile } from "./try.ts";
+import { tryProfile } from "./records.ts";
 import { documentsWriter } from "./write.ts";
 import { d, invoice, line } from "../../../test/files/sink.ts";
 

@@ -1,10 +1,12 @@
 /** The files of one export into changes: typed records, each with the line a person finds it in. */
 import { hash } from "node:crypto";
-import type { Change } from "../../core/contract.ts";
+import { open } from "node:fs/promises";
+import { basename } from "node:path";
+import type { Change, Page } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
-import type { Fault } from "../../core/record.ts";
 import { parseExact, stringifyExact } from "../../core/json.ts";
-import type { Scratch } from "../../core/scratch.ts";
+import type { Fault } from "../../core/record.ts";
+import { memoryScratch, type Scratch } from "../../core/scratch.ts";
 import {
   type Bytes,
   ChangedMeanwhile,
@@ -13,13 +15,13 @@ import {
   firstBytes,
   PartFault,
   type Survey,
+  survey,
   textOf,
 } from "../format.ts";
 import { checkTotals, type Manifest } from "../manifest.ts";
 import { openTable, type Table, type TableOptions } from "./columns.ts";
 import type { Layout } from "./layouts.ts";
 import { HEADS, type Profile, textFormOf } from "./profile.ts";
-import type { ProfileFile } from "./settings.ts";
 import {
   checkTrailer,
   type Draft,
@@ -30,7 +32,8 @@ import {
   raggedness,
   readEntry,
 } from "./read.ts";
-import { type Cut, type Row, Sheet } from "./text.ts";
+import type { ProfileFile } from "./settings.ts";
+import { type Row, Sheet } from "./text.ts";
 import { rowsOfWorkbook, WORKBOOK_BYTES_MAX } from "./workbook.ts";
 
 const ID_MAX = 200;
@@ -43,15 +46,7 @@ interface Part {
 }
 
 /** What is said of an export besides its changes. */
-export interface Extract {
-  readonly notices: readonly string[];
-  /** Where the first file stops in the middle of a row, and how many rows before it are whole. */
-  readonly cut: (Cut & { readonly file: string; readonly wholeRows: number }) | null;
-  /** How many rows the profile leaves out. */
-  readonly leftOut: number;
-  /** Records whose key cannot be read: nobody knows which they are. */
-  readonly nameless: number;
-}
+export type Extract = Awaited<ReturnType<typeof readRecords>>;
 
 /** How an export is read. */
 interface ExportOptions extends Pick<TableOptions, "labels" | "decimal"> {
@@ -111,11 +106,11 @@ export async function readRecords(
   parts: ReadonlyMap<string, Part>,
   options: Pick<ExportOptions, "labels" | "decimal" | "refused">,
   scratch: Scratch,
-): Promise<Extract> {
+) {
   const { layout } = profile;
   const heads = parts.get(HEADS);
   if (heads === undefined) throw new TypeError(`${layout.name} is read without its heads`);
-  const table = await open(heads, profile, HEADS, options);
+  const table = await openPart(heads, profile, HEADS, options);
   const joins: Join[] = [];
   for (const { name, part } of profile.lists)
     if (part !== null) joins.push(await join(profile, name, part, parts, options, scratch));
@@ -138,8 +133,11 @@ export async function readRecords(
   const hiding = hidden > 0 ? [`${table.file}: ${hidden} hidden rows were not read.`] : [];
   return {
     notices: [...hiding, ...joins.flatMap(({ orphans }) => orphans(table.file))],
+    /** Where the first file stops in the middle of a row, and how many rows before it are whole. */
     cut: cut && { ...cut, file: table.file, wholeRows },
+    /** How many rows the profile leaves out. */
     leftOut: table.counted.leftOut,
+    /** Records whose key cannot be read: nobody knows which they are. */
     nameless,
   };
 }
@@ -152,7 +150,7 @@ const isScattered = ({ record }: Profile): boolean =>
 export const changesOf = (scratch: Scratch, ...page: Parameters<Scratch["page"]>): Change[] =>
   scratch.page(...page).map(({ key, text }) => unpackedChange(key, text));
 
-const open = (
+const openPart = (
   { file, sheet, manifest }: Part,
   profile: Profile,
   part: string,
@@ -183,7 +181,7 @@ async function join(
   const part = parts.get(partName);
   if (part === undefined || list === undefined)
     return { name, take: () => null, orphans: () => [] };
-  const table = await open(part, profile, partName, options);
+  const table = await openPart(part, profile, partName, options);
   const isField = Object.hasOwn(profile.layout.lists[name] ?? {}, list.by);
   await within(part.file, async () => {
     for await (const rows of table.sheet.rows())
@@ -402,4 +400,177 @@ async function openWorkbook(
 async function* batchOf(rows: readonly Row[]): AsyncGenerator<readonly Row[], null> {
   yield rows;
   return null;
+}
+
+/* A whole list that comes as rows (a view of a database), read as the table that a profile says it is. */
+
+const PAGE = 1_000;
+/** Of a view, whose pages are kept as they come. */
+const VIEW_PAGE = 200;
+
+/**
+ * Its pages. A record that cannot be read is a fault with the list's name, its key, the column and the value.
+ * @param name how people call the list @param header the columns' names, as all rows have them @param next what a person does
+ * about a record that cannot be read
+ * @throws PartFault when columns are missing
+ */
+export async function* pagesOfRows(
+  profile: Profile,
+  name: string,
+  header: readonly string[],
+  rows: readonly Readonly<Record<string, string | null>>[],
+  next: string,
+): AsyncGenerator<Page> {
+  const scratch = memoryScratch();
+  const cells = [header, ...rows.map((row) => header.map((column) => row[column] ?? ""))];
+  const sheet = await Sheet.of(batchOf(cells.map((one, at) => ({ line: at + 1, cells: one }))), 1);
+  const { nameless } = await readRecords(
+    profile,
+    new Map([[HEADS, { file: name, sheet }]]),
+    {},
+    scratch,
+  );
+  const total = scratch.count();
+  for (let at = 0; at === 0 || at < total; at += VIEW_PAGE) {
+    // Rows of a view have no lines.
+    const changes = changesOf(scratch, at, VIEW_PAGE).map(
+      ({ id, version, text, fault }): Change => {
+        const change = { id, version, text };
+        if (fault === undefined) return change;
+        return {
+          ...change,
+          fault: { ...fault, message: `${name}, ${id}: ${fault.message}`, next },
+        };
+      },
+    );
+    const list = { name, total, isLast: at + VIEW_PAGE >= total, isComplete: nameless === 0 };
+    yield { changes, position: null, list };
+  }
+}
+
+/* How files are read with a profile: for the person who writes one. Nothing is moved, stored or delivered. */
+
+/** A row, or a cell of one, that is refused. */
+interface Refusal {
+  readonly id: string;
+  readonly file: string;
+  /** 0: it is about the whole record. */
+  readonly line: number;
+  /** Empty: the whole row. */
+  readonly column: string;
+  readonly value: string;
+  readonly message: string;
+}
+
+/** A sum over all records that were read, so that people can compare it with what they have. */
+interface ControlTotal {
+  /** `total`, `lines.gallons` */
+  readonly field: string;
+  readonly count: number;
+  readonly sum: Decimal;
+}
+
+export type Trial = Awaited<ReturnType<typeof tryProfile>>;
+export type Values = Readonly<Record<string, unknown>>;
+
+/** No more refused cells are listed; all are counted. */
+const REFUSALS = 1_000;
+
+/**
+ * `files`: paths by the part of the export, at least `heads`. They are read as the files of a source are.
+ * @throws PartFault when a file is not what the profile says, what the file system throws
+ */
+export async function tryProfile(
+  profile: Profile,
+  files: ReadonlyMap<string, string>,
+  shown: number,
+) {
+  const opened = new Map<string, SurveyedFile>();
+  const handles = [];
+  try {
+    for (const [part, path] of files) {
+      const handle = await open(path);
+      handles.push(handle);
+      const told = await survey(handle, encodingOf("auto", profile));
+      opened.set(part, { name: basename(path), handle, survey: told });
+    }
+    return await trialOf(profile, opened, shown);
+  } catch (error) {
+    if (error instanceof ChangedMeanwhile)
+      throw new PartFault(HEADS, new FileFault("was written to while it was read"));
+    throw error;
+  } finally {
+    for (const handle of handles) await handle.close();
+  }
+}
+
+async function trialOf(profile: Profile, files: ReadonlyMap<string, SurveyedFile>, shown: number) {
+  const scratch = memoryScratch();
+  const refusals: Refusal[] = [];
+  // Two fields may stand in one column.
+  const refuse = (one: Refusal): void => {
+    const isTold = refusals.some(
+      ({ line, column, message }) =>
+        line === one.line && column === one.column && message === one.message,
+    );
+    if (!isTold && refusals.length < REFUSALS) refusals.push(one);
+  };
+  const refused = (id: string, problem: Omit<Refusal, "id" | "value"> & { value?: string }): void =>
+    refuse({ value: "", ...problem, id });
+  const { cut, leftOut, notices } = await readExport(profile, files, { refused }, scratch);
+  const totals = new Map<string, ControlTotal>();
+  /** As they would be delivered, at most as many as were asked for. */
+  const records: { readonly id: string; readonly origin: string; readonly values: Values }[] = [];
+  let refusedCount = 0;
+  for (let at = 0; at < scratch.count(); at += PAGE)
+    for (const change of changesOf(scratch, at, PAGE)) {
+      const { id, origin = "" } = change;
+      const fault = faultOf(profile, change);
+      if (fault !== null) {
+        refusedCount++;
+        if (!refusals.some((one) => one.id === id))
+          refuse({ ...fault, id, file: origin, line: 0, value: "" });
+        continue;
+      }
+      const values = parseExact(change.text) as Values;
+      addTotals(totals, "", values);
+      if (records.length < shown) records.push({ id, origin, values });
+    }
+  const cutNotice = cut && `${cut.file} line ${cut.line} ${cut.reason}: the rest was not read.`;
+  return {
+    /** How many records were read whole, and how many refused. */
+    read: scratch.count() - refusedCount,
+    refused: refusedCount,
+    records,
+    /** At most {@link REFUSALS}. */
+    refusals,
+    totals: [...totals.values()],
+    /** Rows that the profile leaves out. */
+    leftOut,
+    notices: [...(cutNotice === null ? [] : [cutNotice]), ...notices],
+  };
+}
+
+/** Why a mapping would not get a record, or could not take it; null: it would. */
+function faultOf(
+  { layout }: Profile,
+  { fault, text }: Change,
+): Pick<Refusal, "column" | "message"> | null {
+  if (fault !== undefined) return { column: fault.field ?? "", message: fault.message };
+  const [issue] = layout.record.safeParse(parseExact(text)).error?.issues ?? [];
+  return issue === undefined
+    ? null
+    : { column: issue.path.map(String).join("."), message: issue.message };
+}
+
+/** Every number of a record, and of the rows of its lists. */
+function addTotals(totals: Map<string, ControlTotal>, prefix: string, values: Values): void {
+  for (const [name, value] of Object.entries(values)) {
+    const field = prefix + name;
+    if (Array.isArray(value))
+      for (const row of value as Values[]) addTotals(totals, `${field}.`, row);
+    if (!(value instanceof Decimal)) continue;
+    const { count, sum } = totals.get(field) ?? { count: 0, sum: Decimal.zero };
+    totals.set(field, { field, count: count + 1, sum: sum.plus(value) });
+  }
 }

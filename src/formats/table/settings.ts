@@ -3,6 +3,7 @@
  * where things are and how they are written; what they mean is a mapping's.
  */
 import { z } from "zod";
+import { choice } from "../../core/settings.ts";
 import { isDateForm, NumberSettings } from "./cells.ts";
 
 const delimiters = [",", ";", "\t", "|"] as const;
@@ -148,12 +149,10 @@ export const ProfileFile = z
       .default("csv")
       .describe("Of the names of files that are written."),
     lineEnd: z.enum(["crlf", "lf"]).default("crlf"),
-    lastLineEnd: z
-      .enum(["required", "optional"])
-      .default("required")
-      .describe(
-        "optional: the last row may lack its line end; then nobody sees that a file was cut in its last cell.",
-      ),
+    lastLineEnd: choice(
+      ["required", "optional"],
+      "optional: the last row may lack its line end; then nobody sees that a file was cut in its last cell.",
+    ),
     endOfFile: z
       .int()
       .min(0)

@@ -16,21 +16,12 @@ interface Tokens {
   readonly longest: number;
 }
 
-interface Tokenised {
-  /** Those that end in the text; empty lines are none. */
-  readonly rows: readonly Row[];
-  /** Where the row begins that does not end in it. */
-  readonly end: number;
-  /** The line of the file that this row begins in. */
-  readonly line: number;
-  /** The text ends inside of quotes. */
-  readonly open: boolean;
-  /** The line of a quote that stands where none may be, or of a row that is too long; null: there is none. */
-  readonly fault: number | null;
-}
-
-/** `from`: the line that the text begins in. */
-function tokenise(text: string, tokens: Tokens, from: number): Tokenised {
+/**
+ * The rows that end in a text; empty lines are none. `from`: the line that the text begins in. `end`: where the row begins that
+ * does not end in it; `line`: the line of the file that this row begins in; `open`: the text ends inside of quotes; `fault`: the
+ * line of a quote that stands where none may be, or of a row that is too long, null: there is none.
+ */
+function tokenise(text: string, tokens: Tokens, from: number) {
   const rows: Row[] = [];
   const { delimiter, quotes, longest } = tokens;
   let at = 0;
@@ -64,19 +55,8 @@ function tokenise(text: string, tokens: Tokens, from: number): Tokenised {
 
 const RETURN = 0x0d;
 
-interface QuotedRow {
-  readonly cells: readonly string[];
-  /** Where the next row begins, and how many lines further. */
-  readonly next: number;
-  readonly lines: number;
-}
-
-/** A row with quotes in it. `open`: the text ends inside of quotes; `partial`: outside; `stray`: it is no row. */
-function quotedRow(
-  text: string,
-  begin: number,
-  delimiter: Delimiter | null,
-): QuotedRow | "open" | "partial" | "stray" {
+/** A row with quotes in it, where the next one begins, and how many lines further. `open`: the text ends inside of quotes; `partial`: outside; `stray`: it is no row. */
+function quotedRow(text: string, begin: number, delimiter: Delimiter | null) {
   const cells: string[] = [];
   let lines = 1;
   let at = begin;

@@ -5,7 +5,7 @@ import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { readCell, TRUE } from "./cells.ts";
 import { openProfile } from "./profile.ts";
-import { tryProfile } from "./try.ts";
+import { tryProfile } from "./records.ts";
 import { exact, rowsOfWorkbook } from "./workbook.ts";
 import { dropFolder } from "../../../test/files/source.ts";
 import { type Cell, workbook, zipped } from "../../../test/files/workbook.ts";

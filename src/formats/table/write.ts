@@ -38,7 +38,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * too long
  */
 export function documentsWriter({ document: name, profile, dayOf }: Writing) {
-  const { header, rows } = tableText(profile, HEADS, dayOf);
+  const { header, rows } = tableText(profile, dayOf);
   const known = new WeakMap<object, string>();
   const textOf = (document: object): string => {
     const { schema } = documents[name];
@@ -56,17 +56,6 @@ export function documentsWriter({ document: name, profile, dayOf }: Writing) {
 
 /** UTC with six or nine fraction digits: texts of one form, of which the greatest is the latest. */
 const utc = (instant: string): string => sortableInstant(instant)?.replace(/000Z$/, "Z") ?? instant;
-
-/** The text of one part of an export. @throws Refused */
-export function writeRecords(
-  profile: Profile,
-  records: readonly Fields[],
-  part = HEADS,
-  dayOf: Writing["dayOf"] = (day) => day,
-): string {
-  const { header, rows } = tableText(profile, part, dayOf);
-  return header + records.map(rows).join("");
-}
 
 /** A column as it is written: what is the same for every row is found once. */
 interface Place {
@@ -87,7 +76,7 @@ const typeOf = ({ constant, field }: Column): CellType =>
   constant === null ? (field?.type ?? "text") : "text";
 
 /** The lines of a file, each with its end. */
-function lineWriter(profile: Profile, part: string) {
+function lineWriter(profile: Profile) {
   const [language = ""] = Object.keys(profile.languages);
   const base: CellForm = {
     numbers: {},
@@ -98,7 +87,7 @@ function lineWriter(profile: Profile, part: string) {
   const { file, header, record, quotes, tag: tagColumn } = profile;
   const delimiter = profile.delimiter === "auto" ? "," : profile.delimiter;
   const end = profile.lineEnd === "crlf" ? "\r\n" : "\n";
-  const columns = columnsOf(profile, part);
+  const columns = columnsOf(profile, HEADS);
   const all = columns.flatMap((column) => labelOf(column, language) ?? []);
   const labels = [...new Set([...profile.order.filter((label) => all.includes(label)), ...all])];
   const width =
@@ -153,15 +142,15 @@ function lineWriter(profile: Profile, part: string) {
   };
 }
 
-/** The header of a file, and the rows of a record. */
-function tableText(profile: Profile, part: string, dayOf: Writing["dayOf"]) {
+/** The header of a file, and the rows of a record. What it gives throws Refused. */
+export function tableText(profile: Profile, dayOf: Writing["dayOf"]) {
   const { file, record: mode, quotes, encoding } = profile;
-  const { delimiter, placeOf, row, header } = lineWriter(profile, part);
+  const { delimiter, placeOf, row, header } = lineWriter(profile);
   const placesOf = (some: readonly Column[]): Place[] =>
     some.filter(isPlaced).map((one) => placeOf(one));
   const head = placesOf(profile.head);
   const lists = profile.lists
-    .filter((list) => list.part === (part === HEADS ? null : part))
+    .filter((list) => list.part === null)
     .map((list) => ({
       list,
       repeats: placesOf(list.repeats),
@@ -225,13 +214,6 @@ function tableText(profile: Profile, part: string, dayOf: Writing["dayOf"]) {
 
   /** As the profile says which rows a record is. */
   const rows = (record: Fields): string => {
-    if (part !== HEADS) {
-      const [joined] = lists;
-      const count = joined === undefined ? 0 : elementsOf(record, joined.list).length;
-      return Array.from({ length: count }, (_, at) =>
-        row(null, joined === undefined ? [] : element(joined, record, at)),
-      ).join("");
-    }
     const heads = cells(head, record, "");
     if (typeof mode === "object" && "tag" in mode) {
       const closing = mode.closing === undefined ? "" : row(mode.closing, []);
@@ -383,28 +365,6 @@ export async function documentsIn({ profile }: Writing, text: string): Promise<D
     if (problem !== undefined) throw new FileFault(problem.message, problem.line, problem.column);
     return values;
   });
-}
-
-/** What one of our files shows of a document: what {@link documentsIn} gives for its text. */
-export function shownOf({ document: name, profile, dayOf }: Writing, document: unknown): Fields {
-  const checked: Fields = documents[name].schema.parse(document);
-  const shown = (columns: readonly Column[], values: Fields): Fields =>
-    Object.fromEntries(
-      columns.flatMap(({ name, field, constant }) => {
-        if (field === null) return [];
-        const value = constant ?? values[name] ?? null;
-        return [[name, field.type === "day" && value !== null ? dayOf(value as string) : value]];
-      }),
-    );
-  return {
-    ...shown(profile.head, checked),
-    ...Object.fromEntries(
-      profile.lists.map((list) => [
-        list.name,
-        elementsOf(checked, list).map((one) => shown(list.columns, one)),
-      ]),
-    ),
-  };
 }
 
 /** The rows and sums of a text of ours. @throws FileFault for a text that is not as the profile says */

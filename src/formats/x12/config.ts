@@ -1,5 +1,6 @@
 /** What two partners have agreed on for X12: the group `x12` of a source or a sink. */
 import { z } from "zod";
+import { choice } from "../../core/settings.ts";
 import { versions } from "./grammar.ts";
 
 const separator = (by: string) =>
@@ -19,19 +20,16 @@ const Separators = z
 
 const Code = z.string().regex(/^[A-Z0-9]{2}$/, "is a code of two capitals or digits");
 
+const PartnerId = z
+  .string()
+  .regex(/^[A-Z0-9][A-Z0-9 .&-]{0,13}[A-Z0-9]$/, "is 2 to 15 capitals, digits, blanks, . & or -");
+
 const Id = z.strictObject({
   qualifier: Code.default("ZZ").describe(
     "ISA05 or ISA07: 01 a DUNS number, 12 a phone, ZZ agreed.",
   ),
-  id: z
-    .string()
-    .regex(/^[A-Z0-9][A-Z0-9 .&-]{0,13}[A-Z0-9]$/, "is 2 to 15 capitals, digits, blanks, . & or -")
-    .describe("ISA06 or ISA08."),
-  group: z
-    .string()
-    .regex(/^[A-Z0-9][A-Z0-9 .&-]{0,13}[A-Z0-9]$/, "is 2 to 15 capitals, digits, blanks, . & or -")
-    .optional()
-    .describe("GS02 or GS03; left out: the same as `id`."),
+  id: PartnerId.describe("ISA06 or ISA08."),
+  group: PartnerId.optional().describe("GS02 or GS03; left out: the same as `id`."),
 });
 
 const Measured = z
@@ -51,20 +49,15 @@ export const X12Options = z.strictObject({
   separators: Separators.default(parsed(Separators)).describe(
     "What we write. What we read says its own.",
   ),
-  lineEnds: z
-    .enum(["none", "lf", "crlf"])
-    .default("none")
-    .describe("What is written after each segment's terminator."),
+  lineEnds: choice(["none", "lf", "crlf"], "What is written after each segment's terminator."),
   characters: z
     .enum(["basic", "extended"])
     .default("extended")
     .describe("The characters of X12 that are written: basic has no small letters."),
-  text: z
-    .enum(["refuse", "replace"])
-    .default("refuse")
-    .describe(
-      "Descriptions, notes and names with other characters: refuse the document, or replace the characters as docs/x12.md says. Numbers and codes are never changed.",
-    ),
+  text: choice(
+    ["refuse", "replace"],
+    "Descriptions, notes and names with other characters: refuse the document, or replace the characters as docs/x12.md says. Numbers and codes are never changed.",
+  ),
   ourCode: z
     .string()
     .min(2)
@@ -88,12 +81,10 @@ export const X12Options = z.strictObject({
     .record(z.string().min(1), Code)
     .default({})
     .describe("What the partner calls our tax codes (TXI01)."),
-  taxesOn: z
-    .enum(["lines", "invoice"])
-    .default("lines")
-    .describe(
-      "Where an 810 has its taxes (TXI): with the line that each is levied on, or after the total.",
-    ),
+  taxesOn: choice(
+    ["lines", "invoice"],
+    "Where an 810 has its taxes (TXI): with the line that each is levied on, or after the total.",
+  ),
   authorities: z
     .record(z.string().min(1), z.string().regex(/^[A-Z0-9]{1,10}$/))
     .default({})

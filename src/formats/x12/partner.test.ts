@@ -1,7 +1,7 @@
 /** A partner that is not ours reads what we write, and we read what it says: PyPI's `mock-edi`, strict. */
 import { expect, test } from "vitest";
 import { X12Sink } from "../../../connectors/files/config.ts";
-import { exchangeOf } from "./acknowledgement.ts";
+import { exchangeOf } from "./read.ts";
 import { replyWriter, x12Writer } from "./write.ts";
 import {
   agreed,

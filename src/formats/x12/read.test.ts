@@ -1,7 +1,7 @@
 /** What is read of X12: by hand-written files, and by bad ones. */
 import { describe, expect, test } from "vitest";
 import { FileFault } from "../format.ts";
-import { acknowledgementSet, exchangeOf, type ReplyContent } from "./acknowledgement.ts";
+import { acknowledgementSet, exchangeOf, type ReplyContent } from "./read.ts";
 import {
   d,
   envelope,

@@ -13,9 +13,18 @@ import { MONEY } from "../../ledger/entries.ts";
 import { changeIn, type RecordPlace } from "../format.ts";
 import type { deliveryTickets, orderNotes, PlainTicketLine } from "../table/layouts.ts";
 import type { x12Layouts, X12Options } from "./config.ts";
-import { componentsOf, explicitDecimal, impliedDecimals } from "./grammar.ts";
+import {
+  all,
+  at,
+  componentsOf,
+  explicitDecimal,
+  first,
+  impliedDecimals,
+  loops,
+  type Segment,
+  type TransactionSet,
+} from "./grammar.ts";
 import { joined, roundHalfUp } from "./set-writer.ts";
-import { all, at, first, loops, type Segment, type TransactionSet } from "./syntax.ts";
 
 export interface Reading {
   readonly options: X12Options;

@@ -14,12 +14,7 @@ import {
   onlyPlace,
 } from "../documents.ts";
 import { type DocumentWriter, fileName, sentOf } from "../format.ts";
-import {
-  acknowledgementSet,
-  exchangeOf,
-  type ReplyContent,
-  sequenceOf,
-} from "./acknowledgement.ts";
+import { acknowledgementSet, exchangeOf, type ReplyContent, sequenceOf } from "./read.ts";
 import type { x12Documents, X12Options } from "./config.ts";
 import {
   interchange,

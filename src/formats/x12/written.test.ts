@@ -3,7 +3,7 @@ import { X12Interchange, X12Parser } from "node-x12";
 import { describe, expect, test } from "vitest";
 import { X12Sink } from "../../../connectors/files/config.ts";
 import { Refused } from "../../core/errors.ts";
-import { acknowledgementSet, exchangeOf, type ReplyContent } from "./acknowledgement.ts";
+import { acknowledgementSet, exchangeOf, type ReplyContent } from "./read.ts";
 import { replyWriter, x12Sets, x12Writer } from "./write.ts";
 import {
   agreed,
