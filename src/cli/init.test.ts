@@ -21,8 +21,7 @@ import { commandHere } from "../../test/support/site-command.ts";
 import { loadConfig } from "../config/config.ts";
 import { exitCodes } from "../core/errors.ts";
 import { platformOffers as platform } from "../platform/parts.ts";
-import { type Ground, siteOf, writeSite } from "./init-site.ts";
-import { type Answers, askFor, type Erp, erps } from "./init-fields.ts";
+import { type Answers, askFor, type Erp, erps, type Ground, siteOf, writeSite } from "./init.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const KEY = "svc_test_canary0000";
@@ -151,8 +150,8 @@ test.each([
     {
       ...COMMON,
       erp: "quickbooks-desktop",
-      qbwcCompany: "Prairie Fuel",
-      qbwcPassword: PASSWORD,
+      erpCompany: "Prairie Fuel",
+      erpPassword: PASSWORD,
     },
   ],
   [
@@ -161,10 +160,10 @@ test.each([
     {
       ...COMMON,
       erp: "quickbooks-online",
-      companyId: "9130357",
-      clientId: "client-id-of-ours",
-      clientSecret: PASSWORD,
-      redirectUri: "https://fuel.example.com/callback",
+      erpCompany: "9130357",
+      erpClientId: "client-id-of-ours",
+      erpClientSecret: PASSWORD,
+      erpRedirectUri: "https://fuel.example.com/callback",
     },
   ],
   [
@@ -173,10 +172,10 @@ test.each([
     {
       ...COMMON,
       erp: "business-central",
-      tenant: "contoso.example",
-      centralCompany: "Prairie Fuel",
-      centralClientId: "client-id-of-ours",
-      centralSecret: PASSWORD,
+      erpTenant: "contoso.example",
+      erpCompany: "Prairie Fuel",
+      erpClientId: "client-id-of-ours",
+      erpClientSecret: PASSWORD,
     },
   ],
   [
@@ -185,11 +184,11 @@ test.each([
     {
       ...COMMON,
       erp: "sql-staging",
-      sqlDialect: "mariadb",
-      sqlHost: "db.example.com",
-      sqlDatabase: "staging",
-      sqlUser: "bridge",
-      sqlPassword: PASSWORD,
+      erpDialect: "mariadb",
+      erpHost: "db.example.com",
+      erpDatabase: "staging",
+      erpUser: "bridge",
+      erpPassword: PASSWORD,
     },
   ],
 ])(
@@ -350,8 +349,8 @@ const BEGUN: Readonly<Record<Erp, readonly [flags: string, commands?: readonly s
     "--erp-url http://127.0.0.1:9 --erp-database prairie --erp-company Prairie --erp-password-file SECRET",
   ],
   "quickbooks-online": [
-    `--erp-company-id 9130357 --erp-client-id client-id-of-ours --erp-client-secret-file SECRET
-    --erp-redirect https://fuel.example.com/callback`,
+    `--erp-company 9130357 --erp-client-id client-id-of-ours --erp-client-secret-file SECRET
+    --erp-redirect-uri https://fuel.example.com/callback`,
     ["quickbooks authorise"],
   ],
   "quickbooks-desktop": ["--erp-company Prairie --erp-password-file SECRET", ["quickbooks qwc"]],
@@ -360,7 +359,7 @@ const BEGUN: Readonly<Record<Erp, readonly [flags: string, commands?: readonly s
     --erp-client-secret-file SECRET`,
   ],
   "sql-staging": ["--erp-database staging --erp-password-file SECRET"],
-  example: ["--erp-url http://127.0.0.1:9 --erp-password-file SECRET"],
+  example: ["--erp-url http://127.0.0.1:9 --erp-token-file SECRET"],
 };
 
 test("init can begin with every connector", () => {
