@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { request } from "undici";
-import { table } from "../src/views/table.ts";
+import { table } from "../src/views/text.ts";
 import { CONFIG } from "./pull.ts";
 import { inFolder, median, root, say, startPlatform, verdict, whole } from "./support.ts";
 

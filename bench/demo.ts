@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { table } from "../src/views/table.ts";
+import { table } from "../src/views/text.ts";
 import { inFolder, median, root, say, verdict } from "./support.ts";
 
 const RUNS = 3;

@@ -4,7 +4,7 @@
  * tickets (bench/documents.ts) are pulled into the store. Then bills as IDocs, beside fast-xml-parser's builder.
  */
 import { join } from "node:path";
-import { table } from "../src/views/table.ts";
+import { table } from "../src/views/text.ts";
 import { benchDocuments, type Round } from "./documents.ts";
 import type { Side } from "./pull.ts";
 import { inChild, inFolder, median, say, verdict, whole, writePieces } from "./support.ts";

@@ -2,7 +2,7 @@
  * How much longer 1,000 records take in a store of a million documents than in one of ten thousand: stored, delivered,
  * changed, and read again unchanged. In CPU milliseconds of one process each; the stores are filled by statements.
  */
-import { table } from "../src/views/table.ts";
+import { table } from "../src/views/text.ts";
 import { inChild, inFolder, median, say, verdict, whole } from "./support.ts";
 
 /** CPU milliseconds for 1,000 records, by step. */

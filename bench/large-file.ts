@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { table } from "../src/views/table.ts";
+import { table } from "../src/views/text.ts";
 import {
   inFolder,
   memoryOf,

@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startSshd } from "../src/demo/sshd.ts";
-import { table } from "../src/views/table.ts";
+import { table } from "../src/views/text.ts";
 import { type LineOptions, openLine } from "../test/files/line.ts";
 import { lineSite } from "../test/files/line-site.ts";
 import { nothing, siteOf } from "./outbound-site.ts";

@@ -1,5 +1,5 @@
 /** Seconds and memory to match so many invoices, bills among them, with their orders and tickets: read from JSON, joined, judged. */
-import { table } from "../src/views/table.ts";
+import { table } from "../src/views/text.ts";
 import type { Side } from "./pull.ts";
 import { inChild, median, say, verdict, whole } from "./support.ts";
 

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parseDocument } from "yaml";
 import { dropExports } from "../src/demo/world.ts";
-import { table } from "../src/views/table.ts";
+import { table } from "../src/views/text.ts";
 import { remoteOffice } from "../src/office/remote.ts";
 import type { Office } from "../src/office/questions.ts";
 import type { Status } from "../src/office/answers.ts";

@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { Redis } from "ioredis";
-import { table } from "../src/views/table.ts";
+import { table } from "../src/views/text.ts";
 import type { Sink } from "../src/core/contract.ts";
 import { runFlow } from "../src/engine/daemon.ts";
 import { siteOf } from "./outbound-site.ts";

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { table } from "../src/views/table.ts";
+import { table } from "../src/views/text.ts";
 import {
   inChild,
   inFolder,

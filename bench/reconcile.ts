@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { table } from "../src/views/table.ts";
+import { table } from "../src/views/text.ts";
 import { CONFIG, type Side } from "./pull.ts";
 import { inChild, inFolder, median, root, say, startPlatform, verdict, whole } from "./support.ts";
 

@@ -2,7 +2,7 @@
  * The whole road of invoices: pulled from the sandbox, mapped, frozen and written into files, in CPU seconds; and how much
  * more ten times as many take, for no step of the road may read what came before it.
  */
-import { table } from "../src/views/table.ts";
+import { table } from "../src/views/text.ts";
 import { fuelbridge, type Side } from "./pull.ts";
 import { median, say, startPlatform, verdict, whole } from "./support.ts";
 

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { request } from "undici";
-import { table } from "../src/views/table.ts";
+import { table } from "../src/views/text.ts";
 import { inFolder, median, memoryOf, root, say, stop, verdict, whole } from "./support.ts";
 
 const PAGES = 500;

@@ -17,7 +17,7 @@ import { NotMapped } from "../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../src/core/json.ts";
 import { InvoiceDocument } from "../src/ledger/documents.ts";
 import { startSandbox } from "../src/sandbox/server.ts";
-import { table } from "../src/views/table.ts";
+import { table } from "../src/views/text.ts";
 import {
   type Books,
   startTryton,

@@ -1,6 +1,6 @@
 /** What the platform tells beyond its contract is counted and told once, and stops nothing. */
 import { expect, test } from "vitest";
-import { conditionsOf } from "../src/alerts/conditions.ts";
+import { conditionsOf } from "../src/alerts/alerts.ts";
 import { STEADY } from "../src/core/shape.ts";
 import { sources } from "../src/platform/parts.ts";
 import { asText } from "../src/views/text.ts";

@@ -5,7 +5,8 @@ import { Daemon, runFlow } from "../src/engine/daemon.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
 import type { Answer } from "../src/core/outcome.ts";
 import { type AnswerName, outcomeOf } from "../src/platform/answers.ts";
-import { type FlowStatus, OfficeError } from "../src/office/answers.ts";
+import { OfficeError } from "../src/core/errors.ts";
+import type { FlowStatus } from "../src/office/answers.ts";
 import { type Office, storeOffice } from "../src/office/questions.ts";
 import {
   type Bench,

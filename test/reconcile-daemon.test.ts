@@ -9,7 +9,7 @@ import type { Flow } from "../src/engine/engine.ts";
 import { Auditor } from "../src/engine/reconcile/auditor.ts";
 import { Nightly } from "../src/engine/reconcile/nightly.ts";
 import { push, runFlow } from "../src/engine/daemon.ts";
-import { knownDifferences, reconciliationStatus } from "../src/office/agreement.ts";
+import { knownDifferences, reconciliationStatus } from "../src/office/status.ts";
 import { resolve, select } from "../src/office/decisions.ts";
 import { groupsOf } from "../src/office/quarantine.ts";
 import { CreateInvoice } from "../src/platform/contract/invoice.ts";

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { orders as ordersMapping } from "../mappings/goods.ts";
-import { conditionsOf } from "../src/alerts/conditions.ts";
+import { conditionsOf } from "../src/alerts/alerts.ts";
 import { usualBudget } from "../src/core/budget.ts";
 import type { Endpoint, Presence, Source } from "../src/core/contract.ts";
 import { SourceUnavailable } from "../src/core/errors.ts";
@@ -14,7 +14,7 @@ import { Auditor } from "../src/engine/reconcile/auditor.ts";
 import { Nightly } from "../src/engine/reconcile/nightly.ts";
 import type { Audit } from "../src/engine/reconcile/reconcile.ts";
 import { runFlow } from "../src/engine/daemon.ts";
-import { reconciliationStatus } from "../src/office/agreement.ts";
+import { reconciliationStatus } from "../src/office/status.ts";
 import type { Status } from "../src/office/answers.ts";
 import { reportText } from "../src/views/reconciliation.ts";
 import { never, usePlatform } from "./platform/support.ts";

@@ -6,7 +6,7 @@ import type { Flow } from "../src/engine/engine.ts";
 import { costOf, type KindPlan } from "../src/engine/reconcile/plan.ts";
 import { keptReconciliation } from "../src/engine/reconcile/keep.ts";
 import { runFlow } from "../src/engine/daemon.ts";
-import { reconciliationStatus } from "../src/office/agreement.ts";
+import { reconciliationStatus } from "../src/office/status.ts";
 import type { CaseRow } from "../src/reconcile/rows.ts";
 import { reportText } from "../src/views/reconciliation.ts";
 import { times } from "./conformance/support.ts";

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { FIXED_PROFILE, formats as inboxes, rightOf } from "./files/bad-inbox.ts";
 import { files } from "../connectors/files/index.ts";
 import { workbook } from "./files/workbook.ts";
-import { conditionsOf } from "../src/alerts/conditions.ts";
+import { conditionsOf } from "../src/alerts/alerts.ts";
 import { exposed } from "../src/office/metrics.ts";
 import type { Source } from "../src/core/contract.ts";
 import { Daemon } from "../src/engine/daemon.ts";

@@ -10,9 +10,14 @@ import { configuredSite } from "../../test/support/configured.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { commandHere } from "../../test/support/here.ts";
 import { mailReceiver, webReceiver } from "../../test/support/receivers.ts";
-import { lookAndSend } from "./alerter.ts";
-import { type AlertMessage, type Channel, channelsOf } from "./channels.ts";
-import { conditionsOf, quietHours } from "./conditions.ts";
+import {
+  lookAndSend,
+  type AlertMessage,
+  type Channel,
+  channelsOf,
+  conditionsOf,
+  quietHours,
+} from "./alerts.ts";
 
 const MINUTE = 60_000;
 const [FLOW] = STATUS.flows as [FlowStatus];

@@ -1,7 +1,5 @@
 /** What runs beside the flows of a daemon: the admin interface, the port of a monitor, the alerts, and the web console. */
-import { runAlerts } from "../alerts/alerter.ts";
-import { channelsOf } from "../alerts/channels.ts";
-import { conditionsOf, quietHours } from "../alerts/conditions.ts";
+import { runAlerts, channelsOf, conditionsOf, quietHours } from "../alerts/alerts.ts";
 import type { Config } from "../config/config.ts";
 import { consoleOrigin } from "../config/schema.ts";
 import { FuelbridgeError } from "../core/errors.ts";
@@ -10,7 +8,7 @@ import { keepTidy } from "../engine/retention.ts";
 import type { Logger } from "../log.ts";
 import { catchUp } from "../office/documents.ts";
 import { serveAdmin, serveMonitor } from "../office/server.ts";
-import type { Web } from "../web/server.ts";
+import type { Web } from "../web/guard.ts";
 import type { Composed } from "./compose.ts";
 import { systemClock } from "./process.ts";
 
@@ -119,7 +117,7 @@ export async function openWeb(
   const { web } = config.console;
   if (web === null) return null;
   const [{ serveWeb }, { openUsers }] = await Promise.all([
-    import("../web/server.ts"),
+    import("../web/guard.ts"),
     import("../web/users.ts"),
   ]);
   const served = await serveWeb({

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { ask } from "../app/ask.ts";
 import { type Act, acts } from "../views/acts.ts";
 import { inLine } from "../views/text.ts";
-import { groupsView, groupView } from "../views/quarantine.ts";
+import { groupsView, groupView } from "../views/documents.ts";
 import { question } from "./asking.ts";
 import { addCommand, thisPerson } from "./command.ts";
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
-import { channelsOf, testMessage } from "../alerts/channels.ts";
+import { channelsOf, testMessage } from "../alerts/alerts.ts";
 import { ConfigurationError, exitCodes } from "../core/errors.ts";
 import type { Answer } from "./answer.ts";
 import { addCommand } from "./command.ts";

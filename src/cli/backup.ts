@@ -18,7 +18,7 @@ import type { Answer } from "./answer.ts";
 import { askOf } from "../app/ask.ts";
 import { addCommand, thisPerson } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
-import { counted, instant } from "../views/table.ts";
+import { counted, instant } from "../views/text.ts";
 
 export function backupCommands(program: Command): void {
   addCommand(program, "backup", "copy the store while it works, and examine the copy", (given) =>

@@ -34,9 +34,9 @@ import { nextDue } from "../engine/schedule.ts";
 import { listOf } from "../platform/parts.ts";
 import { looksOf } from "../office/month.ts";
 import type { MonthStatus } from "../office/answers.ts";
-import { listText, staleText, stretchText } from "../views/budget.ts";
-import { when } from "./check.ts";
-import { counted, durationText, table } from "../views/table.ts";
+import { listText, staleText, stretchText } from "../views/status.ts";
+import { when } from "./doctor.ts";
+import { counted, durationText, table } from "../views/text.ts";
 
 export interface Plan {
   readonly perMonth: number;

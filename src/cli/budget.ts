@@ -5,7 +5,7 @@ import { ConfigurationError } from "../core/errors.ts";
 import { ask } from "../app/ask.ts";
 import { addCommand } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
-import { budgetView } from "../views/budget.ts";
+import { budgetView } from "../views/status.ts";
 import { asText } from "../views/text.ts";
 
 /** The file of the store in its folder. */

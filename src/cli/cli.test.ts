@@ -12,11 +12,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type FlowStatus, OfficeError, type TraceStep } from "../office/answers.ts";
+import type { FlowStatus, TraceStep } from "../office/answers.ts";
 import type { Office } from "../office/questions.ts";
 import { commandHere } from "../../test/support/site-command.ts";
 import { serveAdmin } from "../office/server.ts";
-import { exitCodes } from "../core/errors.ts";
+import { exitCodes, OfficeError } from "../core/errors.ts";
 import type { Reason } from "../engine/schedule.ts";
 import { statusText as statusInWords } from "../views/status.ts";
 import { STATUS } from "../views/status.fixture.ts";

@@ -8,7 +8,7 @@ import { calendarOf } from "../core/time.ts";
 import { exitCodes } from "../core/errors.ts";
 import type { Reason } from "../engine/schedule.ts";
 import type { Logger } from "../log.ts";
-import { counted } from "../views/table.ts";
+import { counted } from "../views/text.ts";
 import type { Answer } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";
 
@@ -55,7 +55,7 @@ const run = (given: Given): Promise<Answer> =>
       import("../app/services.ts"),
       import("../app/compose.ts"),
       import("./budget-plan.ts"),
-      import("../views/budget.ts"),
+      import("../views/status.ts"),
     ]);
     const daemon = await composeDaemon(config, log, line);
     boundGarbage();

@@ -17,12 +17,12 @@ import type { Command } from "commander";
 import { isMap, isScalar, parseDocument } from "yaml";
 import type { z } from "zod";
 import { causeOf } from "../config/problems.ts";
-import type { Mapping } from "../core/contract.ts";
+import type { Connector, Mapping } from "../core/contract.ts";
 import { defined } from "../core/defined.ts";
 import { ConfigurationError, EnvironmentError, exitCodes } from "../core/errors.ts";
 import { calendarOf, faultOfTimeZone } from "../core/time.ts";
 import { shippedFolder } from "../formats/table/profile.ts";
-import { counted, table } from "../views/table.ts";
+import { counted, table } from "../views/text.ts";
 import type { Answer } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";
 
@@ -197,9 +197,9 @@ async function loadSchemas() {
   };
   const schemaOf = ({ name, setting }: Field, { erp }: Answers): z.ZodType => {
     if (setting === undefined) return common[name] as z.ZodType;
-    const connector =
-      connectors.find((one) => one.name === erp) ?? connectors.find((one) => one.name === "files");
-    return (connector?.config as z.ZodObject).shape[setting] as z.ZodType;
+    const connector = setting === "folder" ? "files" : erp;
+    const { config } = connectors.find(({ name }) => name === connector) as Connector;
+    return (config as z.ZodObject).shape[setting] as z.ZodType;
   };
   return {
     questionOf(field: Field, answers: Answers): string {
@@ -235,9 +235,7 @@ interface Terminal {
   readonly output: NodeJS.WritableStream;
 }
 
-/**
- * Asks for what `given` lacks, in the order of the fields. @returns null when the person ended it (Ctrl-C, Ctrl-D)
- */
+/** Asks for what `given` lacks, in the order of the fields. @returns null when the person ended it (Ctrl-C, Ctrl-D) */
 export async function askFor(given: Answers, terminal: Terminal): Promise<Answers | null> {
   const schemas = await loadSchemas();
   let hidden = false;

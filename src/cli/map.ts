@@ -1,7 +1,7 @@
 /** What records become, without sending anything. The mapping is the one that the files say now, not the daemon's. */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, globSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
-import { ask } from "../app/ask.ts";
+import { ask, askOf } from "../app/ask.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 import { openLooking } from "../app/endpoints.ts";
 import { type Config, type FlowConfig, mappingOf } from "../config/config.ts";
@@ -14,7 +14,7 @@ import {
   referencesBy,
   type Sink,
 } from "../core/contract.ts";
-import { ConfigurationError, Refused } from "../core/errors.ts";
+import { ConfigurationError, Refused, EnvironmentError, exitCodes } from "../core/errors.ts";
 import { type Json, parseExact } from "../core/json.ts";
 import { contentOf } from "../core/keys.ts";
 import type { Kind } from "../core/kinds.ts";
@@ -29,9 +29,13 @@ import {
 import { COUNTERPARTS_MAX } from "../office/asked.ts";
 import type { Office } from "../office/questions.ts";
 import type { Sample } from "../store/queries.ts";
-import { counted, table } from "../views/table.ts";
+import { counted, table } from "../views/text.ts";
 import type { Answer } from "./answer.ts";
 import { addCommand } from "./command.ts";
+import { join, relative } from "node:path";
+import { causeOf } from "../config/problems.ts";
+import { readCases, runCase } from "../mapping/cases.ts";
+import type { DryRun, FlowPlan, Planned } from "../app/dry-run.ts";
 
 export function map(program: Command): void {
   addCommand(
@@ -44,7 +48,6 @@ export function map(program: Command): void {
       const one = [record, last, cases, types].filter((given) => given !== undefined);
       if (one.length !== 1 || (flow === undefined) !== (record === undefined && last === undefined))
         throw new ConfigurationError("It is not clear what to map.", USAGE);
-      const { runCases, writeTypes } = await import("./map-site.ts");
       if (types !== undefined) return writeTypes(config);
       if (cases !== undefined) return runCases(config);
       const opened = openMapping(config, flow ?? "");
@@ -368,4 +371,199 @@ function lastText({ flow, mapping, looked, counts, differing }: Looked): string 
       ? ["", `${differing.length - SHOWN_MAX} more differ; --json has them all.`]
       : []),
   ].join("\n");
+}
+
+/* The site's own mappings: their cases (`map --cases`), and what an editor needs of them (`map --types`). */
+
+interface Ran {
+  /** Relative to the folder of the mappings. */
+  readonly file: string;
+  readonly mapping: string;
+  readonly name: string;
+  /** What is otherwise than the case says; empty: it holds. */
+  readonly wrong: readonly string[];
+}
+
+/** @throws ConfigurationError when there are none, or a file of them is wrong */
+function runCases({ file, mappings, mappingsFolder: folder }: Config): Answer {
+  const files = folder === null ? [] : globSync("cases/**/*.json", { cwd: folder }).toSorted();
+  if (folder === null || files.length === 0)
+    throw new ConfigurationError(
+      folder === null
+        ? `${file} names no folder of mappings.`
+        : `${folder} has no file cases/*.json.`,
+      "docs/site-mappings.md says how cases are written.",
+    );
+  const ran = files.flatMap((name): Ran[] => {
+    const path = join(folder, name);
+    const { mapping: named, cases } = readCases(path);
+    const mapping = mappings.find((one) => one.name === named);
+    if (mapping === undefined)
+      throw new ConfigurationError(
+        `${path} has cases of the mapping ${named}, which does not exist.`,
+        `Mappings: ${mappings.map((one) => one.name).join(", ")}.`,
+      );
+    return cases.map((one) => ({
+      file: relative(folder, path),
+      mapping: named,
+      name: one.name,
+      wrong: runCase(mapping, one),
+    }));
+  });
+  const failed = ran.filter(({ wrong }) => wrong.length > 0);
+  return {
+    data: { cases: ran.length, failed },
+    text: casesText(ran, failed),
+    exitCode: failed.length === 0 ? exitCodes.ok : exitCodes.runtime,
+  };
+}
+
+function casesText(ran: readonly Ran[], failed: readonly Ran[]): string {
+  const all = counted(ran.length, "case");
+  if (failed.length === 0) return `${all}: all hold.`;
+  return [
+    ...failed.flatMap(({ file, name, wrong }) => [
+      `${file}, case ${name}:`,
+      ...wrong.map((line) => `  ${line}`),
+    ]),
+    "",
+    `${all}: ${failed.length} ${failed.length === 1 ? "does" : "do"} not hold.`,
+  ].join("\n");
+}
+
+/** The sources in a checkout; where fuelbridge is installed, the declarations beside what was compiled. */
+const ENTRIES = ["index.ts", "index.d.ts"].map((name) =>
+  join(import.meta.dirname, "..", "mapping", name),
+);
+
+const TYPES = join(import.meta.dirname, "..", "..", "node_modules", "@types");
+
+/** @throws ConfigurationError, EnvironmentError when the file cannot be written */
+function writeTypes({ file, mappingsFolder: folder }: Config): Answer {
+  if (folder === null)
+    throw new ConfigurationError(
+      `${file} names no folder of mappings.`,
+      "Write mappings: ./site into it, and create that folder.",
+    );
+  const entry = ENTRIES.find((path) => existsSync(path));
+  if (entry === undefined)
+    throw new EnvironmentError(
+      "The types of fuelbridge/mapping are not installed beside the program.",
+      "Take the package for Debian or a checkout: both have them.",
+    );
+  const path = join(folder, "tsconfig.json");
+  try {
+    writeFileSync(path, `${JSON.stringify(settingsFor(entry), null, 2)}\n`);
+  } catch (error) {
+    throw new EnvironmentError(
+      `${path} cannot be written (${causeOf(error)}).`,
+      "Give the command as a user that may write to the folder.",
+      error,
+    );
+  }
+  const text = `${path} is written: an editor that knows TypeScript completes and checks the modules in ${folder} now.`;
+  return { data: { file: path, types: entry }, text };
+}
+
+/** As the modules are run: types are erased, and what a path names is there. */
+const settingsFor = (entry: string) => ({
+  compilerOptions: {
+    target: "ES2024",
+    lib: ["ES2024", "ESNext.Iterator"],
+    module: "preserve",
+    moduleResolution: "bundler",
+    // The sources name types of Node; of declarations an editor needs none that it does not show.
+    ...(entry.endsWith(".d.ts") ? { types: [] } : { types: ["node"], typeRoots: [TYPES] }),
+    strict: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    allowJs: true,
+    checkJs: true,
+    erasableSyntaxOnly: true,
+    verbatimModuleSyntax: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: true,
+    paths: { "fuelbridge/mapping": [entry] },
+  },
+  include: ["**/*.ts", "**/*.mts", "**/*.js", "**/*.mjs"],
+});
+
+/** A dry run: what would be written to both sides; nothing is sent, and no position moves. */
+export function plan(program: Command): void {
+  addCommand(
+    program,
+    "plan [flow]",
+    "what the next run would write to both sides, field by field; nothing is sent",
+    ({ file, args: [flow], options }) =>
+      planned(file, flow ?? null, options["stored"] === undefined),
+  ).option("--stored", "read no source: only what is stored and waits");
+}
+
+/** @throws ConfigurationError when there is no such flow */
+async function planned(file: string, flow: string | null, read: boolean): Promise<Answer> {
+  const config = await loadConfiguration(file);
+  if (flow !== null && !config.flows.some(({ name }) => name === flow))
+    throw new ConfigurationError(
+      `${config.file} has no flow "${flow}".`,
+      `Flows: ${config.flows.map(({ name }) => name).join(", ")}.`,
+    );
+  const { dryRun } = await import("../app/dry-run.ts");
+  const found = await askOf(
+    config,
+    async (office) => dryRun(config, office, (await office.backup()).file, { flow, read }),
+    "plan",
+  );
+  return { data: found, text: inWords(found, read) };
+}
+
+/** Documents that are shown with all their fields; `--json` has all. */
+const WRITES_SHOWN = 50;
+
+function inWords({ flows, writes, requests }: DryRun, read: boolean): string {
+  const rows = flows.map((flow) => [
+    flow.flow,
+    flow.to,
+    String(flow.creates),
+    String(flow.changes),
+    String(flow.nothing),
+    String(flow.quarantined.reduce((sum, { count }) => sum + count, 0)),
+  ]);
+  const shown = writes.slice(0, WRITES_SHOWN);
+  return [
+    "Nothing was sent, and nothing is stored of this.",
+    read
+      ? `The sources were read, for ${counted(requests, "request")} to the platform.`
+      : "No source was read: this is about what is stored and waits.",
+    "",
+    table(["FLOW", "TO", "NEW", "CHANGED", "NOTHING", "PERSON"], rows),
+    ...(rows.some(([, , creates]) => creates !== "0")
+      ? [
+          "NEW: not delivered by fuelbridge yet. What its receiver has already is found there and linked.",
+        ]
+      : []),
+    ...flows.flatMap(reasons),
+    ...shown.flatMap(documentInWords),
+    ...(writes.length > WRITES_SHOWN
+      ? ["", `${writes.length - WRITES_SHOWN} more documents; --json has them all.`]
+      : []),
+  ].join("\n");
+}
+
+const reasons = ({ flow, trouble, quarantined }: FlowPlan): string[] => [
+  ...(trouble === null ? [] : ["", `${flow} could not be read: ${trouble}`]),
+  ...(quarantined.length === 0 ? [] : [""]),
+  ...quarantined.map(({ cause, count }) => `${flow}: ${count} would be with a person: ${cause}`),
+];
+
+function documentInWords({ flow, to, number, what, fields }: Planned): string[] {
+  const side = to === "erp" ? "the ERP" : "the platform";
+  const head = `${flow} ${number}: ${what} on ${side}`;
+  if (fields === null) return ["", `${head}, as a file or together with others`];
+  if (fields.length === 0) return ["", `${head}: no field differs`];
+  const rows = fields.map(({ field, before, now }) =>
+    what === "create" ? [field, now ?? "-"] : [field, before ?? "-", now ?? "-"],
+  );
+  const titles = what === "create" ? ["FIELD", "NEW"] : ["FIELD", "LAST DELIVERED", "NOW"];
+  return ["", head, table(titles, rows)];
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { Decimal } from "../core/decimal.ts";
 import { ConfigurationError, exitCodes } from "../core/errors.ts";
 import type { Trial, Values } from "../formats/table/records.ts";
-import { counted, table } from "../views/table.ts";
+import { counted, table } from "../views/text.ts";
 import type { Answer } from "./answer.ts";
 import { addBareCommand } from "./command.ts";
 

@@ -8,7 +8,7 @@ import type { DoneElsewhere } from "../office/asked.ts";
 import { askOf } from "../app/ask.ts";
 import { addCommand, type Given, thisPerson } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
-import { instant, table } from "../views/table.ts";
+import { instant, table } from "../views/text.ts";
 
 export function user(program: Command): void {
   const parent = program.command("user").description("who may log in to the web console");

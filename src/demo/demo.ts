@@ -4,7 +4,7 @@
  * when both sides hold the same, 1 when they do not; without `--once` it goes on until it is stopped. With `--play`
  * both sides are told to change something first.
  */
-import { relative } from "node:path";
+import { relative, dirname, join } from "node:path";
 import { calendarOf } from "../core/time.ts";
 import { isOpen } from "../reconcile/case.ts";
 import type { Report } from "../reconcile/report.ts";
@@ -16,13 +16,19 @@ import type { Answer } from "../cli/answer.ts";
 import { type Composed, composeDaemon } from "../app/compose.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 import { untilSignal } from "../app/process.ts";
-import { counted } from "../views/table.ts";
+import { counted, instant, table } from "../views/text.ts";
 import { play } from "./play.ts";
-import { type DemoErp, openEntrance, openStage, type Stage } from "./stage.ts";
-import { openScreen, type Screen, summary, whereToLook } from "./screen.ts";
-import { compareSides, type Comparison } from "./totals.ts";
-import { dropExports, PLATFORM, startPlatform, type World } from "./world.ts";
-import { exitCodes } from "../core/errors.ts";
+import { compareSides, type Comparison, type Totals } from "./totals.ts";
+import { dropExports, PLATFORM, startPlatform, type World, root } from "./world.ts";
+import { exitCodes, EnvironmentError } from "../core/errors.ts";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { parseDocument } from "yaml";
+import { openWeb } from "../app/services.ts";
+import type { Config } from "../config/config.ts";
+import type { Web } from "../web/guard.ts";
+import { openUsers } from "../web/users.ts";
+import { type Sshd, startSshd } from "./sshd.ts";
 
 interface DemoOptions {
   /** Stop when in step. */
@@ -267,4 +273,210 @@ function tell(
       whereToLook(shownFolder || ".", shownConfig || config, status),
     ].join("\n"),
   );
+}
+
+/* What the demo shows while it works and when both sides are in step. A terminal is redrawn, a file gets lines. */
+
+interface Screen {
+  /** Shows where every flow stands; cheap to call often. */
+  progress(status: Status): void;
+  say(text: string): void;
+}
+
+const REDRAW_MS = 200;
+const LINE_MS = 1_000;
+
+function openScreen(stream: NodeJS.WriteStream, startedMs: number): Screen {
+  let drawn = 0;
+  let lastMs = 0;
+  let lastText = "";
+  const elapsed = (): number => (performance.now() - startedMs) / 1_000;
+  const clear = (): string => (drawn === 0 ? "" : `\u001B[${drawn}A\u001B[J`);
+
+  return {
+    progress(status) {
+      const now = performance.now();
+      if (now - lastMs < (stream.isTTY ? REDRAW_MS : LINE_MS)) return;
+      lastMs = now;
+      const text = stream.isTTY ? fitted(panel(status, elapsed()), stream) : line(status);
+      if (text === lastText && !stream.isTTY) return;
+      lastText = text;
+      stream.write(stream.isTTY ? `${clear()}${text}\n` : `${elapsed().toFixed(1)} s  ${text}\n`);
+      drawn = stream.isTTY ? text.split("\n").length : 0;
+    },
+    say(text) {
+      stream.write(`${clear()}${text}\n`);
+      drawn = 0;
+    },
+  };
+}
+
+/** A line that goes on in the next one would be left behind when the panel is drawn again. */
+const fitted = (text: string, { columns }: NodeJS.WriteStream): string =>
+  text
+    .split("\n")
+    .map((line) => line.slice(0, Math.max((columns ?? 80) - 1, 1)))
+    .join("\n");
+
+function panel(status: Status, seconds: number): string {
+  const rows = status.flows.map((flow) => [
+    flow.name,
+    `${flow.from} → ${flow.to}`,
+    String(flow.received),
+    String(flow.delivered),
+    String(flow.quarantined),
+    String(flow.pending),
+    rate(flow.delivered, seconds),
+  ]);
+  const head = [
+    "FLOW",
+    "FROM → TO",
+    "RECEIVED",
+    "DELIVERED",
+    "QUARANTINED",
+    "PENDING",
+    "PER SECOND",
+  ];
+  return `${table(head, rows)}\n\n${seconds.toFixed(1)} s, ${status.requests.used} requests to the platform`;
+}
+
+/** Only what moves: one line per second at most. */
+function line(status: Status): string {
+  const flows = status.flows
+    .filter(({ received }) => received > 0)
+    .map(({ name, delivered, received }) => `${name} ${delivered}/${received}`);
+  return `${flows.join(", ") || "reading"}; ${status.requests.used} requests`;
+}
+
+const rate = (count: number, seconds: number): string =>
+  seconds < 0.1 ? "-" : (count / seconds).toFixed(0);
+
+function summary(status: Status, sides: readonly Comparison[], seconds: number): string {
+  const flows = status.flows.map((flow) => [
+    flow.name,
+    String(flow.received),
+    String(flow.delivered),
+    String(flow.skipped),
+    String(flow.echoes),
+    String(flow.quarantined),
+    rate(flow.delivered, seconds),
+  ]);
+  const totals = sides.flatMap(({ flow, platform, erp, equal }) => [
+    [flow, "platform", ...cells(platform), equal ? "equal" : "DIFFERENT"],
+    ["", "ERP", ...cells(erp), ""],
+  ]);
+  return [
+    table(
+      ["FLOW", "RECEIVED", "DELIVERED", "SKIPPED", "OWN ECHO", "QUARANTINED", "PER SECOND"],
+      flows,
+    ),
+    "",
+    "Control totals of what was delivered, counted on each side by itself:",
+    table(["FLOW", "SIDE", "DOCUMENTS", "AMOUNT", "GALLONS", ""], totals),
+  ].join("\n");
+}
+
+function cells({ documents, amount, gallons }: Totals): string[] {
+  return [String(documents), amount?.fixed(2) ?? "-", gallons?.plain() ?? "-"];
+}
+
+function whereToLook(folder: string, config: string, status: Status): string {
+  const quarantined = status.flows.reduce((sum, flow) => sum + flow.quarantined, 0);
+  const dues = status.flows.flatMap(({ nextDueAt }) => (nextDueAt === null ? [] : [nextDueAt]));
+  const next = dues.toSorted((one, other) => one.localeCompare(other))[0] ?? null;
+  return [
+    `Where to look:`,
+    `  ${folder}/erp/import  what the ERP gets, one CSV file per document`,
+    `  ${folder}/erp/export  what the ERP gives; read files are in archive/`,
+    `  export FUELBRIDGE_CONFIG=${config}, then`,
+    "  node src/launch.mjs status                 the same flows, any time",
+    "  node src/launch.mjs trace INV-2026-00007   one document's way",
+    ...(quarantined > 0
+      ? [
+          `  node src/launch.mjs quarantine list        ${quarantined} that a person must decide, each with its reason`,
+        ]
+      : []),
+    ...(next === null ? [] : [`Next look at ${instant(next)}.`]),
+  ].join("\n");
+}
+
+/* Where a demo takes place: its folder, its configuration, its console, and the server that its ERP's folder may be behind. */
+
+/** Any other one where it is taken. */
+const CONSOLE_PORT = 8086;
+const NAME = "demo";
+
+/** `entrance`: for people. The password is a new one each time, and is kept nowhere but as its hash. */
+async function openEntrance(
+  config: Config,
+  daemon: Pick<Composed, "office" | "engine">,
+  note: Parameters<typeof openWeb>[2],
+): Promise<{ web: Web; entrance: string }> {
+  const users = openUsers(config.state, () => new Date());
+  const password = randomBytes(9).toString("base64url") + "-demo";
+  const isThere = users.list().some(({ name }) => name === NAME);
+  if (isThere) await users.setPassword(NAME, password);
+  else await users.add(NAME, "operator", password);
+  const at = (port: number): Promise<Web | null> =>
+    openWeb({ ...config, console: { port: 0, web: { ...LOCAL, port } } }, daemon, note);
+  const web = await at(CONSOLE_PORT).catch((error: unknown) => {
+    if (!(error instanceof EnvironmentError)) throw error;
+    return at(0);
+  });
+  if (web === null) throw new TypeError("the demo has a console");
+  return {
+    web,
+    entrance: `The console: ${web.url}\n  log in as ${NAME}, password ${password}`,
+  };
+}
+
+const LOCAL = { host: "127.0.0.1", names: [], tls: null, proxies: [] };
+
+type DemoErp = "files" | "sftp";
+
+interface Stage {
+  /** Absolute. */
+  readonly folder: string;
+  /** The configuration's file. */
+  readonly config: string;
+  /** For people. */
+  readonly erp: string;
+  end(): Promise<void>;
+}
+
+const CONFIG = join(root, "config", "demo.yaml");
+
+/** @throws EnvironmentError when there is no OpenSSH server */
+async function openStage(erp: DemoErp): Promise<Stage> {
+  if (erp === "files")
+    return {
+      folder: join(root, "var", "demo"),
+      config: CONFIG,
+      erp: "an ERP that is a folder",
+      end: async () => {},
+    };
+  const folder = join(root, "var", "demo-sftp");
+  const sshd = await startSshd(join(folder, "sshd"));
+  return {
+    folder,
+    config: writeConfiguration(folder, sshd),
+    erp: "an ERP whose folder is behind OpenSSH",
+    end: sshd.end,
+  };
+}
+
+/** The demo's configuration in a folder of its own, with the ERP's folder behind the server. */
+function writeConfiguration(folder: string, sshd: Sshd): string {
+  const document = parseDocument(readFileSync(CONFIG, "utf8"));
+  const path = join(folder, "demo-sftp.yaml");
+  const { host, port, user, hostKey, keyFile } = sshd;
+  document.setIn(["state"], "state");
+  document.setIn(["platform", "apiKey"], "${file:api-key}");
+  document.setIn(["crossReferences"], relative(folder, join(dirname(CONFIG), "crossref")));
+  document.setIn(["endpoints", "erp", "folder"], join(folder, "erp"));
+  const key = `\${file:${relative(folder, keyFile)}}`;
+  document.setIn(["endpoints", "erp", "sftp"], { host, port, user, key, hostKey });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path, document.toString());
+  return path;
 }

@@ -1,6 +1,6 @@
 /** Whoever waits is seen: in `status`, on the page Today, in an alert and in the metrics, with the reason. */
 import { expect, test } from "vitest";
-import { conditionsOf } from "../alerts/conditions.ts";
+import { conditionsOf } from "../alerts/alerts.ts";
 import { statusText } from "../views/status.ts";
 import { exposed } from "../office/metrics.ts";
 import type { Change, Presence, Sink } from "../core/contract.ts";

@@ -1,15 +1,12 @@
 /** What the office answers: the types follow from the functions that make the answers. */
-import type { knownDifferences } from "./agreement.ts";
+import type { knownDifferences, FlowStatus, Status } from "./status.ts";
+import type { auditPage, looksOf, shownTables, backfillState, reconcileCost } from "./people.ts";
 import type { Backfills } from "../engine/backfill.ts";
 import type { edit } from "./decisions.ts";
 import type { documentsOf, lifeOf, Story } from "./documents.ts";
 import type { MonthReport } from "./month.ts";
-import type { auditPage, looksOf, shownTables } from "./people.ts";
-import type { backfillState, reconcileCost } from "./periods.ts";
 import type { correctionsOf, shownGroup } from "./quarantine.ts";
-import type { FlowStatus, Status } from "./status.ts";
 
-export { OfficeError } from "../core/errors.ts";
 export type { Field, TraceStep } from "./documents.ts";
 export type { FlowStatus, Status, Stop, Warning } from "./status.ts";
 

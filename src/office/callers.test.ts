@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
-import { conditionsOf } from "../alerts/conditions.ts";
+import { conditionsOf } from "../alerts/alerts.ts";
 import { statusText } from "../views/status.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Presence } from "../core/contract.ts";

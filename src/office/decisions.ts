@@ -17,10 +17,9 @@ import { acceptResolved } from "../engine/reconcile/keep.ts";
 import type { Entry } from "../store/journal.ts";
 import { otherId } from "../store/deliveries.ts";
 import type { QuarantinedRow } from "../store/queries.ts";
-import { aboutOf } from "./about.ts";
+import { aboutOf, deliveriesOf, groupsOf, whyNotCorrected } from "./quarantine.ts";
 import type { Assignment, Decision, Editing, Person } from "./asked.ts";
 import { OfficeError } from "../core/errors.ts";
-import { deliveriesOf, groupsOf, whyNotCorrected } from "./quarantine.ts";
 import { remedyOf } from "./remedies.ts";
 
 export interface Chosen {

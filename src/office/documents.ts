@@ -33,10 +33,11 @@ import {
   shownFacts,
   standing,
   summaryOf,
-} from "./about.ts";
+  correctionsOf,
+  groupId,
+} from "./quarantine.ts";
 import type { Counterparts, Sampling, Searching } from "./asked.ts";
 import { OfficeError } from "../core/errors.ts";
-import { correctionsOf, groupId } from "./quarantine.ts";
 import { remedyOf } from "./remedies.ts";
 
 const PAGE = 50;

@@ -6,11 +6,10 @@ import { officeOn } from "../../test/support/office.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Change, Endpoint, Item, Sink } from "../core/contract.ts";
 import { Daemon } from "../engine/daemon.ts";
-import { WaitsFor } from "../core/errors.ts";
+import { WaitsFor, OfficeError } from "../core/errors.ts";
 import type { Holding } from "../core/holdings.ts";
 import { tell } from "../engine/reconcile/told.ts";
 import { causeOf } from "../reconcile/judge.ts";
-import { OfficeError } from "./answers.ts";
 
 const signal = new AbortController().signal;
 const ANN = { by: "ann", note: "the driver wrote AVGS" };

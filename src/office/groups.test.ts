@@ -5,11 +5,10 @@ import { bill, Bill, billMapping, engineOn, pagesOf, receiver } from "../../test
 import { tempFolder } from "../../test/support/folder.ts";
 import { type Change, defineMapping } from "../core/contract.ts";
 import { defined } from "../core/defined.ts";
-import { Refused } from "../core/errors.ts";
+import { Refused, OfficeError } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import { runFlow } from "../engine/daemon.ts";
 import { groupsOf } from "./quarantine.ts";
-import { OfficeError } from "./answers.ts";
 import { storeOffice } from "./questions.ts";
 
 const signal = new AbortController().signal;

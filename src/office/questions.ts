@@ -8,8 +8,35 @@ import { usualBudget } from "../core/budget.ts";
 import type { Flow } from "../engine/engine.ts";
 import { keptFindings, lastMatch, settleFinding } from "../engine/match.ts";
 import { released, unread } from "../engine/recovery.ts";
-import { differenceAccepted, knownDifferences } from "./agreement.ts";
-import { OfficeError, type Trace } from "./answers.ts";
+import {
+  addRow,
+  auditPage,
+  deedsOf,
+  hold,
+  latelyOf,
+  listAccepted,
+  looksOf,
+  ranNow,
+  settleUnread,
+  shownTables,
+  wasDone,
+  backfillState,
+  comparing,
+  expectDays,
+  filling,
+  flowNamed,
+  needed,
+  reconcileCost,
+} from "./people.ts";
+import {
+  differenceAccepted,
+  knownDifferences,
+  driftsOf,
+  type OfficeParts,
+  status,
+} from "./status.ts";
+import { OfficeError } from "../core/errors.ts";
+import type { Trace } from "./answers.ts";
 import {
   AddingRow,
   Assignment,
@@ -40,30 +67,7 @@ import {
   trace,
 } from "./documents.ts";
 import { type MonthReport, monthReport } from "./month.ts";
-import {
-  addRow,
-  auditPage,
-  deedsOf,
-  hold,
-  latelyOf,
-  listAccepted,
-  looksOf,
-  ranNow,
-  settleUnread,
-  shownTables,
-  wasDone,
-} from "./people.ts";
-import {
-  backfillState,
-  comparing,
-  expectDays,
-  filling,
-  flowNamed,
-  needed,
-  reconcileCost,
-} from "./periods.ts";
 import { groupsOf, remember, shownGroup } from "./quarantine.ts";
-import { driftsOf, type OfficeParts, status } from "./status.ts";
 
 type Items = z.core.util.TupleItems;
 type Given<Args extends Items> = z.output<z.ZodTuple<Args, null>>;

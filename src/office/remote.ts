@@ -4,8 +4,7 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
-import { EnvironmentError } from "../core/errors.ts";
-import { OfficeError } from "./answers.ts";
+import { EnvironmentError, OfficeError } from "../core/errors.ts";
 import type { Office, QuestionName } from "./questions.ts";
 
 /** An import by name would load Node's whole fetch with it: a tenth of a second of computing at each start. */

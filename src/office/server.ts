@@ -11,8 +11,12 @@ import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type Scrub, scrubber } from "../config/scrub.ts";
-import { EnvironmentError, FuelbridgeError, SourceUnavailable } from "../core/errors.ts";
-import { OfficeError } from "./answers.ts";
+import {
+  EnvironmentError,
+  FuelbridgeError,
+  SourceUnavailable,
+  OfficeError,
+} from "../core/errors.ts";
 import { isQuestion, type Office, type QuestionName, questions } from "./questions.ts";
 import { type Address, addressFile, type Refusal } from "./remote.ts";
 

@@ -10,7 +10,7 @@ import { MONTHS } from "../core/time.ts";
 /** Markup of the console: a form, a picture. A terminal has none of it. */
 export type Html = ReturnType<typeof raw>;
 
-export type Medium = "page" | "terminal";
+type Medium = "page" | "terminal";
 export type Tone = "good" | "bad" | "wait" | "off";
 
 /** A text in a line, a cell or a heading. What is null, false or empty is left out; parts of an array follow each other. */

@@ -56,7 +56,7 @@ const escapedText = (text: string): string =>
   text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? sign);
 
 /** Where and when a page is read. `nowMs`: ms UTC. */
-export interface Reading {
+interface Reading {
   readonly site: { readonly timeZone: string };
   readonly nowMs: number;
 }

@@ -32,8 +32,7 @@ import {
   valueIn,
   whole,
 } from "./blocks.ts";
-import { durationText } from "./table.ts";
-import { asText } from "./text.ts";
+import { durationText, asText } from "./text.ts";
 
 /** So many are shown; the CSV has all. */
 const SHOWN = 200;

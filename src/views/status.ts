@@ -1,7 +1,14 @@
 /** For a person who asks each morning: is anything wrong, what waits, and what is to be done? */
 import type { ReasonCode } from "../engine/schedule.ts";
-import type { Caller, FlowStatus, Status } from "../office/answers.ts";
-import { type Concern, concernsOf, driftText, type Page, pathOf } from "../office/concerns.ts";
+import type { Caller, FlowStatus, Status, MonthStatus } from "../office/answers.ts";
+import {
+  type Concern,
+  concernsOf,
+  driftText,
+  type Page,
+  pathOf,
+  slowedText,
+} from "../office/concerns.ts";
 import {
   address,
   at,
@@ -26,11 +33,14 @@ import {
   strong,
   table,
   untilDue,
+  monthName,
+  title,
 } from "./blocks.ts";
-import { freshTable, stretchText } from "./budget.ts";
-import { documentsIn, groupsTable, parted } from "./quarantine.ts";
-import { durationText } from "./table.ts";
-import { asText } from "./text.ts";
+import { documentsIn, groupsTable, parted } from "./documents.ts";
+import { durationText, counted, instant, roughly, asText } from "./text.ts";
+import { lastDayOf } from "../core/time.ts";
+import type { Forecast } from "../core/budget.ts";
+import type { Staleness } from "../core/pace.ts";
 
 export const statusText = (status: Status): string =>
   asText([
@@ -439,3 +449,257 @@ export const agreedTable = ({ flows }: Status, currency: string): Blocks =>
       ],
     ),
   );
+
+/* The end of a month on one page: what is read, delivered, compared, matched and left to people. For paper, too. */
+
+interface Check {
+  readonly what: string;
+  readonly isDone: boolean;
+  readonly number: Inline;
+  readonly where: Inline;
+}
+
+/** `month`: `2026-10`. As both sides stand now. */
+export function monthEndView(status: Status, month: string): Blocks {
+  const checks = checksOf(status, month);
+  const open = checks.filter(({ isDone }) => !isDone).length;
+  return [
+    title(`Month's end: ${monthName(month)}`),
+    notice(
+      open === 0 ? "good" : "bad",
+      line(
+        strong(
+          open === 0
+            ? say`${monthName(month)} may be closed.`
+            : say`${plural(open, "point is", "points are")} open.`,
+        ),
+      ),
+    ),
+    table(`What closes ${monthName(month)} of ${status.company}`, checks, [
+      ["Point", ({ what }) => what],
+      ["Done", ({ isDone }) => (isDone ? mark("good", "yes") : mark("bad", "open"))],
+      ["Number", ({ number }) => number],
+      ["Where", ({ where }) => where, "page"],
+    ]),
+  ];
+}
+
+function checksOf(status: Status, month: string): Check[] {
+  const { flows, quarantine, reconciliation, matching, daemon } = status;
+  const unread = flows.filter(
+    ({ lastError, unread, lastSuccessAt }) =>
+      lastError !== null || lastSuccessAt === null || unread.some(({ awaited }) => !awaited),
+  );
+  const pending = flows.reduce((sum, flow) => sum + flow.pending, 0);
+  const left = documentsIn(parted(quarantine)[0]);
+  const { lastAt } = reconciliation;
+  const isCompared = lastAt !== null && lastAt.slice(0, 7) > month;
+  const differences = reconciliation.differences.confirmed + reconciliation.differences.seen;
+  const documents = address("/documents", { month, state: "pending" });
+  return [
+    {
+      what: "Everything is read",
+      isDone: daemon !== null && unread.length === 0,
+      number: unread.length === 0 ? "every flow" : unread.map(({ name }) => name).join(", "),
+      where: link("/flows", "Flows"),
+    },
+    {
+      what: "Everything is delivered",
+      isDone: pending === 0,
+      number: say`${plural(pending, "document")} on the way`,
+      where: link(documents, "Documents"),
+    },
+    {
+      what: "Nothing waits for a decision",
+      isDone: left === 0,
+      number: say`${plural(left, "document")} in quarantine`,
+      where: link("/needs-you", "Needs you"),
+    },
+    {
+      what: "Both sides were compared after the month",
+      isDone: isCompared,
+      number: lastAt === null ? "never" : at(lastAt),
+      where: link(address("/reconciliation/cost", daysOf(month)), "Compare the month"),
+    },
+    {
+      what: "Both sides agree",
+      isDone: lastAt !== null && differences === 0,
+      number: plural(differences, "difference"),
+      where: link("/reconciliation", "Reconciliation"),
+    },
+    {
+      what: "Orders, tickets, invoices and prices match",
+      isDone: matching.lastAt !== null && matching.open === 0,
+      number: matching.lastAt === null ? "never compared" : plural(matching.open, "open finding"),
+      where: link(address("/match", daysOf(month)), "Match"),
+    },
+  ];
+}
+
+const daysOf = (month: string) => ({ from: `${month}-01`, to: lastDayOf(month) });
+
+/* The month's requests: what they went to, and how long they last. */
+
+export const PURPOSES: Readonly<Record<string, string>> = {
+  poll: "Looking for what is new",
+  detail: "Reading details",
+  write: "Writing",
+  "read-back": "Looking whether a write arrived",
+  check: "Checks by people",
+  audit: "Comparing both sides",
+  backfill: "Reading past periods again",
+  lost: "Not known: a process was killed",
+};
+
+/** `swatch`: the colour of a purpose in the picture of the page. */
+export function budgetView(
+  month: MonthStatus,
+  swatch: (purpose: string) => Inline = () => null,
+): Blocks {
+  const { used, perMonth, minute, forecast, lists, purposes, polls, bought, slowed } = month;
+  return [
+    notice(
+      used >= perMonth ? "bad" : forecast.runsOut === null && slowed === null ? "good" : "wait",
+      line(
+        strong(say`${used} of ${plural(perMonth, "request")} are used in ${month.month} (UTC).`),
+      ),
+      line(
+        used >= perMonth
+          ? "Nothing is read from the platform or written to it until the month is over (UTC)."
+          : say`If it goes on like this, the month comes to ${plural(forecast.expected, "request")}.`,
+      ),
+      line(stretchText(forecast)),
+      slowed !== null && line(slowedText(slowed)),
+      lists.filter(({ slowing }) => slowing > 1).map((one) => line(listText(one))),
+      line(
+        minute === null
+          ? "The daemon does not run."
+          : say`${minute.used} of ${minute.limit} requests of the minute are used`,
+        minute !== null && minute.opensInMs > 0
+          ? `; the next one goes in ${Math.ceil(minute.opensInMs / 1_000)} s.`
+          : minute !== null && ".",
+      ),
+    ),
+    section(
+      null,
+      table(
+        "What the requests went to",
+        purposes.filter(({ purpose, used }) => purpose !== "lost" || used > 0),
+        [
+          ["For", ({ purpose }) => each([swatch(purpose), " ", PURPOSES[purpose]], purpose)],
+          ["Used", (one) => one.used],
+          ["Reserved", ({ reserve }) => reserve],
+          ["Left", ({ left }) => left],
+        ],
+      ),
+    ),
+    section(
+      "What flows cost",
+      table(
+        "Flows that read from the platform",
+        polls,
+        [
+          ["Flow", ({ flow }) => flow],
+          ["Each look", ({ perLook }) => perLook],
+          ["A month, at least", (one) => one.perMonth],
+          [
+            "How often",
+            ({ times, rates }) =>
+              rates !== null
+                ? "every: auto, as the month allows"
+                : times <= 1
+                  ? "as configured"
+                  : apart(times),
+          ],
+        ],
+        "No flow reads from the platform.",
+      ),
+      line(
+        "Requests. Each page of 100 records that are new costs one more. A flow that writes to the platform costs about ",
+        "two for each document: one looks for it, one sends it. Reading and writing the ERP costs none.",
+      ),
+    ),
+    section("How fresh", freshTable(bought)),
+    section(
+      "What requests bought",
+      table(
+        "Requests of this month by the flow that asked",
+        bought.flatMap(({ requests, ...one }) =>
+          Object.entries(requests).map(([purpose, used]) => ({ ...one, purpose, used })),
+        ),
+        [
+          ["Flow", ({ flow }) => flow],
+          ["For", ({ purpose }) => PURPOSES[purpose]],
+          ["Requests", ({ used }) => used],
+          ["Changes stored", ({ stored }) => stored],
+          ["Requests for each", ({ used, stored }) => ratio(used, stored)],
+          ["Delivered", ({ delivered }) => delivered],
+          ["Requests for each of them", ({ used, delivered }) => ratio(used, delivered)],
+        ],
+        "No flow has asked the platform for anything this month.",
+      ),
+    ),
+  ];
+}
+
+const ratio = (requests: number, things: number): Inline =>
+  things === 0 ? "–" : (requests / things).toFixed(requests < things * 10 ? 2 : 0);
+
+/** How long changes had waited since the platform had them, this month. */
+const freshTable = (bought: MonthStatus["bought"]): Blocks =>
+  table(
+    "How long changes of this month waited: from the time that the platform gives until stored here, and until delivered",
+    bought.flatMap(({ flow, untilStored, untilDelivered }) =>
+      untilStored === null ? [] : [{ flow, untilStored, untilDelivered }],
+    ),
+    [
+      ["Flow", ({ flow }) => flow],
+      ["Changes", ({ untilStored }) => untilStored.changes],
+      ["Stored after", ({ untilStored }) => staleText(untilStored)],
+      ["Stored, in office hours", ({ untilStored: { office } }) => office && staleText(office)],
+      ["Delivered after", ({ untilDelivered }) => untilDelivered && staleText(untilDelivered)],
+      [
+        "Delivered, in office hours",
+        ({ untilDelivered }) => untilDelivered?.office && staleText(untilDelivered.office),
+      ],
+    ],
+  );
+
+/** How long changes wait, in one cell. */
+export const staleText = ({ meanMs, p95Ms }: Staleness): string =>
+  `mean ${roughly(meanMs)}, 95 % within ${roughly(p95Ms)}`;
+
+const apart = (times: number): string => `${factor(times)} times as far apart as configured`;
+
+/** How far apart polls are, and whether the month suffices: the one sentence about both. */
+export function stretchText(forecast: Pick<Forecast, "stretch" | "runsOut" | "backlog">): string {
+  const { backlog } = forecast;
+  if (backlog === undefined) return paceText(forecast);
+  const { documents, writes, readBacks } = backlog;
+  return (
+    `${paceText(forecast)} ${counted(documents, "document")} ${documents === 1 ? "waits" : "wait"} to be sent: about ` +
+    `${counted(writes, "request")} to write ${documents === 1 ? "it" : "them"}, ${readBacks} to look for ${documents === 1 ? "it" : "them"}.`
+  );
+}
+
+function paceText({ stretch, runsOut }: Pick<Forecast, "stretch" | "runsOut">): string {
+  const distance = stretch > 1 ? apart(stretch) : AS_CONFIGURED;
+  if (runsOut === null)
+    return stretch > 1
+      ? `Polls are ${distance}, so that the month suffices.`
+      : `Polls are ${distance}, and the month suffices.`;
+  const at = instant(runsOut.at);
+  const rest =
+    runsOut.stops === "polls"
+      ? `polls pause from ${at} until it turns, and the rest is kept for writes`
+      : `nothing is sent from ${at} until it turns`;
+  return `Polls are ${distance}, and the month does not suffice: ${rest}. See fuelbridge budget plan.`;
+}
+
+const AS_CONFIGURED = "as far apart as configured";
+
+/** A list that takes no date is read whole each time, and takes its share of the month. */
+export const listText = ({ flow, pages, slowing }: MonthStatus["lists"][number]): string =>
+  `"${flow}" reads ${counted(pages, "page")} each time: it is read ${factor(slowing)} times as seldom as configured.`;
+
+const factor = (stretch: number): string => stretch.toFixed(1);

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { table } from "./table.ts";
+import { table } from "./text.ts";
 
 const HEADER = ["FLOW", "COUNT", "CAUSE"];
 const ROWS = [

@@ -1,7 +1,14 @@
 /** What is refused before any page is asked: other names, other origins, other methods, other bodies. */
-import type { IncomingMessage } from "node:http";
-import { isIP } from "node:net";
-import type { WebConfig } from "../config/schema.ts";
+import { type IncomingMessage, createServer, type Server } from "node:http";
+import { isIP, type AddressInfo } from "node:net";
+import { type WebConfig, consoleOrigin } from "../config/schema.ts";
+import { readFileSync } from "node:fs";
+import { createServer as createTlsServer } from "node:https";
+import { setTimeout as delay } from "node:timers/promises";
+import { getRequestListener } from "@hono/node-server";
+import { EnvironmentError } from "../core/errors.ts";
+import { consoleApp, securityHeaders } from "./app.ts";
+import type { AppParts } from "./route.ts";
 
 interface Refusal {
   readonly status: number;
@@ -9,7 +16,7 @@ interface Refusal {
 }
 
 /** `origins`: of our pages, by the exact values of `Host` that are ours. Null: it may go on. */
-export function refuse(
+function refuse(
   request: IncomingMessage,
   origins: ReadonlyMap<string, string>,
 ): Refusal | null {
@@ -49,7 +56,7 @@ const FORM = "application/x-www-form-urlencoded";
  * The origins of this server's pages, by the `Host` of a request: the names that the configuration gives for it, those of
  * the loopback address, and the name at the proxy. A port that the scheme implies is left out by browsers.
  */
-export function originsOf(
+function originsOf(
   { names, tls, url }: Pick<WebConfig, "names" | "tls" | "url">,
   port: number,
 ): ReadonlyMap<string, string> {
@@ -91,16 +98,105 @@ function plain(address: string): string {
   return isMapped ? bare.slice("::ffff:".length) : bare.toLowerCase();
 }
 
-/** Of every answer. Nothing inline runs, and nothing is taken from elsewhere. */
-export const securityHeaders: Readonly<Record<string, string>> = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  // With "no-referrer" browsers send "Origin: null" with our own forms.
-  "referrer-policy": "same-origin",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-  "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+/*
+ * The web console's server. It is apart from the admin interface: that one is for programs of this machine that can read
+ * a token, this one for people with a browser.
+ */
+
+interface WebOptions extends Omit<AppParts, "isSecure"> {
+  readonly web: WebConfig;
+}
+
+export interface Web {
+  /** Where a person goes. */
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** So often it is looked for connections that are too slow. */
+const LOOKED_AT_EVERY_MS = 5_000;
+const KEEP_ALIVE_MS = 5_000;
+const CONNECTIONS_MAX = 100;
+const HEADER_BYTES_MAX = 16_384;
+/** How long an answer may take that is under way when the daemon ends. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
+/** @throws EnvironmentError when the port is taken, or the certificate cannot be used */
+export async function serveWeb(options: WebOptions): Promise<Web> {
+  const { web } = options;
+  const app = consoleApp({ ...options, isSecure: web.tls !== null || web.url !== undefined });
+  const server = web.tls === null ? createServer(LIMITS) : tlsServer(web.tls);
+  server.maxConnections = CONNECTIONS_MAX;
+  const port = await listen(server, web);
+  const origins = originsOf(web, port);
+  server.on("request", (request, response) => {
+    const refused = refuse(request, origins);
+    if (refused !== null) {
+      const { status, message } = refused;
+      response.writeHead(status, {
+        ...securityHeaders,
+        "content-type": "text/plain; charset=utf-8",
+        "cache-control": "no-store",
+        connection: "close",
+      });
+      response.end(`${message}\n`);
+      return;
+    }
+    const remote = askerOf(request, web.proxies);
+    const listener = getRequestListener((asked) => app.fetch(asked, { remote }), {
+      overrideGlobalObjects: false,
+    });
+    void listener(request, response);
+  });
+  return {
+    url: `${consoleOrigin(web, port)}/`,
+    port,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      await Promise.race([closed, delay(CLOSE_TIMEOUT_MS, null, { ref: false })]);
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+const LIMITS = {
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  connectionsCheckingInterval: LOOKED_AT_EVERY_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  maxHeaderSize: HEADER_BYTES_MAX,
 };
+
+function tlsServer({ certificate, key }: NonNullable<WebConfig["tls"]>): Server {
+  try {
+    return createTlsServer({
+      ...LIMITS,
+      cert: readFileSync(certificate),
+      key: readFileSync(key),
+      minVersion: "TLSv1.2",
+    });
+  } catch (error) {
+    throw new EnvironmentError(
+      `The console's certificate cannot be used (${(error as Error).message}).`,
+      "console.web.certificate and key name PEM files that the service's user can read, and that belong together.",
+      error,
+    );
+  }
+}
+
+async function listen(server: Server, { port, host }: WebConfig): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => {
+      const next =
+        "Set console.web.port to another one, or console.web.host to an address of this machine.";
+      const message = `The console cannot listen on ${host}, port ${port} (${error.message}).`;
+      reject(new EnvironmentError(message, next, error));
+    });
+    server.listen(port, host, () => resolve());
+  });
+  return (server.address() as AddressInfo).port;
+}

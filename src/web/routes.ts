@@ -1,12 +1,10 @@
 /** Every page and every form, and who may. A form that is not here does not exist. */
 import { type Act, acts } from "../views/acts.ts";
 import { to } from "../views/blocks.ts";
-import { addRow, audit, tables } from "./pages/tables.ts";
-import { budget } from "./pages/budget.ts";
+import { addRow, audit, tables, group, needsYou, selectedIn } from "./pages/quarantine.ts";
+import { budget, flows, today } from "./pages/status.ts";
 import { document, documents, documentsCsv } from "./pages/documents.ts";
 import { claim, claimFile, csv as matchCsv, match, matchNow, settle } from "./pages/match.ts";
-import { flows } from "./pages/flows.ts";
-import { group, needsYou, selectedIn } from "./pages/quarantine.ts";
 import {
   compare,
   comparison,
@@ -16,7 +14,6 @@ import {
   monthEnd,
   reconciliation,
 } from "./pages/reconciliation.ts";
-import { today } from "./pages/today.ts";
 import { personOf, type Route } from "./route.ts";
 import type { Role } from "./users.ts";
 

@@ -2,9 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { EnvironmentError } from "../core/errors.ts";
+import { EnvironmentError, OfficeError } from "../core/errors.ts";
 import { handOver } from "../store/database.ts";
-import { OfficeError } from "../office/answers.ts";
 
 /** Each may do what those before it may: look; add rows and notes; decide about documents; change how the daemon works. */
 export const roles = ["viewer", "clerk", "accountant", "operator"] as const;

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { request as requestTls, type RequestOptions } from "node:https";
 import { onTestFinished } from "vitest";
 import type { WebConfig } from "../../src/config/schema.ts";
-import { serveWeb, type Web } from "../../src/web/server.ts";
+import { serveWeb, type Web } from "../../src/web/guard.ts";
 import { openUsers, type Users } from "../../src/web/users.ts";
 import { type Role, roles } from "../../src/web/users.ts";
 import type { Office } from "../../src/office/questions.ts";

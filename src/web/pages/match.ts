@@ -6,7 +6,7 @@ import type { Html } from "../../views/blocks.ts";
 import { asCsv } from "../../views/csv.ts";
 import { html } from "../../views/html.ts";
 import { claimOf, findingsCsv, findingsTable, headOf, partiesTable } from "../../views/match.ts";
-import { counted } from "../../views/table.ts";
+import { counted } from "../../views/text.ts";
 import { changing, choice, hidden, periodFields } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 

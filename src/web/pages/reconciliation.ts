@@ -3,7 +3,8 @@ import { Decimal } from "../../core/decimal.ts";
 import { calendarOf, dayBefore } from "../../core/time.ts";
 import { asCsv, digestOf, SUMS } from "../../reconcile/evidence.ts";
 import type { Report } from "../../reconcile/report.ts";
-import { type KnownDifference, OfficeError } from "../../office/answers.ts";
+import { OfficeError } from "../../core/errors.ts";
+import type { KnownDifference } from "../../office/answers.ts";
 import type { Reconciling } from "../../office/asked.ts";
 import {
   ago,
@@ -25,8 +26,7 @@ import {
 } from "../../views/blocks.ts";
 import { href, html } from "../../views/html.ts";
 import { segment } from "../../views/blocks.ts";
-import { monthEndView } from "../../views/month-end.ts";
-import { agreedTable } from "../../views/status.ts";
+import { monthEndView, agreedTable } from "../../views/status.ts";
 import {
   agings,
   agreementOf,
