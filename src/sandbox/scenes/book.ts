@@ -97,7 +97,7 @@ export function netOf(gross: number, temperature: number, api: number): number {
 }
 
 /** Tenths, as meters print them. */
-const tenths = (value: number): number => Math.round(value * 10) / 10;
+export const tenths = (value: number): number => Math.round(value * 10) / 10;
 
 /** What one compartment of a truck held: the order line, the ticket line and the invoice line all tell of it. */
 export interface Load {
@@ -132,25 +132,34 @@ export function loads(random: Random, terminal: Terminal, compartments: number):
   const ordered = Math.ceil(total / compartments / 50) * 50;
   return Array.from({ length: compartments }, () => {
     const product = random.pick(sold);
-    const gross = tenths(ordered + random.int(-160, 160) / 10);
-    const temperature = random.int(580, 962) / 10;
-    const cost = rackPrice(terminal, product) + random.int(-400, 400) * 25;
-    const apiGravity = tenths(product.apiGravity + random.int(-8, 8) / 10);
-    const isByTable = product.family !== "propane" && product.family !== "fluid";
-    return {
-      product,
+    return loadOf(random, product, {
       ordered,
-      gross,
-      net: tenths(
-        isByTable
-          ? netOf(gross, temperature, apiGravity)
-          : gross * (1 - 0.00046 * (temperature - 60)),
-      ),
-      temperature,
-      apiGravity,
-      cost,
-      price: cost + random.int(300, 1400) * 50 + random.int(0, 49),
       bol,
-    };
+      coldest: 580,
+      cost: () => rackPrice(terminal, product) + random.int(-400, 400) * 25,
+      margin: () => random.int(300, 1400) * 50 + random.int(0, 49),
+    });
   });
+}
+
+interface Bought extends Pick<Load, "ordered" | "bol"> {
+  /** Tenths of °F. */
+  readonly coldest: number;
+  /** Micros per gallon. */
+  readonly cost: () => number;
+  readonly margin: () => number;
+}
+
+export function loadOf(random: Random, product: Product, bought: Bought): Load {
+  const { ordered, bol, coldest } = bought;
+  const gross = tenths(ordered + random.int(-160, 160) / 10);
+  const temperature = random.int(coldest, 962) / 10;
+  const cost = bought.cost();
+  const apiGravity = tenths(product.apiGravity + random.int(-8, 8) / 10);
+  const isByTable = product.family !== "propane" && product.family !== "fluid";
+  const net = isByTable
+    ? netOf(gross, temperature, apiGravity)
+    : gross * (1 - 0.00046 * (temperature - 60));
+  const price = cost + bought.margin();
+  return { product, ordered, gross, net: tenths(net), temperature, apiGravity, cost, price, bol };
 }

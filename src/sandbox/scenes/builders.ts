@@ -15,40 +15,45 @@ import { type Product, taxesOn, type Terminal } from "./catalog.ts";
 import { type Company, slug } from "./companies.ts";
 import type { Random } from "./random.ts";
 
-/** What came of an order: its record, its ticket and its invoice have these in common. */
-interface Trade {
+/** Of each paper. */
+interface Told {
   readonly status: string;
   /** Milliseconds since it was created, and since it last changed. */
   readonly age: number;
   readonly touched: number;
 }
 
-interface OrderFacts extends Trade {
+/** What the order, the ticket and the invoices of one delivery tell of it. */
+export interface Delivery {
   readonly terminal: Terminal;
   readonly loads: readonly Load[];
-  /** When it was delivered; null when it was not yet. */
-  readonly deliveredAge?: number | null;
-  readonly locationId?: string | null;
-  readonly carrierCompanyId?: string | null;
+  /** Milliseconds since the truck arrived; null when it has not yet. */
+  readonly deliveredAge: number | null;
+  readonly receiverCompanyId: string;
+  readonly site?: { readonly id: string; readonly name: string };
+  readonly carrier?: Pick<Company, "id" | "name">;
   /** Who may have sold the fuel. */
   readonly supplierIds?: readonly string[];
-  readonly notes?: string | null;
 }
 
-export function order(book: Book, facts: OrderFacts): RawRecord {
+export function order(
+  book: Book,
+  delivery: Delivery,
+  { status, age, touched, notes }: Told & { readonly notes?: string | null },
+): RawRecord {
   const { random } = book;
-  const { status, age, touched, terminal } = facts;
+  const { terminal, loads, deliveredAge, site, carrier } = delivery;
   const id = random.uuid();
   const bid = status === "BIDDING" || random.chance(0.1);
   const loadingNumber = random.chance(0.8) ? random.digits(8) : null;
   return book.record("orders", age, touched, {
     id,
-    locationId: facts.locationId ?? null,
+    locationId: site?.id ?? null,
     status,
     orderType: bid ? "bid" : "direct",
     pricingType: bid ? "bid" : "fixed",
     urgency: random.chance(0.85) ? "routine" : random.pick(["urgent", "emergency"]),
-    notes: facts.notes ?? (random.chance(0.3) ? random.pick(ORDER_NOTES) : null),
+    notes: notes ?? (random.chance(0.3) ? random.pick(ORDER_NOTES) : null),
     requirements: random.chance(0.6)
       ? {
           truckType: random.pick(["transport", "bobtail", "tank wagon"]),
@@ -59,19 +64,23 @@ export function order(book: Book, facts: OrderFacts): RawRecord {
         }
       : null,
     requestedDate: book.day(age, 1, 6),
-    deliveryDate: typeof facts.deliveredAge === "number" ? book.ago(facts.deliveredAge) : null,
+    deliveryDate: deliveredAge === null ? null : book.ago(deliveredAge),
     deliveryStart: random.chance(0.7) ? random.pick(["06:00", "08:00", "13:30"]) : null,
     deliveryEnd: random.chance(0.5) ? random.pick(["16:00", "18:30", "22:00"]) : null,
-    carrierCompanyId: UNASSIGNED.has(status) ? null : (facts.carrierCompanyId ?? null),
+    carrierCompanyId: UNASSIGNED.has(status) ? null : (carrier?.id ?? null),
     maxRate: bid ? random.int(180, 420) : null,
     bidDeadline: bid ? book.day(age, 1, 17) : null,
     loadingNumber,
-    lines: facts.loads.map((load) => orderLine(random, facts, load, loadingNumber)),
+    lines: loads.map((load) => orderLine(random, delivery, load, loadingNumber)),
   });
 }
 
-function orderLine(random: Random, facts: OrderFacts, load: Load, loadingNumber: string | null) {
-  const { terminal, supplierIds } = facts;
+function orderLine(
+  random: Random,
+  { terminal, supplierIds }: Delivery,
+  load: Load,
+  loadingNumber: string | null,
+) {
   // Some people type the product instead of choosing it; the platform then knows no code for it.
   const typed = random.chance(0.03);
   const placed = random.chance(0.5);
@@ -104,36 +113,27 @@ export function orderNote(
   return book.record("order-notes", age, age, { id, orderId, content, authorName });
 }
 
-interface TicketFacts extends Trade {
-  /** When the truck arrived. */
-  readonly deliveredAge: number;
-  readonly number: string;
-  readonly orderId: string | null;
-  readonly receiverCompanyId: string | null;
-  readonly terminal: Terminal;
-  readonly loads: readonly Load[];
-  readonly carrierName?: string | null;
-  readonly destination?: string | null;
-}
-
-export function ticket(book: Book, facts: TicketFacts): RawRecord {
+export function ticket(
+  book: Book,
+  { terminal, loads, deliveredAge, receiverCompanyId, site, carrier }: Delivery,
+  { status, age, touched, number, orderId }: Told & Record<"number" | "orderId", string | null>,
+): RawRecord {
   const { random } = book;
-  const { status, age, touched, loads } = facts;
   // A driver starts a draft before the truck is loaded.
   const empty = status === "DRAFT" && random.chance(0.3);
   return book.record("delivery-tickets", age, touched, {
     id: random.uuid(),
-    ticketNumber: facts.number,
-    orderId: facts.orderId,
+    ticketNumber: number,
+    orderId,
     supplierCompanyId: book.owner,
-    receiverCompanyId: facts.receiverCompanyId,
+    receiverCompanyId,
     status,
     bolNumber: loads[0]?.bol ?? null,
     driverName: random.chance(0.9) ? random.pick(DRIVERS) : null,
-    carrierCompanyName: facts.carrierName ?? null,
-    loadingTerminalName: facts.terminal.name,
-    destinationName: facts.destination ?? null,
-    deliveryDate: empty ? null : book.ago(facts.deliveredAge),
+    carrierCompanyName: carrier?.name ?? null,
+    loadingTerminalName: terminal.name,
+    destinationName: site?.name ?? null,
+    deliveryDate: empty || deliveredAge === null ? null : book.ago(deliveredAge),
     productLines: empty
       ? null
       : loads.map(({ product, gross, net, temperature, apiGravity }) => ({
@@ -147,7 +147,7 @@ export function ticket(book: Book, facts: TicketFacts): RawRecord {
   });
 }
 
-interface InvoiceFacts extends Trade {
+interface InvoiceFacts extends Told {
   readonly number: string;
   readonly payerCompanyId: string | null;
   readonly termsDays: number;
@@ -174,6 +174,14 @@ interface Place {
   readonly ticket: string | null;
   readonly carrier: string | null;
 }
+
+/** A line for each load, at what it is sold for or was bought for. */
+export const fuelLines = (
+  loads: readonly Load[],
+  at: Place,
+  deliveredAge: number,
+  rate: "price" | "cost" = "price",
+): Line[] => loads.map((load) => ({ load, rate: load[rate], deliveredAge, at }));
 
 /** Lines are rounded to the cent one by one; subtotal, tax and total are sums of what stands on the lines. */
 export function invoice(book: Book, facts: InvoiceFacts): RawRecord {

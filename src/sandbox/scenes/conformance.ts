@@ -4,7 +4,9 @@ import {
   allocation,
   connection,
   customFees,
+  type Delivery,
   freightRate,
+  fuelLines,
   invoice,
   location,
   order,
@@ -60,18 +62,21 @@ function trades(book: Book, records: Records): void {
     contacts: [],
     assets: [],
   });
+  const deliveryOf = (more: number, deliveredAge: number | null): Delivery => ({
+    terminal: home,
+    loads: loads(book.random, home, 1 + more),
+    deliveredAge,
+    receiverCompanyId: customer.id,
+    site: { id: site.id, name: site["name"] as string },
+    carrier,
+  });
   for (const [index, status] of ORDER_STATUSES.entries()) {
     const age = (24 - index * 3) * DAY;
     records.orders.push(
-      order(book, {
+      order(book, deliveryOf(index % 3, index < 2 ? age - DAY / 2 : null), {
         status,
         age,
         touched: age - DAY - index * HOUR,
-        deliveredAge: index < 2 ? age - DAY / 2 : null,
-        terminal: home,
-        loads: loads(book.random, home, 1 + (index % 3)),
-        locationId: site.id,
-        carrierCompanyId: carrier.id,
         notes: index === 0 ? null : `Order ${index + 1} of the conformance scene.`,
       }),
     );
@@ -81,18 +86,12 @@ function trades(book: Book, records: Records): void {
     records["order-notes"].push(orderNote(book, orderId, (22 - index) * DAY, content));
   for (const [index, status] of ["SIGNED", "ISSUED", "DRAFT", "VOID"].entries()) {
     records["delivery-tickets"].push(
-      ticket(book, {
+      ticket(book, deliveryOf(index % 2, (20 - index * 4) * DAY + HOUR), {
         status,
         age: (20 - index * 4) * DAY,
         touched: (19 - index * 4) * DAY,
-        deliveredAge: (20 - index * 4) * DAY + HOUR,
         number: `TK-${50_001 + index}`,
         orderId: index < 2 ? (records.orders[index]?.id ?? null) : null,
-        receiverCompanyId: customer.id,
-        terminal: home,
-        loads: loads(book.random, home, 1 + (index % 2)),
-        carrierName: carrier.name,
-        destination: site["name"] as string,
       }),
     );
   }
@@ -103,7 +102,6 @@ function bills(book: Book, records: Records): void {
   for (const [index, status] of INVOICE_STATUSES.entries()) {
     const age = (28 - index * 4) * DAY;
     const at = { location: customer.name, ticket: `TK-${50_001 + index}`, carrier: carrier.name };
-    const lines = loads(book.random, home, 1 + (index % 3));
     records.invoices.push(
       invoice(book, {
         status,
@@ -112,7 +110,7 @@ function bills(book: Book, records: Records): void {
         number: `INV-${70_001 + index}`,
         payerCompanyId: customer.id,
         termsDays: status === "OVERDUE" ? 10 : 30,
-        lines: lines.map((load) => ({ load, rate: load.price, deliveredAge: age + HOUR, at })),
+        lines: fuelLines(loads(book.random, home, 1 + (index % 3)), at, age + HOUR),
         state: home.state,
         orderId: index === 0 ? orderId : null,
         notes: index % 2 === 0 ? null : "Thank you for your business.",

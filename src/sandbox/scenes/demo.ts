@@ -5,6 +5,7 @@ import {
   allocation,
   connection,
   freightRate,
+  fuelLines,
   invoice,
   type Line,
   location,
@@ -162,54 +163,35 @@ function trade(book: Book, records: Records, customers: readonly Customer[], at:
   const age = ((ORDERS - at - random.next()) / ORDERS) * 29.5 * DAY + 5 * HOUR;
   const delivered = age * (0.93 - random.next() * 0.05);
   const billed = delivered * (0.97 - random.next() * 0.05);
-  const record = order(book, {
-    status,
-    age,
-    touched: status === "INVOICED" ? billed : delivered,
-    deliveredAge: DELIVERED.has(status) ? delivered + HOUR : null,
+  const deliveredAge = delivered + HOUR;
+  const delivery = {
     terminal,
     loads: load,
-    locationId: site.id,
-    carrierCompanyId: trucker.id,
+    deliveredAge,
+    receiverCompanyId: customer.company.id,
+    site,
+    carrier: trucker,
     supplierIds: sellers.map(({ id }) => id),
-  });
+  };
+  const ordered = { ...delivery, deliveredAge: DELIVERED.has(status) ? deliveredAge : null };
+  const touchedLast = status === "INVOICED" ? billed : delivered;
+  const record = order(book, ordered, { status, age, touched: touchedLast });
   records.orders.push(record);
   if (random.chance(0.3)) records["order-notes"].push(orderNote(book, record.id, delivered));
   if (random.chance(0.1)) records["order-notes"].push(orderNote(book, record.id, billed));
   if (!DELIVERED.has(status) && status !== "IN_TRANSIT") return;
   const number = `BB-${310_000 + at}`;
-  const facts = {
-    age: delivered,
-    deliveredAge: delivered + HOUR,
-    orderId: record.id,
-    receiverCompanyId: customer.company.id,
-    terminal,
-    loads: load,
-    carrierName: trucker.name,
-    destination: site.name,
+  const told = (status: string, number: string, touched: number): void => {
+    const facts = { status, number, age: delivered, touched, orderId: record.id };
+    records["delivery-tickets"].push(ticket(book, delivery, facts));
   };
-  if (at % 25 === 5)
-    records["delivery-tickets"].push(
-      ticket(book, {
-        ...facts,
-        number: `${number}-X`,
-        status: "VOID",
-        touched: delivered - HOUR / 2,
-      }),
-    );
+  if (at % 25 === 5) told("VOID", `${number}-X`, delivered - HOUR / 2);
   const progress = status === "IN_TRANSIT" ? ["DRAFT", "ISSUED"] : MOSTLY_SIGNED;
-  records["delivery-tickets"].push(
-    ticket(book, { ...facts, number, status: random.pick(progress), touched: delivered * 0.99 }),
-  );
+  told(random.pick(progress), number, delivered * 0.99);
   if (status !== "INVOICED") return;
   const { termsDays } = customer;
   const place = { location: site.name, ticket: number, carrier: trucker.name };
-  const lines: Line[] = load.map((load) => ({
-    load,
-    rate: load.price,
-    deliveredAge: delivered + HOUR,
-    at: place,
-  }));
+  const lines = fuelLines(load, place, deliveredAge);
   if (random.chance(0.5)) {
     const gallons = load.reduce((total, load) => total + load.ordered, 0);
     lines.push({ description: "Freight", gallons, rate: random.int(180, 640) * 100 });
@@ -313,12 +295,7 @@ const numberOf = (issuer: Company, at: number): string =>
 
 function purchase(random: Random, terminal: Terminal, age: number): Line[] {
   const at = { location: terminal.code, ticket: null, carrier: random.pick(truckers).name };
-  return loads(random, terminal, random.int(1, 6)).map((load) => ({
-    load,
-    rate: load.cost,
-    deliveredAge: age + 20 * HOUR,
-    at,
-  }));
+  return fuelLines(loads(random, terminal, random.int(1, 6)), at, age + 20 * HOUR, "cost");
 }
 
 function haul(random: Random, terminal: Terminal): Line[] {

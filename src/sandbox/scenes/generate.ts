@@ -1,6 +1,6 @@
 import { Book, DAY, HOUR, loads, rateOf } from "./book.ts";
 import type { RawRecord, ResourceName } from "../kinds.ts";
-import { invoice, type Line, order, settled, ticket } from "./builders.ts";
+import { fuelLines, invoice, order, settled, ticket } from "./builders.ts";
 import { products, type Terminal, terminals } from "./catalog.ts";
 import { mix, Random } from "./random.ts";
 
@@ -62,26 +62,26 @@ function* delivery(
   const { random } = book;
   const terminal = random.pick(terminals);
   const load = loads(random, terminal, random.int(1, 4));
+  const { payerCompanyId } = options;
+  const deliveredAge = touched + DAY;
+  const told = { terminal, loads: load, deliveredAge, receiverCompanyId: payerCompanyId };
   let orderId: string | null = null;
   if (wanted.orders) {
     const status = wanted.invoices ? "INVOICED" : random.pick(ORDER_STATUSES);
     const age = touched + (1 + random.next()) * 2 * DAY;
-    const deliveredAge = status === "DELIVERED" || status === "INVOICED" ? touched + DAY : null;
-    const record = order(book, { status, age, touched, terminal, loads: load, deliveredAge });
+    const isThere = status === "DELIVERED" || status === "INVOICED";
+    const ordered = { ...told, deliveredAge: isThere ? deliveredAge : null };
+    const record = order(book, ordered, { status, age, touched });
     orderId = record.id;
     yield { resource: "orders", record };
   }
   if (wanted.tickets) {
-    const record = ticket(book, {
+    const record = ticket(book, told, {
       status: random.chance(0.8) ? "SIGNED" : random.pick(["DRAFT", "ISSUED", "VOID"]),
       age: touched + random.next() * DAY,
       touched: touched + random.next() * HOUR,
-      deliveredAge: touched + DAY,
       number: `T${number}`,
       orderId,
-      receiverCompanyId: options.payerCompanyId,
-      terminal,
-      loads: load,
     });
     yield { resource: "delivery-tickets", record };
   }
@@ -89,12 +89,7 @@ function* delivery(
     const termsDays = random.pick([10, 15, 30]);
     const age = touched + random.next() * DAY;
     const at = { location: null, ticket: wanted.tickets ? `T${number}` : null, carrier: null };
-    const lines: Line[] = load.map((load) => ({
-      load,
-      rate: load.price,
-      deliveredAge: touched + DAY,
-      at,
-    }));
+    const lines = fuelLines(load, at, deliveredAge);
     if (random.chance(0.3))
       lines.push({ description: "Delivery fee", cents: random.int(25, 180) * 100 });
     const record = invoice(book, {
@@ -104,7 +99,7 @@ function* delivery(
       age,
       touched,
       number: `G${number}`,
-      payerCompanyId: options.payerCompanyId,
+      payerCompanyId,
       termsDays,
       lines,
       state: terminal.state,

@@ -10,15 +10,17 @@ import {
   halfEven,
   HOUR,
   type Load,
+  loadOf,
   netOf,
   rackPrice,
   rateOf,
+  tenths,
 } from "./book.ts";
 import type { RawRecord } from "../kinds.ts";
 import {
   connection,
+  fuelLines,
   invoice,
-  type Line,
   location,
   order,
   supplierTerminal,
@@ -152,8 +154,6 @@ function freightOf(
   });
 }
 
-const tenths = (value: number): number => Math.round(value * 10) / 10;
-
 interface Facts {
   readonly at: number;
   readonly company: Company;
@@ -171,70 +171,54 @@ function trade(book: Book, now: Date, facts: Facts): Trade {
   const loads = truck(random, terminal, day);
   const number = `MT-${at}`;
   const seller = random.pick(refiners.slice(0, 5));
-  const made = order(book, {
+  const name = site["name"] as string;
+  const delivery = {
+    terminal,
+    loads,
+    deliveredAge: delivered,
+    receiverCompanyId: company.id,
+    site: { id: site.id, name },
+    carrier: companies.carrier,
+    supplierIds: [seller.id],
+  };
+  const made = order(book, delivery, {
     status: "INVOICED",
     age: delivered + 2 * DAY,
     touched: delivered - HOUR,
-    deliveredAge: delivered,
-    terminal,
-    loads,
-    locationId: site.id,
-    carrierCompanyId: companies.carrier.id,
-    supplierIds: [seller.id],
   });
-  const common = { age: delivered, touched: delivered * 0.99 };
-  const paper = ticket(book, {
-    ...common,
+  const paper = ticket(book, delivery, {
     status: "SIGNED",
-    deliveredAge: delivered,
+    age: delivered,
+    touched: delivered * 0.99,
     number,
     orderId: made.id,
-    receiverCompanyId: company.id,
-    terminal,
-    loads,
-    carrierName: companies.carrier.name,
-    destination: site["name"] as string,
   });
-  const place = {
-    location: site["name"] as string,
-    ticket: number,
-    carrier: companies.carrier.name,
-  };
-  const lines: Line[] = loads.map((load) => ({
-    load,
-    rate: load.price,
-    deliveredAge: delivered,
-    at: place,
-  }));
+  const carrier = companies.carrier.name;
+  const lines = fuelLines(loads, { location: name, ticket: number, carrier }, delivered);
   if (flat !== null)
     lines.push(
       { description: "Freight", cents: flat },
       { description: `Fuel surcharge ${SURCHARGE}%`, cents: halfEven(flat * SURCHARGE * 10, 1000) },
     );
   const billed = Math.max(delivered - DAY / 2, HOUR);
+  const common = { status: "OUTSTANDING", age: billed, touched: billed, state: terminal.state };
   const sale = invoice(book, {
-    status: "OUTSTANDING",
-    age: billed,
-    touched: billed,
+    ...common,
     number: `MI-${at}`,
     payerCompanyId: company.id,
     termsDays: 15,
     lines,
-    state: terminal.state,
     orderId: made.id,
   });
-  const theirs = new Book(seller.id, random, now);
-  const at2 = { location: terminal.code, ticket: null, carrier: companies.carrier.name };
-  const bill = invoice(theirs, {
-    status: "OUTSTANDING",
-    age: billed,
-    touched: billed,
+  const there = { location: terminal.code, ticket: null, carrier };
+  const bill = invoice(new Book(seller.id, random, now), {
+    ...common,
     number: `MB-${at}`,
     payerCompanyId: companies.supplier.id,
     termsDays: 10,
-    lines: loads.map((load) => ({ load, rate: load.cost, deliveredAge: delivered, at: at2 })),
-    state: terminal.state,
+    lines: fuelLines(loads, there, delivered, "cost"),
   });
+  const hasFreight = flat !== null;
   return {
     at,
     delivered,
@@ -244,7 +228,7 @@ function trade(book: Book, now: Date, facts: Facts): Trade {
     ticket: paper,
     sale,
     bill,
-    hasFreight: flat !== null,
+    hasFreight,
     terminal,
   };
 }
@@ -259,21 +243,8 @@ function truck(random: Random, terminal: Terminal, day: number): Load[] {
   return Array.from({ length: count }, (_, at) => {
     const product = FUELS[(first + (isSame && at === 1 ? 0 : at)) % FUELS.length] as Product;
     const ordered = random.int(12, 34) * 250;
-    const gross = tenths(ordered + random.int(-160, 160) / 10);
-    const temperature = random.int(480, 962) / 10;
-    const apiGravity = tenths(product.apiGravity + random.int(-8, 8) / 10);
-    const cost = listPrice(terminal, product, day);
-    return {
-      product,
-      ordered,
-      gross,
-      net: tenths(netOf(gross, temperature, apiGravity)),
-      temperature,
-      apiGravity,
-      cost,
-      price: cost + margin,
-      bol,
-    };
+    const cost = (): number => listPrice(terminal, product, day);
+    return loadOf(random, product, { ordered, bol, coldest: 480, cost, margin: () => margin });
   });
 }
 
@@ -324,108 +295,111 @@ const isBeyond = (off: number, gallons: number): boolean =>
 const isAlone = (line: Item, { loads }: Trade): boolean =>
   loads.filter(({ product }) => product.code === line["product"]).length === 1;
 
-const plants = {
-  "transposed gallons": (random, trade) => {
-    const paper = random.pick([trade.sale, trade.bill]);
+const papersOf = ({ sale, bill }: Trade): RawRecord[] => [sale, bill];
+
+/** In a line of fuel, of the sale or the bill where none is named: what it says instead. */
+const inLine =
+  (
+    changeOf: (line: Item, trade: Trade, random: Random) => Item | null,
+    paperOf = (trade: Trade, random: Random) => random.pick(papersOf(trade)),
+  ): Plant =>
+  (random, trade) => {
+    const paper = paperOf(trade, random);
     const line = fuelLine(random, paper);
+    const change = changeOf(line, trade, random);
+    return change && { number: numberOf(paper), amount: rewrite(paper, line, change) / 100 };
+  };
+
+/** In a tax of the sale or the bill. */
+const inTax =
+  (plant: (tax: Item, all: Item[], random: Random) => boolean): Plant =>
+  (random, trade) => {
+    const paper = random.pick(papersOf(trade));
+    const before = cents(paper["tax"]);
+    if (!plant(random.pick(taxes(paper)), taxes(paper), random)) return null;
+    sumUp(paper);
+    return { number: numberOf(paper), amount: (cents(paper["tax"]) - before) / 100 };
+  };
+
+/** In a line of the ticket. */
+const onTicket =
+  (plant: (line: Item, random: Random) => void): Plant =>
+  (random, { ticket }) => {
+    plant(random.pick(ticket["productLines"] as Item[]), random);
+    return { number: numberOf(ticket), amount: null };
+  };
+
+const plants = {
+  "transposed gallons": inLine((line, { loads }, random) => {
     const text = String(line["gallons"]);
     const at = random.int(0, text.length - 2);
     const turned = Number(`${text.slice(0, at)}${text[at + 1]}${text[at]}${text.slice(at + 2)}`);
-    const total = trade.loads
+    const total = loads
       .filter(({ product }) => product.code === line["product"])
       .reduce((sum, { net }) => sum + net, 0);
     if (turned < 100 || !isBeyond(turned - Number(text), total)) return null;
-    const change = { gallons: turned, netGallons: turned };
-    return { number: numberOf(paper), amount: rewrite(paper, line, change) / 100 };
-  },
-  "gross for net": (random, trade) => {
-    const paper = random.pick([trade.sale, trade.bill]);
-    const line = fuelLine(random, paper);
-    const gross = line["grossGallons"] as number;
-    const off = gross - (line["gallons"] as number);
-    if (!isAlone(line, trade) || !isBeyond(off, gross)) return null;
-    return { number: numberOf(paper), amount: rewrite(paper, line, { gallons: gross }) / 100 };
-  },
-  "yesterday's price": (random, trade) => {
-    const line = fuelLine(random, trade.sale);
-    const load = trade.loads.find(({ product }) => product.code === line["product"]) as Load;
-    const old = listPrice(trade.terminal, load.product, trade.day + 1);
-    if (Math.abs(old - load.cost) < 200) return null;
-    const change = { rackPrice: rateOf(old), rate: rateOf(micros(line["rate"]) + old - load.cost) };
-    return { number: numberOf(trade.sale), amount: rewrite(trade.sale, line, change) / 100 };
-  },
-  "missing freight": (_, trade) => {
-    if (!trade.hasFreight) return null;
-    const gone = items(trade.sale).filter(({ description }) =>
+    return { gallons: turned, netGallons: turned };
+  }),
+  "gross for net": inLine((line, trade) => {
+    const gallons = line["grossGallons"] as number;
+    const off = gallons - (line["gallons"] as number);
+    return isAlone(line, trade) && isBeyond(off, gallons) ? { gallons } : null;
+  }),
+  "yesterday's price": inLine(
+    (line, trade) => {
+      const load = trade.loads.find(({ product }) => product.code === line["product"]) as Load;
+      const old = listPrice(trade.terminal, load.product, trade.day + 1);
+      if (Math.abs(old - load.cost) < 200) return null;
+      return { rackPrice: rateOf(old), rate: rateOf(micros(line["rate"]) + old - load.cost) };
+    },
+    ({ sale }) => sale,
+  ),
+  "missing freight": (_, { sale, hasFreight }) => {
+    if (!hasFreight) return null;
+    const gone = items(sale).filter(({ description }) =>
       /Freight|surcharge/.test(String(description)),
     );
-    trade.sale["lineItems"] = items(trade.sale).filter((line) => !gone.includes(line));
-    sumUp(trade.sale);
-    return {
-      number: numberOf(trade.sale),
-      amount: -gone.reduce((sum, { amount }) => sum + cents(amount), 0) / 100,
-    };
+    sale["lineItems"] = items(sale).filter((line) => !gone.includes(line));
+    sumUp(sale);
+    const amount = -gone.reduce((sum, { amount }) => sum + cents(amount), 0) / 100;
+    return { number: numberOf(sale), amount };
   },
   "billed twice": (random, trade) => {
-    const paper = random.pick([trade.sale, trade.bill]);
-    const id = random.uuid();
-    const again = structuredClone(paper);
-    Object.assign(again, { id, invoiceNumber: `${numberOf(paper)}-2` });
+    const paper = random.pick(papersOf(trade));
+    const again = { ...structuredClone(paper), id: random.uuid() };
+    again["invoiceNumber"] = `${numberOf(paper)}-2`;
     const fuel = items(paper).filter(({ bolNumber }) => typeof bolNumber === "string");
     const amount = fuel.reduce((sum, line) => sum + cents(line["amount"]), 0) / 100;
     return { number: numberOf(again), amount, more: [again] };
   },
-  "wrong product": (random, trade) => {
-    const paper = random.pick([trade.sale, trade.bill]);
-    const line = fuelLine(random, paper);
-    const wrong = random.pick(FUELS);
-    if (!isAlone(line, trade) || trade.loads.some(({ product }) => product === wrong)) return null;
+  "wrong product": inLine((line, trade, random) => {
+    const { code, name } = random.pick(FUELS);
+    if (!isAlone(line, trade) || trade.loads.some(({ product }) => product.code === code))
+      return null;
     const rate = rateOf(micros(line["rate"]) + 75_000);
-    const change = {
-      product: wrong.code,
-      description: wrong.name,
-      rate,
-      rackPrice: null,
-      margin: null,
-    };
-    return { number: numberOf(paper), amount: rewrite(paper, line, change) / 100 };
-  },
-  "tax twice": (random, trade) => {
-    const paper = random.pick([trade.sale, trade.bill]);
-    const tax = random.pick(taxes(paper));
-    taxes(paper).push({ ...tax, id: random.uuid() });
-    sumUp(paper);
-    return { number: numberOf(paper), amount: tax["amount"] as number };
-  },
-  "short delivery": (random, trade) => {
-    const lines = trade.ticket["productLines"] as Item[];
-    const line = random.pick(lines);
+    return { product: code, description: name, rate, rackPrice: null, margin: null };
+  }),
+  "tax twice": inTax((tax, all, random) => all.push({ ...tax, id: random.uuid() }) > 0),
+  "short delivery": onTicket((line, random) => {
     const share = 1 - random.int(30, 80) / 1000;
-    line["gross_gallons"] = tenths((line["gross_gallons"] as number) * share);
+    const gross = tenths((line["gross_gallons"] as number) * share);
+    line["gross_gallons"] = gross;
     line["net_gallons"] = tenths(
-      netOf(line["gross_gallons"], line["temperature"] as number, line["api_gravity"] as number),
+      netOf(gross, line["temperature"] as number, line["api_gravity"] as number),
     );
-    return { number: numberOf(trade.ticket), amount: null };
-  },
-  "wrong rate": (random, trade) => {
-    const paper = random.pick([trade.sale, trade.bill]);
-    const line = fuelLine(random, paper);
-    const rate = rateOf(micros(line["rate"]) + random.int(4, 60) * 2500);
-    return { number: numberOf(paper), amount: rewrite(paper, line, { rate }) / 100 };
-  },
-  "never billed": (_, trade) => {
-    if (trade.delivered < 8 * DAY) return null;
-    const number = numberOf(trade.ticket);
-    trade.sale["invoiceNumber"] = "";
-    return { number, amount: null };
+  }),
+  "wrong rate": inLine((line, _, random) => ({
+    rate: rateOf(micros(line["rate"]) + random.int(4, 60) * 2500),
+  })),
+  "never billed": (_, { ticket, sale, delivered }) => {
+    if (delivered < 8 * DAY) return null;
+    sale["invoiceNumber"] = "";
+    return { number: numberOf(ticket), amount: null };
   },
   "billed without delivery": (random, trade) => {
-    const ghost = structuredClone(random.pick([trade.sale, trade.bill]));
-    Object.assign(ghost, {
-      id: random.uuid(),
-      invoiceNumber: `${numberOf(ghost)}-G`,
-      orderId: null,
-    });
+    const ghost = structuredClone(random.pick(papersOf(trade)));
+    const invoiceNumber = `${numberOf(ghost)}-G`;
+    Object.assign(ghost, { id: random.uuid(), invoiceNumber, orderId: null });
     const bolNumber = random.digits(7);
     for (const line of items(ghost))
       if (typeof line["bolNumber"] === "string")
@@ -435,27 +409,17 @@ const plants = {
         });
     return { number: numberOf(ghost), amount: null, more: [ghost] };
   },
-  "wrong tax rate": (random, trade) => {
-    const paper = random.pick([trade.sale, trade.bill]);
-    const tax = random.pick(taxes(paper));
-    if (tax["gallons"] === null) return null;
+  "wrong tax rate": inTax((tax, _, random) => {
+    if (tax["gallons"] === null) return false;
     const rate = micros(tax["rate"]) + random.int(4, 40) * 2500;
-    const before = cents(tax["amount"]);
-    Object.assign(tax, {
-      rate: rateOf(rate),
-      amount: dollars(centsFor(tax["gallons"] as number, rate)),
-    });
-    sumUp(paper);
-    return { number: numberOf(paper), amount: (cents(tax["amount"]) - before) / 100 };
-  },
-  "wrong net": (random, trade) => {
-    const line = random.pick(trade.ticket["productLines"] as Item[]);
-    const gross = line["gross_gallons"] as number;
-    const net = line["net_gallons"] as number;
-    const wrong = tenths(net - gross * 0.006 * random.pick([1, -1]));
-    line["net_gallons"] = wrong;
-    return { number: numberOf(trade.ticket), amount: null };
-  },
+    tax["rate"] = rateOf(rate);
+    tax["amount"] = dollars(centsFor(tax["gallons"] as number, rate));
+    return true;
+  }),
+  "wrong net": onTicket((line, random) => {
+    const [gross, net] = [line["gross_gallons"] as number, line["net_gallons"] as number];
+    line["net_gallons"] = tenths(net - gross * 0.006 * random.pick([1, -1]));
+  }),
 } satisfies Record<string, Plant>;
 
 export type FaultKind = keyof typeof plants;
@@ -468,7 +432,7 @@ function planted(random: Random, trades: readonly Trade[], faults: number) {
   for (let at = 0; found.length < faults && free.length > 0; at++) {
     const kind = kinds[found.length % kinds.length] as FaultKind;
     const one = free[random.int(0, free.length - 1)] as Trade;
-    const done = (plants[kind] as Plant)(random, one);
+    const done = plants[kind](random, one);
     if (done === null) {
       if (at > trades.length * 50) break;
       continue;
