@@ -139,14 +139,6 @@ export interface AlertMessage {
   readonly standing: readonly Said[];
 }
 
-interface Said {
-  readonly title: string;
-  readonly detail: string;
-  readonly next: string;
-  /** ISO 8601 UTC. */
-  readonly since: string;
-}
-
 interface Changes {
   readonly began: readonly AlertRow[];
   readonly over: readonly AlertRow[];
@@ -184,7 +176,8 @@ export const testMessage = (company: string, atMs: number, id: string): AlertMes
   standing: [],
 });
 
-const said = ({ title, detail, next, sinceMs }: AlertRow): Said => ({
+type Said = ReturnType<typeof said>;
+const said = ({ title, detail, next, sinceMs }: AlertRow) => ({
   title,
   detail,
   next,

@@ -54,23 +54,13 @@ const LEVELS: Readonly<Record<string, "warn" | "error">> = {
   "list torn": "warn",
 };
 
-export interface Composed {
-  readonly office: Office;
-  readonly daemon: Daemon;
-  readonly engine: Engine;
-  readonly backfills: Backfills;
-  run(signal: AbortSignal): Promise<void>;
-  once(signal: AbortSignal): Promise<{ inStep: boolean }>;
-  close(): Promise<void>;
-}
-
 /** `line`: shows how far long work is. `clock`: the system's when left out. @throws ConfigurationError, EnvironmentError, StorageError */
 export async function composeDaemon(
   config: Config,
   log: Logger,
   line?: ProgressLine,
   clock = systemClock(),
-): Promise<Composed> {
+) {
   const note: Engine["note"] = (event, details) => {
     log[LEVELS[event] ?? "info"](details, event);
   };
@@ -118,8 +108,8 @@ export async function composeDaemon(
       daemon,
       engine,
       backfills: held.backfills,
-      run: (signal) => daemon.run(hurried(signal)),
-      once: (signal) => daemon.once(hurried(signal)),
+      run: (signal: AbortSignal) => daemon.run(hurried(signal)),
+      once: (signal: AbortSignal) => daemon.once(hurried(signal)),
       close,
     };
   } catch (error) {
@@ -127,6 +117,8 @@ export async function composeDaemon(
     throw error;
   }
 }
+
+export type Composed = Awaited<ReturnType<typeof composeDaemon>>;
 
 function documentsOf({ store, flows }: Engine, name: string): { done: number; left: number } {
   const flow = flows.find((one) => one.name === name);

@@ -20,39 +20,6 @@ import { systemClock } from "./process.ts";
 import { engineOver, plainFlows } from "./compose.ts";
 import { openEndpoints } from "./endpoints.ts";
 
-export interface Planned {
-  readonly flow: string;
-  readonly to: "erp" | "platform";
-  readonly number: string;
-  /** `create`: nothing of it was delivered. `change`: something was. */
-  readonly what: "create" | "change";
-  /** Against what was last delivered; all of it for a new one. Null: it went with others and cannot be told apart. */
-  readonly fields: readonly ChangedField[] | null;
-}
-
-export interface FlowPlan {
-  readonly flow: string;
-  readonly from: string;
-  readonly to: string;
-  /** New versions that its source told; null: it was not read. */
-  readonly read: number | null;
-  /** Why its source could not be read; null: it could, or was not asked. */
-  readonly trouble: string | null;
-  readonly creates: number;
-  readonly changes: number;
-  /** Rightly not written: drafts, our own documents, contents that are delivered already. */
-  readonly nothing: number;
-  /** With a person, or waiting for another document; by cause. */
-  readonly quarantined: readonly { readonly cause: string; readonly count: number }[];
-}
-
-export interface DryRun {
-  readonly flows: readonly FlowPlan[];
-  readonly writes: readonly Planned[];
-  /** To the platform, for reading. */
-  readonly requests: number;
-}
-
 interface DryRunOptions {
   /** This flow alone, also when it is paused; null: all that are not paused. */
   readonly flow: string | null;
@@ -66,7 +33,7 @@ export async function dryRun(
   office: Pick<Office, "admit">,
   copy: string,
   { flow: only, read }: DryRunOptions,
-): Promise<DryRun> {
+) {
   const folder = mkdtempSync(join(dirname(copy), "plan-"));
   mkdirSync(join(folder, "state"), { mode: 0o700 });
   renameSync(copy, join(folder, "state", "fuelbridge.sqlite"));
@@ -92,11 +59,12 @@ export async function dryRun(
     const flows = plainFlows(config, store, endpoints).map(unsent);
     const engine = engineOver(config, store, clock, flows);
     const chosen = flows.filter(({ name, paused }) => (only === null ? !paused : name === only));
-    const done: { plan: FlowPlan; writes: readonly Planned[] }[] = [];
+    const done: Awaited<ReturnType<typeof planOf>>[] = [];
     for (const flow of chosen) done.push(await planOf(engine, flow, read));
     return {
       flows: done.map(({ plan }) => plan),
       writes: done.flatMap(({ writes }) => writes),
+      /** To the platform, for reading. */
       requests,
     };
   } finally {
@@ -105,6 +73,10 @@ export async function dryRun(
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+export type DryRun = Awaited<ReturnType<typeof dryRun>>;
+export type FlowPlan = DryRun["flows"][number];
+export type Planned = DryRun["writes"][number];
 
 /** Each document by itself, so that all can be frozen; and nothing can leave. */
 const unsent = (flow: Flow): Flow => ({
@@ -126,7 +98,7 @@ async function planOf(engine: Engine, flow: Flow, read: boolean) {
   const { store } = engine;
   const before = store.deliveries.counts(flow.flow);
   const pulled = read ? await pull(engine, flow, new AbortController().signal) : null;
-  const writes: Planned[] = [];
+  const writes: ReturnType<typeof planned>[] = [];
   for (let after = 0; ;) {
     const sent = new Map(
       store.deliveries
@@ -147,15 +119,19 @@ async function planOf(engine: Engine, flow: Flow, read: boolean) {
   }
   const after = store.deliveries.counts(flow.flow);
   const more = (state: string): number => (after.get(state) ?? 0) - (before.get(state) ?? 0);
-  const plan: FlowPlan = {
+  const plan = {
     flow: flow.name,
     from: flow.from,
     to: flow.to,
+    /** New versions that its source told; null: it was not read. */
     read: pulled?.received ?? null,
+    /** Why its source could not be read; null: it could, or was not asked. */
     trouble: pulled?.trouble?.message ?? null,
     creates: writes.filter(({ what }) => what === "create").length,
     changes: writes.filter(({ what }) => what === "change").length,
+    /** Rightly not written: drafts, our own documents, contents that are delivered already. */
     nothing: more("skipped") + more("echo"),
+    /** With a person, or waiting for another document; by cause. */
     quarantined: store.questions
       .quarantine()
       .filter((group) => group.flow === flow.name)
@@ -177,10 +153,15 @@ const AT_ONCE = 200;
 const lastSent = (store: Store, { flow }: Flow, recordId: string): Sent | null =>
   store.samples.named(flow, recordId).find(({ id }) => id === recordId)?.sent ?? null;
 
-function planned(flow: Flow, number: string, body: string, sent: Sent | null): Planned {
+/**
+ * What would be written. `create`: nothing of it was delivered. `fields`: against what was last delivered, all of it for a new
+ * one; null: it went with others and cannot be told apart.
+ */
+function planned(flow: Flow, number: string, body: string, sent: Sent | null) {
   const fields = sent === null ? newFields(body) : changedFields(sent, body);
-  const to = flow.side === "platform" ? "erp" : "platform";
-  return { flow: flow.name, to, number, what: sent === null ? "create" : "change", fields };
+  const to: "erp" | "platform" = flow.side === "platform" ? "erp" : "platform";
+  const what: "create" | "change" = sent === null ? "create" : "change";
+  return { flow: flow.name, to, number, what, fields };
 }
 
 /** All that a new document has; null for bytes that are no JSON. */

@@ -17,16 +17,12 @@ interface Opening extends Pick<Surroundings, "note" | "remembered" | "scratch" |
   readonly governor: Governor;
 }
 
-interface Opened extends Pick<PlatformEndpoint, "fetchPdf"> {
-  readonly endpoints: ReadonlyMap<string, Endpoint>;
-}
-
 /** By their names, the platform first. `platform` is given as it was opened, and kept as it is returned. */
 export function openEndpoints(
   config: Config,
   { clock, governor, arrived, notebook, ...given }: Opening,
   kept: (platform: Endpoint) => Endpoint = (platform) => platform,
-): Opened {
+) {
   const dayOf = calendarOf(config.timeZone);
   const surroundings: Surroundings = {
     folder: config.folder,
@@ -51,7 +47,9 @@ export function openEndpoints(
         ] as const,
     ),
   ]);
-  return { endpoints, fetchPdf: (operation, id) => platform.fetchPdf(operation, id) };
+  const fetchPdf: PlatformEndpoint["fetchPdf"] = (operation, id) =>
+    platform.fetchPdf(operation, id);
+  return { endpoints: endpoints as ReadonlyMap<string, Endpoint>, fetchPdf };
 }
 
 /** Endpoints that are looked at only. `kept`: what the store keeps of an endpoint, by its name. */

@@ -12,20 +12,13 @@ import type { Web } from "../web/guard.ts";
 import type { Composed } from "./compose.ts";
 import { systemClock } from "./process.ts";
 
-interface Services {
-  /** Of the admin interface. */
-  readonly port: number;
-  /** What answers a monitor; null: the admin interface does. */
-  readonly monitor: number | null;
-  /** The address of the web console; null: none is configured. */
-  readonly web: string | null;
-  close(): Promise<void>;
-}
-
 type Parts = Pick<Composed, "office" | "engine" | "backfills">;
 
-/** @throws EnvironmentError when a port is taken */
-export async function startServices(config: Config, daemon: Parts, log: Logger): Promise<Services> {
+/**
+ * `port`: of the admin interface; `monitor`: what answers a monitor (null: the admin interface does); `web`: the address of the
+ * console (null: none is configured). @throws EnvironmentError when a port is taken
+ */
+export async function startServices(config: Config, daemon: Parts, log: Logger) {
   const { office, engine, backfills } = daemon;
   const { state, secrets, monitoring, retention } = config;
   const closing: (() => Promise<void>)[] = [];

@@ -38,43 +38,6 @@ import { listText, staleText, stretchText } from "../views/status.ts";
 import { when } from "./doctor.ts";
 import { counted, durationText, table } from "../views/text.ts";
 
-export interface Plan {
-  readonly perMonth: number;
-  /** Of those, what polls may use. */
-  readonly forPolls: number;
-  /**
-   * Requests in a month of 31 days: a run that finds nothing new is one, a list read whole its pages; of flows with
-   * `every: auto` what they will share. How long changes will wait for a look, in office hours and at all; null: nobody looks,
-   * or no hours are named.
-   */
-  readonly flows: readonly {
-    readonly name: string;
-    readonly when: string;
-    readonly requests: number;
-    readonly office: Staleness | null;
-    readonly all: Staleness | null;
-  }[];
-  /** Sites that share the month; the figures are one's, but for `total`. */
-  readonly sites: number;
-  /** At least. */
-  readonly polls: number;
-  readonly writes: number;
-  /** For PDFs that flows attach. */
-  readonly attachments: number;
-  /** Does a flow attach any? */
-  readonly attaching: boolean;
-  readonly audit: AuditPace;
-  /** Of all sites, at least. */
-  readonly total: number;
-  /** How many times as far apart as configured polls will be, from the month's first day on. */
-  readonly stretch: number;
-  /** What flows with `every: auto` share, requests, and how many flows that are; null: there are none. */
-  readonly auto: { readonly requests: number; readonly flows: number } | null;
-  readonly lists: MonthStatus["lists"];
-  /** Why the month does not suffice, and what would fit; null: it does. */
-  readonly fault: { readonly message: string; readonly next: string } | null;
-}
-
 interface Assumed {
   /** Documents a day that go to the platform. */
   readonly writesPerDay: number;
@@ -95,7 +58,9 @@ const REQUESTS_PER_WRITE = 2;
 const PARTIES = 500;
 const NIGHTLY_DAYS = 35;
 
-export function planOf(config: Config, assumed: Assumed, nowMs: number): Plan {
+export type Plan = ReturnType<typeof planOf>;
+
+export function planOf(config: Config, assumed: Assumed, nowMs: number) {
   const { budget } = config.platform;
   const { perMonth } = budget;
   const sites = sitesAtKey(config);
@@ -155,16 +120,29 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number): Plan {
   const message = `${config.file}: polls take ${polls} requests a month, writes ${writes}${files} and reconciliation ${audit.perMonth}${whose}, and the platform allows ${perMonth}.`;
   return {
     perMonth,
+    /** Of those, what polls may use. */
     forPolls,
+    /**
+     * Requests in a month of 31 days: a run that finds nothing new is one, a list read whole its pages; of flows with
+     * `every: auto` what they will share. How long changes will wait for a look, in office hours and at all; null: nobody
+     * looks, or no hours are named.
+     */
     flows,
+    /** Sites that share the month; the figures are one's, but for `total`. */
     sites,
+    /** At least. */
     polls,
     writes,
+    /** For PDFs that flows attach. */
     attachments,
+    /** Does a flow attach any? */
     attaching,
     audit,
+    /** Of all sites, at least. */
     total,
+    /** How many times as far apart as configured polls will be, from the month's first day on. */
     stretch: ahead.stretch,
+    /** What flows with `every: auto` share, requests, and how many flows that are; null: there are none. */
     auto:
       ahead.forAuto === undefined
         ? null
@@ -175,6 +153,7 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number): Plan {
     lists: looks.flatMap((one) =>
       one.pages === null ? [] : [{ flow: one.name, pages: one.pages, slowing: month.slowing(one) }],
     ),
+    /** Why the month does not suffice, and what would fit; null: it does. */
     fault: fits ? null : { message, next: remedy(looks, forPolls, { perMonth: perMonth / sites }) },
   };
 }

@@ -147,12 +147,6 @@ async function withLinks<Result>(
   }
 }
 
-interface Told {
-  /** File and line, file, or the source's id. */
-  readonly origin: string;
-  readonly record: Json;
-}
-
 /** @param what a file of JSON with one record or a list of them, or the number or id of a stored one. */
 async function mapRecord(file: string, opened: OpenMapping, what: string): Promise<Answer> {
   const { config, flow, mapping, references } = opened;
@@ -173,7 +167,7 @@ const isFile = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 /** @throws ConfigurationError */
-function recordsIn(file: string): Told[] {
+function recordsIn(file: string): { readonly origin: string; readonly record: Json }[] {
   try {
     const value = parseExact(readFileSync(file, "utf8"));
     const all = Array.isArray(value) ? (value as Json[]) : [value];
@@ -189,11 +183,7 @@ function recordsIn(file: string): Told[] {
 }
 
 /** @throws ConfigurationError when nothing is stored under it */
-async function storedAs(
-  office: Office | null,
-  { config, flow }: OpenMapping,
-  text: string,
-): Promise<Told[]> {
+async function storedAs(office: Office | null, { config, flow }: OpenMapping, text: string) {
   const found = (await office?.samples({ flow: flow.name, text, last: 1 })) ?? [];
   if (found.length === 0)
     throw new ConfigurationError(

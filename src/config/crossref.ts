@@ -19,25 +19,6 @@ import { ConfigurationError } from "../core/errors.ts";
 import { causeOf, type Complaint, shown } from "./problems.ts";
 import { readText } from "./document.ts";
 
-export interface Tables {
-  /**
-   * Null when the table has no such row, or there is no such table yet.
-   * @throws ConfigurationError when the table cannot be trusted: it is never read in part.
-   */
-  row(table: string, key: string): Readonly<Record<string, string>> | null;
-  /** Every row with its line, in their order; none where there is no such table. @throws ConfigurationError */
-  rows(table: string): readonly LinedRow[];
-  /** Changes whenever a table does: what was not mapped may be now. */
-  version(): string;
-  /**
-   * Adds a row to the file, in its separator and line ends; the key is the first column. Returns the key.
-   * @throws ConfigurationError when the table has it, lacks a column of it, or cannot be used or written
-   */
-  add(table: string, cells: Readonly<Record<string, string>>): string;
-  /** Reads every table there is, and says what is wrong in each. @throws ConfigurationError for a folder that cannot be listed */
-  check(): readonly TableReport[];
-}
-
 export interface TableReport {
   readonly name: string;
   readonly file: string;
@@ -69,7 +50,9 @@ interface Table {
 const TABLE = /^[a-z0-9][a-z0-9-]*$/;
 const BYTES_MAX = 10_000_000;
 
-export function openTables(folder: string): Tables {
+export type Tables = ReturnType<typeof openTables>;
+
+export function openTables(folder: string) {
   const known = new Map<string, Table>();
   const names = (): string[] =>
     listed(folder)
@@ -99,13 +82,23 @@ export function openTables(folder: string): Tables {
   }
 
   return {
-    row: (name, key) => rowsOf(name).get(key)?.row ?? null,
-    rows: (name) => [...rowsOf(name).values()],
+    /**
+     * Null when the table has no such row, or there is no such table yet.
+     * @throws ConfigurationError when the table cannot be trusted: it is never read in part.
+     */
+    row: (name: string, key: string) => rowsOf(name).get(key)?.row ?? null,
+    /** Every row with its line, in their order; none where there is no such table. @throws ConfigurationError */
+    rows: (name: string) => [...rowsOf(name).values()],
+    /** Changes whenever a table does: what was not mapped may be now. */
     version() {
       const states = names().map((name) => `${name}:${stateIn(name)};`);
       return createHash("sha256").update(states.join("")).digest("hex").slice(0, 16);
     },
-    add(name, cells) {
+    /**
+     * Adds a row to the file, in its separator and line ends; the key is the first column. Returns the key.
+     * @throws ConfigurationError when the table has it, lacks a column of it, or cannot be used or written
+     */
+    add(name: string, cells: Readonly<Record<string, string>>) {
       const report = tableOf(name)?.report;
       if (report === undefined)
         throw new ConfigurationError(
@@ -116,6 +109,7 @@ export function openTables(folder: string): Tables {
       known.delete(name);
       return key;
     },
+    /** Reads every table there is, and says what is wrong in each. @throws ConfigurationError for a folder that cannot be listed */
     check: () => names().flatMap((name) => tableOf(name)?.report ?? []),
   };
 }

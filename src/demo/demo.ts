@@ -434,20 +434,12 @@ const LOCAL = { host: "127.0.0.1", names: [], tls: null, proxies: [] };
 
 type DemoErp = "files" | "sftp";
 
-interface Stage {
-  /** Absolute. */
-  readonly folder: string;
-  /** The configuration's file. */
-  readonly config: string;
-  /** For people. */
-  readonly erp: string;
-  end(): Promise<void>;
-}
-
 const CONFIG = join(root, "config", "demo.yaml");
 
-/** @throws EnvironmentError when there is no OpenSSH server */
-async function openStage(erp: DemoErp): Promise<Stage> {
+type Stage = Awaited<ReturnType<typeof openStage>>;
+
+/** Its folder (absolute), its configuration's file, and its ERP, for people. @throws EnvironmentError when there is no OpenSSH server */
+async function openStage(erp: DemoErp) {
   if (erp === "files")
     return {
       folder: join(root, "var", "demo"),

@@ -18,18 +18,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-export interface Sshd {
-  /** As the `sftp` section of an endpoint has them. */
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  /** SHA256:... */
-  readonly hostKey: string;
-  /** The user's private key, mode 0600. */
-  readonly keyFile: string;
-  /** SIGKILL of what listens; connections that are open end with their clients. */
-  readonly end: () => Promise<void>;
-}
+export type Sshd = Awaited<ReturnType<typeof startSshd>>;
 
 const PROGRAM = "/usr/sbin/sshd";
 const START_MS = 30_000;
@@ -38,7 +27,7 @@ const START_MS = 30_000;
  * Ready when it returns. Its keys are made in `folder`, anew each time.
  * @throws EnvironmentError when there is no OpenSSH server, or it does not start
  */
-export async function startSshd(folder: string): Promise<Sshd> {
+export async function startSshd(folder: string) {
   if (!existsSync(PROGRAM))
     throw new EnvironmentError(
       `There is no OpenSSH server here (${PROGRAM}).`,
@@ -75,11 +64,14 @@ export async function startSshd(folder: string): Promise<Sshd> {
     );
   }
   return {
+    /** As the `sftp` section of an endpoint has them. */
     host: "127.0.0.1",
     port,
     user: userInfo().username,
     hostKey: readFingerprint(fingerprint),
+    /** The user's private key, mode 0600. */
     keyFile: join(folder, "user"),
+    /** SIGKILL of what listens; connections that are open end with their clients. */
     end,
   };
 }

@@ -30,22 +30,12 @@ export interface Totals {
   readonly gallons: Decimal | null;
 }
 
-export interface Comparison {
-  readonly flow: string;
-  readonly platform: Totals;
-  readonly erp: Totals;
-  readonly equal: boolean;
-}
+export type Comparison = Awaited<ReturnType<typeof compareSides>>[number];
 
 type Members = Readonly<Record<string, Json>>;
 type Side = Pick<World, "companyId" | "records">;
 
-export async function compareSides(
-  store: Store,
-  tables: Tables,
-  world: Side,
-  folder: string,
-): Promise<Comparison[]> {
+export async function compareSides(store: Store, tables: Tables, world: Side, folder: string) {
   const exports = await exportedByErp(store, folder);
   const platform = await platformSide(store, world, pairsOf(exports.prices, tables));
   const erp: Readonly<Record<string, Totals>> = {
@@ -241,15 +231,6 @@ async function exportedByErp(
 
 /* Control totals of an import folder: what an ERP would have after reading every file in it. */
 
-interface Delivered {
-  /** Documents, each at its latest version. */
-  readonly count: number;
-  /** Sum of the totals; null for documents without amounts. */
-  readonly amount: Decimal | null;
-  /** Sum of the lines that have an item, US gallons: freight by the gallon is no fuel. */
-  readonly gallons: Decimal;
-}
-
 type Row = Readonly<Record<string, string>>;
 
 /** Documents of goods, and the column that their gallons stand in. */
@@ -262,8 +243,8 @@ const GALLONS = {
 
 export type TradedDocument = keyof typeof GALLONS;
 
-/** Reads the files of one kind of document in `folder`. @throws what the file system throws. */
-export async function readDelivered(folder: string, document: TradedDocument): Promise<Delivered> {
+/** What the files of one kind of document in `folder` have, each document at its latest version. @throws what the file system throws. */
+export async function readDelivered(folder: string, document: TradedDocument) {
   const latest = new Map<string, { version: string; rows: Row[] }>();
   for (const name of (await readdir(folder)).sort()) {
     if (!name.startsWith(`${document}_`) || !name.endsWith(".csv")) continue;
@@ -279,7 +260,9 @@ export async function readDelivered(folder: string, document: TradedDocument): P
   const fuel = rows.filter((row) => row["record"] === "L" && row["item"] !== "");
   return {
     count: latest.size,
+    /** Sum of the totals; null for documents without amounts. */
     amount: document.endsWith("invoices") ? sumOf(heads, "total") : null,
+    /** Sum of the lines that have an item, US gallons: freight by the gallon is no fuel. */
     gallons: sumOf(fuel, GALLONS[document]),
   };
 }

@@ -36,21 +36,6 @@ const PORT = 8085;
 /** The demo's platform, whatever port it has got: the address in config/demo.yaml, which the demo's store is bound to. */
 export const PLATFORM = `http://127.0.0.1:${PORT}/v1/public`;
 
-export interface World {
-  /** Of the demo. */
-  readonly folder: string;
-  readonly url: string;
-  readonly companyId: string;
-  /** Raw records of the platform, whoever owns them, numbers exact. */
-  records(resource: string): Promise<readonly Record<string, Json>[]>;
-  /** What the platform's people do: no rule of the API applies. */
-  add(resource: string, record: Readonly<Record<string, Json>>): Promise<void>;
-  change(resource: string, id: string, changes: Readonly<Record<string, Json>>): Promise<void>;
-  /** POST, PUT and DELETE requests that the platform has seen. */
-  writes(): Promise<number>;
-  stop(): Promise<void>;
-}
-
 /** Puts the ERP's exports into a new demo folder, as an ERP should: whole files, moved into place. */
 export function dropExports(folder: string): boolean {
   if (!existsSync(exportsFolder))
@@ -90,7 +75,7 @@ function known(name: string): string {
 const PARTY_COLUMNS = 13;
 
 /** Starts the platform over its own file in the demo folder and writes down the API key for the configuration. */
-export async function startPlatform(folder: string): Promise<World> {
+export async function startPlatform(folder: string) {
   mkdirSync(folder, { recursive: true });
   const { child, ready } = await launch(join(folder, "platform.sqlite"), PORT).catch(() =>
     launch(join(folder, "platform.sqlite"), 0),
@@ -115,14 +100,17 @@ export async function startPlatform(folder: string): Promise<World> {
     folder,
     url: ready.baseUrl,
     companyId: supplier.companyId,
-    records: async (resource) =>
+    /** Raw records of the platform, whoever owns them, numbers exact. */
+    records: async (resource: string) =>
       (await control(`/records/${resource}`))["records"] as readonly Record<string, Json>[],
-    async add(resource, record) {
+    /** What the platform's people do: no rule of the API applies. */
+    async add(resource: string, record: Members) {
       await control(`/records/${resource}`, "POST", { key: supplier.name, records: [record] });
     },
-    async change(resource, id, changes) {
+    async change(resource: string, id: string, changes: Members) {
       await control(`/records/${resource}/${id}`, "PATCH", changes);
     },
+    /** POST, PUT and DELETE requests that the platform has seen. */
     writes: async () => {
       const { requests } = (await control("/requests")) as unknown as {
         requests: { method: string }[];
@@ -132,6 +120,9 @@ export async function startPlatform(folder: string): Promise<World> {
     stop: () => stop(child),
   };
 }
+
+export type World = Awaited<ReturnType<typeof startPlatform>>;
+type Members = Readonly<Record<string, Json>>;
 
 interface Key {
   readonly name: string;

@@ -9,16 +9,11 @@ import type { FlowStatus, Status } from "./answers.ts";
 import type { Office } from "./questions.ts";
 import { storeFile } from "../store/database.ts";
 
-interface Exposition {
-  readonly type: string;
-  readonly text: string;
-}
-
 /** Codes of causes are few; what comes beyond so many in one flow is counted as `other`. */
 const CAUSES_MAX = 40;
 
 /** `state`: the state folder. */
-export async function exposed(office: Office, state: string): Promise<Exposition> {
+export async function exposed(office: Office, state: string) {
   const status = await office.status();
   const { purposes } = await office.budget();
   const registry = new Registry();

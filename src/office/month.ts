@@ -168,29 +168,14 @@ function slowedIn({ store, budget, share, flows }: MonthParts, spent: Spent, now
   return { requests: Math.round(requests), most: Math.floor(most), by };
 }
 
-/** What a flow's requests of a month bought, and how long the changes that it brought had waited. */
-interface Bought {
-  readonly flow: string;
-  readonly requests: Spent;
-  /** Changes of documents. */
-  readonly stored: number;
-  readonly delivered: number;
-  /** From the platform's own time of each change on. Null: nothing has come since the first reading. */
-  readonly untilStored: Measured | null;
-  readonly untilDelivered: Measured | null;
-}
-
-interface Measured extends Staleness {
-  readonly changes: number;
-  /** Of changes in office hours; null: there were none, or no hours are named. */
-  readonly office: Staleness | null;
-}
-
-/** Of each flow that has asked or brought anything in the month. */
+/**
+ * What the requests of each flow bought that has asked or brought anything in the month, and how long its changes of documents
+ * had waited, from the platform's own time of each on. Null: nothing has come since the first reading.
+ */
 function boughtIn({ journal }: MonthParts["store"], flows: readonly Flow[], month: string) {
   const spent = journal.spentByFlow(month);
   const waits = Map.groupBy(journal.waits(month), ({ flow }) => flow);
-  return flows.flatMap(({ flow, name }): Bought[] => {
+  return flows.flatMap(({ flow, name }) => {
     const requests = spent.get(flow) ?? {};
     const own = Map.groupBy(waits.get(flow) ?? [], ({ step }) => step);
     const { stored = [], delivered = [] } = Object.fromEntries(own);
@@ -210,7 +195,8 @@ function boughtIn({ journal }: MonthParts["store"], flows: readonly Flow[], mont
 
 const changesIn = (counted: readonly Counted[]): number => sumOf(counted.map(({ count }) => count));
 
-function measured(counted: readonly Counted[]): Measured | null {
+/** `office`: of changes in office hours; null: there were none, or no hours are named. */
+function measured(counted: readonly Counted[]) {
   const known = counted.filter(({ length }) => length > 0);
   const all = staleIn(known);
   const office = staleIn(known.filter(({ worked }) => worked === 1));

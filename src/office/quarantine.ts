@@ -475,16 +475,8 @@ interface Voiced {
   readonly isAll: boolean;
 }
 
-interface Voices {
-  readonly many: string;
-  readonly awaited: string | null;
-  /** `12 invoices wait for one product: ULSD-DYED.` */
-  readonly title: string;
-  readonly accountant: string;
-  readonly operator: string;
-}
-
-function voicesOf(group: Voiced): Voices {
+/** `title`: `12 invoices wait for one product: ULSD-DYED.` */
+function voicesOf(group: Voiced) {
   const { code, count, cause, lookup, flow, isAll } = group;
   const many = manyOf(count, group.kind);
   const awaited = lookup === null ? group.awaited : `one row of ${lookup.table}: ${lookup.key}`;

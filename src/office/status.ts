@@ -364,27 +364,15 @@ const OWN_PATIENCE: Readonly<Record<string, number>> = {
   "draft-at-receiver": DAY_MS,
 };
 
-/** On its way for longer than the flow's interval and its receiver's settling, or waiting for another for as long. */
-interface LateDocuments {
-  readonly code: LateCode;
-  readonly count: number;
-  /** Of the oldest, ISO 8601 UTC. */
-  readonly since: string;
-  readonly message: string;
-  readonly next: string;
-  /** It is told as a stop or a pause, or its turn comes while others go out: nobody is alarmed by it. */
-  readonly expected: boolean;
-}
-
-/** Of the flow of this name. `quarantine`: all groups. */
-function lateIn(
-  engine: Engine,
-  quarantine: readonly Group[],
-  asking: Asking,
-): (flow: string) => LateDocuments[] {
+/**
+ * Of the flow of this name: on its way for longer than the flow's interval and its receiver's settling, or waiting for another
+ * for as long. `since`: of the oldest. `expected`: it is told as a stop or a pause, or its turn comes while others go out, and
+ * nobody is alarmed by it. `quarantine`: all groups.
+ */
+function lateIn(engine: Engine, quarantine: readonly Group[], asking: Asking) {
   const { flows } = engine;
   const clearing = quarantine.filter(({ shown }) => shown.helps.includes("wait"));
-  return (name) => {
+  return (name: string) => {
     const flow = flows.find((one) => one.name === name);
     if (flow === undefined) return [];
     return [
@@ -400,7 +388,7 @@ function lateIn(
 }
 
 /** It clears by itself, and has not for longer than what it waits for takes to be read and delivered. */
-function waits(engine: Engine, flow: Flow, { shown, causes }: Group): LateDocuments[] {
+function waits(engine: Engine, flow: Flow, { shown, causes }: Group) {
   const { code, count, since, cause, next, ageMs } = shown;
   const { flows } = engine;
   // Whatever it waits for comes by one of them.
@@ -411,7 +399,7 @@ function waits(engine: Engine, flow: Flow, { shown, causes }: Group): LateDocume
   if (ageMs <= patienceMs) return [];
   const expected =
     causes.length > 0 && causes.slice(0, ASKED_MAX).every((one) => isSeenTo(engine, one));
-  return [{ code: "waits", count, since, message: cause, next, expected }];
+  return [{ code: "waits" as LateCode, count, since, message: cause, next, expected }];
 }
 
 /** So many awaited documents are looked for. */

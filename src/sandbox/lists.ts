@@ -53,13 +53,6 @@ interface WalkState extends Scope {
   readonly afterEmpty?: boolean;
 }
 
-/** A bound on the axis of the order, and how many to skip behind it. */
-interface Place {
-  readonly bound: string;
-  readonly edge: { readonly edge?: number };
-  readonly skip: number;
-}
-
 type Values = Readonly<Record<string, unknown>>;
 
 /** The orders that the tally counts along. */
@@ -107,7 +100,7 @@ export class Lists extends Part {
   }
 
   /** Where a page begins. Where the tally can tell, whole days are passed over, and only the rest is stepped through. */
-  #place({ shelf, filters, sort }: Listing, offset: number): Place {
+  #place({ shelf, filters, sort }: Listing, offset: number) {
     const axis = axes[sort?.by ?? "createdAt"];
     const filtered = Object.values(filters).some((value) => value !== undefined);
     const plain = { bound: "", edge: {}, skip: offset };

@@ -32,13 +32,6 @@ export interface SandboxOptions {
   readonly truth?: string;
 }
 
-export interface Sandbox {
-  readonly baseUrl: string;
-  readonly controlUrl: string;
-  /** Closes idle connections at once and waits for the requests in flight, 10 s at most. */
-  readonly close: () => Promise<void>;
-}
-
 /** The longer root first: the one is the beginning of the other (part 1, convention 1). */
 const ROOTS = ["/v1/public", "/v1"];
 const CONTROL_ROOT = "/__sandbox__";
@@ -46,7 +39,7 @@ const CONTROL_BODY_MAX = 256 * 1024 * 1024;
 const CLOSE_MS = 10_000;
 
 /** @throws ConfigurationError for a scenario or an address that will not do. */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandbox(options: SandboxOptions = {}) {
   const { port = 0, host = "127.0.0.1", db = ":memory:", scenario = "conformance" } = options;
   if (!isSceneName(scenario))
     throw new ConfigurationError(
@@ -77,6 +70,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   return {
     baseUrl: at + ROOTS[0],
     controlUrl: at + CONTROL_ROOT,
+    /** Closes idle connections at once and waits for the requests in flight, 10 s at most. */
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
@@ -93,6 +87,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     },
   };
 }
+
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 async function listening(server: Server, port: number, host: string): Promise<void> {
   server.listen(port, host);

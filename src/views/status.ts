@@ -452,13 +452,6 @@ export const agreedTable = ({ flows }: Status, currency: string): Blocks =>
 
 /* The end of a month on one page: what is read, delivered, compared, matched and left to people. For paper, too. */
 
-interface Check {
-  readonly what: string;
-  readonly isDone: boolean;
-  readonly number: Inline;
-  readonly where: Inline;
-}
-
 /** `month`: `2026-10`. As both sides stand now. */
 export function monthEndView(status: Status, month: string): Blocks {
   const checks = checksOf(status, month);
@@ -484,7 +477,7 @@ export function monthEndView(status: Status, month: string): Blocks {
   ];
 }
 
-function checksOf(status: Status, month: string): Check[] {
+function checksOf(status: Status, month: string) {
   const { flows, quarantine, reconciliation, matching, daemon } = status;
   const unread = flows.filter(
     ({ lastError, unread, lastSuccessAt }) =>

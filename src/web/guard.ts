@@ -10,16 +10,8 @@ import { EnvironmentError } from "../core/errors.ts";
 import { consoleApp, securityHeaders } from "./app.ts";
 import type { AppParts } from "./route.ts";
 
-interface Refusal {
-  readonly status: number;
-  readonly message: string;
-}
-
 /** `origins`: of our pages, by the exact values of `Host` that are ours. Null: it may go on. */
-function refuse(
-  request: IncomingMessage,
-  origins: ReadonlyMap<string, string>,
-): Refusal | null {
+function refuse(request: IncomingMessage, origins: ReadonlyMap<string, string>) {
   const { headers, rawHeaders, method = "", url = "" } = request;
   const given = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host");
   const { host = "", origin } = headers;
@@ -107,13 +99,6 @@ interface WebOptions extends Omit<AppParts, "isSecure"> {
   readonly web: WebConfig;
 }
 
-export interface Web {
-  /** Where a person goes. */
-  readonly url: string;
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** So often it is looked for connections that are too slow. */
@@ -125,7 +110,7 @@ const HEADER_BYTES_MAX = 16_384;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /** @throws EnvironmentError when the port is taken, or the certificate cannot be used */
-export async function serveWeb(options: WebOptions): Promise<Web> {
+export async function serveWeb(options: WebOptions) {
   const { web } = options;
   const app = consoleApp({ ...options, isSecure: web.tls !== null || web.url !== undefined });
   const server = web.tls === null ? createServer(LIMITS) : tlsServer(web.tls);
@@ -152,6 +137,7 @@ export async function serveWeb(options: WebOptions): Promise<Web> {
     void listener(request, response);
   });
   return {
+    /** Where a person goes. */
     url: `${consoleOrigin(web, port)}/`,
     port,
     async close() {
@@ -162,6 +148,8 @@ export async function serveWeb(options: WebOptions): Promise<Web> {
     },
   };
 }
+
+export type Web = Awaited<ReturnType<typeof serveWeb>>;
 
 const LIMITS = {
   headersTimeout: HEADERS_TIMEOUT_MS,

@@ -31,19 +31,8 @@ const PASSWORD_MAX = 200;
 
 export const usersFile = (state: string): string => join(state, "users.json");
 
-export interface Users {
-  list(): readonly User[];
-  /** @throws OfficeError for a name that cannot be or is there, and for a password that is too short */
-  add(name: string, role: Role, password: string): Promise<void>;
-  /** @throws OfficeError when nobody has this name */
-  remove(name: string): void;
-  setPassword(name: string, password: string): Promise<void>;
-  /** Null: the name or the password is wrong; the time it takes does not tell which. */
-  verify(name: string, password: string): Promise<User | null>;
-}
-
 /** The file is read each time: whoever is removed is out at once. @throws EnvironmentError when it cannot be read */
-export function openUsers(state: string, now: () => Date): Users {
+export function openUsers(state: string, now: () => Date) {
   const list = (): readonly User[] => readUsers(state);
   const named = (name: string): User => {
     const user = list().find((one) => one.name === name);
@@ -52,7 +41,8 @@ export function openUsers(state: string, now: () => Date): Users {
   };
   return {
     list,
-    async add(name, role, password) {
+    /** @throws OfficeError for a name that cannot be or is there, and for a password that is too short */
+    async add(name: string, role: Role, password: string) {
       if (!isName(name))
         throw new OfficeError(
           `"${name}" cannot be a user's name.`,
@@ -66,14 +56,15 @@ export function openUsers(state: string, now: () => Date): Users {
       const hash = await hashOf(password);
       writeUsers(state, [...list(), { name, role, hash, since: now().toISOString() }]);
     },
-    remove(name) {
+    /** @throws OfficeError when nobody has this name */
+    remove(name: string) {
       const gone = named(name);
       writeUsers(
         state,
         list().filter((one) => one.name !== gone.name),
       );
     },
-    async setPassword(name, password) {
+    async setPassword(name: string, password: string) {
       const user = named(name);
       const hash = await hashOf(password);
       writeUsers(
@@ -81,7 +72,8 @@ export function openUsers(state: string, now: () => Date): Users {
         list().map((one) => (one.name === user.name ? { ...one, hash } : one)),
       );
     },
-    async verify(name, password) {
+    /** Null: the name or the password is wrong; the time it takes does not tell which. */
+    async verify(name: string, password: string) {
       const { verify } = await import("@node-rs/argon2");
       const user = list().find((one) => one.name === name);
       const isRight = await verify(user?.hash ?? (await nobodysHash()), password);
@@ -89,6 +81,8 @@ export function openUsers(state: string, now: () => Date): Users {
     },
   };
 }
+
+export type Users = ReturnType<typeof openUsers>;
 
 let nobody: Promise<string> | null = null;
 /** Of a password that nobody has: a wrong name takes as long as a wrong password. */

@@ -366,7 +366,7 @@ const plants = {
   },
   "billed twice": (random, trade) => {
     const paper = random.pick(papersOf(trade));
-    const again = { ...structuredClone(paper), id: random.uuid() };
+    const again: RawRecord = { ...structuredClone(paper), id: random.uuid() };
     again["invoiceNumber"] = `${numberOf(paper)}-2`;
     const fuel = items(paper).filter(({ bolNumber }) => typeof bolNumber === "string");
     const amount = fuel.reduce((sum, line) => sum + cents(line["amount"]), 0) / 100;
@@ -432,7 +432,8 @@ function planted(random: Random, trades: readonly Trade[], faults: number) {
   for (let at = 0; found.length < faults && free.length > 0; at++) {
     const kind = kinds[found.length % kinds.length] as FaultKind;
     const one = free[random.int(0, free.length - 1)] as Trade;
-    const done = plants[kind](random, one);
+    const plant: Plant = plants[kind];
+    const done = plant(random, one);
     if (done === null) {
       if (at > trades.length * 50) break;
       continue;
