@@ -4,6 +4,7 @@
  */
 import { statfsSync, statSync } from "node:fs";
 import { Counter, Gauge, Registry } from "prom-client";
+import { sumOf } from "../core/groups.ts";
 import { lateCodes } from "../engine/schedule.ts";
 import type { FlowStatus, Status } from "./answers.ts";
 import type { Office } from "./questions.ts";
@@ -11,6 +12,38 @@ import { storeFile } from "../store/database.ts";
 
 /** Codes of causes are few; what comes beyond so many in one flow is counted as `other`. */
 const CAUSES_MAX = 40;
+
+/** What each metric says, by its name. */
+const HELP = {
+  build_info: "Always 1; the version is a label.",
+  healthy: "1: nothing needs a person and no flow is stopped.",
+  start_time_seconds: "When the daemon started.",
+  store_bytes: "Size of the store's file.",
+  store_free_bytes: "Free space on the store's disk.",
+  flow_state: "1 for the state that the flow is in.",
+  flow_last_success_timestamp_seconds: "When the flow's source was last read.",
+  flow_failing_since_timestamp_seconds:
+    "Since when the flow's source cannot be read; absent while it can.",
+  documents_received_total: "Changes of documents that the flow has received.",
+  documents: "Changes of documents by what became of them.",
+  late_documents: "Documents that have not gone on for longer than they may, by the reason.",
+  late_oldest_timestamp_seconds:
+    "Since when the oldest document that is late stands still; absent while none does.",
+  unread_files: "Files that the flow's source cannot read.",
+  quarantined: "Documents that need a person, by cause.",
+  quarantine_oldest_timestamp_seconds:
+    "Since when the oldest document of the flow needs a person; absent while none does.",
+  stops: "What pauses work, by its cause. `fuelbridge status` says what to do.",
+  platform_requests_month: "Requests sent to the platform in this calendar month (UTC).",
+  platform_requests_month_limit: "What the month allows.",
+  platform_requests_month_forecast: "Requests that this month will come to, as it goes.",
+  platform_poll_stretch_ratio: "How many times as far apart as configured the platform is polled.",
+  platform_requests_run_out_timestamp_seconds:
+    "When the month's requests will be used up; absent while they last.",
+  reconciliation_last_timestamp_seconds: "When both sides were last compared whole.",
+  reconciliation_failed: "1: the last comparison got no answer.",
+  differences: "Records in which both sides differ.",
+} as const;
 
 /** `state`: the state folder. */
 export async function exposed(office: Office, state: string) {
@@ -22,30 +55,39 @@ export async function exposed(office: Office, state: string) {
   for (const flow of status.flows) ofFlow(add, flow);
   ofQuarantine(add, status);
   for (const [cause, those] of Map.groupBy(status.stops, ({ breaker }) => breaker))
-    add({ stops: [STOPS, those.length, { cause }] });
-  for (const { purpose, used } of purposes)
-    add({ platform_requests_month: [USED, used, { purpose }] });
-  ofMonth(add, status);
-  ofReconciliation(add, status);
+    add({ stops: those.length }, { cause });
+  for (const { purpose, used } of purposes) add({ platform_requests_month: used }, { purpose });
+  const { perMonth, forecast } = status.requests;
+  add({
+    platform_requests_month_limit: perMonth,
+    platform_requests_month_forecast: forecast.expected,
+    platform_poll_stretch_ratio: forecast.stretch,
+    platform_requests_run_out_timestamp_seconds: seconds(forecast.runsOut?.at),
+  });
+  const { lastAt, differences, trouble } = status.reconciliation;
+  add({
+    reconciliation_last_timestamp_seconds: seconds(lastAt),
+    reconciliation_failed: one(trouble !== null),
+  });
+  for (const is of ["confirmed", "seen"] as const)
+    add({ differences: differences[is] }, { state: is });
   return { type: registry.contentType, text: await registry.metrics() };
 }
 
-const STOPS = "What pauses work, by its cause. `fuelbridge status` says what to do.";
-const USED = "Requests sent to the platform in this calendar month (UTC).";
-
 type Labels = Readonly<Record<string, string>>;
-/** What it says, and its value; null: it is not known. */
-type Sample = readonly [help: string, value: number | null, labels?: Labels];
 
-/** Samples by the metric's name. A value that is not known has none; the metric is there all the same once one is. */
-type Add = (samples: Readonly<Record<string, Sample>>, labels?: Labels) => void;
+/** Values by the metric's name; null: not known, and there is no sample of it. */
+type Add = (
+  samples: Readonly<Partial<Record<keyof typeof HELP, number | null>>>,
+  labels?: Labels,
+) => void;
 
 function adder(registry: Registry): Add {
-  return (samples, common = {}) => {
-    for (const [short, [help, value, more]] of Object.entries(samples)) {
+  return (samples, labels = {}) => {
+    for (const [short, value] of Object.entries(samples)) {
       if (value === null) continue;
-      const labels = { ...common, ...more };
       const name = `fuelbridge_${short}`;
+      const help = HELP[short as keyof typeof HELP];
       const known = registry.getSingleMetric(name) as Gauge | Counter | undefined;
       const options = { name, help, labelNames: Object.keys(labels), registers: [registry] };
       const metric = known ?? (name.endsWith("_total") ? new Counter(options) : new Gauge(options));
@@ -57,12 +99,12 @@ function adder(registry: Registry): Add {
 function ofProcess(add: Add, { version, daemon, healthy }: Status, state: string): void {
   const { size } = statSync(storeFile(state), { throwIfNoEntry: false }) ?? { size: 0 };
   const { bavail, bsize } = statfsSync(state);
+  add({ build_info: 1 }, { version });
   add({
-    build_info: ["Always 1; the version is a label.", 1, { version }],
-    healthy: ["1: nothing needs a person and no flow is stopped.", one(healthy)],
-    start_time_seconds: ["When the daemon started.", seconds(daemon?.startedAt)],
-    store_bytes: ["Size of the store's file.", size],
-    store_free_bytes: ["Free space on the store's disk.", bavail * bsize],
+    healthy: one(healthy),
+    start_time_seconds: seconds(daemon?.startedAt),
+    store_bytes: size,
+    store_free_bytes: bavail * bsize,
   });
 }
 
@@ -71,47 +113,27 @@ const FATES = ["pending", "delivered", "skipped", "echoes", "resolved", "superse
 
 function ofFlow(add: Add, flow: FlowStatus): void {
   const place = placeOf(flow);
-  for (const state of STATES) {
-    const is = one(flow.state === state);
-    const labels = { state: state.replace(": ", "_") };
-    add({ flow_state: ["1 for the state that the flow is in.", is, labels] }, place);
-  }
+  for (const state of STATES)
+    add({ flow_state: one(flow.state === state) }, { ...place, state: state.replace(": ", "_") });
   add(
     {
-      flow_last_success_timestamp_seconds: [
-        "When the flow's source was last read.",
-        seconds(flow.lastSuccessAt),
-      ],
-      flow_failing_since_timestamp_seconds: [
-        "Since when the flow's source cannot be read; absent while it can.",
-        seconds(flow.failingSince),
-      ],
-      documents_received_total: ["Changes of documents that the flow has received.", flow.received],
+      flow_last_success_timestamp_seconds: seconds(flow.lastSuccessAt),
+      flow_failing_since_timestamp_seconds: seconds(flow.failingSince),
+      documents_received_total: flow.received,
     },
     place,
   );
-  for (const state of FATES) {
-    const help = "Changes of documents by what became of them.";
-    add({ documents: [help, flow[state], { state }] }, place);
-  }
+  for (const state of FATES) add({ documents: flow[state] }, { ...place, state });
   for (const cause of lateCodes) {
     const alike = flow.late.filter(
       ({ code, expected }) => code === cause && !(code === "waits" && expected),
     );
-    const help = "Documents that have not gone on for longer than they may, by the reason.";
-    const count = alike.reduce((sum, late) => sum + late.count, 0);
-    add({ late_documents: [help, count, { cause }] }, place);
+    add({ late_documents: sumOf(alike.map(({ count }) => count)) }, { ...place, cause });
   }
   add(
     {
-      late_oldest_timestamp_seconds: [
-        "Since when the oldest document that is late stands still; absent while none does.",
-        seconds(flow.late.map(({ since }) => since).toSorted()[0]),
-      ],
-      unread_files: [
-        "Files that the flow's source cannot read.",
-        flow.unread.filter(({ awaited }) => !awaited).length,
-      ],
+      late_oldest_timestamp_seconds: seconds(flow.late.map(({ since }) => since).toSorted()[0]),
+      unread_files: flow.unread.filter(({ awaited }) => !awaited).length,
     },
     place,
   );
@@ -128,48 +150,10 @@ function ofQuarantine(add: Add, { flows, quarantine }: Status): void {
       const cause = codes.includes(code) ? code : "other";
       causes.set(cause, (causes.get(cause) ?? 0) + count);
     }
-    for (const [cause, count] of causes)
-      add({ quarantined: ["Documents that need a person, by cause.", count, { cause }] }, place);
-    add(
-      {
-        quarantine_oldest_timestamp_seconds: [
-          "Since when the oldest document of the flow needs a person; absent while none does.",
-          seconds(groups.map(({ since }) => since).toSorted()[0]),
-        ],
-      },
-      place,
-    );
+    for (const [cause, count] of causes) add({ quarantined: count }, { ...place, cause });
+    const oldest = groups.map(({ since }) => since).toSorted()[0];
+    add({ quarantine_oldest_timestamp_seconds: seconds(oldest) }, place);
   }
-}
-
-const ofMonth = (add: Add, { requests: { perMonth, forecast } }: Status): void =>
-  add({
-    platform_requests_month_limit: ["What the month allows.", perMonth],
-    platform_requests_month_forecast: [
-      "Requests that this month will come to, as it goes.",
-      forecast.expected,
-    ],
-    platform_poll_stretch_ratio: [
-      "How many times as far apart as configured the platform is polled.",
-      forecast.stretch,
-    ],
-    platform_requests_run_out_timestamp_seconds: [
-      "When the month's requests will be used up; absent while they last.",
-      seconds(forecast.runsOut?.at),
-    ],
-  });
-
-function ofReconciliation(add: Add, { reconciliation }: Status): void {
-  const { lastAt, differences, trouble } = reconciliation;
-  add({
-    reconciliation_last_timestamp_seconds: [
-      "When both sides were last compared whole.",
-      seconds(lastAt),
-    ],
-    reconciliation_failed: ["1: the last comparison got no answer.", one(trouble !== null)],
-  });
-  for (const state of ["confirmed", "seen"] as const)
-    add({ differences: ["Records in which both sides differ.", differences[state], { state }] });
 }
 
 const placeOf = ({ name, from }: FlowStatus) => ({
