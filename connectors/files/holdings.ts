@@ -3,7 +3,7 @@ import { archiveFolders, openSet, tableReader } from "./source.ts";
 import { posix } from "node:path";
 import type { z } from "zod";
 import type { FilesConfig, SourceConfig, TableSink, TableSource } from "./config.ts";
-import { Blocked, type Drop, unavailable } from "./folder/port.ts";
+import { Blocked, type Drop, orUnavailable } from "./folder/port.ts";
 import {
   ageOf,
   ARCHIVED,
@@ -62,22 +62,17 @@ const KINDS: Readonly<Record<string, HoldingKind>> = {
 const exportedKind = (source: SourceConfig): HoldingKind | null =>
   source.format === "table" && source.holds === "all" ? (KINDS[source.layout] ?? null) : null;
 
-interface Export {
-  readonly holdings: readonly Holding[];
-  /** When the ERP wrote it, ISO 8601 UTC. */
-  readonly at: string;
-  /** How many files it is made of. */
-  readonly parts: number;
-}
+type Export = Awaited<ReturnType<typeof newestExport>>;
 
 /**
  * The newest export that was read; where none was, or the archive was emptied, the newest that lies there unread.
  * @throws SourceUnavailable when there is none
  */
-async function newestExport(config: TableSource, site: Site): Promise<Export> {
+async function newestExport(config: TableSource, site: Site) {
   const place = placeOf(config, site);
   const { kept } = site;
-  const told = async (one: KeptSet): Promise<Export | null> => {
+  /** `at`: when the ERP wrote it, ISO 8601 UTC; `parts`: how many files it is made of. */
+  const told = async (one: KeptSet) => {
     const changes = await changesIn(one, config, site);
     if (changes === null) return null;
     const holdings = changes.map((change) => holdingOf(config.layout, change));
@@ -515,13 +510,9 @@ function writtenFacts({ document, dayOf }: Writing, head: Row): Facts {
 
 /** Null: the ERP has taken it. @throws SourceUnavailable */
 async function textAt(drop: Drop, path: string, encoding: Encoding): Promise<string | null> {
-  try {
-    const bytes = (await drop.read(path))?.bytes;
-    if (!bytes) return null;
-    return new TextDecoder(encoding === "auto" ? "utf-8" : encoding).decode(bytes);
-  } catch (error) {
-    throw unavailable(error, `the file ${path} cannot be read`);
-  }
+  const read = await orUnavailable(drop.read(path), `the file ${path} cannot be read`);
+  if (!read?.bytes) return null;
+  return new TextDecoder(encoding === "auto" ? "utf-8" : encoding).decode(read.bytes);
 }
 
 /**

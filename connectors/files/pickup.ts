@@ -13,6 +13,7 @@ import {
   type Drop,
   type Entry,
   isRightMissing,
+  orUnavailable,
   type OpenFile,
   troubleOf,
   unavailable,
@@ -94,7 +95,9 @@ export const isNamed = (pattern: Pattern, name: string): boolean => match(patter
 
 /** @throws SourceUnavailable when the folder cannot be listed, or what is in it not be looked at */
 export const list = (drop: Drop, folder: string): Promise<Found[]> =>
-  listing(drop, folder, () =>
+  listing(
+    drop,
+    folder,
     againAfterCut(async () => {
       const files: Found[] = [];
       await visitFiles(drop, folder, (file) => void files.push(file));
@@ -108,7 +111,7 @@ export const listEach = (
   folder: string,
   see: (file: Found) => void,
   isWanted?: (name: string) => boolean,
-): Promise<void> => listing(drop, folder, () => visitFiles(drop, folder, see, isWanted));
+): Promise<void> => listing(drop, folder, visitFiles(drop, folder, see, isWanted));
 
 const visitFiles = (drop: Drop, folder: string, ...[see, isWanted]: Visiting): Promise<void> =>
   drop.visit(folder, (entry) => void (entry.kind !== "folder" && see(entry)), isWanted);
@@ -116,18 +119,10 @@ const visitFiles = (drop: Drop, folder: string, ...[see, isWanted]: Visiting): P
 type Visiting = [see: (file: Found) => void, isWanted?: (name: string) => boolean];
 
 /** What a failing look into a folder means: nobody knows what is in it. @throws SourceUnavailable */
-export async function listing<Value>(
-  drop: Drop,
-  folder: string,
-  work: () => Promise<Value>,
-): Promise<Value> {
-  try {
-    return await work();
-  } catch (cause) {
-    const missing = await drop.rights.missing([{ path: folder, rights: ["r", "x"] }]);
-    throw unavailable(cause, `the folder ${folder} cannot be listed`, missing);
-  }
-}
+export const listing = <Value>(drop: Drop, folder: string, work: Promise<Value>): Promise<Value> =>
+  orUnavailable(work, `the folder ${folder} cannot be listed`, () =>
+    drop.rights.missing([{ path: folder, rights: ["r", "x"] }]),
+  );
 
 /** The files grouped into sets, the oldest set first, so that what was exported later is read later. */
 export function findSets(
@@ -202,9 +197,7 @@ export type Readable = Pick<OpenFile, "read" | "close">;
 
 const readable = (file: OpenFile, path: string): Readable => ({
   read: (...args) =>
-    file.read(...args).catch((cause: unknown) => {
-      throw unavailable(cause, `the file ${path} cannot be read to its end`);
-    }),
+    orUnavailable(file.read(...args), `the file ${path} cannot be read to its end`),
   close: () => file.close(),
 });
 
@@ -273,9 +266,8 @@ async function writeErrors(
   );
   const text = ["file,line,column,reason", ...rows, ""].join("\r\n");
   const path = drop.path.join(target, `${parse(movedAs).name}.errors.csv`);
-  await drop.write(path, Buffer.from(text), "any").catch((cause: unknown) => {
-    throw unavailable(cause, `the file ${path} cannot be written`);
-  });
+  const written = drop.write(path, Buffer.from(text), "any");
+  await orUnavailable(written, `the file ${path} cannot be written`);
 }
 
 /** Quoted, and with an apostrophe before it where a spreadsheet would take it for a formula. */
@@ -287,15 +279,7 @@ const quoted = (value: string): string => `"${guarded(value).replaceAll('"', '""
  * would be overwritten by what is older. Files that have to be renamed or replaced first hold back nothing.
  */
 
-export interface Queue {
-  /** Complete and at rest, the oldest first, up to what holds back the rest. */
-  readonly ready: readonly FileSet[];
-  readonly obstacles: Obstacle[];
-  /** That a set cannot be read, and holds back what came after it. */
-  holding(set: FileSet, fault: Fault): Obstacle;
-  /** What a missing right holds back. @throws the error itself where none is missing */
-  blocked(error: unknown): Obstacle;
-}
+export type Queue = ReturnType<typeof queueOf>;
 
 /** How many names are told of what waits behind a file. */
 const NAMED = 20;
@@ -397,22 +381,12 @@ async function filesAtRest(
 }
 
 /** @throws SourceUnavailable */
-async function lookedAt(
-  drop: Drop,
-  folder: string,
-  files: readonly Found[],
-): Promise<ReadonlyMap<string, Found | null>> {
-  try {
-    return new Map(
-      await Promise.all(
-        files.map(
-          async ({ name }) => [name, await drop.look(drop.path.join(folder, name))] as const,
-        ),
-      ),
-    );
-  } catch (cause) {
-    throw unavailable(cause, `what is in the folder ${folder} cannot be looked at`);
-  }
+async function lookedAt(drop: Drop, folder: string, files: readonly Found[]) {
+  const looks = files.map(
+    async ({ name }) => [name, await drop.look(drop.path.join(folder, name))] as const,
+  );
+  const what = `what is in the folder ${folder} cannot be looked at`;
+  return new Map(await orUnavailable(Promise.all(looks), what));
 }
 
 /** Each with its manifests, where the source wants them. */
@@ -439,17 +413,21 @@ function setsIn({ patterns, marker, manifest }: Place, there: readonly Found[]):
 const isTold = ({ parts, manifests }: FileSet): boolean =>
   [...parts].every(([part, { mtimeMs }]) => (manifests?.get(part)?.mtimeMs ?? -1) >= mtimeMs);
 
-const queueOf = (folder: string, sets: readonly FileSet[], obstacles: Obstacle[] = []): Queue => {
+const queueOf = (folder: string, sets: readonly FileSet[], obstacles: Obstacle[] = []) => {
   const holding = (set: FileSet, fault: Fault): Obstacle => {
     const after = sets.slice(sets.indexOf(set) + 1);
     const names = after.slice(0, NAMED).map((one) => shown(namesOf(one)));
     return { ...obstacle(namesOf(set), fault, false), behind: { count: after.length, names } };
   };
+  /** Complete and at rest, the oldest first, up to what holds back the rest. */
+  const ready: readonly FileSet[] = [];
   return {
-    ready: [],
+    ready,
     obstacles,
+    /** That a set cannot be read, and holds back what came after it. */
     holding,
-    blocked(error) {
+    /** What a missing right holds back. @throws the error itself where none is missing */
+    blocked(error: unknown): Obstacle {
       if (!(error instanceof Blocked)) throw error;
       const { message, next, file } = error;
       const fault: Fault = { code: "no-right", message: `${message}.`, next };
@@ -565,9 +543,8 @@ export async function checkFolder(drop: Drop, folder: string): Promise<void> {
 
 /** @throws SourceUnavailable unless the folder is there and can be entered. */
 export async function checkRoot(drop: Drop): Promise<void> {
-  await drop.rights.expectEntry(drop.at()).catch((cause: unknown) => {
-    throw unavailable(cause, `the folder ${drop.where} cannot be used`);
-  });
+  const entered = drop.rights.expectEntry(drop.at());
+  await orUnavailable(entered, `the folder ${drop.where} cannot be used`);
 }
 
 /*
@@ -670,9 +647,8 @@ async function finishMoves(
   const notes = listed.filter(({ name }) => NOTE.test(name));
   for (const { name } of notes) {
     const note = drop.path.join(folder, name);
-    const text = await drop.read(note, NOTE_BYTES_MAX).catch((cause: unknown) => {
-      throw unavailable(cause, `the file ${note} cannot be read`);
-    });
+    const read = drop.read(note, NOTE_BYTES_MAX);
+    const text = await orUnavailable(read, `the file ${note} cannot be read`);
     // Cut off while it was written: no file was moved yet.
     const moves = movesIn(text?.bytes ?? null);
     const isRead = ({ hash, error }: Move): boolean => error !== null || isKnown(hash);
@@ -742,11 +718,8 @@ function movesIn(bytes: Buffer | null): readonly Move[] {
   }
 }
 
-async function remove(drop: Drop, path: string): Promise<void> {
-  await drop.remove(path).catch((cause: unknown) => {
-    throw unavailable(cause, `the file ${path} is of no more use and cannot be deleted`);
-  });
-}
+const remove = (drop: Drop, path: string): Promise<void> =>
+  orUnavailable(drop.remove(path), `the file ${path} is of no more use and cannot be deleted`);
 
 /*
  * Where the newest files of each source are in its archive, as far as this process has seen: an archive may hold millions,

@@ -8,6 +8,7 @@ import {
   answerTo,
   type Drop,
   failure,
+  orUnavailable,
   type Over,
   SPARED_MS,
   troubleOf,
@@ -88,10 +89,8 @@ function makingFolders({ target, staging }: Folders, site: Site): () => Promise<
         await drop.write(drop.path.join(staging, MARK), Buffer.from(since), "any");
       isMade = true;
     } catch (error) {
-      const above = [target, staging].map((path) => drop.path.dirname(path));
-      const missing = await drop.rights.missing(
-        above.map((path) => ({ path, rights: ["x", "w"] })),
-      );
+      const [above, beside] = [target, staging].map((path) => drop.path.dirname(path));
+      const missing = await missingTo(drop, { target: beside ?? "", staging: above ?? "" });
       throw unavailable(error, `cannot create ${target} or ${staging}`, missing);
     } finally {
       making = null;
@@ -165,9 +164,8 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
 
     async prepare(request) {
       await ready();
-      const { staging, files } = await placesOf(request).catch((error: unknown) => {
-        throw unavailable(error, `cannot make the manifest of ${request.target}`);
-      });
+      const what = `cannot make the manifest of ${request.target}`;
+      const { staging, files } = await orUnavailable(placesOf(request), what);
       const wasSent = request.firstSentAt !== null;
       const staged = files.map(async ({ part, bytes }) => {
         try {

@@ -558,7 +558,11 @@ function dayFolder({ drop, archive, keepDays }: Place, site: Site): string {
  * @throws SourceUnavailable when the archive cannot be listed: it is not empty for that
  */
 export async function archiveFolders({ drop, archive }: Place): Promise<string[]> {
-  const days = await listing(drop, archive, () => againAfterCut(() => daysIn(drop, archive)));
+  const days = await listing(
+    drop,
+    archive,
+    againAfterCut(() => daysIn(drop, archive)),
+  );
   if (days === null) return [];
   return [...days.toReversed().map((day) => drop.path.join(archive, day)), archive];
 }

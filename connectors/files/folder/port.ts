@@ -348,6 +348,19 @@ export function unavailable(
   return new SourceUnavailable(`${what}: ${detail}`, { next: missing ?? next, cause: error });
 }
 
+/** What fails in the work makes it {@link unavailable}. `missing`: asked for the right that is. @throws SourceUnavailable */
+export async function orUnavailable<Value>(
+  work: Promise<Value>,
+  what: string,
+  missing: () => Promise<string | null> = async () => null,
+): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    throw unavailable(error, what, await missing());
+  }
+}
+
 /** A file cannot be read, or not be moved, for a right that is missing: others can, and people can grant it. */
 export class Blocked extends Error {
   /** What a person should do. */

@@ -496,10 +496,10 @@ const endedBefore = ({
     ? `${platformStatus.toLowerCase()}, and as far as is known here SAP never had it`
     : null;
 
-const MESSAGES: {
-  readonly [M in IdocSink["message"]]: Message<Extract<IdocSink, { message: M }>, DocumentOf[M]>;
-} = {
-  INVOIC: {
+const message = <C extends IdocSink, D>(one: Message<C, D>): Message<C, D> => one;
+
+const MESSAGES = {
+  INVOIC: message<InvoicSink, Bill>({
     form: "files.supplier-invoices",
     operation: "idoc.invoic.deliver",
     schema: SupplierInvoiceDocument,
@@ -511,8 +511,8 @@ const MESSAGES: {
       ...sentOf(bill, NOT_SENT, dayOf),
       state: stateOf(bill.status, paid),
     }),
-  },
-  ORDERS: {
+  }),
+  ORDERS: message<OrdersSink, OrderDocument>({
     form: "books.orders",
     operation: "idoc.orders.deliver",
     schema: OrderDocument,
@@ -523,8 +523,8 @@ const MESSAGES: {
     skips: endedBefore,
     concerns: (order) => order,
     counterpart: orderReference,
-  },
-  DELVRY: {
+  }),
+  DELVRY: message<DelvrySink, ShipmentDocument>({
     form: "books.shipments",
     operation: "idoc.delvry.deliver",
     schema: ShipmentDocument,
@@ -547,14 +547,8 @@ const MESSAGES: {
       ),
       isCancelled: ticket.status === "cancelled",
     }),
-  },
+  }),
 };
-
-interface DocumentOf {
-  readonly INVOIC: Bill;
-  readonly ORDERS: OrderDocument;
-  readonly DELVRY: ShipmentDocument;
-}
 
 export const idocForm = ({ message }: Pick<IdocSink, "message">): string => MESSAGES[message].form;
 

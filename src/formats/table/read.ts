@@ -198,7 +198,6 @@ export function readEntry(table: Table, { template, places }: Block, row: Row): 
 
 const NONE: readonly Problem[] = [];
 
-/** `column`: empty for what is wrong with a row as a whole. */
 const problemOf = (
   { file }: Table,
   { line }: Row,
@@ -217,13 +216,17 @@ const problemOf = (
   };
 };
 
+/** What is wrong with a row as a whole. */
+const rowProblem = (table: Table, row: Row, reason: string): Problem =>
+  problemOf(table, row, "", new BadCell(reason));
+
 /** Of a row with more or fewer cells than the header: none of them can be trusted to stand under its label. */
 export function raggedness(table: Table, row: Row): readonly Problem[] {
   const { width, needs } = table;
   const { length } = row.cells;
   if (width === null ? length >= needs(row.cells) : length === width) return NONE;
   const wanted = width === null ? `the profile needs ${needs(row.cells)}` : `the header ${width}`;
-  return [problemOf(table, row, "", new BadCell(`has ${length} cells, ${wanted}`))];
+  return [rowProblem(table, row, `has ${length} cells, ${wanted}`)];
 }
 
 /* The rows of a table into drafts of records: which rows are one, and which blocks of them its lists. */
@@ -349,9 +352,7 @@ function groupDraft(table: Table, rows: readonly TableRow[], joins: readonly Joi
   problems.push(...(heading?.problems ?? []), ...(head?.problems ?? []), ...strays(table, rows));
   if (table.footer !== null) problems.push(...footerOf(table, table.footer, rows, values));
   if (table.heading !== null && heading === null)
-    problems.push(
-      problemOf(table, first, "", new BadCell(`has no row "${table.heading.tag}" above it`)),
-    );
+    problems.push(rowProblem(table, first, `has no row "${table.heading.tag}" above it`));
   const { layout } = table.profile;
   for (const name of Object.keys(layout.lists)) {
     const blocks = table.lists.filter((one) => one.name === name);
@@ -375,7 +376,7 @@ function footerOf(
   const [row, second] = rows.filter(({ cells }) => table.tag?.(cells) === footer.tag);
   const wrong = row === undefined ? "has no row" : second === undefined ? null : "has two rows";
   if (row === undefined || wrong !== null)
-    return [problemOf(table, rows[0] as Row, "", new BadCell(`${wrong} "${footer.tag}" below it`))];
+    return [rowProblem(table, rows[0] as Row, `${wrong} "${footer.tag}" below it`)];
   const entry = readEntry(table, footer, row);
   Object.assign(values, entry?.values ?? footer.template);
   return entry?.problems ?? NONE;
@@ -423,14 +424,7 @@ function strays(table: Table, rows: readonly Row[]): Problem[] {
       const tag = table.tag(row.cells);
       const isKnown = known.has(tag) || (tag === "" && isSame);
       if (!isKnown)
-        found.push(
-          problemOf(
-            table,
-            row,
-            "",
-            new BadCell(`is marked "${tag}", which the profile does not know`),
-          ),
-        );
+        found.push(rowProblem(table, row, `is marked "${tag}", which the profile does not know`));
     }
   }
   const [first, ...others] = rows;

@@ -499,36 +499,28 @@ export function faultOf(value: string, { type, min }: Element, most: number): st
 /** Codes of data element 720. */
 const segmentErrors = { missing: "3", hasElementErrors: "8" } as const;
 
-export interface SetVerdict {
-  readonly set: TransactionSet;
-  readonly verdict: "accepted" | "with-errors" | "rejected";
-  /** Codes of data element 718. */
-  readonly errors: readonly string[];
-  readonly faults: readonly SegmentFault[];
-}
+export type SetVerdict = ReturnType<typeof verdictOf>;
 
 /** `needed`: segments that a set of this kind cannot be read without. Null: this kind is not read here. */
-export function verdictOf(
-  set: TransactionSet,
-  version: Version,
-  needed: readonly string[] | null,
-): SetVerdict {
-  if (needed === null && set.errors.length === 0)
-    return { set, verdict: "rejected", errors: [setErrors.unsupported], faults: [] };
-  const faults = [
-    ...set.segments.flatMap((segment, at) => faultOfSegment(segment, at + 1, version) ?? []),
-    ...(needed ?? []).flatMap((id) => missing(set, id)),
-  ];
-  const isRejected =
-    set.errors.length > 0 ||
-    faults.some(
-      ({ code, elements }) =>
-        code !== segmentErrors.hasElementErrors || !elements.every(isHarmless),
-    );
-  if (!isRejected)
-    return { set, verdict: faults.length === 0 ? "accepted" : "with-errors", errors: [], faults };
-  const errors = [...set.errors, ...(faults.length > 0 ? [setErrors.segments] : [])];
-  return { set, verdict: "rejected", errors, faults };
+export function verdictOf(set: TransactionSet, version: Version, needed: readonly string[] | null) {
+  const isRead = needed !== null || set.errors.length > 0;
+  const faults = isRead
+    ? [
+        ...set.segments.flatMap((segment, at) => faultOfSegment(segment, at + 1, version) ?? []),
+        ...(needed ?? []).flatMap((id) => missing(set, id)),
+      ]
+    : [];
+  const isWrong = faults.some(
+    ({ code, elements }) => code !== segmentErrors.hasElementErrors || !elements.every(isHarmless),
+  );
+  /** Codes of data element 718. */
+  const errors: string[] = isRead ? [...set.errors] : [setErrors.unsupported];
+  if (errors.length === 0 && !isWrong) {
+    const verdict = faults.length === 0 ? ("accepted" as const) : ("with-errors" as const);
+    return { set, verdict, errors, faults };
+  }
+  if (faults.length > 0) errors.push(setErrors.segments);
+  return { set, verdict: "rejected" as const, errors, faults };
 }
 
 function missing(set: TransactionSet, id: string): SegmentFault[] {

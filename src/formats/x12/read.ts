@@ -5,7 +5,6 @@
  */
 import type { Acknowledgement, Change, Reply, Surroundings } from "../../core/contract.ts";
 import { Refused } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
 import type { Fault } from "../../core/record.ts";
 import { FileFault, type RecordReader, type RecordsRead, refusedIn } from "../format.ts";
 import { usageOf, type x12Layouts, type X12Options } from "./config.ts";
@@ -310,20 +309,12 @@ export interface GroupVerdict {
 }
 
 /** As a reply keeps it until it is written: plain values. */
-export interface ReplyContent {
-  /** ISO 8601 UTC. */
-  readonly at: string;
-  readonly functionalId: string;
-  readonly control: string;
-  /** AK9 without its name. */
-  readonly summary: readonly string[];
-  /** The segments from AK2 to AK5 of each set. */
-  readonly segments: readonly (readonly string[])[];
-}
+export type ReplyContent = ReturnType<typeof replyTo>;
 
 const LETTERS = { accepted: "A", "with-errors": "E", rejected: "R" } as const;
 
-function replyTo({ group, sets }: GroupVerdict, at: string): Json {
+/** `at`: ISO 8601 UTC; `summary`: AK9 without its name; `segments`: those from AK2 to AK5 of each set. */
+function replyTo({ group, sets }: GroupVerdict, at: string) {
   const isRefused = group.errors.length > 0;
   const named = sets.filter(({ set }) => set.id !== "" && /^[A-Za-z0-9]{4,9}$/.test(set.control));
   const segments = named.flatMap(({ set, verdict, errors, faults }) => [

@@ -29,13 +29,7 @@ import {
   Words,
 } from "./set-writer.ts";
 
-interface Context {
-  readonly options: X12Options;
-  /** ISO 4217. */
-  readonly currency: string;
-  /** The company's calendar day of an instant. */
-  readonly dayOf: (instant: string) => string;
-}
+type Context = Pick<Surroundings, "currency" | "dayOf"> & { readonly options: X12Options };
 
 /* Segments that both sets have. An element without a value makes no segment. */
 
