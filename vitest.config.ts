@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { rewording } from "./test/support/rewording.ts";
 
 /** `npm test` runs each promise once; `npm run test:long` (`--mode long`) what needs numbers (test/support/runs.ts), and the newest Tryton. */
@@ -16,7 +17,6 @@ export default defineConfig(({ mode }) => {
   const again = SUITES.filter(isTold).map(({ file }) => file);
   const tags = mode === "long" ? { tagsFilter: ["numbers"] } : {};
   const alone = suites.filter(replacesModules).map(({ file }) => file);
-  const first = mode === "long" ? suites.filter(isLengthy).map(({ file }) => file) : [];
   return {
     test: {
       env: { FUELBRIDGE_TESTS: mode },
@@ -27,18 +27,14 @@ export default defineConfig(({ mode }) => {
       hookTimeout: mode === "long" ? 1_200_000 : 600_000,
       // Of four two wait at any time, for a server or for real time; the other two keep two cores busy.
       maxWorkers: 4,
-      sequence: { shuffle: { files: false, tests: true } },
-      // Vitest begins with the project whose name is first by the alphabet, and in a project with the largest file: so
-      // `shared` ends the run, whose last suites are short, and no long suite runs alone at the end.
+      sequence: { shuffle: { files: false, tests: true }, sequencer: LengthyFirst },
+      // Vitest begins with the project whose name is first by the alphabet: `shared` ends the run, whose last suites are
+      // short, and no long suite runs alone at the end.
       projects: [
         // Suites share what they import, and a worker its Tryton: a second of computing less for each suite.
         {
           extends: true,
-          test: { name: "shared", include, exclude: [...alone, ...first], isolate: false, ...tags },
-        },
-        {
-          extends: true,
-          test: { name: "lengthy", include: first, isolate: false, ...tags },
+          test: { name: "shared", include, exclude: alone, isolate: false, ...tags },
         },
         {
           extends: true,
@@ -90,12 +86,31 @@ const isLong = (suite: Suite): boolean =>
 const isRewording = ({ file }: Suite): boolean => file === "test/rewording.test.ts";
 const isTold = ({ file }: Suite): boolean =>
   ["connectors/tryton/kit.test.ts", "test/tryton/story.test.ts"].includes(file);
-/** It is a small file, and takes long in the long run. */
-const isLengthy = ({ file }: Suite): boolean =>
-  [
-    "src/formats/idoc/round-trip.long.test.ts",
-    "src/formats/table/round-trip.test.ts",
-    "src/formats/x12/round-trip.long.test.ts",
-    "test/new-connector.long.test.ts",
-  ].includes(file);
+/** Small files that take long. */
+const LENGTHY = [
+  "connectors/sql-staging/kit.test.ts",
+  "src/formats/idoc/round-trip.long.test.ts",
+  "src/formats/table/round-trip.test.ts",
+  "src/formats/x12/round-trip.long.test.ts",
+  "src/queue/bullmq.test.ts",
+  "test/crash.test.ts",
+  "test/new-connector.long.test.ts",
+  "test/own-user.test.ts",
+  "test/sim/engine.test.ts",
+  "test/sim/pace.test.ts",
+  "test/sim/sim.test.ts",
+  "test/sql-staging/reconcile.test.ts",
+];
+
+/** Vitest begins with the largest file of a project, or with the longest suite of its last run; here with these. */
+class LengthyFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const projects = Map.groupBy(await super.sort(files), ({ project }) => project.name);
+    return [...projects.values()].flatMap((its) => [
+      ...its.filter(({ moduleId }) => isLengthy(moduleId)),
+      ...its.filter(({ moduleId }) => !isLengthy(moduleId)),
+    ]);
+  }
+}
+const isLengthy = (path: string): boolean => LENGTHY.some((file) => path.endsWith(`/${file}`));
 const replacesModules = ({ text }: Suite): boolean => text.includes("vi.mock(");

@@ -158,6 +158,26 @@ const LOAD = [order("O-1", 8000), ticket("DT-1", "4711", [["ULSD", 8000, 7950]])
 const NET: Fields = { grossGallons: 8000, netGallons: 7950 };
 const BILL = invoice("B-1", [["ULSD", 7950, 2.4, NET]], {}, 7950);
 const SALE = invoice("S-1", [["ULSD", 7950, 2.5, NET], ...FREIGHT], {}, 7950);
+const TWO_LIFTINGS = [
+  order("O-1", 15500),
+  ticket("DT-1", "4711, 4712", [
+    ["ULSD", 8000, 7950],
+    ["ULSD", 7500, 7450],
+  ]),
+];
+/** The sale of the second ticket. */
+const toTheOther = (product: string, gallons: number) =>
+  invoice("S-2", [[product, gallons, 2.5, { deliveryTicket: "DT-2" }]], {
+    payerCompanyId: OTHER,
+    orderId: id("O-2"),
+  });
+/** The order has no price: what is billed is compared with the list of that time. */
+const byTheList = (rate: number, deliveredDate: string) => [
+  order("O-1", 8000, {}, { buyPrice: null }),
+  ...LOAD.slice(1),
+  invoice("B-1", [["ULSD", 7950, rate, { deliveredDate }]]),
+  SALE,
+];
 const SECOND = { orderId: id("O-2"), receiverCompanyId: OTHER };
 
 interface Book {
@@ -239,10 +259,7 @@ const books: Readonly<Record<string, Book>> = {
       ticket("DT-2", "4711", [["ULSD", 3000, 2980]], SECOND),
       invoice("B-1", [["ULSD", 7950, 2.4]]),
       invoice("S-1", [["ULSD", 4970, 2.5]]),
-      invoice("S-2", [["ULSD", 2980, 2.5, { deliveryTicket: "DT-2" }]], {
-        payerCompanyId: OTHER,
-        orderId: id("O-2"),
-      }),
+      toTheOther("ULSD", 2980),
     ],
     answer: [],
   },
@@ -254,20 +271,13 @@ const books: Readonly<Record<string, Book>> = {
       ticket("DT-2", "4711", [["ULSD", 3000, 2980]], SECOND),
       invoice("B-1", [["ULSD", 7950, 2.4]]),
       invoice("S-1", [["ULSD", 7950, 2.5]]),
-      invoice("S-2", [["ULSD", 2980, 2.5, { deliveryTicket: "DT-2" }]], {
-        payerCompanyId: OTHER,
-        orderId: id("O-2"),
-      }),
+      toTheOther("ULSD", 2980),
     ],
     answer: ["quantity certain 7450.00 them"],
   },
   "two liftings are on one ticket and on two bills": {
     papers: [
-      order("O-1", 15500),
-      ticket("DT-1", "4711, 4712", [
-        ["ULSD", 8000, 7950],
-        ["ULSD", 7500, 7450],
-      ]),
+      ...TWO_LIFTINGS,
       invoice("B-1", [["ULSD", 7950, 2.4]]),
       invoice("B-2", [["ULSD", 7450, 2.4, { bolNumber: "4712" }]]),
       invoice("S-1", [["ULSD", 15400, 2.5]]),
@@ -276,11 +286,7 @@ const books: Readonly<Record<string, Book>> = {
   },
   "two liftings are on one ticket and one is billed so far": {
     papers: [
-      order("O-1", 15500),
-      ticket("DT-1", "4711, 4712", [
-        ["ULSD", 8000, 7950],
-        ["ULSD", 7500, 7450],
-      ]),
+      ...TWO_LIFTINGS,
       invoice("B-1", [["ULSD", 7950, 2.4]]),
       invoice("S-1", [["ULSD", 15400, 2.5]]),
     ],
@@ -288,11 +294,7 @@ const books: Readonly<Record<string, Book>> = {
   },
   "the bill of the second lifting may still come": {
     papers: [
-      order("O-1", 15500),
-      ticket("DT-1", "4711, 4712", [
-        ["ULSD", 8000, 7950],
-        ["ULSD", 7500, 7450],
-      ]),
+      ...TWO_LIFTINGS,
       invoice("B-1", [["ULSD", 7950, 2.4]]),
       invoice("S-1", [["ULSD", 15400, 2.5]]),
     ],
@@ -346,42 +348,22 @@ const books: Readonly<Record<string, Book>> = {
     settings: { today: "2026-11-12" },
   },
   "the list changed at midnight of El Paso, half an hour after the load": {
-    papers: [
-      order("O-1", 8000, {}, { buyPrice: null }),
-      ...LOAD.slice(1),
-      invoice("B-1", [["ULSD", 7950, 2.38, { deliveredDate: "2026-11-10T06:30:00Z" }]]),
-      SALE,
-    ],
+    papers: byTheList(2.38, "2026-11-10T06:30:00Z"),
     prices: { "2026-11-09T07:00:00Z": 2.38, "2026-11-10T07:00:00Z": 2.41 },
     answer: [],
   },
   "that list was taken before it was in force": {
-    papers: [
-      order("O-1", 8000, {}, { buyPrice: null }),
-      ...LOAD.slice(1),
-      invoice("B-1", [["ULSD", 7950, 2.41, { deliveredDate: "2026-11-10T06:30:00Z" }]]),
-      SALE,
-    ],
+    papers: byTheList(2.41, "2026-11-10T06:30:00Z"),
     prices: { "2026-11-09T07:00:00Z": 2.38, "2026-11-10T07:00:00Z": 2.41 },
     answer: ["rack-price probable 238.50 us"],
   },
   "a day alone begins at midnight of El Paso as well": {
-    papers: [
-      order("O-1", 8000, {}, { buyPrice: null }),
-      ...LOAD.slice(1),
-      invoice("B-1", [["ULSD", 7950, 2.44, { deliveredDate: "2026-11-10T00:00:00Z" }]]),
-      SALE,
-    ],
+    papers: byTheList(2.44, "2026-11-10T00:00:00Z"),
     prices: { "2026-11-09T07:00:00Z": 2.44, "2026-11-10T07:00:00Z": 2.41 },
     answer: ["old-price-list certain 238.50 us"],
   },
   "a day alone ends after the evening's list of El Paso": {
-    papers: [
-      order("O-1", 8000, {}, { buyPrice: null }),
-      ...LOAD.slice(1),
-      invoice("B-1", [["ULSD", 7950, 2.41, { deliveredDate: "2026-11-10T00:00:00Z" }]]),
-      SALE,
-    ],
+    papers: byTheList(2.41, "2026-11-10T00:00:00Z"),
     prices: { "2026-11-10T01:00:00Z": 2.38, "2026-11-11T01:00:00Z": 2.41 },
     answer: [],
   },
@@ -445,10 +427,7 @@ const books: Readonly<Record<string, Book>> = {
       order("O-2", 3000, {}, { product: "REG87" }),
       ticket("DT-2", "4711", [["REG87", 3000, 2990]], SECOND),
       invoice("B-7", [["REG87", 2990, 2.4]], { companyId: RIVAL }),
-      invoice("S-2", [["REG87", 2990, 2.5, { deliveryTicket: "DT-2" }]], {
-        payerCompanyId: OTHER,
-        orderId: id("O-2"),
-      }),
+      toTheOther("REG87", 2990),
     ],
     answer: [],
   },
@@ -463,10 +442,7 @@ const books: Readonly<Record<string, Book>> = {
         ["ULSD", 2990, 2.4, { bolNumber: "4712" }],
         ["ULSD", 2990, 2.4, { bolNumber: "4712" }],
       ]),
-      invoice("S-2", [["ULSD", 2990, 2.5, { deliveryTicket: "DT-2" }]], {
-        payerCompanyId: OTHER,
-        orderId: id("O-2"),
-      }),
+      toTheOther("ULSD", 2990),
     ],
     answer: ["billed-twice certain 7176.00 us"],
   },

@@ -5,7 +5,7 @@
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exported } from "../src/demo/world.ts";
 import { exitCodes } from "../src/core/errors.ts";
 import type { Report } from "../src/reconcile/report.ts";
@@ -76,10 +76,8 @@ async function issuedInvoice(site: Site, status: string): Promise<Members> {
   ) as Members;
 }
 
-test(
-  "one run brings both sides in step: exit 0, and the totals of every flow are equal",
-  { timeout: SLOW },
-  async () => {
+describe("the demo's site", { timeout: SLOW }, () => {
+  test("one run brings both sides in step: exit 0, and the totals of every flow are equal", async () => {
     expect(firstRun).toMatchObject({ code: 0, signal: null, err: "" });
     expect(firstRun.out).toMatch(/^In step, but for \d+ documents in quarantine: /);
     const site = await inStep();
@@ -105,13 +103,9 @@ test(
       ["invoices", 122, 109, 3, 10],
       ["paid-invoices", 122, 49, 68, 5],
     ]);
-  },
-);
+  });
 
-test(
-  "every document is on the other side exactly once, to the cent, and what is not says why",
-  { timeout: SLOW },
-  async () => {
+  test("every document is on the other side exactly once, to the cent, and what is not says why", async () => {
     const site = await inStep();
     expect(await astray(site)).toEqual([]);
     expect(await causes(site)).toEqual([
@@ -131,13 +125,9 @@ test(
       "1 the price is 0",
       "1 this is a credit note over -87058.19; the platform takes none",
     ]);
-  },
-);
+  });
 
-test(
-  "a second run writes nothing to either side, and knows its own documents when they come by",
-  { timeout: SLOW },
-  async () => {
+  test("a second run writes nothing to either side, and knows its own documents when they come by", async () => {
     const site = await inStep();
     const before = { files: everyFile(site), writes: await site.world.writes() };
     await once(site);
@@ -146,13 +136,9 @@ test(
     await once(site);
     expect(await flow(site, "invoices-issued")).toMatchObject({ received: 349, echoes: 109 });
     expect(await astray(site)).toEqual([]);
-  },
-);
+  });
 
-test(
-  "an invoice that was paid is delivered again, as a newer version at the same amount",
-  { timeout: SLOW },
-  async () => {
+  test("an invoice that was paid is delivered again, as a newer version at the same amount", async () => {
     const site = await inStep();
     const { id, total } = await issuedInvoice(site, "OUTSTANDING");
     const before = everyFile(site);
@@ -165,13 +151,9 @@ test(
     ]);
     expect(everyFile(site)).toHaveLength(before.length + 1);
     expect(await unequalFlows(site)).toEqual([]);
-  },
-);
+  });
 
-test(
-  "an invoice whose amount changed after it was posted is work for a person, never a new file",
-  { timeout: SLOW },
-  async () => {
+  test("an invoice whose amount changed after it was posted is work for a person, never a new file", async () => {
     const site = await inStep();
     const invoice = await issuedInvoice(site, "OUTSTANDING");
     const before = everyFile(site);
@@ -188,13 +170,9 @@ test(
     expect(await causes(site)).toContain(
       `1 the amount changed from ${written(invoice["total"])} to ${more(invoice["total"])} after it was delivered`,
     );
-  },
-);
+  });
 
-test(
-  "new orders go through with a status and a field that are new to us, and nothing of them is lost",
-  { timeout: SLOW },
-  async () => {
+  test("new orders go through with a status and a field that are new to us, and nothing of them is lost", async () => {
     const site = await inStep();
     const lines = [{ product: "ULSD-CLR", quantity: 7_500.4, gallons: 7_500.4, unit: "gal" }];
     const [known, strange] = await site.control.records("orders", [
@@ -212,13 +190,9 @@ test(
       { rackHold: { hours: 7 }, status: "HELD_AT_RACK" },
     ]);
     expect(await unequalFlows(site)).toEqual([]);
-  },
-);
+  });
 
-test(
-  "a price file in which three prices changed costs one request, with those three and no more",
-  { timeout: SLOW },
-  async () => {
+  test("a price file in which three prices changed costs one request, with those three and no more", async () => {
     const site = await inStep();
     const before = await site.world.records("rack-prices?key=supplier");
     const writes = await site.world.writes();
@@ -236,13 +210,9 @@ test(
     );
     expect(touched.map(({ price }) => written(price)).sort()).toEqual(["1.005", "2.2", "2.500001"]);
     expect(await flow(site, "rack-prices")).toMatchObject({ received: 177, delivered: 171 });
-  },
-);
+  });
 
-test(
-  "a corrected customer is taken by itself, and the invoices that waited for it go out",
-  { timeout: SLOW },
-  async () => {
+  test("a corrected customer is taken by itself, and the invoices that waited for it go out", async () => {
     const site = await inStep();
     expect(await causes(site)).toContain("5 waits for customer 000113");
     drop(site, "customers.csv", (text) => text.replace("office(at)00", "office@00"));
@@ -250,13 +220,9 @@ test(
     expect(await flow(site, "customers")).toMatchObject({ delivered: 120, quarantined: 0 });
     expect(await flow(site, "invoices")).toMatchObject({ delivered: 114, quarantined: 5 });
     expect(await astray(site)).toEqual([]);
-  },
-);
+  });
 
-test(
-  "what is not mapped is parked until the row is there and it is retried, whether the daemon runs or not",
-  { timeout: SLOW },
-  async () => {
+  test("what is not mapped is parked until the row is there and it is retried, whether the daemon runs or not", async () => {
     const site = await inStep();
     const order = (product: string, loadingNumber: string) => ({
       status: "CONFIRMED",
@@ -286,13 +252,9 @@ test(
     daemon.kill("SIGTERM");
     expect(await daemon.ended).toMatchObject({ code: exitCodes.terminated });
     expect(await unequalFlows(site)).toEqual([]);
-  },
-);
+  });
 
-test(
-  "status, trace and quarantine answer the same from the running daemon and from the store",
-  { timeout: SLOW },
-  async () => {
+  test("status, trace and quarantine answer the same from the running daemon and from the store", async () => {
     const site = await inStep();
     await once(site);
     const look = async () => {
@@ -326,13 +288,9 @@ test(
     daemon.kill("SIGTERM");
     await daemon.ended;
     expect(await site.ask<Status>("status")).toMatchObject({ healthy: true });
-  },
-);
+  });
 
-test(
-  "a party that is customer and supplier is one company, though both are written at once",
-  { timeout: SLOW },
-  async () => {
+  test("a party that is customer and supplier is one company, though both are written at once", async () => {
     const site = await atWork(only("customers", "suppliers"));
     // The supplier's write is at the platform, not yet carried out, when the customer's turn comes.
     await site.control.fault({ path: "/suppliers", kind: "delay", ms: 3_000, times: 2 });
@@ -346,15 +304,11 @@ test(
     await daemon.ended;
     const connections = await site.world.records("connections");
     expect(connections.filter(({ erpId }) => erpId === "000105")).toHaveLength(1);
-  },
-);
+  });
 
-const isThrough = ({ received, pending }: FlowStatus): boolean => received > 0 && pending === 0;
+  const isThrough = ({ received, pending }: FlowStatus): boolean => received > 0 && pending === 0;
 
-test(
-  "the API key is in its own file and nowhere else: no output, no log, no other file",
-  { timeout: SLOW },
-  async () => {
+  test("the API key is in its own file and nowhere else: no output, no log, no other file", async () => {
     const site = await inStep();
     writeFileSync(site.config, `${readFileSync(site.config, "utf8")}\nlog:\n  level: debug\n`);
     drop(site, "customers.csv", (text) => text.replace("office(at)00", "office@00"));
@@ -375,13 +329,9 @@ test(
       join(site.demo, "api-key"),
     ]);
     expect(importedFiles(site, "orders")).toHaveLength(388);
-  },
-);
+  });
 
-test(
-  "reconcile asks both sides as they are: with the daemon or without, its price first, and exit 0 only when they agree",
-  { timeout: SLOW },
-  async () => {
+  test("reconcile asks both sides as they are: with the daemon or without, its price first, and exit 0 only when they agree", async () => {
     const site = await inStep();
     const period = ["reconcile", "--from", "2026-01-01"];
     const bills = await site.here(...period, "--flow", "invoices-payable");
@@ -398,5 +348,5 @@ test(
     const fields = report.cases.flatMap(({ differences }) => differences.map(({ field }) => field));
     expect(new Set(fields)).toEqual(new Set(["money.open"]));
     expect((await flow(site, "invoices-payable")).agreed).toMatchObject({ documents: 59 });
-  },
-);
+  });
+});

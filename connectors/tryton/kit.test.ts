@@ -79,6 +79,9 @@ const SINGLE = {
   cancellation: "orders.test.ts and shipments.test.ts cancel them",
   codes: "products are looked up as those of invoices are",
   clock: CLOCK,
+  ...(isLongRun
+    ? {}
+    : { "shared-code": "in the long run; parties are found as those of invoices are" }),
 };
 
 describe.skipIf(!trytonIsThere)("the kit", () => {
@@ -147,12 +150,14 @@ function suite(
             orders: {
               good: itemOf(order),
               lacks: SINGLE,
+              long: ["shared-code"],
               refused: itemOf(withProduct({ ...order, id: "gold", number: "LD-GOLD" })),
             },
           }),
       shipments: {
         good: itemOf(ticket),
         lacks: SINGLE,
+        long: ["shared-code"],
         refused: itemOf(withProduct({ ...ticket, id: "gold", number: "DT-GOLD" })),
       },
     },

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { isThere } from "../../test/support/machine.ts";
 import { type Hands, hands } from "../../test/support/queue-hands.ts";
-import { startRedis } from "../../test/support/redis.ts";
+import { startRedis, type TestRedis } from "../../test/support/redis.ts";
 import { openTestSite, startTestWorker } from "../../test/support/shared-queue.ts";
 import { until } from "../../test/support/site-program.ts";
 import type { Answer } from "../core/outcome.ts";
@@ -11,6 +11,12 @@ import { keysOf } from "./redis.ts";
 import { done, job } from "./queue.suite.ts";
 
 const { prefix } = keysOf("test");
+
+async function withWorker(...args: readonly string[]) {
+  const redis = await startRedis(...args);
+  const workers = hands(redis);
+  return { redis, workers, worker: await workers.start() };
+}
 
 /** A job that a worker holds for `ms`, once it does. */
 async function inHand(site: ReturnType<typeof openTestSite>, workers: Hands, ms: number) {
@@ -21,11 +27,22 @@ async function inHand(site: ReturnType<typeof openTestSite>, workers: Hands, ms:
   return { key, answer };
 }
 
+/** A worker holds as many jobs as it takes at once, and one more waits for it. */
+async function oneWaits(
+  { client }: TestRedis,
+  site: ReturnType<typeof openTestSite>,
+  workers: Hands,
+) {
+  const busy = await Promise.all([1, 2, 3, 4].map(() => inHand(site, workers, 1_000)));
+  const fifth = site.queue.carry(job("0"));
+  const jobs = `${prefix}:jobs:prioritized`;
+  await until("it waits", async () => (await client.zcard(jobs)) === 1);
+  return { busy, fifth };
+}
+
 describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
   it("flushed while a worker has it: its answer comes home all the same", async () => {
-    const redis = await startRedis();
-    const workers = hands(redis);
-    await workers.start();
+    const { redis, workers } = await withWorker();
     const { key, answer } = await inHand(openTestSite(redis), workers, 300);
     await redis.flush();
     expect(await answer).toEqual({ outcome: "done", detail: "200", ids: [key] });
@@ -33,16 +50,9 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
   });
 
   it("flushed before a worker has it: uncertain, and carried out by nobody", async () => {
-    const redis = await startRedis();
-    const workers = hands(redis);
-    await workers.start();
+    const { redis, workers } = await withWorker();
     const site = openTestSite(redis);
-    const busy = await Promise.all([1, 2, 3, 4].map(() => inHand(site, workers, 1_000)));
-    const fifth = site.queue.carry(job("0"));
-    await until(
-      "it waits",
-      async () => (await redis.client.zcard(`${prefix}:jobs:prioritized`)) === 1,
-    );
+    const { busy, fifth } = await oneWaits(redis, site, workers);
     await redis.flush();
     const answer = await fifth;
     expect(answer.outcome).toBe("unknown");
@@ -52,9 +62,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
   });
 
   it("Redis killed and started again while a worker has it: its answer comes home, and work goes on", async () => {
-    const redis = await startRedis();
-    const workers = hands(redis);
-    await workers.start();
+    const { redis, workers } = await withWorker();
     const site = openTestSite(redis);
     const { key, answer } = await inHand(site, workers, 100);
     await redis.kill();
@@ -70,9 +78,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
   });
 
   it("an outage that is longer than BullMQ waits for jobs: work goes on", async () => {
-    const redis = await startRedis();
-    const workers = hands(redis);
-    await workers.start();
+    const { redis, workers } = await withWorker();
     const { queue } = openTestSite(redis);
     await redis.kill();
     await pause(7_000);
@@ -82,9 +88,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
   });
 
   it("bytes that may be under way already do not wait for a worker longer than their key is held", async () => {
-    const redis = await startRedis();
-    const workers = hands(redis);
-    await workers.start();
+    const { redis, workers } = await withWorker();
     const { queue } = openTestSite(redis);
     const again = (agoMs: number) => {
       const one = job("0");
@@ -99,9 +103,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
   });
 
   it("Redis killed for good while a worker has it: uncertain, with what is wrong", async () => {
-    const redis = await startRedis();
-    const workers = hands(redis);
-    await workers.start();
+    const { redis, workers } = await withWorker();
     const site = openTestSite(redis);
     const { key, answer } = await inHand(site, workers, 100);
     await redis.kill();
@@ -114,16 +116,9 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
   });
 
   it("paused for longer than a job may wait: what nobody took is proven not sent", async () => {
-    const redis = await startRedis();
-    const workers = hands(redis);
-    await workers.start();
+    const { redis, workers } = await withWorker();
     const site = openTestSite(redis);
-    const busy = await Promise.all([1, 2, 3, 4].map(() => inHand(site, workers, 1_000)));
-    const fifth = site.queue.carry(job("0"));
-    await until(
-      "it waits",
-      async () => (await redis.client.zcard(`${prefix}:jobs:prioritized`)) === 1,
-    );
+    const { busy, fifth } = await oneWaits(redis, site, workers);
     redis.pause();
     await pause(2_000);
     redis.resume();
@@ -133,9 +128,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
   });
 
   it("without memory nothing is sent, and it says so; with memory it goes on", async () => {
-    const redis = await startRedis();
-    const workers = hands(redis);
-    await workers.start();
+    const { redis, workers } = await withWorker();
     const { queue } = openTestSite(redis);
     expect((await queue.carry(job("0"))).outcome).toBe("done");
     await redis.config("maxmemory", "1");
@@ -148,9 +141,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
   });
 
   it("a Redis that throws data away is refused, with what to set", async () => {
-    const redis = await startRedis("--maxmemory-policy", "allkeys-lru");
-    const workers = hands(redis);
-    await workers.start();
+    const { redis, workers } = await withWorker("--maxmemory-policy", "allkeys-lru");
     const { queue } = openTestSite(redis);
     const answer = await queue.carry(job("0"));
     expect(answer.outcome).toBe("nothing");
@@ -160,9 +151,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
   });
 
   it("a Redis that forbids CONFIG is judged by what it tells of itself", async () => {
-    const redis = await startRedis("--rename-command", "CONFIG", "");
-    const workers = hands(redis);
-    await workers.start();
+    const { redis } = await withWorker("--rename-command", "CONFIG", "");
     expect((await openTestSite(redis).queue.carry(job("0"))).outcome).toBe("done");
     const policy = ["--maxmemory-policy", "volatile-ttl"];
     const other = await startRedis("--rename-command", "CONFIG", "", ...policy);
@@ -171,9 +160,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
   });
 
   it("its worker killed: uncertain, once, and no other worker does it again", async () => {
-    const redis = await startRedis();
-    const workers = hands(redis);
-    const first = await workers.start();
+    const { redis, workers, worker: first } = await withWorker();
     const site = openTestSite(redis);
     const { key, answer } = await inHand(site, workers, 60_000);
     await workers.start();
@@ -218,9 +205,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
   });
 
   it("a worker that was told to stop finishes what it has, and takes nothing more", async () => {
-    const redis = await startRedis();
-    const workers = hands(redis);
-    const worker = await workers.start();
+    const { redis, workers, worker } = await withWorker();
     const site = openTestSite(redis);
     const { key, answer } = await inHand(site, workers, 500);
     worker.kill("SIGTERM");
@@ -230,9 +215,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
   });
 
   it("two sites may call their jobs alike; two daemons may not be one site", async () => {
-    const redis = await startRedis();
-    const workers = hands(redis);
-    await workers.start();
+    const { redis, workers } = await withWorker();
     const [north, south] = [
       openTestSite(redis, { site: "north" }),
       openTestSite(redis, { site: "south" }),
@@ -271,9 +254,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
   );
 
   it("a worker that is gone is told within seconds, and not after the time of a send", async () => {
-    const redis = await startRedis();
-    const workers = hands(redis);
-    const worker = await workers.start();
+    const { redis, workers, worker } = await withWorker();
     const site = openTestSite(redis, { times: { startMs: 1_500, runMs: 100_000, pollMs: 50 } });
     const { answer } = await inHand(site, workers, 60_000);
     const since = performance.now();
@@ -284,9 +265,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
   });
 
   it("a job of the same name a second time is not carried out: it may have been", async () => {
-    const redis = await startRedis();
-    const workers = hands(redis);
-    await workers.start();
+    const { redis, workers } = await withWorker();
     const { queue } = openTestSite(redis);
     const one = job("0");
     expect((await queue.carry(one)).outcome).toBe("done");
