@@ -6,6 +6,7 @@ import {
   existsSync,
   globSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -162,8 +163,11 @@ export async function startServer(dialect: Dialect): Promise<Server> {
   const kill = async (by: NodeJS.Signals): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, "exit");
+    const children = childrenOf(child.pid ?? 0);
     child.kill(by);
     await ended;
+    // PostgreSQL does not start again while a child of the killed one still has its memory.
+    while (children.some(isRunning)) await pause(20);
   };
   let count = 0;
   return {
@@ -183,6 +187,20 @@ export async function startServer(dialect: Dialect): Promise<Server> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function childrenOf(pid: number): readonly string[] {
+  const path = `/proc/${pid}/task/${pid}/children`;
+  return existsSync(path) ? (readFileSync(path, "utf8").match(/\d+/g) ?? []) : [];
+}
+
+/** One that nobody has waited for yet is a zombie. */
+function isRunning(pid: string): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
 }
 
 /** A database of MariaDB; of PostgreSQL, where a database takes a second, a user with a schema of its own. */
