@@ -28,7 +28,7 @@ test("what is packed comes back as it was, digit for digit, whatever came before
   );
 });
 
-test("a value larger than a chunk has one of its own; a place without a value is an error", () => {
+test("large values come back as well; a place without a value is an error", () => {
   const packed = new Packed<{ text: string }>();
   const texts = ["first", "x".repeat(3_000_000), "é".repeat(700_000), "last"];
   for (const text of texts) packed.push({ text });

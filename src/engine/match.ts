@@ -6,18 +6,17 @@ import { setImmediate } from "node:timers/promises";
 import { Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
 import { dayBefore } from "../core/time.ts";
-import type { Names } from "../match/join.ts";
 import {
   type AnyPaper,
   type Direction,
   fold,
   laneOfRow,
+  type Names,
   readers,
   recordOf,
 } from "../match/papers.ts";
-import type { Reference } from "../match/reference.ts";
+import type { Finding, MatchSettings, Reference } from "../match/situation.ts";
 import { Matching, type MatchReport } from "../match/report.ts";
-import type { Finding, MatchSettings } from "../match/situation.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { isElsewhere } from "./sites.ts";
 

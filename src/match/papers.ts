@@ -2,11 +2,17 @@
  * The papers that are compared: orders, delivery tickets, invoices (what we bill, and what we are billed), and beside them
  * prices, freight rates, places and parties. Records of the platform, and documents that were sent to it, are read by the
  * platform's contract; their lines keep its names. Prices are per gallon, temperatures in °F, API gravity at 60 °F.
+ *
+ * Which belong together: a line of an invoice finds its ticket by the ticket's number, by the bill of lading, by the order and
+ * the product, and last by party, product, day and gallons, which is a guess. What is connected is one case; every paper is in
+ * exactly one, and the order in which they came changes nothing.
  */
 import { z } from "zod";
 import { Decimal } from "../core/decimal.ts";
 import { parseExact } from "../core/json.ts";
 import { foldedNumber } from "../core/keys.ts";
+import { Packed } from "../core/packed.ts";
+import { byText } from "../core/text.ts";
 import { namedDay } from "../core/time.ts";
 import { DeliveryTicket } from "../platform/contract/delivery-ticket.ts";
 import { Invoice as InvoiceRecord } from "../platform/contract/invoice.ts";
@@ -36,9 +42,11 @@ const InvoiceLine = InvoiceRecord.shape.lineItems.element
 const TaxLine = InvoiceRecord.shape.taxLines.element
   .omit({ id: true, invoiceId: true, rateDisplay: true })
   .strip();
-const head = { id: true, status: true, createdAt: true, orderId: true } as const;
 const AnyInvoice = InvoiceRecord.pick({
-  ...head,
+  id: true,
+  status: true,
+  createdAt: true,
+  orderId: true,
   invoiceNumber: true,
   companyId: true,
   payerCompanyId: true,
@@ -253,3 +261,476 @@ export function remembered<Made>(make: (text: string) => Made) {
 
 /** As numbers and names are compared everywhere: without case and outer or repeated blanks. */
 export const fold = remembered(foldedNumber);
+
+// Joining.
+
+type JoinedBy =
+  "ticket number" | "bill of lading" | "order and product" | "party, product and day (a guess)";
+
+export const GUESS: JoinedBy = "party, product and day (a guess)";
+
+/** A line that bills fuel or its freight, and the tickets that it is about. */
+export interface JoinedLine {
+  readonly kind: "fuel" | "freight";
+  readonly invoice: Invoice;
+  readonly line: InvoiceLine;
+  /** Its place in the invoice, from 0. */
+  readonly at: number;
+  /** Null: no ticket was found. */
+  readonly by: JoinedBy | null;
+  readonly tickets: readonly Ticket[];
+}
+
+export interface Case {
+  readonly orders: readonly Order[];
+  readonly tickets: readonly Ticket[];
+  readonly invoices: readonly Invoice[];
+  readonly lines: readonly JoinedLine[];
+}
+
+/** One name for one thing: products and terminals as the cross-references and the platform's own lists tell them. */
+export interface Names {
+  readonly product: (text: string) => string;
+  readonly terminal: (text: string) => string;
+}
+
+/** A guess: so many days apart at most, and so much of the gallons. */
+const GUESS_MS = 2 * 86_400_000;
+const GUESS_SHARE = Decimal.of("0.02");
+/** Papers between two pauses of a long run. */
+const STEP = 500;
+
+/** The place of a paper among those that came. */
+type Seq = number;
+
+/** What of a ticket is looked at to find those of a line. */
+interface TicketFacts extends Pick<Ticket, "supplier" | "receiver" | "day"> {
+  readonly seq: Seq;
+  readonly products: readonly string[];
+}
+type OpenLine = readonly [seq: Seq, day: string, line: TicketLine, isNumbered: boolean];
+type Line = Pick<JoinedLine, "kind" | "invoice" | "line" | "at">;
+
+export class Papers {
+  readonly #names: Names;
+  readonly #papers = new Packed<AnyPaper>();
+  /** By kind and id. */
+  readonly #known = new Map<string, Seq>();
+  readonly #by = {
+    ticket: new Map<string, readonly TicketFacts[]>(),
+    bol: new Map<string, readonly TicketFacts[]>(),
+    order: new Map<string, readonly TicketFacts[]>(),
+  };
+  /** Kinds and folded numbers of papers, made when those come that were sent. */
+  #numbers: Set<string> | null = null;
+  #parent = new Int32Array(0);
+  /** By the key of a line. */
+  readonly #guesses = new Map<string, Seq>();
+
+  constructor(names: Names) {
+    this.#names = names;
+  }
+
+  /**
+   * False: it is there already by its kind and id, and stays as it came first. `isSent`: as we sent it, without an id of the
+   * platform; left out where the platform's own record of it is here.
+   */
+  add(paper: AnyPaper, isSent: boolean): boolean {
+    // Joined, it is one text: a template's would keep its parts as well.
+    const key = [paper.kind, paper.id].join(" ");
+    if (isSent)
+      this.#numbers ??= new Set(this.#known.values().map((seq) => numberOf(this.#papers.at(seq))));
+    if (this.#known.has(key) || (isSent && this.#numbers?.has(numberOf(paper)))) return false;
+    const seq = this.#papers.push(paper);
+    this.#known.set(key, seq);
+    this.#numbers?.add(numberOf(paper));
+    if (paper.kind === "ticket" && isLive(paper)) this.#addTicket(paper, seq);
+    return true;
+  }
+
+  #addTicket({ number, bols, order, supplier, receiver, day, lines }: Ticket, seq: Seq): void {
+    const products = listOf(JSON.stringify(lines.map(({ product }) => product)));
+    const parties = { supplier: supplier && kept(supplier), receiver: receiver && kept(receiver) };
+    const ticket = { seq, ...parties, day: kept(day), products };
+    const alone = [ticket];
+    const add = (known: Map<string, readonly TicketFacts[]>, name: string): void => {
+      // Most are alone under all of their names: one list for them.
+      if (name !== "") known.set(name, known.get(name)?.concat(ticket) ?? alone);
+    };
+    add(this.#by.ticket, spelling(number));
+    for (const bol of new Set(bols.map(spelling))) add(this.#by.bol, bol);
+    add(this.#by.order, order ?? "");
+  }
+
+  /** Each case once, in the order in which papers came: they are read once more as they lie. `undefined` is a pause. */
+  *cases(): Generator<Case | undefined> {
+    const keys = [...this.#known.keys()];
+    yield* this.#connect(keys);
+    /** The first paper of each case by its root, and after each paper the next one: as lists they would take more room. */
+    const first = new Int32Array(keys.length).fill(-1);
+    const next = new Int32Array(keys.length);
+    for (let seq = keys.length - 1; seq >= 0; seq--) {
+      const root = this.#root(seq);
+      next[seq] = first[root] ?? -1;
+      first[root] = seq;
+    }
+    for (let seq = 0; seq < keys.length; seq++) {
+      if (first[this.#root(seq)] !== seq) continue;
+      const members: Seq[] = [];
+      for (let at = seq; at !== -1; at = next[at] ?? -1) members.push(at);
+      yield this.#case(members.sort(byKey(keys)));
+    }
+  }
+
+  /** `keys`: of all papers, by their places. */
+  *#connect(keys: readonly string[]): Generator<undefined> {
+    this.#parent = Int32Array.from(keys, (_, seq) => seq);
+    /** 1: a line was found for the ticket at this place. */
+    const taken = { sale: new Uint8Array(keys.length), purchase: new Uint8Array(keys.length) };
+    const loose: [seq: Seq, at: number][] = [];
+    const billed = new Map<string, Seq>();
+    for (const [order, tickets] of this.#by.order)
+      for (const { seq } of tickets) this.#unite(seq, this.#known.get(`order ${order}`));
+    for (const [seq, key] of keys.entries()) {
+      if (seq % STEP === 0) yield undefined;
+      if (!key.startsWith("invoice ")) continue;
+      const invoice = this.#papers.at(seq) as Invoice;
+      if (isLive(invoice)) this.#unite(seq, this.#known.get(`order ${invoice.order}`));
+      for (const one of linesOf(invoice)) {
+        const { tickets } = this.#find(one);
+        for (const ticket of tickets) this.#unite(seq, ticket.seq);
+        if (one.kind === "freight") continue;
+        for (const ticket of tickets) taken[invoice.direction][ticket.seq] = 1;
+        if (tickets.length > 0) continue;
+        loose.push([seq, one.at]);
+        const name = paperless(one);
+        if (name === null) continue;
+        this.#unite(seq, billed.get(name));
+        billed.set(name, seq);
+      }
+    }
+    if (loose.length > 0) yield* this.#guess(keys, loose, taken);
+  }
+
+  /** Of a line that names no ticket which is here: the nearest ticket that no line names, each once, in the order of ids. */
+  *#guess(
+    keys: readonly string[],
+    loose: readonly (readonly [seq: Seq, at: number])[],
+    taken: Readonly<Record<Direction, Uint8Array>>,
+  ): Generator<undefined> {
+    const open = new Map<string, OpenLine[]>();
+    const keyOf = (direction: Direction, party: string, product: string): string =>
+      `${direction} ${party} ${this.#names.product(product)}`;
+    for (const [seq, key] of keys.entries()) {
+      if (!key.startsWith("ticket ") || (taken.sale[seq] && taken.purchase[seq])) continue;
+      const ticket = this.#papers.at(seq) as Ticket;
+      const isNumbered = spelling(ticket.number) !== "" && ticket.bols.some(spelling);
+      const parties = { sale: ticket.receiver, purchase: ticket.supplier };
+      for (const direction of ["sale", "purchase"] as const) {
+        const party = parties[direction];
+        if (party === null || taken[direction][seq] || !isLive(ticket)) continue;
+        for (const line of ticket.lines)
+          push(open, keyOf(direction, party, line.product), [seq, ticket.day, line, isNumbered]);
+      }
+      yield undefined;
+    }
+    const inOrder = byKey(keys);
+    const guesses = loose.flatMap(([seq, at]) => {
+      const invoice = this.#papers.at(seq) as Invoice;
+      const line = invoice.lines[at] as InvoiceLine;
+      const { gallons, product } = line;
+      if (product === null || gallons === null) return [];
+      const isOther =
+        spelling(line.deliveryTicket ?? "") !== "" && spelling(line.bolNumber ?? "") !== "";
+      const day = line.deliveredDate?.slice(0, 10) ?? invoice.day;
+      const most = gallons.abs().times(GUESS_SHARE);
+      const among = (open.get(keyOf(invoice.direction, invoice.party, product)) ?? [])
+        // One number may be misspelled: a line that names two others than the ticket's is about another load.
+        .filter(([, day_, , isNumbered]) => !(isNumbered && isOther) && isClose(day_, day))
+        .map((it) => ({ it, off: offBy(it[2], gallons) }))
+        .filter(({ off }) => off.compare(most) <= 0)
+        .sort((one, other) => one.off.compare(other.off) || inOrder(one.it[0], other.it[0]));
+      return among.length === 0 ? [] : { seq, key: lineKey({ invoice, at }), among };
+    });
+    const given = new Set<OpenLine>();
+    for (const { seq, key, among } of guesses.sort((one, other) => inOrder(one.seq, other.seq))) {
+      const best = among.find(({ it }) => !given.has(it));
+      if (best === undefined) continue;
+      given.add(best.it);
+      this.#guesses.set(key, best.it[0]);
+      this.#unite(seq, best.it[0]);
+    }
+  }
+
+  /** The tickets of a line by what it names. Those that deliver are another party than those that bill the freight. */
+  #find(
+    one: Line,
+  ): Pick<JoinedLine, "by"> & { readonly tickets: readonly Pick<TicketFacts, "seq">[] } {
+    const guess = this.#guesses.get(lineKey(one));
+    if (guess !== undefined) return { by: GUESS, tickets: [{ seq: guess }] };
+    const { bolNumber, deliveryTicket } = one.line;
+    const { direction, order } = one.invoice;
+    const isFuel = one.kind === "fuel";
+    // A supplier's bill is about the truck that we deliver with, too: its bill of lading is on our ticket.
+    const tries = [
+      ["ticket number", this.#by.ticket, spelling(deliveryTicket ?? ""), isFuel ? "party" : "any"],
+      [
+        "bill of lading",
+        this.#by.bol,
+        spelling(bolNumber ?? ""),
+        isFuel && direction === "sale" ? "party" : "any",
+      ],
+      ["order and product", this.#by.order, order ?? "", isFuel ? "product" : "any"],
+    ] as const;
+    for (const [by, known, name, whom] of tries) {
+      const named = name === "" ? undefined : known.get(name);
+      const tickets = named === undefined ? [] : this.#fitting(named, one, whom);
+      if (tickets.length > 0) return { by, tickets };
+    }
+    return { by: null, tickets: [] };
+  }
+
+  /** Those of another party are none. Where several are left, those with the product, and of its days. */
+  #fitting(
+    named: readonly TicketFacts[],
+    { line, invoice: { direction, party } }: Line,
+    whom: "party" | "any" | "product",
+  ): readonly TicketFacts[] {
+    const name = line.product === null ? null : this.#names.product(line.product);
+    const theirs = named.filter(({ supplier, receiver }) => {
+      const other = direction === "sale" ? receiver : supplier;
+      return whom === "any" || other === null || party === "" || other === party;
+    });
+    const exact = theirs.filter(
+      ({ products }) => name === null || products.some((one) => this.#names.product(one) === name),
+    );
+    const all = exact.length > 0 || whom === "product" ? exact : theirs;
+    // Numbers come again after some time.
+    const near = all.filter(({ day }) => isClose(day, line.deliveredDate?.slice(0, 10) ?? ""));
+    return near.length > 0 ? near : all;
+  }
+
+  #root(seq: Seq): Seq {
+    let at = seq;
+    while (this.#parent[at] !== at) {
+      const up = this.#parent[at] ?? at;
+      this.#parent[at] = this.#parent[up] ?? up;
+      at = this.#parent[at] ?? up;
+    }
+    return at;
+  }
+
+  #unite(one: Seq, other: Seq | undefined): void {
+    if (other !== undefined) this.#parent[this.#root(one)] = this.#root(other);
+  }
+
+  #case(members: readonly Seq[]): Case {
+    const papers = new Map(members.map((seq) => [seq, this.#papers.at(seq)]));
+    const ofKind = <Kind extends AnyPaper["kind"]>(kind: Kind) =>
+      [...papers.values()].filter((one): one is AnyPaper & { kind: Kind } => one.kind === kind);
+    const invoices = ofKind("invoice");
+    const lines = invoices.flatMap(linesOf).map((one): JoinedLine => {
+      const { by, tickets } = this.#find(one);
+      const own = tickets.map(({ seq }) => papers.get(seq) as Ticket);
+      return { ...one, by, tickets: own.toSorted((first, other) => byText(first.id, other.id)) };
+    });
+    return { orders: ofKind("order"), tickets: ofKind("ticket"), invoices, lines };
+  }
+}
+
+/** Lines that bill fuel or freight; of a paper that says nothing, none. */
+const linesOf = (invoice: Invoice): Line[] =>
+  isLive(invoice)
+    ? invoice.lines.flatMap((line, at) => {
+        const kind = lineKind(line);
+        return kind === "fuel" || kind === "freight" ? [{ kind, invoice, line, at }] : [];
+      })
+    : [];
+
+export const lineKey = ({ invoice, at }: Pick<JoinedLine, "invoice" | "at">): string =>
+  `${invoice.id} ${at}`;
+
+const byKey =
+  (keys: readonly string[]) =>
+  (one: Seq, other: Seq): number =>
+    byText(keys[one] ?? "", keys[other] ?? "");
+
+const isClose = (one: string, other: string): boolean =>
+  Math.abs(Date.parse(one) - Date.parse(other)) <= GUESS_MS;
+
+/** Its kind and folded number. */
+const numberOf = (paper: AnyPaper): string =>
+  `${paper.kind} ${"direction" in paper ? paper.direction : ""} ${fold(paper.number)}`;
+
+/** Texts that many papers have in common are kept once. */
+const kept = remembered(String);
+const listOf = remembered((json) => JSON.parse(json) as readonly string[]);
+
+/** A number as papers write it in many ways: its letters and digits alone. Empty: without a digit it names nothing (`N/A`). */
+export const spelling = remembered((number) => {
+  const bare = fold(number)
+    .replaceAll(/[^\p{L}\p{N}]/gu, "")
+    .replace(/^0+/, "");
+  return /\p{N}/u.test(bare) ? bare : "";
+});
+
+/** By what two bills are of one load though no ticket of it is here; null: the line names nothing. */
+function paperless({ invoice, line }: Pick<JoinedLine, "invoice" | "line">): string | null {
+  const name = spelling(line.bolNumber ?? "") || spelling(line.deliveryTicket ?? "");
+  return name === "" ? null : `${invoice.direction} ${invoice.party} ${name}`;
+}
+
+/** Of the nearer of both bases. */
+function offBy({ gross, net }: TicketLine, gallons: Decimal): Decimal {
+  const offs = [gross, net].flatMap((one) => (one === null ? [] : [one.minus(gallons).abs()]));
+  const [least = gallons.abs()] = offs.toSorted((one, other) => one.compare(other));
+  return least;
+}
+
+/** Adds to the list of a key. */
+export function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = map.get(key);
+  if (list !== undefined) list.push(value);
+  // An array that begins with its value has no room for seventeen: most lists stay like that.
+  else map.set(key, [value]);
+}
+
+/** Fuel of one product in one load: what was billed of it in a direction, and what was delivered. */
+export type Group = ReturnType<typeof groupsOf>["groups"][number];
+
+/** By direction, load and product; and the invoices whose fuel is credited whole, with those that credit it. */
+export function groupsOf({ lines: all, orders }: Pick<Case, "lines" | "orders">, names: Names) {
+  const fuel = all.filter(({ kind }) => kind === "fuel");
+  const made = new Map<string, Bill>();
+  for (const lines of connected(fuel, loadNames)) {
+    const tickets = [
+      ...new Map(lines.flatMap((one) => one.tickets.map((it) => [it.id, it]))).values(),
+    ];
+    const carried = tickets.flatMap((ticket) =>
+      ticket.lines.map((it) => names.product(it.product)),
+    );
+    const only = new Set(carried).size === 1 ? carried[0] : undefined;
+    const [load = ""] = lines.slice(0, 1).flatMap(loadNames);
+    for (const one of lines) {
+      const { direction } = one.invoice;
+      const named = one.line.product === null ? (only ?? "") : names.product(one.line.product);
+      // What of a load was delivered is a group, too, where it is on no line of the bill that is about it.
+      for (const product of new Set([named, ...carried])) {
+        const key = `${direction} ${load} ${product}`;
+        const group = made.get(key) ?? { load, tickets, direction, product, lines: [] };
+        made.set(key, group);
+        if (product === named) group.lines.push(one);
+      }
+    }
+  }
+  const credited = new Set<JoinedLine>();
+  const groups = [...made.values()].map((billed) => {
+    const lines = netOfCredits(billed.lines, credited);
+    const isIt = (line: { product: string }): boolean =>
+      names.product(line.product) === billed.product;
+    const papers = [...lines.map(({ invoice }) => invoice), ...billed.tickets];
+    const own = orders.filter((one) => isLive(one) && papers.some(({ order }) => order === one.id));
+    const exact = own.flatMap((order) => order.lines.filter(isIt));
+    const delivered = billed.tickets.flatMap((ticket) => ticket.lines.filter(isIt));
+    const [net, gross] = [sumOf(delivered, (it) => it.net), sumOf(delivered, (it) => it.gross)];
+    return {
+      ...billed,
+      lines,
+      /** The lines of its tickets with this product, and their gallons: of both what is known. */
+      delivered,
+      net,
+      gross,
+      figures: [net, gross].flatMap((one) => one ?? []),
+      orders: own,
+      ordered: exact.length > 0 ? exact : nearIn(own, lines),
+      /** The orders name another product, and only the gallons say that it is this one. */
+      isOrderGuess: exact.length === 0,
+    };
+  });
+  const standing = new Set(fuel.flatMap((one) => (credited.has(one) ? [] : one.invoice)));
+  const taken = [...credited].map(({ invoice }) => invoice);
+  return { groups, reversed: new Set(taken.filter((invoice) => !standing.has(invoice))) };
+}
+
+interface Bill {
+  /** All groups of one load have the same. */
+  readonly load: string;
+  readonly tickets: readonly Ticket[];
+  readonly direction: Direction;
+  readonly product: string;
+  readonly lines: JoinedLine[];
+}
+
+/** The sum; null: one of them is not told, or there is none. */
+export function sumOf<One>(all: readonly One[], of: (one: One) => Decimal | null): Decimal | null {
+  let sum = all[0] === undefined ? null : of(all[0]);
+  for (const one of all.slice(1)) sum = (sum && of(one)?.plus(sum)) ?? null;
+  return sum;
+}
+
+const worthOf = ({ line: { amount, gallons, rate } }: JoinedLine): Decimal =>
+  amount ?? (rate && gallons?.times(rate).round(2)) ?? Decimal.zero;
+
+/** Without lines that a credit takes back whole; a credit by the gallon changes the rate of the line that it is about. */
+function netOfCredits(lines: readonly JoinedLine[], credited: Set<JoinedLine>): JoinedLine[] {
+  const rest = [...lines];
+  for (const credit of lines) {
+    const [worth, { gallons, rate }] = [worthOf(credit), credit.line];
+    if (worth.sign >= 0 || gallons === null) continue;
+    const about = rest.filter(
+      (one) =>
+        worthOf(one).sign > 0 &&
+        one.invoice.party === credit.invoice.party &&
+        one.line.gallons?.equals(gallons.abs()) === true,
+    );
+    const whole = about.find((one) => worthOf(one).equals(worth.negated()));
+    const [dearest] = about.toSorted((one, other) => worthOf(other).compare(worthOf(one)));
+    const isByGallon = gallons.sign > 0 && rate !== null && dearest !== undefined;
+    if (whole === undefined && !isByGallon) continue;
+    rest.splice(rest.indexOf(credit), 1);
+    if (whole !== undefined) {
+      rest.splice(rest.indexOf(whole), 1);
+      credited.add(whole).add(credit);
+    } else if (isByGallon) {
+      const [before, amount] = [dearest.line.rate, worthOf(dearest).plus(worth)];
+      const line = { ...dearest.line, rate: before?.plus(rate) ?? null, amount };
+      rest.splice(rest.indexOf(dearest), 1, { ...dearest, line });
+    }
+  }
+  return rest;
+}
+
+/** Somebody typed the product: the one line of the orders with these gallons. */
+function nearIn(orders: readonly Order[], lines: readonly JoinedLine[]) {
+  const billed = sumOf(lines, ({ line }) => line.gallons);
+  if (billed === null) return [];
+  const share = billed.abs().times(GUESS_SHARE);
+  const near = orders
+    .flatMap((order) => order.lines)
+    .filter(({ gallons }) => gallons?.isWithin(share, billed));
+  return near.length === 1 ? near : [];
+}
+
+/** Tickets that one line is about are one load; a line without a ticket is one with those that name the same bill of lading. */
+const loadNames = (one: JoinedLine): readonly string[] =>
+  one.tickets.length > 0
+    ? one.tickets.map(({ id }) => id)
+    : [paperless(one) ?? `line ${lineKey(one)}`];
+
+/** Those that have a name in common, directly or through others, in their order. */
+export function connected<One>(
+  all: readonly One[],
+  namesOf: (one: One) => readonly string[],
+): One[][] {
+  const parent = new Map<string, string>();
+  const rootOf = (name: string): string => {
+    let root = name;
+    for (let up = parent.get(root); up !== undefined; up = parent.get(root)) root = up;
+    return root;
+  };
+  for (const one of all) {
+    const [first = "", ...more] = namesOf(one).map(rootOf);
+    for (const root of more) if (root !== rootOf(first)) parent.set(root, rootOf(first));
+  }
+  return [...Map.groupBy(all, (one) => rootOf(namesOf(one)[0] ?? "")).values()];
+}

@@ -1,18 +1,19 @@
 /** Every paper in one case, every case judged by every rule, and what that comes to. */
 import { Decimal } from "../core/decimal.ts";
 import { byText } from "../core/text.ts";
-import { type Case, type Names, Papers } from "./join.ts";
 import {
   type AnyPaper,
+  type Case,
   type Direction,
   type Invoice,
   isLive,
   lineKind,
+  type Names,
+  Papers,
   remembered,
 } from "./papers.ts";
-import { Reference } from "./reference.ts";
+import { type Finding, type MatchSettings, Reference, Run, situationOf } from "./situation.ts";
 import { rules } from "./rules.ts";
-import { type Finding, type MatchSettings, Run, situationOf } from "./situation.ts";
 
 /** Only this party, or this direction; null: all. */
 export interface MatchFilter {

@@ -5,29 +5,35 @@
  */
 import { Decimal } from "../core/decimal.ts";
 import { dayAt, namedDay } from "../core/time.ts";
-import { type Group, type JoinedLine, lineKey, spelling, sumOf } from "./join.ts";
 import {
   type AnyPaper,
+  connected,
   type Day,
   type Direction,
   fold,
   type FreightRate,
+  type Group,
   type Invoice,
   type InvoiceLine,
   isLive,
+  type JoinedLine,
+  lineKey,
   lineKind,
   type Order,
+  spelling,
+  sumOf,
   type TaxLine,
   type Ticket,
 } from "./papers.ts";
-import { type PostedPrice, statedBasis } from "./reference.ts";
 import {
   CENT,
   type Difference,
   isSure,
   larger,
+  type PostedPrice,
   type Run,
   type Situation,
+  statedBasis,
   type Subject,
 } from "./situation.ts";
 import { volumeCorrection } from "./volume.ts";
@@ -411,30 +417,23 @@ function rackAndMargin(billed: Billed, situation: Situation): Verdict {
 
 /** Invoices of one party that share a load, and their loads: freight may have a bill of its own, and be credited by another. */
 function* haulsIn(situation: Situation) {
-  let hauls: { invoices: Invoice[]; loads: Map<string, Ticket | null> }[] = [];
-  for (const { invoice, direction, party } of invoicesIn(situation)) {
-    const own = situation.lines.filter((line) => line.invoice === invoice);
-    if (own.length === 0) continue;
-    const loads = new Map<string, Ticket | null>();
-    for (const ticket of own.flatMap(({ tickets }) => tickets)) {
-      const group = situation.groups.find(({ tickets }) => tickets.includes(ticket));
-      loads.set(group?.load ?? ticket.id, ticket);
-    }
-    if (loads.size === 0) loads.set(invoice.id, null);
-    const shared = hauls.filter(
-      ({ invoices: [first], loads: others }) =>
-        first?.direction === direction &&
-        first.party === party &&
-        others.keys().some((load) => loads.has(load)),
-    );
-    hauls = hauls.filter((one) => !shared.includes(one));
-    hauls.push({
-      invoices: [...shared.flatMap(({ invoices }) => invoices), invoice],
-      loads: new Map([...shared.flatMap((one) => [...one.loads]), ...loads]),
-    });
-  }
-  for (const { invoices, loads } of hauls) {
+  const { lines, groups } = situation;
+  const loadOf = (ticket: Ticket): string =>
+    groups.find((group) => group.tickets.includes(ticket))?.load ?? ticket.id;
+  const loadsOf = (invoice: Invoice): Map<string, Ticket | null> => {
+    const tickets = lines.flatMap((line) => (line.invoice === invoice ? line.tickets : []));
+    const loads = new Map(tickets.map((ticket) => [loadOf(ticket), ticket]));
+    return loads.size > 0 ? loads : new Map([[invoice.id, null]]);
+  };
+  const hauling = [...invoicesIn(situation)].flatMap(({ invoice }) =>
+    lines.some((line) => line.invoice === invoice) ? invoice : [],
+  );
+  const hauls = connected(hauling, (invoice) =>
+    [...loadsOf(invoice).keys()].map((load) => `${invoice.direction} ${invoice.party} ${load}`),
+  );
+  for (const invoices of hauls) {
     const first = invoices[0] as Invoice;
+    const loads = new Map(invoices.flatMap((invoice) => [...loadsOf(invoice)]));
     yield { ...headOf(first), about: first.id, papers: invoices, first, invoices, loads };
   }
 }

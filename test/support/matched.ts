@@ -1,9 +1,8 @@
 /** The sandbox's scene `month`, matched without a store: what was found beside what was planted. */
 import { Decimal } from "../../src/core/decimal.ts";
 import { calendarOf } from "../../src/core/time.ts";
-import type { Case } from "../../src/match/join.ts";
-import { type AnyPaper, fold, readers, recordOf } from "../../src/match/papers.ts";
-import { Matching, type MatchFilter, type MatchReport } from "../../src/match/report.ts";
+import { type AnyPaper, type Case, fold, readers, recordOf } from "../../src/match/papers.ts";
+import { type MatchFilter, Matching, type MatchReport } from "../../src/match/report.ts";
 import type { Finding, MatchSettings } from "../../src/match/situation.ts";
 import type { RawRecord } from "../../src/sandbox/kinds.ts";
 import { companies } from "../../src/sandbox/scenes/companies.ts";

@@ -19,21 +19,18 @@ const SETTLE = [
 
 /** What the address asks for, and the findings of it, the largest amount first. */
 async function chosen({ office, query }: Asked) {
-  const [from = "", to = "", direction = "", party = ""] = ["from", "to", "direction", "party"].map(
-    (name) => query.get(name) ?? "",
-  );
+  const of = (name: string): string => query.get(name) ?? "";
+  const given = { from: of("from"), to: of("to"), direction: of("direction"), party: of("party") };
+  const { from, to, direction, party } = given;
   const { last, findings } = await office.findings();
   const all = findings
     .filter((one) => one.day >= from && (to === "" || one.day <= to))
     .filter((one) => ["", one.party].includes(party) && ["", one.direction].includes(direction))
     .toSorted((one, other) => sizeOf(other).compare(sizeOf(one)));
-  return {
-    given: { from, to, direction, party },
-    last,
-    all,
-    open: all.filter(({ state }) => state !== "accepted"),
-    accepted: all.filter(({ state }) => state === "accepted"),
-  };
+  const { accepted = [], open = [] } = Object.groupBy(all, ({ state }) =>
+    state === "accepted" ? "accepted" : "open",
+  );
+  return { given, last, all, open, accepted };
 }
 
 export async function match(asked: Asked): Promise<Answer> {
