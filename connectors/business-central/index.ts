@@ -29,12 +29,10 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
   }),
   open(config, surroundings) {
     const wire = openWire(config, surroundings);
-    const invoice = documents(wire, config, surroundings, "invoice");
     const { books, ...ledger } = openLedger({
       name: BOOKS,
       tables: {
-        invoice,
-        paidInvoice: invoice,
+        invoice: documents(wire, config, surroundings, "invoice"),
         order: orders(wire, config),
         bill: documents(wire, config, surroundings, "bill"),
         party: {

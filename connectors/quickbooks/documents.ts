@@ -108,7 +108,7 @@ export interface DocumentBooks<Body = never> {
 
 export const documentTable = <K extends DocumentKind, Body>(
   books: DocumentBooks<Body>,
-): Table<K, Values<Body>, DocumentRow, void> => ({
+): Table<K, Values<Body>, DocumentRow> => ({
   can: { ...books.can, byUs: "settled", atomic: 1 },
   sums: ["total"],
   accept: (document: InvoiceDocument) => books.accept(document),

@@ -17,6 +17,7 @@ import { fetchPdf } from "../../src/platform/pdf.ts";
 import { retry, select } from "../../src/office/decisions.ts";
 import type { Status, Trace } from "../../src/office/answers.ts";
 import { layOut, openSite } from "../../test/tryton/site.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import { fileTables, ledgerOf } from "./index.ts";
 import type { Books } from "./books.ts";
 import { billSink, invoiceSink, shipmentSink } from "./sinks.fixture.ts";
@@ -30,7 +31,6 @@ import {
   invoiceDocument,
   rows,
 } from "./sink.fixture.ts";
-import { TrytonError } from "./wire.ts";
 
 const signal = new AbortController().signal;
 /** Longer than a call may run on in Tryton. */
@@ -141,7 +141,7 @@ describe.skipIf(!trytonIsThere)("PDFs on what is booked in Tryton", () => {
     const losing = between(desk.books, {
       after: async (method) => {
         if (method === "model.ir.attachment.create" && ++lost === 1)
-          throw new TrytonError("torn", "lost");
+          throw new LedgerError("torn", "lost");
       },
     });
     const site = siteOver(losing, "invoice", fetch, [documents]);

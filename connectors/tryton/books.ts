@@ -7,7 +7,7 @@ import { sorted } from "../../src/ledger/errors.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import type { TrytonConfig } from "./config.ts";
 import * as rpc from "./rows.ts";
-import { busy, isWarningOf, type Tryton, TRYTON, TrytonError } from "./wire.ts";
+import { busy, isWarningOf, says, type Tryton, TRYTON, TrytonWarning } from "./wire.ts";
 
 export interface Books {
   /** With the company's currency, ISO 4217. */
@@ -53,7 +53,7 @@ const DISPUTES = {
   over: `${disputeMark("over")}\nNo longer disputed on the platform.`,
 };
 
-/** The ids of those invoices whose last note of ours says that they are disputed. @throws TrytonError */
+/** The ids of those invoices whose last note of ours says that they are disputed. @throws LedgerError */
 export async function disputedOf(
   books: Books,
   invoices: readonly Identified[],
@@ -84,7 +84,7 @@ interface Product {
 /** Codes by what they name. */
 type CodeOf = Readonly<Record<"account" | "product" | "unit", readonly string[]>>;
 
-/** What a code names is asked for once in ten minutes. @throws Refused with code `not-in-tryton` (or `twice-in-tryton`), TrytonError */
+/** What a code names is asked for once in ten minutes. @throws Refused with code `not-in-tryton` (or `twice-in-tryton`), LedgerError */
 export type Lookup = ReturnType<typeof openLookup>;
 
 interface Kind extends CodeKind {
@@ -210,7 +210,7 @@ async function pricePlacesOf(tryton: Tryton): Promise<number> {
   return places;
 }
 
-/** Says yes to warnings, by their names. @throws TrytonError */
+/** Says yes to warnings, by their names. @throws LedgerError */
 export async function accept({ tryton }: Pick<Books, "tryton">, names: readonly string[]) {
   const { user } = await tryton.session();
   const { accepting: answers } = await tryton.release();
@@ -219,7 +219,7 @@ export async function accept({ tryton }: Pick<Books, "tryton">, names: readonly 
 
 /**
  * A call that Tryton may have questions about: those of these kinds are answered with yes, each once; any other is the
- * error that it is. @param names that are accepted together with a question of a kind @throws TrytonError
+ * error that it is. @param names that are accepted together with a question of a kind @throws LedgerError
  */
 export async function accepting(
   { tryton }: Pick<Books, "tryton">,
@@ -233,7 +233,7 @@ export async function accepting(
       await tryton.call(method, params);
       return;
     } catch (error) {
-      const name = error instanceof TrytonError ? error.warning : undefined;
+      const name = error instanceof TrytonWarning ? error.warning : undefined;
       const kind = kinds.find((one) => name !== undefined && isWarningOf(one, name));
       if (name === undefined || kind === undefined || accepted.has(name)) throw error;
       const asked = [...new Set([name, ...names(kind)])].filter((one) => !accepted.has(one));
@@ -248,7 +248,7 @@ export async function accepting(
 /** Fills in a form, by its name (`{ start: {…} }`), and goes to a state. */
 type Execute = <Answer>(form: object, state: string) => Promise<Answer>;
 
-/** @param name `account.invoice.pay` @param record model and database id @throws TrytonError, what `run` throws */
+/** @param name `account.invoice.pay` @param record model and database id @throws LedgerError, what `run` throws */
 export async function wizard(
   { call }: Pick<Tryton, "call">,
   name: string,
@@ -401,7 +401,7 @@ const didNothing = (error: unknown): boolean =>
 const busyWhen =
   (words: RegExp) =>
   (error: unknown): never => {
-    if (error instanceof TrytonError && words.test(error.message))
+    if (says(error, words))
       throw busy("another send of the same document came first", JUST_TAKEN_MS);
     throw error;
   };

@@ -1,7 +1,7 @@
 /** What people do in Tryton: wizards, by hand. */
 import { accept } from "./books.ts";
 import { allInvoices, type Desk, rows } from "./sink.fixture.ts";
-import { TrytonError } from "./wire.ts";
+import { TrytonWarning } from "./wire.ts";
 
 /** As people take a payment back: its lines are settled with nothing any more, then its move is cancelled. */
 export async function takeBack(desk: Desk, move: number): Promise<void> {
@@ -13,7 +13,7 @@ export async function takeBack(desk: Desk, move: number): Promise<void> {
     const execute = () =>
       call("execute", session, states, name === "cancel" ? name : "unreconcile");
     await execute().catch(async (error: unknown) => {
-      if (!(error instanceof TrytonError && error.warning !== undefined)) throw error;
+      if (!(error instanceof TrytonWarning)) throw error;
       await accept({ ...desk.books, tryton: desk.clerk }, [error.warning]);
       await execute();
     });

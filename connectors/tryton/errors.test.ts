@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
-import { answering } from "../../src/ledger/errors.ts";
-import { type FaultKind, TRYTON, TrytonError, unavailable } from "./wire.ts";
+import { answering, unavailable } from "../../src/ledger/errors.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
+import { TRYTON } from "./wire.ts";
 
 const RIGHT = 'You are not allowed to access "Invoice"';
 /** Of 8.0. */
 const REOPEN =
   'model.account.invoice.post: To continue, you must reopen the period "2026-11" of company "Prairie Fuel" for the date "11/21/2026".';
 
-test.for<[kind: FaultKind, says: string, answer: object, reading: object]>([
+test.for<[kind: string, says: string, answer: object, reading: object]>([
   ["refused", "no", { outcome: "refused", fault: { code: "refused-by-tryton" } }, { stop: null }],
   ["refused", "closed period", { fault: { code: "closed-period" } }, { stop: null }],
   ["refused", REOPEN, { fault: { code: "closed-period" } }, { stop: null }],
@@ -33,7 +34,11 @@ test.for<[kind: FaultKind, says: string, answer: object, reading: object]>([
     { stop: null },
   ],
 ])("%s (%s): what it means to a writer and to a reader", async ([kind, says, answer, reading]) => {
-  const fault = new TrytonError(kind, says, kind === "throttled" ? { waitMs: 7_000 } : {});
+  const waitMs = kind === "throttled" ? 7_000 : undefined;
+  const fault =
+    kind === "torn" || kind === "not-sent"
+      ? new LedgerError(kind, says)
+      : new LedgerError("answered", says, { code: kind, waitMs });
   expect(await answering(TRYTON.errors, () => Promise.reject(fault))).toMatchObject(answer);
-  expect(unavailable(fault)).toMatchObject({ name: "SourceUnavailable", ...reading });
+  expect(unavailable(fault, TRYTON)).toMatchObject({ name: "SourceUnavailable", ...reading });
 });

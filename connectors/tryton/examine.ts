@@ -1,7 +1,6 @@
 /** What must hold in Tryton before the next document goes: each thing with what to do when it does not. */
 import type { DayToBook, Examination, Needs } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/record.ts";
 import { reading } from "../../src/ledger/errors.ts";
 import {
@@ -15,19 +14,11 @@ import {
 } from "../../src/ledger/examine.ts";
 import type { Books } from "./books.ts";
 import * as rpc from "./rows.ts";
-import { buttonIn, NoSuchCompany, TESTED, TRYTON, unavailable } from "./wire.ts";
+import { buttonIn, TESTED, TRYTON } from "./wire.ts";
 
 /** @throws SourceUnavailable when Tryton, its database, the user or the company is not there */
-export async function checkTryton({ tryton, config }: Books, signal: AbortSignal): Promise<void> {
-  try {
-    await tryton.call("model.res.user.get_preferences", [true], { signal });
-  } catch (error) {
-    const told = unavailable(error);
-    if (!(error instanceof NoSuchCompany)) throw told;
-    const next = `Correct company in the configuration, or add it to the companies of the user ${config.user} in Tryton.`;
-    throw new SourceUnavailable(told.message, { next, cause: error });
-  }
-}
+export const checkTryton = ({ tryton }: Books, signal: AbortSignal): Promise<void> =>
+  reading(TRYTON, () => tryton.call("model.res.user.get_preferences", [true], { signal }));
 
 export async function examineTryton(
   books: Books,

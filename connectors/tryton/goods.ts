@@ -47,7 +47,7 @@ interface OrderRow extends GoodsRow {
   readonly lineIds: readonly number[];
 }
 
-/** What is written of orders, and closed of them. Every function @throws Refused, TrytonError */
+/** What is written of orders, and closed of them. Every function @throws Refused, LedgerError */
 function orderSteps(books: Books) {
   const { tryton, config, lookup } = books;
 
@@ -335,7 +335,7 @@ interface TicketRow extends GoodsRow {
   readonly moves: readonly { readonly id: number; readonly origin: string | null }[];
 }
 
-/** What is written of tickets, and what brings them on. Every function @throws Refused, TrytonError */
+/** What is written of tickets, and what brings them on. Every function @throws Refused, LedgerError */
 function ticketSteps(books: Books) {
   const { tryton, config, lookup } = books;
 

@@ -5,6 +5,7 @@ import { isLongRun, numbers, runs, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { invoiceSink, paymentSink } from "./sinks.fixture.ts";
 import type { Check } from "../../src/ledger/examine.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import { rightsChecks } from "./examine.ts";
 import {
   allInvoices,
@@ -27,7 +28,6 @@ import {
   send,
   sendUntilTaken,
 } from "./sink.fixture.ts";
-import { TrytonError } from "./wire.ts";
 
 const SLOW_MS = 600_000;
 const SENDERS = runs(3, 8);
@@ -155,7 +155,7 @@ describe.skipIf(!trytonIsThere)("with a guard", { timeout: SLOW_MS }, () => {
         const document = invoiceDocument();
         const killed = between(desk.books, {
           async before(method) {
-            if (method === "model.account.invoice.create") throw new TrytonError("torn", "killed");
+            if (method === "model.account.invoice.create") throw new LedgerError("torn", "killed");
           },
         });
         expect(await send(invoiceSink(killed), document)).toMatchObject({
@@ -285,7 +285,7 @@ describe.skipIf(!trytonIsThere)("with a guard", { timeout: SLOW_MS }, () => {
         const { desk, payment, sink } = await guarded("claim");
         const killed = between(desk.books, {
           async before(method) {
-            if (PAYING.test(method)) throw new TrytonError("torn", "killed");
+            if (PAYING.test(method)) throw new LedgerError("torn", "killed");
           },
         });
         expect(await send(paymentSink(killed), payment)).toMatchObject({
@@ -313,7 +313,8 @@ describe.skipIf(!trytonIsThere)("with a guard", { timeout: SLOW_MS }, () => {
         expect(await claimsOf(desk)).toEqual([]);
         const busy = between(desk.books, {
           async before(method) {
-            if (PAYING.test(method)) throw new TrytonError("busy", "could not serialize access");
+            if (PAYING.test(method))
+              throw new LedgerError("answered", "could not serialize access", { code: "busy" });
           },
         });
         expect(await send(paymentSink(busy), payment)).toMatchObject({

@@ -1,5 +1,5 @@
 /** Tryton over its JSON-RPC: the books of one company, as any of its clients writes them. */
-import { defineConnector, type Source } from "../../src/core/contract.ts";
+import { defineConnector } from "../../src/core/contract.ts";
 import { markOf, platformIdIn } from "../../src/ledger/entries.ts";
 import { fileSinks, type FileTable, sha256Of } from "../../src/ledger/files.ts";
 import { NOTHING, ticketIn } from "../../src/ledger/goods.ts";
@@ -54,8 +54,7 @@ export const tryton = defineConnector<TrytonConfig>({
     const books: Books = { config, tryton: wire, lookup, surroundings };
     const { books: named, sources, sinks, holdings } = ledgerOf(books);
     return {
-      // What is paid, what is paid in part, and what is no longer: the same walk, with a position of its own.
-      sources: { ...sources, paidInvoices: sources["invoices"] as Source },
+      sources,
       sinks: { ...sinks, ...fileSinks(named, fileTables(books)) },
       check: (signal) => checkTryton(books, signal),
       readAgain: () => lookup.forget(),

@@ -13,7 +13,7 @@ import { type Desired, type Entry, type PaymentOn, sideOf } from "../../src/ledg
 import { toldInvoice } from "../../src/ledger/table.ts";
 import { type Books, companyIdOf } from "./books.ts";
 import * as rpc from "./rows.ts";
-import { TRYTON, TrytonError } from "./wire.ts";
+import { isOf as isFault, TRYTON } from "./wire.ts";
 
 export type InvoiceType = InvoiceDocument["type"];
 const MODEL = "account.invoice";
@@ -120,7 +120,7 @@ function withMaker<Of extends Row>(row: Of, user: number) {
 /**
  * Those that the domain names, by their ids. What is open is computed when it is asked for, and Tryton refuses all that are
  * asked for with one of which it cannot compute it (its currency has no rate). That one is found by halves and read
- * without; zero stands for what is open. @throws TrytonError
+ * without; zero stands for what is open. @throws LedgerError
  */
 export async function readInvoices(
   books: Books,
@@ -133,7 +133,7 @@ export async function readInvoices(
     const rows = await rpc.rowsOf(books, MODEL, domain, fields, search);
     return rows.map((row) => withMaker(row, user));
   } catch (error) {
-    if (!(error instanceof TrytonError && error.kind === "refused")) throw error;
+    if (!isFault(error, "refused")) throw error;
     const ids = await rpc.idsOf(books, MODEL, domain, search);
     if (ids.length === 0) throw error;
     const { signal } = search;
@@ -426,7 +426,7 @@ const cannotTell = ({ message }: Error): Fault => ({
   next: "An accountant corrects in the books what they say (a missing rate of its currency), then it is read again.",
 });
 
-/** Their credit notes that are posted or paid, by the ids of the invoices; in one call. @throws TrytonError */
+/** Their credit notes that are posted or paid, by the ids of the invoices; in one call. @throws LedgerError */
 export async function creditsOf(
   books: Books,
   entries: readonly Pick<TrytonInvoice, "id" | "lines">[],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
-import { TrytonError } from "./wire.ts";
+import { TrytonWarning } from "./wire.ts";
 import { billSink, invoiceSink } from "./sinks.fixture.ts";
 import {
   allInvoices,
@@ -65,7 +65,7 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     const desk = deskIn(server);
     const before = async (method: string): Promise<void> => {
       if (method.endsWith("account.invoice.post"))
-        throw new TrytonError("warning", "Is that so?", { warning: "unheard_of_1" });
+        throw new TrytonWarning("Is that so?", "unheard_of_1");
     };
     expect(
       await send(invoiceSink(between(desk.books, { before })), invoiceDocument()),

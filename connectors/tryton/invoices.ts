@@ -35,7 +35,7 @@ import {
 } from "./invoice-rows.ts";
 import { type Addressed, addressedAll, changedRows } from "./lists.ts";
 import * as rpc from "./rows.ts";
-import { DATE_ORDER, TrytonError } from "./wire.ts";
+import { DATE_ORDER, says } from "./wire.ts";
 
 type Kind = "invoice" | "bill";
 const MODEL = "account.invoice";
@@ -58,7 +58,6 @@ export function invoiceTable<K extends Kind>(
         product: lines.flatMap(({ product }) => product ?? []),
         unit: lines.flatMap(({ unit }) => unit ?? []),
       });
-      return null;
     },
     write: (document: InvoiceDocument) => factsOf(books, document),
     read: (row, desired) => entryOf(row, isNumbered(books, type), desired),
@@ -79,7 +78,7 @@ export const capabilitiesOf = (books: Books, type: InvoiceType): Capabilities =>
 
 const PARTS = [{ model: MODEL, record: "id", domain: [["type", "=", "out"]] }];
 
-/** How they are read. Every function @throws TrytonError */
+/** How they are read. Every function @throws LedgerError */
 function readsOf(books: Books, type: InvoiceType, guard: Guard) {
   const ofSide = (): Promise<rpc.Domain> => rpc.ownOf(books, [["type", "=", type]]);
 
@@ -252,7 +251,7 @@ const accountsOf = ({ config: { accounts } }: Books, type: InvoiceType) =>
     ? { owed: accounts.receivable, line: accounts.revenue }
     : { owed: accounts.payable, line: accounts.expense };
 
-/** @throws Refused for a code that Tryton does not have, TrytonError */
+/** @throws Refused for a code that Tryton does not have, LedgerError */
 export async function factsOf(books: Books, document: InvoiceDocument): Promise<Facts> {
   const { type, number, invoiceDate: date, dueDate, taxes } = document;
   const lines: FactLine[] = [];
@@ -327,7 +326,7 @@ const CENTS = 2;
 /** What Tryton takes of a quantity without a unit. */
 const PLACES_WITHOUT_UNIT = 2;
 
-/** The values of one `account.invoice.create`. @throws Refused, TrytonError */
+/** The values of one `account.invoice.create`. @throws Refused, LedgerError */
 export async function invoiceValues(
   books: Books,
   { document, mark }: Pick<Desired<Kind>, "document" | "mark">,
@@ -381,7 +380,7 @@ async function lineValues({ lookup }: Books, line: FactLine): Promise<object> {
 
 type InvoiceStep = Step<Kind, TrytonInvoice>;
 
-/** Steps, each of which may be taken again after anything. Every one @throws Refused, TrytonError */
+/** Steps, each of which may be taken again after anything. Every one @throws Refused, LedgerError */
 function stepsIn(books: Books) {
   const { tryton, surroundings } = books;
   const call = (method: string, ...params: unknown[]): Promise<unknown> =>
@@ -439,7 +438,7 @@ function stepsIn(books: Books) {
     try {
       await call("cancel", [id]);
     } catch (error) {
-      if (!(error instanceof TrytonError && KEPT.test(error.message))) throw error;
+      if (!says(error, KEPT)) throw error;
       await credit(id, document.endedDate);
     }
     // A button says nothing when it does nothing, and a second press would make a second credit note.
@@ -468,8 +467,7 @@ function stepsIn(books: Books) {
     try {
       await creditOn(ended);
     } catch (error) {
-      const isLate = error instanceof TrytonError && DATE_ORDER.test(error.message);
-      if (!isLate || ended > today) throw error;
+      if (!says(error, DATE_ORDER) || ended > today) throw error;
       const both = { "start_date <=": rpc.day(ended), "end_date >=": rpc.day(today) };
       const own = { ...(await rpc.ofCompany(books)), "type =": "standard" };
       const domain = rpc.where({ ...own, ...both });

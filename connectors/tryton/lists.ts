@@ -7,7 +7,7 @@ import type { StampFeed } from "../../src/ledger/stamps.ts";
 import { type PriceTable, stampedRows, type Table } from "../../src/ledger/table.ts";
 import { type Books, companyIdOf } from "./books.ts";
 import * as rpc from "./rows.ts";
-import { TRYTON, TrytonError } from "./wire.ts";
+import { changed, says, TRYTON } from "./wire.ts";
 
 /*
  * Parties in Tryton, as documents need them (by code, else by the platform's id of the company, else made), and as their
@@ -196,7 +196,7 @@ function recordIn({ addresses: [address], ...row }: Told) {
   };
 }
 
-/** Those that documents are booked on, in their order; one without an address gets one. @throws TrytonError */
+/** Those that documents are booked on, in their order; one without an address gets one. @throws LedgerError */
 export async function addressedAll(
   { tryton }: Books,
   desired: readonly { readonly payer: Pick<Entry, "native"> | null }[],
@@ -208,7 +208,7 @@ export async function addressedAll(
   const addresses = new Map<number, number>();
   const all: Addressed[] = [];
   for (const { payer } of desired) {
-    if (payer === null) throw new TrytonError("concurrency", "the party is not there any more");
+    if (payer === null) throw changed("the party is not there any more");
     const { id, address: own } = payer.native as Pick<PartyRow, "id" | "address">;
     const address = addresses.get(id) ?? own ?? (await addressFor(id));
     addresses.set(id, address);
@@ -217,7 +217,7 @@ export async function addressedAll(
   return all;
 }
 
-/** @throws Refused when its code is that of an inactive party, TrytonError */
+/** @throws Refused when its code is that of an inactive party, LedgerError */
 async function create({ tryton }: Books, { code, name, companyId }: Party): Promise<void> {
   const identifiers = [["create", [{ code: companyId }]]];
   const values = { code, name, identifiers, addresses: [["create", [{}]]] };
@@ -225,7 +225,7 @@ async function create({ tryton }: Books, { code, name, companyId }: Party): Prom
     await tryton.call("model.party.party.create", [[values]]);
   } catch (error) {
     // Somebody else may have made it in between: codes are unique.
-    if (!(error instanceof TrytonError && TAKEN.test(error.message))) throw error;
+    if (!says(error, TAKEN)) throw error;
     if ((await rpc.idsOf({ tryton }, MODEL, [["code", "=", code]])).length > 0) return;
     throw new Refused({
       code: "party-inactive",
@@ -357,7 +357,7 @@ export const priceTable = (books: Books): PriceTable<PriceRow> => ({
 
 type PriceRow = rpc.RowOf<typeof LINE>;
 
-/** All lines of products in these lists as they are now. @throws TrytonError */
+/** All lines of products in these lists as they are now. @throws LedgerError */
 async function priceRows(
   books: Books,
   ids: readonly number[],

@@ -7,7 +7,7 @@ import type { Books } from "./books.ts";
 import { type Addressed, addressedAll } from "./lists.ts";
 import { ledgerOf } from "./index.ts";
 
-/** @throws Refused, TrytonError */
+/** @throws Refused, LedgerError */
 export async function partyFor(books: Books, party: Party): Promise<Addressed> {
   const parties = new Parties(ledgerOf(books).books);
   const { signal } = new AbortController();

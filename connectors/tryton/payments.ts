@@ -52,7 +52,7 @@ interface Paying {
 
 /**
  * One accounting move, made and posted in one call.
- * @throws TrytonError (`busy` when the invoice has got another payment meanwhile), Refused
+ * @throws LedgerError (`busy` when the invoice has got another payment meanwhile), Refused
  */
 export async function pay(books: Books, payment: Paying): Promise<void> {
   const { invoice, how } = payment;
@@ -79,7 +79,7 @@ interface Asked {
 
 const SOON_MS = 1_000;
 
-/** What people enter in the wizard. @throws TrytonError, Refused */
+/** What people enter in the wizard. @throws LedgerError, Refused */
 async function startOf(
   books: Books,
   { invoice, amount, date, description }: Paying,

@@ -238,7 +238,7 @@ export interface Caller {
   /**
    * One call, of `model.account.invoice.create` say, without the trailing context: it is added. A call that meets an
    * ended session, or a server that was upgraded since the login, has not run; it is made once more in a new one.
-   * @throws TrytonError
+   * @throws LedgerError
    */
   call<T = unknown>(
     method: string,
@@ -257,7 +257,7 @@ interface Wire {
   readonly tryton: Caller;
 }
 
-/** Those in a domain, in the order of their ids where no other is given. @throws TrytonError */
+/** Those in a domain, in the order of their ids where no other is given. @throws LedgerError */
 export async function rowsOf<Of extends Fields>(
   books: Wire,
   model: string,
@@ -269,7 +269,7 @@ export async function rowsOf<Of extends Fields>(
   return rows.map((row) => rowIn(fields, row));
 }
 
-/** Their database ids. @throws TrytonError */
+/** Their database ids. @throws LedgerError */
 export const idsOf = (
   books: Wire,
   model: string,
@@ -277,7 +277,7 @@ export const idsOf = (
   search: Search = {},
 ): Promise<number[]> => searched(books, `${model}.search`, domain, search);
 
-/** How many there are. @throws TrytonError */
+/** How many there are. @throws LedgerError */
 export const countOf = (
   { tryton }: Wire,
   model: string,
@@ -301,7 +301,7 @@ function searched<Found>(
 
 const BY_ID = [["id", "ASC"]] as const;
 
-/** One record, by its id. @throws TrytonError */
+/** One record, by its id. @throws LedgerError */
 export async function rowOf<Of extends Fields>(
   { tryton }: Wire,
   model: string,
@@ -312,13 +312,13 @@ export async function rowOf<Of extends Fields>(
   return rowIn(fields, row);
 }
 
-/** Of the company. @param field where a part of a record is searched: `move.company` @throws TrytonError */
+/** Of the company. @param field where a part of a record is searched: `move.company` @throws LedgerError */
 export const ofCompany = async (
   { tryton }: { readonly tryton: { session(): Promise<Identity> } },
   field = "company",
 ): Promise<Clauses> => ({ [`${field} =`]: (await tryton.session()).company });
 
-/** Those of the company in a domain. @throws TrytonError */
+/** Those of the company in a domain. @throws LedgerError */
 export const ownOf = async (
   books: Parameters<typeof ofCompany>[0],
   domain: Domain,

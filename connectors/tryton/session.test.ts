@@ -73,7 +73,7 @@ describe.skipIf(!trytonIsThere)("sessions", () => {
     expect(database.kind).toBe("not-sent");
     expect(database.message).toContain("nowhere");
     const company = await faultOf(parties(open({ ...server.copy("firm"), company: "No Firm" })));
-    expect(company.kind).toBe("not-sent");
+    expect(company.kind).toBe("no-company");
     expect(company.message).toContain('no company "No Firm"');
   });
 

@@ -8,11 +8,12 @@ import { sha256 } from "../../src/core/keys.ts";
 import type { Answer, Finding } from "../../src/core/outcome.ts";
 import type { TrytonServer } from "../../test/support/tryton.ts";
 import { testedSeries } from "../../test/support/tryton-releases.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
 import { type Books, openLookup } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import { billSink, invoiceSink } from "./sinks.fixture.ts";
-import { openTryton, type Tryton, TrytonError } from "./wire.ts";
+import { openTryton, type Tryton } from "./wire.ts";
 
 type Database = ReturnType<TrytonServer["copy"]>;
 
@@ -328,7 +329,7 @@ export function losing(books: Books, lost = 0): { readonly books: Books; changes
   let changes = 0;
   const after = async (method: string): Promise<void> => {
     if (/\.(?:search|read|search_read|fields_get)$/.test(method) || ++changes !== lost) return;
-    throw new TrytonError("torn", "the answer was lost");
+    throw new LedgerError("torn", "the answer was lost");
   };
   return { books: between(books, { after }), changes: () => changes };
 }

@@ -3,7 +3,8 @@ import { expect, onTestFinished } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import { openLookup } from "./books.ts";
 import { day, float } from "./rows.ts";
-import { openTryton, type Tryton, TrytonError, type TrytonOptions } from "./wire.ts";
+import { LedgerError } from "../../src/ledger/port.ts";
+import { openTryton, type Tryton, type TrytonOptions } from "./wire.ts";
 
 export const now = (): Date => new Date();
 
@@ -18,13 +19,15 @@ export function open(
   return { ...tryton, notes };
 }
 
-export const faultOf = async (work: Promise<unknown>): Promise<TrytonError> => {
+/** With its code, or what it proves where nobody answered, as `kind`. */
+export const faultOf = async (work: Promise<unknown>) => {
   const outcome = await work.then(
     () => null,
     (error: unknown) => error,
   );
-  expect(outcome).toBeInstanceOf(TrytonError);
-  return outcome as TrytonError;
+  expect(outcome).toBeInstanceOf(LedgerError);
+  const fault = outcome as LedgerError & { readonly warning?: string };
+  return Object.assign(fault, { kind: fault.phase === "answered" ? fault.code : fault.phase });
 };
 
 export const parties = (tryton: Tryton, ...context: [object?]): Promise<number> =>

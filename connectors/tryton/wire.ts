@@ -1,12 +1,11 @@
 /**
  * Tryton's JSON-RPC: one call is one transaction of its database. A session is opened with the first call and again
- * when Tryton has ended it; what a failed call proves is its {@link TrytonError}.
+ * when Tryton has ended it; what a failed call proves is its {@link LedgerError}.
  */
 import { createHash } from "node:crypto";
 import type { Surroundings } from "../../src/core/contract.ts";
-import type { SourceUnavailable } from "../../src/core/errors.ts";
 import { isWithin } from "../../src/core/time.ts";
-import { errorTable, unavailable as unavailableIn } from "../../src/ledger/errors.ts";
+import { errorTable } from "../../src/ledger/errors.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import { openLine } from "../../src/ledger/rest.ts";
 import * as rpc from "./rows.ts";
@@ -114,54 +113,40 @@ export const isWarningOf = (kind: string, name: string): boolean =>
 /** Tryton numbers in the order of dates, and a later one has its number. The sentence: Tryton sends no code. */
 export const DATE_ORDER = /must set an (?:accounting|invoice) date after/;
 
-/* What a call of Tryton can fail with, by what it proves, and what that means. */
+/*
+ * What a call of Tryton fails with: a {@link LedgerError} whose code says what Tryton, or its HTTP status, said. Nothing has
+ * happened then, but after `server` (any other exception: rolled back, unless it came up while the answer was written).
+ */
 
-export type FaultKind =
-  /** UserError: a rule of the books said no. Nothing happened. */
-  | "refused"
-  /** UserWarning: it wants a yes, which is given by `warning`'s name. Nothing happened. */
-  | "warning"
-  /** ConcurrencyException: the record has changed since it was read. Nothing happened. */
-  | "concurrency"
-  /** Locked by somebody else (SQLite), or not serialisable (PostgreSQL). Nothing happened: the same call may be repeated. */
-  | "busy"
-  /** Wrong user or password, or the session ended twice. Nothing happened. */
-  | "unauthorised"
-  /** Too many failed logins: `waitMs` says how long no login should be tried. Nothing happened. */
-  | "throttled"
-  /** Tryton exposes no such method. Nothing happened. */
-  | "forbidden"
-  /** No such path: the database is gone, or the server became another release since the login. Nothing happened. */
-  | "absent"
-  /** No byte of the call left this machine, or there was no session to make it in. Nothing happened. */
-  | "not-sent"
-  /** It may have been carried out. */
-  | "torn"
-  /** Any other exception: rolled back, unless it came up while the answer was being written. */
-  | "server";
+const failed = (code: string, message: string, waitMs?: number): LedgerError =>
+  new LedgerError("answered", message, { code, waitMs });
 
-export class TrytonError extends LedgerError {
-  readonly kind: FaultKind;
-  /** With `warning`: the name by which it is accepted. */
-  readonly warning?: string;
+const notSent = (message: string): LedgerError => new LedgerError("not-sent", message);
 
-  /** `waitMs`: with `throttled`, and with `busy` where it is known. */
-  constructor(
-    kind: FaultKind,
-    message: string,
-    more: { readonly warning?: string; readonly waitMs?: number; readonly cause?: unknown } = {},
-  ) {
-    const phase = kind === "not-sent" || kind === "torn" ? kind : "answered";
-    super(phase, message, { code: kind, waitMs: more.waitMs, cause: more.cause });
-    this.name = "TrytonError";
-    this.kind = kind;
-    if (more.warning !== undefined) this.warning = more.warning;
+/** Tryton wants a yes, which is given by the warning's name. */
+export class TrytonWarning extends LedgerError {
+  readonly warning: string;
+
+  constructor(message: string, warning: string) {
+    super("answered", message, { code: "warning" });
+    this.warning = warning;
   }
 }
 
 /** Somebody else is at it: nothing of ours has happened, and it goes on after `waitMs`. */
-export const busy = (message: string, waitMs: number): TrytonError =>
-  new TrytonError("busy", message, { waitMs });
+export const busy = (message: string, waitMs?: number): LedgerError =>
+  failed("busy", message, waitMs);
+
+/** The record has changed since it was read. */
+export const changed = (message: string): LedgerError => failed("concurrency", message);
+
+/** Did Tryton say one of these? */
+export const isOf = (error: unknown, ...codes: readonly string[]): error is LedgerError =>
+  error instanceof LedgerError && codes.includes(error.code ?? "");
+
+/** Did Tryton say it so? It sends no codes for its rules. */
+export const says = (error: unknown, words: RegExp): error is LedgerError =>
+  error instanceof LedgerError && words.test(error.message);
 
 const NO_RIGHT = "Give the synchronisation's user the groups that the connector's README names.";
 const WRITTEN = "Somebody else is writing; it goes on by itself.";
@@ -200,6 +185,8 @@ const errors = errorTable(
     "#unauthorised configuration:credentials unauthorised":
       "Correct user and password in the configuration, or the user in Tryton.",
     "#forbidden configuration:scope forbidden": NO_RIGHT,
+    "#no-company not-sent no-company":
+      "Correct company in the configuration, or add it to the companies of that user in Tryton.",
   },
   TEXTS,
 );
@@ -207,56 +194,42 @@ const errors = errorTable(
 /** For the parts of src/ledger that tell people about these books and sort their errors. */
 export const TRYTON = { name: "Tryton", errors } as const;
 
-/** What a call that failed means for whoever wanted to read. @throws the error itself when it is none of Tryton's */
-export const unavailable = (error: unknown): SourceUnavailable => unavailableIn(error, TRYTON);
-
-/** The user has no company of this name, or several. Nothing happened. */
-export class NoSuchCompany extends TrytonError {
-  constructor(message: string) {
-    super("not-sent", message);
-  }
-}
-
-/** Of an HTTP status that is not a success. */
-function faultOfStatus(method: string, status: number): TrytonError {
-  const what = `${method}: HTTP ${status}`;
-  if (status === 401) return new TrytonError("unauthorised", what);
-  if (status === 403) return new TrytonError("forbidden", what);
-  if (status === 404 || status === 405) return new TrytonError("absent", what);
-  if (status === 429) return new TrytonError("throttled", what, { waitMs: THROTTLED_MS });
-  return new TrytonError(status >= 500 ? "torn" : "server", what);
-}
-
-/** Of the `error` member of an answer: `[name, [message, description, …]]`, or `[text, ""]` for what has no name. */
-function faultOfError(method: string, error: unknown): TrytonError {
-  const [name, parts] = Array.isArray(error) ? (error as unknown[]) : [error];
-  const words = (Array.isArray(parts) ? parts : [parts]) as unknown[];
-  switch (name) {
-    case "UserError":
-      return new TrytonError(
-        RACED.test(String(words[0])) ? "concurrency" : "refused",
-        sentence(method, words.slice(0, 2)),
-      );
-    case "UserWarning":
-      return new TrytonError("warning", sentence(method, words.slice(1, 3)), {
-        warning: String(words[0]),
-      });
-    case "ConcurrencyException":
-      return new TrytonError("concurrency", sentence(method, words.slice(0, 1)));
-    default:
-      return new TrytonError(
-        unnamed(String(name)),
-        sentence(method, [name === "LoginException" ? "the login asks for more" : name]),
-      );
-  }
-}
-
 /** A throttled login counts as another failed one: trying within Tryton's own window (300 s) would keep it closed. */
 const THROTTLED_MS = 330_000;
 
-function unnamed(text: string): FaultKind {
-  if (BUSY.test(text)) return "busy";
-  return UNCONNECTED.test(text) ? "not-sent" : "server";
+const STATUSES: Readonly<Record<number, string>> = {
+  401: "unauthorised",
+  403: "forbidden",
+  404: "absent",
+  405: "absent",
+  429: "throttled",
+};
+
+/** Of an HTTP status that is not a success. */
+function faultOfStatus(method: string, status: number): LedgerError {
+  const message = `${method}: HTTP ${status}`;
+  if (status >= 500) return new LedgerError("torn", message);
+  return failed(STATUSES[status] ?? "server", message, status === 429 ? THROTTLED_MS : undefined);
+}
+
+/** Of the `error` member of an answer: `[name, [message, description, …]]`, or `[text, ""]` for what has no name. */
+function faultOfError(method: string, error: unknown): LedgerError {
+  const [name, parts] = [error].flat() as unknown[];
+  const words = [parts].flat() as unknown[];
+  const told = (from: number, to: number): string => sentence(method, words.slice(from, to));
+  switch (name) {
+    case "UserError":
+      return RACED.test(String(words[0])) ? changed(told(0, 2)) : failed("refused", told(0, 2));
+    case "UserWarning":
+      return new TrytonWarning(told(1, 3), String(words[0]));
+    case "ConcurrencyException":
+      return changed(told(0, 1));
+    default: {
+      const text = sentence(method, [name === "LoginException" ? "the login asks for more" : name]);
+      if (BUSY.test(String(name))) return busy(text);
+      return UNCONNECTED.test(String(name)) ? notSent(text) : failed("server", text);
+    }
+  }
 }
 
 const BUSY = /database is locked|could not serialize|could not obtain lock|deadlock detected/;
@@ -288,9 +261,9 @@ export interface TrytonOptions {
 }
 
 export interface Tryton extends rpc.Caller {
-  /** @throws TrytonError */
+  /** @throws LedgerError */
   session(): Promise<rpc.Identity>;
-  /** Which Tryton it is: asked with each login. @throws TrytonError */
+  /** Which Tryton it is: asked with each login. @throws LedgerError */
   release(): Promise<Release>;
   /** Logs out. */
   close(): Promise<void>;
@@ -305,7 +278,7 @@ interface Session {
 }
 
 /** The call has not run, and a new login may help. */
-const NO_SESSION: readonly FaultKind[] = ["unauthorised", "absent"];
+const NO_SESSION = ["unauthorised", "absent"];
 const DEADLINE_MS = 120_000;
 /** A session that is left open ends by itself. */
 const LOGOUT_MS = 5_000;
@@ -317,24 +290,21 @@ export function openTryton(
   const { askAt, close: hangUp } = openExchange(options);
   let session: Promise<Session> | null = null;
   /** The last login, where it says how long none should be tried after it. */
-  let failed = { message: "", waitMs: 0, sinceMs: 0 };
+  let last = { message: "", waitMs: 0, sinceMs: 0 };
   let closed: Promise<void> | null = null;
 
   /** Whoever comes while a login is under way waits for that one. */
   function current(): Promise<Session> {
     const nowMs = surroundings.now().getTime();
-    if (isWithin(failed.sinceMs, failed.waitMs, nowMs)) {
-      const waitMs = failed.sinceMs + failed.waitMs - nowMs;
-      return Promise.reject(new TrytonError("throttled", failed.message, { waitMs }));
+    if (isWithin(last.sinceMs, last.waitMs, nowMs)) {
+      const waitMs = last.sinceMs + last.waitMs - nowMs;
+      return Promise.reject(failed("throttled", last.message, waitMs));
     }
     session ??= logIn(askAt, options).catch((error: unknown) => {
       session = null;
-      if (error instanceof TrytonError && error.waitMs !== null)
-        failed = {
-          message: error.message,
-          waitMs: error.waitMs,
-          sinceMs: surroundings.now().getTime(),
-        };
+      const { message, waitMs } = error as LedgerError;
+      if (isOf(error, "throttled"))
+        last = { message, waitMs: waitMs ?? 0, sinceMs: surroundings.now().getTime() };
       throw error;
     });
     return session;
@@ -347,7 +317,7 @@ export function openTryton(
     try {
       return await call(first);
     } catch (error) {
-      if (!(error instanceof TrytonError && NO_SESSION.includes(error.kind))) throw error;
+      if (!isOf(error, ...NO_SESSION)) throw error;
       surroundings.note("Tryton ended our session", { database: options.database });
       if (session === opened) session = null;
       return await call(await current());
@@ -380,7 +350,7 @@ export function openTryton(
   };
 }
 
-/** The `result` of a call. @throws TrytonError */
+/** The `result` of a call. @throws LedgerError */
 type Ask = (
   method: string,
   params: readonly unknown[],
@@ -403,15 +373,12 @@ function openExchange({ url, deadlineMs = DEADLINE_MS }: TrytonOptions) {
       const post = () => line.ask(path, method, { reset: true, headers, body, signal });
       const answered = turn.then(post);
       turn = answered.catch(() => {});
-      const { status, text } = await answered.catch((error: unknown) => {
-        if (!(error instanceof LedgerError)) throw error;
-        throw new TrytonError(error.phase as "not-sent" | "torn", error.message);
-      });
+      const { status, text } = await answered;
       if (status !== 200) throw faultOfStatus(method, status);
       const { result, error } = answerIn(text);
       if (error !== undefined) throw faultOfError(method, error);
       if (result !== undefined) return result;
-      throw new TrytonError("torn", `${method}: the answer is no answer of Tryton's`);
+      throw new LedgerError("torn", `${method}: the answer is no answer of Tryton's`);
     };
   return { askAt, close: line.close };
 }
@@ -431,7 +398,7 @@ function answerIn(text: string): { readonly result?: unknown; readonly error?: u
   }
 }
 
-/** @throws TrytonError; never `torn` or `server`, for the call that wanted a session has not been made */
+/** @throws LedgerError; never `torn` or `server`, for the call that wanted a session has not been made */
 async function logIn(askAt: (path: string) => Ask, options: TrytonOptions): Promise<Session> {
   try {
     const { database, user, password, company } = options;
@@ -440,8 +407,8 @@ async function logIn(askAt: (path: string) => Ask, options: TrytonOptions): Prom
     const answer = await ask("common.db.login", [user, { password }, LANGUAGE], {
       authorization: null,
     }).catch((error: unknown) => {
-      if (!(error instanceof TrytonError && error.kind === "absent")) throw error;
-      throw new TrytonError("not-sent", `${error.message}: Tryton has no database "${database}"`);
+      if (!isOf(error, "absent")) throw error;
+      throw notSent(`${error.message}: Tryton has no database "${database}"`);
     });
     const [id, key] = answer as [number, string];
     const authorization = `Session ${Buffer.from(`${user}:${id}:${key}`).toString("base64")}`;
@@ -452,13 +419,11 @@ async function logIn(askAt: (path: string) => Ask, options: TrytonOptions): Prom
     const its = await companyOf(session, company, user);
     return { ...session, context: { ...context, company: its } };
   } catch (error) {
-    if (error instanceof TrytonError && UNASKED.includes(error.kind))
-      throw new TrytonError("not-sent", error.message);
-    throw error;
+    const isUnasked =
+      isOf(error, "server", "absent") || (error instanceof LedgerError && error.phase === "torn");
+    throw isUnasked ? notSent(error.message) : error;
   }
 }
-
-const UNASKED: readonly FaultKind[] = ["torn", "server", "absent"];
 
 /** A path that a release does not have answers 4xx: older ones take the first for a database that wants a login. */
 async function releaseAt(askAt: (path: string) => Ask): Promise<Release> {
@@ -468,15 +433,12 @@ async function releaseAt(askAt: (path: string) => Ask): Promise<Release> {
       const version = await askAt(path)("common.server.version", [], { authorization: null });
       return releaseOf(String(version));
     } catch (error) {
-      const other = error instanceof TrytonError && ELSEWHERE.includes(error.kind);
-      if (!other) throw error;
+      if (!isOf(error, "unauthorised", "forbidden", "absent")) throw error;
       fault = error;
     }
   }
   throw fault;
 }
-
-const ELSEWHERE: readonly FaultKind[] = ["unauthorised", "forbidden", "absent"];
 
 /** Only a company that the user is in: Tryton would take any, and then refuse every record. */
 async function companyOf(
@@ -493,7 +455,7 @@ async function companyOf(
   const [id, another] = await rpc.idsOf({ tryton }, "company.company", domain, { most: 2 });
   if (id !== undefined && another === undefined) return id;
   const many = id === undefined ? "no" : "more than one";
-  throw new NoSuchCompany(`Tryton has ${many} company "${name}" for the user ${login}`);
+  throw failed("no-company", `Tryton has ${many} company "${name}" for the user ${login}`);
 }
 
 /** Its sentences are compared and shown: they stay in one language. */

@@ -25,22 +25,7 @@ type Headers = Readonly<Record<string, string>>;
  */
 export type Credentials = (signal?: AbortSignal, refused?: Headers) => Promise<Headers>;
 
-export interface Rest {
-  /**
-   * `path` begins with `/`. The answer, if it has the shape of `schema`; its numbers are exact decimals, and null stands for
-   * an answer without a body. A body of null is none, and makes the method GET where no other is given; bytes go as they are. `headers`: of this call (`if-match`). @throws LedgerError
-   */
-  call<T>(
-    path: string,
-    body: object | null,
-    schema: z.ZodType<T>,
-    signal: AbortSignal,
-    more?: { readonly method?: HttpRequest["method"]; readonly headers?: Headers },
-  ): Promise<T>;
-  /** A link in an answer (the next page), as a path for {@link call}: whatever host it names, nothing is sent to another. */
-  pathIn(link: string): string;
-  close(): Promise<void>;
-}
+export type Rest = ReturnType<typeof openRest>;
 
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
@@ -100,11 +85,25 @@ export function openLine(options: LineOptions) {
 const JSON_BOTH_WAYS = { accept: "application/json", "content-type": "application/json" };
 const FILE = { "content-type": "application/octet-stream" };
 
-export function openRest({ headers: fixed, error, ...options }: RestOptions): Rest {
+export function openRest({ headers: fixed, error, ...options }: RestOptions) {
   const isFixed = typeof fixed !== "function";
   const line = openLine({ ...options, ...(isFixed ? {} : { credentials: fixed }) });
   return {
-    async call(path, body, schema, signal, { method, headers: own } = {}) {
+    /**
+     * `path` begins with `/`. The answer, if it has the shape of `schema`; its numbers are exact decimals, and null stands for
+     * an answer without a body. A body of null is none, and makes the method GET where no other is given; bytes go as they
+     * are. `headers`: of this call (`if-match`). @throws LedgerError
+     */
+    async call<T>(
+      path: string,
+      body: object | null,
+      schema: z.ZodType<T>,
+      signal: AbortSignal,
+      {
+        method,
+        headers: own,
+      }: Partial<Pick<HttpRequest, "method">> & { readonly headers?: Headers } = {},
+    ): Promise<T> {
       const isFile = body instanceof Uint8Array;
       const answer = await line.ask(path, path, {
         headers: { ...JSON_BOTH_WAYS, ...(isFile ? FILE : {}), ...(isFixed ? fixed : {}), ...own },
@@ -126,7 +125,8 @@ export function openRest({ headers: fixed, error, ...options }: RestOptions): Re
       const where = `${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`.trim();
       throw new LedgerError("torn", `${path}: the answer has another form: ${where}`);
     },
-    pathIn(link) {
+    /** A link in an answer (the next page), as a path for {@link call}: whatever host it names, nothing is sent to another. */
+    pathIn(link: string): string {
       const { pathname, search } = new URL(link, options.url);
       if (pathname.startsWith(`${line.prefix}/`))
         return `${pathname.slice(line.prefix.length)}${search}`;

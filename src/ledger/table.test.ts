@@ -83,7 +83,7 @@ test("two lists of parties are two sources, and the store remembers for whom one
     set: (name: string, text: string | null) => void kept.set(name, text),
   };
   const list = (name: string): Table<"party", object, string> =>
-    rememberedParties<object, string, null>(
+    rememberedParties<object, string>(
       {
         can,
         records: {

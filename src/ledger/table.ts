@@ -137,15 +137,15 @@ const SUMS = ["untaxed", "tax", "total"] as const;
 type Sum = (typeof SUMS)[number];
 
 /** One kind of document in an ERP. `Values`: what is written of one; a row has these fields, too. */
-export interface Table<K extends TableKind, Values, Row, Codes = null> {
+export interface Table<K extends TableKind, Values, Row> {
   readonly can: Capabilities;
   readonly records: Records<K, Values, Row>;
   /** Refuses, before a request is made of it, a document that can never be kept. Pure. @throws Refused */
   accept?(document: Documents[K]): void;
-  /** What {@link write} needs to know of the ERP, in few calls for all. Left out: nothing. */
-  codes?(documents: readonly Documents[K][], call: Call): Promise<Codes>;
+  /** Loads what {@link write} needs to know of the ERP, in few calls for all. Left out: nothing. */
+  codes?(documents: readonly Documents[K][], call: Call): Promise<void>;
   /** What the ERP keeps of a document: rounded, in its codes and lengths. @throws Refused when it cannot keep it */
-  write(document: Documents[K], codes: Codes): Values | Promise<Values>;
+  write(document: Documents[K]): Values | Promise<Values>;
   /**
    * What values or a row say in neutral words. One function reads what is to be written and what is there, so nothing can
    * differ but what the ERP has made of it. Number, party, sums, side and currency are not repeated here. Left out: values
@@ -179,12 +179,12 @@ export interface Table<K extends TableKind, Values, Row, Codes = null> {
  * made, by its code. One that people made is nobody's: whoever has its code may use it.
  * @param list its name, kept in the store @param shared codes that are several companies' of the platform
  */
-export function rememberedParties<Values, Row, Codes>(
-  table: Table<"party", Values, Row, Codes>,
+export function rememberedParties<Values, Row>(
+  table: Table<"party", Values, Row>,
   list: string,
   { notebook = notes() }: Pick<Surroundings, "notebook">,
   shared: readonly string[] = [],
-): Table<"party", Values, Row, Codes> {
+): Table<"party", Values, Row> {
   const { records } = table;
   const companyOf = (code: string): string => `company of ${list} ${code}`;
   const codeOf = (company: string): string => `${list} of company ${company}`;
@@ -231,9 +231,9 @@ type Company = Pick<Surroundings, "currency">;
 const SIDES = { invoice: "sale", bill: "purchase" } as const;
 
 /** The adapter that the driver works with. */
-function tableAdapter<K extends TableKind, Values, Row, Codes>(
+function tableAdapter<K extends TableKind, Values, Row>(
   kind: K,
-  table: Table<K, Values, Row, Codes>,
+  table: Table<K, Values, Row>,
   company: Company,
 ): LedgerAdapter<K, Row> {
   const { can, records, notes, dayOf } = table;
@@ -242,23 +242,22 @@ function tableAdapter<K extends TableKind, Values, Row, Codes>(
     : table.covering;
   const search = async (where: Where<K>, call: Call): Promise<Entry<Row>[]> =>
     (await records.search(where, call)).map((row) => entryOf(kind, table, company, row, where));
-  const codesOf = async (documents: readonly Documents[K][], call: Call): Promise<Codes> =>
-    (await table.codes?.(documents, call)) ?? (null as Codes);
   const written = async (desired: readonly Desired<K>[], call: Call) => {
-    const documents = desired.map(({ document }) => document);
-    const codes = await codesOf(documents, call);
     const all: Writing<K, Values>[] = [];
-    for (const one of desired)
-      all.push({ desired: one, values: await table.write(one.document, codes) });
+    await table.codes?.(
+      desired.map(({ document }) => document),
+      call,
+    );
+    for (const one of desired) all.push({ desired: one, values: await table.write(one.document) });
     return all;
   };
   return {
     can,
     accept: (document) => table.accept?.(document),
     async expected(documents, call) {
-      const codes = await codesOf(documents, call);
+      await table.codes?.(documents, call);
       return orRefused(documents, async (document) => {
-        const values = await table.write(document, codes);
+        const values = await table.write(document);
         const facts = table.facts?.(values) ?? (values as Facts);
         return inWords(kind, company, { money: sumsOf(document, table.sums) }, facts);
       });
@@ -342,9 +341,9 @@ function inWords(kind: TableKind, { currency }: Company, more: Facts, facts: Fac
   };
 }
 
-function entryOf<K extends TableKind, Values, Row, Codes>(
+function entryOf<K extends TableKind, Values, Row>(
   kind: K,
-  table: Table<K, Values, Row, Codes>,
+  table: Table<K, Values, Row>,
   company: Company,
   row: Row,
   { desired = [] }: Where<K> = {},
@@ -386,7 +385,7 @@ export function toldInvoice(
 
 /** A table whose rows and values are of its own. */
 // oxlint-disable-next-line typescript/no-explicit-any
-type AnyTable<K extends TableKind> = Table<K, any, any, any>;
+type AnyTable<K extends TableKind> = Table<K, any, any>;
 
 /** What must hold before anything is booked: the books are kept in the company's currency. @throws SourceUnavailable */
 export const currencyCheck =
@@ -413,7 +412,7 @@ interface LedgerOptions extends Pick<Books, "name" | "errors" | "onAccount"> {
   } & {
     /** Where customers and vendors are two lists, one for each. */
     readonly party?: AnyTable<"party"> | Readonly<Record<LedgerSide, AnyTable<"party">>>;
-    /** Invoices as a source of its own tells them: by what links call them, whoever numbered them. */
+    /** Invoices as the source of what was paid tells them. Left out: as `invoice` does, with a position of its own. */
     readonly paidInvoice?: AnyTable<"invoice">;
     // oxlint-disable-next-line typescript/no-explicit-any
     readonly price?: PriceTable<any>;
@@ -504,7 +503,7 @@ export function openLedger({ tables, config, ...options }: LedgerOptions): Ledge
     customers: told("party", lists?.sale),
     suppliers: told("party", lists?.purchase),
     invoices: told("invoice", tables.invoice),
-    paidInvoices: told("invoice", paidInvoice),
+    paidInvoices: told("invoice", paidInvoice ?? tables.invoice),
     prices,
   };
   const isListed = lists?.sale.tell !== undefined;

@@ -83,7 +83,7 @@ export async function businessCentralBodies(seed: number, count: number): Promis
       ...(await written(`party/${path}`, async (wire) => {
         const table = parties(wire, configOf(at), surroundings, at % 2 === 0 ? "sale" : "purchase");
         const desired = desiredOf<"party">(one, one.companyId, one.code);
-        await table.records.create?.({ desired, values: await table.write(one, null) }, call);
+        await table.records.create?.({ desired, values: await table.write(one) }, call);
       })),
     );
   return all;
@@ -125,12 +125,12 @@ async function documentFiles(
   const made = await written(path, async (wire) => {
     const table = tableOf(wire);
     table.accept?.(document);
-    await table.records.create?.({ desired, values: await table.write(document, null) }, call);
+    await table.records.create?.({ desired, values: await table.write(document) }, call);
   });
   if (made.length === 0) return [];
   const amended = await written(`${path}-amended`, async (wire) => {
     const table = tableOf(wire);
-    const values = await table.write(document, null);
+    const values = await table.write(document);
     const native = { id: "0c", etag: "W/1" } as never;
     const entry = {
       ...PLAIN_ENTRY,
@@ -145,7 +145,7 @@ async function documentFiles(
   if (kind === "invoice") return [...made, ...amended];
   const credited = await written(`${path}-credited`, async (wire) => {
     const table = tableOf(wire);
-    const values = await table.write(document, null);
+    const values = await table.write(document);
     const native = {
       ...values,
       id: "0c",
@@ -195,7 +195,7 @@ const paymentFiles = (path: string, at: number, payment: PaymentDocument): Promi
       native: null,
     } as const;
     const desired = { ...desiredOf<"payment">(payment, payment.id, payment.number), on };
-    await table.records.create?.({ desired, values: await table.write(payment, null) }, call);
+    await table.records.create?.({ desired, values: await table.write(payment) }, call);
   });
 
 /** What it would send; what these books refuse is no file. */

@@ -60,7 +60,7 @@ async function written(
   );
   const desired = { mark: document.id, document } as Desired<TableKind> as Desired<"invoice">;
   try {
-    const values = await table.write(document as InvoiceDocument, null);
+    const values = await table.write(document as InvoiceDocument);
     await table.records.create?.({ desired, values }, call);
     return text;
   } catch (error) {

@@ -149,7 +149,7 @@ describe.skipIf(!trytonIsThere)("customer invoices of Tryton", () => {
     const line = await desk.one("account.invoice.line", "description", "ULSD");
     for (const values of [{ quantity: 1 }, { unit_price: d("1") }, { description: "other" }])
       await expect(desk.write("account.invoice.line", line, values)).rejects.toMatchObject({
-        kind: "refused",
+        code: "refused",
       });
   });
 
