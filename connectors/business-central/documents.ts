@@ -5,7 +5,7 @@ import type { Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { defined } from "../../src/core/defined.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { Day, Difference, FactLine } from "../../src/core/holdings.ts";
+import type { Day, Difference } from "../../src/core/holdings.ts";
 import {
   day,
   decimal,
@@ -22,12 +22,12 @@ import {
   factTaxes,
   type KeptDocument,
   type KeptPayment,
-  markIn,
   markOf,
   orderParts,
   orderText,
   paidBy,
   paidMarkIn,
+  paymentIn,
   payingMark,
   paymentFacts,
   platformIdIn,
@@ -435,7 +435,7 @@ const orderRow = (side: LedgerSide, set: string) =>
       reference: numberIn(comments, "order"),
       party: row.party,
       date: row.orderDate,
-      lines: isGone ? null : lines.map(untold),
+      lines: isGone ? null : lines.map((line) => goodsLine(line)),
       ...(isGone || isMoved ? { besides: [movedTwice(side)] } : {}),
     };
   });
@@ -446,10 +446,6 @@ const movedTwice = (side: LedgerSide): Difference => ({
   expected: "confirmed",
   held: `${SIDES[side].state} there, and once more by the platform's ${side === "sale" ? "invoice" : "bill"}`,
 });
-
-/** What the floor compares of a line. */
-const untold = ({ product, quantity, unit, unitPrice }: FactLine): FactLine =>
-  goodsLine({ product, quantity, unit, unitPrice });
 
 const keptLines = ({ lines }: OrderDocument) =>
   lines.map(({ description, ...line }) => {
@@ -486,7 +482,7 @@ export function orders(wire: Wire, config: BusinessCentralConfig): GoodsTable<"o
     kept: (document) => ({
       number: document.number,
       words: { side: document.type },
-      lines: keptLines(document).map(untold),
+      lines: keptLines(document).map((line) => goodsLine(line)),
     }),
     async search({ side, marks, references, numbers, ids, days }, signal) {
       const { booked, moved } = sets[side];
@@ -586,15 +582,11 @@ const rowOf = (
   more: Pick<PaymentRow, "side" | "amount" | "status" | "line">,
 ): PaymentRow => ({
   ...more,
+  ...paymentIn(description),
   number: told.documentNumber,
-  mark: paidMarkIn(description),
   date: told.postingDate,
   description,
-  text: textIn(description),
 });
-
-const textIn = (description: string): string =>
-  description.slice(markIn(description).length).trim();
 
 /** Each payment debits one account; one that was reversed has done so and undone it. */
 const posted = (entries: readonly Entry[]): PaymentRow[] =>
@@ -734,7 +726,13 @@ export function payments(
     },
     write({ id, type, date, amount, ...document }: PaymentDocument) {
       const description = `${payingMark(id)} ${document.description}`.slice(0, DESCRIPTION).trim();
-      return { side: sideOf({ type }), date, amount, description, text: textIn(description) };
+      return {
+        side: sideOf({ type }),
+        date,
+        amount,
+        description,
+        text: paymentIn(description).text,
+      };
     },
     facts: paymentFacts,
     read: ({ number, mark, status, line }) => ({

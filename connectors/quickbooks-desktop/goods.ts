@@ -105,7 +105,8 @@ export const orderTable = (records: Records, config: OrderConfig): GoodsTable<"o
   kept: (document) => ({
     number: ascii(document.number),
     words: { side: document.type },
-    lines: orderLines(config, document).map(lineFacts),
+    // Prices are compared by what a line comes to: QuickBooks keeps five digits of a rate.
+    lines: orderLines(config, document).map((line) => goodsLine(line, line.amount)),
   }),
   async search({ side, marks, references, numbers, ids, days }, signal) {
     const { table, most } = TABLES[side];
@@ -217,31 +218,12 @@ const lineValues = (config: OrderConfig, document: OrderDocument): Values[] =>
     ...(document.type === "sale" ? { SalesTaxCodeRef: named(config.taxCode) } : {}),
   }));
 
-/** Prices are compared by what a line comes to: QuickBooks keeps five digits of a rate. */
-const lineFacts = ({
-  product,
-  quantity,
-  amount,
-}: Pick<FactLine, "product" | "quantity" | "amount">): FactLine => ({
-  product,
-  quantity,
-  unit: null,
-  unitPrice: null,
-  amount,
-});
-
 function orderOf(side: Side, row: Element, marks: readonly string[]): Row {
   const { table, partyRef: party, full, moved, most } = TABLES[side];
   const id = row.needed("TxnID");
   const rows = row.all(`${table}LineRet`);
   const [items, others] = [rows.filter(hasItem), rows.filter((line) => !hasItem(line))];
-  const lines = items.map((line) =>
-    lineFacts({
-      product: line.ref("ItemRef").name,
-      quantity: line.decimal("Quantity"),
-      amount: line.amount("Amount"),
-    }),
-  );
+  const lines = items.map((line) => lineOf(line, line.amount("Amount")));
   const { mark, text } = markedBy(memoed(row), marks);
   const isClosed = row.yes("IsManuallyClosed") === true;
   const isVoid = isClosed && row.text("Memo")?.startsWith("VOID:") === true;
@@ -422,11 +404,14 @@ const keptReceipt = ({ unit }: ReceiptConfig, document: ShipmentDocument): Facts
   number: ascii(document.number),
   ...(document.date === null ? {} : { days: { date: document.date } }),
   words: { side: "purchase", reference: referenceIn(`${TICKET}${ascii(document.reference)}`) },
-  lines: document.lines.map((line) => received(line.product, countedOf(unit, line))),
+  lines: document.lines.map((line) =>
+    goodsLine({ product: line.product, quantity: countedOf(unit, line) }),
+  ),
 });
 
-const received = (product: string | null, quantity: Decimal | null): FactLine =>
-  goodsLine({ product, quantity, unit: null, unitPrice: null });
+/** A line of QuickBooks. */
+const lineOf = (line: Element, amount?: Decimal): FactLine =>
+  goodsLine({ product: line.ref("ItemRef").name, quantity: line.decimal("Quantity") }, amount);
 
 /** What follows the mark in its memo: `ticket BOL 4471; driver …`. */
 const TICKET = "ticket ";
@@ -469,7 +454,7 @@ function receiptOf(row: Element, state: "received" | "billed"): Row {
     party: row.ref("VendorRef").name ?? "",
     reference: text?.startsWith(TICKET) === true ? referenceIn(text) : number,
     date: row.day("TxnDate"),
-    lines: lines.map((line) => received(line.ref("ItemRef").name, line.decimal("Quantity"))),
+    lines: lines.map((line) => lineOf(line)),
     element: row,
   };
 }

@@ -1,7 +1,6 @@
 /** QuickBooks Desktop through its Web Connector, which calls us: the books of one company file. */
 import { defineConnector, type Sink, type Surroundings } from "../../src/core/contract.ts";
-import { unavailable } from "../../src/ledger/errors.ts";
-import { type Ledger, offered, openLedger } from "../../src/ledger/table.ts";
+import { offered, openLedger } from "../../src/ledger/table.ts";
 import { BOOKS, documentTable, invoiceTables, partyTable } from "../quickbooks/documents.ts";
 import { DesktopConfig } from "./config.ts";
 import { desktopPayments, documentBooks } from "./documents.ts";
@@ -59,13 +58,14 @@ export function ledgerOf(
   const customers = partyList(records, config, "customer");
   const vendors = partyList(records, config, "vendor");
   const invoices = documentBooks(records, config, "sale", customers);
-  const ledger = openLedger({
+  return openLedger({
     name: BOOKS,
     tables: {
       ...invoiceTables(invoices, invoicesChanged(records, invoices, currency)),
       bill: documentTable(documentBooks(records, config, "purchase")),
       payment: desktopPayments(records, config),
       party: { sale: partyTable(customers, now), purchase: partyTable(vendors, now) },
+      parties: { changed: (telling) => partySource(records, telling) },
       order: orderTable(records, config),
       shipment: receiptTable(records, config),
       ...(prices === undefined ? {} : { price: priceTable(records, prices, unit) }),
@@ -74,8 +74,4 @@ export function ledgerOf(
     config,
     surroundings,
   });
-  const telling = { now, unavailable: (error: unknown) => unavailable(error, ledger.books) };
-  const parties = partySource(records, telling);
-  const sources: Ledger["sources"] = { ...ledger.sources, parties };
-  return { ...ledger, sources };
 }

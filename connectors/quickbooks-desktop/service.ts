@@ -285,13 +285,8 @@ interface Absence {
   readonly isUsual: boolean;
 }
 
-interface Given {
-  /** How long a call of the Web Connector is held while nothing is there to hand over, ms. */
-  readonly holdMs: number;
-  /** How long a session is kept open after the last question, ms. */
-  readonly lingerMs: number;
-  /** How long the answer to one question may take, and the Web Connector stay silent, ms. */
-  readonly deadlineMs: number;
+/** `deadlineMs`: how long the answer to one question may take, and the Web Connector stay silent. */
+interface Given extends Pick<DesktopConfig, "holdMs" | "lingerMs" | "deadlineMs"> {
   /** The time now, ms since 1970 in UTC. */
   readonly now: () => number;
   /** A session began: what waited for it may go. */

@@ -12,7 +12,13 @@ import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Scope } from "../../src/core/holdings.ts";
 import { sameNumber, spellingsOf } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
-import { closingExamination, codeExaminations, type CodesOf } from "../../src/ledger/examine.ts";
+import {
+  closingExamination,
+  codeExaminations,
+  type CodesNamed,
+  examined,
+  namedChecks,
+} from "../../src/ledger/examine.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import { conditionsIn } from "../../src/ledger/stamps.ts";
 import type { DocumentRow } from "../quickbooks/documents.ts";
@@ -314,18 +320,19 @@ export async function examineDesktop(
     company.multiCurrency === true ? "multicurrency on" : null,
     `told at ${told.at}`,
   ];
-  const names: readonly (readonly [List, string | undefined])[] = [
-    ...[config.chargeItem, ...config.taxItems].map((item) => ["item", item] as const),
-    ["sales tax code", config.taxCode],
-    ["account", config.bankAccount],
-    ["account", config.depositAccount],
-    ["account", config.receivableAccount],
-    ["account", config.payableAccount],
-    ["class", config.class],
-    ["payment method", config.paymentMethod],
-    ["terms", config.terms.customer],
-    ["terms", config.terms.vendor],
+  const books = { name: "QuickBooks", errors };
+  const { bankAccount, depositAccount, receivableAccount, payableAccount } = config;
+  const named = (list: List, ...names: readonly (string | undefined)[]) =>
+    namedChecks(namesOf(told, list), ...names);
+  const names = [
+    ...named("item", config.chargeItem, ...config.taxItems),
+    ...named("sales tax code", config.taxCode),
+    ...named("account", bankAccount, depositAccount, receivableAccount, payableAccount),
+    ...named("class", config.class),
+    ...named("payment method", config.paymentMethod),
+    ...named("terms", config.terms.customer, config.terms.vendor),
   ];
+  const items = namesOf(told, "item");
   return [
     {
       what: `company ${company.company}`,
@@ -335,12 +342,10 @@ export async function examineDesktop(
     ...(company.preferences
       ? [{ what: "sales tax", fault: salesTaxFault(company.salesTax, config.taxCode) }]
       : [untold(told, "preferences", "sales tax, currencies and the closing date")]),
-    ...names.flatMap(([list, name]) =>
-      name === undefined ? [] : [{ what: `${list} ${name}`, fault: missing(told, list, name) }],
-    ),
+    ...(await examined(books, names, signal)),
     ...(company.preferences ? [closingExamination(company.closingDate, needs, CLOSED_IN)] : []),
     ...(isTold(told, "item")
-      ? await codeExaminations({ name: "QuickBooks", errors }, codesOf(told), needs, signal)
+      ? await codeExaminations(books, { product: items, sold: items, bought: items }, needs, signal)
       : [untold(told, "items", "the items that the cross-reference names")]),
   ];
 }
@@ -381,18 +386,13 @@ function salesTaxFault(isOn: boolean | null, taxCode: string | undefined): Fault
 }
 
 /** Products, taxes and accounts of the tables are items of QuickBooks. */
-function codesOf(told: Told): CodesOf {
-  const find = async (codes: readonly string[]) => ({
-    faults: new Map(
-      codes.flatMap((code) => {
-        const fault = missing(told, "item", code);
-        return fault === null ? [] : [[code, fault] as const];
-      }),
-    ),
-  });
-  const items = { what: "item", find };
-  return { product: items, sold: items, bought: items };
-}
+const namesOf = (told: Told, list: List): CodesNamed => ({
+  what: list,
+  async find(codes) {
+    const faults = codes.map((code) => [code, missing(told, list, code)] as const);
+    return { faults: new Map(faults.filter((one): one is [string, Fault] => one[1] !== null)) };
+  },
+});
 
 /* What QuickBooks told of its company file in the first session of a day. */
 
@@ -416,12 +416,12 @@ export async function tell(
 ): Promise<void> {
   const told: Told = { at, company, lists: {} };
   for (const [list, query] of Object.entries(LISTS))
-    told.lists[list] = await namesOf(wire, query, signal);
+    told.lists[list] = await listOf(wire, query, signal);
   notebook.set(NAME, JSON.stringify(told));
 }
 
 /** Null where this edition does not have the list, or it is switched off. */
-async function namesOf(wire: Reading, name: string, signal: AbortSignal): Promise<string[] | null> {
+async function listOf(wire: Reading, name: string, signal: AbortSignal): Promise<string[] | null> {
   try {
     const IncludeRetElement = ["Name", "FullName"];
     const [reply] = await wire.read([{ name, values: { IncludeRetElement } }], signal);

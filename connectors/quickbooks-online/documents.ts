@@ -8,7 +8,13 @@ import type { FactLine } from "../../src/core/holdings.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
-import { markIn, orderText, orRefused, paidMarkIn, payingMark } from "../../src/ledger/entries.ts";
+import {
+  orderText,
+  orRefused,
+  paidMarkIn,
+  payingMark,
+  paymentIn,
+} from "../../src/ledger/entries.ts";
 import {
   type Call,
   type Entry,
@@ -508,7 +514,7 @@ export function onlinePayments(online: Online) {
   const { wire, config } = online;
   return paymentTable({
     write: (document) => ({
-      text: textIn(paymentBody(config, document).PrivateNote),
+      text: paymentIn(paymentBody(config, document).PrivateNote).text,
       check: numberIn(document.reference),
     }),
     async find(side, { ids, numbers, documents, days }, signal) {
@@ -547,14 +553,13 @@ export function onlinePayments(online: Online) {
 
 function paymentRow(side: LedgerSide, row: Element): PaymentRow {
   const { id, version } = identityOf(row);
-  const note = row.text("PrivateNote") ?? "";
-  const mark = paidMarkIn(note);
+  const { mark, text } = paymentIn(row.text("PrivateNote"));
   return {
     side,
     date: row.needed("TxnDate").slice(0, 10),
     amount: row.amount("TotalAmt"),
     document: linksOf(row, side)[0] ?? null,
-    text: textIn(note),
+    text,
     check: row.text(side === "sale" ? "PaymentRefNum" : "DocNumber"),
     id: `${SIDES[side].payment} ${id}`,
     version,
@@ -563,10 +568,6 @@ function paymentRow(side: LedgerSide, row: Element): PaymentRow {
     markIn: () => mark,
   };
 }
-
-/** Of its note what follows our mark. */
-const textIn = (note: string): string =>
-  paidMarkIn(note) === null ? note : note.slice(markIn(note).length).trim();
 
 /** `Payment 12`: what links call it. */
 const idIn = (side: LedgerSide, id: string): string[] => {

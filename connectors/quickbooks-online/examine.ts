@@ -29,8 +29,7 @@ export async function examineOnline(
 ): Promise<readonly Examination[]> {
   return [
     authorisation(online),
-    ...(await examined(QUICKBOOKS, checksOf(online, signal), signal)),
-    await closing(online, signal, needs),
+    ...(await examined(QUICKBOOKS, checksOf(online, signal, needs), signal)),
     ...(await codeExaminations(QUICKBOOKS, codesOf(online), needs, signal)),
   ];
 }
@@ -55,7 +54,7 @@ function authorisation({
   }
 }
 
-function checksOf(online: Online, signal: AbortSignal): Check[] {
+function checksOf(online: Online, signal: AbortSignal, needs: Needs): Check[] {
   const { config, wire, surroundings } = online;
   const { expense, paymentsMade, paymentsReceived, receivable, payable } = config.accounts;
   const named = (kind: NameKind, ...codes: (string | undefined)[]) =>
@@ -81,6 +80,14 @@ function checksOf(online: Online, signal: AbortSignal): Check[] {
     ...named(ACCOUNT, expense, paymentsMade, paymentsReceived, receivable, payable),
     ...named(CLASS, config.class),
     ...named(LOCATION, config.location),
+    [
+      "closing date",
+      async () => {
+        const accounting = (await online.preferences(signal)).child("AccountingInfoPrefs");
+        const until = accounting?.day("BookCloseDate") ?? null;
+        return [closingExamination(until, needs, CLOSED_IN)];
+      },
+    ],
   ];
 }
 
@@ -90,17 +97,7 @@ const SALES_TAX_ON: Fault = {
   next: "Set salesTax: not-taxable.",
 };
 
-/** Documents that wait and whose day is closed; what comes later is refused one by one. */
-async function closing(online: Online, signal: AbortSignal, needs: Needs): Promise<Examination> {
-  let until: string | null = null;
-  const asked = exists("closing date", async () => {
-    const accounting = (await online.preferences(signal)).child("AccountingInfoPrefs");
-    until = accounting?.day("BookCloseDate") ?? null;
-  });
-  const [told] = await examined(QUICKBOOKS, [asked], signal);
-  if (until === null) return told as Examination;
-  return closingExamination(until, needs, "QuickBooks (Settings, Advanced, Accounting)");
-}
+const CLOSED_IN = "QuickBooks (Settings, Advanced, Accounting)";
 
 /** Taxes and charges are items where we sell, and accounts where we buy. */
 const codesOf = (online: Online): CodesOf => ({

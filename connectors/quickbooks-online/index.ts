@@ -25,7 +25,7 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
     const invoices = documentBooks(online, "invoice");
     const parties = (side: LedgerSide) =>
       partyTable(partyList(online, side), () => surroundings.now());
-    const { sources, sinks, holdings } = openLedger({
+    const { books: _, ...ledger } = openLedger({
       ...QUICKBOOKS,
       tables: {
         ...invoiceTables(invoices, (faults) => invoicesChanged(online, { faults })),
@@ -33,15 +33,14 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
         order: orderTable(online),
         payment: onlinePayments(online),
         party: { sale: parties("sale"), purchase: parties("purchase") },
+        parties: { changed: (telling) => partySource(online, telling) },
         ...(config.prices === undefined ? {} : { price: priceTable(online, config.prices) }),
       },
       config,
       surroundings,
     });
     return {
-      sources: { ...sources, parties: partySource(online) },
-      sinks,
-      holdings,
+      ...ledger,
       check: (signal) => reading(QUICKBOOKS, () => expectFit(online, signal)),
       readAgain: () => online.names.codes.forget(),
       warnings: () => warningsOf(online),

@@ -4,9 +4,14 @@
  */
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { FactLine } from "../../src/core/holdings.ts";
 import type { InvoiceDocument, OrderDocument } from "../../src/ledger/documents.ts";
-import { type GoodsRow, type GoodsTable, isNumber, planOf } from "../../src/ledger/goods.ts";
+import {
+  goodsLine,
+  type GoodsRow,
+  type GoodsTable,
+  isNumber,
+  planOf,
+} from "../../src/ledger/goods.ts";
 import { type LedgerSide, SIDES as BOTH, type StepTo } from "../../src/ledger/port.ts";
 import { roundHalfUp } from "../quickbooks/documents.ts";
 import { type Element, elementOf } from "../quickbooks/element.ts";
@@ -47,8 +52,6 @@ interface OrderRow extends GoodsRow {
 
 export function orderTable(online: Online): GoodsTable<"order", OrderRow> {
   const { wire, names } = online;
-  const write = (type: LedgerSide, body: object, call: Parameters<typeof wire.write>[2]) =>
-    wire.write(SIDES[type].order, body, call);
   return {
     markedIn: "its memo",
     accept: expectKept,
@@ -61,7 +64,7 @@ export function orderTable(online: Online): GoodsTable<"order", OrderRow> {
     },
     async kept(document) {
       const body = elementOf("order", await orderBody(online, document));
-      const lines = linesIn(names, body).map(untold);
+      const lines = comparedIn(names, body);
       return { number: oneLine(document.number), words: { side: document.type }, lines };
     },
     async search({ side, marks, references, numbers, ids, days }, signal) {
@@ -99,11 +102,8 @@ export function orderTable(online: Online): GoodsTable<"order", OrderRow> {
       const { record } = entry.native;
       const { id: Id, version: SyncToken } = identityOf(record);
       const named = differences.some(isNumber) ? namesOf(document) : {};
-      const change =
-        to === "renumbered"
-          ? { sparse: true, Id, SyncToken, ...named }
-          : await orderChange(to, { Id, SyncToken }, online, document, named);
-      await write(document.type, change, call);
+      const change = await orderChange(to, { Id, SyncToken }, online, document, named);
+      await wire.write(SIDES[document.type].order, change, call);
     },
   };
 }
@@ -174,13 +174,8 @@ function planBody(document: OrderDocument) {
 }
 
 /** Of an order's line its text does not count: people write theirs. */
-const untold = ({ product, quantity, unit, unitPrice, amount }: FactLine): FactLine => ({
-  product,
-  quantity,
-  unit,
-  unitPrice,
-  amount,
-});
+const comparedIn = (names: Pick<Names, "codeOf">, row: Element) =>
+  linesIn(names, row).map((line) => goodsLine(line, line.amount));
 
 function bookedOf(names: Names, side: LedgerSide, row: Element): OrderRow {
   const id = row.needed("Id");
@@ -206,7 +201,7 @@ function bookedOf(names: Names, side: LedgerSide, row: Element): OrderRow {
         : numberHeld(own, memo.number, numberOf({ number: memo.number, id: memo.mark })),
     party: partyIn(side, row).party ?? "",
     date: row.day("TxnDate"),
-    lines: linesIn(names, row).map(untold),
+    lines: comparedIn(names, row),
     record: row,
   };
 }
@@ -238,13 +233,14 @@ export async function orderBody(writer: Writer, document: OrderDocument) {
 
 /** Changes of an estimate that is not accepted yet, and nothing else of it (`sparse`); see goods.ts. @throws Refused, LedgerError */
 export async function orderChange(
-  to: StepTo,
+  to: StepTo | "renumbered",
   { Id, SyncToken }: { readonly Id: string; readonly SyncToken: string },
   writer: Writer,
   document: OrderDocument,
   named: object = {},
 ): Promise<object> {
   const head = { sparse: true, Id, SyncToken };
+  if (to === "renumbered") return { ...head, ...named };
   if (to !== "amended") return { ...head, TxnStatus: to === "posted" ? "Accepted" : "Rejected" };
   const { Line } = await orderBody(writer, document);
   return { ...head, ...named, Line, ...planBody(document) };

@@ -4,7 +4,7 @@
  * tells at most 1,000 objects; what is older, or more, is queried by stamps, which tell no deletions: a notice says so.
  */
 import type { Change, Source } from "../../src/core/contract.ts";
-import { sorted, unavailable } from "../../src/ledger/errors.ts";
+import { sorted } from "../../src/ledger/errors.ts";
 import { SIDES as BOTH } from "../../src/ledger/port.ts";
 import type { PriceTable, Telling } from "../../src/ledger/table.ts";
 import {
@@ -105,7 +105,7 @@ const roleOf = ({ entity }: ChangedRow): Side =>
 
 const codeOf = (row: ChangedRow): string => partyCode(roleOf(row), row.key);
 
-export const partySource = (online: Online): Source => {
+export const partySource = (online: Online, telling: Telling<never>): Source => {
   const list = capturedList({
     online,
     entities: BOTH.map((side) => SIDES[side].party),
@@ -125,11 +125,7 @@ export const partySource = (online: Online): Source => {
       return changes;
     },
   });
-  return walkedSource({
-    lists: [list],
-    now: () => online.surroundings.now(),
-    unavailable: (error) => unavailable(error, QUICKBOOKS),
-  });
+  return walkedSource({ ...telling, lists: [list] });
 };
 
 /** Customer invoices. A payment changes its invoices, whether or not QuickBooks stamps these anew. */

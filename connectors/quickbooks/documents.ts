@@ -130,15 +130,15 @@ export const documentTable = <K extends DocumentKind, Body>(
       party: desired.find((one) => sameName(one.party ?? "", party ?? ""))?.party ?? party,
       status: isVoid ? "cancelled" : isPaid ? "settled" : "posted",
       payments,
-      ...(refusal === undefined ? {} : { refusal }),
+      ...defined({ refusal }),
       paid: isPaid && !isVoid ? (paid.at(-1) ?? row.date) : null,
       version: row.version,
       facts: { number: id, money: { total, open } },
     };
   },
-  ...(books.customers === undefined
-    ? {}
-    : { tell: (entry) => changeOf(books.taxItems, entry, entry.native.issued) }),
+  // Flows read customer invoices only.
+  tell: (entry) =>
+    books.customers === undefined ? null : changeOf(books.taxItems, entry, entry.native.issued),
   records: {
     async search(where, { signal, purpose }) {
       const rows = await books.find(where, signal);
@@ -154,9 +154,7 @@ export const documentTable = <K extends DocumentKind, Body>(
       if (to === "amended" && values !== null) await books.amend(entry.native, values, call);
       if (to === "cancelled") await books.cancel(entry.native, call);
     },
-    ...(books.changed === undefined
-      ? {}
-      : { changed: (telling) => books.changed?.(telling) as Source }),
+    ...defined({ changed: books.changed }),
   },
 });
 

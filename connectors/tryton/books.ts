@@ -2,7 +2,7 @@
 import type { Surroundings } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { type CodeKind, openCodes } from "../../src/ledger/codes.ts";
-import { disputeMark, markIn, type Notes } from "../../src/ledger/entries.ts";
+import { disputeMark, type Notes } from "../../src/ledger/entries.ts";
 import { sorted } from "../../src/ledger/errors.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import type { TrytonConfig } from "./config.ts";
@@ -59,8 +59,9 @@ export async function disputedOf(
   invoices: readonly Identified[],
 ): Promise<ReadonlySet<number>> {
   const noted = await notesOf(books).on(invoices.map(resourceOf), [disputeMark("")]);
-  const last = new Map(noted.map(({ resource, message }) => [resource, markIn(message ?? "")]));
-  const isDisputed = (one: Identified) => last.get(resourceOf(one)) === disputeMark("open");
+  const last = new Map(noted.map(({ resource, message }) => [resource, message ?? ""]));
+  const isDisputed = (one: Identified) =>
+    /^dispute:open(?!\S)/.test(last.get(resourceOf(one)) ?? "");
   return new Set(invoices.filter(isDisputed).map(({ id }) => id));
 }
 

@@ -238,9 +238,7 @@ function orderRow(side: LedgerSide, row: rpc.RowOf<ReturnType<typeof orderOf>>):
     reference,
     party,
     date,
-    lines: lines.map(({ product, quantity, unit, unit_price: unitPrice }) =>
-      goodsLine({ product, quantity, unit, unitPrice }),
-    ),
+    lines: lines.map(({ unit_price: unitPrice, ...line }) => goodsLine({ ...line, unitPrice })),
     ...(status === "posted" && !isManual ? { stranger: "is invoiced by Tryton itself" } : {}),
     order: id,
     isManual,
@@ -505,9 +503,7 @@ export function ticketTable(books: Books): GoodsTable<"shipment", TicketRow> {
         party,
         reference,
         date: row.effective_date,
-        lines: moves.map(({ product, quantity, unit }) =>
-          goodsLine({ product, quantity, unit, unitPrice: null }),
-        ),
+        lines: moves.map((move) => goodsLine(move)),
         shipment: row.id,
         notes,
         moves,

@@ -402,16 +402,7 @@ export function changeOf(row: TrytonInvoice): Change | null {
   return { ...change, fault: cannotTell(row.untold) };
 }
 
-/** A credit note of an invoice that counts. */
-interface Credit {
-  readonly name: string;
-  /** {@link PaymentOn.id} where it settles the invoice. */
-  readonly settles: string | null;
-  /** Negative. */
-  readonly total: Decimal;
-  /** What of it has not been used yet; negative or zero. */
-  readonly toPay: Decimal;
-}
+type Credit = ReturnType<typeof creditIn>;
 
 /** Does nothing count of it any more? */
 const isCreditedInFull = ({ total_amount, credits = [] }: TrytonInvoice): boolean => {
@@ -457,9 +448,13 @@ const CREDITING = {
   }),
 };
 
-const creditIn = (note: rpc.RowOf<typeof CREDITING>["invoice"]): Credit => ({
+/** A credit note of an invoice that counts. */
+const creditIn = (note: rpc.RowOf<typeof CREDITING>["invoice"]) => ({
   name: note.number ?? `#${note.id}`,
+  /** {@link PaymentOn.id} where it settles the invoice. */
   settles: note.move === null ? null : `#${note.move}`,
+  /** Negative. */
   total: note.total_amount,
+  /** What of it has not been used yet; negative or zero. */
   toPay: note.amount_to_pay,
 });

@@ -9,10 +9,8 @@ import type { PaymentDocument } from "../../src/ledger/documents.ts";
 import {
   coveredAmong,
   coveringBy,
-  isOurPayment,
-  markIn,
   paidBy,
-  paidMarkIn,
+  paymentIn,
   payingMark,
   paymentMark,
 } from "../../src/ledger/entries.ts";
@@ -181,7 +179,7 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
     const lines = rows.filter(({ origin }) => origin?.startsWith(`${MOVE_LINE},`) !== true);
     return [...Map.groupBy(lines, ({ move }) => move.id)]
       .toSorted(([one], [other]) => one - other)
-      .map(([move, of]) => paymentIn(move, of));
+      .map(([move, of]) => payingMove(move, of));
   }
 
   /** Of these those that are payments, with the invoices that they pay. @param called names that links have of these */
@@ -305,16 +303,14 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
  * A move that may be a payment, with what it pays: invoices, and moves that it settles together with. Links call it by its
  * name and its mark: books that were restored give a name again.
  */
-function paymentIn(move: number, lines: readonly PaymentLine[]) {
+function payingMove(move: number, lines: readonly PaymentLine[]) {
   const [{ move: head, party, account }] = lines as [PaymentLine];
   const credit = Decimal.sum(lines.map((line) => line.credit.minus(line.debit)));
   const isSale = account.type.receivable;
   const others = lines.flatMap(({ reconciliation }) => reconciliation?.lines ?? []);
   const own = new Set<string | null>(lines.map(({ id }) => `${MOVE_LINE},${id}`));
   const stamps = [head, ...lines].map((one) => one.write_date ?? one.create_date ?? "");
-  const description = head.description ?? "";
-  const begins = isOurPayment(description) ? markIn(description) : null;
-  const mark = paidMarkIn(begins);
+  const { begins, mark, text: reference } = paymentIn(head.description);
   const payment: Payment = {
     id: begins === null ? `#${move}` : `#${move} ${begins}`,
     aliases: [`#${move}`],
@@ -329,7 +325,7 @@ function paymentIn(move: number, lines: readonly PaymentLine[]) {
       words: {
         side: isSale ? "sale" : "purchase",
         document: null,
-        reference: description.slice(begins?.length ?? 0).trim(),
+        reference,
         // What settles an invoice as one has no payment of the platform's: its mark names the invoice.
         notes: mark !== null && isSettlement(mark) ? begins : null,
       },

@@ -8,6 +8,7 @@ import { isWithin } from "../../src/core/time.ts";
 import { errorTable } from "../../src/ledger/errors.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import { openLine } from "../../src/ledger/rest.ts";
+import type { TrytonConfig } from "./config.ts";
 import * as rpc from "./rows.ts";
 
 /*
@@ -248,17 +249,9 @@ function sentence(method: string, words: readonly unknown[]): string {
   return `${method}: ${text.length > SENTENCE_MAX ? `${text.slice(0, SENTENCE_MAX)}…` : text}`;
 }
 
-export interface TrytonOptions {
-  /** `http://127.0.0.1:8000`, without the database. */
-  readonly url: string;
-  readonly database: string;
-  readonly user: string;
-  readonly password: string;
-  /** The company of the books, by its name; left out: the user's own. */
-  readonly company?: string;
-  /** For one call and its whole answer; 120 s when left out (a post of many computes for long). */
-  readonly deadlineMs?: number;
-}
+/** Without `company` the user's own, without `deadlineMs` 120 s (a post of many computes for long). */
+export type TrytonOptions = Pick<TrytonConfig, "url" | "database" | "user" | "password"> &
+  Partial<Pick<TrytonConfig, "company" | "deadlineMs">>;
 
 export interface Tryton extends rpc.Caller {
   /** @throws LedgerError */

@@ -58,11 +58,6 @@ const isAlike = (kind: ComparedKind, field: string, ours: Value, theirs: Value):
     : isSame(ours, theirs);
 const GOODS: ReadonlySet<ComparedKind> = new Set(["order", "ticket", "shipment"]);
 
-interface Comparison {
-  readonly group?: Group;
-  readonly ignore?: readonly string[];
-}
-
 /**
  * Every field that both show and that differs, in the order of the table; then lines, then taxes. Amounts are equal by
  * value, text by its letters, an empty text is none.
@@ -71,7 +66,7 @@ export function compare(
   kind: ComparedKind,
   expected: Facts,
   held: Facts,
-  { group, ignore = [] }: Comparison = {},
+  { group, ignore = [] }: { readonly group?: Group; readonly ignore?: readonly string[] } = {},
 ): Difference[] {
   const differences = FIELDS[kind].split(" ").flatMap((field): Difference[] => {
     if (group !== undefined && (group === "progress") !== PROGRESS.has(field)) return [];

@@ -176,6 +176,13 @@ function told(
   };
 }
 
+const callOf = (key: string, signal: AbortSignal): Call => ({
+  key,
+  signal,
+  purpose: "inspection",
+  made: new Set(),
+});
+
 /** What is said first of a request that is not done. */
 const INCOMPLETE = "not all of it is done: ";
 
@@ -186,7 +193,7 @@ async function find(
   { key, body }: Outgoing,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const call = { key, signal, purpose: "delivery", made: new Set<string>() } as const;
+  const call = { ...callOf(key, signal), purpose: "delivery" } as const;
   const planned = await takeSnapshot(books, kind, carriedIn(kind, body), call);
   const asks = planned.flatMap(({ next }) => (next.do === "ask" ? [next] : []));
   const twice = asks.find(({ question }) => question === "twice");
@@ -394,8 +401,7 @@ async function inspectLedger(
   signal: AbortSignal,
 ): Promise<Inspection[]> {
   const adapter = adapterOf(books, kind);
-  const made = new Set<string>();
-  const call = { key: "inspect", signal, purpose: "inspection", made } as const;
+  const call = callOf("inspect", signal);
   const bodies = new Map<string, readonly Carried[]>();
   const carriedOf = ({ id, body, counterpart, waitsUntil }: Delivered): Carried | null => {
     if (body === null) return null;
@@ -668,13 +674,6 @@ function priceIn(currency: string, change: Change): Holding {
 
 const held = (kind: HoldingKind, entries: readonly Entry[]): Holding[] =>
   entries.filter((one) => isOf(kind, one)).flatMap((one) => holdingOf(kind, one));
-
-const callOf = (key: string, signal: AbortSignal): Call => ({
-  key,
-  signal,
-  purpose: "inspection",
-  made: new Set(),
-});
 
 /** Payments of both directions have one adapter. */
 const isOf = (kind: HoldingKind, { facts }: Entry): boolean =>

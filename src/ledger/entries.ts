@@ -331,17 +331,7 @@ export const numberTwice = (books: string, number: string): Fault => ({
   field: "Number",
 });
 
-/** Fields of a record that say who paid it, and with what. */
-interface Payers {
-  /** It is settled by nothing but payments that we booked for the platform. */
-  readonly paidByPlatform: boolean;
-  /** What is settled of an open invoice, less our payments: settled in full, with a part of it, or not yet. */
-  readonly paidByOthers: Decimal | null;
-  /** {@link MONEY}, or what else settles it, in words. */
-  readonly clearedBy: string;
-}
-
-/** What {@link Payers.clearedBy} says of an invoice that is settled by payments alone. */
+/** What a record says in `clearedBy` of an invoice that is settled by payments alone. */
 export const MONEY = "money";
 
 /**
@@ -352,7 +342,7 @@ export function payersOfEntry(
   { status, payments }: Pick<Entry, "status" | "payments">,
   total: Decimal,
   open: Decimal,
-): Payers {
+) {
   const settling = payments.filter(({ amount }) => amount.sign !== 0);
   const settled = settling.filter(({ isPending }) => isPending !== true);
   const ours = sumOf(settling.filter(({ mark }) => mark !== null));
@@ -361,8 +351,11 @@ export function payersOfEntry(
   const clearedBy = isCounted ? clearedIn(total, open, settling) : MONEY;
   const isByPlatform = settled.length > 0 && settled.every(({ mark }) => mark !== null);
   return {
+    /** It is settled by nothing but payments that we booked for the platform. */
     paidByPlatform: status === "settled" && isByPlatform && clearedBy === MONEY,
+    /** What is settled of an open invoice, less our payments: settled in full, with a part of it, or not yet. */
     paidByOthers: status === "posted" && others.sign > 0 ? others : null,
+    /** {@link MONEY}, or what else settles it, in words. */
     clearedBy,
   };
 }
@@ -412,19 +405,18 @@ export function coveredIn(note: string): readonly [mark: string, amount: string]
 /** The first line of the note that a dispute is `open` or `over`. */
 export const disputeMark = (state: string): string => `dispute:${state}`;
 
-/** Does this description of a payment say that the platform knows of it? */
-export const isOurPayment = (description: string | null): boolean =>
-  /^(?:payment|platform):\S/.test(description ?? "");
-
-/** The mark at its beginning. */
-export const markIn = (description: string): string => /^\S*/.exec(description)?.[0] ?? "";
-
-/** What the driver calls the payment that a description begins with; null: the platform does not know of it. */
-export function paidMarkIn(description: string | null): string | null {
-  const [, kind, id = ""] = /^(payment|platform):(\S+)/.exec(description ?? "") ?? [];
-  if (kind === undefined) return null;
-  return kind === "payment" ? id : settledAs(id);
+/**
+ * What the description of a payment says: the mark that it begins with, what the driver calls the payment (both null: the
+ * platform does not know of it), and text for people.
+ */
+export function paymentIn(description: string | null) {
+  const [begins = null, kind, id = ""] = /^(payment|platform):(\S+)/.exec(description ?? "") ?? [];
+  const mark = kind === undefined ? null : kind === "payment" ? id : settledAs(id);
+  return { begins, mark, text: (description ?? "").slice(begins?.length ?? 0).trim() };
 }
+
+export const paidMarkIn = (description: string | null): string | null =>
+  paymentIn(description).mark;
 
 /** What the description of a payment begins with, by what the driver calls it. */
 export const payingMark = (mark: string): string =>

@@ -119,7 +119,10 @@ function holding(...all: readonly Partial<Entry>[]) {
   const adapter: LedgerAdapter<"order"> = {
     can,
     expected: async (documents) =>
-      documents.map(({ type, lines }) => ({ words: { side: type }, lines: lines.map(goodsLine) })),
+      documents.map(({ type, lines }) => ({
+        words: { side: type },
+        lines: lines.map((line) => goodsLine(line)),
+      })),
     locate: async () => rows,
     create: wrote("create"),
     apply: async (to) => void (await wrote(to)()),

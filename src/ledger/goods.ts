@@ -35,10 +35,16 @@ import {
 export const isGoods = (kind: LedgerKind): kind is GoodsKind =>
   kind === "order" || kind === "shipment";
 
-/** A line as the comparison takes it. */
-export const goodsLine = (line: Omit<FactLine, "amount">): FactLine => ({
-  ...line,
-  amount: Decimal.zero,
+/** Of a line what is compared: the rest is for people. @param amount left out: these books compare quantities and prices */
+export const goodsLine = (
+  { product, quantity, unit = null, unitPrice = null }: Partial<FactLine>,
+  amount: Decimal = Decimal.zero,
+): FactLine => ({
+  product: product ?? null,
+  quantity: quantity ?? null,
+  unit,
+  unitPrice,
+  amount,
 });
 
 /** Those that stand on the side of the document: a sale, or a purchase. */
@@ -493,9 +499,7 @@ const factsOf = (document: Documents[GoodsKind]): Facts => ({
     side: sideOf(document),
     ...("order" in document ? { reference: document.reference } : {}),
   },
-  lines: document.lines.map(({ product, quantity, unit, ...line }) =>
-    goodsLine({ product, quantity, unit, unitPrice: "unitPrice" in line ? line.unitPrice : null }),
-  ),
+  lines: document.lines.map((line) => goodsLine(line)),
 });
 
 /** What entries of both kinds have in common. @param marked where a person finds whose it is */
@@ -635,28 +639,21 @@ const namesIn = (
  * Where and when an order's goods are wanted, for the fields that books have for it. It is written with the order and with its
  * lines, and never compared: dispatchers move it on either side, and no amount hangs on it.
  */
-export function planOf({ lines, ...order }: OrderDocument): OrderPlan {
+export function planOf({ lines, ...order }: OrderDocument) {
   const { shipTo = null, deliveryStart: from, deliveryEnd: until } = order;
   const terminals = new Set(lines.map(({ terminal }) => terminal ?? null));
   const [terminal = null] = terminals.size === 1 ? terminals : [];
   return {
+    /** The site's own code in the books. Null: where the party is. */
     shipTo,
+    /** The day that was agreed on, else the one that was asked for. */
     day: order.deliveryDate ?? order.requestedDate ?? null,
+    /** Of that day, for people: `06:00-10:00`, `from 06:00`. */
     window:
       from && until ? `${from}-${until}` : from ? `from ${from}` : until ? `until ${until}` : null,
+    /** Where all of its lines are loaded. */
     terminal,
   };
-}
-
-interface OrderPlan {
-  /** The site's own code in the books. Null: where the party is. */
-  readonly shipTo: string | null;
-  /** The day that was agreed on, else the one that was asked for. */
-  readonly day: Day | null;
-  /** Of that day, for people: `06:00-10:00`, `from 06:00`. */
-  readonly window: string | null;
-  /** Where all of its lines are loaded. */
-  readonly terminal: string | null;
 }
 
 /* Delivery tickets. */

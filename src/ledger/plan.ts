@@ -391,20 +391,11 @@ const isNumbered = (
 
 /* May this payment be booked on this invoice, and how? The same rules for every ERP. */
 
-interface Payable {
-  /** What is to be created; payments with the invoice that they pay. */
-  readonly booked: readonly Desired[];
-  /** Payments that are part of what was settled as one: each is noted on its invoice. */
-  readonly covered: readonly Desired[];
-}
-
 /** Looks at the invoice of each payment among these. @throws Refused, LedgerError */
-export async function payable(
-  books: Books,
-  desired: readonly Desired[],
-  call: Call,
-): Promise<Payable> {
+export async function payable(books: Books, desired: readonly Desired[], call: Call) {
+  /** What is to be created; payments with the invoice that they pay. */
   const booked: Desired[] = [];
+  /** Payments that are part of what was settled as one: each is noted on its invoice. */
   const covered: Desired[] = [];
   for (const one of desired) {
     const { document } = one;

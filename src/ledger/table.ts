@@ -412,6 +412,8 @@ interface LedgerOptions extends Pick<Books, "name" | "errors" | "onAccount"> {
   } & {
     /** Where customers and vendors are two lists, one for each. */
     readonly party?: AnyTable<"party"> | Readonly<Record<LedgerSide, AnyTable<"party">>>;
+    /** Both lists as one source, `parties`. Left out: a source for each that tells what changed in it. */
+    readonly parties?: { changed(telling: Telling<never>): Source };
     /** Invoices as the source of what was paid tells them. Left out: as `invoice` does, with a position of its own. */
     readonly paidInvoice?: AnyTable<"invoice">;
     // oxlint-disable-next-line typescript/no-explicit-any
@@ -461,7 +463,7 @@ const SINKS = {
 export function openLedger({ tables, config, ...options }: LedgerOptions): Ledger {
   const { name, surroundings } = options;
   const { settleMs, settleAfter: settleAfterMs } = config;
-  const { party, price, paidInvoice, order, shipment, ...documents } = tables;
+  const { party, parties, price, paidInvoice, order, shipment, ...documents } = tables;
   const adapterOf = <K extends TableKind>(kind: K, table: AnyTable<K>): LedgerAdapter<K> =>
     tableAdapter(kind, table, surroundings);
   const isOneList = party !== undefined && "can" in party;
@@ -499,7 +501,7 @@ export function openLedger({ tables, config, ...options }: LedgerOptions): Ledge
   );
   const lists = party === undefined || isOneList ? undefined : party;
   const sources = {
-    parties: isOneList ? told("party", party) : undefined,
+    parties: isOneList ? told("party", party) : sourceOf(parties, () => []),
     customers: told("party", lists?.sale),
     suppliers: told("party", lists?.purchase),
     invoices: told("invoice", tables.invoice),
