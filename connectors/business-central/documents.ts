@@ -27,10 +27,11 @@ import {
   orderText,
   paidBy,
   paidMarkIn,
-  paymentIn,
   payingMark,
   paymentFacts,
+  paymentIn,
   platformIdIn,
+  toldInvoice,
 } from "../../src/ledger/entries.ts";
 import type { FileTable } from "../../src/ledger/files.ts";
 import { goodsLine, type GoodsRow, type GoodsTable } from "../../src/ledger/goods.ts";
@@ -43,7 +44,7 @@ import {
   PAYMENTS,
   sideOf,
 } from "../../src/ledger/port.ts";
-import { type Table, toldInvoice, type Writing } from "../../src/ledger/table.ts";
+import type { Table, Writing } from "../../src/ledger/table.ts";
 import type { BusinessCentralConfig } from "./config.ts";
 import {
   BOOKS,

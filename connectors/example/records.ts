@@ -14,7 +14,8 @@ import {
 import type { Call, Desired, StepTo } from "../../src/ledger/port.ts";
 import type { Notes } from "../../src/ledger/entries.ts";
 import type { Rest } from "../../src/ledger/rest.ts";
-import { type Records, stampedRows, type TableKind } from "../../src/ledger/table.ts";
+import { stampedRows } from "../../src/ledger/stamps.ts";
+import type { Records, TableKind } from "../../src/ledger/table.ts";
 
 /** JSON numbers are read as decimals; these are counters. */
 const whole = decimal.transform((value) => Number(value.text));

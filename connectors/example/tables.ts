@@ -10,10 +10,11 @@ import {
   partyChange,
   partyFacts,
   paymentFacts,
+  toldInvoice,
 } from "../../src/ledger/entries.ts";
 import { PAYMENTS, sideOf } from "../../src/ledger/port.ts";
 import type { Rest } from "../../src/ledger/rest.ts";
-import { type PriceTable, type Table, toldInvoice } from "../../src/ledger/table.ts";
+import type { PriceTable, Table } from "../../src/ledger/table.ts";
 import type { ExampleConfig } from "./config.ts";
 import { InvoiceRow, notesIn, PartyRow, PaymentRow, PriceRow, recordsOf } from "./records.ts";
 

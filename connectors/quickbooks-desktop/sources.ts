@@ -2,7 +2,8 @@
 import type { Change, Source } from "../../src/core/contract.ts";
 import { markOf, type PriceLine } from "../../src/ledger/entries.ts";
 import type { Desired } from "../../src/ledger/port.ts";
-import type { PriceTable, Telling } from "../../src/ledger/table.ts";
+import type { Telling } from "../../src/ledger/stamps.ts";
+import type { PriceTable } from "../../src/ledger/table.ts";
 import {
   deletedInvoice,
   type DocumentBooks,

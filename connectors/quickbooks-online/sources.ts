@@ -6,7 +6,8 @@
 import type { Change, Source } from "../../src/core/contract.ts";
 import { sorted } from "../../src/ledger/errors.ts";
 import { SIDES as BOTH } from "../../src/ledger/port.ts";
-import type { PriceTable, Telling } from "../../src/ledger/table.ts";
+import type { Telling } from "../../src/ledger/stamps.ts";
+import type { PriceTable } from "../../src/ledger/table.ts";
 import {
   deletedInvoice,
   type DocumentRow,

@@ -23,6 +23,7 @@ import {
   platformIdIn,
   some,
   taxText,
+  toldInvoice,
 } from "../../src/ledger/entries.ts";
 import {
   type Call,
@@ -37,13 +38,8 @@ import {
   sideOf,
   SIDES,
 } from "../../src/ledger/port.ts";
-import {
-  type Table,
-  type Telling,
-  toldInvoice,
-  type Where,
-  type Writing,
-} from "../../src/ledger/table.ts";
+import type { Telling } from "../../src/ledger/stamps.ts";
+import type { Table, Where, Writing } from "../../src/ledger/table.ts";
 import { markedBy, type Memoed, partyName, sameName, type Side, suffixed } from "./text.ts";
 import { AHEAD_MS, stampBefore } from "./walk.ts";
 
@@ -103,14 +99,13 @@ export interface DocumentBooks<Body = never> {
   create(one: Writing<DocumentKind, Values<Body>>, call: Call): Promise<string>;
   amend(row: DocumentRow, values: Values<Body>, call: Call): Promise<unknown>;
   cancel(row: DocumentRow, call: Call): Promise<unknown>;
-  changed?(telling: Telling<DocumentRow>): Source;
+  readonly changed?: (telling: Telling<DocumentRow>) => Source;
 }
 
 export const documentTable = <K extends DocumentKind, Body>(
   books: DocumentBooks<Body>,
 ): Table<K, Values<Body>, DocumentRow> => ({
   can: { ...books.can, byUs: "settled", atomic: 1 },
-  sums: ["total"],
   accept: (document: InvoiceDocument) => books.accept(document),
   codes: async (documents: readonly InvoiceDocument[], { signal }) =>
     books.codes?.(documents, signal),

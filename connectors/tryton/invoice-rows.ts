@@ -8,9 +8,9 @@ import type { Difference, FactLine, Facts } from "../../src/core/holdings.ts";
 import { sameNumber } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import { numberTwice, paidMarkIn, platformIdIn } from "../../src/ledger/entries.ts";
+import { numberTwice, paidMarkIn, platformIdIn, toldInvoice } from "../../src/ledger/entries.ts";
 import { type Desired, type Entry, type PaymentOn, sideOf } from "../../src/ledger/port.ts";
-import { toldInvoice } from "../../src/ledger/table.ts";
+
 import { type Books, companyIdOf } from "./books.ts";
 import * as rpc from "./rows.ts";
 import { isOf as isFault, TRYTON } from "./wire.ts";

@@ -215,8 +215,8 @@ function faultOfStatus(method: string, status: number): LedgerError {
 
 /** Of the `error` member of an answer: `[name, [message, description, …]]`, or `[text, ""]` for what has no name. */
 function faultOfError(method: string, error: unknown): LedgerError {
-  const [name, parts] = [error].flat() as unknown[];
-  const words = [parts].flat() as unknown[];
+  const [name, parts] = [error].flat();
+  const words = [parts].flat();
   const told = (from: number, to: number): string => sentence(method, words.slice(from, to));
   switch (name) {
     case "UserError":

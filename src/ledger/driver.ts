@@ -541,11 +541,8 @@ const ADAPTERS: Readonly<Partial<Record<HoldingKind, LedgerKind>>> = {
   party: "party",
 };
 
-/** A kind that starts in the books and has no date, or of which only the current one counts: every scope is all of them. */
-interface BornHere {
-  /** @throws SourceUnavailable */
-  all(signal: AbortSignal): AsyncIterable<readonly Holding[]>;
-}
+/** A kind that starts in the books and has no date, or of which only the current one counts: every scope is all of them. @throws SourceUnavailable */
+type BornHere = (signal: AbortSignal) => AsyncIterable<readonly Holding[]>;
 
 /**
  * Of every kind whose adapter lists it.
@@ -570,7 +567,7 @@ export function ledgerHoldings(
     async *list(kind, scope, from, signal) {
       const none = { position: null, total: null, serverTime: null };
       if (born[kind] !== undefined) {
-        for await (const holdings of born[kind].all(signal)) yield { holdings, ...none };
+        for await (const holdings of born[kind](signal)) yield { holdings, ...none };
         return;
       }
       try {
@@ -589,7 +586,7 @@ export function ledgerHoldings(
         return reading(books, async () => held(kind, await adapterFor(kind).get(ids, call)));
       }
       const found: Holding[] = [];
-      for await (const all of born[kind].all(signal))
+      for await (const all of born[kind](signal))
         found.push(...all.filter(({ id }) => ids.includes(id)));
       return found;
     },
@@ -610,8 +607,8 @@ export function ledgerHoldings(
 }
 
 /** Parties of books that keep a list for each role, as they are now; both are told as their source tells them. */
-export const partyHoldings = (books: Books): BornHere => ({
-  async *all(signal) {
+export const partyHoldings = (books: Books): BornHere =>
+  async function* (signal) {
     const scope = { dated: null, changedSince: null, open: false };
     const { sale, purchase } = books.adapters.party as Record<LedgerSide, LedgerAdapter<"party">>;
     try {
@@ -621,8 +618,7 @@ export const partyHoldings = (books: Books): BornHere => ({
     } catch (error) {
       throw unavailable(error, books);
     }
-  },
-});
+  };
 
 /** The list that has it says what it is to us. */
 function partyOfRole(change: Change): Holding {
@@ -637,8 +633,8 @@ function partyOfRole(change: Change): Holding {
  * They are what their source tells from its beginning. A product with several prices in one list has none: which of them
  * counts is not said.
  */
-export const priceHoldings = (books: string, currency: string, source: Source): BornHere => ({
-  async *all(signal) {
+export const priceHoldings = (books: string, currency: string, source: Source): BornHere =>
+  async function* (signal) {
     const told: Change[] = [];
     const reading = { signal, known: () => null, stored: () => false };
     for await (const { changes } of source.read(null, reading)) told.push(...changes);
@@ -649,8 +645,7 @@ export const priceHoldings = (books: string, currency: string, source: Source): 
       const isOne = new Set(same.map(({ text }) => text)).size === 1;
       return isOne ? holding : { ...holding, untold: severalPrices(books, holding.id) };
     });
-  },
-});
+  };
 
 const severalPrices = (books: string, id: string): Fault => ({
   code: "no-single-price",

@@ -151,46 +151,51 @@ export async function orRefused<One, Made>(
   return made;
 }
 
-/** What a record says beside its facts: fields of {@link InvoiceRecord}. */
-export interface RecordHead extends Pick<
-  InvoiceRecord,
-  "id" | "state" | "partyCompanyId" | "paidByPlatform" | "paidByOthers" | "clearedBy" | "platformId"
+/** What an entry does not say of an invoice that a source tells. */
+interface ToldBesides extends Partial<
+  Pick<InvoiceRecord, "number" | "state" | "partyCompanyId" | "dueDate" | "paidDate">
 > {
-  readonly number: string;
-  readonly dueDate: Day | null;
-  readonly open: Decimal;
-  readonly paidDate: Day | null;
   /** Of its lines' products, in their order. Left out: these books tell none. */
   readonly productNames?: readonly (string | null)[];
 }
 
-/** A customer invoice as a source tells it. Its fields keep their order: the text of a record says whether it is new. */
-export function invoiceRecord(facts: Facts, head: RecordHead): InvoiceRecord {
+/**
+ * A customer invoice as a source tells it: what its entry says, and who paid it, with what (ADR 0010). A draft may still
+ * change and is not told.
+ */
+export function toldInvoice(
+  entry: Pick<Entry, "id" | "status" | "facts" | "payments" | "paid" | "mark">,
+  more: ToldBesides = {},
+): Change | null {
+  const { id, status, facts, payments } = entry;
+  if (id === null || status === "draft" || status === "handed") return null;
   const { days, money, words, lines = [], taxes = [] } = facts;
-  return {
-    number: head.number,
-    id: head.id,
+  const { zero } = Decimal;
+  const { number = id, partyCompanyId = null, paidDate = entry.paid, productNames = [] } = more;
+  const { dueDate = days?.due ?? null, state = status === "settled" ? "paid" : status } = more;
+  // Its fields keep their order: the text of a record says whether it is new.
+  const record: InvoiceRecord = {
+    number,
+    id,
     type: "out",
-    state: head.state,
+    state,
     reference: some(words?.reference),
     description: some(words?.order),
     partyCode: shown(facts.party),
-    partyCompanyId: head.partyCompanyId,
+    partyCompanyId,
     currency: shown(words?.currency),
     invoiceDate: shown(days?.date),
-    dueDate: head.dueDate,
+    dueDate,
     untaxed: shown(money?.untaxed),
     tax: shown(money?.tax),
     total: shown(money?.total),
-    amountToPay: head.open,
-    paidDate: head.paidDate,
-    paidByPlatform: head.paidByPlatform,
-    paidByOthers: head.paidByOthers,
-    clearedBy: head.clearedBy,
-    platformId: head.platformId,
+    amountToPay: money?.open ?? zero,
+    paidDate,
+    ...payersOfEntry({ status, payments }, money?.total ?? zero, money?.open ?? zero),
+    platformId: entry.mark,
     lines: lines.map((line, at) => ({
       product: some(line.product),
-      productName: some(head.productNames?.[at]),
+      productName: some(productNames[at]),
       description: some(line.text),
       quantity: line.quantity,
       unit: some(line.unit),
@@ -205,6 +210,7 @@ export function invoiceRecord(facts: Facts, head: RecordHead): InvoiceRecord {
       amount: tax.amount,
     })),
   };
+  return { id, version: null, text: stringifyExact(record) };
 }
 
 /** @throws TypeError when books do not show what each of their invoices has */

@@ -10,8 +10,7 @@ import type { HttpRequest } from "../transport/http.ts";
 import { text } from "./documents.ts";
 import type { RowPage } from "./port.ts";
 import type { Rest } from "./rest.ts";
-import { conditionsIn, unitedPages } from "./stamps.ts";
-import { stampedLists } from "./table.ts";
+import { conditionsIn, stampedLists, unitedPages } from "./stamps.ts";
 
 /** Options of a query (`$filter`), or headers. */
 export type Query = Readonly<Record<string, string>>;

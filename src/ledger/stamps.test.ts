@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
-import { type StampedRow, stampListSource, stampSource, unitedPages } from "./stamps.ts";
+import { type StampedRow, stampedLists, stampedRows, unitedPages } from "./stamps.ts";
 
 const never = new AbortController().signal;
 
@@ -15,8 +15,8 @@ function books(once = false) {
     fails: null as Error | null,
     stop: () => {},
   };
-  const source = stampSource({
-    feeds: [
+  const source = stampedRows(
+    [
       {
         name: "rows",
         once,
@@ -32,11 +32,13 @@ function books(once = false) {
             .slice(0, most),
       },
     ],
-    details: async (records) => {
+    async (records) => {
       state.stop();
       if (state.fails !== null) throw state.fails;
-      return records.map((record) => ({ id: String(record), version: null, text: "{}" }));
+      return records;
     },
+  )({
+    tell: (records) => records.map((id) => ({ id: String(id), version: null, text: "{}" })),
     now: () => state.now,
     unavailable: (error) => new SourceUnavailable("not now", { next: "wait", cause: error }),
   });
@@ -108,22 +110,18 @@ test("a fault of the books stops the walk where it is, and is no fault when the 
 test("a list in pages goes on from its last stamp, back by as long as a transaction may take", async () => {
   const rows = ["2026-11-21T10:00:00.123Z", "2026-11-21T10:05:00Z", "2026-11-21T11:00:00Z"];
   const asked: (string | null)[] = [];
-  const source = stampListSource<string>(
-    [
-      {
-        name: "rows",
-        async *pages(since) {
-          asked.push(since);
-          for (const row of rows) if (since === null || row >= since) yield [row];
-        },
-        stampOf: (row) => row,
-      },
-    ],
-    {
-      tell: (all) => all.map((id) => ({ id, version: null, text: "{}" })),
-      unavailable: (error) => new SourceUnavailable("not now", { next: "wait", cause: error }),
+  const source = stampedLists<string>({
+    name: "rows",
+    async *pages(since) {
+      asked.push(since);
+      for (const row of rows) if (since === null || row >= since) yield [row];
     },
-  );
+    stampOf: (row) => row,
+  })({
+    now: () => new Date(),
+    tell: (all) => all.map((id) => ({ id, version: null, text: "{}" })),
+    unavailable: (error) => new SourceUnavailable("not now", { next: "wait", cause: error }),
+  });
   const read = async (from: Json | null, pages = Infinity) => {
     const told: string[] = [];
     let position = from;

@@ -51,10 +51,10 @@ export interface Mark {
   readonly walk: (Place & { readonly until: string }) | null;
 }
 
-interface Stamps {
-  readonly feeds: readonly StampFeed[];
-  /** Records as they are now; those that are gone or are not wanted are left out. @throws a fault of the books */
-  readonly details: (records: readonly number[], signal: AbortSignal) => Promise<readonly Change[]>;
+/** What a source needs of the floor. */
+export interface Telling<Row> {
+  /** The changes of these rows; what is not told is left out. */
+  readonly tell: (rows: readonly Row[]) => Change[];
   readonly now: () => Date;
   /** What a fault of the books means to a reader. @throws the error itself when it is none */
   readonly unavailable: (error: unknown) => SourceUnavailable;
@@ -69,31 +69,37 @@ const NEW: Mark = { since: null, seenAt: null, settled: false, walk: null };
 /**
  * A source of records by their stamps. Its changes have no version: a record is read as it is now, whole, and parts of it
  * may change without a stamp of their own, so its content says whether it is new.
+ * @param rowsOf these records as they are now; those that are gone or are not wanted are left out. @throws a fault of the books
  */
-export const stampSource = (stamps: Stamps): Source => ({
-  async *read(from: Json | null, { signal }): AsyncGenerator<Page> {
-    let position = (from ?? {}) as unknown as Readonly<Record<string, Mark>>;
-    try {
-      for (const feed of stamps.feeds) {
-        const told = new Set<number>();
-        const walking = { feed, signal, now: () => stamps.now() };
-        for await (const { records, mark } of walk(walking, position[feed.name] ?? NEW)) {
-          position = { ...position, [feed.name]: mark };
-          const untold = feed.once ? records.filter((id) => !told.has(id)) : records;
-          for (const id of untold) told.add(id);
-          const changes = untold.length === 0 ? [] : await stamps.details(untold, signal);
-          yield { changes, position: position as unknown as Json };
+export const stampedRows =
+  <Row>(
+    feeds: readonly StampFeed[],
+    rowsOf: (records: readonly number[], signal: AbortSignal) => Promise<readonly Row[]>,
+  ) =>
+  (telling: Telling<Row>): Source => ({
+    async *read(from: Json | null, { signal }): AsyncGenerator<Page> {
+      let position = (from ?? {}) as unknown as Readonly<Record<string, Mark>>;
+      try {
+        for (const feed of feeds) {
+          const told = new Set<number>();
+          const walking = { feed, signal, now: () => telling.now() };
+          for await (const { records, mark } of walk(walking, position[feed.name] ?? NEW)) {
+            position = { ...position, [feed.name]: mark };
+            const untold = feed.once ? records.filter((id) => !told.has(id)) : records;
+            for (const id of untold) told.add(id);
+            const rows = untold.length === 0 ? [] : await rowsOf(untold, signal);
+            yield { changes: telling.tell(rows), position: position as unknown as Json };
+          }
         }
+      } catch (error) {
+        throwUnlessStopped(telling, error, signal);
       }
-    } catch (error) {
-      throwUnlessStopped(stamps, error, signal);
-    }
-  },
-});
+    },
+  });
 
 /** Whoever stopped the reading does not need to know what that did to the call. */
 function throwUnlessStopped(
-  { unavailable }: Pick<Stamps, "unavailable">,
+  { unavailable }: Pick<Telling<never>, "unavailable">,
   error: unknown,
   signal: AbortSignal,
 ): void {
@@ -115,34 +121,33 @@ export interface StampList<Row> {
  * A source of such lists, one after the other. Rows need no numbers: each reading goes on from the last stamp that was
  * read, back by as long as a transaction may take, and tells what lies there again.
  */
-export const stampListSource = <Row>(
-  lists: readonly StampList<Row>[],
-  telling: Pick<Stamps, "unavailable"> & { readonly tell: (rows: readonly Row[]) => Change[] },
-): Source => ({
-  async *read(from: Json | null, { signal }): AsyncGenerator<Page> {
-    let position = (from ?? {}) as Readonly<Record<string, string>>;
-    try {
-      for (const list of lists) {
-        const { name } = list;
-        const before = position[name];
-        const since =
-          before === undefined ? null : new Date(Date.parse(before) - SETTLED_MS).toISOString();
-        if (signal.aborted) return;
-        for await (const rows of list.pages(since, signal)) {
-          const last = rows.at(-1);
-          const stamp = last === undefined ? undefined : list.stampOf(last);
-          // What is read once more is no step back.
-          if (stamp !== undefined && Date.parse(stamp) > Date.parse(before ?? BEGINNING))
-            position = { ...position, [name]: stamp };
-          yield { changes: telling.tell(rows), position };
+export const stampedLists =
+  <Row>(...lists: readonly StampList<Row>[]) =>
+  (telling: Telling<Row>): Source => ({
+    async *read(from: Json | null, { signal }): AsyncGenerator<Page> {
+      let position = (from ?? {}) as Readonly<Record<string, string>>;
+      try {
+        for (const list of lists) {
+          const { name } = list;
+          const before = position[name];
+          const since =
+            before === undefined ? null : new Date(Date.parse(before) - SETTLED_MS).toISOString();
           if (signal.aborted) return;
+          for await (const rows of list.pages(since, signal)) {
+            const last = rows.at(-1);
+            const stamp = last === undefined ? undefined : list.stampOf(last);
+            // What is read once more is no step back.
+            if (stamp !== undefined && Date.parse(stamp) > Date.parse(before ?? BEGINNING))
+              position = { ...position, [name]: stamp };
+            yield { changes: telling.tell(rows), position };
+            if (signal.aborted) return;
+          }
         }
+      } catch (error) {
+        throwUnlessStopped(telling, error, signal);
       }
-    } catch (error) {
-      throwUnlessStopped(telling, error, signal);
-    }
-  },
-});
+    },
+  });
 
 /**
  * Lists in pages, one after the other: a scope is a union, and many interfaces have no "or". The position says which list,

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { Refused } from "../core/errors.ts";
 import type { InvoiceDocument } from "./documents.ts";
 import type { Capabilities, Desired, LedgerAdapter, Step } from "./port.ts";
-import { openLedger, rememberedParties, stampedLists, type Table } from "./table.ts";
+import { stampedLists } from "./stamps.ts";
+import { openLedger, rememberedParties, type Table } from "./table.ts";
 
 const call = {
   key: "k",

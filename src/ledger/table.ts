@@ -12,22 +12,17 @@ import type {
   Source,
   Surroundings,
 } from "../core/contract.ts";
-import { Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Day, Facts, Holdings, Scope } from "../core/holdings.ts";
-import { stringifyExact } from "../core/json.ts";
 import { spellingsOf } from "../core/keys.ts";
 import {
   coveredAmong,
   coveringBy,
-  invoiceRecord,
   type Notes,
   orRefused,
-  payersOfEntry,
   priceChanges,
   type PriceLine,
-  type RecordHead,
 } from "./entries.ts";
 import { carriedIn } from "./desired.ts";
 import { reading, unavailable } from "./errors.ts";
@@ -50,7 +45,7 @@ import {
   type Step,
   type StepTo,
 } from "./port.ts";
-import { type StampFeed, type StampList, stampListSource, stampSource } from "./stamps.ts";
+import type { Telling } from "./stamps.ts";
 
 /** Orders and tickets have tables of their own (goods.ts). */
 export type TableKind = Exclude<LedgerKind, GoodsKind>;
@@ -94,7 +89,7 @@ export interface Records<K extends TableKind, Values, Row> {
   apply?(to: StepTo, step: WrittenStep<K, Values, Row>, call: Call): Promise<unknown>;
   /** Where one call takes a step for several. */
   applyAll?(to: StepTo, steps: readonly WrittenStep<K, Values, Row>[], call: Call): Promise<void>;
-  /** A source of what changed: stampSource of stamps.ts, or another walk. Left out: no source reads this kind. */
+  /** A source of what changed: by stamps (stamps.ts), or another walk. Left out: no source reads this kind. */
   changed?(telling: Telling<Row>): Source;
 }
 
@@ -102,39 +97,8 @@ type WrittenStep<K extends TableKind, Values, Row> = Step<K, Row> & {
   readonly values: Values | null;
 };
 
-/** What a source needs of the floor. */
-export interface Telling<Row> {
-  /** The changes of these rows; what is not told is left out. */
-  readonly tell: (rows: readonly Row[]) => Change[];
-  readonly now: () => Date;
-  /** What a fault of the books means to a reader. @throws the error itself when it is none */
-  readonly unavailable: (error: unknown) => SourceUnavailable;
-}
-
 /** The fields of an entry that a record shows; the rest is {@link PLAIN_ENTRY}. `facts`: what values do not say. */
 export type Read<Row> = Pick<Entry, "id" | "mark" | "status"> & Partial<Omit<Entry<Row>, "native">>;
-
-/** {@link Records.changed} by the ERP's stamps (stamps.ts). @param rowsOf these records as they are now */
-export const stampedRows =
-  <Row>(
-    feeds: readonly StampFeed[],
-    rowsOf: (ids: readonly number[], signal: AbortSignal) => Promise<readonly Row[]>,
-  ) =>
-  ({ tell, ...telling }: Telling<Row>): Source =>
-    stampSource({
-      ...telling,
-      feeds,
-      details: async (ids, signal) => tell(await rowsOf(ids, signal)),
-    });
-
-/** {@link Records.changed} of lists in pages with links of their own (stamps.ts). */
-export const stampedLists =
-  <Row>(...lists: readonly StampList<Row>[]) =>
-  (telling: Telling<Row>): Source =>
-    stampListSource(lists, telling);
-
-const SUMS = ["untaxed", "tax", "total"] as const;
-type Sum = (typeof SUMS)[number];
 
 /** One kind of document in an ERP. `Values`: what is written of one; a row has these fields, too. */
 export interface Table<K extends TableKind, Values, Row> {
@@ -154,8 +118,6 @@ export interface Table<K extends TableKind, Values, Row> {
   facts?(values: Values): Facts;
   /** The rest of a record. @param desired documents that are looked for, where there are any */
   read(row: Row, desired: readonly Desired<K>[]): Read<Row>;
-  /** The sums that the ERP shows of a document; it adds up by itself. Left out: all of them. */
-  readonly sums?: readonly Sum[];
   /**
    * Where the ERP cannot be asked for external ids: the day of the document, whose records are all read when none of those
    * that its number or its link names carries its external id.
@@ -259,7 +221,7 @@ function tableAdapter<K extends TableKind, Values, Row>(
       return orRefused(documents, async (document) => {
         const values = await table.write(document);
         const facts = table.facts?.(values) ?? (values as Facts);
-        return inWords(kind, company, { money: sumsOf(document, table.sums) }, facts);
+        return inWords(kind, company, { money: sumsOf(document) }, facts);
       });
     },
     async locate(desired, call) {
@@ -320,11 +282,11 @@ function whereOf<K extends TableKind>(kind: K, desired: readonly Desired<K>[]): 
     : { marks, ids, numbers: numbers.flatMap(spellingsOf), desired };
 }
 
-function sumsOf(document: object, names: readonly Sum[] = SUMS): NonNullable<Facts["money"]> {
+/** A sum that the ERP does not show is not compared. */
+function sumsOf(document: object): NonNullable<Facts["money"]> {
   if (!("subtotal" in document)) return {};
   const { subtotal: untaxed, tax, total } = document as Documents["invoice"];
-  const sums = { untaxed, tax, total };
-  return Object.fromEntries(names.map((name) => [name, sums[name]]));
+  return { untaxed, tax, total };
 }
 
 /** @param more counts before `facts` */
@@ -353,34 +315,6 @@ function entryOf<K extends TableKind, Values, Row>(
   const facts = inWords(kind, company, own, table.facts?.(row as unknown as Values) ?? {});
   const entry = { ...PLAIN_ENTRY, ...read, facts, native: row };
   return { ...entry, ...defined({ change: table.tell?.(entry) }) };
-}
-
-/**
- * A customer invoice as a source tells it: what its entry says, and who paid it, with what (ADR 0010). A draft may still
- * change and is not told. @param more what the entry does not say
- */
-export function toldInvoice(
-  entry: Pick<Entry, "id" | "status" | "facts" | "payments" | "paid" | "mark">,
-  more: Partial<RecordHead> = {},
-): Change | null {
-  const { id, status, facts, payments, paid, mark } = entry;
-  if (id === null || status === "draft" || status === "handed") return null;
-  const { total, open } = facts.money ?? {};
-  const sums = [total ?? Decimal.zero, open ?? Decimal.zero] as const;
-  const head = {
-    number: id,
-    id,
-    state: status === "settled" ? "paid" : status,
-    partyCompanyId: null,
-    dueDate: facts.days?.due ?? null,
-    open: sums[1],
-    paidDate: paid,
-    ...payersOfEntry({ status, payments }, ...sums),
-    platformId: mark,
-    ...more,
-  };
-  const record = invoiceRecord(facts, head);
-  return { id, version: null, text: stringifyExact(record) };
 }
 
 /** A table whose rows and values are of its own. */
