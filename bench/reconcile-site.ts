@@ -6,8 +6,7 @@
 import { composeDaemon } from "../src/app/compose.ts";
 import { loadConfiguration } from "../src/app/configuration.ts";
 import { openLog } from "../src/log.ts";
-import { asCsv } from "../src/reconcile/evidence.ts";
-import { agreementJournal, periodJournal } from "../src/reconcile/journal.ts";
+import { agreementJournal, asCsv, periodJournal } from "../src/reconcile/evidence.ts";
 import { reportText } from "../src/views/reconciliation.ts";
 import { PLANTED } from "./reconcile.ts";
 import { moveDueDates } from "./support.ts";

@@ -6,8 +6,7 @@ import { defineMapping, type Endpoint, type Sink } from "../src/core/contract.ts
 import { Decimal } from "../src/core/decimal.ts";
 import type { Holding, Holdings } from "../src/core/holdings.ts";
 import type { Flow } from "../src/engine/engine.ts";
-import { Auditor } from "../src/engine/reconcile/auditor.ts";
-import { Nightly } from "../src/engine/reconcile/nightly.ts";
+import { Auditor, Nightly } from "../src/engine/reconcile/nightly.ts";
 import { push, runFlow } from "../src/engine/daemon.ts";
 import { knownDifferences, reconciliationStatus } from "../src/office/status.ts";
 import { resolve, select } from "../src/office/decisions.ts";

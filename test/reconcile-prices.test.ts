@@ -5,7 +5,7 @@ import type { Change, Sink } from "../src/core/contract.ts";
 import { Decimal } from "../src/core/decimal.ts";
 import type { Holdings } from "../src/core/holdings.ts";
 import type { Flow } from "../src/engine/engine.ts";
-import { keptReconciliation, SETTLE_MS } from "../src/engine/reconcile/keep.ts";
+import { keptReconciliation, SETTLE_MS } from "../src/engine/reconcile/nightly.ts";
 import { runFlow } from "../src/engine/daemon.ts";
 import type { Report } from "../src/reconcile/report.ts";
 import { never, usePlatform } from "./platform/support.ts";

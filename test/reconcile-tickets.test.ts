@@ -6,7 +6,7 @@ import { files } from "../connectors/files/index.ts";
 import { deliveryTickets } from "../mappings/platform/lists.ts";
 import type { Sink, Source } from "../src/core/contract.ts";
 import type { Flow } from "../src/engine/engine.ts";
-import { keptReconciliation } from "../src/engine/reconcile/keep.ts";
+import { keptReconciliation } from "../src/engine/reconcile/nightly.ts";
 import { runFlow } from "../src/engine/daemon.ts";
 import type { Report } from "../src/reconcile/report.ts";
 import { never, usePlatform } from "./platform/support.ts";

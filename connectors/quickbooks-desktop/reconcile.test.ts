@@ -6,7 +6,7 @@ import { tempFolder } from "../../test/support/folder.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { Endpoint, Sink } from "../../src/core/contract.ts";
 import type { Holdings } from "../../src/core/holdings.ts";
-import { Auditor } from "../../src/engine/reconcile/auditor.ts";
+import { Auditor } from "../../src/engine/reconcile/nightly.ts";
 import { DesktopConfig } from "./config.ts";
 import { openSite, settings } from "./desktop.fixture.ts";
 import { quickbooksDesktop } from "./index.ts";

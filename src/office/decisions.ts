@@ -13,7 +13,7 @@ import { faultOf, linkByHand, tellWaiting } from "../engine/lifecycle.ts";
 import { referencesOf } from "../engine/references.ts";
 import { moved } from "../engine/deliver.ts";
 import { endpointOf, type Engine, type Flow } from "../engine/engine.ts";
-import { acceptResolved } from "../engine/reconcile/keep.ts";
+import { acceptResolved } from "../engine/reconcile/nightly.ts";
 import type { Entry } from "../store/journal.ts";
 import { otherId } from "../store/deliveries.ts";
 import type { QuarantinedRow } from "../store/queries.ts";

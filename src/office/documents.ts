@@ -9,7 +9,7 @@ import type { DayToBook } from "../core/contract.ts";
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import type { FieldDifference } from "../reconcile/case.ts";
-import type { CaseRow } from "../reconcile/rows.ts";
+import type { CaseRow } from "../reconcile/report.ts";
 import {
   type AuditRow,
   type ChoiceRow,

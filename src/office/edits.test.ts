@@ -8,7 +8,7 @@ import type { Change, Endpoint, Item, Sink } from "../core/contract.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { WaitsFor, OfficeError } from "../core/errors.ts";
 import type { Holding } from "../core/holdings.ts";
-import { tell } from "../engine/reconcile/told.ts";
+import { tell } from "../engine/reconcile/plan.ts";
 import { causeOf } from "../reconcile/judge.ts";
 
 const signal = new AbortController().signal;

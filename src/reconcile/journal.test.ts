@@ -9,7 +9,7 @@ import { askedOf } from "../../test/support/reconciling.ts";
 import { tellOf, type TwoSides, twoSides } from "../../test/support/two-sides.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Facts } from "../core/holdings.ts";
-import { agreementJournal, periodJournal } from "./journal.ts";
+import { agreementJournal, periodJournal } from "./evidence.ts";
 import { type Asked, reconcile, type Report } from "./report.ts";
 
 const reportOf = (sides: TwoSides, more: Partial<Asked> = {}): Report =>

@@ -5,8 +5,7 @@ import { type Pair, tellOf, twoSides } from "../../test/support/two-sides.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Holding } from "../core/holdings.ts";
 import { agreeing } from "./case.ts";
-import { reconcile } from "./report.ts";
-import type { CaseRow } from "./rows.ts";
+import { type CaseRow, reconcile } from "./report.ts";
 
 const wrong = ({ sides }: Ground): readonly CaseRow[] =>
   reconcile(askedOf(sides, tellOf(sides.pairs))).cases.filter(

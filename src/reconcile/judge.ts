@@ -1,35 +1,45 @@
 /** Puts a case into exactly one bucket, with its differences, cause and next step. */
 import { Decimal } from "../core/decimal.ts";
-import { type HoldingKind, isGoodsHolding } from "../core/holdings.ts";
+import {
+  type Facts,
+  type Holding,
+  type HoldingKind,
+  type HoldingState,
+  identityOf,
+  isGoodsHolding,
+} from "../core/holdings.ts";
 import { sha256 } from "../core/keys.ts";
 import type { Fault } from "../core/record.ts";
-import { type Ignore, inDigits, labelOf } from "../ledger/compare.ts";
+import {
+  compare,
+  differenceIn,
+  type Ignore,
+  isSame,
+  labelOf,
+  type Value,
+} from "../ledger/compare.ts";
 import {
   agreeing,
-  both,
   type Bucket,
   buckets,
   type Case,
   type Facing,
   type FieldDifference,
+  gallonsOf,
   isLive,
   isOnBoth,
   isOpen,
   type Judged,
   leading,
   liveOf,
-  manyOf,
+  moneyKinds,
   numberOf,
-  type Records,
   type Side,
   sides,
   type StoredState,
   type Told,
 } from "./case.ts";
-import { differencesOf, isDoubled, isLumped, untoldOf } from "./fields.ts";
 import { totalPaid } from "./match.ts";
-import type { CaseRow } from "./rows.ts";
-import { type Control, controlsOf } from "./sums.ts";
 
 export interface Judging {
   /** Null: no mapping tells it; such a case is never equal where money is concerned. */
@@ -274,7 +284,7 @@ function canonical(value: unknown): string {
     .join()}}`;
 }
 
-// Why a case is in its bucket, and why a whole comparison cannot be trusted: what a person does about either.
+// Why a case is in its bucket, and what a person does about it.
 
 /** Null where both sides agree without a word. */
 export function causeOf(bucket: Bucket, facing: Facing): Fault | null {
@@ -500,101 +510,179 @@ function oneSided(bucket: "only there" | "only here", { one, told }: Facing): Fa
       );
 }
 
-/* When a reconciliation cannot be trusted: it says why, and judges nothing. */
+// What differs in a case. Twice: what the mapping and the receiver's `expect` say should be held, field by field, and a
+// plain look at both records without any mapping, because a wrong mapping agrees with itself.
 
-/** A list that was walked to its end. */
-export interface ListCount {
-  readonly side: Side;
-  readonly kind: HoldingKind;
-  /** What was asked for: `changed since 2026-10-01`. */
-  readonly what: string;
-  /** How many records it said that it has; null: it does not say. */
-  readonly total: number | null;
-  /** How many records with different ids came. */
-  readonly distinct: number;
+/** Every difference of a case with records on both sides, each field once; the mapped comparison's words count. */
+function differencesOf(one: Case, told: Told | null, ignore: Ignore): FieldDifference[] {
+  const links = one.contradictions.map((said) => ({ field: "link", ...said }));
+  const [platform, books] = [leading(one.platform), leading(one.books)];
+  if (platform === undefined || books === undefined) return [];
+  const untold = untoldOf(one);
+  if (untold !== null) return [notCompared(untold.side, untold.fault.message), ...links];
+  if (isLumped(one) || isDoubled(one)) return [recordsOf(one), ...links];
+  if (isUncounted(told, books)) return links;
+  if (isLive(platform) !== isLive(books)) return [endedOf(platform, books), ...links];
+  const mapped = mappedDifferences(one.kind, told, { platform, books }, ignore);
+  const seen = new Set(mapped.map(({ field }) => field));
+  // Gallons are the sum of the lines.
+  if (mapped.some(({ field }) => field.startsWith("lines."))) seen.add("gallons");
+  const began = told?.began ?? null;
+  const plain = [
+    ...plainState(platform, books, began),
+    ...plainDifferences(one.kind, platform, books),
+  ];
+  return [...mapped, ...plain.filter(({ field }) => !seen.has(field)), ...links];
 }
 
-export interface Count {
-  readonly side: Side;
-  readonly kind: HoldingKind;
-  readonly count: number;
+/** Goods that do not count on the platform (not yet, or not any more), and do not count in the books either. */
+const isUncounted = (told: Told | null, books: Holding): boolean =>
+  isGoodsHolding(books.kind) && told !== null && "skip" in told && !isLive(books);
+
+/** A record that its side cannot tell whole; null: none. */
+function untoldOf(one: Pick<Case, Side>): { side: Side; fault: Fault } | null {
+  for (const side of ["platform", "books"] as const)
+    for (const { untold } of one[side]) if (untold !== undefined) return { side, fault: untold };
+  return null;
 }
 
-export function failuresOf(read: {
-  readonly rows: Records;
-  /** Of the rows. */
-  readonly controls: readonly Control[];
-  readonly cases: readonly Case[];
-  readonly lists: readonly ListCount[];
-  readonly previous: readonly Count[];
-}): string[] {
-  const { rows, controls, cases, lists, previous } = read;
-  return [
-    ...lists.flatMap(({ side, kind, what, total, distinct }) =>
-      total === null || total === distinct
-        ? []
-        : [
-            `the ${side} list of ${manyOf(kind)} (${what}) says ${total} records and showed ${distinct}: run it again; ` +
-              "if it stays so, records are hidden from this key or user",
-          ],
-    ),
-    ...previous.flatMap(({ side, kind, count }) => {
-      const now = rows[side].filter((holding) => holding.kind === kind).length;
-      return count < FEW || now * 2 >= count
-        ? []
-        : [
-            `the ${side} shows ${now} ${manyOf(kind)} where the last run found ${count}: check what this key or user may ` +
-              "see, and that it is the same company",
-          ];
-    }),
-    ...unlike(controls, controlsOf(both((side) => cases.flatMap((one) => one[side])))),
-  ];
+/** More than one live record of a side, and no lump. One firm may be a party of each role. */
+export const isDoubled = (one: Case): boolean =>
+  !isLumped(one) && [one.platform, one.books].some(hasTwin);
+
+const hasTwin = (holdings: readonly Holding[]): boolean =>
+  [...Map.groupBy(liveOf(holdings), ({ role }) => role).values()].some(({ length }) => length > 1);
+
+/** Payments that one payment of the other side settles in one: their sums are equal. */
+function isLumped({ kind, by, platform, books }: Case): boolean {
+  if (by !== "lump" || (kind !== "payment" && kind !== "bill-payment")) return false;
+  const [there, here] = [liveOf(platform), liveOf(books)];
+  const isOneOfSeveral = Math.min(there.length, here.length) === 1;
+  return isOneOfSeveral && totalPaid(there).equals(totalPaid(here));
 }
 
-/** Of fewer records a half may go in a day's work. */
-const FEW = 20;
+const recordsOf = ({ platform, books }: Case): FieldDifference => ({
+  field: "record",
+  platform: listed(liveOf(platform)),
+  books: listed(liveOf(books)),
+});
 
-/** The rows as they were read against the rows in cases: each must be in exactly one. */
-const unlike = (read: readonly Control[], judged: readonly Control[]): string[] => {
-  const [one, other] = [read, judged].map((controls) => controls.map(lineOf));
-  if (one?.join() === other?.join()) return [];
-  return [
-    `control sums of the rows and of the cases differ: ${one?.join("; ")} against ${other?.join("; ")}`,
-  ];
-};
+/** Records of one number are told by their ids. */
+function listed(holdings: readonly Holding[]): string {
+  if (holdings.length === 0) return "none";
+  const names = holdings.map(nameOf);
+  const isClear = new Set(names).size === names.length;
+  const shown = isClear ? names : holdings.map((one) => `${nameOf(one)} (${identityOf(one)})`);
+  return `${holdings.length}: ${shown.join(", ")}`;
+}
 
-const lineOf = ({ side, kind, count, amount, open, gallons, ids }: Control): string =>
-  `${side} ${kind} ${count} records ${inDigits(amount)} open ${inDigits(open)} gallons ${inDigits(gallons)} ids ${ids}`;
+const nameOf = ({ id, facts }: Holding): string => facts.number ?? id;
 
-/** The amounts of the buckets against the rows as they were read; an equal case has no difference in money. */
-export function untied(cases: readonly CaseRow[], controls: readonly Control[]): string[] {
-  const unequal = cases.filter(
-    ({ bucket, amount }) =>
-      agreeing.has(bucket) &&
-      bucket !== "out of scope" &&
-      !Decimal.of(amount.platform).equals(Decimal.of(amount.books)),
-  );
-  const sums = sides.flatMap((side) =>
-    controls
-      .filter((control) => control.side === side)
-      .flatMap((control) =>
-        (["amount", "gallons"] as const).flatMap((figure) => {
-          const { kind } = control;
-          const judged = Decimal.sum(
-            cases.filter((row) => row.kind === kind).map((row) => Decimal.of(row[figure][side])),
-          );
-          return judged.equals(control[figure])
-            ? []
-            : [
-                `the cases of ${side} ${manyOf(kind)} sum to ${inDigits(judged)}, the rows to ${inDigits(control[figure])}`,
-              ];
-        }),
-      ),
-  );
-  return [
-    ...unequal.map(
-      ({ kind, number, bucket }) => `${kind} ${number} is "${bucket}" with a difference in money`,
-    ),
-    ...sums,
-  ];
+type Pair = Readonly<Record<"platform" | "books", Holding>>;
+
+function mappedDifferences(
+  kind: HoldingKind,
+  told: Told | null,
+  pair: Pair,
+  ignore: Ignore,
+): FieldDifference[] {
+  if (told === null) return [notCompared("platform", "no mapping tells what should be held")];
+  if ("fault" in told) return [notCompared(told.began, told.fault.message)];
+  if ("skip" in told) return moneyKinds.has(kind) ? [notCompared(told.began, told.skip)] : [];
+  const held = told.began === "platform" ? pair.books : pair.platform;
+  const differences = compare(kind, told.facts, held.facts, { ignore: ignore[kind] ?? [] });
+  // Goods that a person entered have a number of their own.
+  const isTheirs = isGoodsHolding(kind) && held.mark === null;
+  return differences
+    .filter(({ field }) => !isTheirs || field !== "number")
+    .map(({ field, expected, held: there }) =>
+      told.began === "platform"
+        ? { field, platform: expected, books: there }
+        : { field, platform: there, books: expected },
+    );
+}
+
+const notCompared = (began: "platform" | "books", why: string): FieldDifference => ({
+  field: "record",
+  platform: began === "platform" ? `cannot be compared: ${why}` : "held",
+  books: began === "books" ? `cannot be compared: ${why}` : "held",
+});
+
+/** Straight from both records. What a side does not show is left out, but for the amount: it must be there. */
+function plainDifferences(kind: HoldingKind, platform: Holding, books: Holding): FieldDifference[] {
+  const [one, other] = [platform.facts, books.facts];
+  const differences: FieldDifference[] = [];
+  const add = (field: string, ours: Shown, theirs: Shown): void => {
+    if (ours === undefined || theirs === undefined || isSame(ours, theirs)) return;
+    const { expected: platform, held: books } = differenceIn(field, ours, theirs);
+    differences.push({ field, platform, books });
+  };
+  if (kind === "invoice" || kind === "bill") {
+    if (!isSameNumber(one, other)) add("number", one.number, other.number);
+    for (const name of ["untaxed", "tax", "total", "open"] as const)
+      add(`money.${name}`, one.money?.[name], other.money?.[name]);
+  }
+  if (isGoodsHolding(kind) && [platform, books].every(isInGallons))
+    add("gallons", gallonsOf(platform), gallonsOf(books));
+  if (kind === "payment" || kind === "bill-payment")
+    add("money.amount", one.money?.amount, other.money?.amount);
+  if (kind === "price" && one.words?.unit === other.words?.unit)
+    add("money.price", one.money?.price, other.money?.price);
+  if (kind !== "party") add("currency", one.words?.currency, other.words?.currency);
+  return [...differences, ...withoutAmount(kind, platform, books)];
+}
+
+type Shown = Value | undefined;
+
+/** Books that count goods in one unit show none. */
+const isInGallons = ({ facts: { lines = [] } }: Holding): boolean =>
+  lines.every(({ unit }) => unit === null || unit.toLowerCase() === "gal");
+
+/** Books may number by themselves and keep the platform's number as their reference. */
+const isSameNumber = (one: Facts, other: Facts): boolean =>
+  one.number === other.number ||
+  (one.number !== undefined && one.number === other.words?.reference) ||
+  (other.number !== undefined && other.number === one.words?.reference);
+
+/** A record whose amount a side does not show is never equal. */
+function withoutAmount(kind: HoldingKind, platform: Holding, books: Holding): FieldDifference[] {
+  const shows = ({ facts: { money } }: Holding): boolean => {
+    if (kind === "party" || isGoodsHolding(kind)) return true;
+    const amount = kind === "price" ? money?.price : (money?.total ?? money?.amount);
+    return amount !== undefined && amount !== null;
+  };
+  if (shows(platform) && shows(books)) return [];
+  const neither = !shows(platform) && !shows(books);
+  const said = (holding: Holding): string => (shows(holding) ? "held" : "shows no amount");
+  const there = neither ? "neither side shows an amount" : said(platform);
+  return [{ field: "record", platform: there, books: said(books) }];
+}
+
+/** Ended on one side only: nothing else needs to be said. */
+const endedOf = (platform: Holding, books: Holding): FieldDifference => ({
+  field: "state",
+  platform: platform.facts.state ?? "not ended",
+  books: books.facts.state ?? "not ended",
+});
+
+/**
+ * States in words that both sides have: a dispute is open, a payment or party is there or ended, goods are draft or posted. A dispute about an
+ * invoice of the books is known to the platform alone, and no delivery brings it there.
+ */
+function plainState(
+  { kind, facts: one }: Holding,
+  { facts: other }: Holding,
+  began: Side | null,
+): FieldDifference[] {
+  if (one.state === undefined || other.state === undefined) return [];
+  if (began === "books" && one.state === "disputed" && other.state !== "disputed")
+    return [{ field: "state", platform: one.state, books: other.state }];
+  const [platform, books] = [plainly(kind, one.state), plainly(kind, other.state)];
+  return platform === books ? [] : [{ field: "state", platform, books }];
+}
+
+function plainly(kind: HoldingKind, state: HoldingState): string {
+  if (state === "ended" || isGoodsHolding(kind)) return state;
+  if (kind !== "invoice" && kind !== "bill") return "there";
+  return state === "disputed" ? "open" : state;
 }

@@ -3,33 +3,29 @@
  * store that the records confirm, the natural key. What only looks alike is named beside a case and never joined.
  */
 import { Decimal } from "../core/decimal.ts";
-import { type Holding, type HoldingKind, holdingKinds } from "../core/holdings.ts";
+import {
+  type Holding,
+  type HoldingKind,
+  holdingKinds,
+  identityOf,
+  isGoodsHolding,
+  partyRole,
+  type Role,
+  roles,
+} from "../core/holdings.ts";
+import { foldedNumber } from "../core/keys.ts";
 import {
   both,
   type Case,
+  type Contradiction,
   isLive,
+  leading,
   type Link,
   otherSide,
   type Proof,
   type Records,
   type Side,
 } from "./case.ts";
-import { casesOf } from "./cases.ts";
-import {
-  type Alias,
-  comparedAs,
-  distinct,
-  type Group,
-  grouped,
-  isMatched,
-  join,
-  marked,
-  namedIn,
-  type Names,
-  namesOf,
-  type Node,
-  Table,
-} from "./groups.ts";
 
 interface Matching {
   readonly records: Records;
@@ -308,3 +304,501 @@ function documentsOf(
 }
 
 const groupsOf = (nodes: readonly Node[]): Group[] => [...new Set(nodes.map(({ group }) => group))];
+
+// Groups of records as cases, with what contradicts them and what only looks alike.
+
+type Tables = ReadonlyMap<HoldingKind, Table>;
+
+function casesOf(tables: Tables, links: readonly Link[], names: Names): Case[] {
+  const claims = claimsOf(tables, links);
+  const suspects = suspectsOf(tables, names);
+  return holdingKinds.flatMap((kind) => {
+    const table = tables.get(kind) as Table;
+    const groups = new Set(table.nodes.map(({ group }) => group));
+    return [...groups].map((group) => caseOf(group, table, tables, claims, suspects, names));
+  });
+}
+
+function caseOf(
+  group: Group,
+  table: Table,
+  tables: Tables,
+  claims: Claims,
+  suspects: Suspects,
+  names: Names,
+): Case {
+  const of = (side: Side): Node[] => group.nodes.filter((node) => node.side === side);
+  const [platform, books] = [of("platform"), of("books")];
+  const isOneSided = platform.length === 0 || books.length === 0;
+  const nodes = [...platform, ...books];
+  const side = platform.length > 0 ? "platform" : "books";
+  const claimed = claims.get(group);
+  return {
+    kind: table.kind,
+    key: `${side}:${
+      of(side)
+        .map(({ holding }) => identityOf(holding))
+        .toSorted()[0]
+    }`,
+    platform: platform.map(({ holding }) => holding),
+    books: books.map(({ holding }) => holding),
+    by: isOneSided ? null : group.by,
+    ...partiesOf(platform, books, names),
+    contradictions: isOneSided
+      ? []
+      : [
+          ...(claimed?.contradictions ?? []),
+          ...nodes.flatMap((node) => foreignMark(node, table, tables)),
+        ],
+    suspects: isOneSided
+      ? [...new Set([...(claimed?.unproven ?? []), ...nodes.flatMap(suspects.of)])].slice(
+          0,
+          SUSPECTS_MAX,
+        )
+      : [],
+    isCopy: platform.length === 0 && books.some((node) => suspects.copied(node).length > 0),
+    turned: isOneSided ? turnedOf(nodes, tables) : null,
+    lost: isOneSided ? (claimed?.lost ?? lostMark(nodes, table, tables)) : null,
+  };
+}
+
+const SUSPECTS_MAX = 5;
+
+const idOf = ({ holding }: Node): string => holding.id;
+
+/** Of the record that stands for each side. */
+function partiesOf(
+  platform: readonly Node[],
+  books: readonly Node[],
+  names: Names,
+): Pick<Case, "parties" | "partyIsShared"> {
+  const [there, here] = [platform, books].map((nodes) => {
+    const one = leading(nodes.map(({ holding }) => holding));
+    return [one?.facts.party, one === undefined ? null : partyRole(one)] as const;
+  }) as [Named, Named];
+  return {
+    parties: { platform: names.shown("platform", ...there), books: names.shown("books", ...here) },
+    partyIsShared: names.isShared("platform", ...there) || names.isShared("books", ...here),
+  };
+}
+
+type Named = readonly [party: string | null | undefined, role: Role | null];
+
+interface Claim {
+  readonly contradictions: Contradiction[];
+  /** Partners by links that no record confirms. */
+  readonly unproven: string[];
+  lost: string | null;
+}
+type Claims = Map<Group, Claim>;
+
+/** What links say that the groups do not: an end that is elsewhere, or nowhere. */
+function claimsOf(tables: Tables, links: readonly Link[]): Claims {
+  const claims: Claims = new Map();
+  const claimOf = (group: Group): Claim => {
+    const claim = claims.get(group) ?? { contradictions: [], unproven: [], lost: null };
+    claims.set(group, claim);
+    return claim;
+  };
+  for (const { kind, platformId, erpId, role = null } of links) {
+    const table = tables.get(kind) as Table;
+    const ends = {
+      platform: table.find("platform", platformId),
+      books: table.find("books", erpId, role),
+    };
+    if (ends.platform?.group === ends.books?.group) continue;
+    for (const side of ["platform", "books"] as const) {
+      const [own, other] = [ends[side], ends[otherSide(side)]];
+      if (own === undefined) continue;
+      const claim = claimOf(own.group);
+      if (other === undefined && !isMatched(own))
+        claim.lost = side === "platform" ? erpId : platformId;
+      else if (other !== undefined && !isMatched(own))
+        claim.unproven.push(`${other.side} ${named(other, other.holding.id)}, by the store's link`);
+      else if (isMatched(own)) claim.contradictions.push(linked(ends, { platformId, erpId }));
+    }
+  }
+  return claims;
+}
+
+/** Two records of one number are told by their ids. */
+function linked(
+  ends: Readonly<Partial<Record<Side, Node | undefined>>>,
+  { platformId, erpId }: Pick<Link, "platformId" | "erpId">,
+): Contradiction {
+  const [there, here] = [named(ends.platform, platformId), named(ends.books, erpId)];
+  const [platform, books] =
+    there === here ? [`${there} (${platformId})`, `${here} (${erpId})`] : [there, here];
+  return { platform: `${platform} by the link`, books: `${books} by the link` };
+}
+
+const named = (node: Node | undefined, id: string): string =>
+  node?.holding.facts.number === undefined ? id : node.holding.facts.number;
+
+/** A mark of a joined record that names none of its partners. */
+function foreignMark(node: Node, table: Table, tables: Tables): Contradiction[] {
+  const { side, holding, group } = node;
+  const named = marked(table, node);
+  if (holding.mark === null || named.some((other) => other.group === group)) return [];
+  if (isDocumentMark(node, table, tables)) return [];
+  if (named.length === 0 && isPeoplesCode(node)) return [];
+  const partners = group.nodes.filter((other) => other.side !== side).map(idOf);
+  const said = `${holding.mark} by the mark`;
+  return side === "books"
+    ? [{ platform: partners.join(", "), books: said }]
+    : [{ platform: said, books: partners.join(", ") }];
+}
+
+/** A settlement in one carries the mark of its invoice. */
+function isDocumentMark(node: Node, { kind }: Table, tables: Tables): boolean {
+  const documents = kind === "payment" ? "invoice" : kind === "bill-payment" ? "bill" : null;
+  return documents !== null && marked(tables.get(documents) as Table, node).length > 0;
+}
+
+/**
+ * The code that a connection shows may be entered by people on the platform, for a company that has no document yet: it
+ * proves nothing of the books. Where the store linked the two, the link tells; where it was delivered, its number.
+ */
+const isPeoplesCode = ({ side, holding }: Node): boolean =>
+  holding.kind === "party" && side === "platform";
+
+function lostMark(nodes: readonly Node[], table: Table, tables: Tables): string | null {
+  const lost = nodes.find(
+    (node) =>
+      node.holding.mark !== null && !isPeoplesCode(node) && !isDocumentMark(node, table, tables),
+  );
+  return lost?.holding.mark ?? null;
+}
+
+const PAIRED: Readonly<Partial<Record<HoldingKind, HoldingKind>>> = {
+  invoice: "bill",
+  bill: "invoice",
+  payment: "bill-payment",
+  "bill-payment": "payment",
+};
+
+/** The same thing under the paired kind: named by a mark of either, or the very same id. */
+function turnedOf(nodes: readonly Node[], tables: Tables): string | null {
+  const first = nodes[0] as Node;
+  const paired = PAIRED[first.holding.kind];
+  if (paired === undefined) return null;
+  const table = tables.get(paired) as Table;
+  for (const node of nodes) {
+    const other =
+      marked(table, node)[0] ?? table.byMark[otherSide(node.side)].get(node.holding.id)?.[0];
+    if (other !== undefined)
+      return `${paired} ${other.holding.facts.number ?? other.holding.id} ${other.side === "books" ? "in the books" : "on the platform"}`;
+  }
+  return null;
+}
+
+// What may be the same and is not proven to be: named beside a one-sided case, never joined to it.
+
+const DAY_MS = 86_400_000;
+const NEAR_DAYS = 5;
+
+interface Suspects {
+  /** In words. */
+  readonly of: (node: Node) => string[];
+  /** Goods of the same party, day and lines that both sides have. */
+  readonly copied: (node: Node) => Node[];
+}
+
+/**
+ * Of a record without partner: those of its kind whose number is the same but for case, blanks and leading zeros; those
+ * without partner of the other side with its party and amount within five days; parties of the same name; goods that say the
+ * same as others that came from the platform.
+ */
+function suspectsOf(tables: ReadonlyMap<HoldingKind, Table>, names: Names): Suspects {
+  const indexes = new Map<HoldingKind, ReturnType<typeof indexOf>>();
+  const indexFor = ({ holding: { kind } }: Node): ReturnType<typeof indexOf> => {
+    const index = indexes.get(kind) ?? indexOf(tables.get(kind) as Table, names);
+    indexes.set(kind, index);
+    return index;
+  };
+  const copied = (node: Node): Node[] =>
+    (indexFor(node).byGoods.get(goodsKey(node) ?? "") ?? []).filter(
+      (other) => other.group !== node.group && isMatched(other),
+    );
+  const of = (node: Node): string[] => {
+    const index = indexFor(node);
+    const alike = [
+      ...copied(node),
+      ...(index.byNumber.get(folded(node.number ?? "")) ?? []),
+      ...(index.byName.get(folded(node.holding.facts.words?.name ?? "")) ?? []),
+      ...(index.byAmount.get(amountKey(node, names) ?? "") ?? []).filter(
+        (other) => other.side !== node.side && isNear(node.holding, other.holding),
+      ),
+    ];
+    const others = new Set(alike.filter(({ group }) => group !== node.group));
+    return [...others].map((other) => inWords(other, names));
+  };
+  return { of, copied };
+}
+
+function indexOf({ nodes }: Table, names: Names) {
+  const live = nodes.filter(({ holding }) => isLive(holding));
+  return {
+    byNumber: grouped(live, ({ number }) => folded(number ?? "")),
+    byName: grouped(live, ({ holding }) => folded(holding.facts.words?.name ?? "")),
+    byAmount: grouped(live, (node) => (isMatched(node) ? null : amountKey(node, names))),
+    byGoods: grouped(live, goodsKey),
+  };
+}
+
+/** Party, day and lines of goods that have moved or are to; null: nothing tells them from others. */
+function goodsKey({ side, holding: { kind, facts } }: Node): string | null {
+  const { party, state, days, lines = [] } = facts;
+  if (!isGoodsHolding(kind) || state !== "posted" || !party || !days?.date) return null;
+  const told = lines.map(({ product, quantity }) => `${product} ${quantity?.plain()}`).toSorted();
+  return told.length === 0 ? null : [side, party, days.date, ...told].join("\n");
+}
+
+/** `INV-0042` and `inv 42` … are one; a number's inner zeros stay. */
+const folded = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/\s+/g, "")
+    .replaceAll(/(?<!\d)0+(?=\d)/g, "");
+
+function amountKey(node: Node, names: Names): string | null {
+  const { money } = node.holding.facts;
+  const amount = money?.total ?? money?.amount ?? null;
+  const party = names.partyOf(node);
+  return amount === null || party === null ? null : `${party} ${amount.plain()}`;
+}
+
+function isNear(one: Holding, other: Holding): boolean {
+  const [day, another] = [one.facts.days?.date, other.facts.days?.date];
+  if (!day || !another) return false;
+  return Math.abs(Date.parse(day) - Date.parse(another)) <= NEAR_DAYS * DAY_MS;
+}
+
+function inWords({ side, holding }: Node, names: Names): string {
+  const { number, days, money, words, party } = holding.facts;
+  const parts = [
+    names.shown(side, party, partyRole(holding)),
+    words?.name,
+    (money?.total ?? money?.amount)?.fixed(2),
+    days?.date,
+  ].filter(Boolean);
+  return `${side} ${number ?? holding.id}${parts.length === 0 ? "" : ` (${parts.join(", ")})`}`;
+}
+
+// Records of one kind, and the groups that proof joins them into.
+
+export type Alias = (side: Side, holding: Holding) => string | null;
+
+/** Each record once: the newest version of it, where versions sort; else the one that was told last. */
+export function distinct(holdings: readonly Holding[]): Holding[] {
+  const newest = new Map<string, Holding>();
+  for (const holding of holdings) {
+    const key = `${holding.kind} ${identityOf(holding)}`;
+    const before = newest.get(key);
+    if (before === undefined || (holding.version ?? "") >= (before.version ?? ""))
+      newest.set(key, holding);
+  }
+  return [...newest.values()];
+}
+
+/** A record in its group; groups merge. */
+interface Node {
+  readonly side: Side;
+  readonly holding: Holding;
+  /** In the other side's words where they differ. */
+  readonly number: string | null;
+  group: Group;
+}
+
+interface Group {
+  readonly nodes: Node[];
+  by: Proof;
+}
+
+type ByText = Readonly<Record<Side, ReadonlyMap<string, readonly Node[]>>>;
+
+/** The records of one kind. */
+class Table {
+  readonly kind: HoldingKind;
+  readonly nodes: readonly Node[];
+  readonly #byId: ByText;
+  readonly byNumber: ByText;
+  readonly byMark: ByText;
+
+  constructor(kind: HoldingKind, rows: Records, alias: Alias) {
+    const nodesOf = (side: Side): Node[] =>
+      rows[side].flatMap((holding) => {
+        if (holding.kind !== kind) return [];
+        const number = alias(side, holding) ?? holding.facts.number ?? null;
+        const node = { side, holding, number } as Node;
+        node.group = { nodes: [node], by: null };
+        return [node];
+      });
+    const nodes = both(nodesOf);
+    this.kind = kind;
+    this.nodes = [...nodes.platform, ...nodes.books];
+    this.#byId = both((side) => {
+      const named = nodes[side].flatMap((node) =>
+        [node.holding.id, ...(node.holding.aliases ?? [])].map((id) => ({ id, node })),
+      );
+      const byEach = new Map<string, Node[]>();
+      // An id goes before what another record was called once.
+      for (const { id, node } of named.toSorted((one, other) => rankOf(one) - rankOf(other)))
+        byEach.set(id, [...(byEach.get(id) ?? []), node]);
+      return byEach;
+    });
+    const by = (keyOf: (node: Node) => string | null): ByText =>
+      both((side) => grouped(nodes[side], keyOf));
+    this.byNumber = by(({ number }) => (number === null ? null : comparedAs(kind, number)));
+    this.byMark = by(({ holding }) => holding.mark);
+  }
+
+  /** The record that a side calls so. @param role of a party; null: whichever it is, unless there are several */
+  find(side: Side, id: string, role: Role | null = null): Node | undefined {
+    const all = this.#byId[side].get(id) ?? [];
+    const ofRole = all.filter(({ holding }) => isOfRole(holding, role));
+    const [one, another] = ofRole;
+    return another === undefined || one?.holding.role === undefined ? one : undefined;
+  }
+}
+
+const rankOf = ({ id, node }: { readonly id: string; readonly node: Node }): number =>
+  id === node.holding.id ? 0 : 1;
+
+/** Is it a party of this role? One of a list that has all of them is. */
+const isOfRole = ({ role }: Holding, wanted: Role | null): boolean =>
+  wanted === null || role === undefined || role === wanted;
+
+/** By a key; what has none is left out. */
+export function grouped<T>(
+  values: Iterable<T>,
+  keyOf: (value: T) => string | null,
+): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    if (key === null || key === "") continue;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return groups;
+}
+
+function join(one: Node, other: Node, by: Proof): void {
+  const [from, to] =
+    one.group.nodes.length < other.group.nodes.length
+      ? [one.group, other.group]
+      : [other.group, one.group];
+  if (from === to) return;
+  to.by ??= from.by ?? by;
+  for (const node of from.nodes) {
+    node.group = to;
+    to.nodes.push(node);
+  }
+}
+
+/** Has it a partner on the other side? */
+const isMatched = ({ side, group }: Node): boolean =>
+  group.nodes.some((node) => node.side !== side);
+
+/** By what two numbers of a kind are one; codes are told apart by their letters. */
+const comparedAs = (kind: HoldingKind, number: string): string =>
+  kind === "party" || kind === "price" ? number : foldedNumber(number);
+
+/** The records that a record's mark names. */
+function marked(table: Table, { side, holding }: Node): readonly Node[] {
+  if (holding.mark === null) return [];
+  const other = otherSide(side);
+  const byId = table.find(other, holding.mark);
+  return byId === undefined
+    ? (table.byNumber[other].get(comparedAs(table.kind, holding.mark)) ?? [])
+    : [byId];
+}
+
+// Parties in one language: the books' code where it is known, by the parties themselves or by the store's links.
+
+type Party = string | null | undefined;
+
+/** A code is a party's together with what the party is to us. Role null: it is not known. */
+interface Names {
+  /** Of a document or payment: the same text for the same party on both sides; null: none is shown. */
+  partyOf(node: Node): string | null;
+  /** For people: the books' code where it is known. */
+  shown(side: Side, party: Party, role: Role | null): string | null;
+  /** Do both sides know it? */
+  isShared(side: Side, party: Party, role: Role | null): boolean;
+}
+
+/**
+ * Parties must be joined before the first question. `documents`: what is joined of them tells the names that only a
+ * cross-reference table of the mapping knows.
+ */
+function namesOf(parties: Table, links: readonly Link[], documents: readonly Table[] = []): Names {
+  const codes = learnedFrom(documents);
+  for (const { kind, platformId, erpId, role = null } of links)
+    if (kind === "party")
+      for (const one of role === null ? roles : [role]) codes.set(keyOf(platformId, one), erpId);
+  const linked = new Set(
+    [...codes].map(([key, code]) => `${key.slice(0, key.indexOf(" "))} ${code}`),
+  );
+  const codeFor = (party: string, role: Role | null): string | undefined =>
+    role === null
+      ? roles.map((one) => codes.get(keyOf(party, one))).find((code) => code !== undefined)
+      : codes.get(keyOf(party, role));
+
+  const recordOf = (side: Side, party: string, role: Role | null): Node | undefined =>
+    parties.find(side, party, role) ??
+    parties.byNumber[side].get(party)?.find(({ holding }) => isOfRole(holding, role));
+
+  const shown: Names["shown"] = (side, party, role) => {
+    if (party === null || party === undefined || party === "") return null;
+    const record = recordOf(side, party, role);
+    const there = record?.group.nodes.find(
+      (node) => node.side === "books" && isOfRole(node.holding, role),
+    );
+    if (there !== undefined) return there.holding.facts.number ?? there.holding.id;
+    return side === "platform" ? (codeFor(party, role) ?? `platform ${party}`) : party;
+  };
+  return {
+    shown,
+    partyOf: ({ side, holding }) => shown(side, holding.facts.party, partyRole(holding)),
+    isShared(side, party, role) {
+      if (party === null || party === undefined || party === "") return false;
+      const record = recordOf(side, party, role);
+      if (record !== undefined && record.group.nodes.some((node) => node.side === otherSide(side)))
+        return true;
+      if (side === "platform") return codeFor(party, role) !== undefined;
+      return (role === null ? roles : [role]).some((one) => linked.has(`${one} ${party}`));
+    },
+  };
+}
+
+const keyOf = (platformId: string, role: Role): string => `${role} ${platformId}`;
+
+/** The platform's parties that all joined documents of a role name alike, by the books' codes. */
+function learnedFrom(documents: readonly Table[]): Map<string, string> {
+  const learned = new Map<string, string>();
+  for (const [key, codes] of namedIn(documents)) {
+    const [code, another] = codes;
+    if (code !== undefined && another === undefined) learned.set(key, code);
+  }
+  return learned;
+}
+
+/** By {@link keyOf}: what joined documents call a party of the platform in the books. */
+function namedIn(documents: readonly Table[]): Map<string, Set<string>> {
+  const named = new Map<string, Set<string>>();
+  const groups = new Set(documents.flatMap(({ nodes }) => nodes.map(({ group }) => group)));
+  for (const { nodes } of groups) {
+    const of = (side: Side): string[] =>
+      nodes.flatMap((node) => (node.side === side ? (node.holding.facts.party ?? []) : []));
+    const role = nodes.map(({ holding }) => partyRole(holding)).find((one) => one !== null);
+    if (role === undefined || role === null) continue;
+    for (const platform of of("platform")) {
+      const key = keyOf(platform, role);
+      named.set(key, new Set([...(named.get(key) ?? []), ...of("books")]));
+    }
+  }
+  return named;
+}

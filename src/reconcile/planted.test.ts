@@ -4,8 +4,7 @@ import { type Found, Ground, plants } from "../../test/support/planted.ts";
 import { askedOf } from "../../test/support/reconciling.ts";
 import { tellOf, twoSides } from "../../test/support/two-sides.ts";
 import { agreeing } from "./case.ts";
-import { reconcile, type Report } from "./report.ts";
-import type { CaseRow } from "./rows.ts";
+import { type CaseRow, reconcile, type Report } from "./report.ts";
 
 const notAgreeing = ({ cases }: Report): readonly CaseRow[] =>
   cases.filter(({ bucket }) => !agreeing.has(bucket));

@@ -7,8 +7,7 @@ import { Decimal } from "../core/decimal.ts";
 import type { Facts, Holding } from "../core/holdings.ts";
 import { agreeing, type Case, type StoredState } from "./case.ts";
 import { match } from "./match.ts";
-import { type Asked, reconcile, type Report } from "./report.ts";
-import type { CaseRow } from "./rows.ts";
+import { type Asked, type CaseRow, reconcile, type Report } from "./report.ts";
 import { agreementOf } from "../views/reconciliation.ts";
 
 const open = (ground: Ground, more: Partial<Asked> = {}): readonly CaseRow[] =>

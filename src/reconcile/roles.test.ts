@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Decimal } from "../core/decimal.ts";
 import type { Facts, Holding, HoldingKind, Role } from "../core/holdings.ts";
 import type { Case, Link } from "./case.ts";
-import { isDoubled } from "./fields.ts";
+import { isDoubled } from "./judge.ts";
 import { match } from "./match.ts";
 
 const change = { id: "", version: null, text: "" };

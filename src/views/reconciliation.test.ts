@@ -5,8 +5,7 @@ import { askedOf } from "../../test/support/reconciling.ts";
 import { tellOf, twoSides } from "../../test/support/two-sides.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Facts } from "../core/holdings.ts";
-import { type Asked, reconcile, type Report } from "../reconcile/report.ts";
-import type { CaseRow } from "../reconcile/rows.ts";
+import { type Asked, type CaseRow, reconcile, type Report } from "../reconcile/report.ts";
 import { asHtml } from "./html.ts";
 import { detailView, reportText, verdictView } from "./reconciliation.ts";
 

@@ -4,10 +4,16 @@ import { Decimal } from "../core/decimal.ts";
 import { isGoodsHolding, type Strength } from "../core/holdings.ts";
 import { distinctly } from "../core/text.ts";
 import type { KnownDifference, KnownDifferences, ReconcileCost } from "../office/answers.ts";
-import { agreeing, type Bucket, isOpen, manyOf, type Side } from "../reconcile/case.ts";
-import type { Report, Unasked } from "../reconcile/report.ts";
-import type { Aging, Balance, CaseRow, Group, Total } from "../reconcile/rows.ts";
-import { moneyKinds } from "../reconcile/sums.ts";
+import { agreeing, type Bucket, isOpen, manyOf, moneyKinds, type Side } from "../reconcile/case.ts";
+import type {
+  Aging,
+  Balance,
+  CaseRow,
+  Group,
+  Report,
+  Total,
+  Unasked,
+} from "../reconcile/report.ts";
 import {
   at,
   type Block,

@@ -1,8 +1,7 @@
 /** Offices that tests of the console ask: one that notes what it is asked, and one whose every text is the test's. */
 import type { MatchReport } from "../../src/match/report.ts";
 import type { Finding } from "../../src/match/situation.ts";
-import type { Report } from "../../src/reconcile/report.ts";
-import type { CaseRow } from "../../src/reconcile/rows.ts";
+import type { CaseRow, Report } from "../../src/reconcile/report.ts";
 import type {
   Edited,
   DriftStatus,

@@ -5,8 +5,7 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { agreeing } from "../../src/reconcile/case.ts";
-import type { Report } from "../../src/reconcile/report.ts";
-import type { CaseRow } from "../../src/reconcile/rows.ts";
+import type { CaseRow, Report } from "../../src/reconcile/report.ts";
 import type { KnownDifferences } from "../../src/office/answers.ts";
 import { type Row, times } from "../conformance/support.ts";
 import { tempFolder } from "../support/folder.ts";
