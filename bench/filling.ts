@@ -1,7 +1,7 @@
 /** Stores of many documents, made by statements: for benches only. */
 import Database from "better-sqlite3";
 import { storeFile } from "../src/store/database.ts";
-import { sumAnew } from "../src/store/statements.ts";
+import { sumAnew } from "../test/support/sums.ts";
 
 /** Copies of the first document, each with its request, link and audit, searched by; one of 1,000 needs a person. */
 export function fillStore(folder: string, count: number): void {

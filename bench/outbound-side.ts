@@ -10,7 +10,6 @@ import type { Sink } from "../src/core/contract.ts";
 import { deliver } from "../src/engine/deliver.ts";
 import { freezeNext } from "../src/engine/daemon.ts";
 import { pull } from "../src/engine/pull.ts";
-import { carriedBy, embeddedQueue } from "../src/queue/queue.ts";
 import type { OutboundSide } from "./outbound.ts";
 import { nothing, siteOf } from "./outbound-site.ts";
 
@@ -41,8 +40,7 @@ const sides: Readonly<Record<string, () => Promise<OutboundSide>>> = {
 process.stdout.write(`${JSON.stringify(await sides[side]?.())}\n`);
 
 async function fuelbridge(): Promise<OutboundSide> {
-  const sinks = { nothing: { ...nothing, atOnce: AT_ONCE } };
-  const sink = carriedBy(embeddedQueue(sinks), sinks)["nothing"] as Sink;
+  const sink: Sink = { ...nothing, atOnce: AT_ONCE };
   const { store, engine, flow } = siteOf(folder, sink, jobs, documentOf);
   let enterSeconds = await timed(() => pull(engine, flow, never));
   let drainSeconds = 0;

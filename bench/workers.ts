@@ -10,8 +10,7 @@ import type { Endpoint } from "../src/core/contract.ts";
 import { freePort } from "../src/demo/sshd.ts";
 import { openGovernor } from "../src/platform/client.ts";
 import { openPlatform } from "../src/platform/endpoint.ts";
-import { embeddedQueue, type Queue } from "../src/queue/queue.ts";
-import { openSharedSite, type SharedOptions } from "../src/queue/shared.ts";
+import { openSharedSite, type Queue, type SharedOptions, type Sinks } from "../src/queue/shared.ts";
 import {
   inFolder,
   median,
@@ -53,7 +52,7 @@ export async function benchWorkers(jobs: number, rounds: number): Promise<void> 
     const site = openSharedSite({ ...sharedBy(port), ledger: { ...ledger, site: "main" } });
     const governor = openGovernor({ clock: systemClock(), budget: BUDGET, ledger });
     const endpoint = platformOver(platform, governor);
-    const queues = { embedded: embeddedQueue(endpoint.sinks), workers: site.queue };
+    const queues = { embedded: sentBy(endpoint.sinks), workers: site.queue };
     const rates: Record<keyof typeof queues, number[]> = { embedded: [], workers: [] };
     for (let round = 0; round <= rounds; round++)
       for (const name of ["embedded", "workers"] as const) {
@@ -112,7 +111,13 @@ async function workerOf({ url, apiKey }: Platform, port: number): Promise<ChildP
   return child;
 }
 
-async function rateOf(queue: Queue, jobs: number, name: string): Promise<number> {
+/** As a process does that sends by itself. */
+const sentBy = (sinks: Sinks): Pick<Queue, "carry"> => ({
+  carry: async ({ sink, request }) =>
+    (sinks[sink] as Sinks[string]).send(request, new AbortController().signal),
+});
+
+async function rateOf(queue: Pick<Queue, "carry">, jobs: number, name: string): Promise<number> {
   const began = performance.now();
   let next = 0;
   const sendNext = async (): Promise<void> => {

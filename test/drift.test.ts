@@ -10,7 +10,7 @@ import { monthReport } from "../src/office/month.ts";
 import { storeOffice } from "../src/office/questions.ts";
 import { usualBudget } from "../src/core/budget.ts";
 import { pageIn } from "../src/platform/reading.ts";
-import { lookoutOf } from "../src/platform/contract/shape.ts";
+import { lookoutOf } from "../src/platform/contract/operations.ts";
 import { driftOf } from "../src/core/shape.ts";
 import { times } from "./conformance/support.ts";
 import { never, usePlatform } from "./platform/support.ts";

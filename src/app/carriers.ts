@@ -1,12 +1,12 @@
 /** Who carries requests to the platform and who admits them, as the configuration says. */
 import { type Config, sitesAtKey } from "../config/config.ts";
+import type { Sink } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import { type Spent } from "../core/budget.ts";
 import { contentOf, sha256 } from "../core/keys.ts";
 import type { Clock } from "../core/time.ts";
 import { openGovernor, type ProcessGovernor } from "../platform/client.ts";
-import { embeddedQueue, type Queue, type Sinks } from "../queue/queue.ts";
-import type { SharedOptions } from "../queue/shared.ts";
+import type { Queue, SharedOptions } from "../queue/shared.ts";
 import type { StoreLedger } from "../store/journal.ts";
 
 interface Carriers {
@@ -17,8 +17,8 @@ interface Carriers {
   readonly share: () => number;
   /** What keeps the queue from carrying, as of its last look. */
   readonly trouble: Queue["trouble"];
-  /** `sinks`: the platform's. */
-  readonly queueOver: (sinks: Sinks) => Queue;
+  /** The platform's sinks, as this process sends by them: itself, or by workers. */
+  readonly carried: (sinks: Readonly<Record<string, Sink>>) => Readonly<Record<string, Sink>>;
   /** The process is to end: nothing waits for its place within the minute any more. */
   readonly hurry: () => void;
   /** Finishes what is under way, and ends what was opened. */
@@ -36,7 +36,7 @@ interface Parts {
 export async function openCarriers(parts: Parts): Promise<Carriers> {
   const { config, ledger, clock, note } = parts;
   if (config.queue.type === "embedded") return carriersWithin(parts);
-  const { openSharedSite } = await import("../queue/shared.ts");
+  const { carriedBy, openSharedSite } = await import("../queue/shared.ts");
   const { governor, queue } = openSharedSite({
     ...sharedOptions(config, clock, note),
     weight: config.queue.weight,
@@ -55,7 +55,7 @@ export async function openCarriers(parts: Parts): Promise<Carriers> {
     spent: (month) => governor.spent(month),
     share: () => governor.share() ?? 1 / sitesAtKey(config),
     trouble: () => queue.trouble() ?? governor.awaits(),
-    queueOver: () => queue,
+    carried: (sinks) => carriedBy(queue, sinks),
     hurry: () => governor.hurry(),
     close: () => queue.close(),
   };
@@ -69,7 +69,7 @@ export async function carriersWithin({ config, ledger, clock }: Parts): Promise<
     spent: (month) => ledger.spent(month),
     share: () => 1 / sitesAtKey(config),
     trouble: () => null,
-    queueOver: embeddedQueue,
+    carried: (sinks) => sinks,
     hurry: () => governor.hurry(),
     close: async () => {},
   };

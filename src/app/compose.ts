@@ -16,19 +16,16 @@ import {
   sitesOf,
 } from "../config/config.ts";
 import { openTables } from "../config/crossref.ts";
-import { attachmentFlow } from "../engine/delivered.ts";
-import { withAcknowledgements } from "../engine/acknowledged.ts";
+import { withAcknowledgements } from "../engine/delivered.ts";
 import { replyFlow } from "../engine/pull.ts";
 import { Backfills } from "../engine/backfill.ts";
-import { Daemon } from "../engine/daemon.ts";
-import { watchForRestore } from "../engine/recovery.ts";
-import type { Engine, Flow } from "../engine/engine.ts";
+import { Daemon, watchForRestore } from "../engine/daemon.ts";
+import { attachmentFlow, type Engine, type Flow } from "../engine/engine.ts";
 import { ownHoldings } from "../engine/sites.ts";
 import { Matcher } from "../engine/match.ts";
 import { Auditor, Nightly } from "../engine/reconcile/nightly.ts";
 import { deepCostOf } from "../engine/reconcile/plan.ts";
 import { pdfOf } from "../platform/parts.ts";
-import { carriedBy } from "../queue/queue.ts";
 import type { Logger } from "../log.ts";
 import { monthReport } from "../office/month.ts";
 import { type Office, storeOffice } from "../office/questions.ts";
@@ -171,10 +168,7 @@ async function open(
         note: (message, details = {}) => note(message, details),
         ...defined({ arrived: arrivals && ((endpoint: string) => arrivals.of(endpoint)) }),
       },
-      (platform) => ({
-        ...platform,
-        sinks: carriedBy(carriers.queueOver(platform.sinks), platform.sinks),
-      }),
+      (platform) => ({ ...platform, sinks: carriers.carried(platform.sinks) }),
     );
     const { endpoints } = opened;
     const flows = config.flows.flatMap((flow) => flowsOf(config, store, opened, flow));

@@ -8,8 +8,7 @@ import { PLATFORM } from "../config/flows.ts";
 import { calendarOf } from "../core/time.ts";
 import { EnvironmentError, FuelbridgeError } from "../core/errors.ts";
 import type { Cell, DayToBook, Examination, Needs } from "../core/contract.ts";
-import { expectOwner } from "../store/identity.ts";
-import { faultOfState, storeFile } from "../store/database.ts";
+import { expectOwner, faultOfState, storeFile } from "../store/database.ts";
 import { thisUser } from "../store/user.ts";
 
 /**

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { openApi } from "../platform/contract/openapi.ts";
-import { referencePage } from "../platform/reference.ts";
+import { referencePage } from "../platform/parts.ts";
 
 const MAIN = join(import.meta.dirname, "..", "main.ts");
 

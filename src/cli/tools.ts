@@ -39,7 +39,7 @@ export function toolCommands(program: Command): void {
   addBareCommand(program, "openapi", "the platform's API as OpenAPI 3.1", async ({ options }) => {
     if (options["markdown"] === undefined)
       return printed((await import("../platform/contract/openapi.ts")).openApi());
-    const text = (await import("../platform/reference.ts")).referencePage();
+    const text = (await import("../platform/parts.ts")).referencePage();
     return { data: { markdown: text }, text };
   }).option("--markdown", "as the page of tables that is docs/platform-api.md");
   addBareCommand(

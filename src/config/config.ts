@@ -46,7 +46,7 @@ export interface Config extends Readonly<
   readonly secrets: readonly string[];
 }
 
-/** Whose store the configuration's is (store/identity.ts). */
+/** Whose store the configuration's is (store/database.ts). */
 export const ownerOf = ({ company, platform }: Config) => ({
   company,
   platform: platform.knownAs,

@@ -5,7 +5,7 @@ import { NoFile } from "../core/attachment.ts";
 import type { Page, Sink } from "../core/contract.ts";
 import { stringifyExact } from "../core/json.ts";
 import { retry, select } from "../office/decisions.ts";
-import { attachmentFlow, FETCHES_MAX } from "./delivered.ts";
+import { attachmentFlow, FETCHES_MAX } from "./engine.ts";
 import { recover, runFlow } from "./daemon.ts";
 
 const signal = new AbortController().signal;

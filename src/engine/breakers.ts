@@ -6,7 +6,7 @@ import { monthAt } from "../core/budget.ts";
 import { JUMP_MS, jumpBetween, type Moment } from "../core/time.ts";
 import type { Breaker, Policy } from "../core/outcome.ts";
 import type { Raise } from "../core/request.ts";
-import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { endpointOf, type Engine, type Flow, inRecovery } from "./engine.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -203,19 +203,6 @@ export function takeReplay(
   const many = `${count} first sends within 24 hours were answered as repetitions, the last one: ${detail}`;
   trip(engine, { breaker: SPLIT_BRAIN, scope, detail: many });
 }
-
-/** The stop of a store that does not know all that was sent (recovery.ts). */
-export const RESTORED = "restored";
-
-export const inRecovery = ({ store }: Engine): boolean =>
-  store.journal.breakers().some(({ breaker }) => breaker === RESTORED);
-
-/**
- * It stands in for a lost store, or was restored from an older copy, released or not: what it has no link for may have
- * been delivered.
- */
-export const hasForgotten = (engine: Engine): boolean =>
-  inRecovery(engine) || engine.store.journal.releasedAt(RESTORED) !== null;
 
 /** What goes to the ERP is judged, for it may turn out to be ours, and not frozen. */
 export const mayFreeze = (engine: Engine, { side }: Flow): boolean =>

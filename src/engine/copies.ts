@@ -23,9 +23,7 @@ import type { Fault } from "../core/record.ts";
 import { dayAt, dayBefore } from "../core/time.ts";
 import type { Carried, Likened, Link, PendingDelivery } from "../store/deliveries.ts";
 import type { StoredRequest } from "../store/requests.ts";
-import { hasForgotten } from "./breakers.ts";
-import { endpointOf, type Engine, type Flow } from "./engine.ts";
-import { referencesOf } from "./references.ts";
+import { endpointOf, type Engine, type Flow, hasForgotten, referencesOf } from "./engine.ts";
 
 /**
  * Whoever enters a document on the other side by hand dates it as it is, or when it is entered. What is delivered week by

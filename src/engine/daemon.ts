@@ -4,13 +4,20 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { Frozen, Item, Sink } from "../core/contract.ts";
-import { ConfigurationError, FuelbridgeError } from "../core/errors.ts";
+import { ConfigurationError, FuelbridgeError, SourceUnavailable } from "../core/errors.ts";
 import { sha256 } from "../core/keys.ts";
 import { comparedNumber, type Kind, showsIn } from "../core/kinds.ts";
 import { apart, freshRequest } from "../core/request.ts";
 import { later, type Moment, reached } from "../core/time.ts";
 import type { PendingDelivery } from "../store/deliveries.ts";
-import { expectAcknowledgements, referenceTaken, settleAcknowledgements } from "./acknowledged.ts";
+import {
+  expectAcknowledgements,
+  finish,
+  nextRevisit,
+  referenceTaken,
+  revisit,
+  settleAcknowledgements,
+} from "./delivered.ts";
 import {
   blocked,
   clearBreakers,
@@ -18,14 +25,21 @@ import {
   endIdleStops,
   type Jump,
   mayFreeze,
+  trip,
 } from "./breakers.ts";
 import { deliver, keyOf, mostOf, moved, takenFrom } from "./deliver.ts";
-import { finish, nextRevisit, revisit } from "./delivered.ts";
-import { delivering, endpointOf, type Engine, type Flow, PLATFORM } from "./engine.ts";
+import {
+  delivering,
+  endpointOf,
+  type Engine,
+  type Flow,
+  inRecovery,
+  PLATFORM,
+  RESTORED,
+} from "./engine.ts";
 import { type Judged, type Ready, Round, tellWaiting } from "./lifecycle.ts";
 import { pull, type Trouble } from "./pull.ts";
 import type { Nightly } from "./reconcile/nightly.ts";
-import { acquaint, watchForRestore } from "./recovery.ts";
 import { dueAfterJump, dueFrom, intervalOf, nextDue, outOfStep, untilDue } from "./schedule.ts";
 import { verify, verifyDue } from "./verify.ts";
 
@@ -613,4 +627,162 @@ function* groups(ready: readonly Ready[], { sink, mapping: { kind } }: Flow): Ge
 function numbered({ store }: Engine, sink: Sink, items: readonly Item[], alone: Frozen): Frozen {
   if (sink.sequence !== undefined) return sink.freeze(items, store.sequences.next(sink.sequence));
   return items.length === 1 ? alone : sink.freeze(items);
+}
+
+// A store that was restored does not know what was sent after its backup. Until a person has released it, everything
+// that wants to go to the platform is looked for there, whatever its policy says, and nothing is sent; what wants to
+// go to the ERP waits whole, because what we wrote to the platform must be known as ours before.
+
+/** At start. */
+export function watchForRestore(engine: Engine): void {
+  const why = engine.store.restored();
+  if (why === null || inRecovery(engine)) return;
+  engine.store.transaction(() => {
+    trip(engine, {
+      breaker: RESTORED,
+      scope: "everything that is sent",
+      detail: `this store does not know all that was sent: ${why}. It reads and looks, and sends nothing`,
+    });
+    for (const flow of engine.flows) if (flow.side === "platform") thaw(engine, flow);
+  });
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/**
+ * Before the first flow of a store that has delivered nothing yet: does the platform know this company? Then the store
+ * may stand in for one that was lost, which only the configuration can deny. Null when all is known, else why the
+ * platform could not be asked.
+ */
+export async function acquaint(
+  engine: Engine,
+  signal: AbortSignal,
+): Promise<SourceUnavailable | null> {
+  const { store, clock, knowsUs = async () => null } = engine;
+  const isStopped = inRecovery(engine);
+  if (isStopped ? !isUnfounded(engine) : hasHistory(engine)) return null;
+  const lift = (because: string): void => {
+    if (!isStopped) return;
+    store.transaction(() => store.journal.release(RESTORED, because, clock.now().wallMs));
+  };
+  if (isFirstStart(engine)) {
+    lift("firstStart in the configuration");
+    return null;
+  }
+  try {
+    const what = await knowsUs(signal);
+    if (what === null) {
+      lift("nothing was ever sent from here, and the platform knows nothing of this company");
+      return null;
+    }
+    store.transaction(() =>
+      trip(engine, {
+        breaker: RESTORED,
+        scope: "everything that is sent",
+        detail: `this store is new, but the platform already has ${what} of this company: was the store lost? It reads and looks, and sends nothing`,
+        next: `If fuelbridge has never worked for this company: set firstStart: ${dayNow(engine)} in the configuration and start it again. If its store was lost: put its backup back. Without one, put exports back to be read again, have every flow run, look at the quarantine, then \`fuelbridge release restored\`.`,
+      }),
+    );
+    return null;
+  } catch (error) {
+    if (error instanceof SourceUnavailable) return error;
+    throw error;
+  }
+}
+
+/**
+ * The stop of a store that never sent anything and has no mark that says otherwise: it was made by
+ * {@link acquaint}.
+ */
+const isUnfounded = ({ store }: Engine): boolean => store.restored() === null && !store.everSent();
+
+/** It has sent something, is linked with something, or a person has released it before. */
+const hasHistory = ({ store }: Engine): boolean =>
+  store.requests.hasWorked() || store.journal.releasedAt(RESTORED) !== null;
+
+/** The day that was named, give or take one: a first start may last over midnight. */
+function isFirstStart(engine: Engine): boolean {
+  const { firstStart = null } = engine;
+  return (
+    firstStart !== null && [-DAY_MS, 0, DAY_MS].some((ms) => dayNow(engine, ms) === firstStart)
+  );
+}
+
+const dayNow = ({ clock, dayOf }: Engine, moreMs = 0): string =>
+  dayOf(new Date(clock.now().wallMs + moreMs).toISOString());
+
+/** What was frozen and never sent is judged again once it is known what is ours. */
+function thaw(engine: Engine, flow: Flow): void {
+  const { store, clock } = engine;
+  for (const request of store.requests.open(flow.flow)) {
+    const { state, firstSentWallMs } = request.machine;
+    if (firstSentWallMs !== null || (state !== "ready" && state !== "preflight")) continue;
+    const carried = store.requests.carried(request.request);
+    const event = { type: "decision", at: clock.now(), decision: "cancel" } as const;
+    moved(engine, flow, request, event, "the store was restored");
+    for (const { delivery } of carried) store.deliveries.reopen(delivery);
+  }
+}
+
+/** Which flows have not read everything since the store was restored, so that nobody can release it yet. */
+export function unread(engine: Engine): string[] {
+  const stop = engine.store.journal.breakers().find(({ breaker }) => breaker === RESTORED);
+  if (stop === undefined) return [];
+  return engine.flows
+    .filter(({ name, paused }) => {
+      const row = engine.store.flows.find(name);
+      if (paused) return false;
+      return row === null || row.last_error !== null || (row.last_run_ms ?? 0) < stop.sinceMs;
+    })
+    .map(({ name }) => name);
+}
+
+/** What was not looked for by then is looked for first, whatever its policy says. */
+function lookStill(engine: Engine, flow: Flow): void {
+  const { store, clock } = engine;
+  for (const request of store.requests.open(flow.flow)) {
+    if (request.machine.state !== "ready" || request.machine.preflighted) continue;
+    const event = { type: "preflight", at: clock.now() } as const;
+    moved(engine, flow, request, event, "not looked for before the store was released");
+  }
+}
+
+/**
+ * A person has seen to it. Inside the transaction that drops the stop. What receivers cannot be asked for, and is as
+ * old as what the store had sent, may have been delivered: it waits for a person.
+ */
+export function released(engine: Engine, breaker: string): void {
+  if (breaker !== RESTORED) return;
+  const { store, clock } = engine;
+  const at = clock.now().wallMs;
+  // What was sent was sent before now, whatever the clock showed then.
+  const sent = store.sentUntil();
+  const until = sent === null ? at : Math.min(Date.parse(sent), at);
+  store.flows.doubt(at);
+  for (const flow of engine.flows) lookStill(engine, flow);
+  for (const flow of engine.flows) if (flow.sink.forgets === true) doubt(engine, flow, until, at);
+  store.acknowledge(at);
+}
+
+/** `until`: when sending had got as far as it did, ms UTC. */
+function doubt({ store }: Engine, flow: Flow, until: number, at: number): void {
+  const fault = {
+    code: "maybe-delivered",
+    message: `it may have been delivered before the store was restored, and "${endpointOf(flow.to)}" cannot be asked`,
+    next: "Look for it there: resolve it when it is there, retry it when it is not.",
+  };
+  const isNew = (version: string | null): boolean =>
+    version !== null && Date.parse(version) > until;
+  // What waits for another document would go by itself.
+  for (const { delivery, version } of store.causes.waiting(flow.flow))
+    if (!isNew(version)) store.causes.add(delivery, fault, at);
+  let after = 0;
+  for (;;) {
+    const some = store.deliveries.pending(flow.flow, after, 200);
+    for (const { delivery, version } of some) {
+      after = delivery;
+      if (!isNew(version)) store.deliveries.quarantine(delivery, { number: null, fault }, at);
+    }
+    if (some.length === 0) return;
+  }
 }

@@ -13,11 +13,17 @@ import { type BisectGroups, type Carried, type Link, otherId, ownId } from "../s
 import type { Entry } from "../store/journal.ts";
 import type { StoredRequest } from "../store/requests.ts";
 import type { Store } from "../store/store.ts";
-import { awaitAcknowledgements } from "./acknowledged.ts";
-import { arrived, leaveUnfinished, refusedBecause, taken, undecided } from "./delivered.ts";
-import { blocked, clearBreakers, inRecovery, lookFirst, takeReplay, trip } from "./breakers.ts";
+import {
+  arrived,
+  awaitAcknowledgements,
+  leaveUnfinished,
+  refusedBecause,
+  taken,
+  undecided,
+} from "./delivered.ts";
+import { blocked, clearBreakers, lookFirst, takeReplay, trip } from "./breakers.ts";
 import { ANEW, type FirstSend, isForgotten, mayBeThere, twinsAtReceiver } from "./copies.ts";
-import { delivering, endpointOf, type Engine, type Flow } from "./engine.ts";
+import { delivering, endpointOf, type Engine, type Flow, inRecovery } from "./engine.ts";
 import { moves } from "./schedule.ts";
 
 /** Requests of one flow that may be under way at once, each under an ordering key of its own. */

@@ -1,12 +1,11 @@
 /** What a request that is done means for its documents: links, what they wait for, and what waited for them. */
-import { attachmentKind, attachmentMapping, attachmentText, NoFile } from "../core/attachment.ts";
-import type { Outgoing, Sink, Source } from "../core/contract.ts";
+import type { Acknowledgement, Frozen, Page, Sink, Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Difference } from "../core/holdings.ts";
 import { parseExact } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
 import { holdingKindOf } from "../core/kinds.ts";
-import { type Answer, type Finding, nothingDone, refused, type Waits } from "../core/outcome.ts";
+import { type Answer, type Finding, type Waits } from "../core/outcome.ts";
 import type { Fault } from "../core/record.ts";
 import { later, type Moment } from "../core/time.ts";
 import { inWords, labelOf } from "../ledger/compare.ts";
@@ -19,8 +18,8 @@ import {
 } from "../store/deliveries.ts";
 import type { QuarantinedRow } from "../store/queries.ts";
 import type { Disagreement, Finder } from "../store/reconciliation.ts";
-import type { Store } from "../store/store.ts";
-import { audit, countWaits, endpointOf, type Engine, type Flow, flowBeside } from "./engine.ts";
+import { audit, countWaits, endpointOf, type Engine, type Flow, wantAttachment } from "./engine.ts";
+import type { Acknowledging } from "../store/quarantine.ts";
 
 /** Booked twice here and once there is for a person: the link stays with the one that has it. */
 export function arrived(
@@ -69,7 +68,7 @@ export function linkBoth(
  * Links both ids and wakes what waited for it. What the platform had of the record under another id stays known as left
  * behind, until another record takes it: reconciliation tells it while it is there. Inside a transaction.
  */
-export function linked(
+function linked(
   engine: Engine,
   flow: Flow,
   { recordId, number, content, amount }: Carried,
@@ -507,112 +506,208 @@ export const undecidedBefore = needsDecision(
   "an earlier version of it was sent, and nobody can tell by machine whether it arrived",
 );
 
-// PDFs of delivered documents (ADR 0020). A flow that attaches them has a second flow beside it: the transaction that
-// records a document as delivered stores the record of its attachment, and that goes the road of every document. A PDF
-// that cannot be fetched never holds back its document.
+// What a receiver tells later of documents that were delivered to it: X12's functional acknowledgement, SAP's ALEAUD. What
+// it refuses is not there, and what it does not tell of in time may not be: a person has those (ADR 0019), as they have
+// what is gone. A late acknowledgement closes it by itself.
 
-/** Fetching a file fails this often before a person is asked: with the back-off, about an hour. */
-export const FETCHES_MAX = 20;
-
-interface Attaching {
-  /** Attaches to the documents that the flow's own sink books. */
-  readonly sink: Sink;
-  /** The PDF of a document, by its id on the platform. @throws NoFile */
-  readonly fetch: (id: string) => Promise<Uint8Array>;
-  /** Documents that were last delivered before the option was switched on count from here, ms UTC; null: none do. */
-  readonly sinceMs: number | null;
-}
-
-/** The flow that attaches PDFs to what `flow` delivers. @throws TypeError for a kind of document that has none */
-export function attachmentFlow(
-  store: Store,
-  flow: Flow,
-  { sink, fetch, sinceMs }: Attaching,
-): Flow {
-  const kind = attachmentKind(flow.mapping.kind);
-  if (kind === null) throw new TypeError(`flow ${flow.name}: a ${flow.mapping.kind} has no PDF`);
-  return flowBeside(store, flow, "pdf", {
-    attachesTo: flow.name,
-    mapping: attachmentMapping(kind, flow.mapping.kind),
-    source: olderDocuments(store, flow, sinceMs),
-    sink: {
-      ...sink,
-      async send(request, signal) {
-        const file = () => fetch(request.items[0]?.id ?? "");
-        try {
-          return await sink.send({ ...request, file }, signal);
-        } catch (error) {
-          if (!(error instanceof NoFile)) throw error;
-          const before = store.requests.live(kind, request.items[0]?.number ?? "");
-          return withoutFile(error, request, (before?.machine.failures ?? 0) + 1);
-        }
-      },
-    },
-  });
-}
-
-/** Stores the record of a delivered document's attachment, where its flow attaches. Inside the same transaction. */
-function wantAttachment(
-  { store, flows }: Engine,
-  flow: Flow,
-  { recordId, number }: Pick<Carried, "recordId" | "number">,
-  counterpart: string | null,
-  atMs: number,
-): void {
-  const attaching = flows.find(({ attachesTo }) => attachesTo === flow.name);
-  if (attaching === undefined || counterpart === null) return;
-  const change = changeOf({ id: recordId, number, counterpart });
-  const position = store.flows.position(attaching.name);
-  store.intake.page(attaching.flow, { changes: [change], position }, atMs);
-}
-
-const changeOf = (document: Parameters<typeof attachmentText>[0]) => ({
-  id: document.id,
-  version: null,
-  text: attachmentText(document),
-});
-
-/** The file did not come, so nothing was written. @param failures of this request, with this one */
-function withoutFile(error: NoFile, { items }: Outgoing, failures: number): Answer {
-  const { sort, message, waitMs } = error;
-  if (sort === "passing") return nothingDone(message, { waitMs });
-  if (sort === "failed" && failures < FETCHES_MAX) return nothingDone(message);
-  const number = items[0]?.number ?? "";
-  const tries = failures === 1 ? "" : `, ${failures} times`;
-  return refused({
-    code: "no-pdf",
-    message: `the PDF of ${number} could not be fetched from the platform${tries}: ${message}`,
-    next: `${number} itself is booked. Open its PDF on the platform: when it can be seen there, retry this; else resolve it, and ${number} stays without one.`,
-  });
-}
-
-/** Links that are read in one page. */
-const LINKS_AT_ONCE = 200;
-
-/** How far the reading of older documents has got: all since `sinceMs` up to the platform's id `after`; null: all. */
-interface Position {
-  readonly sinceMs: number;
-  readonly after: string | null;
-}
-
-/** Documents that were delivered before the option was switched on, each once; none unless it is asked for. */
-function olderDocuments(store: Store, flow: Flow, sinceMs: number | null): Source {
+/**
+ * What the receiver tells comes with the source's own pages, before them; the source's position stays as it is. Where it
+ * cannot be read, the source is read all the same.
+ */
+export function withAcknowledgements(source: Source, { acknowledged }: Sink): Source {
+  const told = acknowledged?.source;
+  if (told === undefined) return source;
   return {
-    async *read(position, { signal }) {
-      if (sinceMs === null) return;
-      const stored = position as Position | null;
-      let after = stored?.sinceMs === sinceMs ? stored.after : "";
-      while (after !== null && !signal.aborted) {
-        const { kind } = flow.mapping;
-        const links = store.links.deliveredSince(kind, flow.side, sinceMs, after, LINKS_AT_ONCE);
-        after = links.length < LINKS_AT_ONCE ? null : (links.at(-1)?.platformId ?? null);
-        yield { changes: links.map(changeIn(flow)), position: { sinceMs, after } };
+    ...source,
+    async *read(position, reading) {
+      let trouble: SourceUnavailable | null = null;
+      try {
+        // That they come is no sign that anything comes into the source itself.
+        for await (const { cameAt: _, ...page } of told.read(null, reading))
+          yield { ...page, position };
+      } catch (error) {
+        if (!(error instanceof SourceUnavailable)) throw error;
+        trouble = error;
       }
+      yield* source.read(position, reading);
+      if (trouble === null) return;
+      // Its stop would be one of the endpoint that the flow reads from.
+      const { message, next } = trouble;
+      throw new SourceUnavailable(message, { next, cause: trouble });
     },
   };
 }
 
-const changeIn =
-  ({ side }: Flow) =>
-  (link: Link) =>
-    changeOf({ id: ownId(link, side), number: link.number, counterpart: otherId(link, side) });
+/**
+ * What a receiver tells of a document it tells by a reference: no two documents share one. Those of a sink with a sequence
+ * are counted; others follow from the document. The document that went under this one's before; null: none did.
+ */
+export function referenceTaken(
+  { store }: Engine,
+  sink: Sink,
+  frozen: Frozen,
+  record: number,
+): { readonly reference: string; readonly by: string } | null {
+  if (sink.sequence !== undefined) return null;
+  for (const reference of sink.acknowledged?.references(frozen, 1) ?? []) {
+    const by = store.acknowledgements.other({ ...reference, record });
+    if (by !== null) return { reference: reference.exchange, by };
+  }
+  return null;
+}
+
+/** Frozen under these references. Inside the same transaction. */
+export function expectAcknowledgements(
+  { store }: Engine,
+  { flow, sink }: Flow,
+  frozen: Frozen,
+  deliveries: readonly number[],
+): void {
+  const references = sink.acknowledged?.references(frozen, deliveries.length) ?? [];
+  for (const [at, reference] of references.entries()) {
+    const delivery = deliveries[at];
+    if (delivery !== undefined) store.acknowledgements.expect({ ...reference, flow, delivery });
+  }
+}
+
+/** It was delivered: from now on the receiver has time. Inside the transaction of the answer. */
+export function awaitAcknowledgements(
+  { store }: Engine,
+  { sink }: Flow,
+  frozen: Frozen,
+  carried: readonly Carried[],
+  cause: Answer | Finding,
+  atMs: number,
+): void {
+  if (sink.acknowledged === undefined) return;
+  const { references, withinMs } = sink.acknowledged;
+  const ids = "ids" in cause ? (cause.ids ?? []) : [];
+  for (const [at, reference] of references(frozen, carried.length).entries())
+    store.acknowledgements.delivered({
+      ...reference,
+      counterpart: ids[at] ?? null,
+      dueMs: withinMs === null ? null : atMs + withinMs,
+    });
+}
+
+/**
+ * What came in one page. Inside its transaction. Returns what a person should be told besides. A page that brought nothing
+ * new (no arrival) tells again what was told before.
+ */
+export function takeAcknowledgements(
+  engine: Engine,
+  { acknowledgements = [], arrival }: Pick<Page, "acknowledgements" | "arrival">,
+  atMs: number,
+): string[] {
+  const { store, flows } = engine;
+  const notices: string[] = [];
+  for (const one of acknowledgements) {
+    const rows = store.acknowledgements.named(one);
+    if (rows.length === 0 && arrival !== undefined)
+      notices.push(`An acknowledgement names ${one.exchange}, which was not sent from here.`);
+    for (const row of rows) {
+      // What is said of a whole adds to what was said of its documents by themselves only that it was refused.
+      const isSaid =
+        row.state === "refused" || (row.state === "accepted" && one.verdict === "accepted");
+      if (one.item === null && isSaid) continue;
+      if (isOutdated(row, one)) continue;
+      store.acknowledgements.take({ ...row, ...one, item: row.item, at: one.at ?? "" });
+      const { flow, delivery } = row;
+      const event = EVENTS[one.verdict];
+      const detail = `${one.exchange}${row.item === "" ? "" : ` ${row.item}`}: ${one.detail}`;
+      store.journal.audit(atMs, { flow, delivery, event, detail });
+      const own = flows.find((flow) => flow.flow === row.flow);
+      if (own === undefined) continue;
+      // Its inspection tells people.
+      if (own.sink.acknowledged?.inspected === true) store.acknowledgements.tell(row);
+      else if (one.verdict === "accepted") notices.push(...accept(engine, own, row, atMs));
+      // A person has it already because it was late: what they read is why it was refused.
+      else if (
+        one.verdict === "refused" &&
+        row.told === 1 &&
+        store.acknowledgements.stateOf(delivery) === "quarantined"
+      )
+        store.causes.add(
+          delivery,
+          unacknowledged(own, { ...row, state: "refused", detail: one.detail }),
+          atMs,
+        );
+    }
+  }
+  for (const flow of flows) settleAcknowledgements(engine, flow, atMs);
+  return notices;
+}
+
+const EVENTS = {
+  accepted: "acknowledged",
+  refused: "refused later",
+  awaited: "on its way there",
+} as const satisfies Record<Acknowledgement["verdict"], string>;
+
+/** What was told later, or just this, is known. */
+const isOutdated = (row: Acknowledging, { verdict, detail, at }: Acknowledgement): boolean =>
+  at !== undefined &&
+  (at < row.said_at || (at === row.said_at && verdict === row.state && detail === row.detail));
+
+/** What was refused, and what is late, becomes work for a person. Inside a transaction. Returns how many. */
+export function settleAcknowledgements(engine: Engine, flow: Flow, atMs: number): number {
+  const { store } = engine;
+  if (flow.sink.acknowledged === undefined) return 0;
+  let told = 0;
+  for (const row of store.acknowledgements.open(flow.flow, atMs)) {
+    const carried = store.deliveries.carried(row.delivery);
+    const link =
+      carried === null ? null : store.links.find(flow.mapping.kind, flow.side, carried.recordId);
+    // Somebody has settled it otherwise, or a newer version went since and is told of by itself.
+    const isOver = carried === null || link === null || link.content !== carried.content;
+    // Where a newer version is on its way it is looked at again after.
+    if (isOver || lost(engine, flow, link, unacknowledged(flow, row))) {
+      store.acknowledgements.tell(row);
+      told++;
+    }
+  }
+  return told;
+}
+
+/**
+ * A document that a person had because nothing was told of it, or because it was refused, is there after all. Returns
+ * what a person should be told.
+ */
+function accept(engine: Engine, flow: Flow, row: Acknowledging, atMs: number): string[] {
+  const { deliveries, disagreements, incidents, links, acknowledgements } = engine.store;
+  const carried = row.told === 1 ? deliveries.carried(row.delivery) : null;
+  if (carried === null || row.counterpart === null) return [];
+  const { recordId, number, delivery } = carried;
+  const last = disagreements.last(flow.flow, recordId);
+  const isLinked = links.find(flow.mapping.kind, flow.side, recordId) !== null;
+  if (isLinked || last?.state !== "quarantined") {
+    if (isLinked && !acknowledgements.wentAgain(row)) return [];
+    return [
+      `${number} (${row.exchange}) was acknowledged after a person had decided about it or had it sent again: look whether it is there twice.`,
+    ];
+  }
+  incidents.end(delivery, "gone");
+  linked(engine, flow, carried, row.counterpart, atMs);
+  const state = acknowledgements.stateOf(delivery);
+  if (state === "quarantined" || state === "superseded")
+    deliveries.end(delivery, "delivered", row.counterpart);
+  // A version that came since is judged now that this one counts.
+  if (last.delivery !== delivery) deliveries.reopen(last.delivery);
+  return [];
+}
+
+function unacknowledged(flow: Flow, { state, exchange, item, detail }: Acknowledging): Fault {
+  const endpoint = endpointOf(flow.to);
+  const name = item === "" ? exchange : `${exchange}, ${item}`;
+  if (state === "refused")
+    return {
+      code: "refused-later",
+      message: `"${endpoint}" got it (${name}) and refused it: ${detail}`,
+      next: "Correct what it names where the document comes from, then retry: it is sent under a new number. If it counts there after all, resolve it with --receiver-id.",
+    };
+  return {
+    code: "not-acknowledged",
+    message: `"${endpoint}" has not said in time whether it took it (${name})`,
+    next: "Ask there. It closes by itself when the acknowledgement comes. If they have the document, resolve it with --receiver-id; if they have not, retry: it is sent under a new number.",
+  };
+}

@@ -25,12 +25,17 @@ import {
   type PendingDelivery,
 } from "../store/deliveries.ts";
 import { foldedOf } from "../store/statements.ts";
-import { referenceTaken } from "./acknowledged.ts";
+import {
+  goneBefore,
+  isRevisit,
+  linkBoth,
+  referenceTaken,
+  undecidedBefore,
+  waitsSince,
+} from "./delivered.ts";
 import { copied, type Likenesses, likenessesOf } from "./copies.ts";
 import { moved, recognised, waitsForFirst } from "./deliver.ts";
-import { goneBefore, isRevisit, linkBoth, undecidedBefore, waitsSince } from "./delivered.ts";
-import { audit, endpointOf, type Engine, type Flow } from "./engine.ts";
-import { referencesOf } from "./references.ts";
+import { audit, endpointOf, type Engine, type Flow, referencesOf } from "./engine.ts";
 import { howToGoOn } from "./schedule.ts";
 import { movedAway, whoseIs } from "./sites.ts";
 

@@ -16,7 +16,7 @@ import { type Json, stringifyExact } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
 import { placeOf, toldOf } from "../core/silence.ts";
 import type { Store } from "../store/store.ts";
-import { takeAcknowledgements } from "./acknowledged.ts";
+import { takeAcknowledgements } from "./delivered.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import {
   audit,

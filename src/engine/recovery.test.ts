@@ -4,10 +4,9 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { Change } from "../core/contract.ts";
 import { storeOffice } from "../office/questions.ts";
-import { highWater } from "../store/identity.ts";
+import { highWater, markFile } from "../store/database.ts";
 import { schemaSteps } from "../store/schema.ts";
 import { addFunctions } from "../store/statements.ts";
-import { markFile } from "../store/database.ts";
 import { openStore } from "../store/store.ts";
 import {
   bill,

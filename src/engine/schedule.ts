@@ -11,8 +11,7 @@ import { later, type Moment } from "../core/time.ts";
 import { fateOf } from "../core/contract.ts";
 import { OLDEST, type Unended } from "../store/requests.ts";
 import type { Store } from "../store/store.ts";
-import { RESTORED } from "./breakers.ts";
-import { endpointOf, type Engine, type Flow, type Schedule } from "./engine.ts";
+import { endpointOf, type Engine, type Flow, RESTORED, type Schedule } from "./engine.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { usualBudget } from "../core/budget.ts";
 import type { Flow } from "../engine/engine.ts";
 import { keptFindings, lastMatch, settleFinding } from "../engine/match.ts";
-import { released, unread } from "../engine/recovery.ts";
+import { released, unread } from "../engine/daemon.ts";
 import {
   addRow,
   auditPage,

@@ -15,8 +15,7 @@ import { RackPrice } from "./contract/pricing.ts";
 import { pages } from "./contract/primitives.ts";
 import { platformHoldings } from "./holdings/index.ts";
 import { sinks, type SourcePart, sources } from "./parts.ts";
-import { fetchPdf, type PdfOperation } from "./pdf.ts";
-import { listed, type ReadContext, recordIn } from "./reading.ts";
+import { fetchPdf, listed, type PdfOperation, type ReadContext, recordIn } from "./reading.ts";
 import { firstOf, openSink, ourselves, type Ourselves, type SinkPart } from "./sinks/write.ts";
 import { listingSource, walkSource } from "./walk.ts";
 

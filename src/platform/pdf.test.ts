@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { clientFor, usePlatform } from "../../test/platform/support.ts";
-import { fetchPdf } from "./pdf.ts";
+import { fetchPdf } from "./reading.ts";
 
 const platform = usePlatform("conformance");
 const NOW = new Date("2026-11-22T12:00:00Z");

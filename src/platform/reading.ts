@@ -14,7 +14,9 @@ import type { Clock } from "../core/time.ts";
 import type { Exchange, Exchanger, PlatformRequest } from "./client.ts";
 import type { Operation } from "./contract/operation.ts";
 import { type ListOperation, operations, pathOf } from "./contract/operations.ts";
-import { bodyOf, isPassing, isQuota, waitOf } from "./answers.ts";
+import { answerRules, bodyOf, errorOf, isPassing, isQuota, waitOf } from "./answers.ts";
+import { NoFile } from "../core/attachment.ts";
+import { TransportError } from "../transport/http.ts";
 
 export type Query = Readonly<Record<string, string>>;
 
@@ -483,4 +485,45 @@ export function endless(
     stop: "endless",
     waitMs,
   });
+}
+
+// A document's PDF, whole (specification part 4, `/pdf`): one request, never tried again here.
+
+/** What fetches a PDF; a source names the one of its records (parts.ts). */
+export type PdfOperation = "getInvoicePdf" | "getDeliveryTicketPdf";
+
+const TYPE = "application/pdf";
+const SIGNATURE = "%PDF-";
+
+/**
+ * The bytes of the PDF of a record, 32 MiB at most. The request is one of purpose `detail`, so that it never eats what
+ * writes and read-backs keep of the month.
+ * @throws NoFile, EnvironmentError
+ */
+export async function fetchPdf(
+  client: Exchanger,
+  operation: PdfOperation,
+  id: string,
+  now: Date,
+): Promise<Uint8Array> {
+  const request = { method: "GET", path: pathOf(operation, id), purpose: "detail" } as const;
+  const exchange = await client.download(request, TYPE);
+  if (exchange.kind !== "download") {
+    const { kind, message, waitMs } = errorOf(operation, exchange, now);
+    // A key that may not see this document may see the next one.
+    const isPassing = answerRules[kind].outcome === "nothing" && kind !== "forbidden";
+    throw new NoFile(isPassing ? "passing" : "failed", message, waitMs ?? undefined);
+  }
+  const chunks: Uint8Array[] = [];
+  try {
+    for await (const chunk of exchange.body) chunks.push(chunk);
+  } catch (error) {
+    if (!(error instanceof TransportError)) throw error;
+    const { code } = error.cause as { readonly code?: unknown };
+    throw new NoFile(code === "TOO_LARGE" ? "never" : "failed", `${operation}: ${error.message}`);
+  }
+  const bytes = Buffer.concat(chunks);
+  if (bytes.subarray(0, SIGNATURE.length).toString("latin1") !== SIGNATURE)
+    throw new NoFile("failed", `${operation}: the answer is no PDF (${bytes.length} bytes)`);
+  return bytes;
 }

@@ -7,8 +7,7 @@ import type { Row } from "../../test/conformance/support.ts";
 import { never, reading, usePlatform } from "../../test/platform/support.ts";
 import type { Item } from "../core/contract.ts";
 import { operations, pathOf, targetOf } from "./contract/operations.ts";
-import { readsOf, sinks, sources } from "./parts.ts";
-import { referencePage } from "./reference.ts";
+import { readsOf, referencePage, sinks, sources } from "./parts.ts";
 
 const PAGE = join(import.meta.dirname, "..", "..", "docs", "platform-api.md");
 const sourceNames = Object.keys(sources) as (keyof typeof sources)[];

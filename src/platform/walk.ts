@@ -31,14 +31,14 @@ import {
   runMax,
 } from "./reading.ts";
 import type { Exchange, Exchanger } from "./client.ts";
-import { lookoutOf } from "./contract/shape.ts";
-import type { Operation } from "./contract/operation.ts";
 import {
   type ListOperation,
+  lookoutOf,
   operations,
   pathOf,
   type RecordOperation,
 } from "./contract/operations.ts";
+import type { Operation } from "./contract/operation.ts";
 
 /** Reads one record where its list shows it without a field that it may leave out. */
 export interface Detail {

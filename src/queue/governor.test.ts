@@ -6,9 +6,8 @@ import { openTestSite, startTestWorker, type TestSite } from "../../test/support
 import { until } from "../../test/support/site-program.ts";
 import { systemClock } from "../app/process.ts";
 import type { Admission, Governor, Purpose } from "../core/budget.ts";
-import type { Sinks } from "./queue.ts";
 import { done, job } from "./queue.suite.ts";
-import type { SharedOptions } from "./shared.ts";
+import type { SharedOptions, Sinks } from "./shared.ts";
 
 const month = new Date().toISOString().slice(0, 7);
 

@@ -4,6 +4,7 @@
  * and where it does not say nothing is sent for a minute, for nobody knows what was sent in the last one; and every process tells
  * again what it has seen of the month, so the sum comes back by itself.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import {
   type Admission,
@@ -22,7 +23,6 @@ import {
 import { defined } from "../core/defined.ts";
 import { sumOf } from "../core/groups.ts";
 import type { Clock } from "../core/time.ts";
-import { errands } from "./queue.ts";
 import {
   connected,
   type Hub,
@@ -335,6 +335,19 @@ end
 if left < 0 then return end
 if gate[4] and tonumber(gate[4]) > now then left, reset = math.min(left, gate[3]), gate[4] - now end
 redis.call('HSET', KEYS[1], 'left', left, 'resets', now + reset)`;
+
+// What a worker is doing just now, for what it calls while it does: whose job it is and how long it may begin.
+
+export interface Errand {
+  /** The site that the job belongs to: its requests are counted there. */
+  readonly site: string;
+  /** No first byte leaves later; by `performance.now()`. */
+  readonly startByMs: number;
+  /** Requests that were admitted. */
+  readonly used: Map<Purpose, number>;
+}
+
+export const errands = new AsyncLocalStorage<Errand>();
 
 /* The month of all sites: how many requests each has used, by purpose. Counts only grow, so whoever knows more is
    right; and every process tells again what it has seen, so that what Redis forgets comes back by itself. */

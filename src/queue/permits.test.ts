@@ -4,7 +4,7 @@ import { startRedis, type TestRedis } from "../../test/support/redis.ts";
 import { until } from "../../test/support/site-program.ts";
 import { done } from "./queue.suite.ts";
 import { connected, keysOf, openHub } from "./redis.ts";
-import { openPermits, type Permits, type Settled } from "./permits.ts";
+import { openPermits, type Permits, type Settled } from "./shared.ts";
 
 const keys = keysOf("test");
 

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { Outgoing } from "../core/contract.ts";
 import { type Answer, outcomes } from "../core/outcome.ts";
-import type { Job, Queue, Sinks } from "./queue.ts";
+import type { Job, Queue, Sinks } from "./shared.ts";
 
 /** Opens a queue whose jobs these sinks carry out; it ends with the test. */
 type Open = (sinks: Sinks) => Promise<Queue>;

@@ -16,11 +16,19 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { ConfigurationError, EnvironmentError, StorageError, StoreInUse } from "../core/errors.ts";
-import { type Bound, BOUND, markRestored, type Owner, refuseOther } from "./identity.ts";
+import {
+  BOUND,
+  type Bound,
+  handOver,
+  makeFolder,
+  markRestored,
+  type Owner,
+  refuseOther,
+  storeFile,
+} from "./database.ts";
 import { appending, checkedChain } from "./journal.ts";
 import { schemaSteps } from "./schema.ts";
 import { addFunctions, type BodyRow, damage, expectBody, wholeIn } from "./statements.ts";
-import { handOver, makeFolder, storeFile } from "./database.ts";
 
 /** What a copy was made of: its newest audit entry lies between the two. */
 export interface Copied {

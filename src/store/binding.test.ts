@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { ConfigurationError } from "../core/errors.ts";
-import { expectOwner, type Owner } from "./identity.ts";
+import { expectOwner, type Owner } from "./database.ts";
 import { openStore } from "./store.ts";
 
 const OURS: Owner = {

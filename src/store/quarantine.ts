@@ -476,7 +476,7 @@ export interface Acknowledging extends Reference {
   readonly said_at: string;
 }
 
-/** What receivers tell later of documents that were delivered to them (src/engine/acknowledged.ts). */
+/** What receivers tell later of documents that were delivered to them (src/engine/delivered.ts). */
 export function acknowledgements(database: Database.Database) {
   const { is, row, rows, run, value } = asking(database);
   const one = row<[exchange: string, item: string], Acknowledging>(

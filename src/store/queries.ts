@@ -87,7 +87,7 @@ export interface AuditRow {
 }
 
 export function questions(database: Database.Database) {
-  const { rows, value, values } = asking(database);
+  const { rows, values } = asking(database);
   const ofNumber = rows<[text: string], DeliveryRow>(
     `select delivery.delivery, flow.name as flow, shown_id(record.id) as recordId, received_ms as receivedMs,
             delivery.version, delivery.origin,
@@ -101,10 +101,6 @@ export function questions(database: Database.Database) {
        union select delivery from delivery where record in
          (select r.record from flow f cross join record r on r.flow = f.flow and r.id in (?1, stored_id(?1))))
      order by delivery.delivery`,
-  );
-  const hasWorked = value<[], 0 | 1>(
-    `select exists (select 1 from link)
-       or exists (select 1 from request where state not in ('ready', 'preflight', 'cancelled'))`,
   );
 
   return {
@@ -136,8 +132,6 @@ export function questions(database: Database.Database) {
        where request.number = ? and not exists (select 1 from delivery where delivery.request = request.request)
        order by audit`,
     ),
-    /** Was anything ever sent from here, found at its receiver, or linked? */
-    hasWorked: (): boolean => hasWorked() === 1,
   };
 }
 

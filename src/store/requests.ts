@@ -136,6 +136,12 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
       return { ...request, machine: next, key };
     },
 
+    /** Was anything ever sent from here, found at its receiver, or linked? */
+    hasWorked: is<[]>(
+      `select 1 where exists (select 1 from link)
+         or exists (select 1 from request where state not in ('ready', 'preflight', 'cancelled'))`,
+    ),
+
     /** When the first of its documents came, ms UTC. */
     receivedMs: value<[request: number], number>(
       "select min(received_ms) from delivery where request = ?",

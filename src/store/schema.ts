@@ -446,7 +446,7 @@ const lifecycle = `
     accepted integer
   ) strict;
 
-  -- What receivers tell later of documents that were delivered (src/engine/acknowledged.ts). \`counterpart\`: what the
+  -- What receivers tell later of documents that were delivered (src/engine/delivered.ts). \`counterpart\`: what the
   -- receiver calls it, \`due_ms\`: until when it is awaited, once it was delivered, and \`said_at\`: when the receiver said it,
   -- by its own clock; empty: it does not tell. \`told\`: 1 once a person has it.
   create table acknowledgement (

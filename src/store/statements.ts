@@ -281,9 +281,3 @@ export function expectBody({ request, body, body_sha256, body_gone_ms }: BodyRow
   if (body_gone_ms === null && sha256(body) !== body_sha256)
     throw damage(`the frozen bytes of request ${request} are damaged`);
 }
-
-/** Takes all rows as they are now: after a program that does not sum has written to the file. */
-export function sumAnew(database: Database.Database): void {
-  addFunctions(database);
-  for (const table of TABLES) database.exec(`update ${table} set sum = ${sumIn(table)}`);
-}

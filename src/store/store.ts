@@ -3,16 +3,17 @@ import type Database from "better-sqlite3";
 import { type Copied, copyStore, examining } from "./backup.ts";
 import {
   assertSpace,
+  binding,
   grouped,
   growLog,
   guarded,
+  highWater,
   openDatabase,
   storeFile,
   told,
 } from "./database.ts";
 import { bisectGroups, deliveries, likenesses, links } from "./deliveries.ts";
 import { backfills, drifts, flows, notebooks, rhythms, rowUses } from "./flows.ts";
-import { binding, highWater } from "./identity.ts";
 import { alerts, journal } from "./journal.ts";
 import {
   acknowledgements,

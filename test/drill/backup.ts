@@ -6,7 +6,7 @@ import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
-import { sumAnew } from "../../src/store/statements.ts";
+import { sumAnew } from "../support/sums.ts";
 import { OfficeError } from "../../src/core/errors.ts";
 import { remoteOffice } from "../../src/office/remote.ts";
 import type { Random } from "../../src/sandbox/scenes/random.ts";

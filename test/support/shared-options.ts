@@ -1,7 +1,7 @@
 /** How the processes of a test share a Redis: plenty of everything, a minute of 200 ms, and a look ten times a second. */
 import { systemClock } from "../../src/app/process.ts";
 import type { Budget } from "../../src/core/budget.ts";
-import type { Sinks } from "../../src/queue/queue.ts";
+import type { Sinks } from "../../src/queue/shared.ts";
 import type { SharedOptions } from "../../src/queue/shared.ts";
 
 export const plenty: Budget = {

@@ -1,15 +1,15 @@
 /** Sites and workers over one Redis, with less patience than in earnest. */
 import { onTestFinished } from "vitest";
 import type { Governor, Purpose, Spent } from "../../src/core/budget.ts";
-import type { Sinks } from "../../src/queue/queue.ts";
-import type { Times } from "../../src/queue/bullmq.ts";
-import type { SiteLedger } from "../../src/queue/governor.ts";
+import type { Sinks } from "../../src/queue/shared.ts";
 import {
   openSharedSite,
   openSharedWorker,
   type SharedOptions,
   type SharedSite,
+  type Times,
 } from "../../src/queue/shared.ts";
+import type { SiteLedger } from "../../src/queue/governor.ts";
 import type { TestRedis } from "./redis.ts";
 import { endpointOf, sharedOptions } from "./shared-options.ts";
 

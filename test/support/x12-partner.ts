@@ -11,7 +11,7 @@ import { orders as canonicalOrders } from "../../mappings/goods.ts";
 import { customerInvoices } from "../../mappings/invoices.ts";
 import { deliveryTickets, orderNotes } from "../../mappings/platform/lists.ts";
 import type { Endpoint, Sink, Source } from "../../src/core/contract.ts";
-import { withAcknowledgements } from "../../src/engine/acknowledged.ts";
+import { withAcknowledgements } from "../../src/engine/delivered.ts";
 import type { Engine, Flow } from "../../src/engine/engine.ts";
 import { replyFlow } from "../../src/engine/pull.ts";
 import { agreed } from "../files/x12.ts";

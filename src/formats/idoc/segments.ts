@@ -454,7 +454,7 @@ const DIGITS = 10n ** 16n;
 /**
  * The IDoc's number at its sender: 16 digits that follow from message, id and revision, so that the same document is the
  * same IDoc however often it is written. Of a million documents two would have the same number with a probability of 1 in
- * 20,000; the second is refused before it is frozen (src/engine/acknowledged.ts). SAP quotes it in its answers.
+ * 20,000; the second is refused before it is frozen (src/engine/delivered.ts). SAP quotes it in its answers.
  */
 export function docnumOf({
   message,

@@ -3,7 +3,7 @@ import { instant, times } from "../../../test/conformance/support.ts";
 import { delivery } from "../../../test/platform/deliver.ts";
 import { faultFor, items, never, outgoing, usePlatform } from "../../../test/platform/support.ts";
 import { testClock } from "../../../test/support/clock.ts";
-import { invoices } from "./documents.ts";
+import { invoices } from "./sinks.ts";
 import { openSink } from "./write.ts";
 
 const platform = usePlatform();

@@ -1,0 +1,786 @@
+/** Documents from the ERP that the platform takes: invoices and their payment, delivery tickets and their signatures, notes on orders. */
+import type { Linked, Memory, Outgoing } from "../../core/contract.ts";
+import { Decimal } from "../../core/decimal.ts";
+import { parseExact } from "../../core/json.ts";
+import { sameNumber } from "../../core/keys.ts";
+import type { Finding } from "../../core/outcome.ts";
+import type { Fault } from "../../core/record.ts";
+import { DeliveryTicket } from "../contract/delivery-ticket.ts";
+import {
+  ChangedFreightRate,
+  ChangedTicket,
+  EndedFreightRate,
+  NoteOnOrder,
+  PaidInvoice,
+  SignedTicket,
+  TicketDocument,
+} from "../contract/documents.ts";
+import { CreateInvoice, ListedInvoice, MarkPaid } from "../contract/invoice.ts";
+import { pathOf, targetOf } from "../contract/operations.ts";
+import { OrderNote, OrderNoteInput } from "../contract/order.ts";
+import { toDecimal } from "../contract/primitives.ts";
+import {
+  accepted,
+  differs,
+  findListed,
+  foundChanged,
+  foundIn,
+  idIn,
+  isSameInstant,
+  isSince,
+  listAll,
+  masterData,
+  money,
+  notes,
+  otherEnd,
+  payments,
+  prices,
+  readAllAt,
+  readAt,
+  type SinkContext,
+  type SinkPart,
+  tickets as policy,
+} from "./write.ts";
+import { folded } from "../../core/text.ts";
+import {
+  Connection,
+  CreateFreightRate,
+  CreateParty,
+  FreightRate,
+  UpdateFreightRate,
+} from "../contract/network.ts";
+import type { Query } from "../reading.ts";
+import { SupplierTerminal, UpdateTerminal, UpsertTerminal } from "../contract/place.ts";
+import { BulkRackPrice, hasEnded, nameOfPrice, RackPrice, shownUnit } from "../contract/pricing.ts";
+
+/* Invoices from the ERP, and their payment (specification part 4, Invoices and payments). */
+
+/** Which status a new invoice has is not specified (part 3): a draft is nothing that its payer sees. */
+const DRAFT: Fault = {
+  code: "draft-at-receiver",
+  message: "the platform has it as a draft: its payer does not see it, and it counts for nothing",
+  next: "Issue it on the platform; this clears by itself within the hour.",
+};
+
+const isDraft = (data: unknown): boolean =>
+  (data as { status?: unknown } | undefined)?.status === "DRAFT";
+
+export const invoices: SinkPart = {
+  uses: ["createInvoice", "listInvoices"],
+  operation: "invoice.create",
+  policy: money,
+  write: ([item]) => ({
+    target: targetOf("createInvoice"),
+    body: accepted(CreateInvoice, item?.document),
+  }),
+  find: findInvoice,
+  recognise({ body }, record) {
+    const ours = CreateInvoice.parse(parseExact(body));
+    const { success, data: invoice } = ListedInvoice.safeParse(record);
+    const isOurs =
+      success && invoice.invoiceNumber === ours.invoiceNumber && !invoiceDiffers(ours, invoice);
+    // That of a draft is said by the read-back.
+    return isOurs && !isDraft(invoice) ? [invoice.id] : null;
+  },
+  unfinished: {
+    fault: DRAFT,
+    isOpen: isDraft,
+    async still(context, ids) {
+      const drafts = new Set<string>();
+      const query = { role: "issuer", status: "DRAFT", pageSize: "100" };
+      const listing = { list: "listInvoices", query, item: ListedInvoice, names: ids } as const;
+      for await (const { id } of listAll(context, listing)) drafts.add(id);
+      return ids.map((id) => drafts.has(id));
+    },
+  },
+};
+
+/** Payment of our invoices, as far as the platform takes it: paid in full. */
+export const paidInvoices: SinkPart = {
+  uses: ["markInvoicePaid", "getInvoice"],
+  operation: "invoice.mark-paid",
+  policy: payments,
+  write([item]) {
+    const { invoiceId, ...body } = accepted(PaidInvoice, item?.document);
+    return { target: targetOf("markInvoicePaid", invoiceId), body };
+  },
+  find: findPaid,
+};
+
+/**
+ * By invoice number, compared with what we froze. Numbers are not said to be unique, so the amounts, the payer and
+ * the lines must agree too; the same number with others is for a person. So is one whose number is written otherwise and
+ * is the same as people read it; and once ours was sent, one that agrees in all of that and has our number with other
+ * signs: how a number is kept is not specified.
+ */
+async function findInvoice(context: SinkContext, request: Outgoing): Promise<Finding> {
+  const ours = CreateInvoice.parse(parseExact(request.body));
+  const number = ours.invoiceNumber;
+  const wasSent = request.firstSentAt !== null;
+  const query = { role: "issuer", search: searchedFor(number), pageSize: "100" };
+  const listing = { list: "listInvoices", query, item: ListedInvoice, names: [number] } as const;
+  const words = { what: `invoice ${number}`, taken: `invoice number ${number} is used by` };
+  let isOpen = false;
+  const finding = await findListed(context, listing, words, (invoice) => {
+    const { id, invoiceNumber: theirs } = invoice;
+    const difference = invoiceDiffers(ours, invoice);
+    if (theirs !== number) {
+      const isKept = difference === null && wasSent && bare(theirs) === bare(number);
+      return isKept || sameNumber(theirs, number)
+        ? `${id}: number ${theirs} instead of ${number}`
+        : undefined;
+    }
+    if (difference === null) isOpen = isDraft(invoice);
+    return difference === null ? null : `${id}: ${difference}`;
+  });
+  return finding.found === "exact" && isOpen ? { ...finding, unfinished: DRAFT } : finding;
+}
+
+/** The platform finds a part of a number, in any case: of one with blanks its longest piece, where that says enough. */
+function searchedFor(number: string): string {
+  const pieces = number.trim().split(/\s+/);
+  const longest = pieces.toSorted((one, other) => other.length - one.length)[0] ?? number;
+  return pieces.length === 1 || longest.length >= PIECE_LEAST ? longest : number.trim();
+}
+const PIECE_LEAST = 4;
+
+/** A number without its case, white space and signs. */
+const bare = (number: string): string => number.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+
+/** In what a platform invoice differs from the frozen one; null when in nothing that we can see. */
+function invoiceDiffers(ours: CreateInvoice, theirs: ListedInvoice): string | null {
+  for (const field of ["total", "subtotal", "tax"] as const) {
+    const wanted = toDecimal(ours[field]);
+    if (!wanted.equals(theirs[field]))
+      return `${field} ${theirs[field].text} instead of ${wanted.text}`;
+  }
+  if ((ours.payerCompanyId ?? null) !== theirs.payerCompanyId) return "another payer";
+  const lines = theirs.lineItems;
+  if (lines === undefined) return null;
+  if (lines.length !== ours.lineItems.length)
+    return `${lines.length} lines instead of ${ours.lineItems.length}`;
+  const amounts = ours.lineItems.flatMap(({ amount }) => amount ?? []).map(toDecimal);
+  const sum = Decimal.sum(amounts);
+  const theirSum = Decimal.sum(lines.map(({ amount }) => amount));
+  // A line without an amount is computed by the platform, and how it rounds is not specified.
+  return amounts.length < lines.length || sum.equals(theirSum)
+    ? null
+    : `lines of ${theirSum.text} instead of ${sum.text}`;
+}
+
+/** An invoice that is void or in dispute is never marked: a person decides. */
+async function findPaid(context: SinkContext, request: Outgoing): Promise<Finding> {
+  const { paidAt } = MarkPaid.parse(parseExact(request.body));
+  const id = idIn(request);
+  const invoice = await readAt(context, pathOf("getInvoice", id), ListedInvoice);
+  if (invoice === null) return { found: "none", detail: `no invoice ${id}` };
+  const { status, invoiceNumber: number } = invoice;
+  const detail = `invoice ${number} is ${status}`;
+  if (status === "VOID" || status === "DISPUTED") return { found: "different", detail };
+  if (status !== "PAID") return { found: "none", detail };
+  return paidAt === undefined || isSameInstant(paidAt, invoice.paidAt ?? "")
+    ? { found: "exact", ids: [id], detail }
+    : { found: "none", detail: `${detail} at ${invoice.paidAt}, not at ${paidAt}` };
+}
+
+/** A document with a `ticketId`, and one of a ticket that we made, changes that ticket; any other makes a new one. */
+export const tickets: SinkPart = {
+  uses: [
+    "createDeliveryTicket",
+    "listDeliveryTickets",
+    "updateDeliveryTicket",
+    "getDeliveryTicket",
+  ],
+  operation: "delivery-ticket.upsert",
+  writes: "upsert",
+  policy,
+  write([item]) {
+    const document = { ticketId: item?.counterpart, ...(item?.document as object) };
+    if (document.ticketId === null)
+      return {
+        target: targetOf("createDeliveryTicket"),
+        body: accepted(TicketDocument, item?.document),
+      };
+    const { ticketId, ...body } = accepted(ChangedTicket, document);
+    return { target: targetOf("updateDeliveryTicket", ticketId), body };
+  },
+  find: findTicket,
+  async findChanged(context, request) {
+    const ticket = await ticketOf(context, request);
+    return ticket === null ? noTicket(request) : foundChanged(request, DeliveryTicket, ticket);
+  },
+  recognise({ target, body }, record) {
+    if (target.startsWith("PUT ")) return null;
+    const { ticketNumber, orderId = null } = TicketDocument.parse(parseExact(body));
+    const { success, data: ticket } = DeliveryTicket.safeParse(record);
+    const isOurs = success && ticket.ticketNumber === ticketNumber && ticket.orderId === orderId;
+    return isOurs ? [ticket.id] : null;
+  },
+};
+
+export const ticketSignatures: SinkPart = {
+  uses: ["signDeliveryTicket", "getDeliveryTicket"],
+  operation: "delivery-ticket.sign",
+  policy,
+  write([item]) {
+    const { ticketId, ...body } = accepted(SignedTicket, item?.document);
+    return { target: targetOf("signDeliveryTicket", ticketId), body };
+  },
+  async find(context, request) {
+    const ticket = await ticketOf(context, request);
+    if (ticket === null) return noTicket(request);
+    const { id, status, ticketNumber } = ticket;
+    const detail = `ticket ${ticketNumber} is ${status}`;
+    if (status === "SIGNED") return { found: "exact", ids: [id], detail };
+    return { found: status === "VOID" ? "different" : "none", detail };
+  },
+};
+
+/** Such as the number of the order's document in the ERP. */
+export const orderNotes: SinkPart = {
+  uses: ["addOrderNote", "listOrderNotes"],
+  operation: "order-note.create",
+  policy: notes,
+  write([item]) {
+    const { orderId, ...body } = accepted(NoteOnOrder, item?.document);
+    return { target: targetOf("addOrderNote", orderId), body };
+  },
+  find: findNote,
+};
+
+/** Before the first send, in which tickets that our clock is ahead of may have changed. */
+const BEFORE_MS = 10 * 60_000;
+
+/** By our number, among what changed since the first send. Numbers are not said to be unique: the order must agree. */
+async function findTicket(context: SinkContext, request: Outgoing): Promise<Finding> {
+  const { ticketNumber: number, orderId = null } = TicketDocument.parse(parseExact(request.body));
+  const { firstSentAt } = request;
+  const query = {
+    pageSize: "100",
+    ...(orderId === null ? {} : { orderId }),
+    ...(firstSentAt === null
+      ? {}
+      : { updatedSince: new Date(Date.parse(firstSentAt) - BEFORE_MS).toISOString() }),
+  };
+  const listing = {
+    list: "listDeliveryTickets",
+    query,
+    item: DeliveryTicket,
+    names: [number],
+  } as const;
+  const words = { what: `ticket ${number}`, taken: `ticket ${number} is` };
+  return findListed(context, listing, words, ({ id, ticketNumber: theirs, orderId: order }) => {
+    if (!sameNumber(theirs, number)) return undefined;
+    if (theirs !== number) return `${id}, under the number ${theirs}`;
+    return order === orderId ? null : `${id}, of another order`;
+  });
+}
+
+const ticketOf = (context: SinkContext, request: Outgoing) =>
+  readAt(context, pathOf("getDeliveryTicket", idIn(request)), DeliveryTicket);
+
+const noTicket = (request: Outgoing): Finding => ({
+  found: "none",
+  detail: `no delivery ticket ${idIn(request)}`,
+});
+
+/** By its words, among the notes since the first send: the same words may rightly stand there from before. */
+async function findNote(context: SinkContext, request: Outgoing): Promise<Finding> {
+  const { content } = OrderNoteInput.parse(parseExact(request.body));
+  const path = pathOf("listOrderNotes", idIn(request));
+  const there = (await readAllAt(context, path, OrderNote)) ?? [];
+  // Before a first send we look because the store was restored: then any such note may be ours.
+  const mayBeOurs = (createdAt: string): boolean =>
+    request.firstSentAt === null || isSince(createdAt, request);
+  const ours = there.filter((note) => note.content === content && mayBeOurs(note.createdAt));
+  return foundIn(new Set(ours.map(({ id }) => id)), `such a note on order ${idIn(request)}`);
+}
+
+// Customers and suppliers from the ERP: a company and an accepted connection (specification part 4, Parties).
+
+export const parties = (kind: "customer" | "supplier"): SinkPart => ({
+  uses: [kind === "customer" ? "createCustomer" : "createSupplier", "listConnections"],
+  operation: `${kind}.create`,
+  names: "party",
+  policy: money,
+  write: ([item]) => ({
+    target: targetOf(kind === "customer" ? "createCustomer" : "createSupplier"),
+    body: accepted(CreateParty, item?.document),
+  }),
+  find: findParty,
+});
+
+/**
+ * By our own id on the connection, whichever way it runs: neither is specified. The id alone proves no party: customers
+ * and suppliers are often numbered from one range each, and a connection does not say which of the two it is. Evidence
+ * is what {@link verdictOn} counts; whatever else may be this party is for a person. What the search looks at is not
+ * specified either (part 4, GET /connections): once something was sent, finding nothing by it proves nothing, and all
+ * connections are read.
+ */
+async function findParty(
+  context: SinkContext,
+  request: Outgoing,
+  memory?: Memory,
+): Promise<Finding> {
+  const looked = (among: Among) => findAmong(among, context, { request, memory });
+  const named = await looked("named");
+  if (named.found !== "none") return named;
+  // Nor does finding nothing say that the firm is not there in its other role.
+  const { party, number } = askedFor(request);
+  const twins = number === null ? [] : (memory?.numbered(number) ?? []);
+  const hasTwin = twins.some((one) => !one.isOwnKind && isSameFirm(party, one));
+  return hasTwin || request.firstSentAt !== null ? looked("all") : named;
+}
+
+const askedFor = ({ body, items }: Outgoing) => ({
+  party: CreateParty.parse(parseExact(body)),
+  number: items[0]?.number ?? null,
+});
+
+/** `named`: what the search finds for the name; `all`: every connection, and those without an id if made since. */
+type Among = "named" | "all";
+
+async function findAmong(
+  among: Among,
+  context: SinkContext,
+  { request, memory }: { readonly request: Outgoing; readonly memory: Memory | undefined },
+): Promise<Finding> {
+  const { party, number } = askedFor(request);
+  const { name, externalId } = party;
+  const search: Query = among === "named" ? { search: beginningOf(name) } : {};
+  const query = { direction: "all", ...search, pageSize: "500" };
+  // A connection names nothing but companies: one that cannot be read may be ours.
+  const listing = { list: "listConnections", query, item: Connection, names: [""] } as const;
+  const ours = new Set<string>();
+  const nameless = new Set<string>();
+  const strange = new Map<string, string>();
+  const marked = new Map<string, string>();
+  const renumbered = new Map<string, readonly Linked[]>();
+  for await (const connection of listAll(context, listing)) {
+    const erpId = connection.erpId ?? "";
+    const isMarked = externalId !== undefined && erpId === externalId;
+    if (!isMarked && erpId !== "" && among === "all") continue;
+    const us = await context.ourselves();
+    const company = us === null ? null : otherEnd(connection, us);
+    if (company === null) return notTold(connection.id, name);
+    const linked = memory?.linked(company) ?? [];
+    const isProven = isMarked && (among === "named" || isSince(connection.createdAt, request));
+    const verdict = verdictOn(party, number, linked, { isMarked, isProven });
+    if (verdict === "ours") ours.add(company);
+    else if (verdict === "another" || memory?.isDismissed(company) === true) continue;
+    else if (verdict === "renumbered") renumbered.set(company, linked);
+    else if (verdict !== "nameless") marked.set(company, verdict.because);
+    else if (erpId !== "") {
+      // Nobody here knows that code: this firm may have had it when a store that is lost sent it.
+      const isStrange = memory?.isTold(erpId) === false && request.firstSentAt === null;
+      if (isStrange) strange.set(company, `shows the code ${erpId}, which nothing here has`);
+    } else if (among === "named" || isRecent(connection, request)) nameless.add(company);
+  }
+  const [first] = ours;
+  if (ours.size > 1)
+    return { found: "several", detail: `${externalId} is there as ${[...ours].join(" and ")}` };
+  if (first !== undefined)
+    return { found: "exact", ids: [first], detail: `${externalId} is company ${first}` };
+  if (marked.size > 0) return sameCode(marked, party);
+  if (renumbered.size > 0) return sameFirm(renumbered, party);
+  if (nameless.size > 0) return maybeOurs([...nameless], name, among);
+  if (strange.size > 0) return otherCode(strange, party);
+  return { found: "none", detail: `no company with external id ${externalId}` };
+}
+
+/**
+ * `another`: some other party. `renumbered`: this firm under another code. `nameless`: nothing is linked with it, and it
+ * does not show our id. `because`: it shows this id, and only that.
+ */
+type Verdict = "ours" | "another" | "renumbered" | "nameless" | { readonly because: string };
+
+/**
+ * Is a company this party? It is when the store links it as this kind with this number; when it is linked as the other
+ * kind and both are one firm ({@link isSameFirm}); and, as long as nothing is linked with it, when it shows our id and
+ * was found by the name, or was made since we sent the party.
+ * @param number of the party that is looked for
+ */
+function verdictOn(
+  party: CreateParty,
+  number: string | null,
+  linked: readonly Linked[],
+  { isMarked, isProven }: { readonly isMarked: boolean; readonly isProven: boolean },
+): Verdict {
+  const own = linked.find(({ isOwnKind }) => isOwnKind);
+  if (own?.number === number) return "ours";
+  if (own !== undefined) {
+    if (isMarked) return { because: `is linked as ${inWords(own)}` };
+    return isSameFirm(party, own) ? "renumbered" : "another";
+  }
+  const other = linked.find((one) => isMarked || one.number === number);
+  if (other !== undefined)
+    return isSameFirm(party, other) ? "ours" : { because: `is linked as ${inWords(other)}` };
+  if (linked.length > 0) return "another";
+  if (!isMarked) return "nameless";
+  return isProven ? "ours" : { because: "is not found by that name" };
+}
+
+const inWords = ({ kind, number, body }: Linked): string => {
+  const name = documentIn(body)?.name;
+  return name === undefined ? `${kind} ${number}` : `${kind} ${number} (${name})`;
+};
+
+/**
+ * The same firm in both roles: one record of the ERP, or the same name, and no other address in what was delivered.
+ * The code proves nothing.
+ */
+function isSameFirm(party: CreateParty, { isOwnRecord, body }: Linked): boolean {
+  if (isOwnRecord) return true;
+  const other = documentIn(body);
+  if (other === null || folded(other.name) !== folded(party.name)) return false;
+  return ADDRESS.every((field) => {
+    const [one, another] = [folded(party[field] ?? ""), folded(other[field] ?? "")];
+    return one === "" || another === "" || one === another;
+  });
+}
+
+const ADDRESS = ["street", "city", "state", "zip", "country"] as const;
+
+function documentIn(body: string | null): CreateParty | null {
+  return body === null ? null : (CreateParty.safeParse(parseExact(body)).data ?? null);
+}
+
+/** The platform's clock may differ from ours by so much. */
+const SKEW_MS = 24 * 3_600_000;
+
+const isRecent = ({ createdAt }: Connection, { firstSentAt }: Outgoing): boolean =>
+  firstSentAt !== null && Date.parse(createdAt) >= Date.parse(firstSentAt) - SKEW_MS;
+
+const SHOWN_MAX = 20;
+
+const different = (
+  code: string,
+  detail: string,
+  next: string,
+  candidates: readonly string[],
+): Finding => ({
+  found: "different",
+  detail,
+  fault: { code, message: detail, next, candidates },
+});
+
+/** Nothing but the code says that one of these is the party. */
+function sameCode(
+  companies: ReadonlyMap<string, string>,
+  { name, externalId }: CreateParty,
+): Finding {
+  const candidates = [...companies.keys()].slice(0, SHOWN_MAX);
+  const shown = candidates.map((company) => `company ${company} ${companies.get(company)}`);
+  const detail = `the platform has our code ${externalId} on a company that need not be "${name}": ${shown.join("; ")}`;
+  const next = `Look there. If it is this firm, resolve this with --receiver-id and its id; if it is another firm with the same code, retry this: "${name}" gets a company of its own.`;
+  return different("same-code", detail, next, candidates);
+}
+
+/** The search finds it by this name, and its code is none of ours: the code was changed while the store was an older one. */
+function otherCode(
+  companies: ReadonlyMap<string, string>,
+  { name, externalId }: CreateParty,
+): Finding {
+  const candidates = [...companies.keys()].slice(0, SHOWN_MAX);
+  const shown = candidates.map((company) => `company ${company} ${companies.get(company)}`);
+  const detail = `"${name}" (${externalId}) may be on the platform under another code: ${shown.join("; ")}`;
+  const next = `Look there. If one is this firm, resolve this with --receiver-id and its id, and correct the code on its connection; if none is, retry this: the party is created.`;
+  return different("same-name", detail, next, candidates);
+}
+
+/** Its code was changed in the ERP, or it is there twice: a second company would be made of one firm. */
+function sameFirm(
+  companies: ReadonlyMap<string, readonly Linked[]>,
+  { name, externalId }: CreateParty,
+): Finding {
+  const candidates = [...companies.keys()].slice(0, SHOWN_MAX);
+  const codes = candidates.flatMap((company) =>
+    (companies.get(company) ?? []).map((one) => `${one.kind} ${one.number} (company ${company})`),
+  );
+  const detail = `"${name}" was delivered before with this name and address, as ${codes.join(" and ")}; now it comes as ${externalId}`;
+  const next =
+    "Was its code changed in the ERP? Then resolve this with --receiver-id and the company's id: it goes on under its new code; correct the code on its connection on the platform, too. If these are two firms, or one is entered twice on purpose, retry this: it gets a company of its own.";
+  return different("code-changed", detail, next, candidates);
+}
+
+/** The search finds parts of names; a connection tells no name. */
+function maybeOurs(companies: readonly string[], name: string, among: Among): Finding {
+  const candidates = companies.slice(0, SHOWN_MAX);
+  const shown = candidates.join(", ");
+  const count = companies.length === 1 ? "a company" : `${companies.length} companies`;
+  const which =
+    among === "named"
+      ? `with "${name}" in the name and no id of ours`
+      : `without an id of ours, connected since "${name}" was sent, and its search finds no such name`;
+  const detail = `the platform has ${count} ${which}: ${shown}`;
+  const next =
+    "Look there. If one is this party, resolve this with --receiver-id and its id; if none is, retry this: the party is created.";
+  return different("same-name", detail, next, candidates);
+}
+
+const notTold = (connection: string, name: string): Finding => ({
+  found: "different",
+  detail: `connection ${connection} may be that of "${name}", and nothing tells which of its two companies is ours`,
+});
+
+/** As much of a name as a search takes; half a surrogate pair would match nothing. */
+const beginningOf = (name: string): string => name.slice(0, 100).replace(/[\uD800-\uDBFF]$/, "");
+
+// Prices, freight rates and terminals from the ERP (specification part 4, Pricing, Freight rates, Terminals).
+
+/** Up to 200 a call. */
+export const rackPrices: SinkPart = {
+  uses: ["upsertRackPrices", "listRackPrices"],
+  operation: "rack-price.upsert",
+  writes: "upsert",
+  itemsMax: 200,
+  policy: prices,
+  anonymous: true,
+  write: (items) => ({
+    target: targetOf("upsertRackPrices"),
+    body: accepted(BulkRackPrice, { prices: items.map(({ document }) => document) }),
+  }),
+  ids: (data, { body }) => {
+    const { updated, created } = (data ?? {}) as { updated?: unknown; created?: unknown };
+    return typeof updated === "number" && typeof created === "number"
+      ? pricesIn(body).map(nameOfPrice)
+      : null;
+  },
+  find: findPrices,
+};
+
+/**
+ * A document with a `freightRateId`, and one of a rate that we made, changes that rate; any other makes a new one.
+ * Rates are read by connection only, so the target of a change names it for the read-back.
+ */
+export const freightRates: SinkPart = {
+  uses: ["createFreightRate", "updateFreightRate", "listFreightRates"],
+  operation: "freight-rate.upsert",
+  writes: "upsert",
+  policy: masterData,
+  write([item]) {
+    const document = { freightRateId: item?.counterpart, ...(item?.document as object) };
+    if (document.freightRateId === null) {
+      const body = accepted(CreateFreightRate, item?.document);
+      return { target: targetOf("createFreightRate", body.connectionId), body };
+    }
+    const { freightRateId, connectionId, ...body } = accepted(ChangedFreightRate, document);
+    return {
+      target: `${targetOf("updateFreightRate", freightRateId)} ${ratesOn(connectionId)}`,
+      body: accepted(UpdateFreightRate, body),
+    };
+  },
+  find: findRate,
+  async findChanged(context, request) {
+    const rates = await listed(context, request);
+    const rate = rates?.find(({ id }) => id === idIn(request));
+    if (rate !== undefined) return foundChanged(request, FreightRate, rate);
+    return {
+      found: "different",
+      detail: `its connection has no freight rate ${idIn(request)}`,
+    };
+  },
+};
+
+/** A rate that is gone already is as good as one that we deleted. */
+export const endedFreightRates: SinkPart = {
+  uses: ["deleteFreightRate", "listFreightRates"],
+  operation: "freight-rate.delete",
+  policy: { ...masterData, preflight: false },
+  write([item]) {
+    const { freightRateId, connectionId } = accepted(EndedFreightRate, item?.document);
+    const target = `${targetOf("deleteFreightRate", freightRateId)} ${ratesOn(connectionId)}`;
+    return { target, body: undefined };
+  },
+  async find(context, request) {
+    const rates = await listed(context, request);
+    if (rates === null) return { found: "different", detail: "its connection is not to be seen" };
+    return rates.some(({ id }) => id === idIn(request))
+      ? { found: "none", detail: `freight rate ${idIn(request)} is still there` }
+      : { found: "exact", ids: [null], detail: `freight rate ${idIn(request)} is gone` };
+  },
+};
+
+/** The company's own terminals. One that we made is changed; any other is made, if its code is not there yet. */
+export const supplierTerminals: SinkPart = {
+  uses: [
+    "createSupplierTerminal",
+    "listSupplierTerminals",
+    "updateSupplierTerminal",
+    "getSupplierTerminal",
+  ],
+  operation: "supplier-terminal.upsert",
+  writes: "upsert",
+  policy: masterData,
+  write([item]) {
+    const id = item?.counterpart ?? null;
+    return id === null
+      ? {
+          target: targetOf("createSupplierTerminal"),
+          body: accepted(UpsertTerminal, item?.document),
+        }
+      : {
+          target: targetOf("updateSupplierTerminal", id),
+          body: accepted(UpdateTerminal, item?.document),
+        };
+  },
+  find: findTerminal,
+  async findChanged(context, request) {
+    const id = idIn(request);
+    const terminal = await readAt(context, pathOf("getSupplierTerminal", id), SupplierTerminal);
+    return terminal === null
+      ? { found: "none", detail: `no terminal ${id}` }
+      : foundChanged(request, SupplierTerminal, terminal);
+  },
+};
+
+const ratesOn = (connectionId: string): string => pathOf("listFreightRates", connectionId);
+
+/** The rates of the connection that the target's last word names; null when it is not to be seen. */
+const listed = (
+  context: SinkContext,
+  { target }: Outgoing,
+): Promise<readonly FreightRate[] | null> =>
+  readAllAt(context, target.split(" ").at(-1) ?? "", FreightRate);
+
+/** What makes a lane: a rate that names a city besides is another one. */
+const NO_LANE = {
+  originTerminalId: null,
+  originCity: null,
+  originState: null,
+  destinationZipPrefix: null,
+  destinationZip: null,
+  destinationCity: null,
+  destinationState: null,
+  product: null,
+};
+const NO_AMOUNTS = {
+  ratePerMile: null,
+  flatFee: null,
+  minCharge: null,
+  fuelSurchargePercent: null,
+  customFees: null,
+};
+const Compared = FreightRate.omit({ notes: true });
+
+/** By lane, amounts and beginning, among the rates made since the first send; before it, among all. */
+async function findRate(context: SinkContext, request: Outgoing): Promise<Finding> {
+  const rate = CreateFreightRate.parse(parseExact(request.body));
+  const rates = (await listed(context, request)) ?? [];
+  const matches = rates.filter(
+    (other) =>
+      (request.firstSentAt === null || isSince(other.createdAt, request)) &&
+      differs({ ...NO_LANE, ...NO_AMOUNTS, ...rate }, other, Compared) === null,
+  );
+  const what = `such a freight rate on ${rate.connectionId}`;
+  return foundIn(new Set(matches.map(({ id }) => id)), what);
+}
+
+/** By code; one that was never sent by its name as well. */
+async function findTerminal(
+  context: SinkContext,
+  request: Outgoing,
+  memory?: Memory,
+): Promise<Finding> {
+  const found = await findByCode(context, request);
+  const isNew = found.found === "none" && request.firstSentAt === null;
+  return (isNew ? await underAnotherCode(context, request, memory) : null) ?? found;
+}
+
+/**
+ * A terminal of the same name and place: its code was changed in the ERP, perhaps while the store was an older one, or it is
+ * there twice. A code is all that an ERP's list knows a terminal by, so a person tells. Null: there is none.
+ */
+async function underAnotherCode(
+  context: SinkContext,
+  request: Outgoing,
+  memory: Memory | undefined,
+): Promise<Finding | null> {
+  const {
+    terminalCode: code,
+    name,
+    city,
+    state,
+    zip,
+  } = UpsertTerminal.parse(parseExact(request.body));
+  const place = Object.entries({ city, state, zip }).filter(([, value]) => value);
+  const listing = {
+    list: "listSupplierTerminals",
+    query: { search: name.slice(0, 100), pageSize: "100" },
+    item: SupplierTerminal,
+    names: [name],
+  } as const;
+  const shown = new Map<string, string>();
+  for await (const theirs of listAll(context, listing)) {
+    const isElsewhere = place.some(
+      ([field, value]) => folded(theirs[field as "city"] ?? "") !== folded(String(value)),
+    );
+    if (folded(theirs.name) !== folded(name) || memory?.isDismissed(theirs.id)) continue;
+    if (!isElsewhere) shown.set(theirs.id, `${theirs.terminalCode} (${theirs.id})`);
+  }
+  if (shown.size === 0) return null;
+  const message = `the platform has "${name}", which comes as ${code}, under another code: ${[...shown.values()].join(", ")}`;
+  const next = `Was its code changed in the ERP? Then give it the code ${code} there, and resolve this with --receiver-id and its id. If these are two terminals, retry this: ${code} is created.`;
+  const fault = { code: "code-changed", message, next, candidates: [...shown.keys()] };
+  return { found: "different", detail: message, fault };
+}
+
+/** Whether the platform keeps codes apart is not specified: one with other fields is for a person. */
+async function findByCode(context: SinkContext, request: Outgoing): Promise<Finding> {
+  const ours = UpsertTerminal.parse(parseExact(request.body));
+  const { terminalCode: code } = ours;
+  const listing = {
+    list: "listSupplierTerminals",
+    query: { search: code, pageSize: "100" },
+    item: SupplierTerminal,
+    names: [code],
+  } as const;
+  const words = { what: `terminal ${code}`, taken: `terminal code ${code} is used by` };
+  return findListed(context, listing, words, (theirs) => {
+    if (theirs.terminalCode !== code) return undefined;
+    const difference = differs(ours, theirs, SupplierTerminal);
+    return difference === null ? null : `${theirs.id}: ${difference}`;
+  });
+}
+
+async function findPrices(context: SinkContext, { body }: Outgoing): Promise<Finding> {
+  const ours = pricesIn(body);
+  const theirs = new Map<string, RackPrice>();
+  const listing = {
+    list: "listRackPrices",
+    query: { pageSize: "500" },
+    item: RackPrice,
+    names: ours.map(({ terminalId }) => terminalId),
+  } as const;
+  const nowMs = context.clock.now().wallMs;
+  for await (const price of listAll(context, listing)) {
+    if (hasEnded(price, nowMs)) continue;
+    // Whether older prices of the same thing stay listed is not specified: the latest counts.
+    const other = theirs.get(nameOfPrice(price));
+    if (other === undefined || isLater(price, other)) theirs.set(nameOfPrice(price), price);
+  }
+  const off = ours.filter((price) => {
+    const there = theirs.get(nameOfPrice(price));
+    return (
+      there === undefined ||
+      !there.price.equals(toDecimal(price.price)) ||
+      shownUnit(there) !== shownUnit(price)
+    );
+  });
+  const [first] = off;
+  if (first === undefined)
+    return {
+      found: "exact",
+      ids: ours.map(nameOfPrice),
+      detail: `all ${ours.length} prices are there`,
+    };
+  return {
+    found: off.length === ours.length ? "none" : "different",
+    detail: `${off.length} of ${ours.length} prices are not there, first ${nameOfPrice(first)}`,
+  };
+}
+
+const pricesIn = (body: string) => BulkRackPrice.parse(parseExact(body)).prices;
+
+const isLater = (one: RackPrice, other: RackPrice): boolean =>
+  Date.parse(one.effectiveAt) > Date.parse(other.effectiveAt);
