@@ -131,7 +131,7 @@ export interface Haste {
 const HASTE_TIMES = 4;
 
 /** What is known of the month of a site; `share`: its part beside other sites, 0 to 1. */
-export interface Hastened {
+interface Hastened {
   readonly budget: Budget;
   readonly spent: Spent;
   readonly haste: Haste;

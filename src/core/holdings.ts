@@ -34,15 +34,15 @@ export const INVOICE_STATES = {
 export type Day = string;
 
 /** `date`: of the document; `paid`: settled in full; `effective`: a price's. */
-export const dayNames = ["date", "due", "paid", "effective"] as const;
+const dayNames = ["date", "due", "paid", "effective"] as const;
 /** In the company's currency. `open`: still to pay; `price`: per unit, every digit counts. */
-export const moneyNames = ["untaxed", "tax", "total", "open", "amount", "price"] as const;
+const moneyNames = ["untaxed", "tax", "total", "open", "amount", "price"] as const;
 /**
  * `side`: `sale` or `purchase`. `reference`: the other side's number for it, a payment's check or transfer. `order`: PO
  * and contract. `document`: of a payment, the invoice's number. `check`: of a payment, the number of its check or transfer,
  * where a field of its own has it. `name`, `address`: a party's. `notes`: text for people.
  */
-export const wordNames = [
+const wordNames = [
   "side",
   "currency",
   "reference",

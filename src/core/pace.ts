@@ -13,6 +13,7 @@ import {
   type Outlook,
 } from "./budget.ts";
 import { sumOf } from "./groups.ts";
+import { clocksOf, dayAt } from "./time.ts";
 
 export const HOURS_OF_A_WEEK = 168;
 const HOUR_MS = 3_600_000;
@@ -260,28 +261,14 @@ export function nextLookIn(
 
 /** The hour of the week in a time zone (IANA), 0: the first of Monday. A holiday (`YYYY-MM-DD` there) counts as a Sunday. */
 export function hourOfWeekIn(timeZone: string, holidays: readonly string[] = []): HourOf {
-  const clock = { timeZone, dateStyle: "short", timeStyle: "medium" } as const;
-  // Swedish writes a day and a time as ISO 8601 does.
-  let format: Intl.DateTimeFormat | null = null;
+  const clocks = clocksOf(timeZone);
   const free = new Set(holidays);
-  const known = new Map<number, number>();
   return (atMs) => {
-    // Zones that are half an hour off change within an hour of UTC.
-    const half = Math.floor(atMs / (HOUR_MS / 2));
-    const found = known.get(half);
-    if (found !== undefined) return found;
-    // Made at the first look of a flow: to make one takes longer than many commands have.
-    format ??= new Intl.DateTimeFormat("sv", clock);
-    const [day = "", time = ""] = format.format(half * (HOUR_MS / 2)).split(" ");
-    const weekday = free.has(day) ? 6 : (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7;
-    const hour = weekday * 24 + Number(time.slice(0, 2));
-    if (known.size >= HALF_HOURS_KEPT) known.clear();
-    known.set(half, hour);
-    return hour;
+    const shown = new Date(clocks(atMs));
+    const weekday = free.has(dayAt(shown.getTime())) ? 6 : (shown.getUTCDay() + 6) % 7;
+    return weekday * 24 + shown.getUTCHours();
   };
 }
-
-const HALF_HOURS_KEPT = 5_000;
 
 /** When a site works: its days (0: Monday), from one minute of the day to another. */
 export interface OfficeHours {

@@ -8,7 +8,7 @@ import type { Kind } from "./kinds.ts";
 import { leavesIn } from "./record.ts";
 
 /** What a rule may ask for, and the members of records that tell it, wherever in the record they stand. */
-export const siteFields = {
+const siteFields = {
   /** The number that people know the record by. */
   number: ["number", "invoiceNumber", "ticketNumber", "orderNumber"],
   /** Customer, payer, supplier: the platform's id of the company, or the party's code in the books. */
@@ -42,10 +42,10 @@ export const siteFields = {
   reference: ["reference", "poNumber", "contractNumber", "bolNumber", "loadingNumber"],
 } as const;
 
-export type SiteField = keyof typeof siteFields;
+type SiteField = keyof typeof siteFields;
 
 /** A record fits when every field named here has one of the values: letters count alike, `*` stands for any text. */
-export type SiteRule = Readonly<Partial<Record<SiteField | "kind", readonly string[]>>>;
+type SiteRule = Readonly<Partial<Record<SiteField | "kind", readonly string[]>>>;
 
 /** By site. A record is a site's when it fits one of its rules; what fits a rule of {@link EVERY_SITE} is every site's. */
 export type SiteRules = Readonly<Record<string, readonly SiteRule[]>>;
@@ -58,7 +58,7 @@ export const siteNames = (rules: object): string[] =>
   Object.keys(rules).filter((name) => name !== EVERY_SITE);
 
 /** What rules can see of a record: its values by field. */
-export type SiteFacts = ReadonlyMap<SiteField | "kind", readonly string[]>;
+type SiteFacts = ReadonlyMap<SiteField | "kind", readonly string[]>;
 
 export function siteFacts(kind: Kind, record: Json): SiteFacts {
   const facts = new Map<SiteField | "kind", string[]>([["kind", [kind]]]);

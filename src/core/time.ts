@@ -1,15 +1,18 @@
 /**
- * Which calendar day (`YYYY-MM-DD`) an instant (ISO 8601 with a zone) is in `timeZone` (IANA): an invoice made late on the
- * 31st in Chicago is the old month's, although it was the 1st in Greenwich. A midnight is an instant like any other; a
- * date without a time stays what it says. @throws RangeError for a text that is no instant
+ * What the clocks of a time zone (IANA) show at an instant, ms UTC: as if it were UTC, ms, to the second.
+ * @throws RangeError for what is no instant
  */
-export function calendarOf(timeZone: string): (instant: string) => string {
-  // Swedish writes a day as ISO 8601 does.
-  const clock = { timeZone, dateStyle: "short", timeStyle: "medium" } as const;
-  const format = new Intl.DateTimeFormat("sv", clock);
-  /** By how much the zone's clocks are ahead of UTC on a day (UTC), ms; null: that changes on it. */
+export function clocksOf(timeZone: string): (atMs: number) => number {
+  // Swedish writes a day and a time as ISO 8601 does.
+  const style = { timeZone, dateStyle: "short", timeStyle: "medium" } as const;
+  // To make one takes longer than many commands have.
+  let format: Intl.DateTimeFormat | null = null;
+  const shown = (atMs: number): number => {
+    format ??= new Intl.DateTimeFormat("sv", style);
+    return Date.parse(`${format.format(atMs).replace(" ", "T")}Z`);
+  };
+  /** By how much the clocks are ahead of UTC on a day (UTC), ms; null: that changes on it. */
   const offsets = new Map<number, number | null>();
-  const days = new Map<number, string>();
 
   /** `Intl` is asked twice a day: to ask it each time takes as long as to map a small document. */
   function offsetOn(day: number): number | null {
@@ -17,20 +20,31 @@ export function calendarOf(timeZone: string): (instant: string) => string {
     if (known !== undefined) return known;
     if (offsets.size >= DAYS_MAX) offsets.clear();
     const [first, last] = [day * DAY_MS, (day + 1) * DAY_MS - 1_000].map(
-      (atMs) => Date.parse(`${format.format(atMs).replace(" ", "T")}Z`) - atMs,
+      (atMs) => shown(atMs) - atMs,
     ) as [number, number];
     const offsetMs = first === last ? first : null;
     offsets.set(day, offsetMs);
     return offsetMs;
   }
 
+  return (atMs) => {
+    const offsetMs = atMs >= 0 ? offsetOn(Math.floor(atMs / DAY_MS)) : null;
+    return offsetMs === null ? shown(atMs) : Math.floor(atMs / 1_000) * 1_000 + offsetMs;
+  };
+}
+
+/**
+ * Which calendar day (`YYYY-MM-DD`) an instant (ISO 8601 with a zone) is in `timeZone` (IANA): an invoice made late on the
+ * 31st in Chicago is the old month's, although it was the 1st in Greenwich. A midnight is an instant like any other; a
+ * date without a time stays what it says. @throws RangeError for a text that is no instant
+ */
+export function calendarOf(timeZone: string): (instant: string) => string {
+  const clocks = clocksOf(timeZone);
+  const days = new Map<number, string>();
   return (instant) => {
     if (DATE_ONLY.test(instant)) return instant.slice(0, 10);
-    const atMs = Date.parse(instant);
-    const offsetMs = atMs >= 0 ? offsetOn(Math.floor(atMs / DAY_MS)) : null;
-    if (offsetMs === null) return format.format(atMs).split(" ", 1)[0] as string;
-    const at = Math.floor((atMs + offsetMs) / DAY_MS);
-    const day = days.get(at) ?? new Date(at * DAY_MS).toISOString().slice(0, 10);
+    const at = Math.floor(clocks(Date.parse(instant)) / DAY_MS);
+    const day = days.get(at) ?? dayAt(at * DAY_MS);
     if (days.size >= DAYS_MAX) days.clear();
     days.set(at, day);
     return day;
@@ -194,7 +208,7 @@ export interface Moment {
 }
 
 /** Time since one start of the machine, which nobody can set. It stands still while the machine sleeps. */
-export interface MachineTime {
+interface MachineTime {
   readonly boot: string;
   readonly upMs: number;
 }

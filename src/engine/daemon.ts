@@ -654,10 +654,7 @@ const DAY_MS = 24 * 3_600_000;
  * may stand in for one that was lost, which only the configuration can deny. Null when all is known, else why the
  * platform could not be asked.
  */
-export async function acquaint(
-  engine: Engine,
-  signal: AbortSignal,
-): Promise<SourceUnavailable | null> {
+async function acquaint(engine: Engine, signal: AbortSignal): Promise<SourceUnavailable | null> {
   const { store, clock, knowsUs = async () => null } = engine;
   const isStopped = inRecovery(engine);
   if (isStopped ? !isUnfounded(engine) : hasHistory(engine)) return null;

@@ -7,7 +7,7 @@ import { createTask } from "node-cron";
 import { LONGEST_MONTH_MS, monthAt } from "../core/budget.ts";
 import { parseExact } from "../core/json.ts";
 import type { After } from "../core/pace.ts";
-import { later, type Moment } from "../core/time.ts";
+import { clocksOf, later, type Moment } from "../core/time.ts";
 import { fateOf } from "../core/contract.ts";
 import { OLDEST, type Unended } from "../store/requests.ts";
 import type { Store } from "../store/store.ts";
@@ -143,29 +143,14 @@ function matcher(cron: string, timeZone: string): (atMs: number) => boolean {
   return matches;
 }
 
-/** What the zone's clocks show at an instant, as if it were UTC, ms; its difference from UTC. To the minute. */
+/** By how much the zone's clocks are ahead of UTC at a full minute, ms. */
 function offsetAt(atMs: number, timeZone: string): number {
-  const format = formats.get(timeZone) ?? formatOf(timeZone);
-  formats.set(timeZone, format);
-  const parts = Object.fromEntries(
-    format.formatToParts(new Date(atMs)).map(({ type, value }) => [type, Number(value)]),
-  );
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0 } = parts;
-  return Date.UTC(year, month - 1, day, hour, minute) - Math.floor(atMs / MINUTE) * MINUTE;
+  const clocks = zones.get(timeZone) ?? clocksOf(timeZone);
+  zones.set(timeZone, clocks);
+  return clocks(atMs) - atMs;
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-const formatOf = (timeZone: string): Intl.DateTimeFormat =>
-  new Intl.DateTimeFormat("en", {
-    timeZone,
-    hourCycle: "h23",
-    year: "numeric",
-    month: "numeric",
-    day: "numeric",
-    hour: "numeric",
-    minute: "numeric",
-  });
+const zones = new Map<string, ReturnType<typeof clocksOf>>();
 
 /** Day of the month, month, day of the week. */
 const daysOf = (cron: string): string => cron.split(" ").slice(2).join(" ");

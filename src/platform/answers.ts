@@ -216,12 +216,6 @@ function fieldOf(details: unknown): string | null {
   return match?.[1] ?? match?.[2]?.replaceAll('"', "").replaceAll(",", ".") ?? null;
 }
 
-/** A refusal in its parts, for callers that decide themselves. `status` is no success. */
-function refusalOf(answer: HttpAnswer, now: Date): Failure & { readonly name: AnswerName } {
-  const failure = failureOf(answer, now);
-  return { ...failure, name: nameOf(answer.status, failure) };
-}
-
 /** A page or record that was read. @throws SourceUnavailable for everything else */
 export function bodyOf(exchange: Exchange, what: string, now: Date): HttpAnswer {
   if (exchange.kind === "held")
@@ -396,9 +390,10 @@ export function errorOf(operation: OperationId, exchange: Exchange, now: Date): 
   if (exchange.kind !== "answer")
     return new PlatformError(operation, { kind: exchange.kind, message: exchange.detail });
   const { status, headers } = exchange;
-  const { name: kind, code, message, details, waitMs } = refusalOf(exchange, now);
+  const failure = failureOf(exchange, now);
+  const { code, message, details, waitMs } = failure;
   return new PlatformError(operation, {
-    kind,
+    kind: nameOf(status, failure),
     status,
     code,
     details,

@@ -8,6 +8,7 @@ import { Readable } from "node:stream";
 import { z } from "zod";
 import { ConfigurationError } from "../core/errors.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
+import { faultOfAddress } from "../core/settings.ts";
 import {
   type Download,
   type Exchange,
@@ -140,15 +141,10 @@ function checkOptions({ url, apiKey, environment }: PlatformOptions): void {
       `The API key is not one of the ${environment} environment: it does not begin with svc_${environment}_.`,
       "Take the other key, or the other environment.",
     );
-  const { protocol, hostname } = new URL(url);
-  if (protocol !== "https:" && !(protocol === "http:" && LOOPBACK.test(hostname)))
-    throw new ConfigurationError(
-      `${url} is neither https nor on this machine's loopback address.`,
-      "Use the https address of the platform.",
-    );
+  const fault = faultOfAddress(url);
+  if (fault !== null)
+    throw new ConfigurationError(`${url} ${fault}.`, "Use the https address of the platform.");
 }
-
-const LOOPBACK = /^(localhost|\[::1\]|127\.\d+\.\d+\.\d+)$/;
 
 interface Issue {
   readonly path: string;

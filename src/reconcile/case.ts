@@ -251,16 +251,9 @@ function controlOf(side: Side, kind: HoldingKind, rows: readonly Holding[]): Con
 const MODULUS = 1n << 256n;
 
 /** A {@link Control} as digits. */
-export interface ControlRow {
-  readonly side: Side;
-  readonly kind: HoldingKind;
-  readonly count: number;
-  readonly live: number;
-  readonly amount: string;
-  readonly open: string;
-  readonly gallons: string;
-  readonly ids: string;
-}
+export type ControlRow = {
+  readonly [Name in keyof Control]: Control[Name] extends Decimal ? string : Control[Name];
+};
 
 export const controlRow = (control: Control): ControlRow => ({
   ...control,

@@ -1,5 +1,4 @@
 /** Puts a case into exactly one bucket, with its differences, cause and next step. */
-import { Decimal } from "../core/decimal.ts";
 import {
   type Facts,
   type Holding,
@@ -8,6 +7,7 @@ import {
   identityOf,
   isGoodsHolding,
 } from "../core/holdings.ts";
+import { canonicalOf } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
 import type { Fault } from "../core/record.ts";
 import {
@@ -268,20 +268,9 @@ const isOlderThanADay = (since: string | null, now: string): boolean =>
 /** Over the values of both sides, equal values written otherwise being the same. */
 function digestOf({ kind, platform, books }: Case): string {
   const facts = [platform, books].map((holdings) =>
-    holdings.map(({ id, facts }) => canonical([id, facts])).toSorted(),
+    holdings.map(({ id, facts }) => canonicalOf([id, facts])).toSorted(),
   );
   return sha256(JSON.stringify([kind, ...facts]));
-}
-
-function canonical(value: unknown): string {
-  if (value instanceof Decimal) return value.plain();
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  return `{${members
-    .map(([name, member]) => `${name}:${canonical(member)}`)
-    .toSorted()
-    .join()}}`;
 }
 
 // Why a case is in its bucket, and what a person does about it.

@@ -17,6 +17,7 @@ import {
 import { dirname, join } from "node:path";
 import { ConfigurationError, EnvironmentError, StorageError, StoreInUse } from "../core/errors.ts";
 import {
+  alone,
   BOUND,
   type Bound,
   handOver,
@@ -97,15 +98,11 @@ export function examineCopy(file: string, before: string): ExaminedCopy {
       cause,
     );
   try {
-    const database = new Database(file, { fileMustExist: true, timeout: 0 });
-    try {
+    return alone(file, { fileMustExist: true, timeout: 0 }, (database) => {
       addFunctions(database);
-      database.pragma("locking_mode = exclusive");
       database.pragma("journal_mode = delete");
       return examined(database, file, fail);
-    } finally {
-      database.close();
-    }
+    });
   } catch (error) {
     if (error instanceof StorageError)
       throw error.message.startsWith(before) ? error : fail(error.message, error);
@@ -221,13 +218,9 @@ const notOurs = (file: string, error: ConfigurationError): ConfigurationError =>
 function refuseHeld(store: string): void {
   if (!existsSync(store)) return;
   try {
-    const database = new Database(store, { timeout: 0, fileMustExist: true });
-    try {
-      database.pragma("locking_mode = exclusive");
-      database.exec("begin exclusive; commit");
-    } finally {
-      database.close();
-    }
+    alone(store, { timeout: 0, fileMustExist: true }, (database) =>
+      database.exec("begin exclusive; commit"),
+    );
   } catch (error) {
     if (error instanceof Database.SqliteError && error.code.startsWith("SQLITE_BUSY"))
       throw new StoreInUse(
@@ -240,19 +233,14 @@ function refuseHeld(store: string): void {
 }
 
 /** Returns the number of the newest audit entry, which says so. */
-function noteRestore(
+const noteRestore = (
   file: string,
   { detail, by }: { readonly detail: string; readonly by: string },
   atMs: number,
-): number {
-  const database = new Database(file);
-  try {
-    database.pragma("locking_mode = exclusive");
-    return appending(database)({ at: atMs, event: "store restored", detail, who: by });
-  } finally {
-    database.close();
-  }
-}
+): number =>
+  alone(file, {}, (database) =>
+    appending(database)({ at: atMs, event: "store restored", detail, who: by }),
+  );
 
 function putAside(folder: string, atMs: number): string | null {
   const store = storeFile(folder);

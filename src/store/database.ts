@@ -64,6 +64,21 @@ export function openDatabase(
   });
 }
 
+/** Works on a file that no other process has meanwhile, and closes it; no file is made beside it. */
+export function alone<T>(
+  path: string,
+  options: Database.Options,
+  work: (database: Database.Database) => T,
+): T {
+  const database = new Database(path, options);
+  try {
+    database.pragma("locking_mode = exclusive");
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
+
 /** Runs `work`, turning what SQLite says about its storage into the errors that end the process. */
 export function guarded<T>(path: string, work: () => T): T {
   try {
@@ -415,14 +430,10 @@ export function expectOwner(folder: string, owner: Owner): void {
 
 function looked(folder: string): Bound | undefined {
   try {
-    const database = new Database(storeFile(folder), { timeout: 0, fileMustExist: true });
-    try {
-      // No file is made beside it.
-      database.pragma("locking_mode = exclusive");
-      return database.prepare<[], Bound>(BOUND).get();
-    } finally {
-      database.close();
-    }
+    const options = { timeout: 0, fileMustExist: true };
+    return alone(storeFile(folder), options, (database) =>
+      database.prepare<[], Bound>(BOUND).get(),
+    );
   } catch (error) {
     if (error instanceof Database.SqliteError) return undefined;
     throw error;
@@ -536,7 +547,7 @@ export function highWater(database: Database.Database, folder: string) {
     /** Has a request ever been sent from here? Reads the requests. */
     everSent: (): boolean => everSent.get() === 1,
     /** Until when was sent from here before this start, ISO 8601 UTC. A copy does not know. */
-    until: (): string | null =>
+    sentUntil: (): string | null =>
       marked === null || marked === "unreadable" || marked.copied ? null : marked.at,
     /** Inside the transaction that says so: bytes are about to leave. */
     leaving(atMs: number): void {

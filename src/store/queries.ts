@@ -257,7 +257,7 @@ export interface ChoiceRow {
 }
 
 /** Of the newest delivery of a record. */
-export interface StandingRow {
+interface StandingRow {
   readonly flow: string;
   readonly state: string;
 }

@@ -59,10 +59,6 @@ class LateStatement implements Pick<Statement, "run" | "get" | "all" | "iterate"
   pluck(): LateStatement {
     return new LateStatement(() => this.#prepare().pluck());
   }
-
-  raw(): LateStatement {
-    return new LateStatement(() => this.#prepare().raw());
-  }
 }
 
 type Values = readonly unknown[];

@@ -36,7 +36,10 @@ const SPACE_EVERY_MS = 100;
 /** Grouped commits after which the log of commits is grown to its whole size. */
 export const LOG_GROWS_AT = 32;
 
-export interface Store extends ReturnType<typeof rooms> {
+export interface Store
+  extends
+    ReturnType<typeof rooms>,
+    Pick<ReturnType<typeof highWater>, "restored" | "everSent" | "sentUntil"> {
   /** All or nothing, and durable when it returns. @throws StorageError */
   transaction<T>(work: () => T): T;
   /**
@@ -48,15 +51,6 @@ export interface Store extends ReturnType<typeof rooms> {
   rest(): void;
   /** What an error of any statement means: a StorageError where the storage itself is at fault. */
   told(error: unknown): unknown;
-  /**
-   * Why this store does not know all that was sent: it was restored from a backup, or is not the one that sent. Null
-   * when it knows.
-   */
-  restored(): string | null;
-  /** Has a request ever been sent from here? Reads the requests. */
-  everSent(): boolean;
-  /** Until when the store that sent here had sent, ISO 8601 UTC; null when nobody knows. */
-  sentUntil(): string | null;
   /** A person has seen to it: from here on this store is the one that sends. */
   acknowledge(atMs: number): void;
   /**
@@ -108,9 +102,9 @@ export function openStore(folder: string): Store {
     ...all,
     transaction,
     together: grouped(commit),
-    restored: () => sent.restored(),
-    everSent: () => sent.everSent(),
-    sentUntil: () => sent.until(),
+    restored: sent.restored,
+    everSent: sent.everSent,
+    sentUntil: sent.sentUntil,
     acknowledge: (atMs) => {
       sent.acknowledge(atMs);
       transaction(() => all.sequences.leap());

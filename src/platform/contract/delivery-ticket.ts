@@ -32,7 +32,7 @@ export const DeliveryTicket = z.looseObject({
 });
 export type DeliveryTicket = z.infer<typeof DeliveryTicket>;
 
-export const DeliveryTicketQuery = z.object({
+const DeliveryTicketQuery = z.object({
   status: p.queryEnum(ticketStatuses),
   orderId: p.queryId,
   ...p.paging(p.pages),

@@ -12,7 +12,7 @@ export const invoiceStatuses = [
   "DISPUTED",
   "VOID",
 ] as const;
-export const roles = ["issuer", "payer"] as const;
+const roles = ["issuer", "payer"] as const;
 
 /** Gallons are whole by the specification; they are read as Decimals because they enter exact sums. */
 const InvoiceLineItem = z.looseObject({
@@ -71,7 +71,7 @@ export type Invoice = z.infer<typeof Invoice>;
 export const ListedInvoice = Invoice.partial({ lineItems: true, taxLines: true });
 export type ListedInvoice = z.infer<typeof ListedInvoice>;
 
-export const InvoiceQuery = z.object({
+const InvoiceQuery = z.object({
   status: p.queryEnum(invoiceStatuses),
   role: p.queryChoice(roles, "issuer"),
   orderId: p.queryId,
@@ -174,7 +174,7 @@ export const Payment = z.looseObject({
 });
 export type Payment = z.infer<typeof Payment>;
 
-export const PaymentQuery = z.object({
+const PaymentQuery = z.object({
   role: p.queryChoice(roles, "issuer"),
   invoiceId: p.queryId,
   ...p.paging(p.pages),

@@ -23,7 +23,7 @@ export const Connection = z.looseObject({
 });
 export type Connection = z.infer<typeof Connection>;
 
-export const ConnectionQuery = z.object({
+const ConnectionQuery = z.object({
   direction: p.queryChoice(["inbound", "outbound", "all"], "all"),
   status: p.queryEnum(connectionStatuses),
   search: p.queryText(100),

@@ -86,7 +86,7 @@ export const OrderNote = z.looseObject({
   createdAt: p.timestamp,
 });
 
-export const OrderQuery = z.object({
+const OrderQuery = z.object({
   status: p.queryEnum(orderStatuses),
   product: p.queryText(50),
   search: p.queryText(100),

@@ -50,7 +50,7 @@ export const Location = z.looseObject({
 /** A location in a list: only the detail is sure to carry contacts. */
 export const ListedLocation = Location.partial({ contacts: true, assets: true });
 
-export const LocationQuery = z.object({
+const LocationQuery = z.object({
   search: p.queryText(100),
   isActive: p.queryFlag,
   ...p.paging(p.pages),
@@ -136,7 +136,7 @@ export const SupplierTerminal = z.looseObject({
   isActive: z.boolean(),
 });
 
-export const SupplierTerminalQuery = z.object({
+const SupplierTerminalQuery = z.object({
   search: p.queryText(100),
   state: p.queryText(2),
   ...p.paging(p.terminalPages),

@@ -43,7 +43,7 @@ export const FreightQuote = z.looseObject({
   baseCost: p.decimal,
 });
 
-export const RackPriceQuery = z.object({
+const RackPriceQuery = z.object({
   product: p.queryText(50),
   terminalId: p.queryText(50),
   ...p.paging(p.rackPages),

@@ -90,23 +90,21 @@ const EPOCH = "1970-01-01T00:00:00.000Z";
 const DAY_MS = 86_400_000;
 
 /** What tells one kind of document from another: its list, and how a record of it is read. */
-interface DatedPart {
+interface DatedPart<Document> {
   readonly list: ListOperation;
   readonly detail: RecordOperation;
   readonly query: Query;
+  /** A record that is not in this contract is compared with nothing; a mapping says why. */
+  readonly item: z.ZodType<Document>;
   /** Members of a record's text (`"lines"`): that lists carry them is not specified, so a record without one is read by itself. */
   readonly members: readonly string[];
-  /** The instant that it is dated by, and its last change; null: it is not in its contract. */
-  readonly times: (record: string) => readonly [dated: string, changed: string] | null;
-  /**
-   * Of each record; null: it is not in its contract, and compared with nothing; a mapping says why. `single`: they were asked
-   * for by id or number.
-   */
+  /** The instant that it is dated by, and its last change. */
+  readonly times: (document: Document) => readonly [dated: string, changed: string];
+  /** Of documents that are read together; `single`: they were asked for by id or number. */
   readonly facts: (
-    records: readonly string[],
     signal: AbortSignal,
     single: boolean,
-  ) => Promise<readonly (Facts | null)[]>;
+  ) => Promise<(document: Document) => Facts | Promise<Facts>>;
   /** Where documents can be open: statuses in which money is owed, and all others. */
   readonly statuses?: { readonly owed: readonly string[]; readonly settled: readonly string[] };
   /** Left out: its list cannot be searched. */
@@ -114,7 +112,11 @@ interface DatedPart {
   readonly expect: KindHoldings["expect"];
 }
 
-function dated(reader: Reader, kind: HoldingKind, part: DatedPart): KindHoldings {
+function dated<Document>(
+  reader: Reader,
+  kind: HoldingKind,
+  part: DatedPart<Document>,
+): KindHoldings {
   const { list, query } = part;
   const walk = (more: Query, updatedSince: string, signal: AbortSignal) =>
     listed(reader, list, { ...query, ...more, updatedSince, pageSize: "100" }, signal);
@@ -122,12 +124,17 @@ function dated(reader: Reader, kind: HoldingKind, part: DatedPart): KindHoldings
     recordAt(reader, pathOf(part.detail, id), signal);
 
   async function tell(records: readonly string[], signal: AbortSignal, single: boolean) {
-    const facts = records.length === 0 ? [] : await part.facts(records, signal, single);
-    return records.map((record, at): Holding => {
+    const told: Holding[] = [];
+    if (records.length === 0) return told;
+    const factsOf = await part.facts(signal, single);
+    for (const record of records) {
       const change = changeOf(record);
       const { id, version } = change;
-      return { kind, id, version, mark: null, change, facts: facts[at] ?? {} };
-    });
+      const document = recordIn(part.item, record);
+      const facts = document === null ? {} : await factsOf(document);
+      told.push({ kind, id, version, mark: null, change, facts });
+    }
+    return told;
   }
 
   async function completed(records: readonly string[], signal: AbortSignal): Promise<string[]> {
@@ -143,7 +150,8 @@ function dated(reader: Reader, kind: HoldingKind, part: DatedPart): KindHoldings
 
   /** It is dated after its last change: changes say nothing about days then, and only the whole list does. */
   function isOlderThanItself(record: string): boolean {
-    const [at, changed] = part.times(record) ?? ["", ""];
+    const document = recordIn(part.item, record);
+    const [at, changed] = document === null ? ["", ""] : part.times(document);
     return Date.parse(at) > Date.parse(changed);
   }
 
@@ -268,42 +276,37 @@ function invoicePart(
   role: Role,
   paid: PaidSoFar | null,
   shown: Shown,
-): DatedPart {
+): DatedPart<Invoice> {
   return {
     list: "listInvoices",
     detail: "getInvoice",
     query: { role },
+    item: Invoice,
     members: ['"lineItems"', '"taxLines"'],
     statuses: { owed: OWED, settled: ["DRAFT", "PAID", "VOID"] },
-    times(record) {
-      const invoice = recordIn(Invoice, record);
-      return invoice && [invoice.createdAt, invoice.updatedAt];
-    },
+    times: ({ createdAt, updatedAt }) => [createdAt, updatedAt],
     numberOf: (record) => recordIn(NumberedInvoice, record)?.invoiceNumber,
-    facts: (records, signal, single) =>
-      inTurn(records, async (record) => {
-        const invoice = recordIn(Invoice, record);
-        if (invoice === null) return null;
-        const { id, total, status, invoiceNumber: number } = invoice;
-        const party = role === "issuer" ? invoice.payerCompanyId : invoice.companyId;
-        shown.set(id, { number, party });
-        const isOwed = paid !== null && OWED.includes(status);
-        const open = isOwed
-          ? total.minus(await (single ? paid.ofOne(role, id, signal) : paid.of(role, id, signal)))
-          : Decimal.zero;
-        const facts = shownInvoice(invoice, role === "issuer" ? "sale" : "purchase");
-        return {
-          ...facts,
-          party,
-          ...stateOf(INVOICE_STATES, status),
-          days: {
-            date: dayOf(invoice.createdAt),
-            due: invoice.dueDate === null ? null : dayOf(namedDay(invoice.dueDate)),
-            paid: invoice.paidAt === null ? null : dayOf(invoice.paidAt),
-          },
-          money: { ...facts.money, ...(paid === null ? {} : { open }) },
-        };
-      }),
+    facts: async (signal, single) => async (invoice) => {
+      const { id, total, status, invoiceNumber: number } = invoice;
+      const party = role === "issuer" ? invoice.payerCompanyId : invoice.companyId;
+      shown.set(id, { number, party });
+      const isOwed = paid !== null && OWED.includes(status);
+      const open = isOwed
+        ? total.minus(await (single ? paid.ofOne(role, id, signal) : paid.of(role, id, signal)))
+        : Decimal.zero;
+      const facts = shownInvoice(invoice, role === "issuer" ? "sale" : "purchase");
+      return {
+        ...facts,
+        party,
+        ...stateOf(INVOICE_STATES, status),
+        days: {
+          date: dayOf(invoice.createdAt),
+          due: invoice.dueDate === null ? null : dayOf(namedDay(invoice.dueDate)),
+          paid: invoice.paidAt === null ? null : dayOf(invoice.paidAt),
+        },
+        money: { ...facts.money, ...(paid === null ? {} : { open }) },
+      };
+    },
     /**
      * How a new invoice would be shown. What is not sent (the day it is made, a due date that is left out) is the
      * platform's to fill in, and not compared.
@@ -316,15 +319,6 @@ function invoicePart(
       return { facts: { ...facts, ...defined({ party }), days: defined({ due }) } };
     },
   };
-}
-
-async function inTurn<T>(
-  records: readonly string[],
-  read: (record: string) => Promise<T>,
-): Promise<T[]> {
-  const all: T[] = [];
-  for (const record of records) all.push(await read(record));
-  return all;
 }
 
 const NumberedInvoice = Invoice.pick({ invoiceNumber: true });
@@ -421,21 +415,17 @@ const goodsLine = (
 ): FactLine => ({ product, quantity, unit, unitPrice, amount: Decimal.zero });
 
 /** Whose site an order of ours is for no record says: its party is not told. */
-function orderPart({ dayOf }: Reader, ourselves: Ourselves): DatedPart {
+function orderPart({ dayOf }: Reader, ourselves: Ourselves): DatedPart<Order> {
   return {
     list: "listOrders",
     detail: "getOrder",
     query: {},
+    item: Order,
     members: ['"lines"'],
-    times(record) {
-      const order = recordIn(Order, record);
-      return order && [order.createdAt, order.updatedAt];
-    },
-    async facts(records) {
+    times: ({ createdAt, updatedAt }) => [createdAt, updatedAt],
+    async facts() {
       const us = await ourselves();
-      return records.map((record) => {
-        const order = recordIn(Order, record);
-        if (order === null) return null;
+      return (order) => {
         const { companyId, lines } = order;
         const isSale = companyId !== us || lines.some(({ sellPrice }) => sellPrice !== null);
         const [supplier, ...others] = new Set(lines.map(({ supplierId }) => supplierId));
@@ -456,28 +446,24 @@ function orderPart({ dayOf }: Reader, ourselves: Ourselves): DatedPart {
             ),
           ),
         };
-      });
+      };
     },
     expect: () => orderNotWritten,
   };
 }
 
 /** Net gallons: the ones that are billed. */
-function ticketPart({ dayOf }: Reader, ourselves: Ourselves): DatedPart {
+function ticketPart({ dayOf }: Reader, ourselves: Ourselves): DatedPart<DeliveryTicket> {
   return {
     list: "listDeliveryTickets",
     detail: "getDeliveryTicket",
     query: {},
+    item: DeliveryTicket,
     members: ['"productLines"'],
-    times(record) {
-      const ticket = recordIn(DeliveryTicket, record);
-      return ticket && [ticket.deliveryDate ?? ticket.createdAt, ticket.updatedAt];
-    },
-    async facts(records) {
+    times: ({ deliveryDate, createdAt, updatedAt }) => [deliveryDate ?? createdAt, updatedAt],
+    async facts() {
       const us = await ourselves();
-      return records.map((record) => {
-        const ticket = recordIn(DeliveryTicket, record);
-        if (ticket === null) return null;
+      return (ticket) => {
         const { deliveryDate, status } = ticket;
         const day = deliveryDate === null ? ticket.createdAt : namedDay(deliveryDate);
         return {
@@ -485,7 +471,7 @@ function ticketPart({ dayOf }: Reader, ourselves: Ourselves): DatedPart {
           ...stateOf(TICKET_STATES, status),
           days: { date: dayOf(day) },
         };
-      });
+      };
     },
     /** Whether it is signed already is the receiver's to say; its day, where none is sent, the platform's. */
     async expect({ document }) {
