@@ -198,20 +198,11 @@ export const WINDOW_MS = 61_000;
 /** What asks for a longer pause than the platform's window speaks of the month. */
 const WINDOW_SECONDS_MAX = 60;
 
-/** What an answer tells of the platform's minute (specification part 7). */
-interface ToldLimits {
-  /** Nothing is to be sent for so long; 0: it does not say. */
-  readonly pauseMs: number;
-  /** Requests that are left, and for how long that holds; -1: it does not say. */
-  readonly left: number;
-  readonly resetMs: number;
-}
-
-/** Null: it tells nothing. */
-export function limitsIn(
-  headers: Readonly<Record<string, string>>,
-  status: number,
-): ToldLimits | null {
+/**
+ * What an answer tells of the platform's minute (specification part 7); null: nothing. `pauseMs`: nothing is to be sent for so
+ * long; 0: it does not say. `left`: requests that are left, and `resetMs`, for how long that holds; -1: it does not say.
+ */
+export function limitsIn(headers: Readonly<Record<string, string>>, status: number) {
   const pause = status === 429 ? secondsIn(headers["retry-after"]) : 0;
   const reset = secondsIn(headers["ratelimit-reset"]);
   const remaining = headers["ratelimit-remaining"] ?? "";
@@ -225,16 +216,8 @@ function secondsIn(value = ""): number {
   return seconds <= WINDOW_SECONDS_MAX ? seconds : 0;
 }
 
-interface Month {
-  /** `2026-11` */
-  readonly name: string;
-  readonly startMs: number;
-  /** The first instant of the next one. */
-  readonly endMs: number;
-}
-
-/** The calendar month, UTC, in which this instant lies. */
-export function monthAt(atMs: number): Month {
+/** The calendar month, UTC, in which this instant lies (`2026-11`); `endMs`: the first instant of the next one. */
+export function monthAt(atMs: number) {
   const at = new Date(atMs);
   const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()];
   return {

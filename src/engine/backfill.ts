@@ -32,18 +32,6 @@ interface Means {
   readonly perMonth: number;
 }
 
-/** What it will take, told before it begins. */
-interface FillingCost {
-  /** To be gone through: what changed since the first day; null: the source does not say. */
-  readonly records: number | null;
-  /** About; each record of the period that the list shows only in part takes one more. */
-  readonly requests: number | null;
-  /** What the share still allows this month. */
-  readonly left: number;
-  /** An unfinished one goes on where it was. */
-  readonly goesOn: boolean;
-}
-
 const DAY_MS = 86_400_000;
 /** How long a paused one rests before the daemon tries it again. */
 const REST_MS = 3_600_000;
@@ -63,8 +51,11 @@ export class Backfills {
     this.#means = means;
   }
 
-  /** It takes one request, unless an unfinished one goes on. @throws SourceUnavailable when it cannot be done */
-  async cost({ flow, from, to, share }: Filling): Promise<FillingCost> {
+  /**
+   * What it will take, told before it begins. It takes one request, unless an unfinished one goes on.
+   * @throws SourceUnavailable when it cannot be done
+   */
+  async cost({ flow, from, to, share }: Filling) {
     const again = this.#againOf(flow);
     const known = this.#engine.store.backfills.find(flow.name, from, to);
     this.#expectFree(known?.backfill ?? null);
@@ -75,9 +66,13 @@ export class Backfills {
           ? null
           : Math.max(known.expected - known.gone, 0);
     return {
+      /** To be gone through: what changed since the first day; null: the source does not say. */
       records,
+      /** About; each record of the period that the list shows only in part takes one more. */
       requests: records === null ? null : Math.ceil(records / again.pageSize) + 1,
+      /** What the share still allows this month. */
       left: Math.max(this.#allowed(share) - this.#means.spent(), 0),
+      /** An unfinished one goes on where it was. */
       goesOn: known !== null,
     };
   }

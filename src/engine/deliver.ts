@@ -217,7 +217,7 @@ async function ready(
 /** What the workers of one flow share. */
 interface Crew {
   readonly signal: AbortSignal;
-  readonly places: Places;
+  readonly places: ReturnType<typeof limited>;
   readonly commits: Pick<Store, "together">;
   readonly comparing: Comparing;
 }
@@ -621,23 +621,18 @@ function memoryOf({ store, flows }: Engine, flow: Flow, [first]: readonly Carrie
 const namesOf = ({ sink }: Flow): string => sink.names ?? sink.operation;
 
 /** How many pieces of work may be under way at once; the others wait for their turn, in order. */
-interface Places {
-  take(): Promise<void>;
-  leave(): void;
-}
-
-function limited(places: number): Places {
+function limited(places: number) {
   let free = places;
   const waiting: (() => void)[] = [];
   return {
-    take: () =>
+    take: (): Promise<void> =>
       new Promise((resolve) => {
         if (free > 0) {
           free--;
           resolve();
         } else waiting.push(resolve);
       }),
-    leave() {
+    leave(): void {
       const next = waiting.shift();
       if (next === undefined) free++;
       else next();

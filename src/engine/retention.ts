@@ -9,12 +9,6 @@ interface Keep {
   readonly differencesMs: number | null;
 }
 
-interface Gone {
-  readonly requests: number;
-  readonly bytes: number;
-  readonly differences: number;
-}
-
 const DAY_MS = 86_400_000;
 /** Not while a start has more urgent work. */
 const FIRST_MS = 10 * 60_000;
@@ -36,7 +30,7 @@ export async function tidy(
   { store, clock, note }: Engine,
   { replacedMs, differencesMs }: Keep,
   signal: AbortSignal,
-): Promise<Gone> {
+) {
   const gone = { requests: 0, bytes: 0, differences: 0 };
   await store.examine(signal, () => clock.pause(GLANCE_MS, signal));
   const { retention } = store;

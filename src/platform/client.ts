@@ -137,29 +137,30 @@ export function openClient(options: PlatformOptions): Exchanger {
     return answer;
   }
 
+  /** Where it is admitted, what `read` makes of its answer. */
+  async function exchanged<Read>(
+    request: PlatformRequest,
+    type: string,
+    read: (answer: HttpAnswer) => Promise<Read>,
+  ): Promise<Read | Exchange> {
+    const refused = await held(request);
+    if (refused !== null) return refused;
+    try {
+      return await read(await ask(request, type));
+    } catch (error) {
+      return failure(error);
+    }
+  }
+
   return {
-    async exchange(request) {
-      const refused = await held(request);
-      if (refused !== null) return refused;
-      try {
-        return await whole(await ask(request, JSON_TYPE));
-      } catch (error) {
-        return failure(error);
-      }
-    },
-    async download(request, type) {
-      const refused = await held(request);
-      if (refused !== null) return refused;
-      try {
-        const answer = await ask(request, type);
+    exchange: (request) => exchanged(request, JSON_TYPE, whole),
+    download: (request, type) =>
+      exchanged(request, type, async (answer): Promise<Download | Exchange> => {
         const { status, headers, leave } = answer;
         if (status !== 200 || headers["content-type"]?.split(";")[0]?.trim() !== type)
-          return await whole(answer);
+          return whole(answer);
         return { kind: "download", status, headers, body: answer.bytes(FILE_BYTES_MAX), leave };
-      } catch (error) {
-        return failure(error);
-      }
-    },
+      }),
     async close() {
       await Promise.all([reads.close(), writes.close()]);
     },
@@ -235,24 +236,10 @@ interface GovernorOptions {
   readonly ledger: Ledger;
 }
 
-export interface ProcessGovernor extends Governor {
-  minute(): MinuteView;
-  /** The process is about to end: what would have to wait for a place is refused from now on. */
-  hurry(): void;
-}
-
-/** The last minute, for people. */
-interface MinuteView {
-  readonly used: number;
-  readonly limit: number;
-  /** How long nothing is sent, because the minute is used up; 0: there is room. */
-  readonly opensInMs: number;
-}
-
-export function openGovernor({ clock, budget, ledger }: GovernorOptions): ProcessGovernor {
+export function openGovernor({ clock, budget, ledger }: GovernorOptions) {
   const minute = new Minute(budget.perMinute);
   const stopping = new AbortController();
-  return {
+  const governor: Governor = {
     async admit(purpose) {
       for (;;) {
         const { wallMs, monoMs } = clock.now();
@@ -276,10 +263,17 @@ export function openGovernor({ clock, budget, ledger }: GovernorOptions): Proces
     learn(headers, status) {
       minute.learn(headers, status, clock.now().monoMs);
     },
+  };
+  return {
+    ...governor,
+    /** The last minute, for people. */
     minute: () => minute.view(clock.now().monoMs),
-    hurry: () => stopping.abort(),
+    /** The process is about to end: what would have to wait for a place is refused from now on. */
+    hurry: (): void => stopping.abort(),
   };
 }
+
+export type ProcessGovernor = ReturnType<typeof openGovernor>;
 
 const SPENT_MINUTE = {
   admitted: false,
@@ -332,7 +326,8 @@ class Minute {
     this.#told.left = Math.min(this.#told.left, left);
   }
 
-  view(nowMs: number): MinuteView {
+  /** `opensInMs`: how long nothing is sent, because the minute is used up; 0: there is room. */
+  view(nowMs: number) {
     const opensInMs = Math.max(Math.ceil(this.waitMs(nowMs)), 0);
     return { used: this.#admitted.length, limit: this.#perMinute, opensInMs };
   }

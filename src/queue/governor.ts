@@ -46,20 +46,7 @@ interface SharedGovernorOptions {
   readonly barred?: () => Promise<Trouble | null>;
 }
 
-export interface SharedGovernor extends Governor {
-  /** This process is about to end: what would have to wait for a place is refused from now on. */
-  hurry(): void;
-  /** Tells what this process knows of the month, and learns what the others know. @throws RedisTrouble */
-  refresh(): Promise<void>;
-  /** Requests of all sites, as of the last refresh. */
-  spent(month: string): Spent;
-  /** This site's part of the month beside the others that are there, by their weights, 0 to 1; null: not known yet. */
-  share(): number | null;
-  /** The minute of all sites, as of the last look. */
-  minute(): { readonly used: number; readonly limit: number; readonly opensInMs: number };
-  /** What keeps everything from being sent that goes by itself soon, as of the last look; null: nothing. */
-  awaits(): (Trouble & { readonly since: string }) | null;
-}
+export type SharedGovernor = ReturnType<typeof openSharedGovernor>;
 
 /** The store's own count of requests, and what it knows of the month. */
 export interface SiteLedger {
@@ -106,7 +93,7 @@ const tooLate = (wait: Wait | null): Refusal => ({
   turn: true,
 });
 
-export function openSharedGovernor(options: SharedGovernorOptions): SharedGovernor {
+export function openSharedGovernor(options: SharedGovernorOptions) {
   const { hub, keys, budget, clock, ledger, windowMs = WINDOW_MS, barred } = options;
   // A place counts until its request has surely arrived, and for the window from then on.
   const flightMs = Math.ceil((windowMs * 2) / 3);
@@ -193,7 +180,7 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
     }
   }
 
-  return {
+  const governor: Governor = {
     async admit(purpose) {
       await reached;
       try {
@@ -213,20 +200,29 @@ export function openSharedGovernor(options: SharedGovernorOptions): SharedGovern
       // What is not learned now is learned from the next answer.
       hub.run(LEARN, names, [place, pauseMs, left, resetMs, perMinute, windowMs]).catch(() => {});
     },
-    hurry: () => stopping.abort(),
+  };
+  return {
+    ...governor,
+    /** This process is about to end: what would have to wait for a place is refused from now on. */
+    hurry: (): void => stopping.abort(),
+    /** Tells what this process knows of the month, and learns what the others know. @throws RedisTrouble */
     refresh,
-    spent: (name) => month.spent(name),
-    share() {
+    /** Requests of all sites, as of the last refresh. */
+    spent: (name: string): Spent => month.spent(name),
+    /** This site's part of the month beside the others that are there, by their weights, 0 to 1; null: not known yet. */
+    share(): number | null {
       const weights = month.weights();
       const own = weights.get(ledger?.site ?? "");
       return own === undefined ? null : own / sumOf(weights.values());
     },
+    /** The minute of all sites, as of the last look. */
     minute: () => ({
       used: minute.used,
       limit: budget.perMinute,
       opensInMs: Math.max(Math.ceil(minute.opensAtMs - clock.now().monoMs), 0),
     }),
-    awaits() {
+    /** What keeps everything from being sent that goes by itself soon, as of the last look; null: nothing. */
+    awaits(): (Trouble & { readonly since: string }) | null {
       const { wallMs, monoMs } = clock.now();
       const opensInMs = minute.opensAtMs - monoMs;
       if (opensInMs <= 0 || minute.why === "share" || minute.why === "month") return null;

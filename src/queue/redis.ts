@@ -13,18 +13,7 @@ export interface RedisAddress {
   readonly password: string | null;
 }
 
-export interface Hub {
-  /** Where it is, without what is secret: `redis.example.com:6379`. */
-  readonly place: string;
-  readonly redis: Redis;
-  /** Runs a Lua script, atomically. @throws RedisTrouble; then it may have run all the same */
-  run(lua: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
-  /** The same for any command. @throws RedisTrouble */
-  ask<Reply>(command: Promise<Reply>): Promise<Reply>;
-  /** For what waits in Redis as long as it takes: BullMQ's workers, and who listens. Whoever gets it ends it. */
-  waiting(): Redis;
-  close(): Promise<void>;
-}
+export type Hub = ReturnType<typeof openHub>;
 
 export interface Trouble {
   /** Stable, kebab-case: with another code it is another trouble. */
@@ -50,7 +39,7 @@ const COMMAND_MS = 5_000;
 const CONNECT_MS = 5_000;
 const RECONNECT_MS_MAX = 1_000;
 
-export function openHub(address: RedisAddress): Hub {
+export function openHub(address: RedisAddress) {
   const { host } = new URL(address.url);
   const place = host === "" ? "localhost:6379" : host;
   const redis = connect(address, {
@@ -83,12 +72,20 @@ export function openHub(address: RedisAddress): Hub {
     return redis.eval(lua, keys, ...rest);
   }
   return {
+    /** Where it is, without what is secret: `redis.example.com:6379`. */
     place,
     redis,
+    /** Any command. @throws RedisTrouble; then it may have run all the same */
     ask,
-    run: (lua, keys, args) => ask(evaluate(lua, keys.length, [...keys, ...args])),
-    waiting: () => connect(address, { maxRetriesPerRequest: null }),
-    close: async () => redis.disconnect(),
+    /** Runs a Lua script, atomically. @throws RedisTrouble; then it may have run all the same */
+    run: (
+      lua: string,
+      keys: readonly string[],
+      args: readonly (string | number)[],
+    ): Promise<unknown> => ask(evaluate(lua, keys.length, [...keys, ...args])),
+    /** For what waits in Redis as long as it takes: BullMQ's workers, and who listens. Whoever gets it ends it. */
+    waiting: (): Redis => connect(address, { maxRetriesPerRequest: null }),
+    close: async (): Promise<void> => redis.disconnect(),
   };
 }
 
@@ -163,43 +160,34 @@ function explain(place: string, error: Error, lastFault: Error | null): Trouble 
   };
 }
 
-/** Names in Redis. All that share one API key share one prefix, and its braces keep them together in a cluster. */
-export interface Keys {
-  /** Of BullMQ's own names. */
-  readonly prefix: string;
-  readonly permit: (job: string) => string;
-  /** When each worker that takes jobs was last heard of. */
-  readonly workers: string;
-  /** The same, with those that are going and finish what they have. */
-  readonly hands: string;
-  /** By site: when its daemon was last heard of, and how it is configured. */
-  readonly sites: string;
-  /** Where the answers of a site's jobs are called out. */
-  readonly home: (site: string) => string;
-  /** The requests of the last minute, how many of them each site has, and until when none may go. */
-  readonly minute: string;
-  readonly uses: string;
-  readonly gate: string;
-  /** `2026-11`, UTC: requests by site. */
-  readonly month: (month: string) => string;
-}
-
-/** `scope` names the API key without telling it. */
-export function keysOf(scope: string): Keys {
+/**
+ * Names in Redis. All that share one API key share one prefix, and its braces keep them together in a cluster. `scope` names
+ * the API key without telling it.
+ */
+export function keysOf(scope: string) {
   const prefix = `{fuelbridge-${scope}}`;
   return {
+    /** Of BullMQ's own names. */
     prefix,
-    permit: (job) => `${prefix}:permit:${job}`,
+    permit: (job: string) => `${prefix}:permit:${job}`,
+    /** When each worker that takes jobs was last heard of. */
     workers: `${prefix}:workers`,
+    /** The same, with those that are going and finish what they have. */
     hands: `${prefix}:hands`,
+    /** By site: when its daemon was last heard of, and how it is configured. */
     sites: `${prefix}:sites`,
-    home: (site) => `${prefix}:home:${site}`,
+    /** Where the answers of a site's jobs are called out. */
+    home: (site: string) => `${prefix}:home:${site}`,
+    /** The requests of the last minute, how many of them each site has, and until when none may go. */
     minute: `${prefix}:minute`,
     uses: `${prefix}:uses`,
     gate: `${prefix}:gate`,
-    month: (month) => `${prefix}:month:${month}`,
+    /** `2026-11`, UTC: requests by site. */
+    month: (month: string) => `${prefix}:month:${month}`,
   };
 }
+
+export type Keys = ReturnType<typeof keysOf>;
 
 export const QUEUE = "jobs";
 

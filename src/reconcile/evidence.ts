@@ -76,17 +76,8 @@ export const sumsOf = (files: Readonly<Record<string, string | Buffer>>): string
 export const digestOf = (content: string | Buffer): string =>
   createHash("sha256").update(content).digest("hex");
 
-interface Verified {
-  /** The digest of {@link SUMS}: what was noted when the pack was made, it must still be. */
-  readonly seal: string;
-  readonly changed: readonly string[];
-  readonly missing: readonly string[];
-  /** Files that no sum is for. */
-  readonly extra: readonly string[];
-}
-
 /** `files`: what lies in the folder, without {@link SUMS}. */
-export function verified(files: ReadonlyMap<string, Buffer>, sums: string): Verified {
+export function verified(files: ReadonlyMap<string, Buffer>, sums: string) {
   const expected = new Map(
     sums
       .split("\n")
@@ -95,12 +86,14 @@ export function verified(files: ReadonlyMap<string, Buffer>, sums: string): Veri
   );
   const names = [...expected.keys()];
   return {
+    /** The digest of {@link SUMS}: what was noted when the pack was made, it must still be. */
     seal: digestOf(sums),
     changed: names.filter((name) => {
       const content = files.get(name);
       return content !== undefined && digestOf(content) !== expected.get(name);
     }),
     missing: names.filter((name) => !files.has(name)),
+    /** Files that no sum is for. */
     extra: [...files.keys()].filter((name) => !expected.has(name)),
   };
 }
@@ -109,48 +102,44 @@ const LINE = /^([0-9a-f]{64}) {2}([\w.-]+)$/;
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-const COLUMNS = [
-  "case",
-  "side",
-  "kind",
-  "id",
-  "number",
-  "state",
-  "date",
-  "amount",
-  "open",
-  "gallons",
-  "party",
-  "party_name",
-  "accounts",
-  "taxes",
-];
+/** What each column of a table says of a row. */
+type Columns<Row> = Readonly<Record<string, (row: Row, names: Report["names"]) => string | null>>;
+
+const csvOf = <Row>(columns: Columns<Row>, rows: readonly Row[], names: Report["names"]): string =>
+  stringify(
+    rows.map((row) => Object.values(columns).map((of) => of(row, names))),
+    { header: true, columns: Object.keys(columns) },
+  );
+
+interface RecordOf extends RecordRow {
+  readonly one: CaseRow;
+  readonly side: Side;
+}
+
+const RECORD_COLUMNS: Columns<RecordOf> = {
+  case: ({ one }) => one.case,
+  side: ({ side }) => side,
+  kind: ({ one }) => one.kind,
+  id: ({ id }) => guarded(id),
+  number: ({ number }) => guarded(number ?? ""),
+  state: ({ state }) => state,
+  date: ({ day }) => day,
+  amount: ({ amount }) => amount,
+  open: ({ open }) => open,
+  gallons: ({ gallons }) => gallons,
+  party: ({ one, side }) => guarded(one.parties[side] ?? ""),
+  party_name: ({ one, side }, names) => guarded(names[one.parties[side] ?? ""] ?? ""),
+  accounts: ({ account }) => guarded(codesIn(account)),
+  taxes: ({ tax }) => guarded(codesIn(tax)),
+};
 
 /** Each record of both sides as it was read. */
-const recordsCsv = ({ cases, names }: Report): string =>
-  stringify(
-    cases.flatMap((one) =>
-      sides.flatMap((side) =>
-        one.records[side].map(({ id, number, state, day, amount, open, gallons, account, tax }) => [
-          one.case,
-          side,
-          one.kind,
-          guarded(id),
-          guarded(number ?? ""),
-          state,
-          day,
-          amount,
-          open,
-          gallons,
-          guarded(one.parties[side] ?? ""),
-          guarded(names[one.parties[side] ?? ""] ?? ""),
-          guarded(codesIn(account)),
-          guarded(codesIn(tax)),
-        ]),
-      ),
-    ),
-    { header: true, columns: COLUMNS },
+const recordsCsv = ({ cases, names }: Report): string => {
+  const rows = cases.flatMap((one) =>
+    sides.flatMap((side) => one.records[side].map((record) => ({ ...record, one, side }))),
   );
+  return csvOf(RECORD_COLUMNS, rows, names);
+};
 
 /** `4000: 100.00; 4100: 20.00`; empty where that side does not tell. */
 const codesIn = (codes: Readonly<Record<string, string>> = {}): string =>
@@ -160,7 +149,7 @@ const codesIn = (codes: Readonly<Record<string, string>> = {}): string =>
 
 // One row per case, for spreadsheets.
 
-const CASE_COLUMNS: Readonly<Record<string, (row: CaseRow, names: Report["names"]) => string>> = {
+const CASE_COLUMNS: Columns<CaseRow> = {
   case: (row) => row.case,
   bucket: ({ bucket }) => bucket,
   kind: ({ kind }) => kind,
@@ -193,12 +182,7 @@ const CASE_COLUMNS: Readonly<Record<string, (row: CaseRow, names: Report["names"
 };
 
 /** In the order of the report: differences first. Amounts in the company's currency; gallons of orders and tickets. */
-export function asCsv(report: Report): string {
-  const rows = report.cases.map((row) =>
-    Object.values(CASE_COLUMNS).map((of) => of(row, report.names)),
-  );
-  return stringify(rows, { header: true, columns: Object.keys(CASE_COLUMNS) });
-}
+export const asCsv = ({ cases, names }: Report): string => csvOf(CASE_COLUMNS, cases, names);
 
 const SIDES = { expected: "platform", held: "books" };
 

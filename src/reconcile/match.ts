@@ -497,29 +497,26 @@ function turnedOf(nodes: readonly Node[], tables: Tables): string | null {
 const DAY_MS = 86_400_000;
 const NEAR_DAYS = 5;
 
-interface Suspects {
-  /** In words. */
-  readonly of: (node: Node) => string[];
-  /** Goods of the same party, day and lines that both sides have. */
-  readonly copied: (node: Node) => Node[];
-}
+type Suspects = ReturnType<typeof suspectsOf>;
 
 /**
  * Of a record without partner: those of its kind whose number is the same but for case, blanks and leading zeros; those
  * without partner of the other side with its party and amount within five days; parties of the same name; goods that say the
  * same as others that came from the platform.
  */
-function suspectsOf(tables: ReadonlyMap<HoldingKind, Table>, names: Names): Suspects {
+function suspectsOf(tables: ReadonlyMap<HoldingKind, Table>, names: Names) {
   const indexes = new Map<HoldingKind, ReturnType<typeof indexOf>>();
   const indexFor = ({ holding: { kind } }: Node): ReturnType<typeof indexOf> => {
     const index = indexes.get(kind) ?? indexOf(tables.get(kind) as Table, names);
     indexes.set(kind, index);
     return index;
   };
+  /** Goods of the same party, day and lines that both sides have. */
   const copied = (node: Node): Node[] =>
     (indexFor(node).byGoods.get(goodsKey(node) ?? "") ?? []).filter(
       (other) => other.group !== node.group && isMatched(other),
     );
+  /** In words. */
   const of = (node: Node): string[] => {
     const index = indexFor(node);
     const alike = [
@@ -766,8 +763,7 @@ function namesOf(parties: Table, links: readonly Link[], documents: readonly Tab
     isShared(side, party, role) {
       if (party === null || party === undefined || party === "") return false;
       const record = recordOf(side, party, role);
-      if (record !== undefined && record.group.nodes.some((node) => node.side === otherSide(side)))
-        return true;
+      if (record !== undefined && isMatched(record)) return true;
       if (side === "platform") return codeFor(party, role) !== undefined;
       return (role === null ? roles : [role]).some((one) => linked.has(`${one} ${party}`));
     },

@@ -31,27 +31,11 @@ import { appending, checkedChain } from "./journal.ts";
 import { schemaSteps } from "./schema.ts";
 import { addFunctions, type BodyRow, damage, expectBody, wholeIn } from "./statements.ts";
 
-/** What a copy was made of: its newest audit entry lies between the two. */
-export interface Copied {
-  readonly file: string;
-  readonly auditBefore: number;
-  readonly auditAfter: number;
-}
+/** What was copied. */
+export type Copied = Awaited<ReturnType<typeof copyStore>>;
 
 /** What a copy that was opened and examined holds. */
-export interface ExaminedCopy {
-  /** The store's own id. */
-  readonly store: string;
-  readonly company: string | null;
-  readonly platform: string | null;
-  readonly environment: string | null;
-  readonly schema: number;
-  /** Number and time (ISO 8601 UTC) of its newest audit entry; `until` null: it has none. */
-  readonly audit: number;
-  readonly until: string | null;
-  readonly counts: Readonly<Record<(typeof COUNTED)[number], number>>;
-  readonly bytes: number;
-}
+export type ExaminedCopy = ReturnType<typeof examined>;
 
 const COUNTED = ["flow", "record", "delivery", "request", "link"] as const;
 
@@ -65,11 +49,7 @@ export const copiesFolder = (folder: string): string => join(folder, "backups");
  * Copies the open store into a new file in {@link copiesFolder}, a part in each turn of the event loop. What is written
  * meanwhile is in the copy, too. Whoever asked examines it ({@link examineCopy}).
  */
-export async function copyStore(
-  database: Database.Database,
-  folder: string,
-  atMs: number,
-): Promise<Copied> {
+export async function copyStore(database: Database.Database, folder: string, atMs: number) {
   const file = join(copiesFolder(folder), `fuelbridge-${stamp(atMs)}.sqlite`);
   const head = database.prepare<[], number>("select coalesce(max(audit), 0) from audit").pluck();
   const auditBefore = head.get() as number;
@@ -82,6 +62,7 @@ export async function copyStore(
     rmSync(file, { force: true });
     throw error;
   }
+  // Its newest audit entry lies between the two.
   return { file, auditBefore, auditAfter: head.get() as number };
 }
 
@@ -111,11 +92,7 @@ export function examineCopy(file: string, before: string): ExaminedCopy {
   }
 }
 
-function examined(
-  database: Database.Database,
-  file: string,
-  fail: (why: string) => StorageError,
-): ExaminedCopy {
+function examined(database: Database.Database, file: string, fail: (why: string) => StorageError) {
   const schema = database.pragma("user_version", { simple: true }) as number;
   if (schema > schemaSteps.length)
     throw fail(`it was written by a newer fuelbridge (schema ${schema})`);
@@ -130,16 +107,18 @@ function examined(
   const bound = database.prepare<[], Bound>(BOUND).get();
   const untilMs = one("select at_ms from audit order by audit desc limit 1") as number | undefined;
   return {
+    /** The store's own id. */
     store: one("select store from identity") as string,
     company: bound?.company ?? null,
     platform: bound?.platform ?? null,
     environment: bound?.environment ?? null,
     schema,
+    /** Number and time (ISO 8601 UTC) of its newest audit entry; `until` null: it has none. */
     audit: one("select coalesce(max(audit), 0) from audit") as number,
     until: untilMs === undefined ? null : new Date(untilMs).toISOString(),
     counts: Object.fromEntries(
       COUNTED.map((table) => [table, one(`select count(*) from ${table}`)]),
-    ) as ExaminedCopy["counts"],
+    ) as Readonly<Record<(typeof COUNTED)[number], number>>,
     bytes: statSync(file).size,
   };
 }
@@ -154,12 +133,6 @@ interface Restoring {
   readonly atMs: number;
 }
 
-interface RestoredStore {
-  readonly copy: ExaminedCopy;
-  /** The folder that keeps what was there before; null: nothing was. */
-  readonly aside: string | null;
-}
-
 /**
  * Puts a copy in the place of the store, which no process may hold. What was there is kept in a folder beside it. The
  * mark of how far sending had got is set first, so the next start stops with `restored` and looks before it sends, also
@@ -167,7 +140,7 @@ interface RestoredStore {
  * @throws StorageError for a copy that cannot be used, ConfigurationError for another owner's, StoreInUse when a process
  * holds the store
  */
-export function restoreStore(asked: Restoring): RestoredStore {
+export function restoreStore(asked: Restoring) {
   const { folder, file, owner, by, atMs } = asked;
   if (!existsSync(file))
     throw new EnvironmentError(
@@ -194,6 +167,7 @@ export function restoreStore(asked: Restoring): RestoredStore {
     const aside = putAside(folder, atMs);
     renameSync(coming, store);
     sync(folder);
+    // The folder that keeps what was there before; null: nothing was.
     return { copy, aside };
   } catch (error) {
     for (const end of ENDS) rmSync(coming + end, { force: true });
@@ -239,7 +213,7 @@ const noteRestore = (
   atMs: number,
 ): number =>
   alone(file, {}, (database) =>
-    appending(database)({ at: atMs, event: "store restored", detail, who: by }),
+    appending(database)(atMs, { event: "store restored", detail, person: { by, note: null } }),
   );
 
 function putAside(folder: string, atMs: number): string | null {

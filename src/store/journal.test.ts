@@ -82,14 +82,16 @@ test("the chain is whole after transactions that did not happen, and of entries 
   // Each has a memory of its own of which entry is the newest.
   const database = written().open();
   const [one, other] = [appending(database), appending(database)];
-  const say = (at: number) => ({ at, event: "send", detail: `${at}` });
-  expect([one(say(6)), other(say(7)), one(say(8)), other(say(9))]).toEqual([6, 7, 8, 9]);
+  const say = (at: number) => [at, { event: "send", detail: `${at}` }] as const;
+  expect([one(...say(6)), other(...say(7)), one(...say(8)), other(...say(9))]).toEqual([
+    6, 7, 8, 9,
+  ]);
   const undone = database.transaction(() => {
-    one(say(10));
+    one(...say(10));
     throw new Error("it fails");
   });
   expect(undone).toThrow("it fails");
-  expect([other(say(10)), one(say(11))]).toEqual([10, 11]);
+  expect([other(...say(10)), one(...say(11))]).toEqual([10, 11]);
   expect(await checkChain(database, null, atOnce)).toMatchObject({ entries: 11, broken: null });
   database.close();
   store.transaction(() => tell(4));

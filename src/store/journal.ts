@@ -20,21 +20,18 @@ import {
 import { dayAt } from "../core/time.ts";
 import { asking } from "./statements.ts";
 
-interface Content {
+interface ChainedRow {
+  readonly audit: number;
   readonly at: number;
-  readonly flow?: number | null;
-  readonly request?: number | null;
-  readonly delivery?: number | null;
+  readonly flow: number | null;
+  readonly request: number | null;
+  readonly delivery: number | null;
   readonly event: string;
   readonly detail: string;
   /** JSON. */
-  readonly parts?: string | null;
-  readonly who?: string | null;
-  readonly reason?: string | null;
-}
-
-interface ChainedRow extends Required<Content> {
-  readonly audit: number;
+  readonly parts: string | null;
+  readonly who: string | null;
+  readonly reason: string | null;
   /** Hex. */
   readonly chain: string;
 }
@@ -53,15 +50,15 @@ interface Noted {
 }
 
 export interface Entry {
-  readonly flow?: number;
+  readonly flow?: number | null;
   readonly request?: number;
   readonly delivery?: number;
   readonly event: string;
   readonly detail: string;
   /** What it says of each delivery, where it is about a request that carries several. */
   readonly parts?: Readonly<Record<number, string>> | undefined;
-  /** The person who decided it, and why; left out: fuelbridge itself. */
-  readonly person?: { readonly by: string; readonly note: string } | undefined;
+  /** The person who decided it, and why, where that was asked for; left out: fuelbridge itself. */
+  readonly person?: { readonly by: string; readonly note: string | null } | undefined;
 }
 
 interface BreakerRow {
@@ -103,17 +100,7 @@ export function journal(database: Database.Database) {
   let standing: readonly BreakerRow[] | null = null;
 
   return {
-    audit(atMs: number, entry: Entry): void {
-      const { detail, parts, person, ...about } = entry;
-      append({
-        ...about,
-        at: atMs,
-        detail: shortened(detail),
-        parts: parts === undefined ? null : JSON.stringify(parts),
-        who: person?.by ?? null,
-        reason: person?.note ?? null,
-      });
-    },
+    audit: (atMs: number, entry: Entry): void => void append(atMs, entry),
     /** Is every entry as it was written? */
     check: (noted: Noted | null, between: () => Promise<void>): Promise<Checked> =>
       checkChain(database, noted, between),
@@ -145,7 +132,7 @@ export function journal(database: Database.Database) {
       if (drop(breaker) === 0) return false;
       release(breaker, atMs, by);
       const said = { event: `released: ${breaker}`, detail: `by ${by}` };
-      append({ at: atMs, ...said, who: by, reason: note });
+      append(atMs, { ...said, person: { by, note } });
       return true;
     },
     /** When a person last cleared it, ms UTC; null when nobody ever did. */
@@ -167,7 +154,7 @@ export function journal(database: Database.Database) {
 }
 
 /** A receiver may answer with a page. */
-export const shortened = (detail: string): string => detail.slice(0, 2_000);
+const shortened = (detail: string): string => detail.slice(0, 2_000);
 
 const ROW = `select audit, at_ms as at, flow, request, delivery, event, detail, parts, who, reason,
   lower(hex(chain)) as chain from audit where audit > ? order by audit limit ?`;
@@ -177,7 +164,7 @@ const STEP = 2_000;
  * Appends one entry inside a transaction, and returns its number. The newest entry is remembered, and one is added only
  * where that is the newest still: after a transaction that did not happen, or an entry by another hand, it is read again.
  */
-export function appending(database: Database.Database): (content: Content) => number {
+export function appending(database: Database.Database): (atMs: number, entry: Entry) => number {
   const newest = newestEntry(database);
   // Behind any other entry the time is null, which it may not be: nothing is added.
   const add = database.prepare(
@@ -187,10 +174,12 @@ export function appending(database: Database.Database): (content: Content) => nu
   );
   let known: Noted | null = null;
 
-  function addAfter(last: Noted | null, content: Content): Noted | null {
+  function addAfter(last: Noted | null, at: number, about: Entry): Noted | null {
     const entry = (last?.entry ?? 0) + 1;
-    const { flow = null, request = null, delivery = null, parts = null } = content;
-    const { at, event, detail, who = null, reason = null } = content;
+    const { flow = null, request = null, delivery = null, event, person } = about;
+    const detail = shortened(about.detail);
+    const parts = about.parts === undefined ? null : JSON.stringify(about.parts);
+    const { by: who = null, note: reason = null } = person ?? {};
     const row = { audit: entry, at, flow, request, delivery, event, detail, parts, who, reason };
     const hash = linkOf(last?.hash ?? "", row);
     const before = last?.hash ?? null;
@@ -199,9 +188,9 @@ export function appending(database: Database.Database): (content: Content) => nu
     return changes === 0 ? null : { entry, hash };
   }
 
-  return (content) => {
-    known = addAfter(known, content) ?? addAfter(newest(), content);
-    if (known === null) throw new Error(`nothing can be added to the audit: ${content.event}`);
+  return (atMs, entry) => {
+    known = addAfter(known, atMs, entry) ?? addAfter(newest(), atMs, entry);
+    if (known === null) throw new Error(`nothing can be added to the audit: ${entry.event}`);
     return known.entry;
   };
 }
@@ -498,18 +487,6 @@ function monthBefore(month: string): string {
 /** Requests that are made durable at once: so many a killed process may count without having sent them. */
 const BLOCK = 20;
 
-/** The month for a governor: what was spent of it, and whether the platform has closed it. */
-export interface StoreLedger {
-  spent(month: string): Spent;
-  /** One more request at that instant, ms UTC. @throws StorageError, EnvironmentError */
-  spend(atMs: number, purpose: Purpose): void;
-  /** How far looks are ahead of the month. */
-  readonly haste: (nowMs: number) => ReturnType<typeof hasteAt>;
-  closedUntil(nowMs: number): number | null;
-  /** At the end of a process: what was leased and not sent is free again. */
-  close(): void;
-}
-
 /** Of a store what the month is kept in. */
 interface MonthStore {
   readonly journal: ReturnType<typeof spending> & {
@@ -518,12 +495,15 @@ interface MonthStore {
   readonly transaction: (work: () => void) => void;
 }
 
-/** `share`: the part of the month that the site of this store has beside others, 0 to 1. */
+/**
+ * The month for a governor: what was spent of it, and whether the platform has closed it. `share`: the part of the month that
+ * the site of this store has beside others, 0 to 1.
+ */
 export function ledger(
   { journal, transaction }: MonthStore,
   budget: Budget = usualBudget,
   share = (): number => 1,
-): StoreLedger {
+) {
   let leased = false;
   const hasteOf = (nowMs: number) => {
     const spent = journal.spent(monthOf(dayAt(nowMs)));
@@ -533,9 +513,11 @@ export function ledger(
     return hasteAt({ budget, spent, haste: journal.haste(), share: share() }, nowMs);
   };
   return {
-    spent: (month) => journal.spent(month),
+    spent: (month: string): Spent => journal.spent(month),
+    /** How far looks are ahead of the month. */
     haste: hasteOf,
-    spend(atMs, purpose) {
+    /** One more request at that instant, ms UTC. @throws StorageError, EnvironmentError */
+    spend(atMs: number, purpose: Purpose): void {
       const day = dayAt(atMs);
       const month = monthOf(day);
       if (!isForWrites(purpose)) journal.hasten({ requests: hasteOf(atMs).requests + 1, atMs });
@@ -545,16 +527,19 @@ export function ledger(
       }
       journal.spend(day, purpose);
     },
-    closedUntil(nowMs) {
+    closedUntil(nowMs: number): number | null {
       const stop = journal
         .breakers()
         .find(({ breaker, scope }) => breaker === "quota" && scope === "platform");
       const until = stop?.retryMs ?? 0;
       return until > nowMs ? until : null;
     },
-    close() {
+    /** At the end of a process: what was leased and not sent is free again. */
+    close(): void {
       if (leased) transaction(() => journal.giveBack());
       leased = false;
     },
   };
 }
+
+export type StoreLedger = ReturnType<typeof ledger>;

@@ -50,7 +50,7 @@ const FEW = /from (delivery|audit) order by \1 desc limit/;
 /** Read a table whole, and by whom: nobody does in a round of daily work. */
 const ASKED_SELDOM = [
   // Once at each start: was anything ever sent from here?
-  /^select exists \(select 1 from link\)/,
+  /^select 1 where exists \(select 1 from link\)/,
   // By a person, for records to try a mapping on; read until enough are found.
   /as newest from delivery join record using \(record\)/,
   // By a person, who compares totals.

@@ -3,7 +3,7 @@ import type Database from "better-sqlite3";
 import type { Acknowledgement, Reference } from "../core/contract.ts";
 import { type DeliveryState, type Fault, type FieldCorrection, groupKey } from "../core/record.ts";
 import type { Kind } from "../core/kinds.ts";
-import { appending, shortened } from "./journal.ts";
+import { appending } from "./journal.ts";
 import { asking, moving, RECORD_OF, sumIn } from "./statements.ts";
 
 /** Of a fault. */
@@ -45,8 +45,8 @@ export function causes(database: Database.Database) {
         delivery,
         at: atMs,
       });
-      const detail = shortened(fault.message);
-      append({ at: atMs, flow: flowOf(delivery), delivery, event: "quarantined", detail });
+      const flow = flowOf(delivery);
+      append(atMs, { flow, delivery, event: "quarantined", detail: fault.message });
     },
     drop: run<[delivery: number]>("delete from quarantine where delivery = ?"),
     /** What a flow has in quarantine until another document is delivered. */

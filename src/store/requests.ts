@@ -338,19 +338,6 @@ export function sequences(database: Database.Database) {
 // What goes when its time is over, in small steps. Links, keys, hashes, states and the audit stay, and so do the bytes
 // that a document was last delivered by, and all of what is still open, waits, or differs.
 
-interface Removed {
-  /** Requests whose bytes went, and how many bytes. */
-  readonly requests: number;
-  readonly bytes: number;
-}
-
-interface StoreSize {
-  /** Of the file. */
-  readonly bytes: number;
-  /** In it, free for what comes next. */
-  readonly freeBytes: number;
-}
-
 /** Requests that one step looks at, and pages that one step gives back. */
 const STEP = 500;
 const PAGES = 256;
@@ -384,15 +371,12 @@ export function retention(database: Database.Database) {
     /** The last request there is: a pass goes up to it. */
     lastRequest: (): number => last() ?? 0,
     /** One step of a pass, inside a transaction: the next requests after `after`, of those before that time. */
-    removeBytes(
-      after: number,
-      beforeMs: number,
-      atMs: number,
-    ): Removed & { readonly upTo: number } {
+    removeBytes(after: number, beforeMs: number, atMs: number) {
       const upTo = after + STEP;
       const found = replaced({ after, upTo, before: beforeMs });
       for (const { request } of found) remove(atMs, request);
       return {
+        /** Requests whose bytes went, and how many bytes. */
         requests: found.length,
         bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
         upTo,
@@ -417,7 +401,8 @@ export function retention(database: Database.Database) {
     },
     /** The file has its new length once the log is written into it. */
     settle: (): void => void database.pragma("wal_checkpoint(passive)"),
-    size(): StoreSize {
+    /** Of the file, and in it what is free for what comes next. */
+    size() {
       const page = pragma("page_size");
       return { bytes: pragma("page_count") * page, freeBytes: pragma("freelist_count") * page };
     },

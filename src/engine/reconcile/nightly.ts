@@ -321,14 +321,10 @@ export class Auditor {
 
   async #run(question: Question, settles: boolean): Promise<Kept> {
     if (this.#running !== null) throw this.#busy();
-    const running = this.#reconcile(question, settles);
-    this.#running = running;
     this.#askedBy = question.askedBy;
-    try {
-      return await running;
-    } finally {
-      this.#running = null;
-    }
+    const running = this.#reconcile(question, settles).finally(() => (this.#running = null));
+    this.#running = running;
+    return running;
   }
 
   /** Whoever is not there is waited for, and what was read of the platform does not grow old meanwhile. */
