@@ -47,7 +47,7 @@ import {
   type Writing,
   writingOf,
 } from "../../src/formats/table/write.ts";
-import { InvoiceRecord, PartyRecord, PriceRecord } from "../../src/ledger/documents.ts";
+import { PriceRecord, recordFacts } from "../../src/ledger/documents.ts";
 
 /** Layouts whose records both sides hold, and as what. */
 const KINDS: Readonly<Record<string, HoldingKind>> = {
@@ -185,49 +185,15 @@ function wholeSets(patterns: Place["patterns"], files: readonly Found[]): FileSe
 function holdingOf(layout: string, change: Change): Holding {
   const kind = KINDS[layout] as HoldingKind;
   const told = change.fault === undefined ? factsOf(kind, change) : { facts: {} };
-  return { kind, id: change.id, version: null, mark: null, change, ...told };
+  return { kind, id: change.id, version: null, ...told, mark: null, change };
 }
 
-/** `role`: of a party whose list is of one role; the codes of two lists may mean two firms. */
 function factsOf(kind: HoldingKind, { id, text }: Change): Pick<Holding, "facts" | "role"> {
+  if (kind === "invoice" || kind === "party") return recordFacts(kind, text);
   const record = parseExact(text);
-  if (kind === "invoice") return { facts: invoiceFacts(InvoiceRecord.parse(record)) };
-  if (kind === "ticket") return { facts: ticketFacts(deliveryTickets.record.parse(record)) };
-  if (kind === "price")
-    return { facts: { number: id, money: { price: PriceRecord.parse(record).price } } };
-  const { code, name, active, isCustomer, isSupplier } = PartyRecord.parse(record);
-  return {
-    facts: { number: code, state: active ? "open" : "ended", words: { name } },
-    ...(isCustomer === isSupplier ? {} : { role: isCustomer ? "customer" : "supplier" }),
-  };
-}
-
-const STATES: Readonly<Record<string, HoldingState>> = {
-  draft: "draft",
-  validated: "draft",
-  posted: "open",
-  paid: "paid",
-  cancelled: "ended",
-};
-
-function invoiceFacts(invoice: InvoiceRecord): Facts {
-  const { number, partyCode, currency, invoiceDate, paidDate, untaxed, tax, total } = invoice;
-  const state = STATES[invoice.state];
-  const due = (invoice.dueDates ?? []).flatMap((one) => one.due ?? []).toSorted();
-  const isOver = state === "paid" || state === "ended";
-  const open = invoice.amountToPay ?? (isOver ? Decimal.zero : null);
-  return {
-    ...(number === null ? {} : { number }),
-    party: partyCode,
-    ...(state === undefined ? {} : { state }),
-    days: {
-      ...(invoiceDate === null ? {} : { date: invoiceDate }),
-      due: invoice.dueDate ?? due.at(-1) ?? null,
-      paid: state === "paid" ? paidDate : null,
-    },
-    money: { untaxed, tax, total, ...(open === null ? {} : { open }) },
-    words: { side: invoice.type === "in" ? "purchase" : "sale", currency },
-  };
+  return kind === "ticket"
+    ? { facts: ticketFacts(deliveryTickets.record.parse(record)) }
+    : { facts: { number: id, money: { price: PriceRecord.parse(record).price } } };
 }
 
 /** One that is issued may be signed on the platform meanwhile: its state is not told. A party that is left out is we. */

@@ -41,7 +41,11 @@ interface Staged extends Pick<InvoiceDocument, "number" | "total" | "lines" | "t
 type StagedRow = Staged &
   Readonly<Record<"id" | "seq" | "version" | "content" | "status" | "taken", string>> &
   Readonly<Record<"message" | "erpNumber" | "partyCode", string | null>> &
-  Readonly<Record<"subtotal" | "tax", Decimal>> & { readonly payments: readonly PaymentOn[] };
+  Readonly<Record<"subtotal" | "tax", Decimal>> & {
+    readonly payments: readonly PaymentOn[];
+    /** What the ERP's own view says of what its job booked from it. */
+    readonly booked: readonly SqlRow[];
+  };
 
 const stagedOf = (document: InvoiceDocument | PaymentDocument, currency: string): Staged => ({
   lines: [],
@@ -135,7 +139,7 @@ const UNPAID =
 /** The newest version of each, with all that belongs to it. */
 async function newestWhere(
   query: Query,
-  kind: StagedKind,
+  { kind, views }: Pick<Tables, "views"> & { readonly kind: StagedKind },
   condition: string,
   values: readonly string[],
   limit = "",
@@ -157,11 +161,16 @@ async function newestWhere(
   const taxes = await belonging("fuelbridge_tax", "document_seq", "seq", "order by d.line");
   const isPaid = `and d.kind = 'payment' and d.status <> 'rejected' and ${NEWEST}`;
   const paid = await belonging("fuelbridge_document", "invoice_id", "id", isPaid);
+  const ids = heads.flatMap(({ id, status }) => (status === "accepted" && id ? [id] : []));
+  const isViewed = kind === "invoice" && views.includes("invoices") && ids.length > 0;
+  const viewed = `select * from fuelbridge_invoices where platform_id in (${listOf(ids)}) order by id`;
+  const booked = Map.groupBy(isViewed ? await query(viewed, ids) : [], (row) => row["platform_id"]);
   return heads.map((head) => ({
     ...(fieldsOf("fuelbridge_document", head) as StagedRow),
     lines: lines(head) as unknown as Staged["lines"],
     taxes: taxes(head) as unknown as Staged["taxes"],
     payments: paid(head).map(({ id, total }) => ({ mark: id, id, amount: total })),
+    booked: booked.get(head["id"]) ?? [],
   }));
 }
 
@@ -190,15 +199,16 @@ async function insertVersion(wire: Sql, query: Query, own: SqlRow, staged: Stage
 }
 
 /** `answerWithin`: hours. */
-export interface Tables extends Pick<SqlStagingConfig, "answerWithin"> {
+export interface Tables extends Pick<SqlStagingConfig, "answerWithin" | "views"> {
   readonly wire: Sql;
   readonly surroundings: Pick<Surroundings, "currency" | "notebook">;
 }
 
 function records<K extends StagedKind>(
-  { wire, answerWithin, surroundings: { currency } }: Tables,
+  { wire, views, answerWithin, surroundings: { currency } }: Tables,
   kind: K,
 ): Records<K, Staged, StagedRow> {
+  const own = { kind, views };
   return {
     async search({ marks = [], ids = [], numbers = [], documents = [] }, { signal }) {
       const named = [...new Set([...marks, ...ids])];
@@ -209,7 +219,7 @@ function records<K extends StagedKind>(
         for (let at = 0; at < Math.max(named.length, others.length); at += PAGE) {
           const [some, more] = [named.slice(at, at + PAGE), others.slice(at, at + PAGE)];
           const condition = `d.id in (${listOf(some)}) or d.${by} in (${listOf(more)})`;
-          const rows = await newestWhere(query, kind, condition, [...some, ...more]);
+          const rows = await newestWhere(query, own, condition, [...some, ...more]);
           for (const row of rows) found.set(row.seq, row);
         }
         return [...found.values()];
@@ -223,7 +233,7 @@ function records<K extends StagedKind>(
       for (let after = from ?? "0", goesOn = true; goesOn;) {
         const condition = `d.seq > ? and (d.document_date between ? and ?${open ? UNPAID : ""})`;
         const rows = await wire.transaction(signal, (query) =>
-          newestWhere(query, kind, condition, [after, ...days], `limit ${PAGE}`),
+          newestWhere(query, own, condition, [after, ...days], `limit ${PAGE}`),
         );
         goesOn = rows.length === PAGE;
         after = rows.at(-1)?.seq ?? after;
@@ -232,8 +242,8 @@ function records<K extends StagedKind>(
     },
     async create({ desired: { mark: id }, values }, { signal }) {
       const content = hashOf(rowsOf(values));
-      const own = { kind, id, version: "1", content, status: "new" };
-      await wire.transaction(signal, (query) => insertVersion(wire, query, own, values));
+      const first = { kind, id, version: "1", content, status: "new" };
+      await wire.transaction(signal, (query) => insertVersion(wire, query, first, values));
       return id;
     },
     apply: (_to, { desired, values, entry: { native } }, { signal }) =>
@@ -340,7 +350,7 @@ export const tableOf = <K extends StagedKind>(
         number,
         payments,
         status: isOver ? "cancelled" : isPaid ? "settled" : "posted",
-        facts: { number, money: { untaxed, tax, total, open } },
+        facts: { number, money: { untaxed, tax, total, open, ...bookedSums(row) } },
       };
     },
   };
@@ -350,10 +360,26 @@ export const tableOf = <K extends StagedKind>(
  * What the job never booked is not there, unless it took an earlier version all the same. A delivery (it has `desired`) is told
  * of what was rejected by the refusal; reconciliation must not take it for a document that the ERP has.
  */
-function isOverThere({ status, state, taken }: StagedRow, desired: readonly Desired[]): boolean {
+function isOverThere(row: StagedRow, desired: readonly Desired[]): boolean {
+  const { status, state, taken, booked } = row;
+  if (booked.length > 0 && standing(row).length === 0) return true;
   const isUnbooked = ["withdrawn", "superseded", ...(desired.length > 0 ? [] : ["rejected"])];
   return isUnbooked.includes(status) ? taken === "0" : state === "void";
 }
+
+/** Of what the ERP's job booked from it, what nobody has cancelled there. */
+const standing = ({ booked }: Pick<StagedRow, "booked">): readonly SqlRow[] =>
+  booked.filter((row) => row["state"] !== "cancelled");
+
+/** Sums that the ERP's own invoice of it shows. */
+const bookedSums = (row: StagedRow) => {
+  const [only, ...others] = standing(row);
+  const names = others.length === 0 ? (["untaxed", "tax", "total"] as const) : [];
+  const sums = names.map((name) => [name, only?.[name] ?? ""] as const);
+  return Object.fromEntries(
+    sums.flatMap(([name, text]) => (Decimal.is(text) ? [[name, Decimal.of(text).shortest()]] : [])),
+  );
+};
 
 /** What every row says of its version. One that the ERP rejected is a person's until its content is another one. */
 function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
@@ -371,6 +397,13 @@ function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
     expected: `version ${version} alone`,
     held: "an earlier version, which the ERP's job has taken though this one superseded it",
   };
+  const several = {
+    field: "record",
+    expected: "one invoice",
+    held: `invoices ${standing(row)
+      .map((one) => one["number"] ?? one["id"])
+      .join(" and ")} with its platform_id`,
+  };
   return {
     id,
     mark: id,
@@ -378,6 +411,9 @@ function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
     ...(erpNumber === null ? {} : { called: erpNumber }),
     ...(isSame || !isUntaken ? { fixed: AMENDABLE } : {}),
     ...(isSame && status === "rejected" ? { refusal } : {}),
-    ...(row.taken !== "0" && row.state === "open" ? { besides: [both] } : {}),
+    besides: [
+      ...(row.taken !== "0" && row.state === "open" ? [both] : []),
+      ...(standing(row).length > 1 ? [several] : []),
+    ],
   };
 }

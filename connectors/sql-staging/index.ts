@@ -1,5 +1,6 @@
 /** The ERP's own database as the counter: documents are rows that its job takes and answers, lists come from its views. */
 import { defineConnector, type Endpoint } from "../../src/core/contract.ts";
+import { defined } from "../../src/core/defined.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/record.ts";
 import { reading } from "../../src/ledger/errors.ts";
@@ -9,7 +10,7 @@ import { offered, openLedger } from "../../src/ledger/table.ts";
 import { SqlStagingConfig } from "./config.ts";
 import { tableOf } from "./documents.ts";
 import { partsOf, sqlOf } from "./schema.ts";
-import { BOOKS, pagesOf, type View, viewSource } from "./sources.ts";
+import { BOOKS, differingView, type View, viewSource } from "./sources.ts";
 
 /** Invoices are read as what they are, and as what was paid. */
 const sourcesOf = (views: readonly View[]): (readonly [string, View])[] => [
@@ -26,7 +27,10 @@ export const sqlStaging = defineConnector<SqlStagingConfig>({
   }),
   open(config, surroundings) {
     const wire = openSql(config);
-    const tables = { wire, surroundings, answerWithin: config.answerWithin };
+    const tables = { wire, surroundings, ...config };
+    const sources = Object.fromEntries(
+      sourcesOf(config.views).map(([name, view]) => [name, viewSource(wire, view)]),
+    );
     const { sinks, holdings } = openLedger({
       ...BOOKS,
       tables: {
@@ -34,6 +38,11 @@ export const sqlStaging = defineConnector<SqlStagingConfig>({
         bill: tableOf(tables, "bill"),
         payment: tableOf(tables, "payment"),
       },
+      lists: defined({
+        party: sources["parties"],
+        invoice: sources["invoices"],
+        price: sources["prices"],
+      }),
       config,
       surroundings,
     });
@@ -41,9 +50,7 @@ export const sqlStaging = defineConnector<SqlStagingConfig>({
     return {
       sinks,
       holdings,
-      sources: Object.fromEntries(
-        sourcesOf(config.views).map(([name, view]) => [name, viewSource(wire, view)]),
-      ),
+      sources,
       async check(signal) {
         const [different] = await reading(BOOKS, () => differing(signal));
         if (different !== undefined)
@@ -81,14 +88,8 @@ async function differences(
     },
   );
   for (const view of views) {
-    const own = `fuelbridge_${view}.`;
-    const columns = [...held.keys()].filter((name) => name.startsWith(own));
-    const pages = pagesOf(
-      view,
-      columns.map((name) => name.slice(own.length)),
-      [],
-    );
-    await pages.next().catch((error: Error) => told.push(error.message));
+    const difference = await differingView(view, [...held.keys()]);
+    if (difference !== null) told.push(difference);
   }
   return told;
 }

@@ -2,8 +2,9 @@
 import type { Acknowledgement, Source, Surroundings } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { PartFault } from "../../src/formats/format.ts";
-import { openProfile } from "../../src/formats/table/profile.ts";
-import { pagesOfRows } from "../../src/formats/table/records.ts";
+import { columnsOf } from "../../src/formats/table/columns.ts";
+import { HEADS, openProfile, partsOf } from "../../src/formats/table/profile.ts";
+import { pagesOfRows, type RowsOf } from "../../src/formats/table/records.ts";
 import { errorTable, reading, TRIED_AGAIN } from "../../src/ledger/errors.ts";
 import type { Books } from "../../src/ledger/port.ts";
 import type { Query, Sql, SqlRow } from "../../src/ledger/sql.ts";
@@ -36,24 +37,61 @@ const errors = errorTable({
 export const BOOKS: Named = { name: "the staging database", errors };
 const NEXT = "Correct it in the ERP, or in the view; it is read again by itself.";
 
-/** Its columns are those of the shipped profile of its name. @throws PartFault when columns are missing */
-export const pagesOf = (view: View, header: readonly string[], rows: readonly SqlRow[]) =>
-  pagesOfRows(openProfile(`sql-staging/${view}`, ""), `fuelbridge_${view}`, header, rows, NEXT);
+const profileOf = (view: View) => openProfile(`sql-staging/${view}`, "");
 
-/** One statement is one state of the view; what is missing in it is there no more. */
+/** The views that a list comes from, by the parts of its profile: an invoice has lines and taxes. */
+const viewsOf = (view: View): (readonly [part: string, name: string])[] =>
+  partsOf(profileOf(view)).map((part) => [
+    part,
+    part === HEADS ? `fuelbridge_${view}` : `fuelbridge_invoice_${part}`,
+  ]);
+
+/** Where its views lack columns that the shipped profile of its name has; null: nowhere. @param columns `view.column` */
+export async function differingView(
+  view: View,
+  columns: readonly string[],
+): Promise<string | null> {
+  const parts = viewsOf(view).map(([part, name]) => {
+    const own = columns.filter((column) => column.startsWith(`${name}.`));
+    const header = own.map((column) => column.slice(name.length + 1));
+    return [part, { name, header, rows: [] }] as const;
+  });
+  const pages = pagesOfRows(profileOf(view), new Map(parts), NEXT);
+  return pages.next().then(
+    () => null,
+    (error: Error) => error.message,
+  );
+}
+
+/** One transaction sees one state of the views; what is missing in it is there no more. */
 export const viewSource = (wire: Sql, view: View): Source => ({
   whole: true,
   async *read(_position, { signal }) {
     if (signal.aborted) return;
-    const name = `fuelbridge_${view}`;
-    const rows = await reading(BOOKS, () =>
-      wire.transaction(signal, (query) => query(`select * from ${name}`)),
+    const told = await reading(BOOKS, () =>
+      wire.transaction(signal, async (query) => {
+        // MariaDB's transactions do so by themselves.
+        if (wire.dialect === "postgresql")
+          await query("set transaction isolation level repeatable read");
+        const parts = new Map<string, RowsOf>();
+        for (const [part, name] of viewsOf(view)) {
+          const rows = await query(`select * from ${name}`);
+          // A view without a row does not tell its columns.
+          const columns = columnsOf(profileOf(view), part).flatMap(
+            ({ labels }) => labels?.[""] ?? [],
+          );
+          const [first] = rows;
+          parts.set(part, {
+            name,
+            rows,
+            header: first === undefined ? columns : Object.keys(first),
+          });
+        }
+        return parts;
+      }),
     );
-    const [first] = rows;
-    const list = { name, total: 0, isLast: true, isComplete: true };
-    if (first === undefined) return void (yield { changes: [], position: null, list });
     try {
-      for await (const page of pagesOf(view, Object.keys(first), rows)) {
+      for await (const page of pagesOfRows(profileOf(view), told, NEXT)) {
         if (signal.aborted) return;
         yield page;
       }

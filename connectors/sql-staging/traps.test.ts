@@ -31,6 +31,7 @@ const itemOf = (more: Partial<InvoiceDocument> = {}) => {
   return { number: document.number, id: document.id, revision: "r1", document, counterpart: null };
 };
 const LATER = "2026-12-20";
+const ALL_DAYS = { dated: { from: "2026-01-01", to: "2026-12-31" }, changedSince: null };
 
 describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) => {
   let server: Server;
@@ -420,6 +421,42 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
       });
       expect(fault?.message).toContain(text === "" ? "is empty" : `"${text}"`);
     }
+  });
+
+  test("an invoice of the ERP comes with its lines and taxes; what its job booked and a person cancelled or copied there is told", async () => {
+    const { database, endpoint, sink } = await opened({ views: ["invoices"] });
+    const { run } = database;
+    await createViews(run);
+    const invoice = (id: string, platformId: string | null) =>
+      run(
+        "insert into fuelbridge_invoices values (?, ?, 'posted', 'P-1', null, '2026-11-21', null, null, 'USD', 100.00, 0.10, '100.10', 100.10, null, ?)",
+        [id, `S-${id}`, platformId],
+      );
+    const held = async () => {
+      const told: string[] = [];
+      const scope = { ...ALL_DAYS, open: true };
+      for await (const page of endpoint.holdings?.list("invoice", scope, null, never) ?? [])
+        for (const { id, facts } of page.holdings)
+          told.push(`${id} ${facts.state} ${facts.money?.total?.plain()}`);
+      return told;
+    };
+    await invoice("own", null);
+    await run(
+      "insert into fuelbridge_invoice_lines values ('own', 'ULSD-CLR', 'Diesel', 50, 'gal', 2, 100)",
+    );
+    await run("insert into fuelbridge_invoice_taxes values ('own', 'State tax', 50, 0.1)");
+    const [change] = (await pagesOf(endpoint, "invoices")).flatMap((page) => page.changes);
+    expect(change?.fault).toBeUndefined();
+    expect(change?.text).toContain('"product":"ULSD-CLR"');
+    expect(change?.text).toContain('"description":"State tax"');
+    const item = itemOf();
+    await deliver(sink, [item]);
+    await answer(database, "accepted", null, "2026-11-21 10:00:00");
+    expect(await held()).toEqual(["own open 100.1", `${item.id} open 19934.08`]);
+    await invoice("booked", item.id);
+    expect(await held()).toEqual(["own open 100.1", `${item.id} open 100.1`]);
+    await run("update fuelbridge_invoices set state = 'cancelled' where id = 'booked'");
+    expect(await held()).toEqual(["own open 100.1", `${item.id} ended 19934.08`]);
   });
 
   test("a key that a view has twice with different content is told, and none of both is taken", async () => {

@@ -5,6 +5,10 @@
  */
 import { z } from "zod";
 import { Decimal } from "../core/decimal.ts";
+import { defined } from "../core/defined.ts";
+import type { Facts, Holding, HoldingState } from "../core/holdings.ts";
+import { parseExact } from "../core/json.ts";
+import type { Change } from "../core/record.ts";
 
 /* Fields that documents and records have in common. Nothing is empty text; what there is not is null. */
 
@@ -344,3 +348,58 @@ export const priceKey = ({
 export type PartyRecord = z.infer<typeof PartyRecord>;
 export type InvoiceRecord = z.infer<typeof InvoiceRecord>;
 export type PriceRecord = z.infer<typeof PriceRecord>;
+
+/* What a record of a whole list says, in the words of holdings. */
+
+type Told = Pick<Holding, "facts" | "role" | "mark">;
+
+/** What a record of a whole list says. `role`: of a party whose list is of one role; the codes of two lists may mean two firms. */
+export function recordFacts(kind: "party" | "invoice", text: string): Told {
+  const record = parseExact(text);
+  if (kind === "invoice") {
+    const invoice = InvoiceRecord.parse(record);
+    return { facts: invoiceFacts(invoice), mark: invoice.platformId };
+  }
+  const { code, name, active, companyId, isCustomer, isSupplier } = PartyRecord.parse(record);
+  return {
+    mark: companyId,
+    facts: { number: code, state: active ? "open" : "ended", words: { name } },
+    ...(isCustomer === isSupplier ? {} : { role: isCustomer ? "customer" : "supplier" }),
+  };
+}
+
+const STATES: Readonly<Record<string, HoldingState>> = {
+  draft: "draft",
+  validated: "draft",
+  posted: "open",
+  paid: "paid",
+  cancelled: "ended",
+};
+
+function invoiceFacts(invoice: InvoiceRecord): Facts {
+  const { number, partyCode, currency, invoiceDate, paidDate, untaxed, tax, total } = invoice;
+  const state = STATES[invoice.state];
+  const due = (invoice.dueDates ?? []).flatMap((one) => one.due ?? []).toSorted();
+  const isOver = state === "paid" || state === "ended";
+  const open = invoice.amountToPay ?? (isOver ? Decimal.zero : null);
+  return {
+    ...defined({ number: number ?? undefined, state }),
+    party: partyCode,
+    days: {
+      ...defined({ date: invoiceDate ?? undefined }),
+      due: invoice.dueDate ?? due.at(-1) ?? null,
+      paid: state === "paid" ? paidDate : null,
+    },
+    money: { untaxed, tax, total, ...defined({ open: open ?? undefined }) },
+    words: { side: invoice.type === "in" ? "purchase" : "sale", currency },
+  };
+}
+
+/** What is no price (a formula) shows its name only; its change says what is wrong with it. */
+export function priceFacts(currency: string, { id, text }: Pick<Change, "id" | "text">): Facts {
+  const number = id.replace(/\|([^|]*)$/, " $1");
+  const record = PriceRecord.safeParse(parseExact(text));
+  if (!record.success) return { number };
+  const { price, unit } = record.data;
+  return { number, money: { price }, words: { unit, currency } };
+}

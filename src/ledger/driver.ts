@@ -28,12 +28,11 @@ import {
   type HoldingState,
   isGoodsHolding,
 } from "../core/holdings.ts";
-import { parseExact } from "../core/json.ts";
 import { type Answer, done, type Finding, keyless, refused, type Waits } from "../core/outcome.ts";
 import type { Fault } from "../core/record.ts";
 import { compare } from "./compare.ts";
 import { adapterOf, bodyOf, type Carried, carriedIn, desiredWith, Parties } from "./desired.ts";
-import { PartyRecord, PriceRecord } from "./documents.ts";
+import { priceFacts, recordFacts } from "./documents.ts";
 import {
   answerOf,
   faultOf,
@@ -546,7 +545,7 @@ type BornHere = (signal: AbortSignal) => AsyncIterable<readonly Holding[]>;
 
 /**
  * Of every kind whose adapter lists it.
- * @param born kinds that are told otherwise: where the books are the source of them
+ * @param born kinds that are told otherwise, or besides: where the books are the source of them
  */
 export function ledgerHoldings(
   books: Books,
@@ -566,10 +565,8 @@ export function ledgerHoldings(
     ),
     async *list(kind, scope, from, signal) {
       const none = { position: null, total: null, serverTime: null };
-      if (born[kind] !== undefined) {
-        for await (const holdings of born[kind](signal)) yield { holdings, ...none };
-        return;
-      }
+      for await (const holdings of born[kind]?.(signal) ?? []) yield { holdings, ...none };
+      if (!listed.includes(kind)) return;
       try {
         const position = typeof from === "number" ? String(from) : (from as string | null);
         for await (const page of adapterFor(kind).list(scope, position, signal)) {
@@ -581,18 +578,17 @@ export function ledgerHoldings(
       }
     },
     async get(kind, ids, signal) {
-      if (born[kind] === undefined) {
-        const call = callOf("get", signal);
-        return reading(books, async () => held(kind, await adapterFor(kind).get(ids, call)));
-      }
       const found: Holding[] = [];
-      for await (const all of born[kind](signal))
+      for await (const all of born[kind]?.(signal) ?? [])
         found.push(...all.filter(({ id }) => ids.includes(id)));
-      return found;
+      if (!listed.includes(kind)) return found;
+      const call = callOf("get", signal);
+      const asked = await reading(books, () => adapterFor(kind).get(ids, call));
+      return [...found, ...held(kind, asked)];
     },
     named: async (kind, numbers, signal) =>
       // The list of what is born here tells all there is.
-      born[kind] === undefined
+      listed.includes(kind)
         ? reading(books, async () => held(kind, await adapterFor(kind).named(numbers, signal)))
         : [],
     async expect(kind, items, signal) {
@@ -621,13 +617,32 @@ export const partyHoldings = (books: Books): BornHere =>
   };
 
 /** The list that has it says what it is to us. */
-function partyOfRole(change: Change): Holding {
-  const record = PartyRecord.parse(parseExact(change.text));
-  const { code, name, active, companyId, isCustomer } = record;
-  const facts: Facts = { number: code, state: active ? "open" : "ended", words: { name } };
-  const role = isCustomer ? "customer" : "supplier";
-  return { kind: "party", id: code, version: null, mark: companyId, change, facts, role };
+const partyOfRole = (change: Change): Holding => {
+  const says = recordFacts("party", change.text);
+  return { kind: "party", id: change.id, version: null, change, ...says };
+};
+
+/** @throws SourceUnavailable */
+async function changesIn(source: Source, signal: AbortSignal): Promise<Change[]> {
+  const told: Change[] = [];
+  const reading = { signal, known: () => null, stored: () => false };
+  for await (const { changes } of source.read(null, reading)) told.push(...changes);
+  // A reading that was stopped has not told all there is.
+  signal.throwIfAborted();
+  return told;
 }
+
+/** Records of a whole list that their source tells. An invoice with our mark is told by the document that it was booked from. */
+export const listHoldings = (kind: "party" | "invoice", source: Source): BornHere =>
+  async function* (signal) {
+    const told = await changesIn(source, signal);
+    yield told.flatMap((change): Holding[] => {
+      const unread = { facts: {}, mark: null };
+      const says = change.fault === undefined ? recordFacts(kind, change.text) : unread;
+      if (kind === "invoice" && says.mark !== null) return [];
+      return [{ kind, id: change.id, version: null, change, ...says }];
+    });
+  };
 
 /**
  * They are what their source tells from its beginning. A product with several prices in one list has none: which of them
@@ -635,13 +650,18 @@ function partyOfRole(change: Change): Holding {
  */
 export const priceHoldings = (books: string, currency: string, source: Source): BornHere =>
   async function* (signal) {
-    const told: Change[] = [];
-    const reading = { signal, known: () => null, stored: () => false };
-    for await (const { changes } of source.read(null, reading)) told.push(...changes);
-    // A reading that was stopped has not told all there is.
-    signal.throwIfAborted();
+    const told = await changesIn(source, signal);
     yield [...Map.groupBy(told, ({ id }) => id).values()].map((same) => {
-      const holding = priceIn(currency, same.at(-1) as Change);
+      const change = same.at(-1) as Change;
+      const facts = priceFacts(currency, change);
+      const holding = {
+        kind: "price",
+        id: change.id,
+        version: null,
+        mark: null,
+        change,
+        facts,
+      } as const;
       const isOne = new Set(same.map(({ text }) => text)).size === 1;
       return isOne ? holding : { ...holding, untold: severalPrices(books, holding.id) };
     });
@@ -652,20 +672,6 @@ const severalPrices = (books: string, id: string): Fault => ({
   message: `${books} tells more than one price of ${id}`,
   next: `Leave one price of the product in this list of ${books}, and reconcile again.`,
 });
-
-/** What is no price (a formula) shows its name only; its change says what is wrong with it. */
-function priceIn(currency: string, change: Change): Holding {
-  const number = change.id.replace(/\|([^|]*)$/, " $1");
-  const record = PriceRecord.safeParse(parseExact(change.text));
-  const facts: Facts = record.success
-    ? {
-        number,
-        money: { price: record.data.price },
-        words: { unit: record.data.unit, currency },
-      }
-    : { number };
-  return { kind: "price", id: change.id, version: null, mark: null, change, facts };
-}
 
 const held = (kind: HoldingKind, entries: readonly Entry[]): Holding[] =>
   entries.filter((one) => isOf(kind, one)).flatMap((one) => holdingOf(kind, one));

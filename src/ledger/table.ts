@@ -26,7 +26,13 @@ import {
 } from "./entries.ts";
 import { carriedIn } from "./desired.ts";
 import { reading, unavailable } from "./errors.ts";
-import { ledgerHoldings, ledgerSink, partyHoldings, priceHoldings } from "./driver.ts";
+import {
+  ledgerHoldings,
+  ledgerSink,
+  listHoldings,
+  partyHoldings,
+  priceHoldings,
+} from "./driver.ts";
 import { goodsAdapter, type GoodsTable } from "./goods.ts";
 import {
   type Books,
@@ -341,6 +347,8 @@ export const currencyCheck =
 interface LedgerOptions extends Pick<Books, "name" | "errors" | "onAccount"> {
   readonly config: { readonly settleMs: number; readonly settleAfter: number };
   readonly surroundings: Pick<Surroundings, "now" | "ignore" | "currency">;
+  /** Whole lists of what the ERP has of its own. Left out: its tables tell them. */
+  readonly lists?: Readonly<Partial<Record<"party" | "invoice" | "price", Source>>>;
   readonly tables: {
     readonly [K in Exclude<TableKind, "party">]?: AnyTable<K>;
   } & {
@@ -394,7 +402,7 @@ const SINKS = {
   shipments: "shipment",
 } as const;
 
-export function openLedger({ tables, config, ...options }: LedgerOptions): Ledger {
+export function openLedger({ tables, config, lists: own = {}, ...options }: LedgerOptions): Ledger {
   const { name, surroundings } = options;
   const { settleMs, settleAfter: settleAfterMs } = config;
   const { party, parties, price, paidInvoice, order, shipment, ...documents } = tables;
@@ -457,7 +465,12 @@ export function openLedger({ tables, config, ...options }: LedgerOptions): Ledge
     sources: defined(sources),
     holdings: ledgerHoldings(books, {
       ...(isListed ? { party: partyHoldings(books) } : {}),
-      ...mapped({ price: prices }, (source) => priceHoldings(name, surroundings.currency, source)),
+      ...mapped({ party: own.party, invoice: own.invoice }, (source, kind) =>
+        listHoldings(kind as "party" | "invoice", source),
+      ),
+      ...mapped({ price: own.price ?? prices }, (source) =>
+        priceHoldings(name, surroundings.currency, source),
+      ),
     }),
   };
 }

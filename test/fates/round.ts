@@ -32,7 +32,7 @@ export interface Site extends Pick<
 > {
   readonly side: Side;
   /** Of the books, to put back into a copy. */
-  backup(): string;
+  backup(): string | Promise<string>;
   /** How often the program runs before both sides are looked at. */
   readonly runs?: number;
 }
@@ -105,7 +105,7 @@ export async function prepared(counterpart: Counterpart): Promise<Prepared> {
     const said = await site.here("once");
     if (said.code !== 0) throw new Error(`not in step: ${said.out}${said.err}`);
     noise = await tellings(site, true);
-    backup = site.backup();
+    backup = await site.backup();
   } finally {
     await site.close();
   }

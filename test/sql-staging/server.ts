@@ -220,6 +220,10 @@ const VIEWS = {
     "code varchar(80), name varchar(80), is_customer boolean, is_supplier boolean, company_id varchar(80), email varchar(80), phone varchar(80), street varchar(80), city varchar(80), state varchar(80), zip varchar(80), country varchar(80), active boolean",
   invoices:
     "id varchar(80), number varchar(80), state varchar(80), party_code varchar(80), company_id varchar(80), document_date date, due_date date, paid_date date, currency varchar(3), untaxed decimal(20, 4), tax decimal(20, 4), total varchar(60), open decimal(20, 4), cleared_by varchar(80), platform_id varchar(80)",
+  invoice_lines:
+    "invoice_id varchar(80), product varchar(80), description varchar(200), quantity decimal(20, 4), unit varchar(10), unit_price decimal(20, 6), amount decimal(20, 4)",
+  invoice_taxes:
+    "invoice_id varchar(80), description varchar(80), base decimal(20, 4), amount decimal(20, 4)",
   prices: "list varchar(80), product varchar(80), price decimal(20, 6), unit varchar(10)",
 };
 

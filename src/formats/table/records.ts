@@ -408,28 +408,32 @@ const PAGE = 1_000;
 /** Of a view, whose pages are kept as they come. */
 const VIEW_PAGE = 200;
 
+/** A part of a list: how people call it, and the names of its columns, as all rows have them. */
+export interface RowsOf {
+  readonly name: string;
+  readonly header: readonly string[];
+  readonly rows: readonly Readonly<Record<string, string | null>>[];
+}
+
 /**
  * Its pages. A record that cannot be read is a fault with the list's name, its key, the column and the value.
- * @param name how people call the list @param header the columns' names, as all rows have them @param next what a person does
- * about a record that cannot be read
+ * @param parts by the parts of the profile @param next what a person does about a record that cannot be read
  * @throws PartFault when columns are missing
  */
 export async function* pagesOfRows(
   profile: Profile,
-  name: string,
-  header: readonly string[],
-  rows: readonly Readonly<Record<string, string | null>>[],
+  parts: ReadonlyMap<string, RowsOf>,
   next: string,
 ): AsyncGenerator<Page> {
   const scratch = memoryScratch();
-  const cells = [header, ...rows.map((row) => header.map((column) => row[column] ?? ""))];
-  const sheet = await Sheet.of(batchOf(cells.map((one, at) => ({ line: at + 1, cells: one }))), 1);
-  const { nameless } = await readRecords(
-    profile,
-    new Map([[HEADS, { file: name, sheet }]]),
-    {},
-    scratch,
-  );
+  const sheets = new Map<string, Part>();
+  for (const [part, { name, header, rows }] of parts) {
+    const cells = [header, ...rows.map((row) => header.map((column) => row[column] ?? ""))];
+    const batch = batchOf(cells.map((one, at) => ({ line: at + 1, cells: one })));
+    sheets.set(part, { file: name, sheet: await Sheet.of(batch, 1) });
+  }
+  const { nameless } = await readRecords(profile, sheets, {}, scratch);
+  const name = parts.get(HEADS)?.name ?? "";
   const total = scratch.count();
   for (let at = 0; at === 0 || at < total; at += VIEW_PAGE) {
     // Rows of a view have no lines.
