@@ -1,4 +1,5 @@
 /** Orders and delivery tickets of the platform: as they stand there for files, and as what a ledger books for ledgers. */
+import type { FaultCode } from "../src/core/faults.ts";
 import {
   alike,
   cellOf,
@@ -445,7 +446,7 @@ function noteOf(record: DeliveryTicket): string | null {
   return [haul, ...figures].join("\n");
 }
 
-const incomplete = (code: string, message: string, remedy: string): Refused =>
+const incomplete = (code: FaultCode, message: string, remedy: string): Refused =>
   new Refused({
     code,
     message,

@@ -86,7 +86,7 @@ async function refusal(asked: Promise<unknown>): Promise<string> {
 
 test("received is always the sum of what became of it, through every step of a story", async () => {
   const { engine, rows, officeOf, flow } = bench();
-  const fault = { code: "bad-cell", message: "Total is not a number", next: "Correct it." };
+  const fault = { code: "bad-cell", message: "Total is not a number", next: "" } as const;
   const bills = flow({
     mapping: draftsAside,
     sink: receiver({ writes: "upsert" }),

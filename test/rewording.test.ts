@@ -254,7 +254,12 @@ test("what a person decided counts, whatever was said: retried, gone, another of
 
   // The receiver has something that may be the same; a person says that it is not.
   const candidates = ["other-1", "other-2"];
-  const fault = { code: "same-name", message: "two of that name", next: "Look there.", candidates };
+  const fault = {
+    code: "same-name" as const,
+    message: "two of that name",
+    next: "Look there.",
+    candidates,
+  };
   const alike = bench(
     {
       policy: { ...quickPolicy, preflight: true },

@@ -36,7 +36,6 @@ import {
   type Reading,
   type Source,
 } from "../../src/core/contract.ts";
-import type { Fault } from "../../src/core/record.ts";
 import { FileFault } from "../../src/formats/format.ts";
 import { answersOf, answersReader, idocsIn } from "../../src/formats/idoc/read.ts";
 import {
@@ -451,7 +450,7 @@ async function looked(
   } catch (error) {
     const { code, detail, next } = troubleOf(error);
     const advice = isRightMissing(code) ? await missing() : null;
-    const fault: Fault = { code: code.toLowerCase(), message: detail, next: advice ?? next };
+    const fault = { code: code.toLowerCase(), message: detail, next: advice ?? next };
     return { what, fault };
   }
 }

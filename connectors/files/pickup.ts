@@ -438,7 +438,7 @@ const queueOf = (folder: string, sets: readonly FileSet[], obstacles: Obstacle[]
 };
 
 /** That a file or set cannot be read now. `awaited`: it clears by itself. */
-const obstacle = (name: string, fault: Fault, awaited: boolean): Obstacle => ({
+const obstacle = (name: string, fault: Fault<string>, awaited: boolean): Obstacle => ({
   what: shown(name),
   fault,
   awaited,

@@ -366,7 +366,7 @@ function untold({ at }: Told, what: string, unseen: string): Examination {
   };
 }
 
-function missing(told: Told, list: List, name: string): Fault | null {
+function missing(told: Told, list: List, name: string): Fault<string> | null {
   if (!isTold(told, list)) return untold(told, `${list} list`, `${list} ${name}`).fault;
   if (told.lists[list]?.some((one) => sameName(one, name)) === true) return null;
   return {

@@ -17,7 +17,9 @@ import { ACCOUNT, CLASS, expectFit, ITEM, LOCATION, type NameKind, type Online }
 import { authoriseBy, EARLY_DAYS, readTokens, tokenFile } from "./tokens.ts";
 
 /** A person must sign in again within the week. That there is no token at all is a stop, and told as one. */
-export function warningsOf(online: Pick<Online, "config" | "surroundings">): readonly Fault[] {
+export function warningsOf(
+  online: Pick<Online, "config" | "surroundings">,
+): readonly Fault<string>[] {
   const { fault } = authorisation(online);
   return fault?.code === SOON ? [fault] : [];
 }

@@ -1,3 +1,4 @@
+import type { FaultCode } from "../../src/core/faults.ts";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Refused } from "../../src/core/errors.ts";
 import { sameNumber } from "../../src/core/keys.ts";
@@ -67,7 +68,7 @@ const SUFFIXES: Readonly<Record<Side, string>> = { customer: " (C)", vendor: " (
  * that the company file cannot hold
  */
 export function partyName(code: string, most: number, held: (text: string) => string): string {
-  const fault = (code_: string, says: string): Refused =>
+  const fault = (code_: FaultCode, says: string): Refused =>
     new Refused({
       code: code_,
       message: `the name ${JSON.stringify(code)} ${says}`,

@@ -3,11 +3,13 @@
  * ERP's job has not taken is superseded by the next one. One that it has taken is changed by a person, and ended by a version
  * of its own once the job has answered.
  */
+import type { FaultCode } from "../../src/core/faults.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Facts } from "../../src/core/holdings.ts";
 import { stringifyExact } from "../../src/core/json.ts";
+import type { Fault } from "../../src/core/record.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import { orderText } from "../../src/ledger/entries.ts";
 import { sha256Of } from "../../src/ledger/files.ts";
@@ -99,7 +101,7 @@ function cellsOf(table: string, fields: object, prefix = ""): SqlRow {
 }
 
 /** Why a column of this type does not keep a text whole; null: it does. */
-function faultOf(type: string, text: string): readonly [code: string, keeps: string] | null {
+function faultOf(type: string, text: string): readonly [code: FaultCode, keeps: string] | null {
   const [most = Infinity, places = 0] = (type.match(/\d+/g) ?? []).map(Number);
   const [whole = "", fraction = ""] = text.replace(/^-/, "").split(".");
   const isAmount = type.startsWith("numeric");
@@ -387,7 +389,7 @@ function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
   const wanted = desired.find(({ mark }) => mark === id)?.document as InvoiceDocument | undefined;
   const isSame = wanted === undefined || contentOf(wanted, currency) === row.content;
   const isUntaken = status === "new" || status === "rejected";
-  const refusal = {
+  const refusal: Fault = {
     code: "rejected-by-erp",
     message: row.message ?? "",
     next: "Correct what the ERP says and set the row to new there, then retry; or correct the document on the platform.",

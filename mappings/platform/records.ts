@@ -1,4 +1,5 @@
 /** Records that ledgers and files show (`books.…`), as documents of the platform. Amounts are checked, never corrected. */
+import type { FaultCode } from "../../src/core/faults.ts";
 import { z } from "zod";
 import {
   cellOf,
@@ -30,7 +31,7 @@ import { CreateParty } from "../../src/platform/contract/network.ts";
 import { type Numeric, toDecimal } from "../../src/platform/contract/primitives.ts";
 import { BulkRackPrice, writtenPriceUnits } from "../../src/platform/contract/pricing.ts";
 
-const refused = (code: string, message: string, next: string, field?: string): Refused =>
+const refused = (code: FaultCode, message: string, next: string, field?: string): Refused =>
   new Refused({ code, message, next, ...(field === undefined ? {} : { field }) });
 
 type Role = "customer" | "supplier";

@@ -163,7 +163,7 @@ async function examine(
   return [reached, ...((await endpoint.examine?.(signal, needs)) ?? [])];
 }
 
-async function faultOf(check: () => Promise<void>): Promise<Fault | null> {
+async function faultOf(check: () => Promise<void>): Promise<Fault<string> | null> {
   try {
     await check();
     return null;

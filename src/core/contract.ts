@@ -259,7 +259,7 @@ export interface Endpoint {
    * What will stop it unless a person acts before: told in `status` and as alerts. From what this machine has: nobody is
    * asked, and it costs next to nothing. Left out: nothing is known ahead.
    */
-  readonly warnings?: () => readonly Fault[];
+  readonly warnings?: () => readonly Fault<string>[];
   /** Of one that calls us: when it was here. Left out: it is called. */
   readonly presence?: () => Presence;
   /**
@@ -547,7 +547,7 @@ export interface Obstacle {
   /** As a person finds it: a file's name. */
   readonly what: string;
   /** Why it is not read, and what to do. */
-  readonly fault: Fault;
+  readonly fault: Fault<string>;
   /** Whoever writes it is not done yet, and nobody need do anything. */
   readonly awaited: boolean;
   /** What came later and is not read before it, oldest first: how many, and the names of the first ones. */
@@ -560,7 +560,7 @@ export interface Refusal {
   readonly what: string;
   /** Of its bytes: the same ones again are no news. */
   readonly id: string;
-  readonly fault: Fault;
+  readonly fault: Fault<string>;
 }
 
 /** Something that came whole, by every name under which it may have been refused before. */
@@ -660,7 +660,7 @@ export const thereAsBrought = { is: "there", differences: [] } as const satisfie
 export interface Examination {
   /** In a few words: `company "Prairie Fuel"`, `account 4000`, `crossref/items.csv line 7`. */
   readonly what: string;
-  readonly fault: Fault | null;
+  readonly fault: Fault<string> | null;
   /** What a person should know though documents go; left out: nothing. */
   readonly note?: string;
 }

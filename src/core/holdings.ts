@@ -144,7 +144,7 @@ export interface Holding {
   readonly change: Change | null;
   readonly facts: Facts;
   /** Why its side cannot tell all of it, and what to do: it is not compared. Left out: it can. */
-  readonly untold?: Fault;
+  readonly untold?: Fault<string>;
 }
 
 /** What tells a record from all others of its kind on its side. */
@@ -189,7 +189,7 @@ export type Strength = "asked" | "exported" | "remembered";
  * rightly holds nothing of it.
  */
 export type Expected =
-  { readonly facts: Facts } | { readonly fault: Fault } | { readonly skip: string };
+  { readonly facts: Facts } | { readonly fault: Fault<string> } | { readonly skip: string };
 
 /** An endpoint that can say what it holds. It writes nothing. */
 export interface Holdings {

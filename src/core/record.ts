@@ -1,4 +1,5 @@
 /** A record on its way through the engine: as its source tells it, and as a document that goes into a request. */
+import type { FaultCode } from "./faults.ts";
 import { Decimal } from "./decimal.ts";
 import { type Json, parseExact, stringifyExact } from "./json.ts";
 import type { Kind } from "./kinds.ts";
@@ -39,9 +40,9 @@ export interface Item {
 }
 
 /** Why a record or document cannot go on. Shown to people: a code, a sentence, and the next action. */
-export interface Fault {
+export interface Fault<Code extends string = FaultCode> {
   /** Stable, kebab-case: what tests and scripts look for. */
-  readonly code: string;
+  readonly code: Code;
   /** One sentence with the bad value in it. */
   readonly message: string;
   /** What a person should do about it. */

@@ -136,7 +136,7 @@ test("what is settled or asked for without a write to the platform brings no loo
   const { reads, source } = heard(clock);
   feedOf(bench, { schedule: AUTO, source });
   const sink = receiver();
-  const fault = { code: "bad", message: "price is 0", next: "" };
+  const fault = { code: "bad-row" as const, message: "price is 0", next: "" };
   sink.script.push(() => ({
     answer: { outcome: "refused", detail: "400", fault },
     execute: false,
@@ -176,7 +176,7 @@ test("a refused batch is halved at once, not at the next look", async () => {
   const bench = engineOn(tempFolder());
   const sink = receiver({ itemsMax: 200, writes: "upsert" });
   const whole = sink.send.bind(sink);
-  const fault = { code: "bad", message: "price is 0", next: "" };
+  const fault = { code: "bad-row" as const, message: "price is 0", next: "" };
   sink.send = async (request, signal) =>
     request.body.includes('"INV-37"')
       ? { outcome: "refused", detail: "400", fault }

@@ -7,6 +7,7 @@ import type { Frozen, Item, Sink } from "../core/contract.ts";
 import { ConfigurationError, FuelbridgeError, SourceUnavailable } from "../core/errors.ts";
 import { sha256 } from "../core/keys.ts";
 import { comparedNumber, type Kind, showsIn } from "../core/kinds.ts";
+import type { Fault } from "../core/record.ts";
 import { apart, freshRequest } from "../core/request.ts";
 import { later, type Moment, reached } from "../core/time.ts";
 import type { PendingDelivery } from "../store/deliveries.ts";
@@ -763,7 +764,7 @@ export function released(engine: Engine, breaker: string): void {
 
 /** `until`: when sending had got as far as it did, ms UTC. */
 function doubt({ store }: Engine, flow: Flow, until: number, at: number): void {
-  const fault = {
+  const fault: Fault = {
     code: "maybe-delivered",
     message: `it may have been delivered before the store was restored, and "${endpointOf(flow.to)}" cannot be asked`,
     next: "Look for it there: resolve it when it is there, retry it when it is not.",

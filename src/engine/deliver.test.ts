@@ -286,7 +286,7 @@ test("a server that fails has said nothing of a document, and a receiver that pu
 
 test("what is refused after an earlier send had no answer is told in the receiver's words", async () => {
   const bench = engineOn(tempFolder());
-  const fault = { code: "closed-period", message: "the period is closed", next: "Open it." };
+  const fault = { code: "closed-period", message: "the period is closed", next: "" } as const;
   const answers = [
     unknown("reset", { probe: true, unanswered: true }),
     { outcome: "refused", detail: fault.message, fault } as const,

@@ -261,7 +261,11 @@ test("what the receiver refused because it differs closes by itself once a perso
     [bill("INV-1", "1", { note: "other payer" })],
   );
   await once();
-  const fault = { code: "differs", message: "payer: erp A-1038, platform A-1001", next: "" };
+  const fault = {
+    code: "differs" as const,
+    message: "payer: erp A-1038, platform A-1001",
+    next: "",
+  };
   sink.script.push(() => ({
     answer: { outcome: "refused", detail: "differs", fault },
     execute: false,

@@ -74,7 +74,7 @@ test("one bad record stops nothing else, and says where it came from", async () 
     {
       ...bill("INV-3", "3"),
       fault: {
-        code: "bad-cell",
+        code: "bad-cell" as const,
         message: "Total is not a number: 12,x",
         next: "Correct it.",
         field: "Total",
@@ -187,7 +187,7 @@ test("a refused batch is halved until the bad one stands alone; the good ones go
     send: async (request: Parameters<typeof send>[0], by: AbortSignal) =>
       isBad(request)
         ? (sink.sent.push(request),
-          answer("invalid", { fault: { code: "x", message: "price is 0", next: "" } }))
+          answer("invalid", { fault: { code: "bad-row", message: "price is 0", next: "" } }))
         : send(request, by),
   };
   const changes = Array.from({ length: 100 }, (_, index) => bill(`INV-${index}`, "1"));

@@ -20,7 +20,7 @@ async function pushed(count: number, bad: ReadonlySet<number>) {
   const sink = receiver({ itemsMax: 200, writes: "upsert" });
   const whole = sink.send.bind(sink);
   let requests = 0;
-  const fault = { code: "bad", message: "the price is 0", next: "" };
+  const fault = { code: "bad-row" as const, message: "the price is 0", next: "" };
   sink.send = async (request, by) => {
     requests++;
     const numbers = (JSON.parse(request.body) as { number: string }[]).map(({ number }) => number);

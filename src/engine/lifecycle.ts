@@ -3,6 +3,7 @@
  * which no rule says anything is ready: it may be frozen. The rules ask; what follows is written down where they are
  * applied (daemon.ts), in the same transaction.
  */
+import type { FaultCode } from "../core/faults.ts";
 import {
   checkedBy,
   type Figures,
@@ -505,7 +506,7 @@ function judgeCorrected({ engine, flow, delivery, told }: PendingDocument): Verd
     return null;
   }
   const { field, was, value, who } = repeated;
-  const fault = {
+  const fault: Fault = {
     code: "corrected-before",
     message: `${who} had corrected ${field} to "${value}", and a newer version says ${was === null ? "nothing" : `"${was}"`} there again`,
     next: "Have it corrected where it comes from, and it is taken by itself; or correct it here again (`fuelbridge quarantine edit`). Retry it to send it as it came.",
@@ -614,7 +615,7 @@ export function parsed(
     safeParse(value: unknown): { success: true; data: unknown } | { success: false; error: Issues };
   },
   value: unknown,
-  code: string,
+  code: FaultCode,
 ): unknown {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -647,7 +648,7 @@ function awaitedFault(engine: Engine, flow: Flow, { kind, id, fault }: WaitsFor)
   if (closed !== null) return endedFault(fault, kind, { closed });
   // The other side's documents are numbered by the ERP too: then it may be one of those, and on its way here.
   if (other !== undefined && (same === undefined || flow.side === "erp")) return fault;
-  const because = (code: string, why: string, next: string): Fault => ({
+  const because = (code: FaultCode, why: string, next: string): Fault => ({
     ...fault,
     code,
     message: `${fault.message}, ${why}`,
@@ -698,7 +699,7 @@ export function tellWaiting(
 
 /** A rule may come to another result by itself; what a person closed, a person has closed for what waits for it, too. */
 function endedFault(fault: Fault, kind: string, ended: Undelivered): Fault {
-  const [code, why, next] =
+  const [code, why, next]: readonly [FaultCode, string, string] =
     "skipped" in ended
       ? [
           "waits-for-skipped",

@@ -140,7 +140,7 @@ test("what was delivered here and is another site's now is a person's; what is o
 
 test("another site's record is no work here, though its source says that it is faulty", async () => {
   const site = siteOf("north", "platform", "invoice");
-  const fault = { code: "cut", message: "it was cut short", next: "Send it again." };
+  const fault = { code: "cut", message: "it was cut short", next: "Send it again." } as const;
   await site.tell("invoice", { ...bill("S-1", "1"), fault }, { ...bill("N-1", "1"), fault });
   expect(site.of("invoice")).toMatchObject({ skipped: 1, quarantined: 1 });
 });

@@ -2,6 +2,7 @@
  * What every ERP's connector says in the same words: facts of parties and payments, records that sources tell, what is
  * wrong with one that cannot be told, and who paid an invoice.
  */
+import type { FaultCode } from "../core/faults.ts";
 import type { Change } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
@@ -124,7 +125,7 @@ export function expectFits(
   what: string,
   text: string,
   most: number,
-  [field, code = "text-too-long"]: readonly [field: string, code?: string],
+  [field, code = "text-too-long"]: readonly [field: string, code?: FaultCode],
 ): void {
   if (text.length > most)
     throw new Refused({
@@ -236,7 +237,7 @@ export function partyChange(books: string, party: ToldParty): Change {
   const record = { ...EMPTY_PARTY, ...party } satisfies PartyRecord;
   const change = { id: record.code, version: null, text: stringifyExact(record) };
   if (record.name !== "") return change;
-  const fault = {
+  const fault: Fault = {
     code: "no-name",
     message: "the party has no name",
     next: `Give the party a name in ${books}; it is read again by itself.`,

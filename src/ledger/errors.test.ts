@@ -58,7 +58,9 @@ test("a row in short says all that a row does, and one that cannot be read is re
       next: "Wait.",
     },
   ]);
-  expect(errorTable({ "#x configuration:scope no": "" })[0]).toMatchObject({ stop: "scope" });
+  expect(errorTable({ "#x configuration:scope forbidden": "" })[0]).toMatchObject({
+    stop: "scope",
+  });
   expect(() => errorTable({ "#x~opened data no": "" }, { closed })).toThrow("cannot be read");
   expect(() => errorTable({ "/x data no": "" })).toThrow("cannot be read");
 });

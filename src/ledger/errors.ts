@@ -3,6 +3,7 @@
  * unknown, and an unknown write is looked for before anything goes again.
  */
 import { Refused, SourceUnavailable } from "../core/errors.ts";
+import { isFaultCode } from "../core/faults.ts";
 import type { Fault } from "../core/record.ts";
 import {
   type Answer,
@@ -40,7 +41,7 @@ export const errorTable = (
     const [, status, its, name, verb] = parts ?? [];
     const text = name === undefined ? undefined : texts[name];
     // One that matched less than it says would take errors for what they are not.
-    if (parts === null || (name !== undefined && text === undefined))
+    if (parts === null || (name !== undefined && text === undefined) || !isFaultCode(code))
       throw new TypeError(`the row "${key}" of a table of errors cannot be read`);
     const [sortName, more = ""] = sort.split(":");
     const isWait = /^\d+$/.test(more);

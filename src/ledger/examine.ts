@@ -14,7 +14,7 @@ import type { Books } from "./port.ts";
  */
 export type Check = readonly [
   what: string,
-  look: () => Promise<Fault | null | readonly Examination[]>,
+  look: () => Promise<Fault<string> | null | readonly Examination[]>,
 ];
 
 type Named = Pick<Books, "name" | "errors">;
@@ -81,7 +81,7 @@ export interface CodesNamed {
 }
 
 export interface CodesFound {
-  readonly faults: ReadonlyMap<string, Fault>;
+  readonly faults: ReadonlyMap<string, Fault<string>>;
   /** Not there, and made when they are needed. Left out: none. */
   readonly unknown?: readonly string[];
 }

@@ -3,6 +3,7 @@
  * have moved, and a person may have entered the same one before us. What is to be done next about one, and what a person
  * is asked. Pure (ADR 0015).
  */
+import type { FaultCode } from "../core/faults.ts";
 import { Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
@@ -197,7 +198,7 @@ function goodsOf({ goods }: Entry): GoodsEntry {
 /* What a person is asked: code, sentence and next step, with {@link wordsOf} in braces. */
 
 type Words = Readonly<Record<string, string>>;
-type Asked = readonly [code: string, message: string, next: string];
+type Asked = readonly [code: FaultCode, message: string, next: string];
 
 const BOTH = {
   takenBack: [

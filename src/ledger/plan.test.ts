@@ -153,7 +153,11 @@ test("what is not there is created, unless it is void", () => {
 
 test("several, a taken number and a refusal after the hand-over are questions with a next step", () => {
   const planning = { kind: "invoice", can, books } as const;
-  const refusal = { code: "rejected", message: "segment 3 is wrong", next: "Correct it." };
+  const refusal = {
+    code: "rejected-by-erp" as const,
+    message: "segment 3 is wrong",
+    next: "Correct it.",
+  };
   const told: readonly Identified[] = [
     { is: "several", entries: [entry({}), entry({ id: "S-2" })] },
     { is: "taken", by: { id: "S-9", mark: "id-9", isCancelled: false } },

@@ -3,6 +3,7 @@
  * goods.ts), and one table of the ERP's faults. An adapter looks and writes; it never decides whether a request is done.
  * Identifying, comparing, planning and answering are the driver's (driver.ts, plan.ts, goods.ts).
  */
+import type { FaultCode } from "../core/faults.ts";
 import type { Change, Surroundings } from "../core/contract.ts";
 import type { Decimal } from "../core/decimal.ts";
 import type { Refused } from "../core/errors.ts";
@@ -273,7 +274,7 @@ export interface ErrorRow {
   };
   readonly sort: ErrorSort;
   /** Of the fault that people see, in kebab-case. */
-  readonly code: string;
+  readonly code: FaultCode;
   /** What a person should do. */
   readonly next: string;
   /** What stops: with `configuration` for writers, and for readers with any sort. */

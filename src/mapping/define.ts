@@ -13,6 +13,7 @@ import {
   type WrittenMapping,
 } from "../core/contract.ts";
 import { Refused } from "../core/errors.ts";
+import type { FaultCode } from "../core/faults.ts";
 import { kinds as knownKinds } from "../core/kinds.ts";
 import { isPlain } from "./explain.ts";
 
@@ -408,7 +409,9 @@ function expectSameIdentity(made: object, document: object, was: string, is: str
 }
 
 function refusalOf({ code, message, next, field }: Rule<unknown, object, unknown>): Refused {
-  return new Refused({ code, message, next, ...(field === undefined ? {} : { field }) });
+  // A code of the site's own may be retried and resolved.
+  const fault = { code: code as FaultCode, message, next };
+  return new Refused(field === undefined ? fault : { ...fault, field });
 }
 
 /** The options of both, each checked by the schema that declares it. @throws MappingMistake when they cannot be joined */

@@ -2,6 +2,7 @@
  * What a record becomes, field by field: what was set from what, what nobody read, and what stays empty; and in which fields
  * two frozen bodies differ (JSON by path, CSV by line and column).
  */
+import type { FaultCode } from "../core/faults.ts";
 import { parse } from "csv-parse/sync";
 import { z } from "zod";
 import type { Figures, Mapping, References, Skip } from "../core/contract.ts";
@@ -89,7 +90,7 @@ function mapped(mapping: Mapping, record: unknown, references: References): Outc
 }
 
 /** @throws Refused with the schema's complaints */
-function checked(schema: z.ZodType, value: unknown, code: string): unknown {
+function checked(schema: z.ZodType, value: unknown, code: FaultCode): unknown {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const complaints = result.error.issues

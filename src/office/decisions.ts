@@ -19,7 +19,7 @@ import type { QuarantinedRow } from "../store/queries.ts";
 import { aboutOf, deliveriesOf, groupsOf, whyNotCorrected } from "./quarantine.ts";
 import type { Assignment, Decision, Editing, Person } from "./asked.ts";
 import { OfficeError } from "../core/errors.ts";
-import { remedyOf } from "./remedies.ts";
+import { helpsWith } from "../core/faults.ts";
 
 export interface Chosen {
   readonly flow: Flow;
@@ -62,8 +62,7 @@ export function helped(
   if (anyway) return [...chosen];
   const able = chosen.filter(
     ({ row }) =>
-      remedyOf(row.code).helps.includes("retry") ||
-      store.corrections.standing(row.record).length > 0,
+      helpsWith(row.code).includes("retry") || store.corrections.standing(row.record).length > 0,
   );
   const [first] = chosen;
   if (able.length > 0 || first === undefined || selector === "all") return able;
@@ -100,7 +99,7 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
       "Name one delivery by its number in the list, and its id at the receiver.",
     );
   for (const { flow, row } of chosen) {
-    if (receiverId !== undefined && remedyOf(row.code).helps.includes("link-amount"))
+    if (receiverId !== undefined && helpsWith(row.code).includes("link-amount"))
       expectAmount(row, decision);
     const settled = settleRequest(
       engine,

@@ -38,7 +38,7 @@ import {
 } from "./quarantine.ts";
 import type { Counterparts, Sampling, Searching } from "./asked.ts";
 import { OfficeError } from "../core/errors.ts";
-import { remedyOf } from "./remedies.ts";
+import { helpsWith } from "../core/faults.ts";
 
 const PAGE = 50;
 /** Deliveries that are taken into the table in one transaction. */
@@ -348,7 +348,7 @@ function documentOf(engine: Engine, flows: readonly Flow[], row: FoundRow) {
     ...idsIn(engine, flow, row.recordId),
     state: row.state,
     /** In quarantine, and nobody has to do anything. */
-    clears: row.code !== null && remedyOf(row.code).helps.includes("wait"),
+    clears: row.code !== null && helpsWith(row.code).includes("wait"),
     /** Why it is in quarantine; null: it is not. */
     cause: row.cause,
     receivedAt: new Date(row.receivedMs).toISOString(),

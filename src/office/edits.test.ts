@@ -195,7 +195,7 @@ test("a person may say that what settles an invoice counts as money, and never h
 
 test("a document that comes to another amount there is linked only by a person who names that amount", async () => {
   const fault = {
-    code: "sales-tax-added",
+    code: "sales-tax-added" as const,
     message: "19934.08 on the platform and 21578.64 in QuickBooks: sales tax added 1644.56",
     next: "Make it not taxable, then retry.",
     amount: "21578.64",

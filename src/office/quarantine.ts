@@ -12,7 +12,7 @@ import { added, type CauseRow, type QuarantinedRow } from "../store/queries.ts";
 import type { Store } from "../store/store.ts";
 import { OfficeError } from "../core/errors.ts";
 import type { Person } from "./asked.ts";
-import { type Action, remedyOf } from "./remedies.ts";
+import { type Action, type FaultCode, helpsWith } from "../core/faults.ts";
 
 /** A record that its source could not read, or that does not fit, says nothing. */
 export function aboutOf(flow: Flow | undefined, text: string | null): About & { number?: string } {
@@ -280,13 +280,17 @@ function groupOf(engine: Engine, { id, causes, nowMs, called }: Grouped) {
   const { store, flows } = engine;
   const [first] = causes as readonly [CauseRow];
   const { flow, code, field, reason, awaitsKind, lookupTable: table, lookupKey: key } = first;
-  const { helps, together } = remedyOf(code);
+  const helps = helpsWith(code);
   const sinceMs = causes.reduce((oldest, one) => Math.min(oldest, one.sinceMs), first.sinceMs);
   const isSeveral = causes.length > 1 || first.several === true;
   const said =
     awaitsKind !== null
       ? waiting(store, causes, awaitsKind)
-      : { cause: isSeveral ? (reason ?? together?.(field ?? "") ?? alike(first)) : first.cause };
+      : {
+          cause: isSeveral
+            ? (reason ?? togetherOf(code, field ?? "") ?? alike(first))
+            : first.cause,
+        };
   const count = counted(causes);
   const lookup = table === null || key === null ? null : { table, key };
   const of = flows.find(({ name }) => name === flow);
@@ -357,6 +361,37 @@ function sumOf(causes: readonly CauseRow[]): { amount: string; currency: string 
     : { amount: inCents(Decimal.of(sum)), currency };
 }
 
+/**
+ * What deliveries of a code (and field) have in common, where their causes differ in values. Left out: the fault's reason says
+ * it, or one of the causes does.
+ */
+const TOGETHER: Readonly<Partial<Record<FaultCode, string>>> = {
+  "bad-email": "the e-mail address is not an address",
+  "does-not-add-up": "the document does not add up",
+  "negative-price": "the price is negative",
+  "no-cents": "an amount is not in cents",
+  "no-constant": "the price is a formula, not a number",
+  "no-single-price": "the product has several prices; the platform takes one",
+  "price-too-high": "the price is higher than the platform takes",
+  "quantity-break": "the price holds from a quantity on; the platform has one",
+  "too-many-lines": "the invoice has more lines than the platform takes",
+  "cancelled-in-tryton": "the invoice is cancelled in Tryton, not on the platform",
+  "cancelled-in-books": "it is cancelled in the books, not on the platform",
+  "credit-note": "this is a credit note; the platform takes none",
+  "left-the-list": "the list that it came from no longer has it; the receiver has it still",
+  "negative-line": "a line has a negative amount; the platform takes none",
+  "one-at-receiver": "the receiver has two of ours as one document",
+  "no-pdf": "the platform's PDF could not be fetched",
+  "needs-decision": "nobody can tell by machine whether it arrived",
+  "number-kept": "a cancelled document of the receiver keeps the number",
+  "number-taken": "the receiver has another document under this number",
+  "amount-changed-after-posting": "the amount changed after the document was delivered",
+  "partly-paid": "the invoice is paid in part; the platform takes no part of a payment",
+};
+
+const togetherOf = (code: string, field: string): string | undefined =>
+  code === "too-long" ? `${field} is longer than the platform takes` : TOGETHER[code as FaultCode];
+
 /** Where nothing says what the causes of a group have in common, one of them stands for all. */
 const alike = ({ cause }: CauseRow): string => `${cause.replace(/\.$/, "")}, and others like it`;
 
@@ -364,7 +399,7 @@ const alike = ({ cause }: CauseRow): string => `${cause.replace(/\.$/, "")}, and
 const NAMED_MAX = 3;
 
 /** Waits that nothing ends by itself (engine/lifecycle.ts), by their code. */
-const NOT_COMING: Readonly<Record<string, string>> = {
+const NOT_COMING: Readonly<Partial<Record<FaultCode, string>>> = {
   "waits-for-closed": "which were closed by hand",
   "waits-for-skipped": "which are skipped",
   "waits-without-flow": "which no flow delivers now",
@@ -381,7 +416,7 @@ function waiting(
   const ids = causes.flatMap(({ awaitsId }) => awaitsId ?? []);
   const names = ids.length > NAMED_MAX ? [] : ids.map((id) => nameOf(store, id));
   const [only] = names;
-  const why = NOT_COMING[first.code];
+  const why = NOT_COMING[first.code as FaultCode];
   if (why !== undefined) {
     const told = names.length === 0 ? "" : `: ${names.join(", ")}`;
     const cause = `waits for ${ids.length} ${kind}s, ${why}${told}`;
@@ -503,7 +538,7 @@ function forAccountant({ code, lookup, helps, from, to, count }: Voiced): string
       `Nobody has said yet what ${sideName(to)} calls ${lookup.key}. Add that row, then retry: ` +
       `${it} ${is} delivered as ${it} ${is}.`
     );
-  const own = BY_CODE[code];
+  const own = BY_CODE[code as FaultCode];
   if (own !== undefined) return own;
   if (helps.includes("wait"))
     return `Nothing is to be done now: ${it} ${count === 1 ? "goes" : "go"} out once what ${it} ${count === 1 ? "waits" : "wait"} for is there.`;
@@ -517,7 +552,7 @@ function forAccountant({ code, lookup, helps, from, to, count }: Voiced): string
 }
 
 /** Where a sentence of its own says more. */
-const BY_CODE: Readonly<Record<string, string>> = {
+const BY_CODE: Readonly<Partial<Record<FaultCode, string>>> = {
   "not-mapped":
     "What the other side calls it has not been filled in yet. Fill that cell, then retry: nothing was sent.",
   "credit-note":

@@ -2,6 +2,7 @@
 import type { Tables } from "../config/crossref.ts";
 import { type Governor, PAUSED, waitsForRequests } from "../core/budget.ts";
 import type { Endpoint } from "../core/contract.ts";
+import type { FaultCode } from "../core/faults.ts";
 import { placeOf, type Quiet, toldOf } from "../core/silence.ts";
 import type { Backfills } from "../engine/backfill.ts";
 import type { Daemon } from "../engine/daemon.ts";
@@ -356,7 +357,7 @@ function flowsBeside<Row extends ReturnType<typeof flowStatus>>(
 const DAY_MS = 24 * 3_600_000;
 
 /** Waits that no flow ends: for a payer nobody waits in vain, and a draft is looked at once a day. */
-const OWN_PATIENCE: Readonly<Record<string, number>> = {
+const OWN_PATIENCE: Readonly<Partial<Record<FaultCode, number>>> = {
   "partly-paid": Infinity,
   "draft-at-receiver": DAY_MS,
 };
@@ -390,7 +391,7 @@ function waits(engine: Engine, flow: Flow, { shown, causes }: Group) {
   const { flows } = engine;
   // Whatever it waits for comes by one of them.
   const patienceMs =
-    OWN_PATIENCE[code] ??
+    OWN_PATIENCE[code as FaultCode] ??
     patienceOf(engine, flow) +
       Math.max(...flows.filter(({ paused }) => !paused).map((one) => patienceOf(engine, one)), 0);
   if (ageMs <= patienceMs) return [];

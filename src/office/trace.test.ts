@@ -121,7 +121,7 @@ test("what was refused of a whole request is not told of each of its documents",
     { itemsMax: 2, writes: "upsert" },
     page(bill("INV-1", "1"), bill("INV-2", "2")),
   );
-  const fault = { code: "bad", message: "bill INV-2 is wrong", next: "Correct it." };
+  const fault = { code: "bad-row" as const, message: "bill INV-2 is wrong", next: "Correct it." };
   const refused: Answer = { outcome: "refused", detail: fault.message, fault };
   sink.script.push(() => ({ answer: refused, execute: false }));
   await step();

@@ -199,7 +199,7 @@ const CONFLICTS: Readonly<Record<string, AnswerName>> = {
   IDEMPOTENCY_OUTCOME_UNKNOWN: "outcome-unknown",
 };
 
-function faultOf(status: number, { code, message, details }: Failure) {
+function faultOf(status: number, { code, message, details }: Failure): Fault {
   const field = fieldOf(details);
   return {
     code: `platform-${code.toLowerCase().replaceAll("_", "-") || status}`,

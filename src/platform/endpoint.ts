@@ -122,7 +122,7 @@ async function namesIn(
 }
 
 /** Not being able to look is a fault as well. */
-function faultOf(error: unknown): Fault {
+function faultOf(error: unknown): Fault<string> {
   if (!(error instanceof SourceUnavailable)) throw error;
   return { code: error.stop ?? "unreadable", message: error.message, next: error.next };
 }

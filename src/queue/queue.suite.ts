@@ -76,7 +76,7 @@ export function itCarries(open: Open): void {
       detail: `${at} "detail" ü`,
       ...(at % 2 === 0 ? { ids: ["a", null, "b"] } : {}),
       ...(at % 3 === 0
-        ? { fault: { code: "bad", message: "line 1\nline 2", next: "Mend it.", field: "x.y" } }
+        ? { fault: { code: "bad-row", message: "line 1\nline 2", next: "Mend it.", field: "x.y" } }
         : {}),
       ...(at % 5 === 0 ? { waitMs: at, requestId: `req-${at}` } : {}),
       ...(at % 7 === 0 ? { stop: "scope", person: "now", waits: [null, "2026-11-21"] } : {}),

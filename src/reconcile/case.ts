@@ -82,7 +82,7 @@ export type Told = {
   /** The mapping rightly does not deliver it: why. */
   | { readonly skip: string }
   /** Not mapped, refused, or what it waits for. */
-  | { readonly fault: Fault }
+  | { readonly fault: Fault<string> }
 );
 
 /** What the store knows about a case's records now. All left out: nothing. */
@@ -136,7 +136,7 @@ export interface Judged extends Case {
   readonly began: Side;
   readonly differences: readonly FieldDifference[];
   /** Why it is where it is, and what to do; null where both sides agree without a word. */
-  readonly cause: Fault | null;
+  readonly cause: Fault<string> | null;
   /** Waits for longer than a day. */
   readonly overdue: boolean;
   /** The record of the side where it began in the other side's words; null: that cannot be said. */

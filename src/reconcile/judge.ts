@@ -276,7 +276,7 @@ function digestOf({ kind, platform, books }: Case): string {
 // Why a case is in its bucket, and what a person does about it.
 
 /** Null where both sides agree without a word. */
-export function causeOf(bucket: Bucket, facing: Facing): Fault | null {
+export function causeOf(bucket: Bucket, facing: Facing): Fault<string> | null {
   const { stored, skip, told } = facing;
   switch (bucket) {
     case "equal":
@@ -316,7 +316,7 @@ export function causeOf(bucket: Bucket, facing: Facing): Fault | null {
 }
 
 /** With the cause that the person was told. */
-function acceptedAs(facing: Facing): Fault {
+function acceptedAs(facing: Facing): Fault<string> {
   const { one } = facing;
   const { message } = isOnBoth(one)
     ? differing(facing)
@@ -328,9 +328,13 @@ function acceptedAs(facing: Facing): Fault {
   );
 }
 
-const fault = (code: string, message: string, next: string): Fault => ({ code, message, next });
+const fault = (code: string, message: string, next: string): Fault<string> => ({
+  code,
+  message,
+  next,
+});
 
-function doubled({ platform, books }: Case): Fault {
+function doubled({ platform, books }: Case): Fault<string> {
   const side = liveOf(platform).length > 1 ? "platform" : "books";
   const counts = `${liveOf(platform).length} on the platform, ${liveOf(books).length} in the books`;
   return fault(
@@ -342,7 +346,7 @@ function doubled({ platform, books }: Case): Fault {
   );
 }
 
-function differing({ one, differences, told }: Facing): Fault {
+function differing({ one, differences, told }: Facing): Fault<string> {
   const [platform, books] = [leading(one.platform), leading(one.books)];
   const has = (field: string): boolean => differences.some((found) => found.field === field);
   if (isLumped(one))
@@ -408,7 +412,7 @@ function differing({ one, differences, told }: Facing): Fault {
 }
 
 /** @param payment what people know it by */
-const doubtfulPart = (payment: string): Fault =>
+const doubtfulPart = (payment: string): Fault<string> =>
   fault(
     "progress",
     `a payment of it stands in the books otherwise than on the platform: payment ${payment}`,
@@ -450,7 +454,7 @@ function fieldsOf(kind: HoldingKind, differences: Facing["differences"]): string
   return `${labels.slice(0, FIELDS_MAX).join(", ")}${more}`;
 }
 
-function oneSided(bucket: "only there" | "only here", { one, told }: Facing): Fault {
+function oneSided(bucket: "only there" | "only here", { one, told }: Facing): Fault<string> {
   const here = bucket === "only here";
   const [has, lacks] = here
     ? ["the books hold", "on the platform"]
@@ -529,7 +533,7 @@ const isUncounted = (told: Told | null, books: Holding): boolean =>
   isGoodsHolding(books.kind) && told !== null && "skip" in told && !isLive(books);
 
 /** A record that its side cannot tell whole; null: none. */
-function untoldOf(one: Pick<Case, Side>): { side: Side; fault: Fault } | null {
+function untoldOf(one: Pick<Case, Side>): { side: Side; fault: Fault<string> } | null {
   for (const side of ["platform", "books"] as const)
     for (const { untold } of one[side]) if (untold !== undefined) return { side, fault: untold };
   return null;

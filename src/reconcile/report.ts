@@ -387,7 +387,7 @@ export interface CaseRow {
   /** Of orders and tickets; of other kinds `0.00`. */
   readonly gallons: Readonly<Record<Side, string>>;
   readonly differences: readonly FieldDifference[];
-  readonly cause: Fault | null;
+  readonly cause: Fault<string> | null;
   readonly overdue: boolean;
   readonly suspects: readonly string[];
   readonly digest: string | null;

@@ -27,7 +27,13 @@ const sending = record<RequestState>({
   proofs: count,
   unlisted: count,
   unlistedSinceMs: wallMs,
-  said: option(record({ code: string(), message: string(), next: string() })),
+  said: option(
+    record({
+      code: constantFrom("bad-row", "differs", "platform-404"),
+      message: string(),
+      next: string(),
+    }),
+  ),
 });
 
 test("the state of a request is read as it was written, whatever of it is as in a fresh one", () => {

@@ -44,7 +44,7 @@ import {
   quiet,
   strong,
 } from "./blocks.ts";
-import type { Action } from "../office/remedies.ts";
+import type { Action } from "../core/faults.ts";
 import { Decimal } from "../core/decimal.ts";
 import { inCents } from "../core/text.ts";
 import { age } from "./text.ts";

@@ -226,7 +226,7 @@ test("what clears by itself, or can be retried, offers to be closed among the ot
 
 test("an amount that the receiver has changed is accepted by its id and by that amount, and by nothing less", async () => {
   const fault = {
-    code: "sales-tax-added",
+    code: "sales-tax-added" as const,
     message: "107.25 in QuickBooks and 100.00 on the platform: sales tax added 7.25",
     next: "Make it not taxable, then retry.",
     amount: "107.25",

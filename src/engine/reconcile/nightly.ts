@@ -7,6 +7,7 @@
 import { type AuditPace, auditPace, type Budget } from "../../core/budget.ts";
 import { ConfigurationError, FuelbridgeError, SourceUnavailable } from "../../core/errors.ts";
 import type { Day, Difference, Holdings, Period } from "../../core/holdings.ts";
+import type { Fault } from "../../core/record.ts";
 import { LATE_MS } from "../../core/watermark.ts";
 import { agreeing, type Bucket, isOpen } from "../../reconcile/case.ts";
 import type { DifferenceRow, Found, SweepRow } from "../../store/reconciliation.ts";
@@ -652,7 +653,7 @@ function settleCases(engine: Engine, { cases }: Report, opened: ReadonlySet<Case
       const link = records
         .map(({ id }) => store.links.find(flow.mapping.kind, flow.side, id))
         .find((found) => found !== null);
-      const fault = row.cause?.code === "partly-paid" ? row.cause : null;
+      const fault = row.cause?.code === "partly-paid" ? (row.cause as Fault) : null;
       return link ? [{ link, differences: differencesOf(row), fault }] : [];
     });
     const opening = settleDifferences(engine, flow, compared, "reconciliation");

@@ -9,6 +9,7 @@ import type {
   Reference,
   Surroundings,
 } from "../../core/contract.ts";
+import type { FaultCode } from "../../core/faults.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { dayOfDigits } from "../../core/time.ts";
@@ -57,7 +58,7 @@ function takenOf(config: IdocSource, site: Site, idoc: Idoc): readonly Taken[] {
 
 const NEXT = "Have it corrected in SAP, and sent again; or correct this source's settings.";
 
-const refused = (code: string, message: string, field: string, next = NEXT): Refused =>
+const refused = (code: FaultCode, message: string, field: string, next = NEXT): Refused =>
   new Refused({ code, message, next, field });
 
 const badField = (at: string, message: string): Refused =>

@@ -2,6 +2,7 @@
  * The documents that go to SAP, by message: vendor bills as INVOIC02, orders that we sell as ORDERS05, delivery tickets as
  * DESADV (what is brought to us is announced) and SHPCON (what we brought is confirmed).
  */
+import type { FaultCode } from "../../core/faults.ts";
 import { hash } from "node:crypto";
 import type { z } from "zod";
 import { OrderDocument, ShipmentDocument } from "../../ledger/documents.ts";
@@ -37,7 +38,7 @@ import {
 
 type Site = Pick<Surroundings, "currency" | "dayOf" | "now">;
 
-const refused = (code: string, message: string, next: string, field: string): Refused =>
+const refused = (code: FaultCode, message: string, next: string, field: string): Refused =>
   new Refused({ code, message, next, field });
 
 /** Settings that stand in rows of messages under their own names. */

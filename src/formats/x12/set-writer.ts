@@ -1,3 +1,4 @@
+import type { FaultCode } from "../../core/faults.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import type { X12Options } from "./config.ts";
@@ -171,7 +172,7 @@ function elementText(
   place: string,
   field = place,
 ): string {
-  const refused = (code: string, message: string, next: string): Refused =>
+  const refused = (code: FaultCode, message: string, next: string): Refused =>
     new Refused({ code, message: `${field} ${message}`, next, field });
   const text = textOf(value, element, (message) =>
     refused("does-not-fit-x12", `${message} (${place})`, NEXT),

@@ -2,6 +2,7 @@
  * Transaction sets as records of books and of lists: 810 as invoices, 832 as prices, 820 as invoices that were paid, 855 as
  * notes on our orders, 856 as delivery tickets.
  */
+import type { FaultCode } from "../../core/faults.ts";
 import { hash } from "node:crypto";
 import type { z } from "zod";
 import type { Change } from "../../core/contract.ts";
@@ -155,7 +156,7 @@ export const recordPlace = (
   raw: set.segments.map(({ id, elements }) => [id, ...elements]),
 });
 
-const refused = (code: string, message: string, field: string): Refused =>
+const refused = (code: FaultCode, message: string, field: string): Refused =>
   new Refused({
     code,
     message,

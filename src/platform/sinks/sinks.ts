@@ -4,6 +4,7 @@ import { Decimal } from "../../core/decimal.ts";
 import { parseExact } from "../../core/json.ts";
 import { sameNumber } from "../../core/keys.ts";
 import type { Finding } from "../../core/outcome.ts";
+import type { FaultCode } from "../../core/faults.ts";
 import type { Fault } from "../../core/record.ts";
 import { DeliveryTicket } from "../contract/delivery-ticket.ts";
 import {
@@ -454,7 +455,7 @@ const isRecent = ({ createdAt }: Connection, { firstSentAt }: Outgoing): boolean
 const SHOWN_MAX = 20;
 
 const different = (
-  code: string,
+  code: FaultCode,
   detail: string,
   next: string,
   candidates: readonly string[],
@@ -721,7 +722,7 @@ async function underAnotherCode(
   if (shown.size === 0) return null;
   const message = `the platform has "${name}", which comes as ${code}, under another code: ${[...shown.values()].join(", ")}`;
   const next = `Was its code changed in the ERP? Then give it the code ${code} there, and resolve this with --receiver-id and its id. If these are two terminals, retry this: ${code} is created.`;
-  const fault = { code: "code-changed", message, next, candidates: [...shown.keys()] };
+  const fault: Fault = { code: "code-changed", message, next, candidates: [...shown.keys()] };
   return { found: "different", detail: message, fault };
 }
 
