@@ -12,7 +12,8 @@ export async function benchMatch(invoices: number, rounds: number): Promise<void
   say("", `match: ${whole(invoices)} invoices, seconds (peak MB)`);
   const sides: Side[] = [];
   for (let at = 0; at < rounds; at++) {
-    const asked = { FUELBRIDGE_INVOICES: String(invoices) };
+    // As the launcher starts the daemon.
+    const asked = { FUELBRIDGE_INVOICES: String(invoices), MALLOC_ARENA_MAX: "2" };
     const side = await inChild<Side>("match-side.ts", asked, FLAGS);
     sides.push(side);
     say(`  fuelbridge ${side.seconds.toFixed(2)} (${whole(side.peakMb)})`);
