@@ -22,7 +22,9 @@ export const SqlStagingConfig = z
     views: z
       .array(z.enum(["parties", "invoices", "prices"]))
       .default([])
-      .describe("The views that the ERP offers: fuelbridge_parties and so on."),
+      .describe(
+        "The views that the ERP offers: fuelbridge_parties and so on; invoices takes those of lines and taxes besides.",
+      ),
     answerWithin: z
       .int()
       .min(1)

@@ -423,7 +423,7 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     }
   });
 
-  test("an invoice of the ERP comes with its lines and taxes; what its job booked and a person cancelled or copied there is told", async () => {
+  test("an invoice of the ERP comes with its lines and taxes; what its job booked is compared, and told when a person cancels it there", async () => {
     const { database, endpoint, sink } = await opened({ views: ["invoices"] });
     const { run } = database;
     await createViews(run);
