@@ -459,6 +459,17 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     expect(await held()).toEqual(["own open 100.1", `${item.id} ended 19934.08`]);
   });
 
+  test("a view of invoices that does not say which of them came from the platform is named before anything is read or sent", async () => {
+    const { database, endpoint } = await opened({ views: ["invoices"] });
+    await createViews(database.run);
+    await endpoint.check(never);
+    await database.run("alter table fuelbridge_invoices drop column platform_id");
+    await expect(endpoint.check(never)).rejects.toMatchObject({
+      stop: "scope",
+      message: expect.stringMatching(/fuelbridge_invoices.*platform_id/),
+    });
+  });
+
   test("a key that a view has twice with different content is told, and none of both is taken", async () => {
     const { database, read } = await viewed("prices");
     await database.run(
