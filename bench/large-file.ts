@@ -7,16 +7,8 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { table } from "../src/views/text.ts";
-import {
-  inFolder,
-  memoryOf,
-  root,
-  say,
-  startPlatform,
-  verdict,
-  whole,
-  writePieces,
-} from "./support.ts";
+import { inFolder, root, say, startPlatform, verdict, whole, writePieces } from "./support.ts";
+import { memoryOf } from "../test/support/memory.ts";
 
 const ROWS = 200_000;
 const MAX_MB = 250;

@@ -13,7 +13,8 @@ import { table } from "../src/views/text.ts";
 import { remoteOffice } from "../src/office/remote.ts";
 import type { Office } from "../src/office/questions.ts";
 import type { Status } from "../src/office/answers.ts";
-import { inFolder, memoryOf, root, say, startPlatform, stop, verdict, whole } from "./support.ts";
+import { inFolder, root, say, startPlatform, stop, verdict, whole } from "./support.ts";
+import { memoryOf } from "../test/support/memory.ts";
 
 const BACKFILL = 200_000;
 const IN_STEP_MAX_MB = 150;

@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { request } from "undici";
 import { table } from "../src/views/text.ts";
-import { inFolder, median, memoryOf, root, say, stop, verdict, whole } from "./support.ts";
+import { inFolder, median, root, say, stop, verdict, whole } from "./support.ts";
+import { memoryOf } from "../test/support/memory.ts";
 
 const PAGES = 500;
 const PAGES_PER_MINUTE_MIN = 5_000;

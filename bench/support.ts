@@ -1,7 +1,7 @@
 /** What the benchmarks share: processes of their own, what those use, and figures for people. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -116,14 +116,6 @@ export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise
 /** A file of these pieces, which are made as they are written. */
 export const writePieces = (path: string, pieces: Iterable<string>): Promise<void> =>
   pipeline(Readable.from(pieces), createWriteStream(path));
-
-/** Megabytes in memory, now and at most. @throws Error where there is no /proc: only Linux tells it of another process */
-export function memoryOf(pid: number): { now: number; peak: number } {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  const of = (name: string): number =>
-    Number(new RegExp(`^${name}:\\s*(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
-  return { now: of("VmRSS"), peak: of("VmHWM") };
-}
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);

@@ -1,3 +1,4 @@
+import { peakMb } from "../test/support/memory.ts";
 import type { Side } from "./pull.ts";
 
 /** Runs the measured part of a process and reports it on standard output. `work` returns how many records it stored. */
@@ -11,7 +12,7 @@ export async function report(work: () => Promise<number>): Promise<void> {
     records,
     seconds,
     cpuSeconds: (user + system) / 1_000_000,
-    peakMb: process.resourceUsage().maxRSS / 1024,
+    peakMb: peakMb(),
   };
   process.stdout.write(`${JSON.stringify(side)}\n`);
 }

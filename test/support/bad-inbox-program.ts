@@ -11,6 +11,7 @@ import { openScratch } from "../../src/store/scratch.ts";
 import { sourcesIn, type ToldRow } from "../files/bad-inbox.ts";
 import { testClock } from "./clock.ts";
 import { engineOn } from "./engine.ts";
+import { peakMb } from "./memory.ts";
 import { surroundingsIn } from "./surroundings.ts";
 
 export interface Told {
@@ -76,6 +77,6 @@ const told: Told = {
       "select flow.name as flow, blocked_file.name as what, code from blocked_file join flow using (flow)",
     )
     .all(),
-  peakMb: process.resourceUsage().maxRSS / 1024,
+  peakMb: peakMb(),
 };
 process.stdout.write(JSON.stringify(told));
