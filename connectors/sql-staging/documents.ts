@@ -11,7 +11,7 @@ import type { Facts } from "../../src/core/holdings.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import type { Fault } from "../../src/core/record.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
-import { orderText } from "../../src/ledger/entries.ts";
+import { MONEY, orderText } from "../../src/ledger/entries.ts";
 import { sha256Of } from "../../src/ledger/files.ts";
 import {
   type Capabilities,
@@ -171,7 +171,12 @@ async function newestWhere(
     ...(fieldsOf("fuelbridge_document", head) as StagedRow),
     lines: lines(head) as unknown as Staged["lines"],
     taxes: taxes(head) as unknown as Staged["taxes"],
-    payments: paid(head).map(({ id, total }) => ({ mark: id, id, amount: total })),
+    payments: paid(head).map(({ id, total, status }) => ({
+      mark: id,
+      id,
+      amount: total,
+      isPending: status !== "accepted",
+    })),
     booked: booked.get(head["id"]) ?? [],
   }));
 }
@@ -344,15 +349,17 @@ export const tableOf = <K extends StagedKind>(
       const isOver = isOverThere(row, desired);
       if (isPayment)
         return { ...head, status: isOver ? "cancelled" : "posted", facts: { number: id } };
-      const open = total.minus(Decimal.sum(payments.map(({ amount }) => amount)));
-      const isPaid = open.sign === 0 && payments.length > 0;
+      const sums = { untaxed, tax, total, ...bookedSums(row) };
+      const { open, others, missing } = openThere(row, sums.total);
+      const isPaid = open.sign === 0 && payments.length + others.length > 0;
       return {
         ...head,
         party: row.partyCode,
         number,
-        payments,
+        payments: [...payments, ...others],
         status: isOver ? "cancelled" : isPaid ? "settled" : "posted",
-        facts: { number, money: { untaxed, tax, total, open, ...bookedSums(row) } },
+        besides: [...head.besides, ...missing],
+        facts: { number, money: { ...sums, open } },
       };
     },
   };
@@ -366,26 +373,51 @@ function isOverThere(row: StagedRow, desired: readonly Desired[]): boolean {
   const { status, state, taken, booked } = row;
   if (booked.length > 0 && standing(row).length === 0) return true;
   const isUnbooked = ["withdrawn", "superseded", ...(desired.length > 0 ? [] : ["rejected"])];
-  return isUnbooked.includes(status) ? taken === "0" : state === "void";
+  return isUnbooked.includes(status) ? taken === "0" : state === "void" && booked.length === 0;
 }
 
 /** Of what the ERP's job booked from it, what nobody has cancelled there. */
 const standing = ({ booked }: Pick<StagedRow, "booked">): readonly SqlRow[] =>
   booked.filter((row) => row["state"] !== "cancelled");
 
-/** Sums that the ERP's own invoice of it shows. */
-const bookedSums = (row: StagedRow) => {
-  const [only, ...others] = standing(row);
-  const names = others.length === 0 ? (["untaxed", "tax", "total"] as const) : [];
-  const sums = names.map((name) => [name, only?.[name] ?? ""] as const);
+/** Amounts that the ERP's own invoice of it shows: of one that stands alone. */
+const bookedSums = (row: StagedRow): Partial<Record<(typeof SUMS)[number], Decimal>> => {
+  const [only, another] = standing(row);
+  const shown = SUMS.map((name) => [name, another === undefined ? only?.[name] : null] as const);
   return Object.fromEntries(
-    sums.flatMap(([name, text]) => (Decimal.is(text) ? [[name, Decimal.of(text).shortest()]] : [])),
+    shown.flatMap(([name, text]) =>
+      text && Decimal.is(text) ? [[name, Decimal.of(text).shortest()]] : [],
+    ),
   );
 };
+const SUMS = ["untaxed", "tax", "total", "open"] as const;
+
+/**
+ * What is open of it: by the ERP's own invoice, where a payment that its job has not answered may be booked or not. `others`:
+ * what else settles it there. `missing`: the job accepted payments that are not booked on it.
+ */
+function openThere(row: StagedRow, total: Decimal) {
+  const less = (payments: StagedRow["payments"]): Decimal =>
+    total.minus(Decimal.sum(payments.map(({ amount }) => amount)));
+  const [least, most] = [less(row.payments), less(row.payments.filter((one) => !one.isPending))];
+  const { open: its = least } = bookedSums(row);
+  if (its.compare(least) < 0) {
+    const by = standing(row)[0]?.["cleared_by"] ?? MONEY;
+    const instead = by === "" || by === MONEY ? null : by;
+    return { open: its, others: [{ mark: null, amount: least.minus(its), instead }], missing: [] };
+  }
+  if (its.compare(most) <= 0) return { open: least, others: [], missing: [] };
+  const held = `${its.fixed(2)}: its invoice lacks a payment that the ERP's job accepted`;
+  const missing = [{ field: "money.open", expected: most.fixed(2), held }];
+  return { open: its.minus(most.minus(least)), others: [], missing };
+}
 
 /** What every row says of its version. One that the ERP rejected is a person's until its content is another one. */
 function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
-  const { id, seq, status, version, erpNumber } = row;
+  const { id, seq, state, status, version, erpNumber } = row;
+  const invoices = standing(row)
+    .map((one) => one["number"] ?? one["id"])
+    .join(" and ");
   const wanted = desired.find(({ mark }) => mark === id)?.document as InvoiceDocument | undefined;
   const isSame = wanted === undefined || contentOf(wanted, currency) === row.content;
   const isUntaken = status === "new" || status === "rejected";
@@ -393,6 +425,12 @@ function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
     code: "rejected-by-erp",
     message: row.message ?? "",
     next: "Correct what the ERP says and set the row to new there, then retry; or correct the document on the platform.",
+  };
+  const stands = state === "void" && standing(row).length > 0;
+  const uncancelled: Fault = {
+    code: "not-cancelled",
+    message: `the ERP's job accepted the void of ${row.number}, and fuelbridge_invoices shows ${invoices} as it was`,
+    next: "Cancel it in the ERP, or correct the view; then retry.",
   };
   const both = {
     field: "record",
@@ -402,9 +440,7 @@ function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
   const several = {
     field: "record",
     expected: "one invoice",
-    held: `invoices ${standing(row)
-      .map((one) => one["number"] ?? one["id"])
-      .join(" and ")} with its platform_id`,
+    held: `invoices ${invoices} with its platform_id`,
   };
   return {
     id,
@@ -413,8 +449,9 @@ function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
     ...(erpNumber === null ? {} : { called: erpNumber }),
     ...(isSame || !isUntaken ? { fixed: AMENDABLE } : {}),
     ...(isSame && status === "rejected" ? { refusal } : {}),
+    ...(stands ? { refusal: uncancelled } : {}),
     besides: [
-      ...(row.taken !== "0" && row.state === "open" ? [both] : []),
+      ...(row.taken !== "0" && state === "open" ? [both] : []),
       ...(standing(row).length > 1 ? [several] : []),
     ],
   };

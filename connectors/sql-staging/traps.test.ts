@@ -13,7 +13,7 @@ import type {
 } from "../../src/core/contract.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { deliver, never, refusalOf } from "../../test/support/connector.ts";
-import { invoiceOf } from "../../test/support/ledger-documents.ts";
+import { invoiceOf, paymentOf } from "../../test/support/ledger-documents.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { dialects, openSql } from "../../src/ledger/sql.ts";
 import { sqlStaging } from "./index.ts";
@@ -459,6 +459,108 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     expect(await held()).toEqual(["own open 100.1", `${item.id} ended 19934.08`]);
   });
 
+  test.each(["posted", "paid"])(
+    "a void that the job accepted while the view still has its invoice as %s is told, and goes no second time",
+    async (state) => {
+      const { database, endpoint, sink } = await opened({ views: ["invoices"] });
+      const { run } = database;
+      await createViews(run);
+      await deliver(sink, [itemOf()]);
+      await set(database, 1, "accepted");
+      await book(run, itemOf().id);
+      await deliver(sink, [voided]);
+      await set(database, 2, "accepted");
+      await run("update fuelbridge_invoices set state = ?", [state]);
+      const look = async () =>
+        await sink.inspect?.(
+          [{ id: voided.id, counterpart: voided.id, body: sink.freeze([voided]).body }],
+          never,
+        );
+      const held = async () =>
+        (await endpoint.holdings?.get("invoice", [voided.id], never))?.map(
+          ({ facts }) => facts.state,
+        );
+      expect(await look()).toMatchObject([
+        { is: "there", differences: [{ field: "state", expected: "cancelled", held: "open" }] },
+      ]);
+      expect(await held()).toEqual(["open"]);
+      expect(await refusalOf(sink, voided)).toMatchObject({
+        code: "not-cancelled",
+        message: expect.stringContaining("S-booked"),
+      });
+      expect(await rows(database)).toHaveLength(2);
+      await run("update fuelbridge_invoices set state = 'cancelled'");
+      expect(await look()).toEqual([{ is: "there", differences: [] }]);
+      expect(await held()).toEqual(["ended"]);
+      expect(await deliver(sink, [voided])).toMatchObject({ outcome: "done" });
+    },
+  );
+
+  test.each([
+    ["19934.08", ["19934.08", "open"], [{ field: "money.open", expected: "0.00" }]],
+    ["0", ["0", "paid"], []],
+  ])(
+    "a payment that the job accepted is in the view: %s is open there",
+    async (open, [stands, state], differences) => {
+      const { database, endpoint, sink } = await opened({ views: ["invoices"] });
+      const { run } = database;
+      await createViews(run);
+      await deliver(sink, [itemOf()]);
+      await set(database, 1, "accepted");
+      await book(run, itemOf().id);
+      const payment = paymentOf("pay-1", itemOf().id, { amount: Decimal.of("19934.08") });
+      const payments = endpoint.sinks["payments"] as Sink;
+      const held = async () =>
+        (await endpoint.holdings?.get("invoice", [itemOf().id], never))?.map(({ facts }) => [
+          facts.money?.open?.plain(),
+          facts.state,
+        ]);
+      const paid = { number: "pay-1", id: "pay-1", revision: "r1", counterpart: null };
+      await deliver(payments, [{ ...paid, document: payment }]);
+      // The job has not answered yet: both are right.
+      expect(await held()).toEqual([["0", "paid"]]);
+      await answer(database, "accepted", null, "2026-11-21 10:00:00");
+      await run("update fuelbridge_invoices set open = ?", [open]);
+      expect(await held()).toEqual([[stands, state]]);
+      const body = sink.freeze([itemOf()]).body;
+      expect(
+        await sink.inspect?.([{ id: itemOf().id, counterpart: itemOf().id, body }], never),
+      ).toMatchObject([{ is: "there", differences }]);
+    },
+  );
+
+  test("a payment that people entered in the ERP is in what is open, with what settled it", async () => {
+    const { database, endpoint, sink } = await opened({ views: ["invoices"] });
+    const { run } = database;
+    await createViews(run);
+    await deliver(sink, [itemOf()]);
+    await set(database, 1, "accepted");
+    await book(run, itemOf().id);
+    await run("update fuelbridge_invoices set open = 5, cleared_by = 'credit note 34'");
+    const held = await endpoint.holdings?.get("invoice", [itemOf().id], never);
+    expect(held?.map(({ facts }) => facts.money?.open?.plain())).toEqual(["5"]);
+    const body = sink.freeze([itemOf()]).body;
+    expect(
+      await sink.inspect?.([{ id: itemOf().id, counterpart: itemOf().id, body }], never),
+    ).toMatchObject([
+      {
+        differences: [
+          {
+            field: "money.open",
+            expected: "19934.08",
+            held: expect.stringContaining("credit note 34"),
+          },
+        ],
+      },
+    ]);
+    const payment = paymentOf("pay-1", itemOf().id, { amount: Decimal.of("19934.08") });
+    const paid = { number: "pay-1", id: "pay-1", revision: "r1", counterpart: null };
+    const payments = endpoint.sinks["payments"] as Sink;
+    expect(await refusalOf(payments, { ...paid, document: payment })).toMatchObject({
+      code: "paid-by-others",
+    });
+  });
+
   test("a view of invoices that does not say which of them came from the platform is named before anything is read or sent", async () => {
     const { database, endpoint } = await opened({ views: ["invoices"] });
     await createViews(database.run);
@@ -535,6 +637,13 @@ test("both servers get the same columns and indexes", () => {
   expect(postgresql).toEqual(mariadb);
   expect(mariadb?.length).toBeGreaterThan(50);
 });
+
+/** The ERP's own invoice of a document. */
+const book = (run: Database["run"], id: string) =>
+  run(
+    "insert into fuelbridge_invoices values ('booked', 'S-booked', 'posted', 'P-1', null, '2026-11-21', null, null, 'USD', 18103.96, 1830.12, 19934.08, 19934.08, null, ?)",
+    [id],
+  );
 
 const NO_NEEDS = { column: () => [], days: [], parts: new Set<string>() } as unknown as Needs;
 

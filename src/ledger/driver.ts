@@ -473,7 +473,11 @@ function inspected(
   const isUnsettled = next.do === "settle" && desired.until === null;
   if (isDraftAgain(planning.can, entry) || next.do === "cancelled" || isUnsettled) return gone;
   if (isUndone) return gone;
-  if (desired.target === "cancelled") return thereAsBrought;
+  if (desired.target === "cancelled") {
+    // What stands then has something that no step of ours takes back.
+    const stands = { field: "state", expected: "cancelled", held: heldStateOf(kind, entry) };
+    return { is: "there", differences: entry.status === "cancelled" ? [] : [stands] };
+  }
   const state = desiredStateOf(kind, desired);
   const besides = (entry.besides ?? []).filter((one) => !isState(one) || one.expected === state);
   const unmarked = entry.made === true && by !== "mark";

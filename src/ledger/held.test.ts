@@ -3,8 +3,8 @@ import type { Source } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Books, Call, Capabilities, LedgerAdapter, LedgerKind } from "./port.ts";
 import type { InvoiceDocument } from "./documents.ts";
-import { ledgerHoldings, priceHoldings } from "./driver.ts";
-import { Parties } from "./desired.ts";
+import { bodyOf, Parties } from "./desired.ts";
+import { ledgerHoldings, ledgerSink, priceHoldings } from "./driver.ts";
 import { books as named, can, desired, entry } from "./plan.fixture.ts";
 
 const never = new AbortController().signal;
@@ -13,7 +13,11 @@ const none = Decimal.zero;
 const change = { id: "C-1", version: null, text: "{}" };
 
 /** Books in which nothing stands but one party; `made`: the calls that created parties, with how many each. */
-function booksWith(of: Partial<Capabilities>, made: number[] = []): Books {
+function booksWith(
+  of: Partial<Capabilities>,
+  made: number[] = [],
+  standing: Partial<LedgerAdapter> = {},
+): Books {
   const adapter = (more: Partial<LedgerAdapter>): LedgerAdapter => ({
     can: { ...can, ...of },
     expected: (documents) => Promise.resolve(documents.map(() => ({}))),
@@ -30,8 +34,8 @@ function booksWith(of: Partial<Capabilities>, made: number[] = []): Books {
     return Promise.resolve([]);
   };
   const adapters: Partial<Record<LedgerKind, LedgerAdapter>> = {
-    invoice: adapter({}),
-    bill: adapter({}),
+    invoice: adapter(standing),
+    bill: adapter(standing),
     payment: adapter({}),
     party: adapter({ create }),
   };
@@ -118,4 +122,22 @@ test("prices are what their source tells from its beginning; several of one name
     message: "the ledger tells more than one price of T-1|089",
   });
   await expect(prices.get("price", [], AbortSignal.abort())).rejects.toThrow(/abort/i);
+});
+
+test.each([
+  ["open", { payments: [{ mark: null, amount: Decimal.of("5") }] }],
+  ["paid", { status: "settled" }],
+  ["open", { refusal: { code: "not-cancelled", message: "it stands", next: "Cancel it." } }],
+] as const)("a void that the books have %s again is told: %j", async (held, now) => {
+  const standing = { locate: () => Promise.resolve([entry(now)]) };
+  for (const kind of ["invoice", "bill"] as const) {
+    const books = booksWith({}, [], standing);
+    const document = { ...disputed, status: "void" as const };
+    const item = { number: "FL-1", id: "id-1", revision: "r", document, counterpart: null };
+    const body = bodyOf(books, kind, [item]);
+    const delivered = [{ id: "id-1", counterpart: "S-1", body }];
+    expect(await ledgerSink(books, kind).inspect?.(delivered, never)).toEqual([
+      { is: "there", differences: [{ field: "state", expected: "cancelled", held }] },
+    ]);
+  }
 });
