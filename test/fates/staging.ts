@@ -1,9 +1,16 @@
 /** SQL staging in the table of fates: a real server, a job that books each row, and views of what it has booked. */
-import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
 import { type Dialect, openSql, type Query, type SqlRow } from "../../src/ledger/sql.ts";
 import { SqlStagingConfig } from "../../connectors/sql-staging/config.ts";
 import { createViews, startServer } from "../sql-staging/server.ts";
+import {
+  type CuttingLine,
+  cuttingLine,
+  enter,
+  filled,
+  insert,
+  stagingYaml,
+  work,
+} from "../sql-staging/site.ts";
 import { openBooksSite } from "../support/books-site.ts";
 import { d, NO_NUMBER, PRODUCTS, today } from "./platform.ts";
 import { type Counterpart, NO_COPY, NOT_CARRIED } from "./round.ts";
@@ -27,7 +34,7 @@ export async function staging(dialect: Dialect): Promise<Counterpart & { end(): 
   const server = await startServer(dialect);
   const { settings, run } = await server.database();
   await createViews(run);
-  const line = await cuttingLine(settings.port);
+  const line = await cuttingLine(settings.port, /\bcommit\b/);
   return {
     connector: `sql-staging on ${dialect}`,
     async open(folder, backup) {
@@ -37,7 +44,7 @@ export async function staging(dialect: Dialect): Promise<Counterpart & { end(): 
         name: "sql-staging",
         isCopy: backup !== undefined,
         scenario: "empty",
-        change: (yaml) => changed(yaml, { ...settings, port: line.port }),
+        change: (yaml) => stagingYaml(yaml, { ...settings, port: line.port }),
         secrets: { password: String(settings["password"]) },
         env: {},
         close: () => Promise.resolve(),
@@ -66,73 +73,6 @@ export async function staging(dialect: Dialect): Promise<Counterpart & { end(): 
     async end() {
       line.close();
       await server.stop();
-    },
-  };
-}
-
-const changed = (yaml: string, settings: Readonly<Record<string, unknown>>): string =>
-  yaml
-    .replace("dialect: postgresql", `dialect: ${String(settings["dialect"])}`)
-    .replace("# port: 5432", `port: ${String(settings["port"])}\n    settleMs: 0`)
-    .replace("database: staging", `database: ${String(settings["database"])}`)
-    .replace("user: fuelbridge", `user: ${String(settings["user"])}`)
-    .replace("views: []", "views: [parties, invoices, prices]")
-    .replace("  environment: live\n", "  environment: live\n  settle: 1s\n")
-    .replaceAll(/^ {2}# (?! )(\w[\w-]*:\n)((?: {2}# {3}.*\n)+)/gm, (flow: string) =>
-      flow.replaceAll(/^ {2}# /gm, "  "),
-    );
-
-/** Between the program and the server: the next statement that matches is cut off, with its line. */
-interface CuttingLine {
-  readonly port: number;
-  /** `after`: its transaction is committed, and nobody hears of it. */
-  cut(statement: RegExp, when: "before" | "after"): void;
-  heal(): void;
-  close(): void;
-}
-
-async function cuttingLine(port: number): Promise<CuttingLine> {
-  const armed = new Set<{ statement: RegExp; when: "before" | "after" }>();
-  const sockets = new Set<Socket>();
-  const relay = createServer((near) => {
-    const far = connect(port, "127.0.0.1");
-    let isDeaf = false;
-    let isCommitting = false;
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on("error", () => {});
-      socket.on("close", () => {
-        sockets.delete(socket);
-        near.destroy();
-        far.destroy();
-      });
-    }
-    near.on("data", (bytes) => {
-      const text = bytes.toString("latin1");
-      for (const one of armed)
-        if (one.statement.test(text)) {
-          armed.delete(one);
-          if (one.when === "before") return void near.destroy();
-          isDeaf = true;
-        }
-      isCommitting = isDeaf && /\bcommit\b/.test(text);
-      far.write(bytes);
-    });
-    far.on("data", (bytes) => {
-      if (isCommitting) near.destroy();
-      else near.write(bytes);
-    });
-  });
-  relay.listen(0, "127.0.0.1");
-  await once(relay, "listening");
-  const address = relay.address();
-  return {
-    port: typeof address === "object" && address !== null ? address.port : 0,
-    cut: (statement, when) => void armed.add({ statement, when }),
-    heal: () => armed.clear(),
-    close() {
-      for (const socket of sockets) socket.destroy();
-      relay.close();
     },
   };
 }
@@ -174,78 +114,6 @@ async function restore(dialect: Dialect, settings: object, backup: string): Prom
   });
 }
 
-/** What the ERP's job does: it takes each row, books it, and answers. */
-async function work(run: Query): Promise<void> {
-  await run("update fuelbridge_document set status = 'taken' where status = 'new'");
-  const taken = await run("select * from fuelbridge_document where status = 'taken' order by seq");
-  for (const { seq = "", kind, id = "", state, invoice_id = "", total = "", ...row } of taken) {
-    if (kind === "payment")
-      await run(
-        "update fuelbridge_invoices set open = open - cast(? as decimal(20, 4)) where platform_id = ?",
-        [total, invoice_id],
-      );
-    else if (state === "void")
-      await run(
-        "update fuelbridge_invoices set state = 'cancelled', open = 0 where platform_id = ?",
-        [id],
-      );
-    else if (kind === "invoice") {
-      const booked = {
-        id: `E-${seq}`,
-        number: `E-${seq}`,
-        party_code: row["party_code"] ?? "",
-        document_date: row["document_date"]?.slice(0, 10) ?? "",
-        untaxed: row["subtotal"] ?? "",
-        tax: row["tax"] ?? "",
-        total: total ?? "",
-        platform_id: id ?? "",
-      };
-      await enter(
-        run,
-        booked,
-        await run("select * from fuelbridge_line where document_seq = ?", [seq]),
-        await run("select * from fuelbridge_tax where document_seq = ?", [seq]),
-      );
-    }
-    await run(
-      "update fuelbridge_document set status = 'accepted', erp_number = concat('E-', seq), answered_at = current_timestamp where seq = ?",
-      [seq],
-    );
-  }
-}
-
-const LINE = ["product", "description", "quantity", "unit", "unit_price", "amount"];
-const TAX = ["description", "base", "amount"];
-
-/** An invoice in the ERP, posted and open unless it says otherwise. */
-async function enter(
-  run: Query,
-  invoice: Readonly<Record<string, string>>,
-  lines: readonly SqlRow[],
-  taxes: readonly SqlRow[],
-): Promise<void> {
-  await insert(run, "fuelbridge_invoices", {
-    state: "posted",
-    currency: "USD",
-    open: invoice["total"] ?? "",
-    due_date: invoice["document_date"] ?? "",
-    ...invoice,
-  });
-  for (const [part, columns, rows] of [
-    ["lines", LINE, lines],
-    ["taxes", TAX, taxes],
-  ] as const)
-    for (const row of rows) {
-      const cells = filled(
-        Object.fromEntries(columns.map((column) => [column, row[column] ?? null])),
-      );
-      await insert(run, `fuelbridge_invoice_${part}`, {
-        invoice_id: invoice["id"] ?? "",
-        ...cells,
-      });
-    }
-}
-
 /** The same once more under another id and number. */
 async function again(
   run: Query,
@@ -258,14 +126,6 @@ async function again(
   await enter(run, head, await part("lines"), await part("taxes"));
   return { id: values.id, number: values.number, stands: true };
 }
-
-const insert = (run: Query, table: string, cells: Readonly<Record<string, string>>) =>
-  run(
-    `insert into ${table} (${Object.keys(cells).join(", ")}) values (${Object.keys(cells)
-      .map(() => "?")
-      .join(", ")})`,
-    Object.values(cells),
-  );
 
 let counter = 0;
 
@@ -500,7 +360,3 @@ async function recode(run: Query, code: string): Promise<void> {
   ] as const)
     await run(`update ${table} set ${column} = ? where ${column} = ?`, [`${code}-NEW`, code]);
 }
-
-/** Cells that say something. */
-const filled = (row: SqlRow): Record<string, string> =>
-  Object.fromEntries(Object.entries(row).flatMap(([name, text]) => (text ? [[name, text]] : [])));

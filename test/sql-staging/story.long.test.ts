@@ -8,14 +8,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Decimal } from "../../src/core/decimal.ts";
-import { dialects, type Query, type SqlRow } from "../../src/ledger/sql.ts";
+import { dialects, type Query } from "../../src/ledger/sql.ts";
 import type { Status } from "../../src/office/answers.ts";
 import { figuresIn } from "../support/booked.ts";
 import { type BooksSite, leaveFew, openBooksSite } from "../support/books-site.ts";
 import { IN_STEP } from "../support/in-step.ts";
 import { expected } from "../tryton/ledger.ts";
 import { type Database, isThere, type Server, startServer } from "./server.ts";
+import { bookedIn } from "./site.ts";
 
 const SLOW = 900_000;
 const UNKNOWN = "no such customer in the ERP";
@@ -105,17 +105,4 @@ async function work(run: Query, rejects: string | null = null): Promise<string> 
     "update fuelbridge_document set status = 'accepted', erp_number = concat('E-', seq), answered_at = current_timestamp where status = 'taken'",
   );
   return seq;
-}
-
-/** What a row says is booked; a payment and what is void say nothing. */
-function bookedIn(row: SqlRow) {
-  const { kind, state, side, party_code, document_date, total } = row;
-  if (kind === "payment" || state === "void") return [];
-  return {
-    type: side === "sale" ? ("out" as const) : ("in" as const),
-    party: party_code ?? "",
-    date: document_date?.slice(0, 10) ?? "",
-    total: Decimal.of(total ?? "0").shortest(),
-    lines: [],
-  };
 }

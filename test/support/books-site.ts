@@ -24,6 +24,8 @@ export interface BooksSite {
   readonly folder: string;
   readonly control: ReturnType<typeof controlOf>;
   readonly companyId: string;
+  /** Where the platform listens. */
+  readonly platformPort: number;
   /** Raw records of the platform, whoever owns them, numbers exact. */
   records(resource: string): Promise<readonly Members[]>;
   here(...args: string[]): Promise<Said>;
@@ -72,6 +74,7 @@ export async function openBooksSite(folder: string, laying: Laying): Promise<Boo
     folder,
     control,
     companyId: supplier.companyId,
+    platformPort: Number(new URL(sandbox.baseUrl).port),
     async records(resource) {
       const { text } = await control.ask("GET", `/records/${resource}`);
       return (parseExact(text) as unknown as { records: readonly Members[] }).records;
