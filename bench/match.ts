@@ -1,29 +1,66 @@
-/** Seconds and memory to match so many invoices, bills among them, with their orders and tickets: read from JSON, joined, judged. */
+/**
+ * Seconds and memory of `fuelbridge match` over so many invoices, bills among them, with their orders and tickets: a month of the
+ * sandbox with 8 % errors, read by flows into a store, and stored again and again under other numbers and ids.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
+import Database from "better-sqlite3";
+import { storedId } from "../src/store/statements.ts";
+import { storeFile } from "../src/store/database.ts";
+import type { MatchReport } from "../src/match/report.ts";
+import { type Sandbox, startSandbox } from "../src/sandbox/server.ts";
 import { table } from "../src/views/text.ts";
-import type { Side } from "./pull.ts";
-import { inChild, median, say, verdict, whole } from "./support.ts";
+import { sumAnew } from "../test/support/sums.ts";
+import { inFolder, median, root, say, verdict, whole } from "./support.ts";
 
 const TARGET_S = 60;
 const TARGET_MB = 300;
-/** Of the daemon (src/launch.mjs), and half as much garbage: the process makes its papers itself. */
-const FLAGS = ["--max-semi-space-size=4", "--heap-growing-percent=50"];
+/** Of the sandbox's month. */
+const INVOICES = 2_000;
+
+interface Usage {
+  readonly cpuSeconds: number;
+  readonly peakMb: number;
+}
 
 export async function benchMatch(invoices: number, rounds: number): Promise<void> {
-  say("", `match: ${whole(invoices)} invoices, seconds (peak MB)`);
-  const sides: Side[] = [];
-  for (let at = 0; at < rounds; at++) {
-    // As the launcher starts the daemon.
-    const asked = { FUELBRIDGE_INVOICES: String(invoices), MALLOC_ARENA_MAX: "2" };
-    const side = await inChild<Side>("match-side.ts", asked, FLAGS);
-    sides.push(side);
-    say(`  fuelbridge ${side.seconds.toFixed(2)} (${whole(side.peakMb)})`);
-  }
-  const seconds = median(sides.map((side) => side.seconds));
+  const sides = await inFolder(async (folder) => {
+    const sandbox = await startSandbox({
+      scenario: "month",
+      month: { trades: INVOICES / 2, faults: 80 },
+    });
+    const platform = await keyOf(sandbox);
+    try {
+      writeFileSync(join(folder, "config.yaml"), CONFIG);
+      mkdirSync(join(folder, "erp"));
+      await fuelbridge(folder, platform, "once");
+      repeat(folder, invoices / INVOICES);
+      say("", `match: ${whole(invoices)} invoices, CPU seconds (peak MB)`);
+      const measured: Usage[] = [];
+      for (let at = 0; at < rounds; at++) {
+        const words = ["match", "--from", "2000-01-01", "--json"];
+        const { usage, answer } = await fuelbridge(folder, platform, ...words);
+        const { data } = JSON.parse(answer) as { data: MatchReport };
+        if (data.invoices.all < invoices)
+          throw new Error(`${data.invoices.all} of ${invoices} invoices were matched`);
+        measured.push(usage);
+        say(`  fuelbridge ${usage.cpuSeconds.toFixed(2)} (${whole(usage.peakMb)})`);
+      }
+      return measured;
+    } finally {
+      await sandbox.close();
+    }
+  });
+  const seconds = median(sides.map(({ cpuSeconds }) => cpuSeconds));
   const peak = Math.max(...sides.map(({ peakMb }) => peakMb));
   say(
     "",
     table(
-      ["MATCH", "SECONDS", "TARGET", "", "PEAK MB", "TARGET", ""],
+      ["MATCH", "CPU SECONDS", "TARGET", "", "PEAK MB", "TARGET", ""],
       [
         [
           `${whole(invoices)} invoices`,
@@ -38,3 +75,118 @@ export async function benchMatch(invoices: number, rounds: number): Promise<void
     ),
   );
 }
+
+interface Access {
+  readonly url: string;
+  readonly apiKey: string;
+}
+
+/** The supplier's, without limits. */
+async function keyOf({ baseUrl: url, controlUrl }: Sandbox): Promise<Access> {
+  const many = 1_000_000_000;
+  const limits = { key: "supplier", perMinute: many, monthlyCap: many };
+  await fetch(`${controlUrl}/limits`, { method: "POST", body: JSON.stringify(limits) });
+  const answer = await fetch(`${controlUrl}/keys`);
+  const { keys } = (await answer.json()) as { keys: { name: string; key: string }[] };
+  return { url, apiKey: keys.find(({ name }) => name === "supplier")?.key ?? "" };
+}
+
+/** A command by its launcher, as people start it: what it took and answered. What it found makes it end with 1. */
+async function fuelbridge(
+  folder: string,
+  { url, apiKey }: Access,
+  ...words: readonly string[]
+): Promise<{ readonly usage: Usage; readonly answer: string }> {
+  const file = join(folder, "usage.json");
+  const hook = pathToFileURL(join(import.meta.dirname, "usage-at-exit.ts")).href;
+  const child = spawn(
+    process.execPath,
+    [join(root, "src", "launch.mjs"), ...words, "--config", join(folder, "config.yaml")],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: {
+        ...process.env,
+        MATCH_URL: url,
+        MATCH_KEY: apiKey,
+        MALLOC_ARENA_MAX: "2",
+        FUELBRIDGE_USAGE: file,
+        NODE_OPTIONS: `--max-semi-space-size=4 --import ${hook}`,
+      },
+    },
+  );
+  const [answer] = await Promise.all([text(child.stdout), once(child, "close")]);
+  return { usage: JSON.parse(readFileSync(file, "utf8")) as Usage, answer };
+}
+
+/** What is another one in each month: the beginning of ids, and the beginning of numbers. */
+const MONTHLY =
+  /(?<="(?:id|orderId)":").{8}|(?<="(?:invoiceNumber|ticketNumber|deliveryTicket|bolNumber)":")/g;
+
+/** Stores each paper again until it is there so many times. */
+function repeat(folder: string, times: number): void {
+  const database = new Database(storeFile(join(folder, "state")));
+  database.pragma("synchronous = off");
+  const papers = database
+    .prepare<[], { flow: number; version: string; revision: string; text: string }>(
+      `select flow, version, revision, text from record join flow using (flow)
+       where flow.name in ('orders', 'tickets', 'issued', 'payable') order by record`,
+    )
+    .all();
+  const insert = database.prepare(
+    "insert into record (flow, id, version, revision, text) values (?, ?, ?, ?, ?)",
+  );
+  database.transaction(() => {
+    for (let month = 1; month < times; month++)
+      for (const { flow, version, revision, text: paper } of papers) {
+        const other = paper.split(MONTHLY).join(month.toString(16).padStart(8, "0"));
+        const { id } = JSON.parse(other) as { id: string };
+        insert.run(flow, storedId(id), version, revision, other);
+      }
+    sumAnew(database);
+  })();
+  database.close();
+}
+
+const CONFIG = `version: 1
+company: bluebonnet
+currency: USD
+timeZone: America/Chicago
+state: ./state
+firstStart: ${new Date().toISOString().slice(0, 10)}
+platform: { url: '\${MATCH_URL}', environment: live, apiKey: '\${MATCH_KEY}' }
+endpoints:
+  erp:
+    connector: files
+    folder: ./erp
+    sinks:
+${[
+  "orders",
+  "delivery-tickets",
+  "customer-invoices",
+  "supplier-invoices",
+  "rack-prices",
+  "terminals",
+  "locations",
+  "connections",
+]
+  .map((document) => `      ${document}: { document: ${document}, folder: import/${document} }`)
+  .join("\n")}
+crossReferences: ${join(root, "config", "crossref")}
+flows:
+${[
+  ["orders", "orders", "orders"],
+  ["tickets", "delivery-tickets", "deliveryTickets"],
+  ["issued", "customer-invoices", "invoicesIssued"],
+  ["payable", "supplier-invoices", "invoicesPayable"],
+  ["prices", "rack-prices", "rackPrices"],
+  ["terminals", "terminals", "supplierTerminals"],
+  ["locations", "locations", "locations"],
+  ["connections", "connections", "connections"],
+]
+  .map(
+    ([name = "", document = "", from = ""]) =>
+      `  ${name}: { mapping: canonical/${document}, from: platform.${from}, to: erp.${document}, every: 10m }`,
+  )
+  .join("\n")}
+match: { basis: net }
+`;

@@ -88,10 +88,12 @@ export async function answering<Result>(
   command: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const [{ serveAdmin }, { readingOffice }] = await Promise.all([
+  const [{ serveAdmin }, { readingOffice }, { boundGarbage }] = await Promise.all([
     import("../office/server.ts"),
     import("../office/questions.ts"),
+    import("./process.ts"),
   ]);
+  boundGarbage();
   const admin = await serveAdmin({
     office: readingOffice(office, command),
     port: 0,

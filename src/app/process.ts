@@ -70,13 +70,13 @@ function machineBoot(): string | null {
 }
 
 /**
- * Before work that lasts: short-lived garbage may not spread over 64 MB, and older garbage is collected when it comes to as
- * much as what is in use: by itself V8 waits for four times that, and is no faster (bench/large-file.ts). While modules are
+ * Before work that lasts: short-lived garbage may not spread over 64 MB, and older garbage is collected when it comes to half
+ * of what is in use: by itself V8 waits for four times that, and is no faster (bench/large-file.ts). While modules are
  * loaded, nothing they leave is garbage, and looking for it takes a fifth of a short command.
  */
 export function boundGarbage(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
-  setFlagsFromString("--heap-growing-percent=100");
+  setFlagsFromString("--heap-growing-percent=50");
 }
 
 /**

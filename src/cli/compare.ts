@@ -112,12 +112,11 @@ export function match(program: Command): void {
         (office) => office.match({ from, to, party, direction, by: thisPerson() }),
         "match",
       );
-      return {
-        data: json ? report : null,
-        text:
-          options["csv"] === undefined ? asText(matchView(report)) : findingsCsv(report.findings),
-        exitCode: report.findings.length === 0 ? exitCodes.ok : exitCodes.runtime,
-      };
+      const exitCode = report.findings.length === 0 ? exitCodes.ok : exitCodes.runtime;
+      if (json) return { data: report, text: "", exitCode };
+      const isCsv = options["csv"] !== undefined;
+      const text = isCsv ? findingsCsv(report.findings) : asText(matchView(report));
+      return { data: null, text, exitCode };
     },
   )
     .option("--from <day>", "the first day (default: as many back as match.days says)")

@@ -6,7 +6,7 @@ import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { parseExact, stringifyExact } from "./json.ts";
 
 /** Values in a block, and blocks that are kept as texts. */
-const BLOCK = 32;
+const BLOCK = 64;
 const TEXTS_MAX = 8;
 
 export class Packed<Value extends object> {

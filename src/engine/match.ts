@@ -281,9 +281,7 @@ export class Matcher {
     const at = clock.now().wallMs;
     const { findings, accepted, ...counts } = report;
     const run = sweeps.matched(by, JSON.stringify(counts), at);
-    const found = new Set<string>();
-    for (const one of [...findings, ...accepted]) {
-      found.add(one.key);
+    for (const one of [findings, accepted].flat()) {
       const known = sweeps.see(
         {
           kind: MATCH,
@@ -301,10 +299,9 @@ export class Matcher {
       );
       if (known.state === "seen") sweeps.setState(known.difference, "open");
     }
-    for (const { difference, key, row } of sweeps.findings()) {
-      if (found.has(key) || row === null) continue;
-      if (isCovered(JSON.parse(row) as Finding, report)) sweeps.setState(difference, "cleared");
-    }
+    for (const { difference, row } of sweeps.findingsBefore(run))
+      if (row !== null && isCovered(JSON.parse(row) as Finding, report))
+        sweeps.setState(difference, "cleared");
   }
 }
 

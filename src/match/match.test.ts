@@ -545,6 +545,19 @@ const shuffled = <Value>(values: readonly Value[], seed: number): Value[] =>
     .toSorted((one, other) => one.place - other.place)
     .map(({ value }) => value);
 
+test("a long run pauses at least once for 500 papers, also while it joins them", () => {
+  const matching = filled(monthOf({ trades: 1_000 }).scene);
+  let [pauses, cases] = [0, 0];
+  run(
+    matching,
+    {},
+    ALL,
+    () => cases++,
+    () => cases === 0 && pauses++,
+  );
+  expect(pauses).toBeGreaterThanOrEqual(4_000 / 500);
+});
+
 test("the order in which papers come changes nothing", () => {
   const { scene } = monthOf({ trades: 60, faults: 26, seed: 3 });
   const first = run(filled(scene));

@@ -253,7 +253,7 @@ export function remembered<Made>(make: (text: string) => Made) {
   const known = new Map<string, Made>();
   return (text: string): Made => {
     const made = known.get(text) ?? make(text);
-    if (known.size >= 5_000) known.clear();
+    if (known.size >= 500) known.clear();
     known.set(text, made);
     return made;
   };
@@ -435,11 +435,13 @@ export class Papers {
       yield undefined;
     }
     const inOrder = byKey(keys);
-    const guesses = loose.flatMap(([seq, at]) => {
+    const guesses = [];
+    for (const [seq, at] of loose) {
+      yield undefined;
       const invoice = this.#papers.at(seq) as Invoice;
       const line = invoice.lines[at] as InvoiceLine;
       const { gallons, product } = line;
-      if (product === null || gallons === null) return [];
+      if (product === null || gallons === null) continue;
       const isOther =
         spelling(line.deliveryTicket ?? "") !== "" && spelling(line.bolNumber ?? "") !== "";
       const day = line.deliveredDate?.slice(0, 10) ?? invoice.day;
@@ -450,8 +452,8 @@ export class Papers {
         .map((it) => ({ it, off: offBy(it[2], gallons) }))
         .filter(({ off }) => off.compare(most) <= 0)
         .sort((one, other) => one.off.compare(other.off) || inOrder(one.it[0], other.it[0]));
-      return among.length === 0 ? [] : { seq, key: lineKey({ invoice, at }), among };
-    });
+      if (among.length > 0) guesses.push({ seq, key: lineKey({ invoice, at }), among });
+    }
     const given = new Set<OpenLine>();
     for (const { seq, key, among } of guesses.sort((one, other) => inOrder(one.seq, other.seq))) {
       const best = among.find(({ it }) => !given.has(it));

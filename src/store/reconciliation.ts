@@ -343,6 +343,11 @@ function differences(database: Database.Database) {
     findings: rows<[], DifferenceRow>(
       `select ${columns} from difference where state <> 'cleared' and kind = 'match' order by difference`,
     ),
+    /** Of those, what this run did not find. */
+    findingsBefore: rows<[sweep: number], DifferenceRow>(
+      `select ${columns} from difference
+       where state <> 'cleared' and kind = 'match' and last_run <> ? order by difference`,
+    ),
   };
 }
 

@@ -79,11 +79,13 @@ export function run(
   more: Partial<MatchSettings> = {},
   filter = ALL,
   each?: (one: Case) => void,
+  pause: () => void = () => {},
 ): MatchReport {
   const running = matching.run(settings(more), filter, each);
   for (;;) {
     const { done, value } = running.next();
     if (done === true) return value;
+    pause();
   }
 }
 
