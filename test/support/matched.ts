@@ -42,7 +42,7 @@ export const papersOf = ({ records }: Pick<Scene, "records">): AnyPaper[] =>
   );
 
 /** A paper as a store has it. */
-export function readIn(json: string): AnyPaper {
+function readIn(json: string): AnyPaper {
   const record = recordOf(json);
   if ("ticketNumber" in record) return read.ticket(record) as AnyPaper;
   if (!("invoiceNumber" in record)) return read.order(record) as AnyPaper;
