@@ -1,7 +1,7 @@
 /**
- * How long each page of the console takes with so many documents in the store, while the daemon pulls, and how much
- * slower it pulls then. Three people look at one page after the other, each a second after the last; in turns with a pull
- * that nobody looks at.
+ * How long each page, filter and sort of the console takes with so many documents in the store: those that the pages lead to
+ * by their own links and forms, and what people type. Then while the daemon pulls, and how much slower it pulls for it:
+ * three people look at one page after the other, each a second after the last, in turns with a pull that nobody looks at.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -20,6 +20,11 @@ const PEOPLE = 3;
 const THINKING_MS = 1_000;
 const PULLED = 20_000;
 const PAGE_TARGET_MS = 200;
+/** Each page alone is loaded so often, after once that is not counted. */
+const LOADS = 3;
+/** Pages that differ in ids and values only are loaded so often. */
+const ALIKE_MAX = 1;
+const SHOWN_MAX = 20;
 const PULL_TARGET = 0.9;
 
 interface Site {
@@ -62,6 +67,7 @@ export async function benchConsole(documents: number, rounds: number): Promise<v
         `console: ${whole(documents)} documents, a store of ${whole(bytes / 1024 / 1024)} MB`,
       );
       const cookie = await loggedIn(url);
+      await eachAlone(url, cookie, pagesOf(group, documents));
       const times = new Map<string, number[]>();
       const rates: Record<"alone" | "watched", number[]> = { alone: [], watched: [] };
       const pulled = async (): Promise<number> => {
@@ -121,7 +127,111 @@ const pagesOf = (group: string, documents: number): string[] => [
   "/flows",
   "/cross-references",
   "/audit",
+  "/month-end",
+  "/match",
+  "/documents?flow=invoices-issued&order=party&party=Party%207&least=1&most=5000",
+  "/documents?state=echo&order=number",
+  "/documents?state=skipped&party=nobody",
+  "/documents?state=resolved&order=amount&month=2026-10",
+  "/documents?state=delivered&order=party&month=2026-07&least=4999",
+  "/documents?text=Party%207&order=amount",
+  "/documents?text=B",
+  "/documents?text=B-1",
+  "/documents?text=Party",
+  "/documents?text=777",
+  "/documents?state=skipped&order=party&least=3",
+  "/documents?state=echo&order=party&least=1&most=4998",
+  "/documents?state=resolved&party=Party%201&least=1",
 ];
+
+/** From page to page by their links and by each choice of their forms that ask only. */
+async function eachAlone(url: string, cookie: string, typed: readonly string[]): Promise<void> {
+  const seen = new Map<string, number>();
+  const times: [page: string, ms: number[], bytes: number][] = [];
+  const ahead = [...typed];
+  for (let page = ahead.shift(); page !== undefined; page = ahead.shift()) {
+    if (times.some(([known]) => known === page)) continue;
+    let { ms, text } = await loaded(url, cookie, page);
+    const all: number[] = [];
+    for (let load = 0; load < LOADS; load++) {
+      ({ ms, text } = await loaded(url, cookie, page));
+      all.push(ms);
+    }
+    times.push([page, all, text.length]);
+    for (const next of leadingOn(page, text)) {
+      const alike = shapeOf(next);
+      const count = seen.get(alike) ?? 0;
+      seen.set(alike, count + 1);
+      if (count < ALIKE_MAX) ahead.push(next);
+    }
+  }
+  const slowest = times
+    .map(([page, ms, bytes]) => ({ page, ms, bytes, middle: median(ms) }))
+    .toSorted((one, other) => other.middle - one.middle);
+  const over = slowest.filter(({ middle }) => middle >= PAGE_TARGET_MS);
+  say(
+    "",
+    `${whole(slowest.length)} pages, filters and sorts with nobody else; ${over.length} take ${PAGE_TARGET_MS} ms or more`,
+    table(
+      ["THE SLOWEST", "MEDIAN MS", "SLOWEST MS", "KB", "TARGET", ""],
+      slowest
+        .slice(0, Math.max(SHOWN_MAX, over.length))
+        .map(({ page, ms, bytes, middle }) => [
+          page,
+          whole(middle),
+          whole(Math.max(...ms)),
+          whole(bytes / 1024),
+          `< ${PAGE_TARGET_MS}`,
+          verdict(middle < PAGE_TARGET_MS),
+        ]),
+    ),
+  );
+}
+
+/** Ids are alike, and so are values of several choices together: what is chosen alone is loaded for each value. */
+function shapeOf(page: string): string {
+  const { pathname, searchParams } = new URL(page, "http://console");
+  const chosen = [...searchParams].filter(([, value]) => value !== "");
+  const query = chosen.map(([name, value]) => (chosen.length > 1 ? name : `${name}=${value}`));
+  return `${pathname} ${query.toSorted((one, other) => one.localeCompare(other)).join(" ")}`
+    .replaceAll(/\bq[\da-f]{7}\b/g, "q")
+    .replaceAll(/\d+/g, "1");
+}
+
+/** Addresses in the page of what can be loaded, each choice of a form by itself. */
+function leadingOn(page: string, text: string): string[] {
+  const plain = text.replaceAll("&amp;", "&");
+  const links = [...plain.matchAll(/ href="(\/[^"]*)"/g)].map(([, to = ""]) => to);
+  const forms = [...plain.matchAll(/<form method="get" action="([^"]+)">(.*?)<\/form>/gs)];
+  const choices = forms.flatMap(([, action = "", form = ""]) =>
+    [...form.matchAll(/<select[^>]* name="([^"]+)">(.*?)<\/select>/gs)].flatMap(
+      ([, name = "", options = ""]) =>
+        [...options.matchAll(/<option value="([^"]+)"/g)].map(([, value = ""]) => {
+          const to = new URL(page, "http://console");
+          to.pathname = action;
+          to.searchParams.set(name, value);
+          return to.pathname + to.search;
+        }),
+    ),
+  );
+  return [...links, ...choices]
+    .map((to) => to.replace(/#.*/, ""))
+    .filter(
+      (to) => !/^\/(assets|logout|login)|\/(csv|evidence)\b|\.(css|js|svg|png|ico)\b/.test(to),
+    );
+}
+
+async function loaded(url: string, cookie: string, page: string) {
+  const startedMs = performance.now();
+  const { statusCode, body } = await request(new URL(page, url), {
+    headers: { cookie },
+    // The daemon closes a connection that was idle while it was busy.
+    reset: true,
+  });
+  const text = await body.text();
+  if (statusCode !== 200) throw new Error(`${page} answered ${statusCode}`);
+  return { ms: performance.now() - startedMs, text };
+}
 
 async function person(
   url: string,
@@ -132,11 +242,8 @@ async function person(
   // Each begins elsewhere, so that all pages are seen.
   for (let turn = at * 4; !signal.aborted; turn++) {
     const page = pages[turn % pages.length] ?? "/";
-    const startedMs = performance.now();
-    const { statusCode, body } = await request(new URL(page, url), { headers: { cookie } });
-    await body.text();
-    if (statusCode !== 200) throw new Error(`${page} answered ${statusCode}`);
-    times.set(page, [...(times.get(page) ?? []), performance.now() - startedMs]);
+    const { ms } = await loaded(url, cookie, page);
+    times.set(page, [...(times.get(page) ?? []), ms]);
     await pause(THINKING_MS, null, { signal }).catch(() => {});
   }
 }

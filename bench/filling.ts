@@ -3,10 +3,12 @@ import Database from "better-sqlite3";
 import { storeFile } from "../src/store/database.ts";
 import { sumAnew } from "../test/support/sums.ts";
 
-/** Copies of the first document, each with its request, link and audit, searched by; one of 1,000 needs a person. */
+/** Copies of the first document, each with its request, link and audit, searched by; one of 1,000 needs a person, one of 10 was sent from here. */
 export function fillStore(folder: string, count: number): void {
   const database = new Database(storeFile(folder));
   database.pragma("locking_mode = exclusive");
+  // By the log of a store each page would be written twice.
+  database.pragma("journal_mode = memory");
   database.pragma("synchronous = off");
   database.pragma("cache_size = -200000");
   database.exec("update delivery set state = 'superseded' where state = 'pending'");
@@ -15,6 +17,7 @@ export function fillStore(folder: string, count: number): void {
     for (const sql of FILLING) database.prepare(sql).run({ count, before, at: Date.now() });
     sumAnew(database);
   })();
+  database.pragma("journal_mode = wal");
   database.close();
 }
 
@@ -33,7 +36,8 @@ const FILLING = [
    from record where ${OURS}`,
   // What is not mapped has no request.
   `insert into delivery (flow, record, revision, received_ms, state, request, number, amount, content, version)
-   select flow, record, revision, :at - 1000 * (:before + :count - record), iif(record % 1000 = 0, 'quarantined', 'delivered'), iif(record % 1000 = 0, null, record), 'B-' || record, '10.00', 'c', version
+   select flow, record, revision, :at - 1000 * (:before + :count - record), case when record % 1000 = 0 then 'quarantined' when record % 1000 = 1 then 'resolved'
+       when record % 10 = 3 then 'echo' when record % 20 = 7 then 'skipped' else 'delivered' end, iif(record % 1000 = 0, null, record), 'B-' || record, '10.00', 'c', version
    from record where ${OURS}`,
   `insert into quarantine (delivery, code, cause, next, group_key, since_ms, lookup_table, lookup_key)
    select delivery, 'not-mapped', 'crossref/items.csv has no row P' || (record % 7), 'Add a row.', 'items' || char(10) || 'P' || (record % 7), :at, 'items', 'P' || (record % 7)

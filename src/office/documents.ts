@@ -17,6 +17,7 @@ import {
   type FoundRow,
   FEW,
   LOOKED_MAX,
+  STATE_COSTS,
   type Sample,
   type Ways,
 } from "../store/queries.ts";
@@ -154,11 +155,12 @@ function chosenBy(engine: Engine, asked: Searching) {
     last = row;
     if (order === "day" && days !== null && (row.day ?? "") < days[0]) break;
     if (order === "amount" && cents !== null && (row.cents ?? LAST) < cents[0]) break;
-    if (!isWanted(found, row, wanted)) continue;
-    records.push(row);
-    if (records.length > limit) break;
+    if (!isLike(row, wanted)) continue;
+    if (isStanding(found, row, wanted)) records.push(row);
+    looked += STATE_COSTS;
+    if (records.length > limit || (few === null && looked >= LOOKED_MAX)) break;
   }
-  const isCut = few === null && looked === LOOKED_MAX;
+  const isCut = few === null && looked >= LOOKED_MAX;
   const end = records.length > limit ? records[limit - 1] : isCut ? last : null;
   return {
     records: records.slice(0, limit).map(({ record }) => record),
@@ -199,16 +201,18 @@ function inOrder(
     .map(({ row }) => row);
 }
 
-function isWanted(found: Store["found"], row: ChoiceRow, wanted: Wanted): boolean {
-  const { ways, flow, states, parties, days, cents } = wanted;
-  const { day, cents: own, party } = row;
-  if (
-    (parties !== null && (party === null || !parties.has(party))) ||
-    (days !== null && (day === null || day < days[0] || day > days[1])) ||
-    (cents !== null && (own === null || own < cents[0] || own > cents[1]))
-  )
-    return false;
-  const standing = found.standing(row.record);
+/** By what is known of it without its deliveries. */
+const isLike = ({ day, cents: own, party }: ChoiceRow, { parties, days, cents }: Wanted): boolean =>
+  (parties === null || (party !== null && parties.has(party))) &&
+  (days === null || (day !== null && day >= days[0] && day <= days[1])) &&
+  (cents === null || (own !== null && own >= cents[0] && own <= cents[1]));
+
+function isStanding(
+  found: Store["found"],
+  { record }: ChoiceRow,
+  { ways, flow, states }: Wanted,
+): boolean {
+  const standing = found.standing(record);
   return (
     standing !== null &&
     (flow === null || standing.flow === flow) &&
@@ -281,7 +285,7 @@ function waysOf({ store: { found, links } }: Engine, text: string): Ways {
     numbers: upper === text ? [text] : [text, upper],
     // By an id of either side, or by a number that a link has.
     ids: [text, ...links.search(text).flatMap(({ platformId, erpId }) => [platformId, erpId])],
-    cents: centsIn(text),
+    cents: eachOf(centsIn(text)),
     parties: text.length < 2 ? [] : found.parties(text),
   };
 }
@@ -295,6 +299,10 @@ function centsIn(text: string): readonly [least: number, most: number] | null {
   if (digits.includes(".")) return [cents, cents];
   return amount.sign < 0 ? [cents - 99, cents] : [cents, cents + 99];
 }
+
+/** At most 100. */
+const eachOf = (cents: ReturnType<typeof centsIn>): number[] =>
+  cents === null ? [] : Array.from({ length: cents[1] - cents[0] + 1 }, (_, at) => cents[0] + at);
 
 const HUNDRED = Decimal.of("100");
 

@@ -40,7 +40,7 @@ function planOf(database: Database.Database, sql: string): string[] {
 
 /** Tables with a row for each document, or more; partial indices have none but those that are open. */
 const GROWS =
-  /^SCAN (?!request USING (COVERING )?INDEX request_ordering_key|delivery USING INDEX delivery_open)(record|delivery|request|link|likeness|audit)\b/;
+  /^SCAN (?!request USING (COVERING )?INDEX request_ordering_key|delivery USING INDEX delivery_open)(record|delivery|request|link|likeness|audit|search_record)\b/;
 /** All rows of a kind or of a flow: as many as there are documents. */
 const READS_ALL_OF_ONE =
   /^SEARCH (link USING PRIMARY KEY \(kind=\?\)|record USING (COVERING )?INDEX sqlite_autoindex_record_1 \(flow=\?\))/;
@@ -73,4 +73,10 @@ test("no statement of daily work reads a table that grows with the documents", (
       !ASKED_SELDOM.some((seldom) => seldom.test(sql)),
   );
   expect(scanning).toEqual([]);
+});
+
+test("what people choose documents by is read in the order of an index, and never sorted first", () => {
+  const chosen = plans().filter(({ sql }) => /from search_record\b/.test(sql));
+  expect(chosen.length).toBeGreaterThan(8);
+  expect(chosen.filter(({ plan }) => plan.some((step) => /TEMP B-TREE/.test(step)))).toEqual([]);
 });

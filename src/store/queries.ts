@@ -262,12 +262,12 @@ interface StandingRow {
   readonly state: string;
 }
 
-/** What documents may be found by, each alone. `cents`: both ends included. */
+/** What documents may be found by, each alone. */
 export interface Ways {
   readonly numbers: readonly string[];
   readonly ids: readonly string[];
   readonly parties: readonly number[];
-  readonly cents: readonly [least: number, most: number] | null;
+  readonly cents: readonly number[];
 }
 
 interface VersionRow {
@@ -311,8 +311,11 @@ export const FEW = 400;
 const FEW_OF_WAY = 4_000;
 /** Deliveries under a prefix that are looked at where there are more. */
 const WINDOW = 5_000;
-/** Documents that one page looks through, at most. */
+/** Under a prefix that has more, so many of the highest numbers are looked at: later documents have higher ones. */
+const NUMBERED = 50_000;
+/** Documents that one page looks through, at most; one whose state is looked up counts for {@link STATE_COSTS} more. */
 export const LOOKED_MAX = 15_000;
+export const STATE_COSTS = 3;
 
 const SEARCH = "select record from search_record where";
 
@@ -323,10 +326,8 @@ export function found(database: Database.Database) {
   const some = <Bound extends readonly unknown[]>(from: string) =>
     values<[...Bound, limit: number], number>(`${from} limit ?`);
   const ways = {
-    party: some<[party: number]>(`${SEARCH} party = ? order by record desc`),
-    cents: some<[least: number, most: number]>(
-      `${SEARCH} cents >= ? and cents <= ? order by record desc`,
-    ),
+    party: some<[party: number]>(`${SEARCH} party = ?`),
+    cents: some<[least: number, most: number]>(`${SEARCH} cents >= ? and cents <= ?`),
     days: some<[from: string, to: string]>(`${SEARCH} day >= ? and day <= ?`),
     flow: some<[flow: string]>(
       "select record from flow cross join record on record.flow = flow.flow where flow.name = ?",
@@ -343,6 +344,15 @@ export function found(database: Database.Database) {
     ),
     closed: some<[state: string]>(
       "select record from delivery where state in ('echo', 'skipped', 'resolved') and state = ?",
+    ),
+  };
+  /** As their index has them: to sort all that a span of amounts has would take as long as they are many. */
+  const newest = {
+    party: some<[party: number, after: number]>(
+      `${SEARCH} party = ? and record > ? order by record desc`,
+    ),
+    cents: some<[cents: number, after: number]>(
+      `${SEARCH} cents = ? and record > ? order by record desc`,
     ),
   };
   const parties = values<[pattern: string, limit: number], number>(
@@ -385,17 +395,21 @@ export function found(database: Database.Database) {
     /** Whose code or name contains this, in any case. */
     parties: (text: string): number[] => parties(`%${text.replace(/[!%_]/g, "!$&")}%`, PARTIES_MAX),
     /** The newest ones: each is read, wherever it lies. */
-    byWays: ({ numbers, ids, parties, cents }: Ways): number[] =>
-      [
-        ...new Set([
-          ...numbers.flatMap((number) => byNumber(number, Number.MAX_SAFE_INTEGER, FEW)),
-          ...ids.flatMap((id) => byId(id)),
-          ...parties.flatMap((party) => ways.party(party, FEW)),
-          ...(cents === null ? [] : ways.cents(...cents, FEW)),
-        ]),
-      ]
-        .toSorted((one, other) => other - one)
-        .slice(0, FEW),
+    byWays({ numbers, ids, parties, cents }: Ways): number[] {
+      let found: number[] = [];
+      const add = (records: readonly number[]): void => {
+        found = [...new Set([...found, ...records])]
+          .toSorted((one, other) => other - one)
+          .slice(0, FEW);
+      };
+      /** What is older is not among the newest. */
+      const after = (): number => (found.length < FEW ? 0 : (found.at(-1) ?? 0));
+      for (const number of numbers) add(byNumber(number, Number.MAX_SAFE_INTEGER, FEW));
+      for (const id of ids) add(byId(id));
+      for (const party of parties) add(newest.party(party, after(), FEW));
+      for (const one of cents) add(newest.cents(one, after(), FEW));
+      return found;
+    },
     /** Those of one way alone, asked for one after the other; null: they are too many to be looked at each. */
     fewBy<Way extends keyof typeof ways>(
       way: Way,
@@ -477,7 +491,8 @@ function numbered(database: Database.Database) {
     `select count(*) from (select 1 from delivery where ${range} limit ${FEW + 1})`,
   );
   const all = values<[object], number>(
-    `select distinct record from delivery where ${range} and record < :before order by record desc limit :limit`,
+    `select distinct record from (select record from delivery where ${range} order by number desc limit ${NUMBERED})
+     where record < :before order by record desc limit :limit`,
   );
   const newest = values<[object], number>(
     `select distinct record from (
