@@ -78,11 +78,12 @@ create table fuelbridge_tax (
   foreign key (document_seq) references fuelbridge_document (seq)
 ){options};
 
--- The first one stands between a document and its double; the second one finds what the job has answered.
-create unique index fuelbridge_once on fuelbridge_document (kind, id, version);
+-- The first one stands between a document and its double; the second one finds what the job has answered. What tells one row from
+-- all others comes first: a server that has not counted its rows yet takes a wrong index else, and reads the table for each row.
+create unique index fuelbridge_once on fuelbridge_document (id, kind, version);
 create index fuelbridge_untold on fuelbridge_document (untold, seq);
 create index fuelbridge_told_in on fuelbridge_document (told_in);
 create index fuelbridge_work on fuelbridge_document (status, seq);
-create index fuelbridge_number on fuelbridge_document (kind, number);
-create index fuelbridge_paid on fuelbridge_document (kind, invoice_id);
-create index fuelbridge_day on fuelbridge_document (kind, document_date);
+create index fuelbridge_number on fuelbridge_document (number, kind);
+create index fuelbridge_paid on fuelbridge_document (invoice_id, kind);
+create index fuelbridge_day on fuelbridge_document (document_date, kind);

@@ -34,7 +34,7 @@ export const schemaOf = (dialect: Dialect): string =>
 
 /**
  * Every column and index that the schema has, as the server describes it: `fuelbridge_tax.account` is `varchar(80) not null`,
- * `fuelbridge_once` is `unique (kind, id, version)`.
+ * `fuelbridge_once` is `unique (id, kind, version)`.
  */
 export function partsOf(dialect: Dialect): ReadonlyMap<string, string> {
   const parts = new Map<string, string>();

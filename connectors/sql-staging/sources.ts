@@ -29,7 +29,7 @@ const errors = errorTable({
   // Somebody wrote the same version, or the ERP's job took the row.
   "#23505|1062|raced raced raced": TRIED_AGAIN,
   "#held busy:60000 held": TRIED_AGAIN,
-  "#40001|40P01|55P03|57014|1205|1213|1020|53300|53400|1040|1203 busy:5000 busy": TRIED_AGAIN,
+  "#40001|40P01|55P03|57014|1205|1213|1020|53300|53400|1040|1203|1226 busy:5000 busy": TRIED_AGAIN,
   "#22.*|23.*|1406|1264|1265|1366|1292|1048|1452|4025|3819 data refused-by-database":
     "Correct what the message names in the document where it comes from, or the table by fuelbridge sql schema; then retry.",
 });
@@ -39,12 +39,14 @@ const NEXT = "Correct it in the ERP, or in the view; it is read again by itself.
 
 const profileOf = (view: View) => openProfile(`sql-staging/${view}`, "");
 
-/** The views that a list comes from, by the parts of its profile: an invoice has lines and taxes. */
-const viewsOf = (view: View): (readonly [part: string, name: string])[] =>
-  partsOf(profileOf(view)).map((part) => [
-    part,
-    part === HEADS ? `fuelbridge_${view}` : `fuelbridge_invoice_${part}`,
-  ]);
+/**
+ * The views that a list comes from, by the parts of its profile: an invoice has lines and taxes.
+ * @param source of what was paid its head says all
+ */
+export const viewsOf = (view: View, source = ""): (readonly [part: string, name: string])[] =>
+  partsOf(profileOf(view))
+    .filter((part) => part === HEADS || source !== "paidInvoices")
+    .map((part) => [part, part === HEADS ? `fuelbridge_${view}` : `fuelbridge_invoice_${part}`]);
 
 /** Where its views lack columns that the shipped profile of its name has; null: nowhere. @param columns `view.column` */
 export async function differingView(
@@ -63,8 +65,15 @@ export async function differingView(
   );
 }
 
-/** One transaction sees one state of the views; what is missing in it is there no more. */
-export const viewSource = (wire: Sql, view: View): Source => ({
+/**
+ * One transaction sees one state of the views; what is missing in it is there no more.
+ * @param views those that are read
+ */
+export const viewSource = (
+  wire: Sql,
+  view: View,
+  views: readonly (readonly [part: string, name: string])[],
+): Source => ({
   whole: true,
   async *read(_position, { signal }) {
     if (signal.aborted) return;
@@ -74,7 +83,7 @@ export const viewSource = (wire: Sql, view: View): Source => ({
         if (wire.dialect === "postgresql")
           await query("set transaction isolation level repeatable read");
         const parts = new Map<string, RowsOf>();
-        for (const [part, name] of viewsOf(view)) {
+        for (const [part, name] of views) {
           const rows = await query(`select * from ${name}`);
           // A view without a row does not tell its columns.
           const columns = columnsOf(profileOf(view), part).flatMap(

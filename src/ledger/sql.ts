@@ -128,6 +128,9 @@ const DRIVERS: Readonly<Record<Dialect, (config: SqlServer) => Promise<Connectio
   },
 };
 
+/** MariaDB shuts down, or somebody ended the connection: nobody has said whether a commit was carried out. */
+const ENDED = [1_053, 1_927];
+
 /** PostgreSQL says five letters and digits; MariaDB a number, of which some are its driver's. */
 function meant(thrown: unknown, isCommitting: boolean): unknown {
   if (!(thrown instanceof Error) || thrown instanceof LedgerError || thrown.name === "Refused")
@@ -135,7 +138,7 @@ function meant(thrown: unknown, isCommitting: boolean): unknown {
   const { errno = 0, code: its = null } = thrown as Error & { code?: string; errno?: number };
   const isServers =
     errno > 0
-      ? /^(?:1\d{3}|4[01]\d\d)$/.test(String(errno)) && errno !== 1_053
+      ? /^(?:1\d{3}|4[01]\d\d)$/.test(String(errno)) && !ENDED.includes(errno)
       : /^(?!57P|08)[0-9A-Z]{5}$/.test(its ?? "");
   const code = errno > 0 ? String(errno) : its;
   const message = thrown.message.replace(/^\(conn:.*?\) /, "").replace(/\nsql: [^]*$/, "");

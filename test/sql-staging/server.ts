@@ -221,13 +221,13 @@ const VIEWS = {
   invoices:
     "id varchar(80), number varchar(80), state varchar(80), party_code varchar(80), company_id varchar(80), document_date date, due_date date, paid_date date, currency varchar(3), untaxed decimal(20, 4), tax decimal(20, 4), total varchar(60), open decimal(20, 4), cleared_by varchar(80), platform_id varchar(80)",
   invoice_lines:
-    "invoice_id varchar(80), product varchar(80), description varchar(200), quantity decimal(20, 4), unit varchar(10), unit_price decimal(20, 6), amount decimal(20, 4)",
+    "invoice_id varchar(80), product varchar(80), description varchar(1000), quantity decimal(20, 4), unit varchar(10), unit_price decimal(20, 6), amount varchar(60)",
   invoice_taxes:
-    "invoice_id varchar(80), description varchar(80), base decimal(20, 4), amount decimal(20, 4)",
+    "invoice_id varchar(80), description varchar(500), base decimal(20, 4), amount decimal(20, 4)",
   prices: "list varchar(80), product varchar(80), price decimal(20, 6), unit varchar(10)",
 };
 
-/** Tables in the place of the ERP's views; the total of an invoice may be any text. */
+/** Tables in the place of the ERP's views; the total of an invoice and the amount of a line may be any text. */
 export async function createViews(run: Query): Promise<void> {
   for (const [view, columns] of Object.entries(VIEWS))
     await run(`create table fuelbridge_${view} (${columns})`);

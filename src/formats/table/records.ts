@@ -416,7 +416,7 @@ export interface RowsOf {
 }
 
 /**
- * Its pages. A record that cannot be read is a fault with the list's name, its key, the column and the value.
+ * Its pages. A record that cannot be read is a fault with the name of the part that has the cell, its key, the column and the value.
  * @param parts by the parts of the profile @param next what a person does about a record that cannot be read
  * @throws PartFault when columns are missing
  */
@@ -438,12 +438,13 @@ export async function* pagesOfRows(
   for (let at = 0; at === 0 || at < total; at += VIEW_PAGE) {
     // Rows of a view have no lines.
     const changes = changesOf(scratch, at, VIEW_PAGE).map(
-      ({ id, version, text, fault }): Change => {
+      ({ id, version, text, fault, origin = name }): Change => {
         const change = { id, version, text };
         if (fault === undefined) return change;
+        const [where = name] = origin.split(" line ");
         return {
           ...change,
-          fault: { ...fault, message: `${name}, ${id}: ${fault.message}`, next },
+          fault: { ...fault, message: `${where}, ${id}: ${fault.message}`, next },
         };
       },
     );
