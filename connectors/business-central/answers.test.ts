@@ -204,6 +204,53 @@ test("doctor names each set that the user may not read, of what its flows use, w
   ]);
 });
 
+test("doctor names each set that the user may not write, of what its flows write, and leaves nothing there", async () => {
+  const company = await openCompany();
+  company.enter("customers", { number: "CUST-9", displayName: "Blocked", blocked: "All" });
+  company.enter("customers", { number: "CUST-1", displayName: "Ranch Supply" });
+  company.enter("vendors", { number: "CUST-1", displayName: "Ranch Supply" });
+  const parts = new Set(["invoices", "bills", "orders"]);
+  const before = company.backup();
+  expect(await faultsOf(company, { parts })).toEqual([]);
+  company.readOnly.add("purchaseInvoices");
+  const fault = {
+    code: "forbidden",
+    message: expect.stringContaining("TableData purchaseInvoices Insert"),
+    next: expect.stringContaining("permission set"),
+  };
+  expect(await faultsOf(company, { parts })).toMatchObject([fault]);
+  // A document that a person would have to look for, had the API kept it.
+  company.enter("items", { number: "FUELBRIDGE-DOCTOR" });
+  expect(await faultsOf(company, { parts: new Set(["invoices", "orders"]) })).toEqual([]);
+  for (const set of ["salesInvoices", "purchaseInvoices", "salesOrders"])
+    expect(company.rows(set)).toEqual([]);
+  expect(before).toContain("CUST-1");
+});
+
+test.each([400, 403, 500])(
+  "a right that is missing stops all of them, whatever the status: %i",
+  async (status) => {
+    const company = await openCompany();
+    company.meets = (request) =>
+      CREATE.test(request.split(" ", 2).join(" "))
+        ? {
+            status,
+            answer: {
+              error: {
+                code: "Internal_ServerError",
+                message:
+                  "Sorry, the current permissions prevented the action. (TableData 36 Sales Header Insert: Base Application)",
+              },
+            },
+          }
+        : null;
+    expect(await sent(company, "invoices", first)).toMatchObject({
+      outcome: "nothing",
+      stop: "scope",
+    });
+  },
+);
+
 test("doctor names dimensions and values that are not there", async () => {
   const company = await openCompany();
   const lines = { "50100": { TERMINAL: "SA" }, "50l00": {}, "ulsd-clr": {} };

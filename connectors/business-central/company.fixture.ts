@@ -49,6 +49,8 @@ type Meeting =
       readonly headers?: Readonly<Record<string, string>>;
       /** It is carried out all the same. */
       readonly isDone?: boolean;
+      /** Left out: bad weather. */
+      readonly answer?: object;
     };
 
 export class Company {
@@ -61,6 +63,8 @@ export class Company {
   readonly taxIncluded = new Set<string>();
   /** Sets that its permissions do not read. */
   readonly forbidden = new Set<string>();
+  /** Sets that its permissions do not write: told when a row would be made, after its fields were looked at and before its lines. */
+  readonly readOnly = new Set<string>();
   /** What was asked of a copy that may be behind, by its method and path. */
   readonly ofReplica: string[] = [];
   /** Posting wants a value of the first global dimension. */
@@ -219,7 +223,7 @@ export class Company {
     const meets = isLogin ? null : (this.meets(isChange ? `${path} ${text}` : path) ?? null);
     if (meets === "before") return void request.socket.destroy();
     if (meets !== null && meets !== "after" && meets.isDone !== true)
-      return answered(response, { ...meets, answer: faultOf(meets) });
+      return answered(response, { answer: faultOf(meets), ...meets });
     const undo = isChange ? this.#kept() : () => {};
     let told: Told;
     try {
@@ -454,6 +458,12 @@ export class Company {
     if (isDocuments(set)) {
       const [lines, , name] = DOCUMENTS[set];
       const { currencyCode } = this.#party(set, values[name]);
+      if (this.readOnly.has(set))
+        refuse(
+          "Internal_ServerError",
+          `Sorry, the current permissions prevented the action. (TableData ${set} Insert: Base Application)`,
+          403,
+        );
       for (const line of (values[lines] ?? []) as Values[]) this.#line(line);
       return this.#created(set, { currencyCode, ...values });
     }

@@ -12,9 +12,11 @@ import {
   exists,
   namedChecks,
 } from "../../src/ledger/examine.ts";
-import { equals } from "../../src/ledger/odata.ts";
+import { faultOf as rowFault, sorted } from "../../src/ledger/errors.ts";
+import { equals, Version } from "../../src/ledger/odata.ts";
+import type { LedgerSide } from "../../src/ledger/port.ts";
 import type { BusinessCentralConfig } from "./config.ts";
-import { BOOKS, coded, dayOrNone, errors, SIDES, type Wire } from "./wire.ts";
+import { BOOKS, coded, dayOrNone, errors, linesOf, named, SIDES, type Wire } from "./wire.ts";
 
 /** What people name by a code: one and several of it, the set, and the field of the code. */
 const KINDS = {
@@ -48,6 +50,15 @@ const SETS: Readonly<Record<string, readonly string[]>> = {
   suppliers: [purchase.parties],
   prices: ["items"],
 };
+
+/** Where each sink makes documents, with the field in which the probe of {@link examine} is found again. */
+const WRITES: Readonly<Record<string, readonly [side: LedgerSide, set: string, field: string]>> = {
+  invoices: ["sale", sale.invoices, "externalDocumentNumber"],
+  bills: ["purchase", purchase.invoices, "vendorInvoiceNumber"],
+  orders: ["sale", sale.orders, "externalDocumentNumber"],
+};
+const PROBE = "FUELBRIDGE-DOCTOR";
+const Party = z.object({ number: z.string(), blocked: named });
 
 /** What a line is of. */
 const LINE_OBJECT = "item or G/L account";
@@ -89,6 +100,32 @@ export async function examine(
     exists(`right to read ${set}`, async () => {
       for await (const _ of wire.pages(set, { $top: "1" }, z.unknown(), signal)) break;
     });
+  /**
+   * The API tells nobody's rights. So a document is made whose line is of an item that is not there: who may make one is told of
+   * the item, and nothing of it stays, for a document and its lines are one transaction. Where it stays, it is deleted.
+   */
+  const writable = ([side, set, field]: (typeof WRITES)[string]): Check => [
+    `right to write ${set}`,
+    async () => {
+      const { parties, party } = SIDES[side];
+      let number: string | undefined;
+      for await (const { rows } of wire.pages(parties, { $top: "50" }, Party, signal))
+        number ??= rows.find(({ blocked }) => blocked === "")?.number;
+      // Nobody is there whose document it could be.
+      if (number === undefined) return null;
+      const line = { lineType: "Item", lineObjectNumber: PROBE, quantity: 1 };
+      const body = { [party]: number, [field]: PROBE, [linesOf(set)]: [line] };
+      const told = await wire.create(set, body, signal).then(
+        () => null,
+        (error: unknown) => sorted(error, "create", errors),
+      );
+      for (const made of await wire.either(set, equals(field, [PROBE]), Version, signal))
+        await wire.remove(set, made, signal);
+      if (told === null || told.sort === "data") return null;
+      if (told.row === null) throw told.error;
+      return rowFault(told.row, told.error.message);
+    },
+  ];
   const [item, account] = [names("item"), names("account")];
   const lineObject: CodesNamed = {
     what: LINE_OBJECT,
@@ -104,6 +141,9 @@ export async function examine(
       books,
       [
         ...[...sets].map(readable),
+        ...Object.entries(WRITES).flatMap(([part, one]) =>
+          needs.parts.has(part) ? [writable(one)] : [],
+        ),
         ...namedChecks(account, accounts.revenue, accounts.expense),
         ...namedChecks(names("taxGroup"), taxCode),
         ...namedChecks(lineObject, ...Object.keys(lines)),

@@ -101,6 +101,8 @@ export const errors = errorTable(
       "Enable the application on the page Microsoft Entra applications of Business Central; on premises, correct user and accessKey.",
     "403 configuration:scope forbidden":
       "Give the application in Business Central the permission set for what the message names.",
+    "~permission configuration:scope forbidden":
+      "Give the application in Business Central the permission set for what the message names.",
     "#Internal_CompanyNotFound configuration:scope no-company":
       "Correct company in the configuration: the page Companies of Business Central lists them.",
     "#no-journal configuration:scope no-journal":
@@ -128,6 +130,7 @@ export const errors = errorTable(
       "Correct what the message names in Business Central, or the document where it comes from; then retry.",
   },
   {
+    permission: /permissions prevented the action|do not have the following permissions/,
     closed: /within your range of allowed posting dates/,
     blocked: /\bis blocked\b|must not be blocked|Blocked must be/i,
     dimension: /dimension/i,
