@@ -1,6 +1,6 @@
 /**
- * `npm run new-connector NAME`: a connector called NAME that works, as a copy of `connectors/example` with its tests, the
- * line in the list of connectors, and the schema of the configuration. docs/connectors.md says how to go on.
+ * `npm run new-connector NAME`: a connector called NAME that works, as a copy of `connectors/example` with its tests, and the
+ * schema of the configuration. docs/connectors.md says how to go on.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, globSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -10,7 +10,6 @@ import { Script } from "node:vm";
 const root = join(import.meta.dirname, "..");
 const connectors = join(root, "connectors");
 const PATTERN = "connectors/example";
-const LIST = join(connectors, "index.ts");
 const SCHEMA = "config/fuelbridge.schema.json";
 
 function main(name: string): void {
@@ -45,8 +44,6 @@ function isIdentifier(name: string): boolean {
 }
 
 function create(name: string): void {
-  // Before anything is written: a list that cannot be read leaves nothing half done.
-  const list = enlisted(readFileSync(LIST, "utf8"), name);
   const folder = join(connectors, name);
   cpSync(join(root, PATTERN), folder, { recursive: true });
   const id = identifierOf(name);
@@ -59,56 +56,21 @@ function create(name: string): void {
     writeFileSync(path, text);
     renameSync(path, join(dirname(path), basename(path).replace(/^example\b/, name)));
   }
-  writeFileSync(LIST, list);
   const schema = execFileSync(process.execPath, ["src/launch.mjs", "schema"], {
     cwd: root,
     encoding: "utf8",
   });
   writeFileSync(join(root, SCHEMA), schema);
   const prettier = join(root, "node_modules/.bin/prettier");
-  const changed = [SCHEMA, "connectors/index.ts", `connectors/${name}`];
+  const changed = [SCHEMA, `connectors/${name}`];
   execFileSync(prettier, ["--write", "--log-level", "warn", ...changed], { cwd: root });
   process.stdout.write(
-    `connectors/${name} is made, and is in connectors/index.ts and ${SCHEMA}.\n` +
+    `connectors/${name} is made, and is in ${SCHEMA}.\n` +
       `Next: npm run check, npm test -- connectors/${name}, then docs/connectors.md from step 2.\n`,
   );
 }
 
-/**
- * The list of connectors with one more, in the order of the folders' names. Everything else in it stays as it is.
- * @throws Error for a list in which an element has no import, or an import no element
- */
-export function enlisted(text: string, name: string): string {
-  const { groups: { head = "", elements = "" } = {} } = LISTED.exec(text) ?? {};
-  const imports = [...head.matchAll(IMPORTED)].map(([line, id = "", folder = ""]) => ({
-    line,
-    id,
-    folder,
-  }));
-  const listed = elements.split(",").flatMap((element) => element.trim() || []);
-  const ids = imports.map(({ id }) => id);
-  if (listed.length === 0 || listed.toSorted().join() !== ids.toSorted().join())
-    throw new Error(
-      `connectors/index.ts imports ${ids.join(", ") || "no connector"} and lists ${listed.join(", ") || "none"}. ` +
-        "Let every connector of the list have an import of its folder's index.ts, then start again.",
-    );
-  const after = imports.filter(({ folder }) => folder < name).at(-1);
-  const id = identifierOf(name);
-  const line = `import { ${id} } from "./${name}/index.ts";`;
-  const first = imports[0]?.line ?? "";
-  const grown =
-    after === undefined
-      ? head.replace(first, `${line}\n${first}`)
-      : head.replace(after.line, `${after.line}\n${line}`);
-  const at = after === undefined ? 0 : listed.indexOf(after.id) + 1;
-  return text.replace(LISTED, () => `${grown}${OPENED}${listed.toSpliced(at, 0, id).join(", ")}];`);
-}
-
 /** In code too: the name of the connector, and of its files. */
 const NAMED = /(?<=["`]|\.\/)example(?=["`]|\.(?:fixture|test)\b)/g;
-const OPENED = "export const connectors: readonly Connector[] = [";
-const LISTED =
-  /^(?<head>[^]*?)export const connectors: readonly Connector\[\] = \[(?<elements>[^\]]*)\];/;
-const IMPORTED = /^import \{ (\w+) \} from "\.\/([^/"]+)\/index\.ts";$/gm;
 
 if (import.meta.main) main(process.argv[2] ?? "");

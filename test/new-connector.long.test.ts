@@ -14,10 +14,11 @@ import {
   symlinkSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { connectors } from "../connectors/index.ts";
+import { connectorsNamed } from "../connectors/index.ts";
 
+const connectors = await connectorsNamed();
 const root = join(import.meta.dirname, "..");
 const MINUTES_MS = 20 * 60_000;
 
@@ -54,10 +55,6 @@ test(
       return { status, told: `${stdout}${stderr}` };
     };
     expect(run("npm", "run", "--silent", "new-connector", "acme")).toMatchObject({ status: 0 });
-    const list = readFileSync(join(copy, "connectors/index.ts"), "utf8");
-    const folders = globSync("connectors/*/index.ts", { cwd: root }).map((path) => dirname(path));
-    for (const folder of [...folders, "connectors/acme"])
-      expect(list).toContain(`from "./${basename(folder)}/index.ts";`);
     const schema = readFileSync(join(copy, "config/fuelbridge.schema.json"), "utf8");
     for (const { name } of [...connectors, { name: "acme" }])
       expect(schema).toContain(`"const": "${name}"`);

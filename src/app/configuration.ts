@@ -24,7 +24,7 @@ export async function loadConfiguration(
       import("../platform/parts.ts"),
     ]);
   const written = readConfig(file, env);
-  const connectors = await connectorsNamed(connectorsIn(written));
+  const connectors = await connectorsOf(connectorsIn(written));
   const mappings = [...shipped.mappings, ...(await ownMappings(mappingsFolderIn(written)))];
   const known = { env, connectors, mappings, platform: platform.platformOffers };
   const config = completeConfig(written, known, depth);
@@ -32,18 +32,13 @@ export async function loadConfiguration(
   return config;
 }
 
-/** Loaded alone where a configuration has no others: every command starts sooner by what it does not load. */
-const ALONE: Readonly<Record<string, () => Promise<Connector>>> = {
-  files: async () => (await import("../../connectors/files/index.ts")).files,
-  tryton: async () => (await import("../../connectors/tryton/index.ts")).tryton,
-};
-
-/** All of them where one is not known here, or none is named: what is wrong is then told with every name there is. */
-async function connectorsNamed(names: readonly (string | null)[]): Promise<readonly Connector[]> {
-  const loads = names.map((name) => ALONE[name ?? ""]);
-  const isAlone = loads.length > 0 && loads.every((load) => load !== undefined);
-  if (isAlone) return Promise.all(loads.map((load) => load()));
-  return (await import("../../connectors/index.ts")).connectors;
+/** All of them where one is not known, or none is named: what is wrong is then told with every name there is. */
+async function connectorsOf(names: readonly (string | null)[]): Promise<readonly Connector[]> {
+  const { connectorsNamed, isConnector } = await import("../../connectors/index.ts");
+  const known = names.filter((name) => name !== null && isConnector(name)) as string[];
+  return names.length > 0 && known.length === names.length
+    ? connectorsNamed(known)
+    : connectorsNamed();
 }
 
 /**
@@ -52,7 +47,7 @@ async function connectorsNamed(names: readonly (string | null)[]): Promise<reado
  * @throws ConfigurationError when there is no such file, SiteMappingsError when a module of its mappings is wrong
  */
 export async function configurationSchema(file: string | null): Promise<object> {
-  const [{ mappingsFolderIn, readConfig }, { jsonSchema }, { connectors }, { mappings }] =
+  const [{ mappingsFolderIn, readConfig }, { jsonSchema }, { connectorsNamed }, { mappings }] =
     await Promise.all([
       import("../config/config.ts"),
       import("../config/schema.ts"),
@@ -60,7 +55,7 @@ export async function configurationSchema(file: string | null): Promise<object> 
       import("../../mappings/index.ts"),
     ]);
   const own = file === null ? null : mappingsFolderIn(readConfig(file, process.env));
-  return jsonSchema(connectors, [...mappings, ...(await ownMappings(own))]);
+  return jsonSchema(await connectorsNamed(), [...mappings, ...(await ownMappings(own))]);
 }
 
 async function ownMappings(folder: string | null): Promise<readonly Mapping[]> {

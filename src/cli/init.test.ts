@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import { connectors } from "../../connectors/index.ts";
+import { connectorsNamed } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
 import { commandHere } from "../../test/support/site-command.ts";
 import { loadConfig } from "../config/config.ts";
@@ -23,6 +23,7 @@ import { exitCodes } from "../core/errors.ts";
 import { platformOffers as platform } from "../platform/parts.ts";
 import { type Answers, askFor, type Erp, erps, type Ground, siteOf, writeSite } from "./init.ts";
 
+const connectors = await connectorsNamed();
 const ROOT = join(import.meta.dirname, "..", "..");
 const KEY = "svc_test_canary0000";
 const PASSWORD = "canary-password";

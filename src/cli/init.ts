@@ -183,11 +183,11 @@ function capital(text: string): string {
 
 /** What answers are checked by, loaded when somebody answers: the settings that they become. */
 async function loadSchemas() {
-  const [{ explainIssues, shown }, { settingsSchema, toJsonSchema }, { connectors }, online] =
+  const [{ explainIssues, shown }, { settingsSchema, toJsonSchema }, connectors, online] =
     await Promise.all([
       import("../config/problems.ts"),
       import("../config/schema.ts"),
-      import("../../connectors/index.ts"),
+      import("../../connectors/index.ts").then(({ connectorsNamed }) => connectorsNamed()),
       import("../../connectors/quickbooks-online/config.ts"),
     ]);
   const { platform, ...settings } = settingsSchema([], []).shape;

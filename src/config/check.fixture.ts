@@ -3,13 +3,14 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { connectors } from "../../connectors/index.ts";
+import { connectorsNamed } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
 import { platformOffers as platform } from "../platform/parts.ts";
 import type { Depth } from "./check.ts";
 import { loadConfig } from "./config.ts";
 import { InvalidConfiguration, type Problem } from "./problems.ts";
 
+const connectors = await connectorsNamed();
 export const ROOT = join(import.meta.dirname, "..", "..");
 export const CANARY = "canary-7d1f0a93";
 

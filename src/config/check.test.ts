@@ -1,12 +1,13 @@
 /** `check` knows before the first document: everything it finds in one configuration, by the words of issue 11. */
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { connectors } from "../../connectors/index.ts";
+import { connectorsNamed } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
 import { platformOffers as platform } from "../platform/parts.ts";
 import { loadConfig } from "./config.ts";
 import { CANARY, changed, GOOD, setup } from "./check.fixture.ts";
 
+const connectors = await connectorsNamed();
 test("a site on which everything is right has no problem", () => {
   expect(setup().problems()).toEqual([]);
 });

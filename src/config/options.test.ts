@@ -3,13 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { connectors } from "../../connectors/index.ts";
+import { connectorsNamed } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
 import { platformOffers } from "../platform/parts.ts";
 import type { Depth } from "./check.ts";
 import { type Config, loadConfig, mappingOf } from "./config.ts";
 import { InvalidConfiguration, type Problem } from "./problems.ts";
 
+const connectors = await connectorsNamed();
 const US = "fd8815fe-a5ee-450d-8b2e-c22e5d6f9056";
 const TABLES = {
   items: "product,item",
