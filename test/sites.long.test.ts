@@ -3,56 +3,21 @@
  *
  * @module-tag numbers
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Status } from "../src/office/answers.ts";
+import { beside, GROUP_FLOWS, GROUP_SITES, groupRules, renamed } from "./support/group.ts";
 import { commandHere } from "./support/site-command.ts";
-import { atWork, only, type Site } from "./support/site.ts";
-
-const FLOWS = ["orders", "delivery-tickets", "invoices-issued", "invoices", "customers"];
-
-/** Orders by where they go; invoices and tickets by their numbers; what the ERP of the north made is the north's. */
-function rulesOf(locations: readonly string[]): string {
-  const half = locations.length / 2;
-  const own = (name: string, digits: string, places: readonly string[]): string =>
-    `  ${name}:\n    - number: [${Array.from(digits)
-      .map((digit) => `"BB*-*${digit}"`)
-      .join(", ")}]\n` +
-    `    - { kind: [order], location: [${places.map((one) => `"${one}"`).join(", ")}] }\n`;
-  return (
-    `sites:\n  north:\n    - number: ["INV-*"]\n  all:\n    - kind: [customer]\n` +
-    own("south", "01234", locations.slice(0, half)) +
-    own("west", "56789", locations.slice(half))
-  );
-}
-
-/** A site beside the first one: the same platform and key, an empty ERP folder and a store of its own. */
-function beside(site: Site, name: string, yaml: string): string {
-  for (const part of ["export", "import"])
-    mkdirSync(join(site.folder, "var", name, "erp", part), { recursive: true });
-  const file = join(site.folder, "config", `${name}.yaml`);
-  writeFileSync(
-    file,
-    yaml
-      .replace("company: bluebonnet", `company: ${name}`)
-      .replaceAll("../var/demo/state", `../var/${name}/state`)
-      .replaceAll("../var/demo/erp", `../var/${name}/erp`),
-  );
-  return file;
-}
+import { atWork, only } from "./support/site.ts";
 
 test("three sites under one key: each record is booked at one site, and the others say whose it is", async () => {
-  const site = await atWork(only(...FLOWS));
-  const locations = (await site.world.records("orders")).flatMap(({ locationId }) =>
-    typeof locationId === "string" ? [locationId] : [],
-  );
-  const yaml = readFileSync(site.config, "utf8") + rulesOf([...new Set(locations)].toSorted());
+  const site = await atWork(only(...GROUP_FLOWS));
+  const yaml = readFileSync(site.config, "utf8") + (await groupRules(site));
   const env = { FUELBRIDGE_PLATFORM_URL: site.world.url };
   const statuses: Status["flows"][] = [];
-  for (const name of ["north", "south", "west"]) {
+  for (const name of GROUP_SITES) {
     const file = beside(site, name === "north" ? "demo" : name, yaml);
-    const config = name === "north" ? rename(file) : file;
+    const config = name === "north" ? renamed(file, name) : file;
     const { code, err } = await commandHere(["once", "--config", config], env);
     expect(err).toBe("");
     expect(code).toBe(0);
@@ -75,10 +40,3 @@ test("three sites under one key: each record is booked at one site, and the othe
   // As one site that has the key for itself books them.
   expect([sum("orders"), sum("delivery-tickets"), sum("invoices-issued")]).toEqual([388, 329, 227]);
 }, 600_000);
-
-/** The first site keeps its folders and takes its own name. */
-function rename(file: string): string {
-  const yaml = readFileSync(file, "utf8").replace("company: demo", "company: north");
-  writeFileSync(file, yaml);
-  return file;
-}

@@ -26,7 +26,7 @@ test("idoc.yaml is one, and its ends take the mappings of what they are", () => 
   const { connector, ...section } = endpoints.sap;
   expect(connector).toBe("files");
   const { sources, sinks, complaints } = offersOf(FilesConfig.parse(section), "/");
-  const forms = (offers: Readonly<Record<string, { form: string }>>) =>
+  const forms = (offers: Readonly<Record<string, { form?: string }>>) =>
     Object.values(offers).map(({ form }) => form);
   expect(forms(sources)).toEqual(["books.parties", "books.parties", "books.prices"]);
   expect(forms(sinks)).toEqual(["files.supplier-invoices", "books.orders", "books.shipments"]);

@@ -3,7 +3,8 @@ import { type Config, sitesAtKey } from "../config/config.ts";
 import type { Sink } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import { type Spent } from "../core/budget.ts";
-import { contentOf, sha256 } from "../core/keys.ts";
+import { sha256 } from "../core/keys.ts";
+import { rulesName } from "../core/sites.ts";
 import type { Clock } from "../core/time.ts";
 import { openGovernor, type ProcessGovernor } from "../platform/client.ts";
 import type { Queue, SharedOptions } from "../queue/shared.ts";
@@ -40,7 +41,7 @@ export async function openCarriers(parts: Parts): Promise<Carriers> {
   const { governor, queue } = openSharedSite({
     ...sharedOptions(config, clock, note),
     weight: config.queue.weight,
-    rules: namedRules(config),
+    rules: rulesName(config.sites),
     ledger: {
       ...ledger,
       site: config.queue.site,
@@ -74,9 +75,6 @@ export async function carriersWithin({ config, ledger, clock }: Parts): Promise<
     close: async () => {},
   };
 }
-
-/** Names the rules of what is whose: the same at every site of the key. Empty: there are none. */
-const namedRules = ({ sites }: Config): string => (sites === null ? "" : contentOf(sites));
 
 /** @throws ConfigurationError when the configuration has no queue that is shared */
 export function sharedOptions(

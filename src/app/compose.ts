@@ -198,7 +198,8 @@ async function open(
       },
       pace: month,
       firstStart: config.firstStart,
-      ...defined({ knowsUs: endpoints.get("platform")?.knowsUs }),
+      // A hub writes nothing there.
+      ...defined({ knowsUs: config.hub === null ? endpoints.get("platform")?.knowsUs : undefined }),
       note,
     };
     walked.of = () => deepCostOf(engine, endpoints, config.platform.lateMs);

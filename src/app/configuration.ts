@@ -50,7 +50,7 @@ export async function configurationSchema(file: string | null): Promise<object> 
   const [{ mappingsFolderIn, readConfig }, { jsonSchema }, { connectorsNamed }, { mappings }] =
     await Promise.all([
       import("../config/config.ts"),
-      import("../config/schema.ts"),
+      import("../config/editors.ts"),
       import("../../connectors/index.ts"),
       import("../../mappings/index.ts"),
     ]);

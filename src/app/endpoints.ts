@@ -4,6 +4,9 @@ import type { Governor } from "../core/budget.ts";
 import { calendarOf } from "../core/time.ts";
 import { defined } from "../core/defined.ts";
 import type { Endpoint, Notebook, Surroundings } from "../core/contract.ts";
+import { rulesName } from "../core/sites.ts";
+import { HUB } from "../config/flows.ts";
+import { hubEndpoint } from "../engine/sites.ts";
 import { openPlatform, type PlatformEndpoint } from "../platform/endpoint.ts";
 import { systemClock, version } from "./process.ts";
 
@@ -33,9 +36,11 @@ export function openEndpoints(
     ignore: config.ignore,
     ...given,
   };
-  const platform = openPlatform({ ...config.platform, clock, version, governor, dayOf });
+  const rules = rulesName(config.sites);
+  const platform = openPlatform({ ...config.platform, clock, version, governor, dayOf, rules });
   const endpoints = new Map([
     ["platform", kept(platform)],
+    ...(config.hub === null ? [] : [[HUB, hubEndpoint] as const]),
     ...config.endpoints.map(
       ({ name, connector, settings }) =>
         [

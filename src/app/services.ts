@@ -7,7 +7,7 @@ import type { Engine } from "../engine/engine.ts";
 import { keepTidy } from "../engine/retention.ts";
 import type { Logger } from "../log.ts";
 import { catchUp } from "../office/documents.ts";
-import { serveAdmin, serveMonitor } from "../office/server.ts";
+import { serveAdmin, serveHub, serveMonitor } from "../office/server.ts";
 import type { Web } from "../web/guard.ts";
 import type { Composed } from "./compose.ts";
 import { systemClock } from "./process.ts";
@@ -36,6 +36,7 @@ export async function startServices(config: Config, daemon: Parts, log: Logger) 
       monitoring.port === null
         ? null
         : kept(await serveMonitor({ office, state, port: monitoring.port })).port;
+    if (config.hub !== null) kept(await serveHub({ engine, hub: config.hub, secrets }));
     kept(inBackground((signal) => sendAlerts(config, daemon, log, signal)));
     // Goes on with those that were cut off or paused. What a disk refuses ends the process, as everywhere.
     kept(

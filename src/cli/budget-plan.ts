@@ -66,7 +66,8 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number) {
   const sites = sitesAtKey(config);
   const ratesOf = (flow: string): Rates => assumed.rates?.get(flow) ?? nothingSeen;
   const looks = looksOf(
-    config.flows.map((flow) => asRead(flow, config.timeZone)),
+    // What a hub reads costs its sites nothing.
+    config.platform.hub === null ? config.flows.map((flow) => asRead(flow, config.timeZone)) : [],
     nowMs,
     {
       rates: ratesOf,

@@ -8,6 +8,19 @@ import { loadConfig } from "./config.ts";
 import { CANARY, changed, GOOD, setup } from "./check.fixture.ts";
 
 const connectors = await connectorsNamed();
+
+/** One flow in line 12, the hub in line 13. */
+const HUB = `${GOOD.slice(0, GOOD.indexOf("endpoints:"))}endpoints: {}
+flows:
+  orders: { mapping: canonical/orders, from: platform.orders, to: hub.sites, every: auto }
+hub: { port: 8791, tokens: { south: "\${CANARY}" } }
+sites: { south: [{ number: [a] }], west: [{ number: [b] }] }
+`;
+
+test("a hub is right without a rule of its own", () => {
+  expect(setup().problems(HUB)).toEqual([]);
+});
+
 test("a site on which everything is right has no problem", () => {
   expect(setup().problems()).toEqual([]);
 });
@@ -127,6 +140,52 @@ test.each([
     "sites.prairie.0",
     "names no field",
     "",
+  ],
+  [
+    "a hub without rules",
+    changed(
+      "  apiKey: ${KEY}",
+      '  apiKey: ${KEY}\n  hub: { url: "http://127.0.0.1:8791", token: "${CANARY}" }',
+    ),
+    10,
+    "platform.hub",
+    "nothing says which records are whose",
+    "the same at the hub and everywhere",
+  ],
+  [
+    "a hub with a flow of a site",
+    HUB.replace("to: hub.sites", "to: erp.orders").replace(
+      "endpoints: {}",
+      "endpoints: { erp: { connector: files, folder: exchange, sinks: { orders: { document: orders, folder: import } } } }",
+    ),
+    12,
+    "flows.orders.to",
+    "a hub passes on what it reads from the platform",
+    "Write to: hub.sites",
+  ],
+  [
+    "a hub that other machines can reach unseen",
+    HUB.replace("port: 8791", "port: 8791, host: 0.0.0.0"),
+    13,
+    "hub.host",
+    "nothing is encrypted",
+    "Name certificate and key",
+  ],
+  [
+    "two sites with one token",
+    HUB.replace('south: "${CANARY}"', 'south: "${CANARY}", west: "${CANARY}"'),
+    13,
+    "hub.tokens.west",
+    "another site has the same token",
+    "Give each its own",
+  ],
+  [
+    "a token of no site",
+    HUB.replace('south: "${CANARY}"', 'east: "${CANARY}"'),
+    13,
+    "hub.tokens.east",
+    'there is no rule of the site "east"',
+    "Correct the name",
   ],
   [
     "an API key of several lines",

@@ -8,7 +8,7 @@ import { siteNames } from "../core/sites.ts";
 import { thisUser } from "../store/user.ts";
 import { openTables, type TableReport } from "./crossref.ts";
 import type { Document, Substituted } from "./document.ts";
-import { complaintsOfFlows, PLATFORM } from "./flows.ts";
+import { complaintsOfFlows, HUB, PLATFORM } from "./flows.ts";
 import {
   causeOf,
   type Complaint,
@@ -182,6 +182,7 @@ const RULES: readonly Rule[] = [
   tablesAreFolder,
   consoleIsGuarded,
   sitesAreTold,
+  hubIsRight,
 ];
 
 /** And with this machine. */
@@ -258,13 +259,13 @@ function endpointsFit(checking: Checking): Finding[] {
 function* namesAreNames({ value }: Checking): Generator<Finding> {
   for (const list of ["endpoints", "flows"] as const)
     for (const [name] of groupsIn(value, list)) {
-      const taken = list === "endpoints" && name === PLATFORM;
+      const taken = list === "endpoints" && (name === PLATFORM || name === HUB);
       if (NAME.test(name) && !taken) continue;
       yield {
         path: [list, name],
         part: "key",
         message: taken
-          ? '"platform" is the name of the platform itself'
+          ? `${shown(name)} is the name of the ${name} itself`
           : `${shown(name)} cannot be a name`,
         remedy: "Take one of lower-case letters, digits and hyphens, for example erp.",
       };
@@ -279,6 +280,7 @@ function* flowsFit({ document, value, known, endpoints, flows }: Checking): Gene
     ]),
   );
   offers.set(PLATFORM, known.platform);
+  if (isGroup(value["hub"])) offers.set(HUB, { sources: {}, sinks: { sites: {} } });
   const hidden = (flow: string, field: string) => hiddenBy(document.source(["flows", flow, field]));
   const context = { flows, offers, mappings: known.mappings, hidden };
   for (const { flow, field, ...complaint } of complaintsOfFlows(context)) {
@@ -359,27 +361,33 @@ const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"])
 function consoleIn({ value }: Checking): { web: Group; isOpen: boolean } {
   const web = valueAt(value, ["console", "web"]);
   if (!isGroup(web)) return { web: {}, isOpen: false };
-  const { host = "127.0.0.1" } = web;
-  return { web, isOpen: typeof host === "string" && !LOOPBACK.has(host) };
+  return { web, isOpen: isOpen(web) };
 }
 
-const atConsole = (name: string): string[] => ["console", "web", name];
+const isOpen = ({ host = "127.0.0.1" }: Group): boolean =>
+  typeof host === "string" && !LOOPBACK.has(host);
 
-function* consoleIsGuarded(checking: Checking): Generator<Finding> {
-  const { web, isOpen } = consoleIn(checking);
-  const { names, certificate, key } = web;
+const atConsole = (...name: string[]): string[] => ["console", "web", ...name];
+
+function* isEncrypted({ certificate, key }: Group, isOpen: boolean, at: Path): Generator<Finding> {
   if ((certificate === undefined) !== (key === undefined))
     yield {
-      path: atConsole(certificate === undefined ? "key" : "certificate"),
+      path: [...at, certificate === undefined ? "key" : "certificate"],
       message: "certificate and key belong together",
       remedy: "Name both files, or neither.",
     };
   if (isOpen && certificate === undefined && key === undefined)
     yield {
-      path: atConsole("host"),
+      path: [...at, "host"],
       message: "other machines can reach this address, and nothing is encrypted",
       remedy: "Name certificate and key, or leave host out: then only this machine can reach it.",
     };
+}
+
+function* consoleIsGuarded(checking: Checking): Generator<Finding> {
+  const { web, isOpen } = consoleIn(checking);
+  const { names } = web;
+  yield* isEncrypted(web, isOpen, atConsole());
   if (isOpen && (!Array.isArray(names) || names.length === 0))
     yield {
       path: atConsole("host"),
@@ -394,6 +402,7 @@ function* sitesAreTold({ value }: Checking): Generator<Finding> {
   const { sites, company } = value;
   const written = valueAt(value, ["queue", "site"]);
   const isShared = valueAt(value, ["queue", "type"]) === "bullmq";
+  const isHub = isGroup(value["hub"]);
   const own = isShared ? (written ?? MAIN_SITE) : company;
   if (sites === undefined && isShared && written !== undefined && written !== MAIN_SITE)
     yield {
@@ -404,7 +413,7 @@ function* sitesAreTold({ value }: Checking): Generator<Finding> {
     };
   if (!isGroup(sites) || typeof own !== "string") return;
   const names = siteNames(sites);
-  if (!names.includes(own))
+  if (!isHub && !names.includes(own))
     yield {
       path: ["sites"],
       message: `there is no rule of this site, ${shown(own)}: every record would be another's`,
@@ -417,6 +426,46 @@ function* sitesAreTold({ value }: Checking): Generator<Finding> {
       remedy: "Write the rules of every site that has this API key, or remove sites.",
     };
 }
+
+/** A hub passes on to sites, and reads by itself; a site that asks one says what is its own. */
+function* hubIsRight(checking: Checking): Generator<Finding> {
+  const { value, flows, document } = checking;
+  const { hub, sites } = value;
+  const asked = valueAt(value, ["platform", "hub"]);
+  if ((isGroup(hub) || isGroup(asked)) && !isGroup(sites))
+    yield {
+      path: isGroup(hub) ? ["hub"] : ["platform", "hub"],
+      message: "nothing says which records are whose",
+      remedy: "Write under sites the rules of every site, the same at the hub and everywhere.",
+    };
+  if (!isGroup(hub)) return;
+  yield* isEncrypted(hub, isOpen(hub), ["hub"]);
+  if (isGroup(asked))
+    yield { path: ["platform", "hub"], message: "a hub asks no other hub", remedy: "Remove it." };
+  const tokens = Object.entries(isGroup(hub["tokens"]) ? hub["tokens"] : {});
+  for (const [at, [site, token]] of tokens.entries()) {
+    const path = ["hub", "tokens", site];
+    if (isGroup(sites) && !siteNames(sites).includes(site))
+      yield {
+        path,
+        part: "key",
+        message: `there is no rule of the site ${shown(site)}`,
+        remedy: "Correct the name, or add its rules under sites.",
+      };
+    if (!document.broken(path) && tokens.slice(0, at).some(([, other]) => other === token))
+      yield { path, message: "another site has the same token", remedy: "Give each its own." };
+  }
+  for (const { name, written } of flows)
+    if (written["to"] !== HUB_SITES)
+      yield {
+        path: ["flows", name, "to"],
+        message: "a hub passes on what it reads from the platform, and does nothing else",
+        remedy: `Write to: ${HUB_SITES}, or move the flow to the configuration of its site.`,
+      };
+}
+
+/** Where every flow of a hub leads. */
+const HUB_SITES = `${HUB}.sites`;
 
 function* consoleHasUser(checking: Checking): Generator<Finding> {
   const { state } = checking.value;

@@ -144,6 +144,7 @@ test("a good configuration comes out complete", () => {
       lateMs: 604_800_000,
       settleMs: null,
       budget: usualBudget,
+      hub: null,
     },
     endpoints: [
       {
@@ -178,6 +179,7 @@ test("a good configuration comes out complete", () => {
         duplicates: "wait",
       },
     ],
+    hub: null,
     monitoring: { port: null },
     officeHours: null,
     alerts: {

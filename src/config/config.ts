@@ -9,6 +9,7 @@ import { ConfigurationError, EnvironmentError } from "../core/errors.ts";
 import { siteNames, type SiteRules } from "../core/sites.ts";
 import { check, CROSS_REFERENCES, type Depth, type Known, type Written } from "./check.ts";
 import { readDocument, readText } from "./document.ts";
+import { PLATFORM } from "./flows.ts";
 import { causeOf, InvalidConfiguration, isGroup, valueAt } from "./problems.ts";
 import type { Settings, WebConfig } from "./schema.ts";
 
@@ -55,14 +56,16 @@ export const ownerOf = ({ company, platform }: Config) => ({
 });
 
 /** Whose records are whose, and which site this is; undefined: the API key is its own. */
-export const sitesOf = ({ sites, queue, company }: Pick<Config, "sites" | "queue" | "company">) =>
-  sites === null
-    ? undefined
-    : { own: queue.type === "bullmq" ? queue.site : company, rules: sites as SiteRules };
+export const sitesOf = ({ sites, ...site }: Pick<Config, "sites" | "queue" | "company" | "hub">) =>
+  sites === null ? undefined : { own: nameOf(site), rules: sites as SiteRules };
 
-/** How many sites have one minute and one month together. */
-export const sitesAtKey = ({ sites, queue }: Pick<Config, "sites" | "queue">): number =>
-  sites === null || queue.type === "embedded" ? 1 : siteNames(sites).length;
+/** Null: a hub is no site. */
+const nameOf = ({ queue, company, hub }: Pick<Config, "queue" | "company" | "hub">) =>
+  hub !== null ? null : queue.type === "bullmq" ? queue.site : company;
+
+/** How many sites have one minute and one month together, each with as much to ask; a hub asks for all. */
+export const sitesAtKey = ({ sites, queue, hub }: Pick<Config, "sites" | "queue" | "hub">) =>
+  sites === null || queue.type === "embedded" || hub !== null ? 1 : siteNames(sites).length;
 
 /** The mapping of a flow, with its options. The configuration was read: there is one of this name. */
 export function mappingOf(
@@ -71,6 +74,15 @@ export function mappingOf(
 ): Mapping {
   const found = mappings.find(({ name }) => name === mapping) as Mapping;
   return options === undefined ? found : (found.using?.(options) ?? found);
+}
+
+/** What is asked of a hub costs nothing: it is looked at as often as is allowed. */
+function scheduleAt(
+  hub: Settings["platform"]["hub"],
+  { from, schedule }: Settings["flows"][string],
+) {
+  if (hub === null || from.endpoint !== PLATFORM || !("auto" in schedule)) return schedule;
+  return { everyMs: schedule.auto.leastMs };
 }
 
 const BYTES_MAX = 2_000_000;
@@ -141,6 +153,7 @@ export function completeConfig(written: Written, known: Known, depth: Depth = "s
       web: admin.web && { ...admin.web, tls: admin.web.tls && tlsOf(admin.web.tls) },
     },
     state: absolute(settings.state),
+    hub: settings.hub && { ...settings.hub, tls: settings.hub.tls && tlsOf(settings.hub.tls) },
     crossReferences: absolute(settings.crossReferences ?? CROSS_REFERENCES),
     endpoints: endpoints.flatMap(({ name, connector, parsed }) =>
       parsed.success ? { name, connector, settings: parsed.data } : [],
@@ -148,7 +161,13 @@ export function completeConfig(written: Written, known: Known, depth: Depth = "s
     flows: Object.entries(settings.flows).map(([name, flow]) => {
       const options = flows.find((one) => one.name === name)?.options?.data;
       const { line } = document.place(["flows", name, "options"]);
-      return { name, ...flow, ...(options === undefined ? {} : { options, optionsLine: line }) };
+      const schedule = scheduleAt(settings.platform.hub, flow);
+      return {
+        name,
+        ...flow,
+        schedule,
+        ...(options === undefined ? {} : { options, optionsLine: line }),
+      };
     }),
     secrets,
   };

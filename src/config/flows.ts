@@ -5,6 +5,7 @@ import { type Complaint, didYouMean, shown } from "./problems.ts";
 import { type End, endOf } from "./schema.ts";
 
 export const PLATFORM = "platform";
+export const HUB = "hub";
 const EVERY_MS_MIN = 10_000;
 
 /** What is used here of a mapping. */

@@ -121,6 +121,18 @@ const platform = z
     budget: budget
       .prefault({})
       .describe("The requests that the platform allows, and who may use them."),
+    hub: orNull(
+      z
+        .strictObject({
+          url: address.describe("The address of the hub, for example http://127.0.0.1:8791."),
+          token: secret(
+            "This site's token at the hub: ${file:PATH} of a file with mode 0600, or ${VARIABLE}.",
+          ),
+        })
+        .describe(
+          "The hub that reads the platform's feeds for all sites with this API key: url and token.",
+        ),
+    ),
   })
   .describe("The fuel-logistics platform.")
   .transform(({ overlap, late, settle, ...rest }) => ({
@@ -406,20 +418,57 @@ const web = z
       ),
   })
   .describe("The console for people with a browser. Left out: there is none.")
-  .transform(({ host, certificate, key, ...rest }) => ({
+  .transform(listening);
+
+interface Listening {
+  readonly host: string;
+  readonly certificate?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+function listening<Written extends Listening>({ host, certificate, key, ...rest }: Written) {
+  return {
     ...rest,
     host: host === "localhost" ? "127.0.0.1" : host,
     /** The files of a certificate with its chain, and of its key; null: HTTP, on the loopback address alone. */
     tls: certificate === undefined || key === undefined ? null : { certificate, key },
-  }));
+  };
+}
 
 export type WebConfig = Readonly<z.output<typeof web>>;
+
+export type HubConfig = NonNullable<Settings["hub"]>;
 
 /** Where people find the console that listens on `port`: an origin, without a slash at its end. */
 export function consoleOrigin({ url, names, host, tls }: WebConfig, port: number): string {
   const name = names[0] ?? (host === "::1" ? "[::1]" : host);
   return url ?? `${tls === null ? "http" : "https"}://${name}:${port}`;
 }
+
+const named = <Value extends z.ZodType>(what: string, value: Value) =>
+  z.record(z.string(), value).meta({
+    description: `${what} by name: lower-case letters, digits and hyphens.`,
+    propertyNames: { pattern: NAME.source },
+  });
+
+/** Where sites ask a daemon that reads the platform's feeds for all of them. */
+const hub = z
+  .strictObject({
+    port: port(1, "The port on which sites ask it: a number."),
+    host: text(
+      "The address of this machine that it listens on, by default 127.0.0.1: only this machine. Any other needs certificate and key.",
+    ).default("127.0.0.1"),
+    certificate: text("The file of the TLS certificate with its chain, PEM.").optional(),
+    key: text("The file of the certificate's key, PEM.").optional(),
+    tokens: named(
+      "The token of each site",
+      secret("The site's token: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
+    ),
+  })
+  .describe(
+    "This daemon is a hub: it reads the platform's feeds for all sites with its API key, and each site asks it for its own.",
+  )
+  .transform(listening);
 
 const admin = z
   .strictObject({
@@ -540,12 +589,6 @@ function isWebhook(text: string): boolean {
   return url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.test(url.hostname));
 }
 
-const named = <Value extends z.ZodType>(what: string, value: Value) =>
-  z.record(z.string(), value).meta({
-    description: `${what} by name: lower-case letters, digits and hyphens.`,
-    propertyNames: { pattern: NAME.source },
-  });
-
 const CONNECTOR = "Which connector speaks to it; the other settings are that connector's.";
 
 const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
@@ -646,6 +689,7 @@ const schemaOf = (names: readonly string[], mappings: readonly string[]) =>
         z.array(siteRule).min(1),
       ),
     ),
+    hub: orNull(hub),
     console: admin.prefault({}),
     monitoring: monitoring.prefault({}),
     alerts: alerts.prefault({}),
@@ -693,7 +737,7 @@ export function toJsonSchema(schema: z.ZodType): JsonSchema {
 
 const converted = new WeakMap<z.ZodType, JsonSchema>();
 
-type WithOptions = Pick<Mapping, "name" | "options">;
+export type WithOptions = Pick<Mapping, "name" | "options">;
 
 /** All settings, those of the connectors included. */
 export function fullSchema(
@@ -744,36 +788,3 @@ function optionsOf(mappings: readonly WithOptions[]): JsonSchema[] {
   const others = { not: { enum: declaring.map(({ name }) => name) } };
   return [...each, { properties: { mapping: others } }];
 }
-
-/** For editors, through the modeline at the top of a configuration: `${...}` goes wherever a setting is more than any text. */
-export const jsonSchema = (
-  connectors: readonly Connector[],
-  mappings: readonly WithOptions[],
-): JsonSchema => withReferences(fullSchema(connectors, mappings)) as JsonSchema;
-
-/** Of every schema inside, too; `key`: the keyword that it stands under. */
-function withReferences(value: unknown, key = ""): unknown {
-  if (PLAIN.has(key) || typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => withReferences(item));
-  const inner = Object.fromEntries(
-    Object.entries(value).map(([name, part]) => [
-      name,
-      withReferences(part, BY_NAME.has(key) ? "" : name),
-    ]),
-  );
-  if (inner["type"] !== "string" || !NARROW.some((keyword) => keyword in inner)) return inner;
-  // What explains the setting stays outside, where editors look for it.
-  const [outside, exact] = [true, false].map((isOutside) =>
-    Object.fromEntries(
-      Object.entries(inner).filter(([keyword]) => OUTSIDE.has(keyword) === isOutside),
-    ),
-  );
-  const reference = { type: "string", pattern: String.raw`\$\{.+\}` };
-  return { ...outside, anyOf: [exact, reference] };
-}
-
-const NARROW = ["enum", "pattern", "format", "minLength", "maxLength"];
-const OUTSIDE = new Set(["description", "default", "deprecated", "secret"]);
-/** Keywords whose value names schemas, and those whose value is none. */
-const BY_NAME = new Set(["properties", "$defs"]);
-const PLAIN = new Set(["enum", "required", "default", "propertyNames", "not", "const"]);

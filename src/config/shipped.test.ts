@@ -16,7 +16,7 @@ import { mappings } from "../../mappings/index.ts";
 import { platformOffers as platform } from "../platform/parts.ts";
 import { loadConfig } from "./config.ts";
 import { openTables } from "./crossref.ts";
-import { jsonSchema } from "./schema.ts";
+import { jsonSchema } from "./editors.ts";
 
 const connectors = await connectorsNamed();
 const SHIPPED = join(import.meta.dirname, "..", "..", "config");

@@ -97,6 +97,8 @@ export interface Rereading {
 export interface Source {
   /** Every read begins at the beginning and reads all of it: what the last one cost, the next one costs. */
   readonly whole?: boolean;
+  /** What is asked in the place of its endpoint: a stop of that does not concern it. Left out: the endpoint is. */
+  readonly via?: string;
   /** Where {@link Page.replies} go. Left out: there are none. */
   readonly replies?: Sink;
   /**
@@ -511,8 +513,8 @@ export interface OfferComplaint {
 
 /** A source or a sink. */
 export interface Offer {
-  /** What its records or documents are (`Mapping.reads`, `Mapping.writes`): `books.parties`, `files.orders`. */
-  readonly form: string;
+  /** What its records or documents are (`Mapping.reads`, `Mapping.writes`): `books.parties`, `files.orders`. Left out: of any form. */
+  readonly form?: string;
   /** What the service's user must be allowed to do on this machine; left out: nothing. */
   readonly folders?: readonly FolderNeed[];
   /**

@@ -4,6 +4,7 @@
  */
 import { Decimal } from "./decimal.ts";
 import type { Json } from "./json.ts";
+import { contentOf } from "./keys.ts";
 import type { Kind } from "./kinds.ts";
 import { leavesIn } from "./record.ts";
 
@@ -52,6 +53,9 @@ export type SiteRules = Readonly<Record<string, readonly SiteRule[]>>;
 
 /** Takes the place of a site's name for records that every site has: a list of terminals, a customer of all. */
 export const EVERY_SITE = "all";
+
+/** Names rules: two sites with the same name have the same. Empty: there are none. */
+export const rulesName = (rules: object | null): string => (rules === null ? "" : contentOf(rules));
 
 /** The sites that have rules of their own. */
 export const siteNames = (rules: object): string[] =>

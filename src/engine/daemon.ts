@@ -30,6 +30,7 @@ import {
 } from "./breakers.ts";
 import { deliver, keyOf, mostOf, moved, takenFrom } from "./deliver.ts";
 import {
+  askedFor,
   delivering,
   endpointOf,
   type Engine,
@@ -315,8 +316,8 @@ export class Daemon {
     }
   }
 
-  #isBarred({ from }: Flow): boolean {
-    return blocked(this.#engine, [endpointOf(from), from]) !== null;
+  #isBarred(flow: Flow): boolean {
+    return blocked(this.#engine, [askedFor(flow), flow.from]) !== null;
   }
 
   async #verify(lane: Lane, signal: AbortSignal): Promise<void> {
@@ -518,7 +519,7 @@ export function freezeNext(engine: Engine, flow: Flow, after: number): FrozenRou
 function endWith(
   engine: Engine,
   flow: Flow,
-  { delivery, recordId }: PendingDelivery,
+  { delivery, record, recordId }: PendingDelivery,
   judged: Exclude<Judged, { verdict: "ready" }>,
   at: number,
 ): void {
@@ -533,6 +534,7 @@ function endWith(
     tellWaiting(engine, flow, recordId, { skipped: judged.note }, at);
     if (judged.site === undefined) return;
     deliveries.setSite(delivery, judged.site);
+    if (engine.sites?.own === null) engine.store.routes.add(flow.flow, record, judged.site, at);
     // What belongs to another site's document is that site's, too.
     for (const waiting of engine.store.causes.waitingFor(flow.mapping.kind, recordId, recordId))
       deliveries.reopen(waiting);

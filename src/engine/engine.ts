@@ -46,8 +46,8 @@ export interface Engine {
   readonly knowsUs?: (signal: AbortSignal) => Promise<string | null>;
   /** The day on which fuelbridge works here for the first time, as its configuration says. */
   readonly firstStart?: string | null;
-  /** Where several sites share the API key: whose records are whose. Left out: all are ours. */
-  readonly sites?: { readonly own: string; readonly rules: SiteRules };
+  /** Where several sites share the API key: whose records are whose. `own` null: a hub, which has none. Left out: all are ours. */
+  readonly sites?: { readonly own: string | null; readonly rules: SiteRules };
   /** A line for the log and for whoever watches: never a payload. */
   readonly note: (event: string, details: Readonly<Record<string, unknown>>) => void;
   /** Told during long readings, and after every page, round of freezing and answer. */
@@ -128,6 +128,10 @@ export interface Pace {
 export const PLATFORM = "platform";
 
 export const endpointOf = (name: string): string => name.split(".", 1)[0] as string;
+
+/** Whose stops keep a flow from reading. */
+export const askedFor = ({ from, source }: Pick<Flow, "from" | "source">): string =>
+  source.via ?? endpointOf(from);
 
 /** Writes down what happened to a flow, or to one of its deliveries. Inside a transaction. */
 export const audit = (

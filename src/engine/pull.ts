@@ -21,6 +21,7 @@ import { blocked, clearBreakers, trip } from "./breakers.ts";
 import {
   audit,
   countWaits,
+  askedFor,
   endpointOf,
   type Engine,
   type Flow,
@@ -52,7 +53,7 @@ const OF_ONE_SOURCE: ReadonlySet<string> = new Set(["scope", "endless"]);
 /** Aborting `signal` stops between two pages; the position is where the last stored page ended. */
 export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Promise<Pulled> {
   const { store, clock } = engine;
-  const scope = endpointOf(flow.from);
+  const scope = askedFor(flow);
   let pages = 0;
   let received = 0;
   let stored = 0;

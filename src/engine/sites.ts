@@ -7,8 +7,9 @@ import type { Holding, Holdings } from "../core/holdings.ts";
 import { type Json, parseExact } from "../core/json.ts";
 import { holdingKindOf, type Kind } from "../core/kinds.ts";
 import type { Fault } from "../core/record.ts";
-import { belongings, EVERY_SITE, factsText, siteFacts, sitesOf } from "../core/sites.ts";
+import { belongings, EVERY_SITE, factsText, siteFacts, rulesName, sitesOf } from "../core/sites.ts";
 import type { Link, Side } from "../store/deliveries.ts";
+import type { Store } from "../store/store.ts";
 import type { Engine, Flow } from "./engine.ts";
 
 /** `other`: another site's. `unknown`: no site's, or of several. `waits`: that of a document which was not read yet. */
@@ -27,8 +28,10 @@ export function whoseIs(engine: Engine, flow: Flow, told: Json): Whose {
     return OURS;
   const facts = siteFacts(flow.mapping.kind, told);
   const fitting = sitesOf(sites.rules, facts);
-  if (fitting.includes(sites.own) ? fitting.length === 1 : fitting.includes(EVERY_SITE))
-    return OURS;
+  const { own } = sites;
+  // A hub passes on what every site has, under that name.
+  const isOurs = fitting.includes(own ?? "") ? fitting.length === 1 : fitting.includes(EVERY_SITE);
+  if (own !== null && isOurs) return OURS;
   const [site, ...more] = fitting;
   if (site !== undefined && more.length === 0) return { is: "other", site };
   if (site !== undefined) return { is: "unknown", fault: severalSites(fitting, factsText(facts)) };
@@ -125,3 +128,102 @@ function isHeldElsewhere(engine: Engine, side: Side, { kind, id, role, change }:
 /** Is a record of the flow another site's? */
 export const isElsewhere = (engine: Engine, flow: Flow, text: string): boolean =>
   engine.sites !== undefined && whoseIs(engine, flow, parseExact(text)).is === "other";
+
+// A hub reads each feed of the platform once for all sites under the key (ADR 0024). It has no records of its own: each
+// delivery is skipped as a site's, which writes down where it goes, or it is a person's. Sites ask for what is theirs.
+
+const never = (): never => {
+  throw new TypeError("a hub sends nothing: sites ask it");
+};
+
+/** What every flow of a hub leads to, `hub.sites`. */
+export const hubEndpoint: Endpoint = {
+  sources: {},
+  sinks: {
+    sites: {
+      operation: "hub.pass",
+      writes: "upsert",
+      itemsMax: 1,
+      policy: {
+        settleMs: 0,
+        reads: 1,
+        readGapMs: 0,
+        preflight: false,
+        afterTimeout: "person",
+        afterNone: "person",
+        resendsMax: 0,
+        resend: "same",
+        keyLifeMs: null,
+        probeMs: 0,
+      },
+      freeze: never,
+      send: never,
+      find: never,
+    },
+  },
+  check: async () => {},
+  close: async () => {},
+};
+
+/** A site asks a hub for what came in a feed after `after` (null: all). `rules`: of what is whose, as it names them. */
+interface Question {
+  readonly site: string;
+  /** `platform.orders` */
+  readonly from: string;
+  readonly after: string | null;
+  readonly rules: string;
+}
+
+/** `unlike`: the site has other rules. `unknown`: this store does not know the place: all must be read. `later`: not now. */
+type Fed =
+  | {
+      readonly is: "page";
+      readonly records: readonly string[];
+      /** Null: the feed has no more. */
+      readonly next: string | null;
+      /** Of a whole list: how many records are in the site's part. Null: it tells what changed. */
+      readonly total: number | null;
+    }
+  | { readonly is: "none" | "unlike" | "unknown" | "later"; readonly message: string };
+
+const FED_AT_ONCE = 100;
+
+/**
+ * What a hub has for a site. It says that there is no more only while it knows that: nothing of what the hub has not read
+ * or cannot read is taken for what did not change.
+ */
+export function fedTo({ store, flows, sites }: Engine, asked: Question): Fed {
+  const flow = flows.find(({ from }) => from === asked.from);
+  if (flow === undefined) return { is: "none", message: `it has no flow that reads ${asked.from}` };
+  if (asked.rules !== rulesName(sites?.rules ?? null))
+    return { is: "unlike", message: "it has other rules under sites" };
+  const isWhole = flow.source.whole === true;
+  const trouble = troubleOf(store, flow, isWhole);
+  // Of a list that is not whole nothing is told: what it lacks would be missed.
+  if (isWhole && trouble !== null) return { is: "later", message: trouble };
+  const after = asked.after === null ? 0 : store.routes.at(flow.flow, asked.after);
+  if (after === null)
+    return { is: "unknown", message: "it does not know how far this site has read" };
+  const what = isWhole ? "list" : "changes";
+  const rows = store.routes.next(flow.flow, asked.site, after, what, FED_AT_ONCE);
+  if (rows.length === 0 && trouble !== null) return { is: "later", message: trouble };
+  return {
+    is: "page",
+    records: rows.map(({ text }) => text),
+    next: rows.at(-1)?.place ?? null,
+    total: isWhole ? store.routes.count(flow.flow, asked.site) : null,
+  };
+}
+
+/** Why nobody can say that a feed has no more; null: it has not. */
+function troubleOf(
+  { flows, deliveries }: Store,
+  { flow, name, paused }: Flow,
+  isWhole: boolean,
+): string | null {
+  const row = flows.find(name);
+  if (paused) return `its flow ${name} is paused`;
+  if (row?.last_error) return row.last_error;
+  if ((row?.success_ms ?? null) === null) return `its flow ${name} has not been read whole yet`;
+  return isWhole && deliveries.counts(flow).get("pending") ? `its flow ${name} is at work` : null;
+}

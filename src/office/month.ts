@@ -69,8 +69,10 @@ export function monthReport(parts: MonthParts) {
   const worked = workedIn(hours.office);
   function plan(atMs: number) {
     const spent = spentIn(monthAt(atMs).name);
-    // What attaches files, or replies, reads nothing from the platform by itself.
-    const flows = parts.flows.filter((flow) => (flow.attachesTo ?? flow.repliesTo) === undefined);
+    // What attaches files, replies, or asks a hub, reads nothing from the platform by itself.
+    const flows = parts.flows.filter(
+      ({ attachesTo, repliesTo, source }) => (attachesTo ?? repliesTo ?? source.via) === undefined,
+    );
     const lists = new Set(flows.flatMap(({ name, source }) => (source.whole ? [name] : [])));
     const looks = looksOf(flows, atMs, {
       rates: store.flows.rates.of,

@@ -5,11 +5,13 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
+import { HUB } from "../config/flows.ts";
+import type { HubConfig } from "../config/schema.ts";
 import { type Scrub, scrubber } from "../config/scrub.ts";
 import {
   EnvironmentError,
@@ -17,6 +19,8 @@ import {
   SourceUnavailable,
   OfficeError,
 } from "../core/errors.ts";
+import { type Engine, PLATFORM } from "../engine/engine.ts";
+import { fedTo } from "../engine/sites.ts";
 import { isQuestion, type Office, type QuestionName, questions } from "./questions.ts";
 import { type Address, addressFile, type Refusal } from "./remote.ts";
 
@@ -51,13 +55,14 @@ interface Reply {
   readonly status: number;
   readonly body: unknown;
   readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** @throws EnvironmentError when the port is taken. */
 export async function serveAdmin(options: AdminOptions): Promise<Admin> {
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   const next = "Set console.port to another one, or to 0 for any free port.";
-  const served = await serve(options.port, next, scrubber(options.secrets), (request) =>
+  const served = await serve({ port: options.port, next }, scrubber(options.secrets), (request) =>
     answer(request, options, token),
   );
   const address: Address = { port: served.port, token, pid: process.pid };
@@ -80,7 +85,8 @@ export function serveMonitor({
   port: number;
   close(): Promise<void>;
 }> {
-  return serve(port, "Set monitoring.port to another one.", scrubber([]), async (request) => {
+  const next = "Set monitoring.port to another one.";
+  return serve({ port, next }, scrubber([]), async (request) => {
     const refused = refuseStranger(request);
     if (refused !== null) return refused;
     const probe = PROBES.get(request.url ?? "");
@@ -89,6 +95,54 @@ export function serveMonitor({
     return probe(office, state).catch((): Reply => ({ status: 503, body: null }));
   });
 }
+
+interface HubParts {
+  readonly engine: Engine;
+  readonly hub: HubConfig;
+  readonly secrets: readonly string[];
+}
+
+/** Answers sites with what a hub has of the platform's feeds (engine/sites.ts). @throws EnvironmentError when it cannot listen */
+export function serveHub({ engine, hub, secrets }: HubParts) {
+  const tokens = Object.entries(hub.tokens);
+  const name: Readonly<Record<string, string>> =
+    engine.environment === "test" ? { "x-svc-sandbox": "true" } : {};
+  const next = "Set hub.port to another one, and hub.host to an address of this machine.";
+  const scrub = scrubber(secrets);
+  const place = { ...hub, next, connections: HUB_CONNECTIONS_MAX };
+  // What the platform told goes on as it is.
+  return serve(place, scrubber([]), async (request) => {
+    const { method, url = "", headers } = request;
+    // All are compared: how long it takes tells nothing of any.
+    const [site] = tokens.flatMap(([site, token]) =>
+      isToken(headers.authorization, token) ? [site] : [],
+    );
+    if (site === undefined) return refuse(401, "the token is no site's");
+    const { pathname, searchParams: query } = new URL(url, "http://hub");
+    const feed = /^\/feeds\/(\w+)$/.exec(pathname)?.[1];
+    if (feed === undefined) return refuse(404, "there is nothing at this address");
+    if (method !== "GET") return refuse(405, "GET is what a feed takes");
+    try {
+      const asked = {
+        site,
+        from: `${PLATFORM}.${feed}`,
+        after: query.get("after"),
+        rules: query.get("rules") ?? "",
+      };
+      const fed = fedTo(engine, asked);
+      if (fed.is !== "page") return refuse(REFUSED[fed.is], scrub(fed.message));
+      const { records, next, total } = fed;
+      const body = `{"data":[${records.join(",")}],"next":${JSON.stringify(next)},"total":${total}}`;
+      return { status: 200, body, type: "application/json; charset=utf-8", headers: name };
+    } catch (error) {
+      return explain(engine.store.told(error));
+    }
+  });
+}
+
+const REFUSED = { none: 404, unlike: 409, unknown: 410, later: 503 } as const;
+/** Each site has a few, for a moment. */
+const HUB_CONNECTIONS_MAX = 1_000;
 
 const PROBES: ReadonlyMap<string, (office: Office, state: string) => Promise<Reply>> = new Map([
   ["/healthz", health],
@@ -213,28 +267,40 @@ function refuse(
   return { status, body };
 }
 
-/** `next`: what to do when the port is taken. @throws EnvironmentError with it */
+interface Place {
+  readonly port: number;
+  readonly host?: string;
+  /** Files, PEM. Null or left out: HTTP. */
+  readonly tls?: { readonly certificate: string; readonly key: string } | null;
+  readonly connections?: number;
+  /** What to do when it cannot be listened on. */
+  readonly next: string;
+}
+
+/** @throws EnvironmentError with what to do */
 async function serve(
-  port: number,
-  next: string,
+  { port, host = LOOPBACK, tls = null, connections = CONNECTIONS_MAX, next }: Place,
   scrub: Scrub,
   answer: (request: IncomingMessage) => Promise<Reply>,
 ): Promise<{ readonly port: number; close(): Promise<void> }> {
   const inHand = new Set<Promise<void>>();
-  const server = createServer((request, response) => {
-    const done = answer(request)
-      .then((reply) => send(response, reply, scrub))
-      .finally(() => inHand.delete(done));
-    inHand.add(done);
-  });
+  const server = (tls === null ? createServer() : tlsServer(tls, HUB)).on(
+    "request",
+    (request, response) => {
+      const done = answer(request)
+        .then((reply) => send(response, reply, scrub))
+        .finally(() => inHand.delete(done));
+      inHand.add(done);
+    },
+  );
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
-  server.maxConnections = CONNECTIONS_MAX;
+  server.maxConnections = connections;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) =>
       reject(new EnvironmentError(`Port ${port} cannot be used (${error.message}).`, next, error)),
     );
-    server.listen(port, LOOPBACK, () => resolve());
+    server.listen(port, host, () => resolve());
   });
   return {
     port: (server.address() as AddressInfo).port,
@@ -247,16 +313,42 @@ async function serve(
   };
 }
 
+/**
+ * @param at the setting of whoever serves: `console.web`
+ * @throws EnvironmentError when the certificate cannot be used
+ */
+export function tlsServer(
+  { certificate, key }: { readonly certificate: string; readonly key: string },
+  at: string,
+  options: ServerOptions = {},
+): Server {
+  try {
+    return process.getBuiltinModule("node:https").createServer({
+      ...options,
+      cert: readFileSync(certificate),
+      key: readFileSync(key),
+      minVersion: "TLSv1.2",
+    });
+  } catch (error) {
+    throw new EnvironmentError(
+      `The certificate under ${at} cannot be used (${(error as Error).message}).`,
+      `${at}.certificate and ${at}.key name PEM files that the service's user can read, and that belong together.`,
+      error,
+    );
+  }
+}
+
 /** Resolves once the answer is on its way, or the client is gone. */
 async function send(
   response: ServerResponse,
-  { status, body, type }: Reply,
+  { status, body, type, headers }: Reply,
   scrub: Scrub,
 ): Promise<void> {
   response.writeHead(status, {
     "content-type": type ?? "application/json; charset=utf-8",
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
+    ...headers,
     // A body that was too long is not read to its end: the connection is of no further use.
     ...(status === 413 ? { connection: "close" } : {}),
   });

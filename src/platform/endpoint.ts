@@ -13,6 +13,7 @@ import { type ListOperation, operations, pathOf } from "./contract/operations.ts
 import { SupplierTerminal } from "./contract/place.ts";
 import { RackPrice } from "./contract/pricing.ts";
 import { pages } from "./contract/primitives.ts";
+import { type HubAddress, hubSource } from "./hub.ts";
 import { platformHoldings } from "./holdings/index.ts";
 import { sinks, type SourcePart, sources } from "./parts.ts";
 import { fetchPdf, listed, type PdfOperation, type ReadContext, recordIn } from "./reading.ts";
@@ -135,6 +136,9 @@ export interface EndpointOptions extends PlatformOptions {
   readonly dayOf: (instant: string) => string;
   /** Says how much of the month one run may read; the usual one when left out. */
   readonly budget?: Budget;
+  /** Where feeds are read in the platform's place, and by which rules of what is whose. Null or left out: at the platform. */
+  readonly hub?: HubAddress | null;
+  readonly rules?: string;
 }
 
 export interface PlatformEndpoint extends Endpoint {
@@ -150,12 +154,20 @@ export function openPlatform(options: EndpointOptions): PlatformEndpoint {
   const context = { ...readBack, settleMs: options.settleMs, ourselves: us };
   const reader = { client, clock, purpose: "audit", dayOf: options.dayOf } as const;
   const reading = { overlapMs, pagesPerRun: runShareOf(budget), clock };
-  const sourceOf = ({ list, query = {}, detail }: SourcePart): Source => {
+  const hub = options.hub ?? null;
+  const hubClient = hub && openClient({ ...options, ...hubOptions(hub) });
+  const sourceOf = ({ list, query = {}, detail }: SourcePart, name: string): Source => {
     const { cursorWalk }: Operation = operations[list];
-    const options = { list, query, ...reading };
+    if (hub !== null && hubClient !== null)
+      return hubSource(
+        { client: hubClient, url: hub.url, rules: options.rules ?? "" },
+        name,
+        cursorWalk !== true,
+      );
+    const read = { list, query, ...reading };
     return cursorWalk
-      ? walkSource(client, { ...options, ...defined({ detail }) })
-      : listingSource(client, options);
+      ? walkSource(client, { ...read, ...defined({ detail }) })
+      : listingSource(client, read);
   };
 
   const first = (list: ListOperation, query: Readonly<Record<string, string>>) =>
@@ -185,15 +197,25 @@ export function openPlatform(options: EndpointOptions): PlatformEndpoint {
       return known.length === 0 ? null : known.join(" and ");
     },
     fetchPdf: (operation, id) => fetchPdf(client, operation, id, new Date(clock.now().wallMs)),
-    close: () => client.close(),
+    async close() {
+      await Promise.all([client.close(), hubClient?.close()]);
+    },
   };
 }
 
 const mapped = <In, Out>(
   parts: Readonly<Record<string, In>>,
-  open: (part: In) => Out,
+  open: (part: In, name: string) => Out,
 ): Record<string, Out> =>
-  Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, open(part)]));
+  Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, open(part, name)]));
+
+/** No request of a site to its hub is one of the month's. */
+const hubOptions = ({ url, token }: HubAddress) => ({
+  url,
+  apiKey: token,
+  auth: "bearer" as const,
+  governor: { admit: async () => ({ admitted: true as const }), learn: () => {} },
+});
 
 // An answer that no operation of the API gives: the address is another one, or something answers in between.
 

@@ -2,6 +2,7 @@
 import type Database from "better-sqlite3";
 import { corrected, type DeliveryState, type Fault } from "../core/record.ts";
 import { comparedNumber, type Kind, kinds } from "../core/kinds.ts";
+import { EVERY_SITE } from "../core/sites.ts";
 import { causes, type Correction, corrections } from "./quarantine.ts";
 import {
   asking,
@@ -220,6 +221,72 @@ function endings(database: Database.Database, set: string) {
 function changed(count: number, delivery: number): void {
   if (count !== 1) throw new Error(`delivery ${delivery} is not in a state that allows this`);
 }
+
+interface Routed {
+  readonly routed: number;
+  readonly atMs: number;
+  readonly record: number;
+  readonly text: string;
+}
+
+/** The newest decision of each record that stands; one that is open again comes with its next decision. */
+const standing = (isWhole: boolean): string =>
+  `routed.flow = ? and site in (?, '${EVERY_SITE}') and routed > ?
+   and not exists (select 1 from routed n where n.record = routed.record and n.site = routed.site and n.routed > routed.routed)
+   and not exists (${
+     isWhole
+       ? "select 1 from unlisted u where u.record = routed.record and u.concluded = 1"
+       : "select 1 from delivery d where d.record = routed.record and d.state in ('pending', 'quarantined')"
+   })`;
+
+/** Which site gets a record, as a hub has decided (engine/sites.ts). A place is where a site's reading of a flow has got to. */
+export function routes(database: Database.Database) {
+  const { is, rows, run, sure } = asking(database);
+  const fields = corrections(database);
+  const add = run<[flow: number, record: number, site: string, atMs: number]>(
+    "insert into routed (flow, record, site, at_ms) values (?, ?, ?, ?)",
+  );
+  const others = rows<[record: number, site: string], { site: string }>(
+    "select distinct site from routed where record = ? and site <> ?",
+  );
+  const isRow = is<[routed: number, atMs: number, record: number, flow: number]>(
+    "select 1 from routed where routed = ? and at_ms = ? and record = ? and flow = ?",
+  );
+  const page = (isWhole: boolean) =>
+    rows<[flow: number, site: string, after: number, limit: number], Routed>(
+      `select routed, at_ms as atMs, record, ${wholeIn("record")} as text
+       from routed join record using (record) where ${standing(isWhole)} order by routed limit ?`,
+    );
+  const pages = { list: page(true), changes: page(false) };
+  const count = sure<[flow: number, site: string, after: number], number>(
+    `select count(distinct record) from routed where ${standing(true)}`,
+  );
+  return {
+    /** Each site that had the record before hears of its newest version, too: it may be another's now. Inside a transaction. */
+    add(flow: number, record: number, site: string, atMs: number): void {
+      for (const other of others(record, site)) add(flow, record, other.site, atMs);
+      add(flow, record, site, atMs);
+    },
+    /** What a site has not read, oldest first, with the corrections of people; of a whole list all that stands in it. */
+    next: (flow: number, site: string, after: number, what: keyof typeof pages, limit: number) =>
+      pages[what](flow, site, after, limit).map(({ routed, atMs, record, text }) => ({
+        routed,
+        place: `${routed}-${atMs}-${record}`,
+        text: corrected(text, fields.standing(record)),
+      })),
+    /** How many records a site's part of a whole list has. */
+    count: (flow: number, site: string): number => count(flow, site, 0),
+    /** The decision that a place names. Null: it was none of this store's, which is another one or was restored. */
+    at(flow: number, place: string): number | null {
+      const [, routed, atMs, record] = PLACE.exec(place) ?? [];
+      const isKnown =
+        routed !== undefined && isRow(Number(routed), Number(atMs), Number(record), flow);
+      return isKnown ? Number(routed) : null;
+    },
+  };
+}
+
+const PLACE = /^(\d{1,15})-(\d{1,15})-(\d{1,15})$/;
 
 export type BisectGroups = ReturnType<typeof bisectGroups>;
 

@@ -230,6 +230,17 @@ const documents = `
   -- What is closed, which people choose documents by.
   create index delivery_closed on delivery (state, record) where state in ('echo', 'skipped', 'resolved');
 
+  -- What a hub has decided, in this order (src/engine/sites.ts): the site that a version of a record goes to. A row never
+  -- changes: sites name the last one that they have read.
+  create table routed (
+    routed integer primary key,
+    flow integer not null references flow,
+    record integer not null references record,
+    site text not null,
+    at_ms integer not null
+  ) strict;
+  create index routed_of_record on routed (record, site);
+
   create table delivery_count (
     flow integer not null references flow,
     state text not null,

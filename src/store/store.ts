@@ -12,7 +12,7 @@ import {
   storeFile,
   told,
 } from "./database.ts";
-import { bisectGroups, deliveries, likenesses, links } from "./deliveries.ts";
+import { bisectGroups, deliveries, likenesses, links, routes } from "./deliveries.ts";
 import { backfills, drifts, flows, notebooks, rhythms, rowUses } from "./flows.ts";
 import { alerts, journal } from "./journal.ts";
 import {
@@ -154,6 +154,7 @@ export function rooms(
     corrections: corrections(database),
     lists: lists(database),
     bisectGroups: bisectGroups(database),
+    routes: routes(database),
     losses: losses(database),
     incidents: incidents(database),
     likenesses: likenesses(database),

@@ -2,11 +2,10 @@
 import { type IncomingMessage, createServer, type Server } from "node:http";
 import { isIP, type AddressInfo } from "node:net";
 import { type WebConfig, consoleOrigin } from "../config/schema.ts";
-import { readFileSync } from "node:fs";
-import { createServer as createTlsServer } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { EnvironmentError } from "../core/errors.ts";
+import { tlsServer } from "../office/server.ts";
 import { consoleApp, securityHeaders } from "./app.ts";
 import type { AppParts } from "./route.ts";
 
@@ -113,7 +112,8 @@ const CLOSE_TIMEOUT_MS = 2_000;
 export async function serveWeb(options: WebOptions) {
   const { web } = options;
   const app = consoleApp({ ...options, isSecure: web.tls !== null || web.url !== undefined });
-  const server = web.tls === null ? createServer(LIMITS) : tlsServer(web.tls);
+  const server =
+    web.tls === null ? createServer(LIMITS) : tlsServer(web.tls, "console.web", LIMITS);
   server.maxConnections = CONNECTIONS_MAX;
   const port = await listen(server, web);
   const origins = originsOf(web, port);
@@ -158,23 +158,6 @@ const LIMITS = {
   keepAliveTimeout: KEEP_ALIVE_MS,
   maxHeaderSize: HEADER_BYTES_MAX,
 };
-
-function tlsServer({ certificate, key }: NonNullable<WebConfig["tls"]>): Server {
-  try {
-    return createTlsServer({
-      ...LIMITS,
-      cert: readFileSync(certificate),
-      key: readFileSync(key),
-      minVersion: "TLSv1.2",
-    });
-  } catch (error) {
-    throw new EnvironmentError(
-      `The console's certificate cannot be used (${(error as Error).message}).`,
-      "console.web.certificate and key name PEM files that the service's user can read, and that belong together.",
-      error,
-    );
-  }
-}
 
 async function listen(server: Server, { port, host }: WebConfig): Promise<number> {
   await new Promise<void>((resolve, reject) => {

@@ -1,0 +1,197 @@
+/** A hub and a site over HTTP: what is told of a feed, and what is not. */
+import { copyFileSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { bill, type Bench, billMapping, engineOn } from "../../test/support/engine.ts";
+import { tempFolder } from "../../test/support/folder.ts";
+import type { Change, Page } from "../core/contract.ts";
+import { SourceUnavailable } from "../core/errors.ts";
+import { rulesName, type SiteRules } from "../core/sites.ts";
+import { runFlow } from "../engine/daemon.ts";
+import type { Engine } from "../engine/engine.ts";
+import { hubEndpoint } from "../engine/sites.ts";
+import { serveHub } from "../office/server.ts";
+import { storeFile } from "../store/database.ts";
+import { openClient } from "./client.ts";
+import { hubSource } from "./hub.ts";
+
+const rulesOf = (): SiteRules => ({
+  north: [{ number: ["N-*"] }],
+  south: [{ number: ["S-*"] }],
+  all: [{ number: ["A-*"] }],
+});
+const RULES = rulesOf();
+const TOKENS = { north: "the-token-of-north", south: "the-token-of-south" };
+const signal = new AbortController().signal;
+
+/** A hub with one feed; `tell` has it read this, and what it reads fails while it is told nothing. */
+async function hubOn(folder: string, { whole = false, laterMs = 0 } = {}) {
+  const bench: Bench = engineOn(folder);
+  bench.clock.advance(laterMs);
+  const engine: Engine = { ...bench.engine, sites: { own: null, rules: rulesOf() } };
+  let pages: Page[] | null = null;
+  const flow = bench.flow({
+    name: "bills",
+    from: "platform.bills",
+    to: "hub.sites",
+    side: "platform",
+    mapping: billMapping,
+    sink: hubEndpoint.sinks["sites"] as never,
+    source: {
+      ...(whole ? { whole } : {}),
+      async *read() {
+        if (pages === null) throw new SourceUnavailable("the platform is away", { next: "Wait." });
+        yield* pages;
+      },
+    },
+  });
+  const { tokens, ...place } = { tokens: TOKENS, port: 0, host: "127.0.0.1", tls: null };
+  const served = await serveHub({ engine, hub: { ...place, tokens }, secrets: [] });
+  return {
+    engine,
+    flow,
+    url: `http://127.0.0.1:${served.port}`,
+    async tell(...changes: Change[]) {
+      const list = { name: "bills", total: changes.length, isLast: true, isComplete: true };
+      pages = [{ changes, position: 1, ...(whole ? { list } : {}) }];
+      await this.read();
+    },
+    async read() {
+      const atMs = bench.clock.now().wallMs;
+      const { pages: read, received, trouble } = await runFlow(engine, flow, signal);
+      const ran = { atMs, dueMs: atMs, pages: read, received, tookMs: 1 };
+      bench.store.transaction(() => bench.store.flows.ran(flow.flow, ran, trouble));
+    },
+    async fail() {
+      pages = null;
+      await this.read();
+    },
+    async close() {
+      await served.close();
+      bench.store.close();
+    },
+  };
+}
+
+/** What a site reads there from where it has got to: ids, and the position after. @throws SourceUnavailable */
+async function readAt(
+  url: string,
+  name: keyof typeof TOKENS,
+  position: Page["position"] = null,
+  { token = TOKENS[name], rules = RULES, whole = false, feed = "bills" } = {},
+) {
+  const clock = {
+    now: () => ({ boot: "1", monoMs: 0, wallMs: Date.now() }),
+    pause: async () => {},
+    chance: () => 0,
+  };
+  const governor = { admit: async () => ({ admitted: true as const }), learn: () => {} };
+  const client = openClient({
+    url,
+    apiKey: token,
+    auth: "bearer",
+    environment: "test",
+    clock,
+    governor,
+    version: "1",
+  });
+  onTestFinished(() => client.close());
+  const source = hubSource({ client, url, rules: rulesName(rules) }, feed, whole);
+  const reading = { signal, known: () => null, stored: () => false };
+  const [ids, lists]: [string[], Page["list"][]] = [[], []];
+  let at = position;
+  for await (const page of source.read(position, reading)) {
+    ids.push(...page.changes.map(({ id }) => id));
+    lists.push(page.list);
+    at = page.position;
+  }
+  return { ids, at, list: lists.at(-1) };
+}
+
+/** As the platform tells a record. */
+const told = (id: string, number: string, day = "01"): Change => ({
+  ...bill(number, "1", { id, updatedAt: `2026-11-${day}T00:00:00Z` }),
+  id,
+  version: `2026-11-${day}T00:00:00.000000000Z`,
+});
+
+test("a site hears once of each of its records and of every site's, and of what is another's now", async () => {
+  const hub = await hubOn(tempFolder());
+  await hub.tell(told("1", "N-1"), told("2", "S-1"), told("3", "A-1"), told("4", "X-1"));
+  const first = await readAt(hub.url, "north");
+  expect(first.ids).toEqual(["1", "3"]);
+  expect((await readAt(hub.url, "north", first.at)).ids).toEqual([]);
+  await hub.tell(told("1", "S-2", "02"));
+  expect((await readAt(hub.url, "north", first.at)).ids).toEqual(["1"]);
+  expect((await readAt(hub.url, "south")).ids).toEqual(["2", "3", "1"]);
+});
+
+test("what becomes a site's late is read, though it changed before all that the site has read", async () => {
+  const hub = await hubOn(tempFolder());
+  await hub.tell(told("1", "X-1", "01"), told("2", "N-1", "05"));
+  const first = await readAt(hub.url, "north");
+  expect(first.ids).toEqual(["2"]);
+  // A person has corrected the rules at the hub, and retries it: the same version as before.
+  const rules = hub.engine.sites?.rules as Record<"north", object[]> & SiteRules;
+  rules.north.push({ number: ["X-*"] });
+  const { store } = hub.engine;
+  store.transaction(() => store.deliveries.reopen(1));
+  await hub.tell();
+  expect((await readAt(hub.url, "north", first.at, { rules })).ids).toEqual(["1"]);
+});
+
+test("nothing is told to be without news that the hub does not know of", async () => {
+  const hub = await hubOn(tempFolder());
+  await expect(readAt(hub.url, "north")).rejects.toThrow("has not been read whole yet");
+  await hub.tell(told("1", "N-1"));
+  await hub.fail();
+  await expect(readAt(hub.url, "north")).rejects.toThrow("the platform is away");
+  await expect(readAt(hub.url, "north", null, { feed: "orders" })).rejects.toThrow(
+    "no flow that reads platform.orders",
+  );
+  await hub.tell();
+  await expect(readAt(hub.url, "north", null, { token: TOKENS.south + "1" })).rejects.toThrow(
+    "the token is no site's",
+  );
+  await expect(readAt(hub.url, "north", null, { rules: { north: [], south: [] } })).rejects.toThrow(
+    "other rules",
+  );
+  expect((await readAt(hub.url, "north")).ids).toEqual(["1"]);
+});
+
+test("a hub whose store is another one, or an older copy, is read anew by each site", async () => {
+  const [folder, older] = [tempFolder(), tempFolder()];
+  const hub = await hubOn(folder);
+  await hub.tell(told("1", "N-1"));
+  const before = await readAt(hub.url, "north");
+  await hub.close();
+  copyFileSync(storeFile(folder), storeFile(older));
+  const later = await hubOn(folder);
+  await later.tell(told("2", "N-2"));
+  const { at } = await readAt(later.url, "north", before.at);
+  const restored = await hubOn(older, { laterMs: 1_000 });
+  await restored.tell(told("3", "N-3"));
+  expect((await readAt(restored.url, "north", at)).ids).toEqual(["1", "3"]);
+  const empty = await hubOn(tempFolder());
+  await empty.tell(told("4", "N-4"));
+  expect((await readAt(empty.url, "north", at)).ids).toEqual(["4"]);
+});
+
+test("of a whole list a site has its part, whole, and what left it is not in it", async () => {
+  const hub = await hubOn(tempFolder(), { whole: true });
+  await hub.tell(
+    told("1", "N-1"),
+    told("2", "S-1"),
+    told("3", "N-2"),
+    told("5", "N-4"),
+    told("4", "N-3"),
+  );
+  const { ids, list } = await readAt(hub.url, "north", null, { whole: true });
+  expect(ids).toEqual(["1", "3", "5", "4"]);
+  expect(list).toEqual({ name: "bills", total: 4, isLast: true, isComplete: true });
+  await hub.tell(told("1", "N-1"), told("2", "S-1"), told("5", "N-4"), told("4", "N-3"));
+  expect((await readAt(hub.url, "north", null, { whole: true })).ids).toEqual(["1", "5", "4"]);
+  await hub.fail();
+  await expect(readAt(hub.url, "north", null, { whole: true })).rejects.toThrow(
+    "the platform is away",
+  );
+});
