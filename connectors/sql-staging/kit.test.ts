@@ -1,8 +1,13 @@
-/** The connector kit over real servers of both kinds. */
+/**
+ * The connector kit over a real server, and in the long run over one of each kind: what they do otherwise is in traps.test.ts.
+ *
+ * @module-tag numbers
+ */
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
 import { never } from "../../test/support/connector.ts";
 import { invoiceOf, paymentOf } from "../../test/support/ledger-documents.ts";
+import { isLongRun } from "../../test/support/runs.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { dialects } from "../../src/ledger/sql.ts";
@@ -38,7 +43,9 @@ const PLAIN = {
   "shared-code": "parties are the ERP's own: a row names them",
 };
 
-describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) => {
+const there = dialects.filter((dialect) => isThere[dialect]);
+
+describe.each(isLongRun ? there : there.slice(0, 1))("%s", (dialect) => {
   let server: Server;
   beforeAll(async () => {
     server = await startServer(dialect);
