@@ -290,6 +290,50 @@ describe("a document", () => {
     ]);
   });
 
+  test("whose line has another dimension there is told, before it is posted and after", async () => {
+    const company = await openCompany();
+    for (const code of ["TERMINAL", "FUEL"]) company.enter("dimensions", { code });
+    for (const code of ["SA", "EP", "CLEAR"]) company.enter("dimensionValues", { code });
+    const named = { dimensions: { lines: { "ulsd-clr": { terminal: "SA", FUEL: "CLEAR" } } } };
+    const value = (code: string, valueCode: string) => ({ code, valueCode });
+    const its = (): Record<string, unknown> => {
+      const [row] = company.rows("salesInvoices");
+      const [line = {}] = (row?.["salesInvoiceLines"] ?? []) as Record<string, unknown>[];
+      return line;
+    };
+    const own = [value("FUEL", "CLEAR"), value("DEPARTMENT", "WHOLESALE")];
+    company.before = {
+      path: POST,
+      act: () => void (its()["dimensionSetLines"] = [...own, value("TERMINAL", "SA")]),
+    };
+    // Its customer's own dimension is nobody's difference.
+    expect(await sent(company, "invoices", first, named)).toMatchObject({ outcome: "done" });
+    const sink = opened(company, named).sinks["invoices"] as Sink;
+    const delivered = {
+      id: first.id,
+      counterpart: String(company.rows("salesInvoices")[0]?.id),
+      body: sink.freeze([first]).body,
+    };
+    expect(await sink.inspect?.([delivered], never)).toEqual([{ is: "there", differences: [] }]);
+    its()["dimensionSetLines"] = [...own, value("TERMINAL", "EP")];
+    const held = "FUEL CLEAR, TERMINAL EP";
+    const difference = { field: "lines.1.dimensions", expected: "FUEL CLEAR, TERMINAL SA", held };
+    expect(await sink.inspect?.([delivered], never)).toEqual([
+      { is: "there", differences: [difference] },
+    ]);
+    const { holdings } = opened(company, named);
+    const [there] = (await holdings?.get("invoice", [delivered.counterpart], never)) ?? [];
+    const [wanted] = (await holdings?.expect("invoice", [first], never)) ?? [];
+    const facts = wanted !== undefined && "facts" in wanted ? wanted.facts : {};
+    expect(compare("invoice", facts, there?.facts ?? {}, { group: "content" })).toEqual([
+      difference,
+    ]);
+    // Nothing is asked for where the configuration names none.
+    company.asked.length = 0;
+    await found(company, "invoices", first);
+    expect(company.asked.join("\n")).not.toContain("dimensionSetLines");
+  });
+
   test("of two vendors may have one number", async () => {
     const company = await openCompany();
     const other = { code: "VEND-2", name: "Gulf Meridian", companyId: idOf("company-2") };

@@ -92,25 +92,29 @@ const Invoice = Document.extend({
   ...members(decimal, "totalAmountExcludingTax totalTaxAmount totalAmountIncludingTax"),
 });
 
-const invoiceRow = (side: LedgerSide) =>
-  documentRow(side, SIDES[side].invoices, Invoice).transform(({ comments, taxes, ...row }) => {
-    const isSale = side === "sale";
-    const ours = Decimal.sum(taxes.map(({ amount }) => amount));
-    const [untaxed, tax] = [row.totalAmountExcludingTax.minus(ours), row.totalTaxAmount];
-    return {
-      ...row,
-      mark: isSale ? markInNumber(row.externalDocumentNumber) : platformIdIn(comments.join(" ")),
-      reference: isSale ? numberIn(comments, "invoice") : row.vendorInvoiceNumber,
-      date: row.invoiceDate,
-      due: row.dueDate,
-      ...(isSale ? { order: row.customerPurchaseOrderReference } : {}),
-      ...defined({ currency: row.currencyCode ?? undefined }),
-      // What Business Central adds by itself is nobody's line.
-      taxes:
-        tax.sign === 0 ? taxes : [...taxes, { code: "", text: "Tax", base: untaxed, amount: tax }],
-      money: { untaxed, tax: tax.plus(ours), total: row.totalAmountIncludingTax },
-    };
-  });
+const invoiceRow = (side: LedgerSide, { lines }: BusinessCentralConfig["dimensions"]) =>
+  documentRow(side, SIDES[side].invoices, Invoice, lines).transform(
+    ({ comments, taxes, ...row }) => {
+      const isSale = side === "sale";
+      const ours = Decimal.sum(taxes.map(({ amount }) => amount));
+      const [untaxed, tax] = [row.totalAmountExcludingTax.minus(ours), row.totalTaxAmount];
+      return {
+        ...row,
+        mark: isSale ? markInNumber(row.externalDocumentNumber) : platformIdIn(comments.join(" ")),
+        reference: isSale ? numberIn(comments, "invoice") : row.vendorInvoiceNumber,
+        date: row.invoiceDate,
+        due: row.dueDate,
+        ...(isSale ? { order: row.customerPurchaseOrderReference } : {}),
+        ...defined({ currency: row.currencyCode ?? undefined }),
+        // What Business Central adds by itself is nobody's line.
+        taxes:
+          tax.sign === 0
+            ? taxes
+            : [...taxes, { code: "", text: "Tax", base: untaxed, amount: tax }],
+        money: { untaxed, tax: tax.plus(ours), total: row.totalAmountIncludingTax },
+      };
+    },
+  );
 type Row = z.infer<ReturnType<typeof invoiceRow>>;
 
 /** With what settles it. */
@@ -262,13 +266,15 @@ export function documents<K extends "invoice" | "bill">(
   { dayOf }: Pick<Surroundings, "dayOf">,
   kind: K,
 ): Table<K, Written, DocumentRow> {
-  const { posting, accounts, journals } = config;
+  const { posting, accounts, journals, dimensions } = config;
+  // What nobody compares is not asked for.
+  const hasDimensions = Object.keys(dimensions.lines).length > 0;
   const isBill = kind === "bill";
   const side: LedgerSide = isBill ? "purchase" : "sale";
   const { invoices: set, memos } = SIDES[side];
   const rows = wire.set(set, {
-    row: invoiceRow(side),
-    query: { $expand: linesOf(set) },
+    row: invoiceRow(side, dimensions),
+    query: { $expand: hasDimensions ? `${linesOf(set)}($expand=dimensionSetLines)` : linesOf(set) },
     date: "invoiceDate",
     open: "status eq 'Draft' or status eq 'Open'",
     complete: (all, signal) => settled(wire, config, side, all, signal),
@@ -334,7 +340,7 @@ export function documents<K extends "invoice" | "bill">(
       date: document.invoiceDate,
       due: document.dueDate,
       lines: factLines(document).map((line) =>
-        keptLine(line, isBill ? accounts.expense : accounts.revenue),
+        keptLine(line, isBill ? accounts.expense : accounts.revenue, dimensions.lines),
       ),
       taxes: factTaxes(document).map((tax) => ({ ...tax, code: coded(tax.code) })),
     }),

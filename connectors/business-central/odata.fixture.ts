@@ -7,7 +7,8 @@ type Row = Readonly<Record<string, unknown>>;
 
 export interface Query {
   readonly skip: number;
-  readonly expand: readonly string[];
+  /** Lists by their names, and the lists in their lines. */
+  readonly expand: ReadonlyMap<string, readonly string[]>;
   select(rows: readonly Row[]): readonly Row[];
   /** The same query from a place on. */
   linkAt(skip: number): string;
@@ -20,10 +21,17 @@ export function queryOf(set: string, search: string): Query {
   for (const name of Object.keys(asked))
     if (!KNOWN.has(name)) refuse("BadRequest", `The query parameter '${name}' is not supported.`);
   const fields = FIELDS[set];
-  const expand = asked["$expand"]?.split(",") ?? [];
-  for (const name of expand)
-    if (fields?.get(name)?.type !== "lines")
-      refuse("BadRequest", `Could not find a property named '${name}'.`);
+  const expand = new Map<string, readonly string[]>();
+  for (const one of asked["$expand"]?.split(",") ?? []) {
+    const [, name = "", inner] = /^(\w+)(?:\(\$expand=(\w+)\))?$/.exec(one) ?? [];
+    for (const [has, its] of [
+      [fields, name],
+      ...(inner === undefined ? [] : [[FIELDS[name], inner] as const]),
+    ] as const)
+      if (has?.get(its)?.type !== "lines")
+        refuse("BadRequest", `Could not find a property named '${its}'.`);
+    expand.set(name, inner === undefined ? [] : [inner]);
+  }
   const [order, direction] = asked["$orderby"]?.split(" ") ?? [];
   if (order !== undefined && fields?.has(order) !== true)
     refuse("BadRequest", `Could not find a property named '${order}'.`);
@@ -45,7 +53,7 @@ export function queryOf(set: string, search: string): Query {
 /** Lines are told only when they are asked for. */
 export function shown(set: string, row: Row, { expand }: Query): object {
   const names = [...(FIELDS[set]?.values() ?? [])].filter(
-    ({ name, type }) => type !== "lines" || expand.includes(name),
+    ({ name, type }) => type !== "lines" || expand.has(name),
   );
   return Object.fromEntries(
     names.map(({ name, type }) => [
@@ -53,14 +61,17 @@ export function shown(set: string, row: Row, { expand }: Query): object {
       type === "lines"
         ? (row[name] as Row[]).map((line) => ({
             "@odata.etag": 'W/"line"',
-            ...shown(name, line, NONE),
+            ...shown(name, line, {
+              ...NONE,
+              expand: new Map(expand.get(name)?.map((inner) => [inner, []])),
+            }),
           }))
         : row[name],
     ]),
   );
 }
 
-const NONE: Query = { skip: 0, expand: [], select: (rows) => rows, linkAt: () => "" };
+const NONE: Query = { skip: 0, expand: new Map(), select: (rows) => rows, linkAt: () => "" };
 
 const BEGINS = /^\(?(startswith|endswith)\((\w+),'((?:[^']|'')*)'\)\)?$/;
 const CONDITION = /^\(?(\w+) (eq|ne|gt|ge|lt|le) ('(?:[^']|'')*'|[^\s')]+)\)?$/;

@@ -246,6 +246,7 @@ const Line = z.object({
   ...members(z.string(), "description description2"),
   ...members(decimal, "quantity price netAmount"),
   ...members(decimal.optional(), "shippedQuantity receivedQuantity invoicedQuantity"),
+  dimensionSetLines: z.array(z.object(members(z.string(), "code valueCode"))).default([]),
 });
 type Line = z.infer<typeof Line>;
 
@@ -256,11 +257,12 @@ export const Document = Head.extend({
   rows: z.array(Line),
 });
 
-/** Documents of a set in one form, their lines sorted out. */
+/** Documents of a set in one form, their lines sorted out. @param dimensions those that lines are compared by */
 export const documentRow = <Row extends z.infer<typeof Document>>(
   side: LedgerSide,
   set: string,
   shape: z.ZodType<Row>,
+  dimensions: LineDimensions = {},
 ) =>
   z
     .preprocess((told) => {
@@ -271,7 +273,7 @@ export const documentRow = <Row extends z.infer<typeof Document>>(
       const rows = lines?.map((line) => ({ ...none, ...line, price: line[priceOf(set)] }));
       return { ...row, party: row[SIDES[side].party], rows };
     }, shape)
-    .transform((row) => ({ ...row, etag: row["@odata.etag"], ...linesIn(row.rows) }));
+    .transform((row) => ({ ...row, etag: row["@odata.etag"], ...linesIn(row.rows, dimensions) }));
 
 /** What both descriptions hold of a line's text. Neither piece begins or ends with a blank, which would not be kept. */
 function split(told: string): [string, string] {
@@ -302,8 +304,41 @@ export function expectCode({ code }: Party): void {
   });
 }
 
-/** A line as Business Central keeps it, the end of a long text cut off. @param account of a line that names none */
-export const keptLine = (line: FactLine, account: string): KeptLine => ({
+/** Values by the codes of their dimensions, by the item or account of a line. */
+type LineDimensions = BusinessCentralConfig["dimensions"]["lines"];
+
+/** Those that the configuration has for this item or account. */
+const dimensionsOf = (lines: LineDimensions, number: string | null) =>
+  Object.entries(lines)
+    .filter(([named]) => coded(named) === number)
+    .flatMap(([, values]) =>
+      Object.entries(values).map(([code, valueCode]) => ({
+        code: coded(code),
+        valueCode: coded(valueCode),
+      })),
+    );
+
+const dimensionText = (all: readonly { readonly code: string; readonly valueCode: string }[]) =>
+  all
+    .map(({ code, valueCode }) => `${code} ${valueCode}`)
+    .toSorted((one, other) => (one < other ? -1 : 1))
+    .join(", ");
+
+/**
+ * A line as Business Central keeps it, the end of a long text cut off. @param account of a line that names none
+ * @param dimensions those that it is compared by
+ */
+export function keptLine(
+  line: FactLine,
+  account: string,
+  dimensions: LineDimensions = {},
+): KeptLine {
+  const its = kept(line, account);
+  const wanted = dimensionsOf(dimensions, its.product ?? its.account ?? null);
+  return { ...its, ...(wanted.length === 0 ? {} : { dimensions: dimensionText(wanted) }) };
+}
+
+const kept = (line: FactLine, account: string): KeptLine => ({
   ...line,
   ...(line.text ? { text: split(line.text).join("") } : {}),
   ...pricedIn(line),
@@ -342,11 +377,9 @@ export function lineBodies(
 ): object[] {
   const price = priceOf(set);
   const more = (number: string | null): object => {
-    const its = Object.entries(dimensions.lines).filter(([named]) => coded(named) === number);
-    const dimensionSetLines = its.flatMap(([, values]) =>
-      Object.entries(values).map(([code, valueCode]) => ({ code, valueCode })),
-    );
-    return { ...defined({ taxCode }), ...(its.length === 0 ? {} : { dimensionSetLines }) };
+    const dimensionSetLines = dimensionsOf(dimensions.lines, number);
+    const isNone = dimensionSetLines.length === 0;
+    return { ...defined({ taxCode }), ...(isNone ? {} : { dimensionSetLines }) };
   };
   return [
     ...lines.map(({ product, account = null, unit, discount, ...line }) => {
@@ -376,8 +409,10 @@ export function lineBodies(
   ];
 }
 
-const factLine = (row: Line): KeptLine => {
+const factLine = (row: Line, dimensions: LineDimensions): KeptLine => {
   const isItem = row.lineType === "Item";
+  const named = dimensionsOf(dimensions, row.lineObjectNumber).map(({ code }) => code);
+  const held = row.dimensionSetLines.filter(({ code }) => named.includes(code));
   return {
     product: isItem ? row.lineObjectNumber : null,
     account: isItem ? null : row.lineObjectNumber,
@@ -387,11 +422,12 @@ const factLine = (row: Line): KeptLine => {
     amount: row.netAmount,
     text: `${row.description}${row.description2}`,
     discount: cents(row.quantity.times(row.price)).minus(row.netAmount),
+    ...(named.length === 0 ? {} : { dimensions: dimensionText(held) }),
   };
 };
 
 /** Lines, the platform's taxes among them, and the texts of comments, in their order. */
-function linesIn(rows: readonly Line[]) {
+function linesIn(rows: readonly Line[], dimensions: LineDimensions) {
   const all = rows.toSorted((one, other) => one.sequence - other.sequence);
   const is = Map.groupBy(all, ({ lineType, description2 }) =>
     // On posted papers a comment has no type.
@@ -399,7 +435,7 @@ function linesIn(rows: readonly Line[]) {
   );
   return {
     comments: (is.get("comment") ?? []).map(({ description }) => description),
-    lines: (is.get("line") ?? []).map(factLine),
+    lines: (is.get("line") ?? []).map((row) => factLine(row, dimensions)),
     taxes: (is.get("tax") ?? []).map((row): FactTax => ({
       code: row.lineObjectNumber ?? "",
       text: row.description,

@@ -64,6 +64,8 @@ export interface FactLine {
   readonly unitPrice: Decimal | null;
   readonly amount: Decimal;
   readonly text?: string | null;
+  /** What books group it by: `TERMINAL SA`. Left out: this side says nothing of it. */
+  readonly dimensions?: string;
 }
 
 export interface FactTax {

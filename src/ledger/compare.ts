@@ -178,6 +178,7 @@ const LINE_PARTS = [
   "unitPrice",
   "amount",
   "text",
+  "dimensions",
 ] as const satisfies readonly (keyof FactLine)[];
 
 /** A line of goods comes to nothing: its quantity tells it. */
