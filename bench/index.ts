@@ -1,5 +1,5 @@
 /**
- * `npm run bench [pull|road|growth|outbound|workers|tryton|reconcile|match|demo|memory|large-file|files|sandbox|house|console]`: without a name all of them, one after the other.
+ * `npm run bench [pull|road|growth|outbound|workers|tryton|reconcile|match|demo|memory|large-file|files|sandbox|house|console|requests]`: without a name all of them, one after the other.
  * Figures move with the machine; the ratios, taken in one run, are what counts. A target that is missed is said and
  * fails nothing.
  */
@@ -15,6 +15,7 @@ import { benchMatch } from "./match.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbound } from "./outbound.ts";
 import { benchPull } from "./pull.ts";
+import { benchRequests } from "./requests.ts";
 import { benchRoad } from "./road.ts";
 import { benchReconcile, benchReconcileSite } from "./reconcile.ts";
 import { benchSandbox } from "./sandbox.ts";
@@ -32,6 +33,8 @@ const { values, positionals } = parseArgs({
     records: { type: "string", default: "200000" },
     /** In the store whose console is looked at. */
     documents: { type: "string", default: "1000000" },
+    /** Of the demo's business. */
+    days: { type: "string", default: "31" },
   },
 });
 const rounds = Number(values.rounds);
@@ -58,6 +61,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   sandbox: () => benchSandbox(Number(values.records)),
   house: benchHouse,
   console: () => benchConsole(Number(values.documents), rounds),
+  requests: () => benchRequests(Number(values.days)),
 };
 
 const unknown = positionals.filter((name) => !Object.hasOwn(benches, name));
