@@ -100,7 +100,7 @@ describe("the plan prices a configuration before it runs", () => {
     expect(JSON.parse(log ?? "null")).toMatchObject({
       level: 40,
       next: expect.stringContaining("every: 6m would fit, for each of the 4 flows"),
-      thisMonth: expect.stringMatching(/^Polls are .* as configured, /),
+      thisMonth: expect.stringMatching(/^The platform is read .* as configured, /),
     });
 
     const fitting = await siteWith((yaml) => yaml.replaceAll("every: 10m", "every: 6m"));
@@ -112,7 +112,7 @@ describe("the plan prices a configuration before it runs", () => {
     const { code, out } = await site.here("budget", "plan");
     expect(code).toBe(0);
     expect(out).toContain(
-      "Polls are 1.3 times as far apart as configured, so that the month suffices.",
+      "The platform is read 1.3 times as seldom as configured, so that the month's requests suffice.",
     );
   });
 

@@ -275,7 +275,7 @@ test("what waits to be sent is in the month's one sentence, by what it is asked 
   expect(forecast.backlog).toEqual({ documents: 600, writes: 600, readBacks: 600 });
   expect(forecast.runsOut?.stops).toBe("everything");
   expect(stretchText(forecast)).toMatch(
-    /and the month does not suffice: nothing is sent from .* 600 documents wait to be sent: about 600 requests to write them, 600 to look for them\.$/,
+    /and the month's requests do not suffice: nothing is read or sent from .* 600 documents wait to be sent: about 600 requests to write them, 600 to look for them\.$/,
   );
 });
 

@@ -321,7 +321,7 @@ export function backfilledView(done: BackfillState): Blocks {
   return done.state === "done"
     ? entry(
         say`${flow} was read from ${from} to ${to}: ${brought}.`,
-        "The live position is where it was. What is new is delivered by the daemon, or by `fuelbridge once`.",
+        "New documents are read as before. What came is delivered by the daemon, or by `fuelbridge once`.",
       )
     : entry(
         say`${flow} from ${from} to ${to} is paused. So far: ${brought}.`,
@@ -347,5 +347,5 @@ export const backfillsView = (backfills: readonly BackfillState[]): Blocks =>
       ["Requests", ({ requests }) => requests],
       ["Asked by", ({ by, beganAt }) => say`${by}, ${each(ago(beganAt), at(beganAt))}`],
     ],
-    "No past period was read anew.",
+    "No past period was read again.",
   );

@@ -289,7 +289,7 @@ export const closedIn = ({ skipped, echoes, resolved, superseded }: FlowStatus):
 const doubtView = ({ name, doubtful: [first, ...more] }: FlowStatus): Blocks =>
   first !== undefined &&
   paragraph(
-    say`${name}: ${first.number}${others(more.length)} may have arrived, and nothing goes again unread: it is looked for `,
+    say`${name}: ${first.number}${others(more.length)} may have arrived; before it is sent again, it is looked for `,
     first.until === null ? "now" : say`at ${at(first.until)}`,
     ".",
   );
@@ -326,7 +326,7 @@ export function stateMark({ state, lastError, silence, late }: FlowStatus, needs
     case "paused":
       return mark("off", "paused");
     case "paused: budget":
-      return mark("wait", "waits for budget");
+      return mark("wait", "waits for requests");
     case "running":
       return needs > 0 ? mark("wait", "works") : mark("good", "works");
     case "idle":
@@ -537,11 +537,11 @@ export const PURPOSES: Readonly<Record<string, string>> = {
   poll: "Looking for what is new",
   detail: "Reading details",
   write: "Writing",
-  "read-back": "Looking whether a write arrived",
+  "read-back": "Checking whether what was sent arrived",
   check: "Checks by people",
   audit: "Comparing both sides",
   backfill: "Reading past periods again",
-  lost: "Not known: a process was killed",
+  lost: "Not known: fuelbridge was ended by force",
 };
 
 /** `swatch`: the colour of a purpose in the picture of the page. */
@@ -662,7 +662,7 @@ const freshTable = (bought: MonthStatus["bought"]): Blocks =>
 export const staleText = ({ meanMs, p95Ms }: Staleness): string =>
   `mean ${roughly(meanMs)}, 95 % within ${roughly(p95Ms)}`;
 
-const apart = (times: number): string => `${factor(times)} times as far apart as configured`;
+const apart = (times: number): string => `${factor(times)} times as seldom as configured`;
 
 /** How far apart polls are, and whether the month suffices: the one sentence about both. */
 export function stretchText(forecast: Pick<Forecast, "stretch" | "runsOut" | "backlog">): string {
@@ -679,17 +679,17 @@ function paceText({ stretch, runsOut }: Pick<Forecast, "stretch" | "runsOut">): 
   const distance = stretch > 1 ? apart(stretch) : AS_CONFIGURED;
   if (runsOut === null)
     return stretch > 1
-      ? `Polls are ${distance}, so that the month suffices.`
-      : `Polls are ${distance}, and the month suffices.`;
+      ? `The platform is read ${distance}, so that the month's requests suffice.`
+      : `The platform is read ${distance}, and the month's requests suffice.`;
   const at = instant(runsOut.at);
   const rest =
     runsOut.stops === "polls"
-      ? `polls pause from ${at} until it turns, and the rest is kept for writes`
-      : `nothing is sent from ${at} until it turns`;
-  return `Polls are ${distance}, and the month does not suffice: ${rest}. See fuelbridge budget plan.`;
+      ? `nothing is read from ${at} until the month is over, and the rest is kept for sending`
+      : `nothing is read or sent from ${at} until the month is over`;
+  return `The platform is read ${distance}, and the month's requests do not suffice: ${rest}. See fuelbridge budget plan.`;
 }
 
-const AS_CONFIGURED = "as far apart as configured";
+const AS_CONFIGURED = "as often as configured";
 
 /** A list that takes no date is read whole each time, and takes its share of the month. */
 export const listText = ({ flow, pages, slowing }: MonthStatus["lists"][number]): string =>

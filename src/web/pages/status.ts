@@ -277,7 +277,7 @@ const past = (asked: Asked, name: string): Block =>
     "Read a past period again",
     line(
       "What the platform changed since the first day is gone through, and documents of the period that never came are ",
-      "taken in. The live position stays where it is. It stops when the share of the month's requests is used.",
+      "taken in. New documents are read as before. It stops when the share of the month's requests is used.",
     ),
     formOf(asked, acts.backfill, name, {
       button: `Read the period: ${name}`,
@@ -359,7 +359,7 @@ function burnDown(month: Month, nowMs: number): Blocks {
       "bands above the full line are what was used, by purpose, in the order and the colours of the table above. ",
       told,
       lost > 0 &&
-        say` ${lost} of the used requests have no day here: other sites with the same API key sent them, or a process was killed. The picture spreads them evenly until now.`,
+        say` ${lost} of the used requests have no day here: other sites with the same API key sent them, or fuelbridge was ended by force. The picture spreads them evenly until now.`,
     ),
     folded(
       "Requests of each day",
