@@ -7,6 +7,9 @@ import { type Composed, composeDaemon } from "../../src/app/compose.ts";
 import { loadConfiguration } from "../../src/app/configuration.ts";
 import { serveHub } from "../../src/office/server.ts";
 import { freePort } from "./port.ts";
+import type { Status } from "../../src/office/answers.ts";
+import { askHere } from "./site-office.ts";
+import { fuelbridge, type Running } from "./site-program.ts";
 import type { Site } from "./site.ts";
 
 export const GROUP_FLOWS = [
@@ -68,6 +71,7 @@ export class Group {
   readonly site: Site;
   readonly #files: Readonly<Record<string, string>>;
   readonly #open = new Map<string, Composed>();
+  readonly #programs: Running[] = [];
   #served: { close(): Promise<void> } | null = null;
 
   private constructor(site: Site, files: Readonly<Record<string, string>>) {
@@ -77,9 +81,9 @@ export class Group {
   }
 
   /** `rules` left out: those of the demo's records. Null: one site alone, which needs neither rules nor a hub. */
-  static async of(site: Site, rules?: string | null): Promise<Group> {
+  static async of(site: Site, rules?: string | null, every = "10m"): Promise<Group> {
     const port = await freePort();
-    const text = readFileSync(site.config, "utf8");
+    const text = readFileSync(site.config, "utf8").replaceAll("every: 10m", `every: ${every}`);
     if (rules === null) return new Group(site, { north: site.config });
     const sites = rules ?? (await groupRules(site));
     const flows = [...text.matchAll(READ)].filter(([, name = ""]) => GROUP_FLOWS.includes(name));
@@ -89,7 +93,7 @@ export class Group {
       "endpoints: {}\nflows:\n",
       ...flows.map(
         ([, name, mapping, from]) =>
-          `  ${name}: { mapping: ${mapping}, from: platform.${from}, to: hub.sites, every: 10m }\n`,
+          `  ${name}: { mapping: ${mapping}, from: platform.${from}, to: hub.sites, every: ${every} }\n`,
       ),
       `hub:\n  port: ${port}\n  tokens:\n`,
       ...GROUP_SITES.map((name) => `    ${name}: \${TOKEN_${name}}\n`),
@@ -107,13 +111,28 @@ export class Group {
     return new Group(site, files);
   }
 
+  /** The program of a site, or of the hub, as people start it. */
+  program(name: string): Running {
+    const running = fuelbridge(["run", "--config", this.#files[name] ?? ""], this.#env);
+    this.#programs.push(running);
+    return running;
+  }
+
+  /** The status that the program tells. */
+  async status(name: string): Promise<Status> {
+    return (await askHere(this.#files[name] ?? "", this.#env, ["status"]))?.data as Status;
+  }
+
+  get #env(): Record<string, string> {
+    const tokens = GROUP_SITES.map((one) => [`TOKEN_${one}`, `token-of-the-site-${one}`]);
+    return { ...Object.fromEntries(tokens), FUELBRIDGE_PLATFORM_URL: this.site.world.url };
+  }
+
   /** What a site, or the hub, is: it is opened when it is asked for. */
   async member(name: string): Promise<Composed> {
     const known = this.#open.get(name);
     if (known !== undefined) return known;
-    const tokens = GROUP_SITES.map((one) => [`TOKEN_${one}`, `token-of-the-site-${one}`]);
-    const env = { ...Object.fromEntries(tokens), FUELBRIDGE_PLATFORM_URL: this.site.world.url };
-    const config = await loadConfiguration(this.#files[name] ?? "", undefined, env);
+    const config = await loadConfiguration(this.#files[name] ?? "", undefined, this.#env);
     const composed = await composeDaemon(config, pino({ level: "silent" }));
     this.#open.set(name, composed);
     if (name === "hub" && config.hub !== null)
@@ -152,6 +171,8 @@ export class Group {
   }
 
   async close(): Promise<void> {
+    for (const program of this.#programs) program.kill("SIGKILL");
+    await Promise.all(this.#programs.map(({ ended }) => ended));
     for (const name of [...GROUP_SITES, "hub"]) await this.end(name);
   }
 }
