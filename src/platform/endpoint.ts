@@ -13,7 +13,7 @@ import { type ListOperation, operations, pathOf } from "./contract/operations.ts
 import { SupplierTerminal } from "./contract/place.ts";
 import { RackPrice } from "./contract/pricing.ts";
 import { pages } from "./contract/primitives.ts";
-import { type HubAddress, hubSource } from "./hub.ts";
+import { examineFeeds, type Asking as HubAsking, type HubAddress, hubSource } from "./hub.ts";
 import { platformHoldings } from "./holdings/index.ts";
 import { sinks, type SourcePart, sources } from "./parts.ts";
 import { fetchPdf, listed, type PdfOperation, type ReadContext, recordIn } from "./reading.ts";
@@ -154,16 +154,10 @@ export function openPlatform(options: EndpointOptions): PlatformEndpoint {
   const context = { ...readBack, settleMs: options.settleMs, ourselves: us };
   const reader = { client, clock, purpose: "audit", dayOf: options.dayOf } as const;
   const reading = { overlapMs, pagesPerRun: runShareOf(budget), clock };
-  const hub = options.hub ?? null;
-  const hubClient = hub && openClient({ ...options, ...hubOptions(hub) });
+  const hub = hubOf(options);
   const sourceOf = ({ list, query = {}, detail }: SourcePart, name: string): Source => {
     const { cursorWalk }: Operation = operations[list];
-    if (hub !== null && hubClient !== null)
-      return hubSource(
-        { client: hubClient, url: hub.url, rules: options.rules ?? "" },
-        name,
-        cursorWalk !== true,
-      );
+    if (hub !== null) return hubSource(hub, name, cursorWalk !== true);
     const read = { list, query, ...reading };
     return cursorWalk
       ? walkSource(client, { ...read, ...defined({ detail }) })
@@ -177,7 +171,14 @@ export function openPlatform(options: EndpointOptions): PlatformEndpoint {
     sources: mapped<SourcePart, Source>(sources, sourceOf),
     sinks: mapped<SinkPart, Sink>(sinks, (part) => openSink(part, context)),
     holdings: platformHoldings(reader, us),
-    examine: (signal, needs) => examinePlatform({ reader, ourselves: us }, needs, signal),
+    async examine(signal, needs) {
+      // A part that is written, too, may be no feed.
+      const feeds = [...needs.parts].filter((name) => name in sources && !(name in sinks));
+      return [
+        ...(hub === null ? [] : await examineFeeds(hub, feeds)),
+        ...(await examinePlatform({ reader, ourselves: us }, needs, signal)),
+      ];
+    },
     async check() {
       const path = `${pathOf("listInvoices")}?pageSize=1`;
       const request = { method: "GET", path, purpose: "check" } as const;
@@ -198,7 +199,7 @@ export function openPlatform(options: EndpointOptions): PlatformEndpoint {
     },
     fetchPdf: (operation, id) => fetchPdf(client, operation, id, new Date(clock.now().wallMs)),
     async close() {
-      await Promise.all([client.close(), hubClient?.close()]);
+      await Promise.all([client.close(), hub?.client.close()]);
     },
   };
 }
@@ -210,12 +211,13 @@ const mapped = <In, Out>(
   Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, open(part, name)]));
 
 /** No request of a site to its hub is one of the month's. */
-const hubOptions = ({ url, token }: HubAddress) => ({
-  url,
-  apiKey: token,
-  auth: "bearer" as const,
-  governor: { admit: async () => ({ admitted: true as const }), learn: () => {} },
-});
+function hubOf(options: EndpointOptions): HubAsking | null {
+  const { hub = null, rules = "" } = options;
+  if (hub === null) return null;
+  const governor = { admit: async () => ({ admitted: true as const }), learn: () => {} };
+  const { url, token: apiKey } = hub;
+  return { client: openClient({ ...options, url, apiKey, auth: "bearer", governor }), url, rules };
+}
 
 // An answer that no operation of the API gives: the address is another one, or something answers in between.
 

@@ -12,7 +12,7 @@ import { hubEndpoint } from "../engine/sites.ts";
 import { serveHub } from "../office/server.ts";
 import { storeFile } from "../store/database.ts";
 import { openClient } from "./client.ts";
-import { hubSource } from "./hub.ts";
+import { examineFeeds, hubSource } from "./hub.ts";
 
 const rulesOf = (): SiteRules => ({
   north: [{ number: ["N-*"] }],
@@ -95,7 +95,9 @@ async function readAt(
     version: "1",
   });
   onTestFinished(() => client.close());
-  const source = hubSource({ client, url, rules: rulesName(rules) }, feed, whole);
+  const asking = { client, url, rules: rulesName(rules) };
+  const source = hubSource(asking, feed, whole);
+  const examined = await examineFeeds(asking, [feed]);
   const reading = { signal, known: () => null, stored: () => false };
   const [ids, lists]: [string[], Page["list"][]] = [[], []];
   let at = position;
@@ -104,6 +106,7 @@ async function readAt(
     lists.push(page.list);
     at = page.position;
   }
+  expect(examined).toEqual([{ what: `feed ${feed} at the hub ${url}`, fault: null }]);
   return { ids, at, list: lists.at(-1) };
 }
 

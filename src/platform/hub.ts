@@ -4,7 +4,7 @@
  * this site's late is read like all else; a hub that does not know the place (a new store, a restored one) is read anew.
  */
 import { z } from "zod";
-import type { Page, Source } from "../core/contract.ts";
+import type { Examination, Page, Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { type Json, sliceArray } from "../core/json.ts";
 import { type WalkPosition, unread } from "../core/watermark.ts";
@@ -18,7 +18,7 @@ export interface HubAddress {
 }
 
 /** What a source asks. `rules`: of what is whose, as this site names them. */
-interface Asking {
+export interface Asking {
   readonly client: Exchanger;
   readonly url: string;
   readonly rules: string;
@@ -66,6 +66,22 @@ export function hubSource(asking: Asking, name: string, whole: boolean): Source 
     },
   };
 }
+
+/** For `doctor`: does the hub answer for these sources, under the same rules? It costs no request at the platform. */
+export const examineFeeds = (asking: Asking, names: readonly string[]): Promise<Examination[]> =>
+  Promise.all(
+    names.map(async (name) => {
+      const what = `feed ${name} at the hub ${asking.url}`;
+      try {
+        await ask(asking, name, null);
+        return { what, fault: null };
+      } catch (error) {
+        if (!(error instanceof SourceUnavailable)) throw error;
+        const { code, message, next } = error;
+        return { what, fault: { code, message, next } };
+      }
+    }),
+  );
 
 interface Fed {
   readonly records: readonly string[];
