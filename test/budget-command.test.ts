@@ -139,8 +139,9 @@ describe("the plan prices a configuration before it runs", () => {
       timeZone: "UTC",
       officeHours: null,
       sites: null,
+      hub: null,
       queue: { type: "embedded" },
-      platform: { budget: usualBudget },
+      platform: { budget: usualBudget, hub: null },
       flows,
     }) as unknown as Config;
   const nothing = { writesPerDay: 0, documents: 0 };
