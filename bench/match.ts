@@ -12,10 +12,11 @@ import Database from "better-sqlite3";
 import { storedId } from "../src/store/statements.ts";
 import { storeFile } from "../src/store/database.ts";
 import type { MatchReport } from "../src/match/report.ts";
-import { type Sandbox, startSandbox } from "../src/sandbox/server.ts";
+import { startSandbox } from "../src/sandbox/server.ts";
 import { table } from "../src/views/text.ts";
+import { monthSite } from "../test/support/matched.ts";
 import { sumAnew } from "../test/support/sums.ts";
-import { inFolder, median, root, say, verdict, whole } from "./support.ts";
+import { inFolder, median, root, say, unlimitedKey, verdict, whole } from "./support.ts";
 
 const TARGET_S = 60;
 const TARGET_MB = 300;
@@ -33,9 +34,13 @@ export async function benchMatch(invoices: number, rounds: number): Promise<void
       scenario: "month",
       month: { trades: INVOICES / 2, faults: 80 },
     });
-    const platform = await keyOf(sandbox);
     try {
-      writeFileSync(join(folder, "config.yaml"), CONFIG);
+      const platform = {
+        MATCH_URL: sandbox.baseUrl,
+        MATCH_KEY: await unlimitedKey(sandbox.controlUrl),
+      };
+      const config = monthSite(join(root, "config", "crossref"));
+      writeFileSync(join(folder, "config.yaml"), config);
       mkdirSync(join(folder, "erp"));
       await fuelbridge(folder, platform, "once");
       repeat(folder, invoices / INVOICES);
@@ -76,25 +81,10 @@ export async function benchMatch(invoices: number, rounds: number): Promise<void
   );
 }
 
-interface Access {
-  readonly url: string;
-  readonly apiKey: string;
-}
-
-/** The supplier's, without limits. */
-async function keyOf({ baseUrl: url, controlUrl }: Sandbox): Promise<Access> {
-  const many = 1_000_000_000;
-  const limits = { key: "supplier", perMinute: many, monthlyCap: many };
-  await fetch(`${controlUrl}/limits`, { method: "POST", body: JSON.stringify(limits) });
-  const answer = await fetch(`${controlUrl}/keys`);
-  const { keys } = (await answer.json()) as { keys: { name: string; key: string }[] };
-  return { url, apiKey: keys.find(({ name }) => name === "supplier")?.key ?? "" };
-}
-
 /** A command by its launcher, as people start it: what it took and answered. What it found makes it end with 1. */
 async function fuelbridge(
   folder: string,
-  { url, apiKey }: Access,
+  platform: Readonly<Record<string, string>>,
   ...words: readonly string[]
 ): Promise<{ readonly usage: Usage; readonly answer: string }> {
   const file = join(folder, "usage.json");
@@ -106,8 +96,7 @@ async function fuelbridge(
       stdio: ["ignore", "pipe", "inherit"],
       env: {
         ...process.env,
-        MATCH_URL: url,
-        MATCH_KEY: apiKey,
+        ...platform,
         MALLOC_ARENA_MAX: "2",
         FUELBRIDGE_USAGE: file,
         NODE_OPTIONS: `--max-semi-space-size=4 --import ${hook}`,
@@ -146,47 +135,3 @@ function repeat(folder: string, times: number): void {
   })();
   database.close();
 }
-
-const CONFIG = `version: 1
-company: bluebonnet
-currency: USD
-timeZone: America/Chicago
-state: ./state
-firstStart: ${new Date().toISOString().slice(0, 10)}
-platform: { url: '\${MATCH_URL}', environment: live, apiKey: '\${MATCH_KEY}' }
-endpoints:
-  erp:
-    connector: files
-    folder: ./erp
-    sinks:
-${[
-  "orders",
-  "delivery-tickets",
-  "customer-invoices",
-  "supplier-invoices",
-  "rack-prices",
-  "terminals",
-  "locations",
-  "connections",
-]
-  .map((document) => `      ${document}: { document: ${document}, folder: import/${document} }`)
-  .join("\n")}
-crossReferences: ${join(root, "config", "crossref")}
-flows:
-${[
-  ["orders", "orders", "orders"],
-  ["tickets", "delivery-tickets", "deliveryTickets"],
-  ["issued", "customer-invoices", "invoicesIssued"],
-  ["payable", "supplier-invoices", "invoicesPayable"],
-  ["prices", "rack-prices", "rackPrices"],
-  ["terminals", "terminals", "supplierTerminals"],
-  ["locations", "locations", "locations"],
-  ["connections", "connections", "connections"],
-]
-  .map(
-    ([name = "", document = "", from = ""]) =>
-      `  ${name}: { mapping: canonical/${document}, from: platform.${from}, to: erp.${document}, every: 10m }`,
-  )
-  .join("\n")}
-match: { basis: net }
-`;

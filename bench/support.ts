@@ -34,6 +34,19 @@ export async function startPlatform(scenario: string): Promise<Platform> {
   ])) as [unknown];
   if (typeof line !== "string") throw new Error("the sandbox did not start");
   const { baseUrl, controlUrl } = JSON.parse(line) as { baseUrl: string; controlUrl: string };
+  return {
+    url: baseUrl,
+    controlUrl,
+    apiKey: await unlimitedKey(controlUrl),
+    generateInvoices: async (invoices) => {
+      await control(controlUrl, "POST", "/generate", { key: "supplier", invoices });
+    },
+    stop: () => stop(child),
+  };
+}
+
+/** The supplier's key, from which all limits are taken. */
+export async function unlimitedKey(controlUrl: string): Promise<string> {
   const { keys } = (await control(controlUrl, "GET", "/keys")) as {
     keys: { name: string; key: string }[];
   };
@@ -43,15 +56,7 @@ export async function startPlatform(scenario: string): Promise<Platform> {
     perMinute: many,
     monthlyCap: many,
   });
-  return {
-    url: baseUrl,
-    controlUrl,
-    apiKey: keys.find(({ name }) => name === "supplier")?.key ?? "",
-    generateInvoices: async (invoices) => {
-      await control(controlUrl, "POST", "/generate", { key: "supplier", invoices });
-    },
-    stop: () => stop(child),
-  };
+  return keys.find(({ name }) => name === "supplier")?.key ?? "";
 }
 
 async function control(

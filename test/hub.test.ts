@@ -1,12 +1,11 @@
 /** A hub reads the platform's feeds once for all sites under a key, and passes on to each what is its own (ADR 0024). */
 import { expect, test } from "vitest";
-import { Group, GROUP_FLOWS, GROUP_SITES } from "./support/group.ts";
+import { Group, GROUP_FLOWS, GROUP_READ as READ, GROUP_SITES } from "./support/group.ts";
 import { numbers, runs } from "./support/runs.ts";
 import { atWork, only, type Site } from "./support/site.ts";
 
 /** Of ten minutes each: a day in the long run. */
 const ROUNDS = runs(8, 144);
-const READ = ["orders", "delivery-tickets", "invoices-issued"] as const;
 /** What every member does when it is due, the hub first. */
 const round = (group: Group): Promise<void> => group.once("hub", ...GROUP_SITES);
 

@@ -14,51 +14,8 @@ import { askCommand, commandHere } from "./support/here.ts";
 import { PASSWORD, testConsole } from "./support/console.ts";
 import { tempFolder } from "./support/folder.ts";
 import { isThere } from "./support/machine.ts";
-import { scoreOf } from "./support/matched.ts";
+import { monthSite, scoreOf } from "./support/matched.ts";
 import { settleIn } from "./support/site.ts";
-
-const flow = (name: string, mapping: string, from: string, to: string): string =>
-  `  ${name}: { mapping: canonical/${mapping}, from: platform.${from}, to: erp.${to}, every: 10m }`;
-const sink = (name: string, document: string): string =>
-  `      ${name}: { document: ${document}, folder: import/${name} }`;
-
-/** Flows for every paper; freight rates cannot be read from the platform. `more`: settings of its own. */
-const CONFIG = (more = ""): string => `version: 1
-company: bluebonnet
-currency: USD
-timeZone: America/Chicago
-state: ./state
-firstStart: ${new Date().toISOString().slice(0, 10)}
-platform: { url: '\${MATCH_URL}', environment: live, apiKey: '\${MATCH_KEY}' }
-endpoints:
-  erp:
-    connector: files
-    folder: ./erp
-    sinks:
-${[
-  ["orders", "orders"],
-  ["tickets", "delivery-tickets"],
-  ["invoices", "customer-invoices"],
-  ["bills", "supplier-invoices"],
-  ["prices", "rack-prices"],
-  ["terminals", "terminals"],
-  ["locations", "locations"],
-  ["connections", "connections"],
-]
-  .map(([name = "", document = ""]) => sink(name, document))
-  .join("\n")}
-crossReferences: ./crossref
-flows:
-${flow("orders", "orders", "orders", "orders")}
-${flow("tickets", "delivery-tickets", "deliveryTickets", "tickets")}
-${flow("issued", "customer-invoices", "invoicesIssued", "invoices")}
-${flow("payable", "supplier-invoices", "invoicesPayable", "bills")}
-${flow("prices", "rack-prices", "rackPrices", "prices")}
-${flow("terminals", "terminals", "supplierTerminals", "terminals")}
-${flow("locations", "locations", "locations", "locations")}
-${flow("connections", "connections", "connections", "connections")}
-match: { basis: net${more} }
-`;
 
 let sandbox: Sandbox;
 const control = async (path: string, body?: object, method = "GET"): Promise<unknown> => {
@@ -90,7 +47,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, "erp"), { recursive: true });
   cpSync("config/crossref", join(folder, "crossref"), { recursive: true });
   await openPlatform(folder);
-  writeFileSync(join(folder, "config.yaml"), CONFIG());
+  writeFileSync(join(folder, "config.yaml"), monthSite("./crossref"));
   await commandHere("once", "--config", join(folder, "config.yaml"));
   await sandbox.close();
 }, 120_000);
@@ -107,7 +64,7 @@ async function site(more = ""): Promise<string> {
   const { close } = sandbox;
   onTestFinished(() => close());
   const file = join(folder, "config.yaml");
-  writeFileSync(file, CONFIG(more));
+  writeFileSync(file, monthSite("./crossref", more));
   return file;
 }
 

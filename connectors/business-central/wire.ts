@@ -5,6 +5,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { defined } from "../../src/core/defined.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, FactTax } from "../../src/core/holdings.ts";
+import { byText } from "../../src/core/text.ts";
 import { day, decimal, members, type Party, text } from "../../src/ledger/documents.ts";
 import { some } from "../../src/ledger/entries.ts";
 import { errorTable, TRIED_AGAIN } from "../../src/ledger/errors.ts";
@@ -321,7 +322,7 @@ const dimensionsOf = (lines: LineDimensions, number: string | null) =>
 const dimensionText = (all: readonly { readonly code: string; readonly valueCode: string }[]) =>
   all
     .map(({ code, valueCode }) => `${code} ${valueCode}`)
-    .toSorted((one, other) => (one < other ? -1 : 1))
+    .toSorted(byText)
     .join(", ");
 
 /**

@@ -107,6 +107,17 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
       [status, "by the job", "2026-11-21 10:00:00", String(version)],
     );
 
+  /** The job accepted the invoice, and the ERP's view shows what it booked. */
+  const booked = async () => {
+    const site = await opened({ views: ["invoices"] });
+    const { run } = site.database;
+    await createViews(run);
+    await deliver(site.sink, [itemOf()]);
+    await set(site.database, 1, "accepted");
+    await book(run, itemOf().id);
+    return { ...site, run };
+  };
+
   test("what is void before the job took it is withdrawn, and the job never sees it", async () => {
     const { database, endpoint, sink } = await opened();
     await deliver(sink, [itemOf()]);
@@ -570,12 +581,7 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
   test.each(["posted", "paid"])(
     "a void that the job accepted while the view still has its invoice as %s is told, and goes no second time",
     async (state) => {
-      const { database, endpoint, sink } = await opened({ views: ["invoices"] });
-      const { run } = database;
-      await createViews(run);
-      await deliver(sink, [itemOf()]);
-      await set(database, 1, "accepted");
-      await book(run, itemOf().id);
+      const { database, run, endpoint, sink } = await booked();
       await deliver(sink, [voided]);
       await set(database, 2, "accepted");
       await run("update fuelbridge_invoices set state = ?", [state]);
@@ -610,12 +616,7 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
   ])(
     "a payment that the job accepted is in the view: %s is open there",
     async (open, [stands, state], differences) => {
-      const { database, endpoint, sink } = await opened({ views: ["invoices"] });
-      const { run } = database;
-      await createViews(run);
-      await deliver(sink, [itemOf()]);
-      await set(database, 1, "accepted");
-      await book(run, itemOf().id);
+      const { database, run, endpoint, sink } = await booked();
       const payment = paymentOf("pay-1", itemOf().id, { amount: Decimal.of("19934.08") });
       const payments = endpoint.sinks["payments"] as Sink;
       const held = async () =>
@@ -638,12 +639,7 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
   );
 
   test("a payment that people entered in the ERP is in what is open, with what settled it", async () => {
-    const { database, endpoint, sink } = await opened({ views: ["invoices"] });
-    const { run } = database;
-    await createViews(run);
-    await deliver(sink, [itemOf()]);
-    await set(database, 1, "accepted");
-    await book(run, itemOf().id);
+    const { run, endpoint, sink } = await booked();
     await run("update fuelbridge_invoices set open = 5, cleared_by = 'credit note 34'");
     const held = await endpoint.holdings?.get("invoice", [itemOf().id], never);
     expect(held?.map(({ facts }) => facts.money?.open?.plain())).toEqual(["5"]);

@@ -90,7 +90,6 @@ async function once({ file }: Given): Promise<Answer> {
   ]);
   const { result, exitCode } = await untilSignal(async (signal) => {
     const daemon = await composeDaemon(config, log, line);
-    boundGarbage();
     try {
       await answering(config, daemon.office, "once", () => daemon.once(signal));
       return await daemon.office.status();

@@ -369,7 +369,11 @@ const isOpen = ({ host = "127.0.0.1" }: Group): boolean =>
 
 const atConsole = (...name: string[]): string[] => ["console", "web", ...name];
 
-function* isEncrypted({ certificate, key }: Group, isOpen: boolean, at: Path): Generator<Finding> {
+function* addressIsEncrypted(
+  { certificate, key }: Group,
+  isOpen: boolean,
+  at: Path,
+): Generator<Finding> {
   if ((certificate === undefined) !== (key === undefined))
     yield {
       path: [...at, certificate === undefined ? "key" : "certificate"],
@@ -387,7 +391,7 @@ function* isEncrypted({ certificate, key }: Group, isOpen: boolean, at: Path): G
 function* consoleIsGuarded(checking: Checking): Generator<Finding> {
   const { web, isOpen } = consoleIn(checking);
   const { names } = web;
-  yield* isEncrypted(web, isOpen, atConsole());
+  yield* addressIsEncrypted(web, isOpen, atConsole());
   if (isOpen && (!Array.isArray(names) || names.length === 0))
     yield {
       path: atConsole("host"),
@@ -439,7 +443,7 @@ function* hubIsRight(checking: Checking): Generator<Finding> {
       remedy: "Write under sites the rules of every site, the same at the hub and everywhere.",
     };
   if (!isGroup(hub)) return;
-  yield* isEncrypted(hub, isOpen(hub), ["hub"]);
+  yield* addressIsEncrypted(hub, isOpen(hub), ["hub"]);
   if (isGroup(asked))
     yield { path: ["platform", "hub"], message: "a hub asks no other hub", remedy: "Remove it." };
   const tokens = Object.entries(isGroup(hub["tokens"]) ? hub["tokens"] : {});

@@ -6,6 +6,7 @@ import type { Endpoint } from "../core/contract.ts";
 import type { Holding, Holdings } from "../core/holdings.ts";
 import { type Json, parseExact } from "../core/json.ts";
 import { holdingKindOf, type Kind } from "../core/kinds.ts";
+import { keyless } from "../core/outcome.ts";
 import type { Fault } from "../core/record.ts";
 import { belongings, EVERY_SITE, factsText, siteFacts, rulesName, sitesOf } from "../core/sites.ts";
 import type { Link, Side } from "../store/deliveries.ts";
@@ -144,18 +145,7 @@ export const hubEndpoint: Endpoint = {
       operation: "hub.pass",
       writes: "upsert",
       itemsMax: 1,
-      policy: {
-        settleMs: 0,
-        reads: 1,
-        readGapMs: 0,
-        preflight: false,
-        afterTimeout: "person",
-        afterNone: "person",
-        resendsMax: 0,
-        resend: "same",
-        keyLifeMs: null,
-        probeMs: 0,
-      },
+      policy: keyless,
       freeze: never,
       send: never,
       find: never,

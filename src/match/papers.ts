@@ -297,8 +297,6 @@ export interface Names {
 /** A guess: so many days apart at most, and so much of the gallons. */
 const GUESS_MS = 2 * 86_400_000;
 const GUESS_SHARE = Decimal.of("0.02");
-/** Papers between two pauses of a long run. */
-const STEP = 500;
 
 /** The place of a paper among those that came. */
 type Seq = number;
@@ -362,7 +360,7 @@ export class Papers {
     add(this.#by.order, order ?? "");
   }
 
-  /** Each case once, in the order in which papers came: they are read once more as they lie. `undefined` is a pause. */
+  /** Each case once, in the order in which papers came: they are read once more as they lie. `undefined` is a step before that. */
   *cases(): Generator<Case | undefined> {
     const keys = [...this.#known.keys()];
     yield* this.#connect(keys);
@@ -392,7 +390,7 @@ export class Papers {
     for (const [order, tickets] of this.#by.order)
       for (const { seq } of tickets) this.#unite(seq, this.#known.get(`order ${order}`));
     for (const [seq, key] of keys.entries()) {
-      if (seq % STEP === 0) yield undefined;
+      yield undefined;
       if (!key.startsWith("invoice ")) continue;
       const invoice = this.#papers.at(seq) as Invoice;
       if (isLive(invoice)) this.#unite(seq, this.#known.get(`order ${invoice.order}`));

@@ -85,7 +85,7 @@ export class Matching {
     const states = new Map<string, State>();
     let steps = 0;
     for (const one of this.papers.cases()) {
-      if (one === undefined || ++steps % 200 === 0) yield undefined;
+      if (++steps % 200 === 0) yield undefined;
       if (one === undefined) continue;
       const situation = situationOf(one, run);
       const before = run.found.length;

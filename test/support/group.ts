@@ -19,6 +19,8 @@ export const GROUP_FLOWS = [
   "invoices",
   "customers",
 ];
+/** Of those, whose records each are one site's; customers are every site's. */
+export const GROUP_READ = ["orders", "delivery-tickets", "invoices-issued"] as const;
 export const GROUP_SITES = ["north", "south", "west"] as const;
 
 /** Orders by where they go; invoices and tickets by their numbers; what the ERP of the north made is the north's. */

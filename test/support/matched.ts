@@ -164,3 +164,40 @@ export function scoreOf(truth: readonly Fault[], { findings }: MatchReport): Sco
 }
 
 export const monthOf = (options: MonthOptions) => month(NOW, options);
+
+const PAPERS = [
+  ["orders", "orders", "orders"],
+  ["tickets", "delivery-tickets", "deliveryTickets"],
+  ["issued", "customer-invoices", "invoicesIssued"],
+  ["payable", "supplier-invoices", "invoicesPayable"],
+  ["prices", "rack-prices", "rackPrices"],
+  ["terminals", "terminals", "supplierTerminals"],
+  ["locations", "locations", "locations"],
+  ["connections", "connections", "connections"],
+] as const;
+
+/**
+ * The configuration of a site whose flows bring every paper of the month to files; freight rates cannot be read from the platform.
+ * `more`: settings of `match`, after a comma.
+ */
+export const monthSite = (crossReferences: string, more = ""): string => `version: 1
+company: bluebonnet
+currency: USD
+timeZone: America/Chicago
+state: ./state
+firstStart: ${new Date().toISOString().slice(0, 10)}
+platform: { url: '\${MATCH_URL}', environment: live, apiKey: '\${MATCH_KEY}' }
+endpoints:
+  erp:
+    connector: files
+    folder: ./erp
+    sinks:
+${PAPERS.map(([name, document]) => `      ${name}: { document: ${document}, folder: import/${name} }`).join("\n")}
+crossReferences: ${crossReferences}
+flows:
+${PAPERS.map(
+  ([name, document, from]) =>
+    `  ${name}: { mapping: canonical/${document}, from: platform.${from}, to: erp.${name}, every: 10m }`,
+).join("\n")}
+match: { basis: net${more} }
+`;
