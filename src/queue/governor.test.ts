@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { isThere } from "../../test/support/machine.ts";
 import { startRedis, type TestRedis } from "../../test/support/redis.ts";
 import { plenty } from "../../test/support/shared-options.ts";
@@ -197,12 +197,15 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
   it("a site that sends without end delays another's invoice by no more than a minute", async () => {
     const redis = await startRedis();
     const windowMs = 1_500;
+    const perMinute = 40;
     const [north, south] = await Promise.all(
       ["north", "south"].map((site) =>
-        open(redis, { site, windowMs, budget: { ...plenty, perMinute: 40 } }),
+        open(redis, { site, windowMs, budget: { ...plenty, perMinute } }),
       ),
     );
     const flood = { over: false, sent: 0 };
+    // A loop that nobody ends leaves no turn to the other tests.
+    onTestFinished(() => void (flood.over = true));
     const send = async (): Promise<void> => {
       while (!flood.over)
         if ((await north?.governor.admit("write"))?.admitted) {
@@ -213,7 +216,7 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
     const sending = Array.from({ length: 12 }, send);
     await until("the minute is full again and again", () => flood.sent > 100);
     for (let invoice = 0; invoice < 3; invoice++) {
-      const since = performance.now();
+      const before = flood.sent;
       // It is looked for, sent, and looked for once more.
       for (const purpose of ["read-back", "write", "read-back"] as const) {
         await until(
@@ -222,7 +225,8 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
         );
         south?.governor.learn({}, 200);
       }
-      expect(performance.now() - since).toBeLessThan(windowMs);
+      // A busy machine has long minutes: what one of them carries tells them.
+      expect(flood.sent - before).toBeLessThanOrEqual(perMinute);
     }
     flood.over = true;
     north?.governor.hurry();
