@@ -89,10 +89,16 @@ export function retry(engine: Engine, { flow, row }: Chosen, person?: Person): v
 
 /**
  * Closed by a person. With the receiver's id both sides are linked, so that the document is known when it comes by.
- * @throws OfficeError when the id is missing where it is needed, or given for more than one delivery
+ * @throws OfficeError when the id is missing where it is needed, or given for more than one delivery or at a hub
  */
 export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Decision): void {
   const { receiverId } = decision;
+  const isHub = engine.sites?.own === null;
+  if (receiverId !== undefined && isHub)
+    throw new OfficeError(
+      "A hub has no receiver, and an id there links nothing.",
+      "Resolve it without an id.",
+    );
   if (receiverId !== undefined && chosen.length !== 1)
     throw new OfficeError(
       `${chosen.length} deliveries cannot be linked with one id.`,
@@ -123,6 +129,7 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
     else {
       deliveries.end(row.delivery, "resolved", by(decision));
       tellWaiting(engine, flow, row.recordId, { closed: by(decision) }, at);
+      if (isHub) engine.store.routes.add(flow.flow, row.record, null, at);
     }
     if (open !== null) unfinished.leave(row.delivery, open.fault, at);
   }

@@ -5,7 +5,6 @@ import type { Cell, Endpoint, Examination, Needs, Sink, Source } from "../core/c
 import { defined } from "../core/defined.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { sliceArray } from "../core/json.ts";
-import type { Fault } from "../core/record.ts";
 import { bodyOf } from "./answers.ts";
 import { type Exchange, openClient, type PlatformOptions } from "./client.ts";
 import type { Operation } from "./contract/operation.ts";
@@ -16,7 +15,14 @@ import { pages } from "./contract/primitives.ts";
 import { examineFeeds, type Asking as HubAsking, type HubAddress, hubSource } from "./hub.ts";
 import { platformHoldings } from "./holdings/index.ts";
 import { sinks, type SourcePart, sources } from "./parts.ts";
-import { fetchPdf, listed, type PdfOperation, type ReadContext, recordIn } from "./reading.ts";
+import {
+  fetchPdf,
+  listed,
+  type PdfOperation,
+  type ReadContext,
+  recordIn,
+  unreadable,
+} from "./reading.ts";
 import { firstOf, openSink, ourselves, type Ourselves, type SinkPart } from "./sinks/write.ts";
 import { listingSource, walkSource } from "./walk.ts";
 
@@ -76,7 +82,7 @@ async function companyExaminations(
     };
     return [{ what, fault: isUs ? null : fault }];
   } catch (error) {
-    return [{ what, fault: faultOf(error) }];
+    return [{ what, fault: unreadable(error) }];
   }
 }
 
@@ -98,7 +104,7 @@ async function known(
     const note = `new to the platform, which takes them as they are written: ${shown.join(", ")}${more}`;
     return [{ what, fault: null, note }];
   } catch (error) {
-    return [{ what, fault: faultOf(error) }];
+    return [{ what, fault: unreadable(error) }];
   }
 }
 
@@ -120,12 +126,6 @@ async function namesIn(
     if (++read === LIST_PAGES) break;
   }
   return names;
-}
-
-/** Not being able to look is a fault as well. */
-function faultOf(error: unknown): Fault<string> {
-  if (!(error instanceof SourceUnavailable)) throw error;
-  return { code: error.stop ?? "unreadable", message: error.message, next: error.next };
 }
 
 export interface EndpointOptions extends PlatformOptions {

@@ -9,6 +9,7 @@ import { rulesName, type SiteRules } from "../core/sites.ts";
 import { runFlow } from "../engine/daemon.ts";
 import type { Engine } from "../engine/engine.ts";
 import { hubEndpoint } from "../engine/sites.ts";
+import { resolve, select } from "../office/decisions.ts";
 import { serveHub } from "../office/server.ts";
 import { storeFile } from "../store/database.ts";
 import { openClient } from "./client.ts";
@@ -72,13 +73,8 @@ async function hubOn(folder: string, { whole = false, laterMs = 0 } = {}) {
   };
 }
 
-/** What a site reads there from where it has got to: ids, and the position after. @throws SourceUnavailable */
-async function readAt(
-  url: string,
-  name: keyof typeof TOKENS,
-  position: Page["position"] = null,
-  { token = TOKENS[name], rules = RULES, whole = false, feed = "bills" } = {},
-) {
+/** As a site with this token asks. */
+function askingAt(url: string, token: string, rules: SiteRules = RULES) {
   const clock = {
     now: () => ({ boot: "1", monoMs: 0, wallMs: Date.now() }),
     pause: async () => {},
@@ -95,7 +91,17 @@ async function readAt(
     version: "1",
   });
   onTestFinished(() => client.close());
-  const asking = { client, url, rules: rulesName(rules) };
+  return { client, url, rules: rulesName(rules) };
+}
+
+/** What a site reads there from where it has got to: ids, and the position after. @throws SourceUnavailable */
+async function readAt(
+  url: string,
+  name: keyof typeof TOKENS,
+  position: Page["position"] = null,
+  { token = TOKENS[name], rules = RULES, whole = false, feed = "bills" } = {},
+) {
+  const asking = askingAt(url, token, rules);
   const source = hubSource(asking, feed, whole);
   const examined = await examineFeeds(asking, [feed]);
   const reading = { signal, known: () => null, stored: () => false };
@@ -142,9 +148,38 @@ test("what becomes a site's late is read, though it changed before all that the 
   expect((await readAt(hub.url, "north", first.at, { rules })).ids).toEqual(["1"]);
 });
 
+test("what a person resolves at a hub goes to the sites that had it before, and to no other", async () => {
+  const hub = await hubOn(tempFolder());
+  await hub.tell(told("1", "N-1"), told("2", "S-1"), told("3", "X-1"));
+  const [north, south] = [await readAt(hub.url, "north"), await readAt(hub.url, "south")];
+  await hub.tell(told("1", "X-2", "02"));
+  expect((await readAt(hub.url, "north", north.at)).ids).toEqual([]);
+  const { engine, flow } = hub;
+  const byHand = (receiverId?: string) =>
+    resolve(engine, select(engine, [flow], "all").slice(receiverId === undefined ? 0 : 1), {
+      by: "kim",
+      note: "by hand",
+      ...(receiverId === undefined ? {} : { receiverId }),
+    });
+  expect(() => engine.store.transaction(() => byHand("77"))).toThrow("A hub has no receiver");
+  engine.store.transaction(() => byHand());
+  // The north has an older version of it, and is told by its own rules that nobody knows whose the newest is.
+  expect((await readAt(hub.url, "north", north.at)).ids).toEqual(["1"]);
+  expect((await readAt(hub.url, "south", south.at)).ids).toEqual([]);
+  expect((await readAt(hub.url, "north")).ids).toEqual(["1"]);
+});
+
 test("nothing is told to be without news that the hub does not know of", async () => {
   const hub = await hubOn(tempFolder());
   await expect(readAt(hub.url, "north")).rejects.toThrow("has not been read whole yet");
+  expect(await examineFeeds(askingAt(hub.url, TOKENS.north), ["bills"])).toMatchObject([
+    {
+      fault: {
+        code: "unreadable",
+        message: expect.stringContaining("has not been read whole yet"),
+      },
+    },
+  ]);
   await hub.tell(told("1", "N-1"));
   await hub.fail();
   await expect(readAt(hub.url, "north")).rejects.toThrow("the platform is away");

@@ -9,7 +9,7 @@ import { SourceUnavailable } from "../core/errors.ts";
 import { type Json, sliceArray } from "../core/json.ts";
 import { type WalkPosition, unread } from "../core/watermark.ts";
 import type { Exchanger } from "./client.ts";
-import { addressOf, changeOf } from "./reading.ts";
+import { addressOf, changeOf, unreadable } from "./reading.ts";
 
 export interface HubAddress {
   /** `http://127.0.0.1:8791` */
@@ -76,9 +76,7 @@ export const examineFeeds = (asking: Asking, names: readonly string[]): Promise<
         await ask(asking, name, null);
         return { what, fault: null };
       } catch (error) {
-        if (!(error instanceof SourceUnavailable)) throw error;
-        const { code, message, next } = error;
-        return { what, fault: { code, message, next } };
+        return { what, fault: unreadable(error) };
       }
     }),
   );

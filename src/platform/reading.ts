@@ -9,6 +9,7 @@ import type { Change } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { type Members, parseExact, sliceArray, sliceObject } from "../core/json.ts";
 import { sha256, sortableInstant } from "../core/keys.ts";
+import type { Fault } from "../core/record.ts";
 import type { Lookout, Sighting } from "../core/shape.ts";
 import type { Clock } from "../core/time.ts";
 import type { Exchange, Exchanger, PlatformRequest } from "./client.ts";
@@ -210,6 +211,12 @@ export async function arrayAt(
 ): Promise<readonly string[] | null> {
   const exchange = await asked(context, path, {});
   return isAbsent(exchange) ? null : cut(exchange, path, false, context).records;
+}
+
+/** For `doctor`, which asks: not being able to look is a fault as well. @throws what is no trouble of its source */
+export function unreadable(error: unknown): Fault<string> {
+  if (!(error instanceof SourceUnavailable)) throw error;
+  return { code: error.stop ?? "unreadable", message: error.message, next: error.next };
 }
 
 export const isAbsent = (exchange: Exchange): boolean =>

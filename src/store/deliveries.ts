@@ -229,10 +229,14 @@ interface Routed {
   readonly text: string;
 }
 
+/** Decisions for a site (`?2`) and for every one after a place, each in its order: SQLite merges them by `order by`. */
+const decided = ["?2", `'${EVERY_SITE}'`]
+  .map((site) => `select * from routed where flow = ?1 and site = ${site} and routed > ?3`)
+  .join(" union all ");
+
 /** The newest decision of each record that stands; one that is open again comes with its next decision. */
 const standing = (isWhole: boolean): string =>
-  `routed.flow = ? and site in (?, '${EVERY_SITE}') and routed > ?
-   and not exists (select 1 from routed n where n.record = routed.record and n.site = routed.site and n.routed > routed.routed)
+  `not exists (select 1 from routed n where n.record = routed.record and n.site = routed.site and n.routed > routed.routed)
    and not exists (${
      isWhole
        ? "select 1 from unlisted u where u.record = routed.record and u.concluded = 1"
@@ -246,8 +250,8 @@ export function routes(database: Database.Database) {
   const add = run<[flow: number, record: number, site: string, atMs: number]>(
     "insert into routed (flow, record, site, at_ms) values (?, ?, ?, ?)",
   );
-  const others = rows<[record: number, site: string], { site: string }>(
-    "select distinct site from routed where record = ? and site <> ?",
+  const others = rows<[record: number, site: string | null], { site: string }>(
+    "select distinct site from routed where record = ? and site is not ?",
   );
   const isRow = is<[routed: number, atMs: number, record: number, flow: number]>(
     "select 1 from routed where routed = ? and at_ms = ? and record = ? and flow = ?",
@@ -255,17 +259,17 @@ export function routes(database: Database.Database) {
   const page = (isWhole: boolean) =>
     rows<[flow: number, site: string, after: number, limit: number], Routed>(
       `select routed, at_ms as atMs, record, ${wholeIn("record")} as text
-       from routed join record using (record) where ${standing(isWhole)} order by routed limit ?`,
+       from (${decided}) as routed join record using (record) where ${standing(isWhole)} order by routed limit ?4`,
     );
   const pages = { list: page(true), changes: page(false) };
-  const count = sure<[flow: number, site: string, after: number], number>(
-    `select count(distinct record) from routed where ${standing(true)}`,
+  const count = sure<[flow: number, site: string], number>(
+    `select count(distinct record) from routed where flow = ? and site in (?, '${EVERY_SITE}') and ${standing(true)}`,
   );
   return {
-    /** Each site that had the record before hears of its newest version, too: it may be another's now. Inside a transaction. */
-    add(flow: number, record: number, site: string, atMs: number): void {
+    /** `site`: whose it is; null: a person has dealt with it. Each site that had it before hears of its newest version, too. Inside a transaction. */
+    add(flow: number, record: number, site: string | null, atMs: number): void {
       for (const other of others(record, site)) add(flow, record, other.site, atMs);
-      add(flow, record, site, atMs);
+      if (site !== null) add(flow, record, site, atMs);
     },
     /** What a site has not read, oldest first, with the corrections of people; of a whole list all that stands in it. */
     next: (flow: number, site: string, after: number, what: keyof typeof pages, limit: number) =>
@@ -275,7 +279,7 @@ export function routes(database: Database.Database) {
         text: corrected(text, fields.standing(record)),
       })),
     /** How many records a site's part of a whole list has. */
-    count: (flow: number, site: string): number => count(flow, site, 0),
+    count,
     /** The decision that a place names. Null: it was none of this store's, which is another one or was restored. */
     at(flow: number, place: string): number | null {
       const [, routed, atMs, record] = PLACE.exec(place) ?? [];

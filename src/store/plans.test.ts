@@ -40,10 +40,10 @@ function planOf(database: Database.Database, sql: string): string[] {
 
 /** Tables with a row for each document, or more; partial indices have none but those that are open. */
 const GROWS =
-  /^SCAN (?!request USING (COVERING )?INDEX request_ordering_key|delivery USING INDEX delivery_open)(record|delivery|request|link|likeness|audit|search_record)\b/;
-/** All rows of a kind or of a flow: as many as there are documents. */
+  /^SCAN (?!request USING (COVERING )?INDEX request_ordering_key|delivery USING INDEX delivery_open)(record|delivery|request|link|likeness|audit|search_record|routed)\b/;
+/** All rows of a kind, of a flow or after a place, whose ever they are: as many as there are documents. */
 const READS_ALL_OF_ONE =
-  /^SEARCH (link USING PRIMARY KEY \(kind=\?\)|record USING (COVERING )?INDEX sqlite_autoindex_record_1 \(flow=\?\))/;
+  /^SEARCH (link USING PRIMARY KEY \(kind=\?\)|routed USING INTEGER PRIMARY KEY \(rowid>|record USING (COVERING )?INDEX sqlite_autoindex_record_1 \(flow=\?\))/;
 /** From the newest row on, and no more than so many. */
 const FEW = /from (delivery|audit) order by \1 desc limit/;
 

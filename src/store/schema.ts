@@ -240,6 +240,8 @@ const documents = `
     at_ms integer not null
   ) strict;
   create index routed_of_record on routed (record, site);
+  -- What is new to a site, in order: a look with nothing new reads no row.
+  create index routed_of_site on routed (flow, site, routed);
 
   create table delivery_count (
     flow integer not null references flow,
