@@ -3,6 +3,7 @@
  * asks the governor first, and what it refuses is not sent. The arithmetic of the month is here and pure; months are
  * calendar months, UTC. All our requests count, billed or not: what the platform bills is not specified in full.
  */
+import { sumOf } from "./groups.ts";
 
 /** What a request is for. Purposes share the month by reserves: polling never eats what writing needs. */
 export const purposes = [
@@ -191,6 +192,72 @@ export function monthRefusal(
   }
   const used = `${usedOf(spent)} of the ${budget.perMonth} requests of ${name} are used (platform.budget.perMonth)`;
   return { untilMs: endMs, detail: used + keptFrom(budget, spent, purpose) };
+}
+
+/** What sites under one key have of its month: `used`, requests by site; `weights`, of the sites that are there. */
+interface Shared {
+  readonly budget: Pick<Budget, "perMonth">;
+  readonly used: ReadonlyMap<string, number>;
+  readonly weights: ReadonlyMap<string, number>;
+}
+
+/** A site's part grows as the month goes by. */
+const SHARE_AGAIN_MS = 15 * 60_000;
+
+/**
+ * Why a site may not go on that has had its share of the month: what is left is others'. Each other site keeps its share of the
+ * rest of the month, so what nobody uses is everybody's in the end. Null: it may.
+ */
+export function refusedByShare(
+  { budget: { perMonth }, used, weights }: Shared,
+  site: string,
+  nowMs: number,
+): (Refusal & { readonly turn: true }) | null {
+  const { name, startMs, endMs } = monthAt(nowMs);
+  const rest = (endMs - nowMs) / (endMs - startMs);
+  const all = sumOf(weights.values());
+  const shareOfSite = (one: string): number => (perMonth * (weights.get(one) ?? 1)) / all;
+  const usedBy = (one: string): number => used.get(one) ?? 0;
+  if (weights.size < 2 || usedBy(site) < shareOfSite(site)) return null;
+  const left = perMonth - sumOf(used.values());
+  const claimed = sumOf(
+    [...weights.keys()]
+      .filter((one) => one !== site)
+      .map((one) => Math.min(shareOfSite(one) * rest, Math.max(shareOfSite(one) - usedBy(one), 0))),
+  );
+  if (left > claimed) return null;
+  const detail = `of the ${perMonth} requests of ${name} this site has had its share (${Math.floor(shareOfSite(site))}); the rest is kept for other sites (queue.weight)`;
+  return { untilMs: nowMs + SHARE_AGAIN_MS, detail, turn: true };
+}
+
+/** The last minute of sites under one key: requests and when each asked last, by site. */
+interface SharedMinute {
+  readonly limit: number;
+  readonly uses: ReadonlyMap<string, number>;
+  readonly asked: ReadonlyMap<string, number>;
+  readonly weights: ReadonlyMap<string, number>;
+}
+
+const ASKS_MS = 5_000;
+
+/**
+ * Are the next places others'? A site that has had its share of the minute leaves room for those that ask, and a tenth of the
+ * minute for those that may (over Redis: queue/governor.ts).
+ */
+export function isKeptForOthers(
+  { limit, uses, asked, weights }: SharedMinute,
+  site: string,
+  nowMs: number,
+): boolean {
+  const all = sumOf(weights.values());
+  const free = (one: string): number =>
+    Math.max((limit * (weights.get(one) ?? 0)) / all - (uses.get(one) ?? 0), 0);
+  if (weights.size < 2 || free(site) > 0) return false;
+  const { asking = [], idle = [] } = Object.groupBy([...weights.keys()], (one) =>
+    nowMs - (asked.get(one) ?? -Infinity) < ASKS_MS ? "asking" : "idle",
+  );
+  const kept = sumOf(asking.map(free)) + Math.min(sumOf(idle.map(free)), limit / 10);
+  return sumOf(uses.values()) >= limit - kept;
 }
 
 /** A second more than the minute that counts: requests take unequal time to arrive. */

@@ -6,13 +6,19 @@ import {
   type Budget,
   type Governor,
   type hasteAt,
+  isKeptForOthers,
   limitsIn,
+  monthAt,
   monthRefusal,
   type Purpose,
+  refusedByShare,
   type Spent,
+  usedOf,
   WINDOW_MS,
 } from "../core/budget.ts";
+import { defined } from "../core/defined.ts";
 import { EnvironmentError } from "../core/errors.ts";
+import { sumOf } from "../core/groups.ts";
 import type { Clock } from "../core/time.ts";
 import { type Http, type HttpAnswer, openHttp, TransportError } from "../transport/http.ts";
 
@@ -215,8 +221,8 @@ function failure(error: unknown): Exchange {
   return { kind: error.phase, detail: error.message };
 }
 
-// The governor of one process: a minute by the monotonic clock and by what the platform tells, and a month by the
-// ledger of the store. Nothing is remembered here that a new process would have to know.
+// The governors of one process: for each key a minute by the monotonic clock and by what the platform tells, and a month by the
+// ledgers of the stores. Nothing is remembered here that a new process would have to know.
 
 /** The month as the store keeps it. */
 interface Ledger {
@@ -230,50 +236,127 @@ interface Ledger {
   closedUntil(nowMs: number): number | null;
 }
 
-interface GovernorOptions {
+interface KeyOptions {
   readonly clock: Clock;
   readonly budget: Budget;
-  readonly ledger: Ledger;
 }
 
-export function openGovernor({ clock, budget, ledger }: GovernorOptions) {
-  const minute = new Minute(budget.perMinute);
-  const stopping = new AbortController();
-  const governor: Governor = {
-    async admit(purpose) {
-      for (;;) {
-        const { wallMs, monoMs } = clock.now();
-        const refused = monthRefusal(budget, ledger, purpose, wallMs);
-        if (refused !== null) {
-          const { untilMs, ...why } = refused;
-          const againMs = purpose === "write" ? Infinity : ASK_AGAIN_MS;
-          return { admitted: false, waitMs: Math.min(untilMs - wallMs, againMs), ...why };
-        }
-        const waitMs = Math.ceil(minute.waitMs(monoMs));
-        if (waitMs <= 0) {
-          ledger.spend(wallMs, purpose);
-          minute.take(monoMs);
-          return { admitted: true };
-        }
-        if (stopping.signal.aborted || (purpose === "write" && waitMs > WRITE_WAITS_MS))
-          return { ...SPENT_MINUTE, waitMs };
-        await clock.pause(waitMs, stopping.signal);
-      }
-    },
-    learn(headers, status) {
-      minute.learn(headers, status, clock.now().monoMs);
-    },
-  };
-  return {
-    ...governor,
-    /** The last minute, for people. */
-    minute: () => minute.view(clock.now().monoMs),
-    /** The process is about to end: what would have to wait for a place is refused from now on. */
-    hurry: (): void => stopping.abort(),
-  };
+/** A company, or site, that has a part of the minute and the month of its key. */
+export interface Sharer {
+  readonly site: string;
+  readonly weight: number;
+  /** What it used of a month (`2026-11`), while it does not work here; null: nobody can tell. */
+  readonly away: (month: string) => Spent | null;
 }
 
-export type ProcessGovernor = ReturnType<typeof openGovernor>;
+/** Of one that has its key for itself. */
+export const openGovernor = ({ ledger, ...options }: KeyOptions & { readonly ledger: Ledger }) =>
+  openKey(options, [{ site: "", weight: 1, away: () => null }]).join("", ledger);
+
+/** One API key in this process: all `sharers` have one minute and one month, by their weights. */
+export function openKey({ clock, budget }: KeyOptions, sharers: readonly Sharer[]) {
+  const weights = new Map(sharers.map(({ site, weight }) => [site, weight]));
+  const minute = new Minute(budget.perMinute, weights);
+  const here = new Map<string, Ledger>();
+  /** Of those that are away, by site and month. */
+  const looked = new Map<string, { readonly spent: Spent; readonly untilMs: number }>();
+  const shareOf = (site: string): number => (weights.get(site) ?? 0) / sumOf(weights.values());
+
+  function keep(site: string, month: string, spent: Spent): Spent {
+    looked.set(`${site} ${month}`, { spent, untilMs: clock.now().monoMs + AWAY_MS });
+    return spent;
+  }
+
+  function spentBy({ site, away }: Sharer, month: string): Spent {
+    const ledger = here.get(site);
+    if (ledger !== undefined) return ledger.spent(month);
+    const known = looked.get(`${site} ${month}`);
+    if (known !== undefined && clock.now().monoMs < known.untilMs) return known.spent;
+    // Of what nobody can tell, all that it may have had counts.
+    const most: Spent = { lost: Math.ceil(budget.perMonth * shareOf(site)) };
+    return keep(site, month, away(month) ?? most);
+  }
+
+  /** Requests of all sharers. */
+  function spent(month: string): Spent {
+    const sum: Partial<Record<keyof Spent, number>> = {};
+    for (const sharer of sharers)
+      for (const [purpose, requests] of Object.entries(spentBy(sharer, month)) as Counts)
+        sum[purpose] = (sum[purpose] ?? 0) + requests;
+    return sum;
+  }
+
+  const closedUntil = (nowMs: number): number | null =>
+    [...here.values()].reduce<number | null>((latest, ledger) => {
+      const until = ledger.closedUntil(nowMs);
+      return until === null ? latest : Math.max(until, latest ?? 0);
+    }, null);
+
+  /** What the month says to a request of this sharer; null: it may go. */
+  function refused(site: string, ledger: Ledger, purpose: Purpose, nowMs: number) {
+    const month = { spent, closedUntil, ...defined({ haste: ledger.haste }) };
+    const { name } = monthAt(nowMs);
+    const used = () => new Map(sharers.map((one) => [one.site, usedOf(spentBy(one, name))]));
+    return (
+      monthRefusal(budget, month, purpose, nowMs) ??
+      (weights.size < 2 ? null : refusedByShare({ budget, used: used(), weights }, site, nowMs))
+    );
+  }
+
+  /** The governor of one of them, until it leaves; `ledger` is its own store's. */
+  function join(site: string, ledger: Ledger) {
+    here.set(site, ledger);
+    const stopping = new AbortController();
+    const governor: Governor = {
+      async admit(purpose) {
+        const untilMs = purpose === "write" ? clock.now().monoMs + WRITE_WAITS_MS : Infinity;
+        for (;;) {
+          const { wallMs, monoMs } = clock.now();
+          const refusal = refused(site, ledger, purpose, wallMs);
+          if (refusal !== null) {
+            const { untilMs: endMs, ...why } = refusal;
+            const againMs = purpose === "write" ? Infinity : ASK_AGAIN_MS;
+            return { admitted: false, waitMs: Math.min(endMs - wallMs, againMs), ...why };
+          }
+          const waitMs = Math.ceil(minute.waitMs(monoMs, site));
+          if (waitMs <= 0) {
+            ledger.spend(wallMs, purpose);
+            minute.take(monoMs, site);
+            return { admitted: true };
+          }
+          if (stopping.signal.aborted || monoMs + waitMs > untilMs)
+            return { ...SPENT_MINUTE, waitMs };
+          await clock.pause(waitMs, stopping.signal);
+        }
+      },
+      learn(headers, status) {
+        minute.learn(headers, status, clock.now().monoMs);
+      },
+    };
+    return {
+      ...governor,
+      /** The last minute, for people. */
+      minute: () => minute.view(clock.now().monoMs),
+      /** The process is about to end: what would have to wait for a place is refused from now on. */
+      hurry: (): void => stopping.abort(),
+      /** Its store is about to be closed. */
+      leave(): void {
+        const { name } = monthAt(clock.now().wallMs);
+        keep(site, name, ledger.spent(name));
+        here.delete(site);
+      },
+    };
+  }
+  return { join, spent, shareOf };
+}
+
+type Counts = [keyof Spent, number][];
+
+export type Key = ReturnType<typeof openKey>;
+export type ProcessGovernor = Omit<ReturnType<Key["join"]>, "leave">;
+
+/** So long what a sharer that is away has used is believed. */
+const AWAY_MS = 60_000;
 
 const SPENT_MINUTE = {
   admitted: false,
@@ -292,27 +375,39 @@ const ASK_AGAIN_MS = 15 * 60_000;
 
 class Minute {
   readonly #perMinute: number;
-  /** When those of the last minute were admitted, oldest first. */
-  #admitted: number[] = [];
+  readonly #weights: ReadonlyMap<string, number>;
+  /** When those of the last minute were admitted, oldest first, and whose they were. */
+  #admitted: { readonly atMs: number; readonly site: string }[] = [];
+  readonly #uses = new Map<string, number>();
+  readonly #asked = new Map<string, number>();
   /** What the platform says is left of its own window: others may use the same key. */
   #told: { left: number; readonly untilMs: number } | null = null;
   #closedUntilMs = 0;
 
-  constructor(perMinute: number) {
+  constructor(perMinute: number, weights: ReadonlyMap<string, number>) {
     this.#perMinute = perMinute;
+    this.#weights = weights;
   }
 
-  /** How long until one more may be sent; 0 or less: now. */
-  waitMs(nowMs: number): number {
+  /** How long until one more may be sent by `site` (left out: by anybody); 0 or less: now. */
+  waitMs(nowMs: number, site?: string): number {
     this.#forget(nowMs);
-    const place = this.#admitted.at(-this.#perMinute);
+    const place = this.#admitted.at(-this.#perMinute)?.atMs;
     const told = this.#told !== null && this.#told.left <= 0 ? this.#told.untilMs : nowMs;
     const own = place === undefined ? nowMs : place + WINDOW_MS;
-    return Math.max(own, told, this.#closedUntilMs) - nowMs;
+    const wait = Math.max(own, told, this.#closedUntilMs) - nowMs;
+    if (site === undefined) return wait;
+    this.#asked.set(site, nowMs);
+    if (wait > 0) return wait;
+    const minute = { limit: this.#perMinute, uses: this.#uses, asked: this.#asked };
+    if (!isKeptForOthers({ ...minute, weights: this.#weights }, site, nowMs)) return wait;
+    const frees = (this.#admitted[0]?.atMs ?? nowMs) + WINDOW_MS - nowMs;
+    return Math.min(Math.max(frees, SHARE_WAITS_MS.least), SHARE_WAITS_MS.most);
   }
 
-  take(nowMs: number): void {
-    this.#admitted.push(nowMs);
+  take(nowMs: number, site: string): void {
+    this.#admitted.push({ atMs: nowMs, site });
+    this.#count(site, 1);
     if (this.#told !== null) this.#told.left--;
   }
 
@@ -332,9 +427,18 @@ class Minute {
     return { used: this.#admitted.length, limit: this.#perMinute, opensInMs };
   }
 
+  #count(site: string, requests: number): void {
+    this.#uses.set(site, (this.#uses.get(site) ?? 0) + requests);
+  }
+
   #forget(nowMs: number): void {
-    const first = this.#admitted.findIndex((at) => at + WINDOW_MS > nowMs);
-    if (first !== 0) this.#admitted = first < 0 ? [] : this.#admitted.slice(first);
+    const first = this.#admitted.findIndex(({ atMs }) => atMs + WINDOW_MS > nowMs);
+    const gone = first < 0 ? this.#admitted.length : first;
+    for (const { site } of this.#admitted.slice(0, gone)) this.#count(site, -1);
+    if (gone > 0) this.#admitted = this.#admitted.slice(gone);
     if (this.#told !== null && this.#told.untilMs <= nowMs) this.#told = null;
   }
 }
+
+/** A site that has had its share of the minute looks again then. */
+const SHARE_WAITS_MS = { least: 100, most: 2_000 } as const;

@@ -16,6 +16,7 @@ import {
   monthAt,
   monthRefusal,
   type Purpose,
+  refusedByShare,
   type Spent,
   usedOf,
   WINDOW_MS,
@@ -68,8 +69,6 @@ type Refusal = Extract<Admission, { admitted: false }>;
 const RETRY_MS = 3_000;
 /** What would have to wait longer for its place is refused: whoever asks says so, and holds up nobody. */
 const WAITS_MS = 5_000;
-/** A site's part of the month grows as the month goes by. */
-const SHARE_AGAIN_MS = 15 * 60_000;
 const JITTER_MS = 50;
 
 interface Wait {
@@ -146,12 +145,12 @@ export function openSharedGovernor(options: SharedGovernorOptions) {
       const whole = turn.turn ? detail : `${detail}, by all sites`;
       return { admitted: false, waitMs: untilMs - nowMs, detail: whole, ...turn };
     }
-    const { name, startMs, endMs } = monthAt(nowMs);
-    const rest = (endMs - nowMs) / (endMs - startMs);
-    const share = shareOf(month.bySite(name), month.weights(), site, budget.perMonth, rest);
-    if (share === null) return null;
-    const detail = `of the ${budget.perMonth} requests of ${name} this site has had its share (${share}); the rest is kept for other sites (queue.weight)`;
-    return { admitted: false, waitMs: SHARE_AGAIN_MS, detail, turn: true };
+    const { name } = monthAt(nowMs);
+    const those = { budget, used: month.bySite(name), weights: month.weights() };
+    const beyond = refusedByShare(those, site, nowMs);
+    if (beyond === null) return null;
+    const { untilMs, ...why } = beyond;
+    return { admitted: false, waitMs: untilMs - nowMs, ...why };
   }
 
   async function admit(purpose: Purpose): Promise<Admission> {
@@ -407,27 +406,3 @@ for at = 2, #ARGV, 2 do
 end
 redis.call('EXPIRE', KEYS[1], ARGV[1])
 return {redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2]), now}`;
-
-/**
- * A site's share of the month, where it has had it and what is left is others': each other site keeps its share of the rest of the
- * month, so what nobody uses is everybody's in the end. Null: it may go on. `rest`: of the month, 0 to 1.
- */
-function shareOf(
-  used: ReadonlyMap<string, number>,
-  weights: ReadonlyMap<string, number>,
-  site: string,
-  perMonth: number,
-  rest: number,
-): number | null {
-  const all = sumOf(weights.values());
-  const shareOfSite = (one: string): number => (perMonth * (weights.get(one) ?? 1)) / all;
-  const usedBy = (one: string): number => used.get(one) ?? 0;
-  if (weights.size < 2 || usedBy(site) < shareOfSite(site)) return null;
-  const left = perMonth - sumOf(used.values());
-  const claimed = sumOf(
-    [...weights.keys()]
-      .filter((one) => one !== site)
-      .map((one) => Math.min(shareOfSite(one) * rest, Math.max(shareOfSite(one) - usedBy(one), 0))),
-  );
-  return left <= claimed ? Math.floor(shareOfSite(site)) : null;
-}
