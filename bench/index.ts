@@ -1,5 +1,5 @@
 /**
- * `npm run bench [pull|road|growth|outbound|workers|tryton|reconcile|match|demo|memory|large-file|files|sandbox|house|console|requests]`: without a name all of them, one after the other.
+ * `npm run bench [pull|road|growth|outbound|workers|tryton|reconcile|match|demo|memory|companies|large-file|files|sandbox|house|console|requests]`: without a name all of them, one after the other.
  * Figures move with the machine; the ratios, taken in one run, are what counts. A target that is missed is said and
  * fails nothing.
  */
@@ -12,7 +12,7 @@ import { benchHouse } from "./house.ts";
 import { benchLargeFile } from "./large-file.ts";
 import { benchLine } from "./line.ts";
 import { benchMatch } from "./match.ts";
-import { benchMemory } from "./memory.ts";
+import { benchCompanies, benchMemory } from "./memory.ts";
 import { benchOutbound } from "./outbound.ts";
 import { benchPull } from "./pull.ts";
 import { benchRequests } from "./requests.ts";
@@ -52,6 +52,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   match: () => benchMatch(100_000, Math.ceil(rounds / 2)),
   demo: benchDemo,
   memory: benchMemory,
+  companies: benchCompanies,
   "large-file": benchLargeFile,
   files: async () => {
     await benchFiles(rounds);

@@ -4,6 +4,7 @@
  * one change: the ERP gets those invoices in files of 200.
  */
 import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -135,4 +136,78 @@ async function look(office: Office): Promise<Status> {
     );
     if (looked) return status;
   }
+}
+
+const COMPANIES = 20;
+const COMPANIES_MAX_MB = 400;
+const START_MAX_MS = 3_000;
+
+/** One process with 20 companies under one key: until all of them run, and its memory when every flow has looked once. */
+export async function benchCompanies(): Promise<void> {
+  say("", `companies: ${COMPANIES} in one process`);
+  await inFolder(async (folder) => {
+    const platform = await startPlatform("demo");
+    const config = writeCompanies(folder);
+    mkdirSync(join(folder, "var", "demo"), { recursive: true });
+    writeFileSync(join(folder, "var", "demo", "api-key"), `${platform.apiKey}\n`, { mode: 0o600 });
+    const startedMs = performance.now();
+    const daemon = spawn(
+      process.execPath,
+      [...process.execArgv, join(root, "src", "launch.mjs"), "run", "--config", config],
+      {
+        stdio: ["ignore", "pipe", "inherit"],
+        env: { ...process.env, FUELBRIDGE_PLATFORM_URL: platform.url },
+      },
+    );
+    try {
+      let running = 0;
+      for await (const line of createInterface(daemon.stdout)) {
+        if (line.includes("fuelbridge runs")) running++;
+        if (running === COMPANIES) break;
+      }
+      const ms = performance.now() - startedMs;
+      daemon.stdout.resume();
+      const states = Array.from({ length: COMPANIES }, (_, at) => join(folder, "var", `c${at}`));
+      for (const state of states) {
+        const office = await reach(join(state, "state"));
+        while (!(await office.status()).flows.every(({ lastRunAt }) => lastRunAt !== null))
+          await setTimeout(500);
+      }
+      const { now, peak } = memoryOf(daemon.pid as number);
+      await setTimeout(REST_MS);
+      const rest = memoryOf(daemon.pid as number).now;
+      const rows = [
+        ["start, ms", whole(ms), `< ${whole(START_MAX_MS)}`, verdict(ms < START_MAX_MS)],
+        ["looked, MB", whole(now), `< ${COMPANIES_MAX_MB}`, verdict(now < COMPANIES_MAX_MB)],
+        ["at rest, MB", whole(rest), "", ""],
+        ["peak, MB", whole(peak), "", ""],
+      ];
+      say("", table(["COMPANIES", "", "TARGET", ""], rows));
+    } finally {
+      await stop(daemon);
+      await platform.stop();
+    }
+  });
+}
+
+/** The demo's configuration for each of them, over an ERP folder of its own; whose is what goes by the last digits of numbers. */
+function writeCompanies(folder: string): string {
+  cpSync(join(root, "config"), join(folder, "config"), { recursive: true });
+  const file = join(folder, "config", "demo.yaml");
+  const names = Array.from({ length: COMPANIES }, (_, at) => `c${at}`);
+  for (const name of names)
+    mkdirSync(join(folder, "var", name, "erp", "export"), { recursive: true });
+  const digits = (at: number): string => String(at).padStart(2, "0");
+  const rules = names.map((name, at) => `  ${name}: [{ number: ["*${digits(at)}"] }]\n`);
+  const own = names.map(
+    (name) =>
+      `  ${name}: { state: ../var/${name}/state, endpoints: { erp: { folder: ../var/${name}/erp } } }\n`,
+  );
+  const common = readFileSync(file, "utf8").replace("company: bluebonnet\n", "");
+  const day = new Date().toISOString().slice(0, 10);
+  writeFileSync(
+    file,
+    `${common}\nfirstStart: ${day}\nsites:\n${rules.join("")}companies:\n${own.join("")}`,
+  );
+  return file;
 }

@@ -141,6 +141,7 @@ describe("the plan prices a configuration before it runs", () => {
       sites: null,
       hub: null,
       queue: { type: "embedded" },
+      sharers: [{ company: "c", weight: 1, state: "s" }],
       platform: { budget: usualBudget, hub: null },
       flows,
     }) as unknown as Config;

@@ -1,13 +1,14 @@
 /** Who carries requests to the platform and who admits them, as the configuration says. */
-import { type Config, sitesAtKey } from "../config/config.ts";
+import { type Config, shareOf } from "../config/config.ts";
 import type { Sink } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import { type Spent } from "../core/budget.ts";
 import { sha256 } from "../core/keys.ts";
 import { rulesName } from "../core/sites.ts";
 import type { Clock } from "../core/time.ts";
-import { openGovernor, type ProcessGovernor } from "../platform/client.ts";
+import { type Key, openKey, type ProcessGovernor } from "../platform/client.ts";
 import type { Queue, SharedOptions } from "../queue/shared.ts";
+import { spentAway } from "../store/backup.ts";
 import type { StoreLedger } from "../store/journal.ts";
 
 interface Carriers {
@@ -31,7 +32,11 @@ interface Parts {
   readonly ledger: StoreLedger;
   readonly clock: Clock;
   readonly note: SharedOptions["note"];
+  readonly keys: Keys;
 }
+
+/** The API keys that this process sends by: its companies under one key have one minute and one month. */
+export type Keys = Map<string, Key>;
 
 /** For a daemon. */
 export async function openCarriers(parts: Parts): Promise<Carriers> {
@@ -54,7 +59,7 @@ export async function openCarriers(parts: Parts): Promise<Carriers> {
   return {
     governor,
     spent: (month) => governor.spent(month),
-    share: () => governor.share() ?? 1 / sitesAtKey(config),
+    share: () => governor.share() ?? shareOf(config),
     trouble: () => queue.trouble() ?? governor.awaits(),
     carried: (sinks) => carriedBy(queue, sinks),
     hurry: () => governor.hurry(),
@@ -62,32 +67,43 @@ export async function openCarriers(parts: Parts): Promise<Carriers> {
   };
 }
 
-/** For a process that asks and answers people: it joins no others. */
-export async function carriersWithin({ config, ledger, clock }: Parts): Promise<Carriers> {
-  const governor = openGovernor({ clock, budget: config.platform.budget, ledger });
+/** For a process that asks and answers people: it joins no other process. */
+export async function carriersWithin({ config, ledger, clock, keys }: Parts): Promise<Carriers> {
+  const { budget } = config.platform;
+  const scope = scopeOf(config);
+  const sharers = config.sharers.map(({ company: site, weight, state }) => {
+    return { site, weight, away: (month: string) => spentAway(state, month) };
+  });
+  const key = keys.get(scope) ?? openKey({ clock, budget }, sharers);
+  keys.set(scope, key);
+  const governor = key.join(config.company, ledger);
   return {
     governor,
-    spent: (month) => ledger.spent(month),
-    share: () => 1 / sitesAtKey(config),
+    spent: key.spent,
+    share: () => shareOf(config),
     trouble: () => null,
     carried: (sinks) => sinks,
     hurry: () => governor.hurry(),
-    close: async () => {},
+    close: async () => governor.leave(),
   };
 }
 
+const scopeOf = ({ platform }: Config): string =>
+  sha256(`${platform.environment} ${platform.apiKey}`).slice(0, 16);
+
 /** @throws ConfigurationError when the configuration has no queue that is shared */
 export function sharedOptions(
-  { queue, platform }: Config,
+  config: Config,
   clock: Clock,
   note: SharedOptions["note"],
 ): SharedOptions {
+  const { queue } = config;
   if (queue.type === "embedded")
     throw new ConfigurationError(
       "This configuration has no queue for workers: the daemon sends its requests itself.",
       "Start `fuelbridge run`; or set queue: { type: bullmq, url: redis://... } for both.",
     );
   const { url, username, password } = queue;
-  const scope = sha256(`${platform.environment} ${platform.apiKey}`).slice(0, 16);
-  return { redis: { url, username, password }, scope, budget: platform.budget, clock, note };
+  const redis = { url, username, password };
+  return { redis, scope: scopeOf(config), budget: config.platform.budget, clock, note };
 }

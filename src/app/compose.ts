@@ -34,7 +34,7 @@ import { ledger } from "../store/journal.ts";
 import { notebookIn } from "../store/flows.ts";
 import { openScratch } from "../store/scratch.ts";
 import { openStore, type Store } from "../store/store.ts";
-import { carriersWithin, openCarriers } from "./carriers.ts";
+import { carriersWithin, type Keys, openCarriers } from "./carriers.ts";
 import { memoryReturner, systemClock, version } from "./process.ts";
 import { openEndpoints } from "./endpoints.ts";
 import { flowProgress, type ProgressLine } from "./progress.ts";
@@ -50,18 +50,22 @@ const LEVELS: Readonly<Record<string, "warn" | "error">> = {
   "list torn": "warn",
 };
 
-/** `line`: shows how far long work is. `clock`: the system's when left out. @throws ConfigurationError, EnvironmentError, StorageError */
+/**
+ * `line`: shows how far long work is. `clock`: the system's when left out. `keys`: those of the process, for several companies.
+ * @throws ConfigurationError, EnvironmentError, StorageError
+ */
 export async function composeDaemon(
   config: Config,
   log: Logger,
   line?: ProgressLine,
   clock = systemClock(),
+  keys: Keys = new Map(),
 ) {
   const note: Engine["note"] = (event, details) => {
     log[LEVELS[event] ?? "info"](details, event);
   };
   const arrivals: Arrivals = { of: () => {} };
-  const opening = { note, clock, carriersOf: openCarriers, arrivals };
+  const opening = { note, clock, carriersOf: openCarriers, arrivals, keys };
   const { hurry, close, ...held } = await open(config, "claim", opening);
   const hurried = (signal: AbortSignal): AbortSignal => {
     signal.addEventListener("abort", hurry, { once: true });
@@ -127,7 +131,8 @@ function documentsOf({ store, flows }: Engine, name: string): { done: number; le
 export async function openOffice(
   config: Config,
 ): Promise<{ office: Office; close(): Promise<void> }> {
-  const opening = { note: () => {}, clock: systemClock(), carriersOf: carriersWithin };
+  const keys: Keys = new Map();
+  const opening = { note: () => {}, clock: systemClock(), carriersOf: carriersWithin, keys };
   const { hurry: _, close, ...held } = await open(config, "expect", opening);
   // What people decide here may make a restored store look newer than it is.
   watchForRestore(held.engine);
@@ -145,16 +150,17 @@ interface Opening {
   readonly clock: Clock;
   readonly carriersOf: typeof openCarriers;
   readonly arrivals?: Arrivals;
+  readonly keys: Keys;
 }
 
 async function open(
   config: Config,
   own: "claim" | "expect",
-  { note, clock, carriersOf, arrivals }: Opening,
+  { note, clock, carriersOf, arrivals, keys }: Opening,
 ) {
   const store = await openOwn(config, own, clock.now().wallMs);
   const spending = ledger(store, config.platform.budget, () => carriers.share());
-  const carriers = await carriersOf({ config, ledger: spending, clock, note });
+  const carriers = await carriersOf({ config, ledger: spending, clock, note, keys });
   const { governor, trouble } = carriers;
   try {
     const opened = openEndpoints(

@@ -1,35 +1,78 @@
+import { existsSync, readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import type { Depth } from "../config/check.ts";
 import type { Connector, Mapping } from "../core/contract.ts";
+import { ConfigurationError } from "../core/errors.ts";
 import { scrubber } from "../config/scrub.ts";
 
+const secrets = new Set<string>();
 let scrub = scrubber([]);
 
-/** `text` without secrets: what looks like one in any case, and those of the configuration once it is read. */
+/** `text` without secrets: what looks like one in any case, and those of all configurations that were read. */
 export const scrubbed = (text: string): string => scrub(text);
+
+/** What a command calls a configuration: `FILE`, or of one with several companies `FILE#COMPANY`. */
+function namedIn(reference: string): { file: string; company: string | null } {
+  const [, file = reference, company = null] = /^(.*)#([a-z0-9-]+)$/s.exec(reference) ?? [];
+  return existsSync(reference) ? { file: reference, company: null } : { file, company };
+}
+
+/** The companies of a configuration of several, as far as it can be read; empty: it is one company's. */
+export async function companiesOf(reference: string): Promise<readonly string[]> {
+  const { file, company } = namedIn(reference);
+  if (company !== null || !existsSync(file) || !/^["']?companies/m.test(readFileSync(file, "utf8")))
+    return [];
+  const { readConfig, companyNames } = await import("../config/config.ts");
+  return companyNames(readConfig(file, process.env).document);
+}
 
 /**
  * The configuration of this command line, with the connectors that it names and every mapping there is.
- * @throws SiteMappingsError when a module of the site's own mappings is wrong
+ * @throws ConfigurationError when it has several companies and none is named, SiteMappingsError when a module of the site's
+ * own mappings is wrong
  */
 export async function loadConfiguration(
-  file: string,
+  reference: string,
   depth?: Depth,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<Config> {
-  const [{ completeConfig, connectorsIn, mappingsFolderIn, readConfig }, shipped, platform] =
+  const [config, ...more] = await loadCompanies(reference, depth, env);
+  if (config === undefined || more.length > 0)
+    throw new ConfigurationError(`${reference} has several companies.`, "Name one: --company NAME");
+  return config;
+}
+
+/** The same, of all its companies; one that has but one company's is a list of one. */
+export async function loadCompanies(
+  reference: string,
+  depth?: Depth,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<readonly Config[]> {
+  const [{ completeCompanies, connectorsIn, mappingsFolderIn, readCompanies }, shipped, platform] =
     await Promise.all([
       import("../config/config.ts"),
       import("../../mappings/index.ts"),
       import("../platform/parts.ts"),
     ]);
-  const written = readConfig(file, env);
-  const connectors = await connectorsOf(connectorsIn(written));
-  const mappings = [...shipped.mappings, ...(await ownMappings(mappingsFolderIn(written)))];
-  const known = { env, connectors, mappings, platform: platform.platformOffers };
-  const config = completeConfig(written, known, depth);
-  scrub = scrubber(config.secrets);
-  return config;
+  const { file, company } = namedIn(reference);
+  const written = readCompanies(file, company, env);
+  const connectors = await connectorsOf([...new Set(written.flatMap(connectorsIn))]);
+  const own = new Map<string | null, readonly Mapping[]>();
+  for (const folder of written.map(mappingsFolderIn))
+    if (!own.has(folder)) own.set(folder, await ownMappings(folder));
+  const configs = completeCompanies(
+    written,
+    (one) => ({
+      env,
+      connectors,
+      mappings: [...shipped.mappings, ...(own.get(mappingsFolderIn(one)) ?? [])],
+      platform: platform.platformOffers,
+    }),
+    depth,
+  );
+  for (const secret of configs.flatMap((config) => config.secrets)) secrets.add(secret);
+  scrub = scrubber([...secrets]);
+  return configs;
 }
 
 /** All of them where one is not known, or none is named: what is wrong is then told with every name there is. */

@@ -2,6 +2,7 @@
 import { runAlerts, channelsOf, conditionsOf, quietHours } from "../alerts/alerts.ts";
 import type { Config } from "../config/config.ts";
 import { consoleOrigin } from "../config/schema.ts";
+import { defined } from "../core/defined.ts";
 import { FuelbridgeError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import { keepTidy } from "../engine/retention.ts";
@@ -9,6 +10,7 @@ import type { Logger } from "../log.ts";
 import { catchUp } from "../office/documents.ts";
 import { serveAdmin, serveHub, serveMonitor } from "../office/server.ts";
 import type { Web } from "../web/guard.ts";
+import type { Beside } from "../web/route.ts";
 import type { Composed } from "./compose.ts";
 import { systemClock } from "./process.ts";
 
@@ -16,9 +18,14 @@ type Parts = Pick<Composed, "office" | "engine" | "backfills">;
 
 /**
  * `port`: of the admin interface; `monitor`: what answers a monitor (null: the admin interface does); `web`: the address of the
- * console (null: none is configured). @throws EnvironmentError when a port is taken
+ * console (null: none is configured). `beside`: the consoles of the installation's companies. @throws EnvironmentError when a port is taken
  */
-export async function startServices(config: Config, daemon: Parts, log: Logger) {
+export async function startServices(
+  config: Config,
+  daemon: Parts,
+  log: Logger,
+  beside: readonly Beside[] = [],
+) {
   const { office, engine, backfills } = daemon;
   const { state, secrets, monitoring, retention } = config;
   const closing: (() => Promise<void>)[] = [];
@@ -46,7 +53,12 @@ export async function startServices(config: Config, daemon: Parts, log: Logger) 
       ),
     );
     kept(inBackground((signal) => keepTidy(engine, retention, signal)));
-    const web = await openWeb(config, daemon, (message, details) => log.error(details, message));
+    const web = await openWeb(
+      config,
+      daemon,
+      (message, details) => log.error(details, message),
+      beside,
+    );
     return { port, monitor, web: web === null ? null : kept(web).url, close };
   } catch (error) {
     await close();
@@ -106,6 +118,7 @@ export async function openWeb(
   config: Config,
   { office, engine }: Pick<Parts, "office" | "engine">,
   note: Note,
+  beside: readonly Beside[] = [],
 ): Promise<Web | null> {
   const { company, currency, timeZone, state, secrets } = config;
   const { web } = config.console;
@@ -117,7 +130,13 @@ export async function openWeb(
   const served = await serveWeb({
     office,
     web,
-    site: { company, currency, timeZone, environment: config.platform.environment },
+    site: {
+      company,
+      currency,
+      timeZone,
+      environment: config.platform.environment,
+      ...defined({ beside: beside.length > 0 ? beside : undefined }),
+    },
     pack: async ({ report, audit }, by) => {
       const { packOf } = await import("./evidence-pack.ts");
       return packOf(config, report, { by, at: report.at, audit }, await office.findings());

@@ -8,7 +8,13 @@ import { loadConfiguration } from "../app/configuration.ts";
 
 export function alerts(program: Command): void {
   const parent = program.command("alerts").description("messages when something goes wrong");
-  addCommand(parent, "test", "send a test message to each channel", ({ file }) => tryAll(file));
+  addCommand(
+    parent,
+    "test",
+    "send a test message to each channel",
+    ({ file }) => tryAll(file),
+    "each",
+  );
 }
 
 /** Exit 1 when a channel did not take it. @throws ConfigurationError when there is none */

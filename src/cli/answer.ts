@@ -33,6 +33,27 @@ export function say(command: string, json: boolean, answer: Answer): void {
   process.exitCode = answer.exitCode ?? exitCodes.ok;
 }
 
+/** What several companies answered, each under its name, or why it did not; the exit code is the worst. */
+export function together(
+  command: string,
+  answers: ReadonlyMap<string, PromiseSettledResult<Answer>>,
+): Answer {
+  const each = [...answers].map(([name, settled]) => {
+    if (settled.status === "fulfilled") {
+      const { data, text, exitCode = exitCodes.ok } = settled.value;
+      return { name, text, exitCode, told: { ok: true, data: data ?? null } };
+    }
+    const { exitCode, ...error } = explain(settled.reason, command);
+    const text = `${error.message}\n${indented(error.next)}`;
+    return { name, text, exitCode, told: { ok: false, error } };
+  });
+  return {
+    data: { companies: Object.fromEntries(each.map(({ name, told }) => [name, told])) },
+    text: each.map(({ name, text }) => `== ${name} ==\n${withNewline(text)}`).join("\n"),
+    exitCode: Math.max(...each.map(({ exitCode }) => exitCode)),
+  };
+}
+
 export function complain(command: string, json: boolean, error: unknown): void {
   const { exitCode, ...complaint } = explain(error, command);
   const envelope: Envelope = { ok: false, command, error: complaint };

@@ -9,13 +9,19 @@ import { monthEndView, driftView, statusText } from "../views/status.ts";
 import { documentsTable, foundView, traceView, missingTable } from "../views/documents.ts";
 import { asText, inLine } from "../views/text.ts";
 import type { Office } from "../office/questions.ts";
-import { addCommand, type Given } from "./command.ts";
+import { addCommand, type Given, oneIfCsv } from "./command.ts";
 
 export function askingCommands(program: Command): void {
-  addCommand(program, "status", "is anything wrong? what waits?", async ({ file }) => {
-    const data = await ask(file, (office) => office.status());
-    return { data, text: statusText(data) };
-  });
+  addCommand(
+    program,
+    "status",
+    "is anything wrong? what waits?",
+    async ({ file }) => {
+      const data = await ask(file, (office) => office.status());
+      return { data, text: statusText(data) };
+    },
+    "each",
+  );
   question(
     program,
     "trace <number>",
@@ -56,6 +62,7 @@ export function askingCommands(program: Command): void {
           : asText(foundView(found, what)),
       };
     },
+    oneIfCsv,
   )
     .option("--flow <name>", "of one flow")
     .addOption(
@@ -111,8 +118,14 @@ export function question<Data>(
   asked: (office: Office, given: Given) => Promise<Data>,
   view: (data: Data, given: Given) => Blocks,
 ): Command {
-  return addCommand(parent, usage, about, async (given) => {
-    const data = await ask(given.file, (office) => asked(office, given));
-    return { data, text: asText(view(data, given)) };
-  });
+  return addCommand(
+    parent,
+    usage,
+    about,
+    async (given) => {
+      const data = await ask(given.file, (office) => asked(office, given));
+      return { data, text: asText(view(data, given)) };
+    },
+    "each",
+  );
 }

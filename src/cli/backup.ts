@@ -21,8 +21,12 @@ import { loadConfiguration } from "../app/configuration.ts";
 import { counted, instant } from "../views/text.ts";
 
 export function backupCommands(program: Command): void {
-  addCommand(program, "backup", "copy the store while it works, and examine the copy", (given) =>
-    backUp(given.file, given.options["to"], given.options["keep"]),
+  addCommand(
+    program,
+    "backup",
+    "copy the store while it works, and examine the copy",
+    (given) => backUp(given.file, given.options["to"], given.options["keep"]),
+    ({ options }) => (options["to"] === undefined ? "each" : "one"),
   )
     .option("--to <file>", "a new file, or a folder (default: backups in the state folder)")
     .option("--keep <number>", "remove the oldest in the state folder beyond so many");

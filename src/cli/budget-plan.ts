@@ -27,7 +27,7 @@ import {
   wholeShare,
   workedIn,
 } from "../core/pace.ts";
-import { type Config, type FlowConfig, sitesAtKey } from "../config/config.ts";
+import { type Config, type FlowConfig, shareOf, sitesAtKey } from "../config/config.ts";
 import { PLATFORM } from "../config/flows.ts";
 import type { Schedule } from "../engine/engine.ts";
 import { nextDue } from "../engine/schedule.ts";
@@ -47,6 +47,8 @@ interface Assumed {
   readonly documents: number | null;
   /** What lists that are read whole came to when they were last read. */
   readonly lists: readonly Pick<MonthStatus["lists"][number], "flow" | "pages">[];
+  /** What other companies under the key need, requests; left out: nothing. */
+  readonly beside?: number;
   /** When changes came by each flow, as far as that was seen. Left out: it was not. */
   readonly rates?: ReadonlyMap<string, Rates | null>;
 }
@@ -64,6 +66,7 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number) {
   const { budget } = config.platform;
   const { perMonth } = budget;
   const sites = sitesAtKey(config);
+  const share = shareOf(config);
   const ratesOf = (flow: string): Rates => assumed.rates?.get(flow) ?? nothingSeen;
   const looks = looksOf(
     // What a hub reads costs its sites nothing.
@@ -80,17 +83,17 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number) {
   const attachments = attaching ? (assumed.attachmentsPerDay ?? 0) * DAYS : 0;
   const audit = auditOf(config, assumed);
   const others = attachments + audit.perMonth;
-  const total = (polls + writes + others) * sites;
-  const left = Math.min(leftFor(budget, {}, "poll"), perMonth - writes * sites);
-  const forPolls = Math.max(Math.floor(left / sites - others), 0);
+  const total = (polls + writes + others) * sites + (assumed.beside ?? 0);
+  const left = Math.min(leftFor(budget, {}, "poll"), perMonth - writes / share);
+  const forPolls = Math.max(Math.floor(left * share - others), 0);
   const hourOf = hourOfWeekIn(config.timeZone, config.officeHours?.holidays);
   const month = planMonth({
     budget,
     looks,
     spent: {},
     atMs: A_LONG_MONTH,
-    planned: { writes: writes * sites, others: others * sites },
-    share: 1 / sites,
+    planned: { writes: writes / share, others: others / share },
+    share,
     hourOf,
     office: config.officeHours,
   });
@@ -117,8 +120,11 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number) {
   });
   const fits = total <= perMonth && ahead.runsOut === null;
   const files = attaching ? `, PDFs ${attachments}` : "";
+  const companies = config.sharers.length;
   const whose = sites === 1 ? "" : ` at each of the ${sites} sites`;
-  const message = `${config.file}: polls take ${polls} requests a month, writes ${writes}${files} and reconciliation ${audit.perMonth}${whose}, and the platform allows ${perMonth}.`;
+  const beside =
+    companies === 1 ? "" : ` of this company, ${total} of all ${companies} under its key`;
+  const message = `${config.file}: polls take ${polls} requests a month, writes ${writes}${files} and reconciliation ${audit.perMonth}${whose}${beside}, and the platform allows ${perMonth}.`;
   return {
     perMonth,
     /** Of those, what polls may use. */
@@ -129,8 +135,9 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number) {
      * looks, or no hours are named.
      */
     flows,
-    /** Sites that share the month; the figures are one's, but for `total`. */
+    /** Sites that share the month over Redis, and companies of this process; the figures are one's, but for `total`. */
     sites,
+    companies,
     /** At least. */
     polls,
     writes,
@@ -155,8 +162,22 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number) {
       one.pages === null ? [] : [{ flow: one.name, pages: one.pages, slowing: month.slowing(one) }],
     ),
     /** Why the month does not suffice, and what would fit; null: it does. */
-    fault: fits ? null : { message, next: remedy(looks, forPolls, { perMonth: perMonth / sites }) },
+    fault: fits ? null : { message, next: remedy(looks, forPolls, { perMonth: perMonth * share }) },
   };
+}
+
+/** The same, with what the `others` under its key need at least. */
+export function planBeside(
+  config: Config,
+  others: readonly Config[],
+  assumed: Assumed,
+  nowMs: number,
+): Plan {
+  const among = new Set(config.sharers.map(({ company }) => company));
+  const beside = others
+    .filter(({ company }) => company !== config.company && among.has(company))
+    .map((one) => planOf(one, { ...assumed, lists: [] }, nowMs).total);
+  return planOf(config, { ...assumed, beside: sumOf(beside) }, nowMs);
 }
 
 const HOUR_MS = 3_600_000;
@@ -243,7 +264,7 @@ function intervalFor(requests: number, perMonth: number): string {
 
 export function planInWords(plan: Plan): string {
   const { perMonth, forPolls, flows, polls, writes, attachments, attaching } = plan;
-  const { audit, total, stretch, lists, auto, sites } = plan;
+  const { audit, total, stretch, lists, auto, sites, companies } = plan;
   const looked = sumOf(flows.map(({ requests }) => requests));
   const row = (name: string, when: string, requests: number, ...stale: (Staleness | null)[]) => {
     const share = `${((requests * 100) / perMonth).toFixed(1)} %`;
@@ -264,10 +285,10 @@ export function planInWords(plan: Plan): string {
   return [
     table(header, rows),
     "",
-    ...(sites === 1
+    ...(sites === 1 && companies === 1
       ? []
       : [
-          `These are the figures of one site; the ${sites} sites that share the API key need ${total} at least, and each has its part.`,
+          `These are the figures of one ${companies > 1 ? "company" : "site"}; the ${companies > 1 ? `${companies} companies` : `${sites} sites`} that share the API key need ${total} at least, and each has its part.`,
         ]),
     `Of ${counted(perMonth, "request")} a month polls may use ${forPolls}, and need ${polls} at least.`,
     ...(stretch > 1

@@ -3,8 +3,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigurationError } from "../core/errors.ts";
 import { ask } from "../app/ask.ts";
-import { addCommand } from "./command.ts";
-import { loadConfiguration } from "../app/configuration.ts";
+import type { Answer } from "./answer.ts";
+import { addCommand, type Given } from "./command.ts";
+import { loadCompanies, loadConfiguration } from "../app/configuration.ts";
 import { budgetView } from "../views/status.ts";
 import { asText } from "../views/text.ts";
 
@@ -15,29 +16,17 @@ export function budget(program: Command): void {
   const parent = program
     .command("budget")
     .description("the requests that the platform allows in a month");
-  addCommand(parent, "status", "what went to what, and how long it lasts", async ({ file }) => {
-    const data = await ask(file, (office) => office.budget());
-    return { data, text: asText(budgetView(data)) };
-  });
-  addCommand(parent, "plan", "what the configured schedules cost (offline)", async (given) => {
-    const config = await loadConfiguration(given.file);
-    const { planOf, planInWords } = await import("./budget-plan.ts");
-    const { writes, attachments, documents } = given.options;
-    // Only what was read before tells how long lists are, and when changes come.
-    const seen = existsSync(join(config.state, STORE))
-      ? await ask(given.file, (office) => office.budget())
-      : { lists: [], polls: [] };
-    const assumed = {
-      writesPerDay: Number(writes ?? 0),
-      attachmentsPerDay: Number(attachments ?? 0),
-      documents: documents === undefined ? null : Number(documents),
-      lists: seen.lists,
-      rates: new Map(seen.polls.map(({ flow, rates }) => [flow, rates])),
-    };
-    const data = planOf(config, assumed, Date.now());
-    if (data.fault !== null) throw new ConfigurationError(data.fault.message, data.fault.next);
-    return { data, text: planInWords(data) };
-  })
+  addCommand(
+    parent,
+    "status",
+    "what went to what, and how long it lasts",
+    async ({ file }) => {
+      const data = await ask(file, (office) => office.budget());
+      return { data, text: asText(budgetView(data)) };
+    },
+    "each",
+  );
+  addCommand(parent, "plan", "what the configured schedules cost (offline)", planned, "each")
     .option("--writes <number>", "documents a day that go to the platform (default: 0)", count)
     .option(
       "--attachments <number>",
@@ -49,6 +38,27 @@ export function budget(program: Command): void {
       "invoices and bills a month that reconciliation reads (default: those that are written)",
       count,
     );
+}
+
+async function planned({ file, options }: Given): Promise<Answer> {
+  const config = await loadConfiguration(file);
+  const { planBeside, planInWords } = await import("./budget-plan.ts");
+  const { writes, attachments, documents } = options;
+  // Only what was read before tells how long lists are, and when changes come.
+  const seen = existsSync(join(config.state, STORE))
+    ? await ask(file, (office) => office.budget())
+    : { lists: [], polls: [] };
+  const assumed = {
+    writesPerDay: Number(writes ?? 0),
+    attachmentsPerDay: Number(attachments ?? 0),
+    documents: documents === undefined ? null : Number(documents),
+    lists: seen.lists,
+    rates: new Map(seen.polls.map(({ flow, rates }) => [flow, rates])),
+  };
+  const others = config.sharers.length === 1 ? [] : await loadCompanies(config.file);
+  const data = planBeside(config, others, assumed, Date.now());
+  if (data.fault !== null) throw new ConfigurationError(data.fault.message, data.fault.next);
+  return { data, text: planInWords(data) };
 }
 
 function count(text: string): string {

@@ -7,7 +7,7 @@ import type { Report } from "../reconcile/report.ts";
 import type { KnownDifferences } from "../office/answers.ts";
 import type { Office } from "../office/questions.ts";
 import { ask } from "../app/ask.ts";
-import { addCommand, type Given, thisPerson } from "./command.ts";
+import { addCommand, type Given, oneIfCsv, thisPerson } from "./command.ts";
 import type { Answer } from "./answer.ts";
 import { watching, type Stand } from "../app/progress.ts";
 import { costView, knownView, reportText } from "../views/reconciliation.ts";
@@ -44,6 +44,7 @@ export function reconcile(program: Command): void {
         exitCode: report.agrees ? exitCodes.ok : exitCodes.runtime,
       };
     },
+    (given) => (given.options["journal"] === undefined ? oneIfCsv(given) : "one"),
   )
     .option("--from <day>", "the first day (default: the first of this month)")
     .option("--to <day>", "the last day (default: today)")
@@ -118,6 +119,7 @@ export function match(program: Command): void {
       const text = isCsv ? findingsCsv(report.findings) : asText(matchView(report));
       return { data: null, text, exitCode };
     },
+    oneIfCsv,
   )
     .option("--from <day>", "the first day (default: as many back as match.days says)")
     .option("--to <day>", "the last day (default: today)")

@@ -1,6 +1,7 @@
 /** `run`, `once` and `worker`: commands that work until they are done, or until a signal asks for their end. */
 import type { Command } from "commander";
-import { loadConfiguration } from "../app/configuration.ts";
+import type { Keys } from "../app/carriers.ts";
+import { loadCompanies, loadConfiguration } from "../app/configuration.ts";
 import type { ProgressLine } from "../app/progress.ts";
 import { boundGarbage, untilSignal } from "../app/process.ts";
 import type { Config } from "../config/config.ts";
@@ -9,12 +10,13 @@ import { exitCodes } from "../core/errors.ts";
 import type { Reason } from "../engine/schedule.ts";
 import type { Logger } from "../log.ts";
 import { counted } from "../views/text.ts";
-import type { Answer } from "./answer.ts";
+import type { Status } from "../office/answers.ts";
+import { type Answer, together } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";
 
 export function daemonCommands(program: Command): void {
-  addCommand(program, "run", "the daemon: keeps both sides in step until stopped", run);
-  addCommand(program, "once", "every flow, until nothing is left to do", once);
+  addCommand(program, "run", "the daemon: keeps both sides in step until stopped", run, "all");
+  addCommand(program, "once", "every flow, until nothing is left to do", once, "all");
   addCommand(
     program,
     "worker",
@@ -25,7 +27,7 @@ export function daemonCommands(program: Command): void {
 
 /** `line`: shows how far long work is, and gives way to each line of the log. */
 async function logOf(
-  config: Config,
+  configs: readonly Config[],
   to: "stdout" | "stderr",
 ): Promise<{ log: Logger; line: ProgressLine }> {
   const [{ openLog }, { openProgress }] = await Promise.all([
@@ -33,72 +35,80 @@ async function logOf(
     import("../app/progress.ts"),
   ]);
   const line = openProgress(process.stderr);
-  const { secrets } = config;
-  return { line, log: openLog({ level: config.log.level, secrets, to, aside: line.clear }) };
+  const secrets = configs.flatMap((config) => config.secrets);
+  const level = configs[0]?.log.level ?? "info";
+  return { line, log: openLog({ level, secrets, to, aside: line.clear }) };
 }
 
 /** Standard output is the log, or with `--json` the answer at the end; then the log goes to standard error. */
 async function untilStopped(
-  { file, json }: Given,
-  work: (config: Config, log: Logger, line: ProgressLine, signal: AbortSignal) => Promise<void>,
+  { json }: Given,
+  configs: readonly Config[],
+  work: (log: Logger, line: ProgressLine, signal: AbortSignal) => Promise<void>,
 ): Promise<Answer> {
-  const config = await loadConfiguration(file);
-  const { log, line } = await logOf(config, json ? "stderr" : "stdout");
-  const { exitCode } = await untilSignal((signal) => work(config, log, line, signal));
+  const { log, line } = await logOf(configs, json ? "stderr" : "stdout");
+  const { exitCode } = await untilSignal((signal) => work(log, line, signal));
   log.info("fuelbridge has stopped");
   return { data: { stopped: true }, text: "", ...(exitCode === null ? {} : { exitCode }) };
 }
 
-const run = (given: Given): Promise<Answer> =>
-  untilStopped(given, async (config, log, line, signal) => {
-    const [{ startServices }, { composeDaemon }, { planOf }, { stretchText }] = await Promise.all([
-      import("../app/services.ts"),
-      import("../app/compose.ts"),
-      import("./budget-plan.ts"),
-      import("../views/status.ts"),
-    ]);
-    const daemon = await composeDaemon(config, log, line);
-    boundGarbage();
-    try {
-      const services = await startServices(config, daemon, log);
-      // What `budget plan` refuses is run all the same, slowed.
-      const { lists, forecast } = await daemon.office.budget();
-      const { fault } = planOf(config, { writesPerDay: 0, documents: null, lists }, Date.now());
-      if (fault !== null)
-        log.warn({ next: fault.next, thisMonth: stretchText(forecast) }, fault.message);
-      const { port, monitor, web } = services;
-      log.info({ port, monitor, flows: config.flows.length }, "fuelbridge runs");
-      if (web !== null) log.info({ url: web }, "the console listens");
-      try {
-        await daemon.run(signal);
-      } finally {
-        await services.close();
-      }
-    } finally {
-      line.clear();
-      await daemon.close();
-    }
+async function run(given: Given): Promise<Answer> {
+  const configs = await loadCompanies(given.file);
+  const { runCompany, runCompanies } = await import("./run.ts");
+  return untilStopped(given, configs, (log, line, signal) => {
+    const [only] = configs;
+    return configs.length > 1 || only === undefined
+      ? runCompanies(configs, { log, signal })
+      : runCompany(only, { log, line, signal, keys: new Map(), beside: [] });
   });
+}
 
 /** For schedulers of one's own, and for trying out. The log goes to standard error. */
-async function once({ file }: Given): Promise<Answer> {
-  const config = await loadConfiguration(file);
-  const [{ log, line }, { composeDaemon }, { answering }] = await Promise.all([
-    logOf(config, "stderr"),
+async function once({ file }: Given, command: string): Promise<Answer> {
+  const configs = await loadCompanies(file);
+  const { log, line } = await logOf(configs, "stderr");
+  const keys: Keys = new Map();
+  const { result, exitCode } = await untilSignal(async (signal) => {
+    const [only] = configs;
+    if (configs.length === 1 && only !== undefined)
+      return onceOf(only, { log, line, signal, keys });
+    const done = configs.map((config) =>
+      onceOf(config, { log: log.child({ company: config.name }), signal, keys }),
+    );
+    const settled = await Promise.allSettled(done);
+    return together(
+      command,
+      new Map(settled.map((one, at) => [configs[at]?.name ?? "", one] as const)),
+    );
+  });
+  return exitCode === null ? result : { ...result, exitCode };
+}
+
+async function onceOf(
+  config: Config,
+  {
+    log,
+    line,
+    signal,
+    keys,
+  }: { log: Logger; line?: ProgressLine; signal: AbortSignal; keys: Keys },
+): Promise<Answer> {
+  const [{ composeDaemon }, { answering }] = await Promise.all([
     import("../app/compose.ts"),
     import("../app/ask.ts"),
   ]);
-  const { result, exitCode } = await untilSignal(async (signal) => {
-    const daemon = await composeDaemon(config, log, line);
-    try {
-      await answering(config, daemon.office, "once", () => daemon.once(signal));
-      return await daemon.office.status();
-    } finally {
-      line.clear();
-      await daemon.close();
-    }
-  });
-  const { outOfStep, flows, quarantine } = result;
+  const daemon = await composeDaemon(config, log, line, undefined, keys);
+  boundGarbage();
+  try {
+    await answering(config, daemon.office, "once", () => daemon.once(signal));
+    return onceText(await daemon.office.status());
+  } finally {
+    line?.clear();
+    await daemon.close();
+  }
+}
+
+function onceText({ outOfStep, flows, quarantine }: Status): Answer {
   const quarantined = quarantine.reduce((sum, { count }) => sum + count, 0);
   const waiting = flows.flatMap(({ name, waits }) => (waits === null ? [] : [[name, waits]]));
   // What is paused, or not due yet, was not to be done.
@@ -111,7 +121,7 @@ async function once({ file }: Given): Promise<Answer> {
       waits: Object.fromEntries(waiting) as object,
     },
     text: stepText(outOfStep, quarantined),
-    exitCode: exitCode ?? (isDone ? exitCodes.ok : exitCodes.runtime),
+    exitCode: isDone ? exitCodes.ok : exitCodes.runtime,
   };
 }
 
@@ -139,8 +149,9 @@ const LEVELS: Readonly<Record<string, "warn" | "error">> = {
   stopped: "warn",
 };
 
-const worker = (given: Given): Promise<Answer> =>
-  untilStopped(given, async (config, log, _, signal) => {
+async function worker(given: Given): Promise<Answer> {
+  const config = await loadConfiguration(given.file);
+  return untilStopped(given, [config], async (log, _, signal) => {
     const [
       { openPlatform },
       { openSharedWorker },
@@ -170,6 +181,7 @@ const worker = (given: Given): Promise<Answer> =>
       await opened.close();
     }
   });
+}
 
 const ended = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

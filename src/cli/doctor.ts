@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { DayToBook, Endpoint, Examination, Needs } from "../core/contract.ts";
+import { defined } from "../core/defined.ts";
 import type { Governor } from "../core/budget.ts";
 import {
   EnvironmentError,
@@ -15,8 +16,9 @@ import { openTables, type Tables, type TableReport } from "../config/crossref.ts
 import type { Office } from "../office/questions.ts";
 import type { Status } from "../office/answers.ts";
 import { ask } from "../app/ask.ts";
-import { addCommand } from "./command.ts";
-import { loadConfiguration } from "../app/configuration.ts";
+import { type Answer, together } from "./answer.ts";
+import { addCommand, type Given } from "./command.ts";
+import { loadCompanies, loadConfiguration } from "../app/configuration.ts";
 import { openLooking } from "../app/endpoints.ts";
 import { untilSignal } from "../app/process.ts";
 import { examineState, examineTables, needsOf } from "../app/examine.ts";
@@ -57,6 +59,7 @@ export function doctor(program: Command): void {
         exitCode: exitCode ?? (right ? exitCodes.ok : exitCodes.environment),
       };
     },
+    "each",
   );
 }
 
@@ -208,21 +211,47 @@ const countedInWords = ({ counted: count, month }: Requests): string =>
 
 /** Looks at files of this machine only: neither the platform nor an ERP is asked anything. */
 export function check(program: Command): void {
-  addCommand(program, "check", "is the configuration right? (offline)", async ({ file }) => {
-    const config = await loadConfiguration(file, "site");
-    const [{ openTables, separatorText }, { expectState, firstStartNote }] = await Promise.all([
-      import("../config/crossref.ts"),
-      import("../app/examine.ts"),
-    ]);
-    expectState(config);
-    const tables = openTables(config.crossReferences).check();
-    const texts = tables.map((table) => tableText(table, separatorText(table.separator)));
-    const note = firstStartNote(config, Date.now());
-    return {
-      data: { ...summary(config, tables), ...(note === null ? {} : { note }) },
-      text: checkText(config, texts, note),
-    };
-  });
+  addCommand(program, "check", "is the configuration right? (offline)", checked, "all");
+}
+
+async function checked({ file }: Given, command: string): Promise<Answer> {
+  const configs = await loadCompanies(file, "site");
+  const [only] = configs;
+  if (configs.length === 1 && only !== undefined)
+    return checkedOne(only, only.sharers.length === 1 ? [] : await loadCompanies(only.file));
+  const answers = configs.map((config) => checkedOne(config, configs));
+  const settled = await Promise.allSettled(answers);
+  return together(command, new Map(settled.map((one, at) => [configs[at]?.name ?? "", one])));
+}
+
+async function checkedOne(config: Config, all: readonly Config[]): Promise<Answer> {
+  const { planBeside } = await import("./budget-plan.ts");
+  const [{ openTables, separatorText }, { expectState, firstStartNote }] = await Promise.all([
+    import("../config/crossref.ts"),
+    import("../app/examine.ts"),
+  ]);
+  expectState(config);
+  const tables = openTables(config.crossReferences).check();
+  const texts = tables.map((table) => tableText(table, separatorText(table.separator)));
+  const note = firstStartNote(config, Date.now());
+  const assumed = { writesPerDay: 0, documents: null, lists: [] };
+  const { total, companies } = planBeside(config, all, assumed, Date.now());
+  const { perMonth } = config.platform.budget;
+  const key = companies === 1 ? null : { companies, total, perMonth };
+  return {
+    data: {
+      ...summary(config, tables),
+      ...defined({ note: note ?? undefined, key: key ?? undefined }),
+    },
+    text: checkText(config, texts, note, key),
+  };
+}
+
+/** Companies under one key, what they need of its month at least, and what that has. */
+interface KeyNeed {
+  readonly companies: number;
+  readonly total: number;
+  readonly perMonth: number;
 }
 
 const summary = (config: Config, tables: readonly TableReport[]) => ({
@@ -237,7 +266,12 @@ const summary = (config: Config, tables: readonly TableReport[]) => ({
   tables: tables.map(({ name, rows, separator }) => ({ name, rows, separator })),
 });
 
-function checkText(config: Config, tables: readonly string[], note: string | null): string {
+function checkText(
+  config: Config,
+  tables: readonly string[],
+  note: string | null,
+  key: KeyNeed | null,
+): string {
   const { company, platform, flows } = config;
   return [
     `${config.file} is right.`,
@@ -246,6 +280,11 @@ function checkText(config: Config, tables: readonly string[], note: string | nul
     `state     ${config.state}`,
     `tables    ${tables.length === 0 ? "none" : tables.join(", ")} in ${config.crossReferences}`,
     `rights    as the user ${thisUser()} has them; the service's user may have others`,
+    ...(key === null
+      ? []
+      : [
+          `key       ${key.companies} companies share it, and need ${key.total} of its ${key.perMonth} requests a month at least`,
+        ]),
     ...(note === null ? [] : [`note      ${note}`]),
     `flows     ${counted(flows.length, "flow")}`,
     "",

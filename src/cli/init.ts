@@ -284,12 +284,11 @@ export async function askFor(given: Answers, terminal: Terminal): Promise<Answer
 }
 
 export function init(program: Command): void {
-  const command = addCommand(
-    program,
-    "init",
-    "writes a configuration, its secrets and tables (asks, or takes flags)",
-    initialise,
-  ).option("--directory <folder>", "writes fuelbridge.yaml there, in place of --config");
+  const about = "writes a configuration, its secrets and tables (asks, or takes flags)";
+  const command = addCommand(program, "init", about, initialise, "none").option(
+    "--directory <folder>",
+    "writes fuelbridge.yaml there, in place of --config",
+  );
   for (const field of FIELDS) command.option(`${flagOf(field)} <${field.takes}>`, helpOf(field));
   command
     .option("--state <folder>", "the folder of the store")

@@ -12,13 +12,19 @@ import { instant, table } from "../views/text.ts";
 
 export function user(program: Command): void {
   const parent = program.command("user").description("who may log in to the web console");
-  addCommand(parent, "list", "everybody, with their roles", async ({ file }) => {
-    const { users } = await usersIn(file);
-    const all = users.list().map(({ name, role, since }) => ({ name, role, since }));
-    const rows = all.map(({ name, role, since }) => [name, role, instant(since)]);
-    const text = rows.length === 0 ? NOBODY : table(["NAME", "ROLE", "SINCE"], rows);
-    return { data: { users: all }, text };
-  });
+  addCommand(
+    parent,
+    "list",
+    "everybody, with their roles",
+    async ({ file }) => {
+      const { users } = await usersIn(file);
+      const all = users.list().map(({ name, role, since }) => ({ name, role, since }));
+      const rows = all.map(({ name, role, since }) => [name, role, instant(since)]);
+      const text = rows.length === 0 ? NOBODY : table(["NAME", "ROLE", "SINCE"], rows);
+      return { data: { users: all }, text };
+    },
+    "each",
+  );
   changing(parent, "add <name>", "let somebody log in", async (given, users) => {
     const [name = ""] = given.args;
     const role = given.options["role"] as Role;

@@ -7,7 +7,7 @@ import { connectorsNamed } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
 import { platformOffers as platform } from "../platform/parts.ts";
 import type { Depth } from "./check.ts";
-import { loadConfig } from "./config.ts";
+import { completeCompanies, readCompanies } from "./config.ts";
 import { InvalidConfiguration, type Problem } from "./problems.ts";
 
 const connectors = await connectorsNamed();
@@ -56,7 +56,8 @@ export function setup() {
     writeFileSync(config, text);
     const env = { KEY: "svc_live_abcdefgh1234", CANARY, ...more };
     try {
-      loadConfig(config, { env, connectors, mappings, platform }, depth);
+      const known = { env, connectors, mappings, platform };
+      completeCompanies(readCompanies(config, null, env), () => known, depth);
       return [];
     } catch (error) {
       if (!(error instanceof InvalidConfiguration)) throw error;

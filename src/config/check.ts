@@ -6,6 +6,7 @@ import type { Connector, FolderNeed, FolderRight, Mapping, Offers } from "../cor
 import { ConfigurationError } from "../core/errors.ts";
 import { siteNames } from "../core/sites.ts";
 import { thisUser } from "../store/user.ts";
+import { complaintsOfCompanies, type Installation } from "./companies.ts";
 import { openTables, type TableReport } from "./crossref.ts";
 import type { Document, Substituted } from "./document.ts";
 import { complaintsOfFlows, HUB, PLATFORM } from "./flows.ts";
@@ -52,6 +53,8 @@ export interface Written {
   readonly folder: string;
   readonly text: string;
   readonly document: Document;
+  /** Where it is one of several companies. */
+  readonly company?: { readonly name: string; readonly installation: Installation };
 }
 
 /** Looks at everything, whatever it has found already. Null: there are no settings to look at. */
@@ -90,6 +93,7 @@ interface Checking {
   readonly folder: string;
   readonly text: string;
   readonly document: Document;
+  readonly company: Written["company"];
   readonly value: Group;
   readonly known: Known;
   readonly schema: JsonSchema;
@@ -117,7 +121,11 @@ interface Checking {
 /** What is wrong, by its setting, or at a place of its own. `before`: what was found before. */
 type Rule = (checking: Checking, before: readonly Problem[]) => Iterable<Finding | Problem>;
 
-function checkingOf({ folder, text, document }: Written, value: Group, known: Known): Checking {
+function checkingOf(
+  { folder, text, document, company }: Written,
+  value: Group,
+  known: Known,
+): Checking {
   const { connectors, mappings } = known;
   const schema = fullSchema(connectors, mappings);
   const { scalars } = document;
@@ -138,6 +146,7 @@ function checkingOf({ folder, text, document }: Written, value: Group, known: Kn
     folder,
     text,
     document,
+    company,
     value,
     known,
     schema,
@@ -183,6 +192,7 @@ const RULES: readonly Rule[] = [
   consoleIsGuarded,
   sitesAreTold,
   hubIsRight,
+  companiesAreApart,
 ];
 
 /** And with this machine. */
@@ -470,6 +480,12 @@ function* hubIsRight(checking: Checking): Generator<Finding> {
 
 /** Where every flow of a hub leads. */
 const HUB_SITES = `${HUB}.sites`;
+
+function companiesAreApart({ company, folder }: Checking): Iterable<Finding> {
+  return company === undefined
+    ? []
+    : complaintsOfCompanies(company.installation, company.name, folder);
+}
 
 function* consoleHasUser(checking: Checking): Generator<Finding> {
   const { state } = checking.value;

@@ -114,6 +114,8 @@ test("a good configuration comes out complete", () => {
   const { folder, file, load } = setup();
   expect(load(GOOD)).toEqual({
     file,
+    name: null,
+    sharers: [{ company: "bluebonnet", weight: 1, state: join(folder, "../state") }],
     folder,
     mappings: MAPPINGS,
     match: {
@@ -279,7 +281,7 @@ test("a secret's file must be its owner's alone", { skip: process.platform === "
 test("without a queue of its own, requests are sent from this process", () => {
   const { load } = setup();
   const own = GOOD.slice(0, GOOD.indexOf("queue:"));
-  expect(load(own).queue).toEqual({ type: "embedded" });
+  expect(load(own).queue).toEqual({ type: "embedded", weight: 1 });
   expect(load(`${own}queue: { type: bullmq, url: "rediss://h/2" }\n`).queue).toEqual({
     type: "bullmq",
     url: "rediss://h/2",

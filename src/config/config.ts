@@ -6,12 +6,23 @@
 import { dirname, resolve } from "node:path";
 import type { Connector, Mapping } from "../core/contract.ts";
 import { ConfigurationError, EnvironmentError } from "../core/errors.ts";
+import { sumOf } from "../core/groups.ts";
 import { siteNames, type SiteRules } from "../core/sites.ts";
 import { check, CROSS_REFERENCES, type Depth, type Known, type Written } from "./check.ts";
+import { companiesIn, sharersOf } from "./companies.ts";
 import { readDocument, readText } from "./document.ts";
 import { PLATFORM } from "./flows.ts";
-import { causeOf, InvalidConfiguration, isGroup, valueAt } from "./problems.ts";
+import {
+  causeOf,
+  type Group,
+  InvalidConfiguration,
+  type Problem,
+  isGroup,
+  valueAt,
+} from "./problems.ts";
 import type { Settings, WebConfig } from "./schema.ts";
+
+export { companyNames } from "./companies.ts";
 
 export interface EndpointConfig {
   readonly name: string;
@@ -28,11 +39,23 @@ export type FlowConfig = Settings["flows"][string] & {
   readonly optionsLine?: number;
 };
 
+/** One that shares the API key of a configuration, within this installation. */
+interface KeySharer {
+  /** Its label. */
+  readonly company: string;
+  readonly weight: number;
+  readonly state: string;
+}
+
 export interface Config extends Readonly<
   Omit<Settings, "version" | "endpoints" | "flows" | "mappings">
 > {
   /** The file it was read from. */
   readonly file: string;
+  /** Which of the companies in that file it is; null: the file has one company's. */
+  readonly name: string | null;
+  /** All companies of this installation that share the API key, this one among them. */
+  readonly sharers: readonly KeySharer[];
   /** The folder of that file: where relative paths start. */
   readonly folder: string;
   readonly endpoints: readonly EndpointConfig[];
@@ -66,6 +89,29 @@ const nameOf = ({ queue, company, hub }: Pick<Config, "queue" | "company" | "hub
 /** How many sites have one minute and one month together, each with as much to ask; a hub asks for all. */
 export const sitesAtKey = ({ sites, queue, hub }: Pick<Config, "sites" | "queue" | "hub">) =>
   sites === null || queue.type === "embedded" || hub !== null ? 1 : siteNames(sites).length;
+
+/** Of the minute and the month of its key, the part that is this configuration's by the weights, 0 to 1. */
+export function shareOf({ sites, queue, company, hub, sharers }: Config): number {
+  if (queue.type !== "embedded") return 1 / sitesAtKey({ sites, queue, hub });
+  const own = sharers.find((one) => one.company === company);
+  return (own?.weight ?? 1) / sumOf(sharers.map(({ weight }) => weight));
+}
+
+/**
+ * The budget of a process that sends by itself: sites under the key that are not in it have their parts, too, and so has
+ * their hub.
+ */
+function budgetHere(
+  { sites, queue, hub, platform }: Pick<Settings, "sites" | "queue" | "hub" | "platform">,
+  here: number,
+): Settings["platform"]["budget"] {
+  const { budget } = platform;
+  const hubs = hub === null && platform.hub === null ? 0 : 1;
+  const all = sites === null || queue.type !== "embedded" ? here : siteNames(sites).length + hubs;
+  if (all <= here) return budget;
+  const part = (requests: number): number => Math.max(Math.floor((requests * here) / all), 1);
+  return { ...budget, perMonth: part(budget.perMonth), perMinute: part(budget.perMinute) };
+}
 
 /** The mapping of a flow, with its options. The configuration was read: there is one of this name. */
 export function mappingOf(
@@ -129,9 +175,52 @@ export function connectorsIn({ document }: Written): readonly (string | null)[] 
   return [...new Set(named)];
 }
 
+/** What a file says of each of its companies, or of the one that is named; itself, where it is one company's. */
+export function readCompanies(path: string, named: string | null, env: Known["env"]): Written[] {
+  const written = readConfig(path, env);
+  const companies = [...companiesIn(written.document)];
+  const installation = new Map(companies.map(([name, { value }]) => [name, value as Group]));
+  if (companies.length === 0 && named === null) return [written];
+  const asked = companies.filter(([name]) => named === null || name === named);
+  if (asked.length === 0)
+    throw new ConfigurationError(
+      `${path} has no company ${named}.`,
+      companies.length === 0
+        ? "It is the configuration of one company: leave --company out."
+        : `It has ${[...installation.keys()].join(", ")}.`,
+    );
+  return asked.map(([name, document]) => ({
+    ...written,
+    document,
+    company: { name, installation },
+  }));
+}
+
+/** All of them, or every problem of all. @throws InvalidConfiguration */
+export function completeCompanies(
+  written: readonly Written[],
+  known: (written: Written) => Known,
+  depth?: Depth,
+): Config[] {
+  const problems = new Map<string, Problem>();
+  const configs = written.flatMap((one) => {
+    try {
+      return completeConfig(one, known(one), depth);
+    } catch (error) {
+      if (!(error instanceof InvalidConfiguration)) throw error;
+      // What stands on top is wrong for all of them, and told once.
+      for (const problem of error.problems) problems.set(JSON.stringify(problem), problem);
+      return [];
+    }
+  });
+  if (problems.size > 0)
+    throw new InvalidConfiguration(written[0]?.path ?? "", [...problems.values()]);
+  return configs;
+}
+
 /** @throws InvalidConfiguration with every problem */
-export function completeConfig(written: Written, known: Known, depth: Depth = "settings"): Config {
-  const { path, folder, document } = written;
+function completeConfig(written: Written, known: Known, depth: Depth = "settings"): Config {
+  const { path, folder, document, company } = written;
   const { checking, problems } = check(written, known, depth);
   if (checking?.settings.success !== true || problems.length > 0)
     throw new InvalidConfiguration(path, problems);
@@ -142,9 +231,25 @@ export function completeConfig(written: Written, known: Known, depth: Depth = "s
     certificate: absolute(certificate),
     key: absolute(key),
   });
+  const { installation = null, name = null } = company ?? {};
+  const sharers =
+    installation === null || name === null
+      ? [{ company: settings.company, weight: 1, state: absolute(settings.state) }]
+      : sharersOf(installation, name).map((one): KeySharer => {
+          const value = installation.get(one);
+          const weight = valueAt(value, ["queue", "weight"]);
+          return {
+            company: String(valueAt(value, ["company"])),
+            weight: typeof weight === "number" ? weight : 1,
+            state: absolute(String(valueAt(value, ["state"]))),
+          };
+        });
   return {
     ...settings,
+    platform: { ...settings.platform, budget: budgetHere(settings, sharers.length) },
     file: resolve(path),
+    name,
+    sharers,
     folder,
     mappings: known.mappings,
     mappingsFolder: mappings === undefined ? null : absolute(mappings),

@@ -28,7 +28,7 @@ export interface Document {
   readonly scalars: readonly Scalar[];
 }
 
-interface Scalar {
+export interface Scalar {
   readonly path: Path;
   readonly made: Substituted | null;
 }
@@ -121,13 +121,16 @@ export function readDocument(text: string, outside: Outside): Document {
     scalars,
     place,
     broken: (path) => broken.has(id(path)),
-    source(path) {
-      const isInside = ({ path: at }: Scalar): boolean =>
-        path.every((step, index) => String(step) === String(at[index]));
-      const sources = scalars.filter(isInside).map(({ made }) => sourceOf(made));
-      return sources.find((source) => source !== null) ?? null;
-    },
+    source: (path) => sourceIn(scalars, path),
   };
+}
+
+/** {@link Document.source} of a document of these. */
+export function sourceIn(scalars: readonly Scalar[], path: Path): string | null {
+  const isInside = ({ path: at }: Scalar): boolean =>
+    path.every((step, index) => String(step) === String(at[index]));
+  const sources = scalars.filter(isInside).map(({ made }) => sourceOf(made));
+  return sources.find((source) => source !== null) ?? null;
 }
 
 const TOO_MUCH: Complaint = {

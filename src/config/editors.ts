@@ -1,12 +1,47 @@
-/** The JSON Schema that editors complete and explain a configuration from. */
+/** The settings as JSON Schema for editors: with `${...}` in place of values, and with `companies`. */
 import type { Connector } from "../core/contract.ts";
-import { fullSchema, type JsonSchema, type WithOptions } from "./schema.ts";
+import { defined } from "../core/defined.ts";
+import { fullSchema, type JsonSchema, NAME, type WithOptions } from "./schema.ts";
 
 /** For editors, through the modeline at the top of a configuration: `${...}` goes wherever a setting is more than any text. */
 export const jsonSchema = (
   connectors: readonly Connector[],
   mappings: readonly WithOptions[],
-): JsonSchema => withReferences(fullSchema(connectors, mappings)) as JsonSchema;
+): JsonSchema => withReferences(withCompanies(fullSchema(connectors, mappings))) as JsonSchema;
+
+/** With `companies`: then what stands on top may be a part, and so is what each company says. */
+function withCompanies({ required, properties = {}, ...rest }: JsonSchema): JsonSchema {
+  const { version: _, ...own } = properties;
+  const companies = {
+    type: "object",
+    description:
+      "Several companies in one installation, by name: what differs from what stands on top, which they have in common.",
+    propertyNames: { pattern: NAME.source },
+    additionalProperties: { ...partOf({ properties: own }, "#"), additionalProperties: false },
+  };
+  const anyOf = [{ required: ["version", "companies"] }, { required }];
+  return { ...rest, properties: { ...properties, companies }, anyOf };
+}
+
+/** Any part of a schema, whose parts are found at `home`. */
+function partOf(
+  { properties, description, additionalProperties }: JsonSchema,
+  home: string,
+): JsonSchema {
+  if (properties === undefined)
+    return additionalProperties === undefined || additionalProperties === false
+      ? { $ref: home }
+      : { type: "object", ...defined({ description }) };
+  const parts = Object.entries(properties).map(([name, schema]) => {
+    const part = partOf(schema, `${home}/properties/${name}`);
+    return [name, { anyOf: [part, { type: "null" }] }];
+  });
+  return {
+    type: "object",
+    ...defined({ description }),
+    properties: Object.fromEntries(parts) as Readonly<Record<string, JsonSchema>>,
+  };
+}
 
 /** Of every schema inside, too; `key`: the keyword that it stands under. */
 function withReferences(value: unknown, key = ""): unknown {

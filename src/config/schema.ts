@@ -327,9 +327,15 @@ export const MAIN_SITE = "main";
 
 const TYPE = "embedded (this process) or bullmq (workers, over Redis).";
 
+const weight = whole(
+  1,
+  1_000,
+  "How much of the minute and the month it has beside the other sites, by their weights: a number.",
+).default(1);
+
 /** Who carries requests to the platform: this process, or workers that share its API key over Redis. */
 const queue = z.union([
-  z.strictObject({ type: z.literal("embedded").describe(TYPE) }),
+  z.strictObject({ type: z.literal("embedded").describe(TYPE), weight }),
   z.strictObject({
     type: z.literal("bullmq").describe(TYPE),
     url: ruled(faultOfRedis).describe(
@@ -347,11 +353,7 @@ const queue = z.union([
       .describe(
         "Which of the daemons with this API key it is: up to 40 lower-case letters, digits and hyphens, different for each.",
       ),
-    weight: whole(
-      1,
-      1_000,
-      "How much of the minute and the month it has beside the other sites, by their weights: a number.",
-    ).default(1),
+    weight,
   }),
 ]);
 

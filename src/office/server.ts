@@ -66,7 +66,12 @@ export async function serveAdmin(options: AdminOptions): Promise<Admin> {
     answer(request, options, token),
   );
   const address: Address = { port: served.port, token, pid: process.pid };
-  publish(options.state, address);
+  try {
+    publish(options.state, address);
+  } catch (error) {
+    await served.close();
+    throw error;
+  }
   return {
     ...address,
     async close() {

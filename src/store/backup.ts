@@ -15,6 +15,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Spent } from "../core/budget.ts";
 import { ConfigurationError, EnvironmentError, StorageError, StoreInUse } from "../core/errors.ts";
 import {
   alone,
@@ -27,7 +28,7 @@ import {
   refuseOther,
   storeFile,
 } from "./database.ts";
-import { appending, checkedChain } from "./journal.ts";
+import { appending, checkedChain, journal } from "./journal.ts";
 import { schemaSteps } from "./schema.ts";
 import { addFunctions, type BodyRow, damage, expectBody, wholeIn } from "./statements.ts";
 
@@ -288,4 +289,20 @@ export function* examining(database: Database.Database): Generator<void> {
   }
   const { broken } = yield* checkedChain(database, null);
   if (broken !== null) throw damage(`entry ${broken.entry} of the audit is ${broken.how}`);
+}
+
+/**
+ * The requests of a month (`2026-11`) as the store in this folder has counted them, looked at for a moment; null: another process
+ * holds it, or it cannot be read.
+ */
+export function spentAway(folder: string, month: string): Spent | null {
+  const file = storeFile(folder);
+  if (!existsSync(file)) return {};
+  try {
+    const options = { timeout: 0, fileMustExist: true };
+    return alone(file, options, (database) => journal(database).spent(month));
+  } catch (error) {
+    if (error instanceof Database.SqliteError) return null;
+    throw error;
+  }
 }

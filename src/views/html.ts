@@ -27,6 +27,10 @@ export const verbatim = (text: string): Html => raw(escapedText(text));
 export const href = (address: string): Html =>
   verbatim(/^\/(?![/\\])[\w\-./~%?=&+:@,]*(?:#[\w\-.~%]*)?$/.test(address) ? address : "#");
 
+/** Another console, as the configuration names it: its origin alone. */
+export const hrefTo = (origin: string): Html =>
+  verbatim(/^https?:\/\/[\w\-.:[\]]+$/.test(origin) ? `${origin}/` : "#");
+
 function safe(value: Part, most: number): unknown {
   if (typeof value === "string") return visible(value, most);
   return Array.isArray(value) ? value.map((one: Part) => safe(one, most)) : value;

@@ -46,7 +46,8 @@ export function consoleApp(parts: AppParts): Hono<Env> {
     attempts: new Attempts(monoMs),
     jobs: new Jobs(),
     scrub: scrubber(parts.secrets),
-    cookie: parts.isSecure ? "__Host-fuelbridge" : "fuelbridge",
+    // Browsers give a cookie to every port of a name: several consoles of a machine have one each.
+    cookie: `${parts.isSecure ? "__Host-fuelbridge" : "fuelbridge"}-${parts.port}`,
   };
   const app = new Hono<Env>();
   app.use(async (call, next) => {

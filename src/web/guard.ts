@@ -94,7 +94,7 @@ function plain(address: string): string {
  * a token, this one for people with a browser.
  */
 
-interface WebOptions extends Omit<AppParts, "isSecure"> {
+interface WebOptions extends Omit<AppParts, "isSecure" | "port"> {
   readonly web: WebConfig;
 }
 
@@ -111,11 +111,12 @@ const CLOSE_TIMEOUT_MS = 2_000;
 /** @throws EnvironmentError when the port is taken, or the certificate cannot be used */
 export async function serveWeb(options: WebOptions) {
   const { web } = options;
-  const app = consoleApp({ ...options, isSecure: web.tls !== null || web.url !== undefined });
   const server =
     web.tls === null ? createServer(LIMITS) : tlsServer(web.tls, "console.web", LIMITS);
   server.maxConnections = CONNECTIONS_MAX;
   const port = await listen(server, web);
+  const isSecure = web.tls !== null || web.url !== undefined;
+  const app = consoleApp({ ...options, isSecure, port });
   const origins = originsOf(web, port);
   server.on("request", (request, response) => {
     const refused = refuse(request, origins);

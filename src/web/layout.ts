@@ -1,6 +1,6 @@
 /** The frame of every page. */
 import type { Blocks, Html } from "../views/blocks.ts";
-import { asHtml, inPage, href, html, verbatim } from "../views/html.ts";
+import { asHtml, inPage, href, hrefTo, html, verbatim } from "../views/html.ts";
 import { token } from "./parts.ts";
 import type { Asked, Site } from "./route.ts";
 
@@ -28,6 +28,10 @@ export function framed(asked: Asked, title: string, body: Blocks): string {
         <a class="skip" href="#main">To the content</a>
         <p class="who">
           <strong>fuelbridge</strong> ${site.company}${site.environment === "test" ? " (test)" : ""}
+          ${
+            // Each console knows who may log in there.
+            (site.beside ?? []).map(({ name, url }) => html`<a href="${hrefTo(url)}">${name}</a> `)
+          }
         </p>
         <form method="post" action="/logout" class="out">
           ${token(session)}

@@ -68,6 +68,13 @@ export interface Site {
   /** ISO 4217 */
   readonly currency: string;
   readonly timeZone: string;
+  /** The consoles of all companies of the installation, this one's among them. Left out: it has one company. */
+  readonly beside?: readonly Beside[];
+}
+
+export interface Beside {
+  readonly name: string;
+  readonly url: string;
 }
 
 /** The files of an evidence pack by name. `by`: who asked for the comparison. */
@@ -115,6 +122,8 @@ export interface AppParts {
   readonly clock: { now(): { wallMs: number; monoMs: number } };
   /** A line for the log: what failed, never a form. */
   readonly note: (message: string, details: Readonly<Record<string, unknown>>) => void;
+  /** That it listens on. */
+  readonly port: number;
   /** Cookies are for TLS only. */
   readonly isSecure: boolean;
 }

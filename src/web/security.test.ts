@@ -231,9 +231,23 @@ test("every address in a page of ours is a constant, or was looked at by href()"
     .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
   for (const name of files) {
     const text = readFileSync(name, "utf8");
-    for (const [found] of text.matchAll(/(?:href|action|src|hx-get)="\$\{(?!href\()[^}]*\}/g))
+    for (const [found] of text.matchAll(
+      /(?:href|action|src|hx-get)="\$\{(?!href(?:To)?\()[^}]*\}/g,
+    ))
       expect([name, found]).toEqual([name, "goes through href()"]);
   }
+});
+
+test("each page links to the consoles of the installation's other companies, and to nothing that is no origin", async () => {
+  const { office } = recordingOffice();
+  const beside = [
+    { name: "north", url: "https://fuel.example.com:8444" },
+    { name: "south", url: "javascript:alert(1)" },
+  ];
+  const { as } = await testConsole(office, undefined, {}, { beside });
+  const { body: text } = await (await as("viewer")).get("/");
+  expect(text).toContain('<a href="https://fuel.example.com:8444/">north</a>');
+  expect(text).toContain('<a href="#">south</a>');
 });
 
 test("every answer forbids what is inline and from elsewhere, and is kept by nobody", async () => {

@@ -3,6 +3,7 @@ import { request } from "node:http";
 import { request as requestTls, type RequestOptions } from "node:https";
 import { onTestFinished } from "vitest";
 import type { WebConfig } from "../../src/config/schema.ts";
+import type { Site } from "../../src/web/route.ts";
 import { serveWeb, type Web } from "../../src/web/guard.ts";
 import { openUsers, type Users } from "../../src/web/users.ts";
 import { type Role, roles } from "../../src/web/users.ts";
@@ -42,6 +43,7 @@ export async function testConsole(
   office: Office,
   clock = testClock(),
   given: Partial<WebConfig> = {},
+  site: Partial<Site> = {},
 ): Promise<TestConsole> {
   const state = tempFolder();
   const users = openUsers(state, () => new Date(clock.now().wallMs));
@@ -54,6 +56,7 @@ export async function testConsole(
       environment: "live",
       currency: "USD",
       timeZone: "America/Chicago",
+      ...site,
     },
     pack: async ({ report }, by) => ({ "report.json": JSON.stringify(report), SHA256SUMS: by }),
     web: { port: 0, host: "127.0.0.1", names: [], tls: null, proxies: [], ...given },

@@ -1,0 +1,97 @@
+/** The daemon of one company, and those of several in one process: what stops one of them stops no other. */
+import type { Config } from "../config/config.ts";
+import { consoleOrigin } from "../config/schema.ts";
+import { type FuelbridgeError, StoreInUse } from "../core/errors.ts";
+import type { Logger } from "../log.ts";
+import type { Office } from "../office/questions.ts";
+import { serveAdmin } from "../office/server.ts";
+import { stretchText } from "../views/status.ts";
+import type { Keys } from "../app/carriers.ts";
+import { composeDaemon } from "../app/compose.ts";
+import { boundGarbage, systemClock } from "../app/process.ts";
+import type { ProgressLine } from "../app/progress.ts";
+import { startServices } from "../app/services.ts";
+import type { Beside } from "../web/route.ts";
+import { planOf } from "./budget-plan.ts";
+
+interface Running {
+  readonly log: Logger;
+  readonly line?: ProgressLine;
+  readonly signal: AbortSignal;
+  readonly keys: Keys;
+  readonly beside: readonly Beside[];
+}
+
+/** Until the signal. @throws what keeps it from its work */
+export async function runCompany(
+  config: Config,
+  { log, line, signal, keys, beside }: Running,
+): Promise<void> {
+  const daemon = await composeDaemon(config, log, line, undefined, keys);
+  boundGarbage();
+  try {
+    const services = await startServices(config, daemon, log, beside);
+    // What `budget plan` refuses is run all the same, slowed.
+    const { lists, forecast } = await daemon.office.budget();
+    const { fault } = planOf(config, { writesPerDay: 0, documents: null, lists }, Date.now());
+    if (fault !== null)
+      log.warn({ next: fault.next, thisMonth: stretchText(forecast) }, fault.message);
+    const { port, monitor, web } = services;
+    log.info({ port, monitor, flows: config.flows.length }, "fuelbridge runs");
+    if (web !== null) log.info({ url: web }, "the console listens");
+    try {
+      await daemon.run(signal);
+    } finally {
+      await services.close();
+    }
+  } finally {
+    line?.clear();
+    await daemon.close();
+  }
+}
+
+/** So long after it stopped a company starts again. */
+const AGAIN_MS = 60_000;
+
+export async function runCompanies(
+  configs: readonly Config[],
+  { log, signal }: Pick<Running, "log" | "signal">,
+): Promise<void> {
+  const keys: Keys = new Map();
+  const beside = configs.flatMap(({ name, console: { web } }): Beside[] =>
+    name === null || web === null || web.port === 0
+      ? []
+      : [{ name, url: consoleOrigin(web, web.port) }],
+  );
+  await Promise.all(
+    configs.map((config) =>
+      keepRunning(config, { log: log.child({ company: config.name }), signal, keys, beside }),
+    ),
+  );
+}
+
+async function keepRunning(config: Config, running: Running): Promise<void> {
+  const { log, signal } = running;
+  const clock = systemClock();
+  while (!signal.aborted)
+    try {
+      await runCompany(config, running);
+    } catch (error) {
+      const { next } = error as FuelbridgeError;
+      const againAt = new Date(Date.now() + AGAIN_MS).toISOString();
+      log.error({ error, next, againAt }, "this company is not at work");
+      // The process that holds a store answers for it.
+      const told = error instanceof StoreInUse ? null : await tellWhy(config, error);
+      await clock.pause(AGAIN_MS, signal);
+      await told?.close();
+    }
+}
+
+/** Whoever asks about the company is told what keeps it from its work; null: its state folder takes no address. */
+async function tellWhy({ state, secrets }: Config, error: unknown) {
+  const refuse = (): Promise<never> => {
+    throw error;
+  };
+  const office = new Proxy({} as Office, { get: () => refuse });
+  return serveAdmin({ office, port: 0, state, secrets }).catch(() => null);
+}
