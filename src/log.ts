@@ -55,6 +55,10 @@ export function openLog(options: LogOptions): Logger {
   );
 }
 
+/** Of one of several companies: each line has its name. */
+export const logOf = (log: Logger, { name }: { readonly name: string | null }): Logger =>
+  name === null ? log : log.child({ company: name });
+
 function withoutPayloads(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutPayloads);
   if (typeof value !== "object" || value === null) return value;

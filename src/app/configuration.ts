@@ -75,6 +75,14 @@ export async function loadCompanies(
   return configs;
 }
 
+/** `configs`, or all companies of the installation where they are one that shares its key. */
+export async function loadSharers(configs: readonly Config[]): Promise<readonly Config[]> {
+  const [only, ...more] = configs;
+  return only === undefined || more.length > 0 || only.sharers.length === 1
+    ? configs
+    : loadCompanies(only.file);
+}
+
 /** All of them where one is not known, or none is named: what is wrong is then told with every name there is. */
 async function connectorsOf(names: readonly (string | null)[]): Promise<readonly Connector[]> {
   const { connectorsNamed, isConnector } = await import("../../connectors/index.ts");

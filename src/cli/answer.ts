@@ -3,6 +3,7 @@
  * the envelope ignore fields they do not know; none is ever renamed.
  */
 import { CommanderError } from "commander";
+import type { Config } from "../config/config.ts";
 import type { Problem } from "../config/problems.ts";
 import { exitCodes, FuelbridgeError } from "../core/errors.ts";
 import { scrubbed } from "../app/configuration.ts";
@@ -31,6 +32,18 @@ export function say(command: string, json: boolean, answer: Answer): void {
   const envelope: Envelope = { ok: true, command, data: answer.data ?? null };
   process.stdout.write(scrubbed(json ? `${JSON.stringify(envelope)}\n` : withNewline(answer.text)));
   process.exitCode = answer.exitCode ?? exitCodes.ok;
+}
+
+/** What each company answers, all at once; of one alone it is the answer itself. */
+export async function ofEach(
+  command: string,
+  configs: readonly Config[],
+  work: (config: Config) => Promise<Answer>,
+): Promise<Answer> {
+  const [only] = configs;
+  if (configs.length === 1 && only !== undefined) return work(only);
+  const settled = await Promise.allSettled(configs.map(work));
+  return together(command, new Map(settled.map((one, at) => [configs[at]?.name ?? "", one])));
 }
 
 /** What several companies answered, each under its name, or why it did not; the exit code is the worst. */

@@ -2,10 +2,10 @@ import { type Command, InvalidArgumentError } from "commander";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigurationError } from "../core/errors.ts";
-import { ask } from "../app/ask.ts";
-import type { Answer } from "./answer.ts";
+import { ask, askOf } from "../app/ask.ts";
+import { type Answer, ofEach } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";
-import { loadCompanies, loadConfiguration } from "../app/configuration.ts";
+import { loadCompanies, loadSharers } from "../app/configuration.ts";
 import { budgetView } from "../views/status.ts";
 import { asText } from "../views/text.ts";
 
@@ -26,7 +26,7 @@ export function budget(program: Command): void {
     },
     "each",
   );
-  addCommand(parent, "plan", "what the configured schedules cost (offline)", planned, "each")
+  addCommand(parent, "plan", "what the configured schedules cost (offline)", planned, "all")
     .option("--writes <number>", "documents a day that go to the platform (default: 0)", count)
     .option(
       "--attachments <number>",
@@ -40,25 +40,27 @@ export function budget(program: Command): void {
     );
 }
 
-async function planned({ file, options }: Given): Promise<Answer> {
-  const config = await loadConfiguration(file);
+async function planned({ file, options }: Given, command: string): Promise<Answer> {
+  const configs = await loadCompanies(file);
+  const all = await loadSharers(configs);
   const { planBeside, planInWords } = await import("./budget-plan.ts");
   const { writes, attachments, documents } = options;
-  // Only what was read before tells how long lists are, and when changes come.
-  const seen = existsSync(join(config.state, STORE))
-    ? await ask(file, (office) => office.budget())
-    : { lists: [], polls: [] };
-  const assumed = {
-    writesPerDay: Number(writes ?? 0),
-    attachmentsPerDay: Number(attachments ?? 0),
-    documents: documents === undefined ? null : Number(documents),
-    lists: seen.lists,
-    rates: new Map(seen.polls.map(({ flow, rates }) => [flow, rates])),
-  };
-  const others = config.sharers.length === 1 ? [] : await loadCompanies(config.file);
-  const data = planBeside(config, others, assumed, Date.now());
-  if (data.fault !== null) throw new ConfigurationError(data.fault.message, data.fault.next);
-  return { data, text: planInWords(data) };
+  return ofEach(command, configs, async (config) => {
+    // Only what was read before tells how long lists are, and when changes come.
+    const seen = existsSync(join(config.state, STORE))
+      ? await askOf(config, (office) => office.budget())
+      : { lists: [], polls: [] };
+    const assumed = {
+      writesPerDay: Number(writes ?? 0),
+      attachmentsPerDay: Number(attachments ?? 0),
+      documents: documents === undefined ? null : Number(documents),
+      lists: seen.lists,
+      rates: new Map(seen.polls.map(({ flow, rates }) => [flow, rates])),
+    };
+    const data = planBeside(config, all, assumed, Date.now());
+    if (data.fault !== null) throw new ConfigurationError(data.fault.message, data.fault.next);
+    return { data, text: planInWords(data) };
+  });
 }
 
 function count(text: string): string {

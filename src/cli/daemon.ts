@@ -3,15 +3,16 @@ import type { Command } from "commander";
 import type { Keys } from "../app/carriers.ts";
 import { loadCompanies, loadConfiguration } from "../app/configuration.ts";
 import type { ProgressLine } from "../app/progress.ts";
-import { boundGarbage, untilSignal } from "../app/process.ts";
+import { untilSignal } from "../app/process.ts";
 import type { Config } from "../config/config.ts";
 import { calendarOf } from "../core/time.ts";
+import { defined } from "../core/defined.ts";
 import { exitCodes } from "../core/errors.ts";
 import type { Reason } from "../engine/schedule.ts";
 import type { Logger } from "../log.ts";
 import { counted } from "../views/text.ts";
 import type { Status } from "../office/answers.ts";
-import { type Answer, together } from "./answer.ts";
+import { type Answer, ofEach } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";
 
 export function daemonCommands(program: Command): void {
@@ -25,28 +26,28 @@ export function daemonCommands(program: Command): void {
   );
 }
 
-/** `line`: shows how far long work is, and gives way to each line of the log. */
-async function logOf(
+/** `line`: of one company alone, shows how far long work is, and gives way to each line of the log. */
+async function openLogs(
   configs: readonly Config[],
   to: "stdout" | "stderr",
-): Promise<{ log: Logger; line: ProgressLine }> {
+): Promise<{ log: Logger; line: ProgressLine | undefined }> {
   const [{ openLog }, { openProgress }] = await Promise.all([
     import("../log.ts"),
     import("../app/progress.ts"),
   ]);
-  const line = openProgress(process.stderr);
+  const line = configs.length === 1 ? openProgress(process.stderr) : undefined;
   const secrets = configs.flatMap((config) => config.secrets);
   const level = configs[0]?.log.level ?? "info";
-  return { line, log: openLog({ level, secrets, to, aside: line.clear }) };
+  return { line, log: openLog({ level, secrets, to, ...defined({ aside: line?.clear }) }) };
 }
 
 /** Standard output is the log, or with `--json` the answer at the end; then the log goes to standard error. */
 async function untilStopped(
   { json }: Given,
   configs: readonly Config[],
-  work: (log: Logger, line: ProgressLine, signal: AbortSignal) => Promise<void>,
+  work: (log: Logger, line: ProgressLine | undefined, signal: AbortSignal) => Promise<void>,
 ): Promise<Answer> {
-  const { log, line } = await logOf(configs, json ? "stderr" : "stdout");
+  const { log, line } = await openLogs(configs, json ? "stderr" : "stdout");
   const { exitCode } = await untilSignal((signal) => work(log, line, signal));
   log.info("fuelbridge has stopped");
   return { data: { stopped: true }, text: "", ...(exitCode === null ? {} : { exitCode }) };
@@ -54,58 +55,35 @@ async function untilStopped(
 
 async function run(given: Given): Promise<Answer> {
   const configs = await loadCompanies(given.file);
-  const { runCompany, runCompanies } = await import("./run.ts");
-  return untilStopped(given, configs, (log, line, signal) => {
-    const [only] = configs;
-    return configs.length > 1 || only === undefined
-      ? runCompanies(configs, { log, signal })
-      : runCompany(only, { log, line, signal, keys: new Map(), beside: [] });
-  });
+  const { runCompanies } = await import("./run.ts");
+  return untilStopped(given, configs, (log, line, signal) =>
+    runCompanies(configs, { log, line, signal }),
+  );
 }
 
 /** For schedulers of one's own, and for trying out. The log goes to standard error. */
 async function once({ file }: Given, command: string): Promise<Answer> {
   const configs = await loadCompanies(file);
-  const { log, line } = await logOf(configs, "stderr");
-  const keys: Keys = new Map();
-  const { result, exitCode } = await untilSignal(async (signal) => {
-    const [only] = configs;
-    if (configs.length === 1 && only !== undefined)
-      return onceOf(only, { log, line, signal, keys });
-    const done = configs.map((config) =>
-      onceOf(config, { log: log.child({ company: config.name }), signal, keys }),
-    );
-    const settled = await Promise.allSettled(done);
-    return together(
-      command,
-      new Map(settled.map((one, at) => [configs[at]?.name ?? "", one] as const)),
-    );
-  });
-  return exitCode === null ? result : { ...result, exitCode };
-}
-
-async function onceOf(
-  config: Config,
-  {
-    log,
-    line,
-    signal,
-    keys,
-  }: { log: Logger; line?: ProgressLine; signal: AbortSignal; keys: Keys },
-): Promise<Answer> {
-  const [{ composeDaemon }, { answering }] = await Promise.all([
+  const [{ log, line }, { logOf }, { composeDaemon }, { answering }] = await Promise.all([
+    openLogs(configs, "stderr"),
+    import("../log.ts"),
     import("../app/compose.ts"),
     import("../app/ask.ts"),
   ]);
-  const daemon = await composeDaemon(config, log, line, undefined, keys);
-  boundGarbage();
-  try {
-    await answering(config, daemon.office, "once", () => daemon.once(signal));
-    return onceText(await daemon.office.status());
-  } finally {
-    line?.clear();
-    await daemon.close();
-  }
+  const keys: Keys = new Map();
+  const { result, exitCode } = await untilSignal((signal) =>
+    ofEach(command, configs, async (config) => {
+      const daemon = await composeDaemon(config, logOf(log, config), line, undefined, keys);
+      try {
+        await answering(config, daemon.office, "once", () => daemon.once(signal));
+        return onceText(await daemon.office.status());
+      } finally {
+        line?.clear();
+        await daemon.close();
+      }
+    }),
+  );
+  return exitCode === null ? result : { ...result, exitCode };
 }
 
 function onceText({ outOfStep, flows, quarantine }: Status): Answer {

@@ -16,9 +16,9 @@ import { openTables, type Tables, type TableReport } from "../config/crossref.ts
 import type { Office } from "../office/questions.ts";
 import type { Status } from "../office/answers.ts";
 import { ask } from "../app/ask.ts";
-import { type Answer, together } from "./answer.ts";
+import { type Answer, ofEach } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";
-import { loadCompanies, loadConfiguration } from "../app/configuration.ts";
+import { loadCompanies, loadConfiguration, loadSharers } from "../app/configuration.ts";
 import { openLooking } from "../app/endpoints.ts";
 import { untilSignal } from "../app/process.ts";
 import { examineState, examineTables, needsOf } from "../app/examine.ts";
@@ -216,12 +216,8 @@ export function check(program: Command): void {
 
 async function checked({ file }: Given, command: string): Promise<Answer> {
   const configs = await loadCompanies(file, "site");
-  const [only] = configs;
-  if (configs.length === 1 && only !== undefined)
-    return checkedOne(only, only.sharers.length === 1 ? [] : await loadCompanies(only.file));
-  const answers = configs.map((config) => checkedOne(config, configs));
-  const settled = await Promise.allSettled(answers);
-  return together(command, new Map(settled.map((one, at) => [configs[at]?.name ?? "", one])));
+  const all = await loadSharers(configs);
+  return ofEach(command, configs, (config) => checkedOne(config, all));
 }
 
 async function checkedOne(config: Config, all: readonly Config[]): Promise<Answer> {

@@ -1,10 +1,8 @@
 /** The daemon of one company, and those of several in one process: what stops one of them stops no other. */
 import type { Config } from "../config/config.ts";
 import { consoleOrigin } from "../config/schema.ts";
-import { type FuelbridgeError, StoreInUse } from "../core/errors.ts";
-import type { Logger } from "../log.ts";
-import type { Office } from "../office/questions.ts";
-import { serveAdmin } from "../office/server.ts";
+import type { FuelbridgeError } from "../core/errors.ts";
+import { type Logger, logOf } from "../log.ts";
 import { stretchText } from "../views/status.ts";
 import type { Keys } from "../app/carriers.ts";
 import { composeDaemon } from "../app/compose.ts";
@@ -16,14 +14,14 @@ import { planOf } from "./budget-plan.ts";
 
 interface Running {
   readonly log: Logger;
-  readonly line?: ProgressLine;
+  readonly line: ProgressLine | undefined;
   readonly signal: AbortSignal;
   readonly keys: Keys;
   readonly beside: readonly Beside[];
 }
 
 /** Until the signal. @throws what keeps it from its work */
-export async function runCompany(
+async function runCompany(
   config: Config,
   { log, line, signal, keys, beside }: Running,
 ): Promise<void> {
@@ -53,21 +51,19 @@ export async function runCompany(
 /** So long after it stopped a company starts again. */
 const AGAIN_MS = 60_000;
 
+/** Until the signal. One company alone ends with what keeps it from its work; of several each is tried again. */
 export async function runCompanies(
   configs: readonly Config[],
-  { log, signal }: Pick<Running, "log" | "signal">,
+  { log, line, signal }: Pick<Running, "log" | "line" | "signal">,
 ): Promise<void> {
-  const keys: Keys = new Map();
   const beside = configs.flatMap(({ name, console: { web } }): Beside[] =>
     name === null || web === null || web.port === 0
       ? []
       : [{ name, url: consoleOrigin(web, web.port) }],
   );
-  await Promise.all(
-    configs.map((config) =>
-      keepRunning(config, { log: log.child({ company: config.name }), signal, keys, beside }),
-    ),
-  );
+  const running = { log, line, signal, keys: new Map(), beside };
+  const work = configs.length === 1 ? runCompany : keepRunning;
+  await Promise.all(configs.map((config) => work(config, { ...running, log: logOf(log, config) })));
 }
 
 async function keepRunning(config: Config, running: Running): Promise<void> {
@@ -80,18 +76,6 @@ async function keepRunning(config: Config, running: Running): Promise<void> {
       const { next } = error as FuelbridgeError;
       const againAt = new Date(Date.now() + AGAIN_MS).toISOString();
       log.error({ error, next, againAt }, "this company is not at work");
-      // The process that holds a store answers for it.
-      const told = error instanceof StoreInUse ? null : await tellWhy(config, error);
       await clock.pause(AGAIN_MS, signal);
-      await told?.close();
     }
-}
-
-/** Whoever asks about the company is told what keeps it from its work; null: its state folder takes no address. */
-async function tellWhy({ state, secrets }: Config, error: unknown) {
-  const refuse = (): Promise<never> => {
-    throw error;
-  };
-  const office = new Proxy({} as Office, { get: () => refuse });
-  return serveAdmin({ office, port: 0, state, secrets }).catch(() => null);
 }

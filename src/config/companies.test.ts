@@ -69,11 +69,16 @@ test("companies under one key have its month by weight; one under another key ha
 });
 
 test("a site that sends by itself plans with its part of the month that other sites have, too", () => {
-  const sites = SITES.replace("}", "}").replace("north:", "prairie:");
-  const [alone] = loaded(GOOD + sites);
-  expect(alone?.platform.budget).toMatchObject({ perMonth: 25_000, perMinute: 300 });
+  const alone = GOOD + SITES.replace("north:", "prairie:");
+  const budgetOf = (text: string) => loaded(text)[0]?.platform.budget;
+  expect(budgetOf(alone)).toMatchObject({ perMonth: 25_000, perMinute: 300 });
+  const asking = alone.replace(
+    "platform:\n",
+    'platform:\n  hub: { url: "http://127.0.0.1:1", token: "${OTHER}" }\n',
+  );
+  expect(budgetOf(asking)).toMatchObject({ perMonth: 12_500, perMinute: 150 });
   const third = GROUP.replace("sites: {", "sites: { elsewhere: [{ number: [E-*] }],");
-  expect(loaded(third)[0]?.platform.budget).toMatchObject({ perMonth: 33_333, perMinute: 400 });
+  expect(budgetOf(third)).toMatchObject({ perMonth: 33_333, perMinute: 400 });
 });
 
 test("a problem is told at the place where it was written, and one on top once", () => {

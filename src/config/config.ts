@@ -98,18 +98,18 @@ export function shareOf({ sites, queue, company, hub, sharers }: Config): number
 }
 
 /**
- * The budget of a process that sends by itself: sites under the key that are not in it have their parts, too, and so has
- * their hub.
+ * The budget of a process that sends by itself: sites under the key that are not in it have their parts, too. A hub reads for
+ * all of them, and half of the budget is its own.
  */
 function budgetHere(
   { sites, queue, hub, platform }: Pick<Settings, "sites" | "queue" | "hub" | "platform">,
   here: number,
 ): Settings["platform"]["budget"] {
   const { budget } = platform;
-  const hubs = hub === null && platform.hub === null ? 0 : 1;
-  const all = sites === null || queue.type !== "embedded" ? here : siteNames(sites).length + hubs;
-  if (all <= here) return budget;
-  const part = (requests: number): number => Math.max(Math.floor((requests * here) / all), 1);
+  if (sites === null || queue.type !== "embedded") return budget;
+  const ofSites = hub === null && platform.hub === null ? 1 : 1 / 2;
+  const share = hub === null ? Math.min(here / siteNames(sites).length, 1) * ofSites : ofSites;
+  const part = (requests: number): number => Math.max(Math.floor(requests * share), 1);
   return { ...budget, perMonth: part(budget.perMonth), perMinute: part(budget.perMinute) };
 }
 

@@ -10,38 +10,41 @@ export const jsonSchema = (
 ): JsonSchema => withReferences(withCompanies(fullSchema(connectors, mappings))) as JsonSchema;
 
 /** With `companies`: then what stands on top may be a part, and so is what each company says. */
-function withCompanies({ required, properties = {}, ...rest }: JsonSchema): JsonSchema {
+function withCompanies({ required = [], properties = {}, ...rest }: JsonSchema): JsonSchema {
   const { version: _, ...own } = properties;
   const companies = {
     type: "object",
     description:
       "Several companies in one installation, by name: what differs from what stands on top, which they have in common.",
     propertyNames: { pattern: NAME.source },
-    additionalProperties: { ...partOf({ properties: own }, "#"), additionalProperties: false },
+    additionalProperties: {
+      ...partOf({ properties: own, required }, "#"),
+      additionalProperties: false,
+    },
   };
   const anyOf = [{ required: ["version", "companies"] }, { required }];
   return { ...rest, properties: { ...properties, companies }, anyOf };
 }
 
-/** Any part of a schema, whose parts are found at `home`. */
-function partOf(
-  { properties, description, additionalProperties }: JsonSchema,
-  home: string,
-): JsonSchema {
-  if (properties === undefined)
-    return additionalProperties === undefined || additionalProperties === false
-      ? { $ref: home }
-      : { type: "object", ...defined({ description }) };
-  const parts = Object.entries(properties).map(([name, schema]) => {
-    const part = partOf(schema, `${home}/properties/${name}`);
-    return [name, { anyOf: [part, { type: "null" }] }];
-  });
+/** Any part of a schema, whose parts are found at `home`: nothing in it is required, and `~` takes it away. */
+function partOf(schema: JsonSchema, home: string): JsonSchema {
+  const { properties, description, additionalProperties: others = false } = schema;
+  if (properties === undefined && others !== false)
+    return { type: ["object", "null"], ...defined({ description }) };
+  if (properties === undefined || !requires(schema))
+    return { anyOf: [{ $ref: home }, { type: "null" }] };
+  const parts = Object.entries(properties).map(
+    ([name, part]) => [name, partOf(part, `${home}/properties/${name}`)] as const,
+  );
   return {
-    type: "object",
+    type: ["object", "null"],
     ...defined({ description }),
-    properties: Object.fromEntries(parts) as Readonly<Record<string, JsonSchema>>,
+    properties: Object.fromEntries(parts),
   };
 }
+
+const requires = ({ required = [], properties = {} }: JsonSchema): boolean =>
+  required.length > 0 || Object.values(properties).some(requires);
 
 /** Of every schema inside, too; `key`: the keyword that it stands under. */
 function withReferences(value: unknown, key = ""): unknown {

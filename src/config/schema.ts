@@ -719,6 +719,7 @@ export interface JsonSchema {
   readonly description?: string;
   readonly secret?: boolean;
   readonly const?: unknown;
+  readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: JsonSchema | boolean;
   readonly items?: JsonSchema;
