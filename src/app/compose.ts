@@ -219,7 +219,9 @@ async function open(
       lateMs: config.platform.lateMs,
       waitMs: config.reconcile.waitMs,
     });
-    const matcher = new Matcher(engine, config.match, plain.tables);
+    const matcher = new Matcher(engine, config.match, plain.tables, () =>
+      openScratch(config.state, 0),
+    );
     const { perMonth } = config.platform.budget;
     const backfills = new Backfills(engine, { spent: used("backfill"), perMonth });
     return {

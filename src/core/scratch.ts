@@ -31,13 +31,16 @@ export interface Kept {
 /** In memory: for what is known to be small. */
 export function memoryScratch(): Scratch {
   const records = new Map<string, { key: string; text: string }>();
+  const inOrder: { key: string; text: string }[] = [];
   /** By list and key, those of a list in the order in which their keys came. */
   const lists = new Map<string, Map<string, string[]>>();
   return {
     put(key, text) {
       const found = records.get(key);
       if (found !== undefined) return found.text;
-      records.set(key, { key, text });
+      const record = { key, text };
+      records.set(key, record);
+      inOrder.push(record);
       return null;
     },
     replace(key, text) {
@@ -47,8 +50,8 @@ export function memoryScratch(): Scratch {
     page(after, limit, characters = Infinity) {
       const found: Kept[] = [];
       let length = 0;
-      for (const { key, text } of records.values().drop(after)) {
-        if (found.length === limit || length >= characters) break;
+      for (const { key, text } of inOrder.slice(after, after + limit)) {
+        if (length >= characters) break;
         found.push({ key, text });
         length += text.length;
       }

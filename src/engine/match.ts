@@ -5,6 +5,7 @@
 import { setImmediate } from "node:timers/promises";
 import { Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
+import type { Scratch } from "../core/scratch.ts";
 import { dayBefore } from "../core/time.ts";
 import {
   type AnyPaper,
@@ -77,26 +78,42 @@ export class Matcher {
   readonly #engine: Engine;
   readonly #options: MatchOptions;
   readonly #tables: Rows;
+  readonly #scratch: () => Scratch;
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(engine: Engine, options: MatchOptions, tables: Rows) {
+  /** `scratch`: room on disk for the papers of one run, which closes it. */
+  constructor(engine: Engine, options: MatchOptions, tables: Rows, scratch: () => Scratch) {
     this.#engine = engine;
     this.#options = options;
     this.#tables = tables;
+    this.#scratch = scratch;
   }
 
   get alertAbove(): number | null {
     return this.#options.alertAbove;
   }
 
-  /** One at a time; other work goes on between its steps. @throws ConfigurationError for a table that cannot be used */
+  /**
+   * One at a time; other work goes on between its steps. @throws ConfigurationError for a table that cannot be used,
+   * SourceUnavailable where the disk has no room for a copy of the papers
+   */
   match(question: MatchQuestion): Promise<MatchReport> {
-    const work = this.#running.then(() => this.#match(question));
+    const work = this.#running.then(async () => {
+      const scratch = this.#scratch();
+      try {
+        return await this.#match(question, scratch);
+      } finally {
+        scratch.close();
+      }
+    });
     this.#running = work.catch(() => {});
     return work;
   }
 
-  async #match({ from, to, party, direction, by }: MatchQuestion): Promise<MatchReport> {
+  async #match(
+    { from, to, party, direction, by }: MatchQuestion,
+    scratch: Scratch,
+  ): Promise<MatchReport> {
     const { store, clock, dayOf } = this.#engine;
     const today = dayOf(new Date(clock.now().wallMs).toISOString());
     const settings: MatchSettings = {
@@ -106,7 +123,7 @@ export class Matcher {
       from: from ?? dayBefore(today, this.#options.days),
       to: to ?? today,
     };
-    const matching = new Matching(this.#names());
+    const matching = new Matching(this.#names(), scratch);
     for (const _ of this.#papers(matching, settings.from)) await setImmediate();
     const filter = { party, direction };
     const running = matching.run(settings, filter);

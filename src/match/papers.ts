@@ -9,9 +9,9 @@
  */
 import { z } from "zod";
 import { Decimal } from "../core/decimal.ts";
-import { parseExact } from "../core/json.ts";
+import { parseExact, stringifyExact } from "../core/json.ts";
 import { foldedNumber } from "../core/keys.ts";
-import { Packed } from "../core/packed.ts";
+import type { Scratch } from "../core/scratch.ts";
 import { byText } from "../core/text.ts";
 import { namedDay } from "../core/time.ts";
 import { DeliveryTicket } from "../platform/contract/delivery-ticket.ts";
@@ -306,27 +306,37 @@ interface TicketFacts extends Pick<Ticket, "supplier" | "receiver" | "day"> {
   readonly seq: Seq;
   readonly products: readonly string[];
 }
-type OpenLine = readonly [seq: Seq, day: string, line: TicketLine, isNumbered: boolean];
+/** What of a ticket's line is looked at where a line of an invoice names no ticket. */
+interface OpenLine extends TicketLine, Pick<Ticket, "id" | "day"> {
+  readonly seq: Seq;
+  readonly isNumbered: boolean;
+}
 type Line = Pick<JoinedLine, "kind" | "invoice" | "line" | "at">;
 
+/** Papers are in a scratch: in memory is what they are joined by, and one case at a time. */
 export class Papers {
   readonly #names: Names;
-  readonly #papers = new Packed<AnyPaper>();
   /** By kind and id. */
-  readonly #known = new Map<string, Seq>();
+  readonly #papers: Scratch;
+  #count = 0;
+  readonly #orders = new Map<string, Seq>();
   readonly #by = {
     ticket: new Map<string, readonly TicketFacts[]>(),
     bol: new Map<string, readonly TicketFacts[]>(),
     order: new Map<string, readonly TicketFacts[]>(),
   };
+  /** Those that are not out. */
+  readonly #tickets: Seq[] = [];
+  readonly #invoices: Seq[] = [];
   /** Kinds and folded numbers of papers, made when those come that were sent. */
   #numbers: Set<string> | null = null;
   #parent = new Int32Array(0);
   /** By the key of a line. */
   readonly #guesses = new Map<string, Seq>();
 
-  constructor(names: Names) {
+  constructor(names: Names, scratch: Scratch) {
     this.#names = names;
+    this.#papers = scratch;
   }
 
   /**
@@ -334,22 +344,34 @@ export class Papers {
    * platform; left out where the platform's own record of it is here.
    */
   add(paper: AnyPaper, isSent: boolean): boolean {
-    // Joined, it is one text: a template's would keep its parts as well.
-    const key = [paper.kind, paper.id].join(" ");
     if (isSent)
-      this.#numbers ??= new Set(this.#known.values().map((seq) => numberOf(this.#papers.at(seq))));
-    if (this.#known.has(key) || (isSent && this.#numbers?.has(numberOf(paper)))) return false;
-    const seq = this.#papers.push(paper);
-    this.#known.set(key, seq);
+      this.#numbers ??= new Set(
+        Array.from({ length: this.#count }, (_, seq) => numberOf(this.#at(seq))),
+      );
+    if (isSent && this.#numbers?.has(numberOf(paper))) return false;
+    const key = `${paper.kind} ${paper.id}`;
+    if (this.#papers.put(key, stringifyExact(paper)) !== null) return false;
+    const seq = this.#count++;
     this.#numbers?.add(numberOf(paper));
-    if (paper.kind === "ticket" && isLive(paper)) this.#addTicket(paper, seq);
+    if (paper.kind === "order") this.#orders.set(paper.id, seq);
+    else if (isLive(paper)) {
+      if (paper.kind === "invoice") this.#invoices.push(seq);
+      else this.#addTicket(paper, seq);
+    }
     return true;
+  }
+
+  #at(seq: Seq): AnyPaper {
+    const [paper] = this.#papers.page(seq, 1);
+    if (paper === undefined) throw new RangeError(`there is no paper at ${seq}`);
+    return parseExact(paper.text) as unknown as AnyPaper;
   }
 
   #addTicket({ number, bols, order, supplier, receiver, day, lines }: Ticket, seq: Seq): void {
     const products = listOf(JSON.stringify(lines.map(({ product }) => product)));
     const parties = { supplier: supplier && kept(supplier), receiver: receiver && kept(receiver) };
     const ticket = { seq, ...parties, day: kept(day), products };
+    this.#tickets.push(seq);
     const alone = [ticket];
     const add = (known: Map<string, readonly TicketFacts[]>, name: string): void => {
       // Most are alone under all of their names: one list for them.
@@ -360,45 +382,42 @@ export class Papers {
     add(this.#by.order, order ?? "");
   }
 
-  /** Each case once, in the order in which papers came: they are read once more as they lie. `undefined` is a step before that. */
+  /** Each case once, in the order in which papers came. `undefined` is a step before that. */
   *cases(): Generator<Case | undefined> {
-    const keys = [...this.#known.keys()];
-    yield* this.#connect(keys);
+    yield* this.#connect();
     /** The first paper of each case by its root, and after each paper the next one: as lists they would take more room. */
-    const first = new Int32Array(keys.length).fill(-1);
-    const next = new Int32Array(keys.length);
-    for (let seq = keys.length - 1; seq >= 0; seq--) {
+    const first = new Int32Array(this.#count).fill(-1);
+    const next = new Int32Array(this.#count);
+    for (let seq = this.#count - 1; seq >= 0; seq--) {
       const root = this.#root(seq);
       next[seq] = first[root] ?? -1;
       first[root] = seq;
     }
-    for (let seq = 0; seq < keys.length; seq++) {
+    for (let seq = 0; seq < this.#count; seq++) {
       if (first[this.#root(seq)] !== seq) continue;
       const members: Seq[] = [];
       for (let at = seq; at !== -1; at = next[at] ?? -1) members.push(at);
-      yield this.#case(members.sort(byKey(keys)));
+      yield this.#case(members);
     }
   }
 
-  /** `keys`: of all papers, by their places. */
-  *#connect(keys: readonly string[]): Generator<undefined> {
-    this.#parent = Int32Array.from(keys, (_, seq) => seq);
-    /** 1: a line was found for the ticket at this place. */
-    const taken = { sale: new Uint8Array(keys.length), purchase: new Uint8Array(keys.length) };
+  *#connect(): Generator<undefined> {
+    this.#parent = Int32Array.from({ length: this.#count }, (_, seq) => seq);
+    /** Tickets that a line was found for. */
+    const taken = { sale: new Set<Seq>(), purchase: new Set<Seq>() };
     const loose: [seq: Seq, at: number][] = [];
     const billed = new Map<string, Seq>();
     for (const [order, tickets] of this.#by.order)
-      for (const { seq } of tickets) this.#unite(seq, this.#known.get(`order ${order}`));
-    for (const [seq, key] of keys.entries()) {
+      for (const { seq } of tickets) this.#unite(seq, this.#orders.get(order));
+    for (const seq of this.#invoices) {
       yield undefined;
-      if (!key.startsWith("invoice ")) continue;
-      const invoice = this.#papers.at(seq) as Invoice;
-      if (isLive(invoice)) this.#unite(seq, this.#known.get(`order ${invoice.order}`));
+      const invoice = this.#at(seq) as Invoice;
+      this.#unite(seq, this.#orders.get(invoice.order ?? ""));
       for (const one of linesOf(invoice)) {
         const { tickets } = this.#find(one);
         for (const ticket of tickets) this.#unite(seq, ticket.seq);
         if (one.kind === "freight") continue;
-        for (const ticket of tickets) taken[invoice.direction][ticket.seq] = 1;
+        for (const ticket of tickets) taken[invoice.direction].add(ticket.seq);
         if (tickets.length > 0) continue;
         loose.push([seq, one.at]);
         const name = paperless(one);
@@ -407,36 +426,34 @@ export class Papers {
         billed.set(name, seq);
       }
     }
-    if (loose.length > 0) yield* this.#guess(keys, loose, taken);
+    if (loose.length > 0) yield* this.#guess(loose, taken);
   }
 
   /** Of a line that names no ticket which is here: the nearest ticket that no line names, each once, in the order of ids. */
   *#guess(
-    keys: readonly string[],
     loose: readonly (readonly [seq: Seq, at: number])[],
-    taken: Readonly<Record<Direction, Uint8Array>>,
+    taken: Readonly<Record<Direction, ReadonlySet<Seq>>>,
   ): Generator<undefined> {
     const open = new Map<string, OpenLine[]>();
     const keyOf = (direction: Direction, party: string, product: string): string =>
       `${direction} ${party} ${this.#names.product(product)}`;
-    for (const [seq, key] of keys.entries()) {
-      if (!key.startsWith("ticket ") || (taken.sale[seq] && taken.purchase[seq])) continue;
-      const ticket = this.#papers.at(seq) as Ticket;
-      const isNumbered = spelling(ticket.number) !== "" && ticket.bols.some(spelling);
-      const parties = { sale: ticket.receiver, purchase: ticket.supplier };
+    for (const seq of this.#tickets) {
+      if (taken.sale.has(seq) && taken.purchase.has(seq)) continue;
+      yield undefined;
+      const { number, bols, receiver, supplier, lines, id, day } = this.#at(seq) as Ticket;
+      const isNumbered = spelling(number) !== "" && bols.some(spelling);
+      const parties = { sale: receiver, purchase: supplier };
       for (const direction of ["sale", "purchase"] as const) {
         const party = parties[direction];
-        if (party === null || taken[direction][seq] || !isLive(ticket)) continue;
-        for (const line of ticket.lines)
-          push(open, keyOf(direction, party, line.product), [seq, ticket.day, line, isNumbered]);
+        if (party === null || taken[direction].has(seq)) continue;
+        for (const line of lines)
+          push(open, keyOf(direction, party, line.product), { ...line, seq, id, day, isNumbered });
       }
-      yield undefined;
     }
-    const inOrder = byKey(keys);
     const guesses = [];
     for (const [seq, at] of loose) {
       yield undefined;
-      const invoice = this.#papers.at(seq) as Invoice;
+      const invoice = this.#at(seq) as Invoice;
       const line = invoice.lines[at] as InvoiceLine;
       const { gallons, product } = line;
       if (product === null || gallons === null) continue;
@@ -446,19 +463,19 @@ export class Papers {
       const most = gallons.abs().times(GUESS_SHARE);
       const among = (open.get(keyOf(invoice.direction, invoice.party, product)) ?? [])
         // One number may be misspelled: a line that names two others than the ticket's is about another load.
-        .filter(([, day_, , isNumbered]) => !(isNumbered && isOther) && isClose(day_, day))
-        .map((it) => ({ it, off: offBy(it[2], gallons) }))
+        .filter((it) => !(it.isNumbered && isOther) && isClose(it.day, day))
+        .map((it) => ({ it, off: offBy(it, gallons) }))
         .filter(({ off }) => off.compare(most) <= 0)
-        .sort((one, other) => one.off.compare(other.off) || inOrder(one.it[0], other.it[0]));
+        .sort((one, other) => one.off.compare(other.off) || byText(one.it.id, other.it.id));
       if (among.length > 0) guesses.push({ seq, key: lineKey({ invoice, at }), among });
     }
     const given = new Set<OpenLine>();
-    for (const { seq, key, among } of guesses.sort((one, other) => inOrder(one.seq, other.seq))) {
+    for (const { seq, key, among } of guesses.sort((one, other) => byText(one.key, other.key))) {
       const best = among.find(({ it }) => !given.has(it));
       if (best === undefined) continue;
       given.add(best.it);
-      this.#guesses.set(key, best.it[0]);
-      this.#unite(seq, best.it[0]);
+      this.#guesses.set(key, best.it.seq);
+      this.#unite(seq, best.it.seq);
     }
   }
 
@@ -525,14 +542,15 @@ export class Papers {
   }
 
   #case(members: readonly Seq[]): Case {
-    const papers = new Map(members.map((seq) => [seq, this.#papers.at(seq)]));
+    const papers = new Map(members.map((seq) => [seq, this.#at(seq)]));
+    const all = [...papers.values()].sort(byId);
     const ofKind = <Kind extends AnyPaper["kind"]>(kind: Kind) =>
-      [...papers.values()].filter((one): one is AnyPaper & { kind: Kind } => one.kind === kind);
+      all.filter((one): one is AnyPaper & { kind: Kind } => one.kind === kind);
     const invoices = ofKind("invoice");
     const lines = invoices.flatMap(linesOf).map((one): JoinedLine => {
       const { by, tickets } = this.#find(one);
       const own = tickets.map(({ seq }) => papers.get(seq) as Ticket);
-      return { ...one, by, tickets: own.toSorted((first, other) => byText(first.id, other.id)) };
+      return { ...one, by, tickets: own.sort(byId) };
     });
     return { orders: ofKind("order"), tickets: ofKind("ticket"), invoices, lines };
   }
@@ -550,10 +568,7 @@ const linesOf = (invoice: Invoice): Line[] =>
 export const lineKey = ({ invoice, at }: Pick<JoinedLine, "invoice" | "at">): string =>
   `${invoice.id} ${at}`;
 
-const byKey =
-  (keys: readonly string[]) =>
-  (one: Seq, other: Seq): number =>
-    byText(keys[one] ?? "", keys[other] ?? "");
+const byId = (one: AnyPaper, other: AnyPaper): number => byText(one.id, other.id);
 
 const isClose = (one: string, other: string): boolean =>
   Math.abs(Date.parse(one) - Date.parse(other)) <= GUESS_MS;

@@ -1,5 +1,6 @@
 /** Every paper in one case, every case judged by every rule, and what that comes to. */
 import { Decimal } from "../core/decimal.ts";
+import { memoryScratch } from "../core/scratch.ts";
 import { byText } from "../core/text.ts";
 import {
   type AnyPaper,
@@ -43,14 +44,15 @@ export class Matching {
   /** Records that are not as the platform specifies them. */
   #unreadable = 0;
 
-  constructor({ product, terminal }: Names) {
+  /** `scratch`: where papers are until they are judged. */
+  constructor({ product, terminal }: Names, scratch = memoryScratch()) {
     this.#own = { product: remembered(product), terminal: remembered(terminal) };
     const known = (text: string): string => {
       const own = this.#own.product(text);
       return this.#called.get(own) ?? own;
     };
     this.#names = { ...this.#own, product: known };
-    this.papers = new Papers(this.#names);
+    this.papers = new Papers(this.#names, scratch);
     this.reference = new Reference(this.#own);
   }
 
@@ -85,7 +87,7 @@ export class Matching {
     const states = new Map<string, State>();
     let steps = 0;
     for (const one of this.papers.cases()) {
-      if (++steps % 200 === 0) yield undefined;
+      if (++steps % 50 === 0) yield undefined;
       if (one === undefined) continue;
       const situation = situationOf(one, run);
       const before = run.found.length;

@@ -66,11 +66,11 @@ const gallonsBetween = (billed: Decimal, expected: Decimal, rate: Decimal | null
 // What rules look at.
 
 const headOf = ({ direction, party, day }: Invoice) => ({ direction, party, day });
-const papersOf = (lines: readonly JoinedLine[], more: readonly AnyPaper[]): AnyPaper[] => [
-  ...new Set(lines.map(({ invoice }) => invoice)),
-  ...more,
-];
-const joinedBy = (lines: readonly JoinedLine[]): string =>
+/** Papers, and how they were joined: only what differs needs to be told by them. */
+const papersOf =
+  (lines: readonly JoinedLine[], ...more: (readonly AnyPaper[])[]) =>
+  () => [...new Set([...lines.map(({ invoice }) => invoice), ...more.flat()])];
+const joinedBy = (lines: readonly JoinedLine[]) => () =>
   [...new Set(lines.map(({ by }) => by ?? "nothing"))].join(", ");
 const rateOf = (lines: readonly JoinedLine[]): Decimal | null =>
   lines.find(({ line }) => line.rate !== null)?.line.rate ?? null;
@@ -88,7 +88,7 @@ function* loadsIn(situation: Situation) {
     const [first] = lines;
     if (first === undefined) continue;
     const about = `${group.direction} ${group.load} ${group.product}`;
-    const papers = papersOf(lines, [...group.tickets, ...group.orders]);
+    const papers = papersOf(lines, group.tickets, group.orders);
     const subject = { ...headOf(first.invoice), about, papers, joined: joinedBy(lines) };
     yield { ...subject, group, lines, first, billed: gallonsOf(lines), rate: rateOf(lines) };
   }
@@ -100,7 +100,7 @@ function* billedIn(situation: Situation) {
   for (const group of situation.groups)
     for (const one of linesOf(situation, group)) {
       if (situation.priced.has(one)) continue;
-      const papers = papersOf([one], [...one.tickets, ...group.orders]);
+      const papers = papersOf([one], one.tickets, group.orders);
       const subject = { ...headOf(one.invoice), about: lineKey(one), papers };
       yield { ...subject, joined: joinedBy([one]), group, one, line: one.line };
     }
@@ -117,7 +117,7 @@ function* deliveredIn({ tickets, groups, run }: Situation) {
     const direction: Direction = isOurs ? "purchase" : "sale";
     const party = (isOurs ? supplier : receiver) ?? "";
     const own = groups.filter((it) => it.direction === direction && it.tickets.includes(ticket));
-    yield { direction, party, day, about: id, papers: [ticket], ticket, groups: own };
+    yield { direction, party, day, about: id, papers: () => [ticket], ticket, groups: own };
   }
 }
 type Delivered = Each<typeof deliveredIn>;
@@ -125,7 +125,7 @@ type Delivered = Each<typeof deliveredIn>;
 function* invoicesIn({ invoices, run }: Situation) {
   for (const invoice of invoices)
     if (isLive(invoice) && run.isIn(invoice.day))
-      yield { ...headOf(invoice), about: invoice.id, papers: [invoice], invoice };
+      yield { ...headOf(invoice), about: invoice.id, papers: () => [invoice], invoice };
 }
 
 const nameOf = ({ invoice, line }: JoinedLine): string =>
@@ -434,7 +434,7 @@ function* haulsIn(situation: Situation) {
   for (const invoices of hauls) {
     const first = invoices[0] as Invoice;
     const loads = new Map(invoices.flatMap((invoice) => [...loadsOf(invoice)]));
-    yield { ...headOf(first), about: first.id, papers: invoices, first, invoices, loads };
+    yield { ...headOf(first), about: first.id, papers: () => invoices, first, invoices, loads };
   }
 }
 type Haul = Each<typeof haulsIn>;
@@ -625,7 +625,7 @@ function notBilled({ ticket, direction, groups }: Delivered, situation: Situatio
   const isAll = lines.length === ticket.lines.length;
   const what = isAll ? "it" : lines.map(({ product }) => product).join(", ");
   return {
-    papers: [ticket, ...orders],
+    papers: () => [ticket, ...orders],
     isCertain: true,
     billed: zero,
     expected,
@@ -652,7 +652,12 @@ function* orderedIn({ orders, tickets: all, run }: Situation) {
     const isDelivered = ["DELIVERED", "PENDING_VERIFICATION", "INVOICED"].includes(order.status);
     if (!isDelivered || tickets.length === 0 || !run.isIn(order.day)) continue;
     const party = tickets[0]?.receiver ?? "";
-    const head = { direction: "sale" as const, party, day: order.day, papers: [order, ...tickets] };
+    const head = {
+      direction: "sale" as const,
+      party,
+      day: order.day,
+      papers: () => [order, ...tickets],
+    };
     for (const product of new Set(order.lines.map((line) => run.names.product(line.product))))
       yield { ...head, about: `${order.id} ${product}`, order, tickets, product };
   }

@@ -60,9 +60,9 @@ export interface Subject {
   readonly day: Day;
   /** Beside the rule's name it makes the key of a finding. */
   readonly about: string;
-  readonly papers: readonly AnyPaper[];
+  readonly papers: () => readonly AnyPaper[];
   /** How they were joined. */
-  readonly joined?: string;
+  readonly joined?: () => string;
 }
 
 /** What differs; what is left out is the subject's and the rule's. */
@@ -126,7 +126,7 @@ export class Run {
     const amount = isMoney ? toUs.abs().round(2).fixed(2) : null;
     const whose = toUs?.sign === 1 ? ("us" as const) : ("them" as const);
     const [billed, expected] = [shown(it.billed), shown(it.expected)];
-    const papers = it.papers.map(({ kind, id, number }) => ({ kind, id, number }));
+    const papers = it.papers().map(({ kind, id, number }) => ({ kind, id, number }));
     const values = [name, [billed, expected, amount ?? ""], papers.map(({ id }) => id)];
     return {
       /** The same difference has the same key in every run. */
@@ -151,7 +151,7 @@ export class Run {
       amount,
       /** Who is owed it; null: nobody, it only has to be looked at. */
       favour: isMoney && it.isNeutral !== true ? whose : null,
-      joined: it.joined ?? "",
+      joined: it.joined?.() ?? "",
       cause,
       next: it.next ?? DISPUTE[direction],
     };
@@ -214,6 +214,8 @@ export type Basis = "net" | "gross";
 const USUAL_OF_PARTY = 5;
 const USUAL_OF_ALL = 10;
 const USUAL_SHARE = 0.9;
+/** Begins the name of what all parties pay. */
+const ANYBODY = "tax of all";
 const DAY_MS = 86_400_000;
 /** A terminal's midnight is so near to the company's: a list that changes then is not two lists of one day. */
 const ZONES_MS = 3 * 3_600_000;
@@ -307,7 +309,7 @@ export class Reference {
 
   #taxKeys({ direction, party }: Whose, { taxType, authority, productRef }: TaxLine): string[] {
     const what = `${fold(taxType)}|${fold(authority ?? "")}|${this.#names.product(productRef ?? "")}`;
-    return [`tax ${direction} ${party} ${what}`, `tax ${direction} ${what}`];
+    return [`tax ${direction} ${party} ${what}`, `${ANYBODY} ${direction} ${what}`];
   }
 
   #count(key: string, value: string): void {
@@ -315,16 +317,16 @@ export class Reference {
     this.#seen.set(key, counts.set(value, (counts.get(value) ?? 0) + 1));
   }
 
-  /** The value that nearly all have; null: too few were seen, or they disagree. */
-  #usual(key: string, least: number): string | null {
+  /** The value that nearly all have; null: too few were seen, or they disagree. First asked for when all are here. */
+  readonly #usual = remembered((key): string | null => {
     const counts = [...(this.#seen.get(key) ?? [])];
     const all = counts.reduce((sum, [, count]) => sum + count, 0);
     const [value = null] = counts.find(([, count]) => count >= all * USUAL_SHARE) ?? [];
-    return all >= least ? value : null;
-  }
+    return all >= (key.startsWith(ANYBODY) ? USUAL_OF_ALL : USUAL_OF_PARTY) ? value : null;
+  });
 
   usualBasis(whose: Whose): Basis | null {
-    return this.#usual(basisKey(whose), USUAL_OF_PARTY) as Basis | null;
+    return this.#usual(basisKey(whose)) as Basis | null;
   }
 
   /** The site's own table first, then what this party usually pays, then what all do; null: nothing is usual. */
@@ -334,7 +336,7 @@ export class Reference {
     const stated = this.#stated.get(`${tax}|${product}`) ?? this.#stated.get(`${tax}|`);
     if (stated !== undefined) return { rate: stated, isStated: true };
     const [own = "", all = ""] = this.#taxKeys(whose, line);
-    const rate = this.#usual(own, USUAL_OF_PARTY) ?? this.#usual(all, USUAL_OF_ALL);
+    const rate = this.#usual(own) ?? this.#usual(all);
     return rate === null ? null : { rate: Decimal.of(rate), isStated: false };
   }
 

@@ -85,5 +85,5 @@ test.skipIf(process.platform === "win32")(
 
 test("without room on the disk nothing is begun, and the message says how much is needed", () => {
   expect(() => openScratch(tempFolder(), 1e15)).toThrow(SourceUnavailable);
-  expect(() => openScratch(tempFolder(), 1e15)).toThrow(/MB free; to read a file of \d+ MB/);
+  expect(() => openScratch(tempFolder(), 1e15)).toThrow(/MB free; what is read needs \d+ MB/);
 });

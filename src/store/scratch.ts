@@ -146,8 +146,8 @@ function expectSpace(folder: string, bytes: number): void {
   const wanted = FREE_BYTES_MIN + SPREAD * bytes;
   if (free >= wanted) return;
   throw new SourceUnavailable(
-    `The disk of ${folder} has ${mb(free)} MB free; to read a file of ${mb(bytes)} MB, ${mb(wanted)} MB are needed.`,
-    { next: "Free space on that disk; the file is read at the next look." },
+    `The disk of ${folder} has ${mb(free)} MB free; what is read needs ${mb(wanted)} MB.`,
+    { next: "Free space on that disk; it is read at the next look." },
   );
 }
 
