@@ -608,13 +608,14 @@ test.each([
   expect(company.asked).toEqual([]);
 });
 
-test("a void bill is credited in full by a credit memo that is applied to it, once", async () => {
+test("a void bill is credited in full by a credit memo that is applied to it, once, with the dimensions of every document", async () => {
   const company = await openCompany();
+  company.needsDimension = true;
+  const dimensions = { dimensions: { first: "FUEL" } };
   const bill = itemOf(billDocument("R-1"));
   const gone = itemOf(billDocument("R-1", { status: "void", endedDate: "2026-11-25" }));
-  expect(await sent(company, "bills", bill)).toMatchObject({ outcome: "done" });
-  expect(await sent(company, "bills", gone)).toMatchObject({ outcome: "done" });
-  expect(await sent(company, "bills", gone)).toMatchObject({ outcome: "done" });
+  for (const one of [bill, gone, gone])
+    expect(await sent(company, "bills", one, dimensions)).toMatchObject({ outcome: "done" });
   expect(company.rows("purchaseCreditMemos")).toMatchObject([
     {
       status: "Paid",

@@ -7,7 +7,8 @@
  * and lines, and gives it a number of another series; a posting of a journal writes two general ledger entries for each
  * line, with its document number and description; an invoice with items posts the shipment or receipt of its goods (settings
  * Shipment on Invoice and Receipt on Invoice), and comment lines are copied to it; a credit memo that names an invoice settles
- * it; the second posting is refused.
+ * it; the second posting is refused; the right to make a record is looked at before its key and its parts, as the source of
+ * Microsoft's API pages has it (a customer under the number of another one is inserted all the same, and fails there).
  */
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -453,21 +454,23 @@ export class Company {
 
   #create(set: string, values: Values): Row {
     const number = values["number"] as string | undefined;
+    if (isDocuments(set)) this.#party(set, values[DOCUMENTS[set][2]]);
+    if (this.readOnly.has(set))
+      refuse(
+        "Internal_ServerError",
+        `Sorry, the current permissions prevented the action. (TableData ${set} Insert: Base Application)`,
+        403,
+      );
     if (number !== undefined && this.rows(set).some((row) => row["number"] === number))
       return refuse("Internal_EntityWithSameKeyExists", `The record ${number} is there.`);
     if (isDocuments(set)) {
       const [lines, , name] = DOCUMENTS[set];
       const { currencyCode } = this.#party(set, values[name]);
-      if (this.readOnly.has(set))
-        refuse(
-          "Internal_ServerError",
-          `Sorry, the current permissions prevented the action. (TableData ${set} Insert: Base Application)`,
-          403,
-        );
       for (const line of (values[lines] ?? []) as Values[]) this.#line(line);
       return this.#created(set, { currencyCode, ...values });
     }
-    if (set.endsWith("Payments")) this.#invoiceOf(set, values);
+    if (values["appliesToInvoiceId"] !== undefined) this.#invoiceOf(set, values);
+    this.#dimensions(values);
     return this.#insert(set, values);
   }
 
@@ -506,21 +509,26 @@ export class Company {
     );
   }
 
+  #has = (set: string, field: string, value: unknown): boolean =>
+    this.rows(set).some((row) => row[field] === value && row["blocked"] !== true);
+
   #line({
     lineType,
     lineObjectNumber,
     unitOfMeasureCode = "GAL",
     dimensionSetLines = [],
   }: Values): void {
-    const has = (set: string, field: string, value: unknown) =>
-      this.rows(set).some((row) => row[field] === value && row["blocked"] !== true);
     if (lineType === "Comment") return;
     const [what, set] = lineType === "Item" ? ["Item", "items"] : ["G/L Account", "accounts"];
-    if (!has(set, "number", lineObjectNumber)) missing(what, lineObjectNumber);
-    if (!has("unitsOfMeasure", "code", unitOfMeasureCode)) missing("Unit", unitOfMeasureCode);
+    if (!this.#has(set, "number", lineObjectNumber)) missing(what, lineObjectNumber);
+    if (!this.#has("unitsOfMeasure", "code", unitOfMeasureCode)) missing("Unit", unitOfMeasureCode);
+    this.#dimensions({ dimensionSetLines });
+  }
+
+  #dimensions({ dimensionSetLines = [] }: Values): void {
     for (const { code, valueCode } of dimensionSetLines as Values[]) {
-      if (!has("dimensions", "code", code)) missing("Dimension", code);
-      if (!has("dimensionValues", "code", valueCode)) missing("Dimension Value", valueCode);
+      if (!this.#has("dimensions", "code", code)) missing("Dimension", code);
+      if (!this.#has("dimensionValues", "code", valueCode)) missing("Dimension Value", valueCode);
     }
   }
 

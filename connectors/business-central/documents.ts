@@ -35,7 +35,7 @@ import {
 } from "../../src/ledger/entries.ts";
 import type { FileTable } from "../../src/ledger/files.ts";
 import { goodsLine, type GoodsRow, type GoodsTable } from "../../src/ledger/goods.ts";
-import { equals, idsAre, quoted } from "../../src/ledger/odata.ts";
+import { equals, idsAre, quoted, type Version } from "../../src/ledger/odata.ts";
 import {
   type EntryStatus,
   LedgerError,
@@ -57,9 +57,7 @@ import {
   externallyNumbered,
   externalNumber,
   Head,
-  headOf,
   keptLine,
-  lineBodies,
   linesOf,
   markInNumber,
   named,
@@ -69,6 +67,7 @@ import {
   TEXT,
   textOrNone,
   type Wire,
+  writtenLines,
 } from "./wire.ts";
 
 /* A document as the API tells it. */
@@ -144,44 +143,42 @@ async function settled(
   rows: readonly Row[],
   signal: AbortSignal,
 ): Promise<DocumentRow[]> {
-  const isSale = side === "sale";
-  const posted = rows.filter(({ status }) => ["Open", "Paid"].includes(status));
-  const partly = posted.filter(
+  const partly = rows.filter(
     ({ status, remainingAmount, money }) =>
-      !isSale || status === "Paid" || remainingAmount?.equals(money.total) === false,
+      status === "Paid" ||
+      (status === "Open" && (side !== "sale" || remainingAmount?.equals(money.total) === false)),
   );
   const ids = partly.map(({ id }) => id);
   const paid = await paymentsOn(wire, side, ids, signal);
-  const ours = isSale
-    ? []
-    : partly.flatMap(({ mark }) => mark ?? []).map((mark) => externalNumber(mark));
+  const ours = partly.flatMap(({ mark }) => (side === "sale" ? [] : (mark ?? [])));
   const numbers = partly.map(({ number }) => number);
-  const named = [equals("invoiceNumber", numbers), equals("vendorCreditMemoNumber", ours)];
+  const named = [
+    equals("invoiceNumber", numbers),
+    equals(
+      "vendorCreditMemoNumber",
+      ours.map((mark) => externalNumber(mark)),
+    ),
+  ];
   const memos = await wire.set(SIDES[side].memos, { row: Memo }).search(named, signal);
+  const settling = memos.filter(({ status }) => !UNSETTLING.includes(status));
   return rows.map((row) => {
-    const isOver = row.status === "Paid" || row.status === "Canceled";
-    const own = partly.includes(row)
-      ? memos.filter(({ status }) => !UNSETTLING.includes(status))
-      : [];
-    const isCredited =
-      !isSale &&
-      row.mark !== null &&
-      own.some(({ vendorCreditMemoNumber: its }) => its === externalNumber(row.mark ?? ""));
-    const credits = isCredited
-      ? []
-      : own
-          .filter(({ invoiceNumber }) => invoiceNumber === row.number)
-          .map(({ number, totalAmountIncludingTax: amount }) => ({
-            mark: null,
-            amount,
-            instead: `credit memo ${number}`,
-          }));
-    const known = [...(paid.get(row.id) ?? []), ...credits];
+    const isPartly = partly.includes(row);
+    const own = isPartly && row.mark !== null && externalNumber(row.mark);
+    const isCredited = settling.some((memo) => memo.vendorCreditMemoNumber === own);
+    const credits = settling
+      .filter(({ invoiceNumber }) => isPartly && !isCredited && invoiceNumber === row.number)
+      .map(({ number, totalAmountIncludingTax: amount }) => ({
+        mark: null,
+        amount,
+        instead: `credit memo ${number}`,
+      }));
+    const known = [...(isPartly ? paid(row.id) : []), ...credits];
     const explained = Decimal.sum(known.map(({ amount }) => amount));
     const { total } = row.money;
+    const isOver = row.status === "Paid" || row.status === "Canceled";
     const open = row.remainingAmount ?? (isOver ? Decimal.zero : total.minus(explained));
     const unseen = total.minus(open).minus(explained);
-    const isTold = unseenPayments === "money" && unseen.sign > 0 && partly.includes(row);
+    const isTold = unseenPayments === "money" && unseen.sign > 0 && isPartly;
     const payments = isTold ? [...known, { mark: null, amount: unseen }] : known;
     return { ...row, payments, isCredited, open };
   });
@@ -242,8 +239,7 @@ function bodyOf(
     invoiceDate: date,
     postingDate: date,
     ...(due === null ? {} : { dueDate: due }),
-    ...headOf(config),
-    [linesOf(set)]: lineBodies(config, set, { ...values, comments }),
+    ...writtenLines(config, set, { ...values, comments }),
   };
 }
 
@@ -254,7 +250,7 @@ const creditBody = (config: BusinessCentralConfig, row: DocumentRow, on: Day): o
   invoiceId: row.id,
   creditMemoDate: on,
   postingDate: on,
-  purchaseCreditMemoLines: lineBodies(config, "purchaseCreditMemos", {
+  ...writtenLines(config, "purchaseCreditMemos", {
     lines: row.lines,
     taxes: row.taxes.filter(({ code }) => code !== ""),
   }),
@@ -461,17 +457,11 @@ const keptLines = ({ lines }: OrderDocument) =>
   });
 
 export function orders(wire: Wire, config: BusinessCentralConfig): GoodsTable<"order", GoodsRow> {
-  const setOf = (side: LedgerSide, set: string) =>
-    wire.set(set, {
-      row: orderRow(side, set),
-      query: { $expand: linesOf(set) },
-      date: "orderDate",
-    });
-  const setsOf = (side: LedgerSide) => ({
-    booked: setOf(side, SIDES[side].orders),
-    moved: setOf(side, SIDES[side].moved),
-  });
-  const sets = { sale: setsOf("sale"), purchase: setsOf("purchase") };
+  const setOf = (side: LedgerSide, is: "orders" | "moved") => {
+    const set = SIDES[side][is];
+    const query = { $expand: linesOf(set) };
+    return wire.set(set, { row: orderRow(side, set), query, date: "orderDate" });
+  };
   return {
     can: { has: ["posted"], amend: {} },
     markedIn: "its external document number, or its comment line",
@@ -492,32 +482,25 @@ export function orders(wire: Wire, config: BusinessCentralConfig): GoodsTable<"o
       lines: keptLines(document).map((line) => goodsLine(line)),
     }),
     async search({ side, marks, references, numbers, ids, days }, signal) {
-      const { booked, moved } = sets[side];
-      const isSale = side === "sale";
-      const external = isSale ? externallyNumbered(marks, "FBO") : [];
+      const external = side === "sale" ? externallyNumbered(marks, "FBO") : [];
       const isByReference = references.length > 0 && marks.length === 0;
       const conditions = [
         idsAre(ids),
         equals("number", numbers),
-        isSale ? external : days.map((day) => `orderDate eq ${day}`),
+        side === "sale" ? external : days.map((day) => `orderDate eq ${day}`),
         // No field has the platform's number: who asks by it alone is shown all that are open.
         isByReference ? ["number ne ''"] : [],
       ];
-      const found = await booked.search(conditions, signal);
-      const known = found.filter(
-        ({ reference }) => !isByReference || references.includes(reference ?? ""),
-      );
+      const booked = await setOf(side, "orders").search(conditions, signal);
       // One that is gone is known by what was shipped of it.
-      const isThere = (number: string | null) => found.some((row) => row.number === number);
-      const gone = numbers.filter((number) => !isThere(number));
-      const shipped = await moved.search([equals("orderNumber", gone), external], signal);
-      const once = new Map(shipped.map((row) => [row.number, row]));
-      return [
-        ...known,
-        ...[...once.values()].filter(({ number }) => number !== null && !isThere(number)),
-      ];
+      const names = [equals("orderNumber", numbers), external];
+      const all = [...(await setOf(side, "moved").search(names, signal)), ...booked];
+      return [...new Map(all.map((row) => [row.number, row])).values()].filter(
+        ({ number, reference }) =>
+          number !== null && (!isByReference || references.includes(reference ?? "")),
+      );
     },
-    list: (side, scope, from, signal) => sets[side].booked.list(scope, from, signal),
+    list: (side, scope, from, signal) => setOf(side, "orders").list(scope, from, signal),
     async create({ document, payer, mark, party }, { signal }) {
       const { type: side, date, number } = document;
       const { orders: set, party: partyField } = SIDES[side];
@@ -527,8 +510,7 @@ export function orders(wire: Wire, config: BusinessCentralConfig): GoodsTable<"o
         ...(isSale ? { externalDocumentNumber: externalNumber(mark, "FBO") } : {}),
         [partyField]: payer?.number ?? party,
         ...(date === null ? {} : { orderDate: date }),
-        ...headOf(config),
-        [linesOf(set)]: lineBodies(config, set, { lines: keptLines(document), comments }),
+        ...writtenLines(config, set, { lines: keptLines(document), comments }),
       };
       return (await wire.create(set, body, signal)).id;
     },
@@ -559,18 +541,8 @@ const hashOf = (told: string, length: number): string =>
 const invoiceNumber = (side: LedgerSide, invoice: string): string =>
   LETTERS[side] + hashOf(invoice, INVOICE);
 
-interface WrittenPayment extends KeptPayment {
-  /** Its mark, and the text. */
-  readonly description: string;
-}
-
-interface PaymentRow extends WrittenPayment {
-  readonly number: string;
-  readonly mark: string | null;
-  readonly status: "draft" | "posted" | "cancelled";
-  /** Of a line that is not posted. */
-  readonly line: { readonly id: string; readonly etag: string } | null;
-}
+/** `description`: its mark, and the text. */
+type WrittenPayment = KeptPayment & { readonly description: string };
 
 const Payment = Head.extend({
   postingDate: day,
@@ -584,38 +556,39 @@ const Entry = Payment.omit({ "@odata.etag": true }).extend({
 type Entry = z.infer<typeof Entry>;
 const Batch = z.object(members(text, "id code"));
 
-const rowOf = (
-  { description, ...told }: Pick<Entry, "documentNumber" | "postingDate" | "description">,
-  more: Pick<PaymentRow, "side" | "amount" | "status" | "line">,
-): PaymentRow => ({
-  ...more,
-  ...paymentIn(description),
-  number: told.documentNumber,
-  date: told.postingDate,
-  description,
-});
-
-/** Each payment debits one account; one that was reversed has done so and undone it. */
-const posted = (entries: readonly Entry[]): PaymentRow[] =>
-  [...Map.groupBy(entries, ({ documentNumber }) => documentNumber).values()].map((all) => {
-    const [first] = all as [Entry, ...Entry[]];
-    const byAccount = Map.groupBy(all, ({ accountNumber }) => accountNumber).values();
-    const debits = [...byAccount].map((its) =>
-      Decimal.sum(its.map(({ debitAmount, creditAmount }) => debitAmount.minus(creditAmount))),
-    );
-    const amount = Decimal.sum(debits.filter(({ sign }) => sign > 0));
-    return rowOf(first, {
-      side: first.documentNumber.startsWith(LETTERS.purchase) ? "purchase" : "sale",
-      amount,
-      status: amount.sign === 0 ? "cancelled" : "posted",
-      line: null,
-    });
-  });
+/** @param line its line in a journal; null: it is posted */
+function paymentRow(
+  {
+    documentNumber: number,
+    postingDate: date,
+    description,
+  }: Omit<z.infer<typeof Payment>, "@odata.etag">,
+  amount: Decimal,
+  line: z.infer<typeof Version> | null,
+) {
+  const side: LedgerSide = number.startsWith(LETTERS.purchase) ? "purchase" : "sale";
+  const status: EntryStatus =
+    line === null ? (amount.sign === 0 ? "cancelled" : "posted") : "draft";
+  return { ...paymentIn(description), side, number, date, amount, description, status, line };
+}
+type PaymentRow = ReturnType<typeof paymentRow>;
 
 const ENTRIES = "generalLedgerEntries";
 
-const entriesOf = async (wire: Wire, conditions: readonly string[], signal: AbortSignal) =>
-  posted(await wire.either(ENTRIES, conditions, Entry, signal)).filter(({ mark }) => mark !== null);
+/** Ours that are posted: each debits one account; one that was reversed has done so and undone it. */
+async function entriesOf(wire: Wire, conditions: readonly string[], signal: AbortSignal) {
+  const all = await wire.either(ENTRIES, conditions, Entry, signal);
+  const each = Map.groupBy(all, ({ documentNumber }) => documentNumber).values();
+  return [...each]
+    .map((own) => {
+      const byAccount = Map.groupBy(own, ({ accountNumber }) => accountNumber).values();
+      const debits = [...byAccount].map((its) =>
+        Decimal.sum(its.map(({ debitAmount, creditAmount }) => debitAmount.minus(creditAmount))),
+      );
+      return paymentRow(own[0] as Entry, Decimal.sum(debits.filter(({ sign }) => sign > 0)), null);
+    })
+    .filter(({ mark }) => mark !== null);
+}
 
 /** Our payments of these documents, by what links call these. */
 async function paymentsOn(
@@ -623,20 +596,14 @@ async function paymentsOn(
   side: LedgerSide,
   invoices: readonly string[],
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, readonly PaymentOn[]>> {
+): Promise<(invoice: string) => PaymentOn[]> {
   const begins = (id: string) => `startswith(documentNumber,${quoted(invoiceNumber(side, id))})`;
   const rows = await entriesOf(wire, invoices.map(begins), signal);
-  const counted = rows
-    .filter(({ status }) => status === "posted")
-    .map(({ mark, amount, number }) => ({ mark, amount, id: number }));
-  return Map.groupBy(
-    invoices.flatMap((invoice) =>
-      counted
-        .filter(({ id }) => id.startsWith(invoiceNumber(side, invoice)))
-        .map((one) => ({ ...one, invoice })),
-    ),
-    ({ invoice }) => invoice,
-  );
+  return (invoice) =>
+    rows
+      .filter(({ status }) => status === "posted")
+      .filter(({ number }) => number.startsWith(invoiceNumber(side, invoice)))
+      .map(({ mark, amount, number: id }) => ({ mark, amount, id }));
 }
 
 /** Characters of a description, and of the number of a check. */
@@ -647,8 +614,17 @@ export function payments(
   journals: NonNullable<BusinessCentralConfig["journals"]>,
 ): Table<"payment", WrittenPayment, PaymentRow> {
   const batches = new Map<LedgerSide, string>();
-  const query = { $filter: "documentType eq 'Payment'" };
-  const entries = wire.set(ENTRIES, { row: Entry, date: "postingDate", query });
+  const entries = wire.set(ENTRIES, {
+    row: Entry,
+    date: "postingDate",
+    query: { $filter: "documentType eq 'Payment'" },
+    // The page may have cut a payment's entries apart.
+    complete(rows, signal) {
+      const ours = rows.filter(({ description }) => paidMarkIn(description) !== null);
+      const numbers = ours.map(({ documentNumber }) => documentNumber);
+      return entriesOf(wire, equals("documentNumber", numbers), signal);
+    },
+  });
 
   /** The journal of a side, by its id. @throws LedgerError */
   async function journal(side: LedgerSide, signal: AbortSignal): Promise<string> {
@@ -674,7 +650,7 @@ export function payments(
     const rows: PaymentRow[] = [];
     for await (const page of wire.pages(await setOf(side, signal), {}, Line, signal))
       for (const { id, "@odata.etag": etag, amount, ...line } of page.rows)
-        rows.push(rowOf(line, { side, amount: amount.abs(), status: "draft", line: { id, etag } }));
+        rows.push(paymentRow({ id, ...line }, amount.abs(), { id, etag }));
     return rows;
   }
 
@@ -684,8 +660,8 @@ export function payments(
       /** By the payment alone: the invoice that it paid may have been booked anew. */
       async search({ ids = [], desired = [] }, { signal }) {
         const marks = new Set<string | null>(desired.map(({ mark }) => mark));
-        const ends = [...marks].map(
-          (mark) => `endswith(documentNumber,${quoted(hashOf(mark ?? "", PAYMENT))})`,
+        const ends = desired.map(
+          ({ mark }) => `endswith(documentNumber,${quoted(hashOf(mark, PAYMENT))})`,
         );
         const sides = new Set(desired.map(({ document }) => sideOf(document)));
         const lines = await Promise.all([...sides].map((side) => waiting(side, signal)));
@@ -694,17 +670,7 @@ export function payments(
         const found = [...own.filter(({ mark }) => marks.has(mark)), ...named];
         return [...new Map(found.map((row) => [row.number, row])).values()];
       },
-      async *list(scope, from, signal) {
-        // The page may have cut a payment's entries apart.
-        for await (const { rows, position } of entries.list(scope, from, signal)) {
-          const ours = rows.filter(({ description }) => paidMarkIn(description) !== null);
-          const numbers = ours.map(({ documentNumber }) => documentNumber);
-          yield {
-            rows: await entriesOf(wire, equals("documentNumber", numbers), signal),
-            position,
-          };
-        }
-      },
+      list: entries.list,
       async create({ desired: { document, mark, on }, values }, { signal }) {
         const { side, date: postingDate, amount, description } = values;
         const documentNumber = invoiceNumber(side, document.invoice) + hashOf(mark, PAYMENT);
@@ -733,13 +699,8 @@ export function payments(
     },
     write({ id, type, date, amount, ...document }: PaymentDocument) {
       const description = `${payingMark(id)} ${document.description}`.slice(0, DESCRIPTION).trim();
-      return {
-        side: sideOf({ type }),
-        date,
-        amount,
-        description,
-        text: paymentIn(description).text,
-      };
+      const { text } = paymentIn(description);
+      return { side: sideOf({ type }), date, amount, description, text };
     },
     facts: paymentFacts,
     read: ({ number, mark, status, line }) => ({

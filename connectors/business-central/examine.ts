@@ -14,7 +14,6 @@ import {
 } from "../../src/ledger/examine.ts";
 import { faultOf as rowFault, sorted } from "../../src/ledger/errors.ts";
 import { equals, Version } from "../../src/ledger/odata.ts";
-import type { LedgerSide } from "../../src/ledger/port.ts";
 import type { BusinessCentralConfig } from "./config.ts";
 import { BOOKS, coded, dayOrNone, errors, linesOf, named, SIDES, type Wire } from "./wire.ts";
 
@@ -51,12 +50,17 @@ const SETS: Readonly<Record<string, readonly string[]>> = {
   prices: ["items"],
 };
 
-/** Where each sink makes documents, with the field in which the probe of {@link examine} is found again. */
-const WRITES: Readonly<Record<string, readonly [side: LedgerSide, set: string, field: string]>> = {
-  invoices: ["sale", sale.invoices, "externalDocumentNumber"],
-  bills: ["purchase", purchase.invoices, "vendorInvoiceNumber"],
-  orders: ["sale", sale.orders, "externalDocumentNumber"],
-};
+/** What sinks make, of which side; and Microsoft's permission set for it. */
+const WRITES = [
+  ["invoices", "sale", "invoices", "D365 SALES DOC, POST"],
+  ["bills", "purchase", "invoices", "D365 PURCH DOC, POST"],
+  ["orders", "sale", "orders", "D365 SALES DOC, EDIT"],
+  ["orders", "purchase", "orders", "D365 PURCH DOC, EDIT"],
+  ["invoices orders", "sale", "parties", "D365 CUSTOMER, EDIT"],
+  ["bills orders", "purchase", "parties", "D365 VENDOR, EDIT"],
+  ["payments", "sale", "payments", "D365 JOURNALS, POST"],
+  ["payments", "purchase", "payments", "D365 JOURNALS, POST"],
+] as const;
 const PROBE = "FUELBRIDGE-DOCTOR";
 const Party = z.object({ number: z.string(), blocked: named });
 
@@ -101,30 +105,53 @@ export async function examine(
       for await (const _ of wire.pages(set, { $top: "1" }, z.unknown(), signal)) break;
     });
   /**
-   * The API tells nobody's rights. So a document is made whose line is of an item that is not there: who may make one is told of
-   * the item, and nothing of it stays, for a document and its lines are one transaction. Where it stays, it is deleted.
+   * The API tells nobody's rights. So what can never be made is sent: a document whose line is of an item, or a journal line whose
+   * dimension is of a code, that is not there; a party under the number of another one. Who may make it is told of that, and nothing
+   * of it stays: a record and its parts are one transaction. Where it stays, it is deleted.
    */
-  const writable = ([side, set, field]: (typeof WRITES)[string]): Check => [
-    `right to write ${set}`,
-    async () => {
-      const { parties, party } = SIDES[side];
-      let number: string | undefined;
-      for await (const { rows } of wire.pages(parties, { $top: "50" }, Party, signal))
-        number ??= rows.find(({ blocked }) => blocked === "")?.number;
-      // Nobody is there whose document it could be.
-      if (number === undefined) return null;
-      const line = { lineType: "Item", lineObjectNumber: PROBE, quantity: 1 };
-      const body = { [party]: number, [field]: PROBE, [linesOf(set)]: [line] };
-      const told = await wire.create(set, body, signal).then(
-        () => null,
-        (error: unknown) => sorted(error, "create", errors),
-      );
-      for (const made of await wire.either(set, equals(field, [PROBE]), Version, signal))
-        await wire.remove(set, made, signal);
-      if (told === null || told.sort === "data") return null;
-      if (told.row === null) throw told.error;
-      return rowFault(told.row, told.error.message);
-    },
+  const writable = ([, side, kind, permissions]: (typeof WRITES)[number]): Check => {
+    const { parties, party, batches, [kind]: set } = SIDES[side];
+    const code = journals?.[side === "sale" ? "received" : "made"] ?? "";
+    const line = { lineType: "Item", lineObjectNumber: PROBE, quantity: 1 };
+    const body = (number: string) =>
+      kind === "parties"
+        ? { number, displayName: PROBE }
+        : kind === "payments"
+          ? { documentNumber: PROBE, dimensionSetLines: [{ code: PROBE, valueCode: PROBE }] }
+          : { [party]: number, [linesOf(set)]: [line] };
+    return [
+      `right to write ${set}`,
+      async () => {
+        let number: string | undefined;
+        for await (const { rows } of wire.pages(parties, { $top: "50" }, Party, signal))
+          number ??= rows.find(({ blocked }) => blocked === "")?.number;
+        const codes = kind === "payments" ? equals("code", [coded(code)]) : [];
+        const [batch] = await wire.either(batches, codes, Version, signal);
+        const path = kind === "payments" ? `${batches}(${batch?.id})/${set}` : set;
+        // Nobody is there whose document it could be; a batch that is missing is told besides.
+        if (number === undefined || codes.length > 0 !== (batch !== undefined)) return null;
+        const told = await wire.create(path, body(number), signal).then(
+          async (made) => void (await wire.remove(path, made, signal)),
+          (error: unknown) => sorted(error, "create", errors),
+        );
+        if (!told || told.sort === "data" || told.row?.code === "taken") return null;
+        if (told.row === null) throw told.error;
+        const fault = rowFault(told.row, told.error.message);
+        const own = told.row.code === "forbidden" ? ` Microsoft's set for it: ${permissions}.` : "";
+        return { ...fault, next: `${fault.next}${own}` };
+      },
+    ];
+  };
+  /** The API posts, or says that there is nothing to post, before it looks at a right. */
+  const postable: Check = [
+    "right to post",
+    async () => [
+      {
+        what: "right to post",
+        fault: null,
+        note: `${BOOKS} tells it with the first document that is posted: D365 SALES DOC, POST, D365 PURCH DOC, POST and D365 JOURNALS, POST have it`,
+      },
+    ],
   ];
   const [item, account] = [names("item"), names("account")];
   const lineObject: CodesNamed = {
@@ -141,9 +168,10 @@ export async function examine(
       books,
       [
         ...[...sets].map(readable),
-        ...Object.entries(WRITES).flatMap(([part, one]) =>
-          needs.parts.has(part) ? [writable(one)] : [],
+        ...WRITES.filter(([sinks]) => sinks.split(" ").some((sink) => needs.parts.has(sink))).map(
+          writable,
         ),
+        ...(sets.has(MONEY) && config.posting === "post" ? [postable] : []),
         ...namedChecks(account, accounts.revenue, accounts.expense),
         ...namedChecks(names("taxGroup"), taxCode),
         ...namedChecks(lineObject, ...Object.keys(lines)),

@@ -15,7 +15,7 @@ const MOVED =
 const MOVED_LINE =
   "id guid-, documentId guid-, sequence int-, lineType text-, lineObjectNumber code20-, description text100-, description2 text50-, unitOfMeasureCode code10-, quantity decimal-, discountPercent decimal-, taxPercent decimal-";
 const PAYMENT =
-  "id guid-, journalId guid, lineNumber int, postingDate date, documentNumber code20, externalDocumentNumber code35, amount decimal, appliesToInvoiceId guid, description text100, comment text250, lastModifiedDateTime stamp-";
+  "id guid-, journalId guid, lineNumber int, postingDate date, documentNumber code20, externalDocumentNumber code35, amount decimal, appliesToInvoiceId guid, description text100, comment text250, dimensionSetLines lines, lastModifiedDateTime stamp-";
 const BATCH =
   "id guid-, code code10, displayName text100, balancingAccountNumber code20-, lastModifiedDateTime stamp-";
 

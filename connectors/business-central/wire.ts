@@ -93,6 +93,9 @@ function paced(credentials: Credentials, most: number, surroundings: Surrounding
   };
 }
 
+const RIGHTS =
+  "In Business Central, on the page Microsoft Entra Applications (on premises: Users), open the one that fuelbridge logs in as, and add a permission set with what the message names.";
+
 /** What the API's errors mean. The first row that matches counts; a write that no row knows is unknown. */
 export const errors = errorTable(
   {
@@ -100,10 +103,8 @@ export const errors = errorTable(
       "Correct tenant, clientId and clientSecret in the configuration: they are those of the application in Microsoft Entra; its secret may have expired.",
     "401 configuration:credentials unauthorised":
       "Enable the application on the page Microsoft Entra applications of Business Central; on premises, correct user and accessKey.",
-    "403 configuration:scope forbidden":
-      "Give the application in Business Central the permission set for what the message names.",
-    "~permission configuration:scope forbidden":
-      "Give the application in Business Central the permission set for what the message names.",
+    "403 configuration:scope forbidden": RIGHTS,
+    "~permission configuration:scope forbidden": RIGHTS,
     "#Internal_CompanyNotFound configuration:scope no-company":
       "Correct company in the configuration: the page Companies of Business Central lists them.",
     "#no-journal configuration:scope no-journal":
@@ -197,10 +198,6 @@ export const linesOf = (set: string): string => `${set.slice(0, -1)}Lines`;
 const priceOf = (set: string): string =>
   set.startsWith("sales") ? "unitPrice" : set === "purchaseOrders" ? "directUnitCost" : "unitCost";
 
-/** What the configuration says of every document. */
-export const headOf = ({ dimensions: { first, second } }: BusinessCentralConfig) =>
-  defined({ shortcutDimension1Code: first, shortcutDimension2Code: second });
-
 /** Codes are kept in capitals. */
 export const coded = (told: string): string => told.trim().toUpperCase();
 const codedOrNone = (told: string | null): string | null => (told === null ? null : coded(told));
@@ -237,7 +234,7 @@ export const TEXT = 100;
 const MORE_TEXT = 50;
 /** Decimals that quantities and prices keep. */
 const PLACES = 5;
-const STEP = Decimal.of("0.00001");
+const [ONE, STEP] = [Decimal.of("1"), Decimal.of("0.00001")];
 const TAX = /^tax on (-?\d+(?:\.\d+)?)$/;
 
 const Line = z.object({
@@ -334,19 +331,19 @@ export function keptLine(
   account: string,
   dimensions: LineDimensions = {},
 ): KeptLine {
-  const its = kept(line, account);
-  const wanted = dimensionsOf(dimensions, its.product ?? its.account ?? null);
-  return { ...its, ...(wanted.length === 0 ? {} : { dimensions: dimensionText(wanted) }) };
+  const isItem = line.product !== null;
+  const of = coded(line.product ?? line.account ?? account);
+  const wanted = dimensionsOf(dimensions, of);
+  return {
+    ...line,
+    ...(line.text ? { text: split(line.text).join("") } : {}),
+    ...pricedIn(line),
+    product: isItem ? of : null,
+    account: isItem ? null : of,
+    unit: isItem ? codedOrNone(line.unit) : null,
+    ...(wanted.length === 0 ? {} : { dimensions: dimensionText(wanted) }),
+  };
 }
-
-const kept = (line: FactLine, account: string): KeptLine => ({
-  ...line,
-  ...(line.text ? { text: split(line.text).join("") } : {}),
-  ...pricedIn(line),
-  product: codedOrNone(line.product),
-  account: line.product === null ? coded(line.account ?? account) : null,
-  unit: line.product === null ? null : codedOrNone(line.unit),
-});
 
 /**
  * A price of more decimals comes to other cents: where the platform's own figures add up, the next greater one is taken, and a
@@ -370,44 +367,45 @@ interface Content {
   readonly comments?: readonly string[];
 }
 
-/** The lines that create a document of a set. */
-export function lineBodies(
-  { taxCode, dimensions }: BusinessCentralConfig,
+/** The lines that create a document of a set, and what the configuration says of every document. */
+export function writtenLines(
+  { taxCode, dimensions: { first, second, lines: ofLines } }: BusinessCentralConfig,
   set: string,
   { lines, taxes = [], comments = [] }: Content,
-): object[] {
-  const price = priceOf(set);
-  const more = (number: string | null): object => {
-    const dimensionSetLines = dimensionsOf(dimensions.lines, number);
-    const isNone = dimensionSetLines.length === 0;
-    return { ...defined({ taxCode }), ...(isNone ? {} : { dimensionSetLines }) };
-  };
-  return [
-    ...lines.map(({ product, account = null, unit, discount, ...line }) => {
-      const [description, description2] = split(line.text ?? "");
-      return {
-        ...(product === null
-          ? { lineType: "Account", lineObjectNumber: account }
-          : { lineType: "Item", lineObjectNumber: product, unitOfMeasureCode: unit }),
-        description,
-        description2,
-        quantity: line.quantity,
-        [price]: line.unitPrice,
-        ...(discount?.sign === 1 ? { discountAmount: discount } : {}),
-        ...more(product ?? account),
-      };
-    }),
-    ...taxes.map(({ code, text: description, base, amount }) => ({
-      lineType: "Account",
-      lineObjectNumber: code,
-      description,
-      description2: `tax on ${base?.plain()}`,
-      quantity: 1,
-      [price]: amount,
-      ...more(code),
+): object {
+  const all = [
+    ...lines.map(({ text, ...line }) => ({ ...line, texts: split(text ?? "") })),
+    ...taxes.map(({ code: account, text, base, amount: unitPrice }) => ({
+      product: null,
+      account,
+      unit: null,
+      quantity: ONE,
+      unitPrice,
+      discount: null,
+      texts: [text, `tax on ${base?.plain()}`] as const,
     })),
-    ...comments.map((description) => ({ lineType: "Comment", description })),
   ];
+  return {
+    ...defined({ shortcutDimension1Code: first, shortcutDimension2Code: second }),
+    [linesOf(set)]: [
+      ...all.map(({ product, account = null, texts: [description, description2], ...line }) => {
+        const dimensionSetLines = dimensionsOf(ofLines, product ?? account);
+        return {
+          ...(product === null
+            ? { lineType: "Account", lineObjectNumber: account }
+            : { lineType: "Item", lineObjectNumber: product, unitOfMeasureCode: line.unit }),
+          description,
+          description2,
+          quantity: line.quantity,
+          [priceOf(set)]: line.unitPrice,
+          ...(line.discount?.sign === 1 ? { discountAmount: line.discount } : {}),
+          ...defined({ taxCode }),
+          ...(dimensionSetLines.length === 0 ? {} : { dimensionSetLines }),
+        };
+      }),
+      ...comments.map((description) => ({ lineType: "Comment", description })),
+    ],
+  };
 }
 
 const factLine = (row: Line, dimensions: LineDimensions): KeptLine => {
