@@ -390,3 +390,40 @@ test("a stop that only a person clears is cleared by one, and the work goes on",
   expect((await office.status()).stops).toEqual([]);
   expect(await numbers(office)).toEqual({ received: 2, delivered: 1, quarantined: 1 });
 });
+
+const october = { from: "2026-10-01", to: "2026-10-31" };
+const around = { from: "2026-09-27", to: "2026-11-02" };
+const whole = { flow: null, period: october, at: "2026-11-01T12:00:00Z", state: "done" } as const;
+
+test.each([
+  [true, "the month itself", {}],
+  [true, "more days than the month's", { period: around }],
+  [true, "all days", { period: null }],
+  [false, "another month", { period: { from: "2026-11-01", to: "2026-11-30" } }],
+  [false, "a part of the month", { period: { ...october, from: "2026-10-02" } }],
+  [false, "one flow", { flow: "bills" }],
+  [false, "the month before it was over", { at: "2026-10-31T23:00:00Z" }],
+  [false, "the month, without an end", { state: "failed" } as const],
+])("a month counts as compared: %s, by a comparison of %s", async (counts, _, more) => {
+  const { officeOf, store } = bench();
+  const office = officeOf([]);
+  const { at, state, ...about } = { ...whole, ...more };
+  const atMs = Date.parse(at);
+  const sweep = store.sweeps.begin({ ...about, scope: "", askedBy: "ann" }, atMs);
+  const unasked = { endpoint: "erp", why: "away", what: "payments", next: "Wait." };
+  const ended = { counts: "[]", agrees: 1, detail: null, requests: 0, endedMs: atMs } as const;
+  store.sweeps.end({ ...ended, sweep, state, unasked: JSON.stringify([unasked]) });
+  expect(await office.monthEnd("2026-10")).toMatchObject({
+    comparedAt: counts ? new Date(at).toISOString() : null,
+    notCompared: counts ? [unasked] : [],
+  });
+  // Papers that were matched after it, whole and for one party.
+  for (const [party, matchedAt] of [
+    [null, "2026-11-03T00:00:00.000Z"],
+    ["V-1", null],
+  ]) {
+    const report = { ...around, filter: { party, direction: null } };
+    store.sweeps.matched("daemon", JSON.stringify(report), Date.parse("2026-11-03"));
+    expect(await office.monthEnd("2026-10")).toMatchObject({ matchedAt });
+  }
+});

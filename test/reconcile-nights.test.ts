@@ -189,8 +189,9 @@ describe("a kind that a side cannot tell", () => {
       expect.stringMatching(/^Not compared: both sides: There is no export of invoices/),
     ]);
     const { sweeps } = office.bench.store;
-    sweeps.begin("nightly", "daemon", 0);
-    sweeps.begin("nightly", "somebody", 0);
+    const night = { scope: "nightly", flow: null, period: null };
+    sweeps.begin({ ...night, askedBy: "daemon" }, 0);
+    sweeps.begin({ ...night, askedBy: "somebody" }, 0);
     expect(alertsOf(office.bench.engine)).toEqual([]);
   });
 });

@@ -123,7 +123,7 @@ describe("the demo's site", { timeout: SLOW }, () => {
       "1 the price -0.0125 is negative",
       "1 the price holds from 5000 on",
       "1 the price is 0",
-      "1 this is a credit note over -87058.19; the platform takes none",
+      "1 this is a credit note of -87058.19; the platform takes none",
     ]);
   });
 

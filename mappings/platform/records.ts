@@ -280,7 +280,7 @@ function expectIssuable({ currency: own, total, untaxed }: InvoiceRecord, curren
   if (total.sign < 0 || untaxed.sign < 0)
     throw refused(
       "credit-note",
-      `this is a credit note over ${total.fixed(2)}; the platform takes none`,
+      `this is a credit note of ${total.fixed(2)}; the platform takes none`,
       "An accountant settles it with the customer, notes it on the credited invoice there, and resolves it here.",
       "Total",
     );

@@ -40,11 +40,9 @@ export function askingCommands(program: Command): void {
     program,
     "month-end [month]",
     "may the month be closed? every point with its number; by default the last month",
-    async (office, { args: [month = lastMonth()] }) => ({
-      month: monthIn(month).from?.slice(0, 7) ?? month,
-      status: await office.status(),
-    }),
-    ({ status, month }) => monthEndView(status, month),
+    (office, { args: [month = lastMonth()] }) =>
+      office.monthEnd(monthIn(month).from?.slice(0, 7) ?? month),
+    monthEndView,
   );
   addCommand(
     program,

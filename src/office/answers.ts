@@ -1,5 +1,5 @@
 /** What the office answers: the types follow from the functions that make the answers. */
-import type { knownDifferences, FlowStatus, Status } from "./status.ts";
+import type { knownDifferences, FlowStatus, monthEnd, Status } from "./status.ts";
 import type { auditPage, looksOf, shownTables, backfillState, reconcileCost } from "./people.ts";
 import type { Backfills } from "../engine/backfill.ts";
 import type { edit } from "./decisions.ts";
@@ -18,6 +18,7 @@ export interface Trace extends Story {
 export type Caller = Status["callers"][number];
 export type DriftStatus = Status["drift"][number];
 export type Unread = FlowStatus["unread"][number];
+export type MonthEnd = ReturnType<typeof monthEnd>;
 export type MonthStatus = ReturnType<MonthReport["status"]>;
 export type KnownDifferences = ReturnType<typeof knownDifferences>;
 export type KnownDifference = KnownDifferences["differences"][number];

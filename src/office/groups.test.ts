@@ -92,8 +92,8 @@ test("what is waited for has its number, not its id, where its own record is kno
 test("a group is a flow, code, field and reason, never a value of the record", async () => {
   const notNumber = { reason: "Price is not a number" };
   const { office } = await site(
-    faulty(1, "credit-note", "this is a credit note over -1.00; the platform takes none", "Total"),
-    faulty(2, "credit-note", "this is a credit note over -2.00; the platform takes none", "Total"),
+    faulty(1, "credit-note", "this is a credit note of -1.00; the platform takes none", "Total"),
+    faulty(2, "credit-note", "this is a credit note of -2.00; the platform takes none", "Total"),
     faulty(3, "too-long", "Reference has 65 characters", "Reference"),
     faulty(4, "too-long", "Comment has 2001 characters", "Comment"),
     faulty(5, "bad-cell", 'Price "$2.31" is not a number', "Price", notNumber),
@@ -126,8 +126,8 @@ test("a group is a flow, code, field and reason, never a value of the record", a
     groups.find(({ code }) => code === "credit-note")?.id ?? "",
   );
   expect(deliveries.map(({ cause }) => cause)).toEqual([
-    "this is a credit note over -1.00; the platform takes none",
-    "this is a credit note over -2.00; the platform takes none",
+    "this is a credit note of -1.00; the platform takes none",
+    "this is a credit note of -2.00; the platform takes none",
   ]);
 });
 

@@ -32,6 +32,7 @@ import {
   differenceAccepted,
   knownDifferences,
   driftsOf,
+  monthEnd,
   type OfficeParts,
   status,
 } from "./status.ts";
@@ -100,6 +101,8 @@ const CATCH_UP_MS = 20;
 
 export const questions = {
   status: ask([], status),
+  /** May this month (`2026-10`) be closed? */
+  monthEnd: ask([text], monthEnd),
   /** What the month's requests to the platform went to, and how long they last. Without a daemon a minute says nothing. */
   budget: ask([], ({ month, daemon }) => ({
     ...month.status(),

@@ -3,6 +3,7 @@ import type { Tables } from "../config/crossref.ts";
 import { type Governor, PAUSED, waitsForRequests } from "../core/budget.ts";
 import type { Endpoint } from "../core/contract.ts";
 import type { FaultCode } from "../core/faults.ts";
+import { lastDayOf } from "../core/time.ts";
 import { placeOf, type Quiet, toldOf } from "../core/silence.ts";
 import type { Backfills } from "../engine/backfill.ts";
 import type { Daemon } from "../engine/daemon.ts";
@@ -17,7 +18,7 @@ import { type Group, groupsOf, partyOf } from "./quarantine.ts";
 import { holdingKindOf } from "../core/kinds.ts";
 import type { Bucket } from "../reconcile/case.ts";
 import type { CaseRow, Unasked } from "../reconcile/report.ts";
-import { type DifferenceRow, ENDED, type Found } from "../store/reconciliation.ts";
+import { type DifferenceRow, ENDED, type Found, type SweepRow } from "../store/reconciliation.ts";
 import type { Person } from "./asked.ts";
 import { OfficeError } from "../core/errors.ts";
 
@@ -477,6 +478,33 @@ interface NotCompared extends Pick<Unasked, "endpoint" | "why" | "what"> {
   readonly next: string;
 }
 
+/**
+ * Whether a month (`2026-10`) may be closed: how all stands now, and when each comparison that had the whole month was made
+ * after it, ISO 8601 UTC; null: never.
+ */
+export function monthEnd(parts: OfficeParts, month: string) {
+  const { store, dayOf } = parts.engine;
+  const days = { from: `${month}-01`, to: lastDayOf(month) };
+  const isAfter = (at: string | null): at is string => at !== null && dayOf(at) > days.to;
+  const run = store.sweeps.lastOf(days);
+  const isCompared = isAfter(isoOrNull(run?.startedMs));
+  const matched = lastMatch(parts.engine);
+  const isMatched =
+    matched !== null &&
+    isAfter(matched.at) &&
+    matched.report.from <= days.from &&
+    matched.report.to >= days.to &&
+    Object.values(matched.report.filter).every((one) => one === null);
+  return {
+    month,
+    comparedAt: isCompared ? isoOrNull(run?.endedMs) : null,
+    /** What that comparison could not compare, and what to do. */
+    notCompared: isCompared && run !== null ? unaskedIn(run) : [],
+    matchedAt: isMatched ? matched.at : null,
+    status: status(parts),
+  };
+}
+
 /** By the daemon's own last run; one that a restart ended is made anew. */
 function notComparedIn({ store: { sweeps } }: Engine): NotCompared[] {
   const runs = [DAEMON, AGAIN].flatMap((by) => sweeps.lastBy(by) ?? []);
@@ -486,11 +514,13 @@ function notComparedIn({ store: { sweeps } }: Engine): NotCompared[] {
     return last.counts === null && last.detail !== ENDED
       ? [{ endpoint: "both sides", why: last.detail ?? "", next: TRIED_AGAIN }]
       : [];
-  const unasked = JSON.parse(last.unasked ?? "[]") as Unasked[];
-  return unasked.flatMap(({ next, paused, ...one }) =>
+  return unaskedIn(last);
+}
+
+const unaskedIn = ({ unasked }: SweepRow): NotCompared[] =>
+  (JSON.parse(unasked ?? "[]") as Unasked[]).flatMap(({ next, paused, ...one }) =>
     next === undefined || paused === true ? [] : [{ ...one, next }],
   );
-}
 
 const TRIED_AGAIN = "It is tried again every hour; see what its message says.";
 
@@ -531,6 +561,8 @@ function knownIn(
     next,
     /** A second run, the settling time later, found it just so. */
     confirmed: state === "open",
+    /** It is settled by itself: nothing is to be done. */
+    clears: clears({ row }),
     since: new Date(firstMs).toISOString(),
     last: new Date(lastMs).toISOString(),
     /** With both values of every field. */

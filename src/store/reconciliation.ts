@@ -174,10 +174,20 @@ function inspectionRounds(database: Database.Database) {
   };
 }
 
+/** What a run compares. */
+interface SweepAbout {
+  /** `2026-10-01..2026-10-31`, with a flow's name where it is one flow's; those of the daemon have names of their own. */
+  readonly scope: string;
+  /** Null: every flow. */
+  readonly flow: string | null;
+  /** Company days; null: all of them. */
+  readonly period: { readonly from: string; readonly to: string } | null;
+  readonly askedBy: string;
+}
+
 export interface SweepRow {
   readonly sweep: number;
-  /** What it was about: `2026-10-01..2026-10-31`, with a flow's name where it was one flow's. */
-  readonly scope: string;
+  readonly scope: SweepAbout["scope"];
   readonly state: "reading" | "done" | "failed";
   readonly askedBy: string;
   readonly startedMs: number;
@@ -258,8 +268,9 @@ export const sweeps = (database: Database.Database) => ({
 
 function reconciliationRuns(database: Database.Database) {
   const { insert, row, run } = asking(database);
-  const begin = insert<[scope: string, askedBy: string, atMs: number]>(
-    "insert into reconciliation_run (scope, state, asked_by, started_ms) values (?, 'reading', ?, ?)",
+  const begin = insert<[object]>(
+    `insert into reconciliation_run (scope, flow, from_day, to_day, state, asked_by, started_ms)
+     values (:scope, :flow, :from, :to, 'reading', :askedBy, :atMs)`,
   );
   const addMatched = insert<[object]>(
     `insert into reconciliation_run (scope, state, asked_by, started_ms, ended_ms, counts)
@@ -277,9 +288,9 @@ function reconciliationRuns(database: Database.Database) {
 
   return {
     /** A run begins. One that was under way when a process ended has failed: the next begins anew. */
-    begin(scope: string, askedBy: string, atMs: number): number {
+    begin({ period, ...about }: SweepAbout, atMs: number): number {
       abandon(atMs);
-      return begin(scope, askedBy, atMs);
+      return begin({ ...about, from: period?.from ?? null, to: period?.to ?? null, atMs });
     },
     end: run<[Omit<SweepRow, "scope" | "askedBy" | "startedMs">]>(
       `update reconciliation_run set state = :state, ended_ms = :endedMs, requests = :requests, counts = :counts,
@@ -290,7 +301,13 @@ function reconciliationRuns(database: Database.Database) {
     /** The last run that this one asked for, however it ended. */
     lastBy: lastWhere<[askedBy: string]>("asked_by = ?"),
     lastEnded: lastWhere<[]>("state <> 'reading' and scope <> 'match'"),
-    lastDone: lastWhere<[]>("state = 'done' and scope <> 'match'"),
+    /** Of every flow. */
+    lastDone: lastWhere<[]>("state = 'done' and scope <> 'match' and flow is null"),
+    /** The last one of every flow that had all of these company days. */
+    lastOf: lastWhere<[days: { readonly from: string; readonly to: string }]>(
+      `state = 'done' and scope <> 'match' and flow is null
+         and coalesce(from_day, '') <= :from and coalesce(to_day, '9') >= :to`,
+    ),
     /** Papers were matched (src/engine/match.ts), which reads the store alone; it ends as it begins. */
     matched: (askedBy: string, counts: string, atMs: number): number =>
       addMatched({ askedBy, counts, at: atMs }),

@@ -485,6 +485,10 @@ const reconciliation = `
   create table reconciliation_run (
     run integer primary key,
     scope text not null,
+    -- One flow's name, null: every flow; company days, null: all of them.
+    flow text,
+    from_day text,
+    to_day text,
     state text not null check (state in ('reading', 'done', 'failed')),
     asked_by text not null,
     started_ms integer not null,

@@ -454,7 +454,9 @@ export function knownView(
   currency: string,
   mayStay: (one: KnownDifference) => Inline = () => null,
 ): Blocks {
-  const count = differences.length;
+  const shown = differences.toSorted((one, other) => Number(one.clears) - Number(other.clears));
+  const clearing = differences.filter(({ clears }) => clears).length;
+  const count = differences.length - clearing;
   return [
     notice(
       count > 0 ? "bad" : lastAt === null ? "wait" : "good",
@@ -466,12 +468,12 @@ export function knownView(
         strong(
           count === 0 ? "No difference is known." : say`${plural(count, "difference")} known.`,
         ),
+        clearing > 0 && say` ${plural(clearing, "invoice")} paid in part: nothing is to be done.`,
       ),
     ),
-    differences
-      .slice(0, SHOWN)
-      .map((one) => section(null, knownEntry(one, currency, mayStay(one)))),
-    count > SHOWN && line(say`and ${count - SHOWN} more: the CSV of a comparison has all.`),
+    shown.slice(0, SHOWN).map((one) => section(null, knownEntry(one, currency, mayStay(one)))),
+    shown.length > SHOWN &&
+      line(say`and ${shown.length - SHOWN} more: the CSV of a comparison has all.`),
     section(
       "Accepted by a person, until their values change",
       accepted.map((one) => knownEntry(one, currency, null)),

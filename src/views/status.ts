@@ -1,6 +1,6 @@
 /** For a person who asks each morning: is anything wrong, what waits, and what is to be done? */
 import type { ReasonCode } from "../engine/schedule.ts";
-import type { Caller, FlowStatus, Status, MonthStatus } from "../office/answers.ts";
+import type { Caller, FlowStatus, MonthEnd, Status, MonthStatus } from "../office/answers.ts";
 import {
   type Concern,
   concernsOf,
@@ -187,12 +187,13 @@ function stepText({ outOfStep }: Status): Inline {
   const groups = Map.groupBy(outOfStep, ({ code }) => code);
   const said = [...groups].map(([code, alike]): Inline => {
     const flows = alike.flatMap(({ flow, count }) =>
-      flow === null ? [] : [count === null ? flow : `${flow} (${count})`],
+      flow === null ? [] : [count === null ? flow : `${flow} ${count}`],
     );
     if (flows.length === 0) return WORDS[code];
-    return [`${WORDS[code]}: ${flows.slice(0, NAMED).join(", ")}`, others(flows.length - NAMED)];
+    const named = `${WORDS[code]} (${flows.slice(0, NAMED).join(", ")}`;
+    return [named, others(flows.length - NAMED), ")"];
   });
-  return ["Not in step. ", said.map((one, index) => [index > 0 && "; ", one]), "."];
+  return ["Not in step: ", said.map((one, index) => [index > 0 && "; ", one]), "."];
 }
 
 const WORDS: Readonly<Record<ReasonCode, string>> = {
@@ -452,9 +453,9 @@ export const agreedTable = ({ flows }: Status, currency: string): Blocks =>
 
 /* The end of a month on one page: what is read, delivered, compared, matched and left to people. For paper, too. */
 
-/** `month`: `2026-10`. As both sides stand now. */
-export function monthEndView(status: Status, month: string): Blocks {
-  const checks = checksOf(status, month);
+export function monthEndView(asked: MonthEnd): Blocks {
+  const { status, month } = asked;
+  const checks = checksOf(asked);
   const open = checks.filter(({ isDone }) => !isDone).length;
   return [
     title(`Month's end: ${monthName(month)}`),
@@ -477,7 +478,7 @@ export function monthEndView(status: Status, month: string): Blocks {
   ];
 }
 
-function checksOf(status: Status, month: string) {
+function checksOf({ month, comparedAt, notCompared, matchedAt, status }: MonthEnd) {
   const { flows, quarantine, reconciliation, matching, daemon } = status;
   const unread = flows.filter(
     ({ lastError, unread, lastSuccessAt }) =>
@@ -485,9 +486,8 @@ function checksOf(status: Status, month: string) {
   );
   const pending = flows.reduce((sum, flow) => sum + flow.pending, 0);
   const left = documentsIn(parted(quarantine)[0]);
-  const { lastAt } = reconciliation;
-  const isCompared = lastAt !== null && lastAt.slice(0, 7) > month;
-  const differences = reconciliation.differences.confirmed + reconciliation.differences.seen;
+  const { confirmed, seen, clears } = reconciliation.differences;
+  const differences = confirmed + seen;
   const documents = address("/documents", { month, state: "pending" });
   return [
     {
@@ -509,21 +509,30 @@ function checksOf(status: Status, month: string) {
       where: link("/needs-you", "Needs you"),
     },
     {
-      what: "Both sides were compared after the month",
-      isDone: isCompared,
-      number: lastAt === null ? "never" : at(lastAt),
+      what: "Both sides were compared, after the month and whole",
+      isDone: comparedAt !== null && notCompared.length === 0,
+      number: [
+        comparedAt === null ? "never" : at(comparedAt),
+        notCompared.map(({ endpoint, what }) => [", without ", what, " of ", endpoint]),
+      ],
       where: link(address("/reconciliation/cost", daysOf(month)), "Compare the month"),
     },
     {
       what: "Both sides agree",
-      isDone: lastAt !== null && differences === 0,
-      number: plural(differences, "difference"),
+      isDone: comparedAt !== null && differences === 0,
+      number: [
+        plural(differences, "difference"),
+        clears > 0 && [", and ", plural(clears, "invoice"), " paid in part"],
+      ],
       where: link("/reconciliation", "Reconciliation"),
     },
     {
       what: "Orders, tickets, invoices and prices match",
-      isDone: matching.lastAt !== null && matching.open === 0,
-      number: matching.lastAt === null ? "never compared" : plural(matching.open, "open finding"),
+      isDone: matchedAt !== null && matching.open === 0,
+      number: [
+        matchedAt === null && "never compared after the month; ",
+        plural(matching.open, "open finding"),
+      ],
       where: link(address("/match", daysOf(month)), "Match"),
     },
   ];
@@ -625,9 +634,9 @@ export function budgetView(
           ["For", ({ purpose }) => PURPOSES[purpose]],
           ["Requests", ({ used }) => used],
           ["Changes stored", ({ stored }) => stored],
-          ["Requests for each", ({ used, stored }) => ratio(used, stored)],
+          ["Requests for each change", ({ used, stored }) => ratio(used, stored)],
           ["Delivered", ({ delivered }) => delivered],
-          ["Requests for each of them", ({ used, delivered }) => ratio(used, delivered)],
+          ["Requests for each delivered", ({ used, delivered }) => ratio(used, delivered)],
         ],
         "No flow has asked the platform for anything this month.",
       ),

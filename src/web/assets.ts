@@ -121,7 +121,7 @@ form.change > .line:has(> label) { margin-bottom: var(--pico-spacing); }
 search { display: block; margin-bottom: 1.2rem; }
 search input[type="search"][name] { border-radius: var(--pico-border-radius); padding-inline-start: var(--pico-form-element-spacing-horizontal); }
 .line > label { flex: 1 1 8.5rem; margin: 0; max-width: 22rem; }
-search .line { align-items: end; }
+.line:has(> label) { align-items: end; }
 search .line > label:has(> [type="search"]) { flex: 1 1 100%; max-width: none; }
 .line > label > input, .line > label > select { margin-bottom: 0; }
 .fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr)); gap: 0 0.9rem; }

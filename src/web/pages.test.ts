@@ -552,7 +552,7 @@ test("the month's end is one page: every point with its number and the way there
     /Everything is read . yes|Everything is read ! open/,
     /Everything is delivered ✓ yes 0 documents on the way/,
     /Nothing waits for a decision ! open 2 documents in quarantine/,
-    /Both sides were compared after the month ! open never/,
+    /Both sides were compared, after the month and whole ! open never/,
     /Orders, tickets, invoices and prices match ! open never compared/,
     /Reconciled by, date/,
   ])
@@ -560,7 +560,7 @@ test("the month's end is one page: every point with its number and the way there
   for (const to of ["/needs-you", "/match?from=2026-10-01&amp;to=2026-10-31", "/flows"])
     expect(body).toContain(`href="${to}"`);
   // The same on the command line.
-  expect(asText(monthEndView(await office.status(), "2026-10"))).toContain(
+  expect(asText(monthEndView(await office.monthEnd("2026-10")))).toContain(
     "2 documents in quarantine",
   );
 });

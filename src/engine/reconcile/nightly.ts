@@ -515,7 +515,7 @@ export async function keptReconciliation(
   const { store, clock } = engine;
   const at = (): number => clock.now().wallMs;
   const sweep = store.transaction(() =>
-    store.sweeps.begin(scopeOf(question), question.askedBy, at()),
+    store.sweeps.begin({ ...question, scope: scopeOf(question) }, at()),
   );
   const spent = audit.spent();
   const requests = (): number => Math.max(audit.spent() - spent, 0);

@@ -77,7 +77,7 @@ export async function match(asked: Asked): Promise<Answer> {
       button: "Compare now",
       role: "accountant",
       hint: "For example: month's end.",
-      fields: periodFields("now-", given),
+      fields: html`<div class="line">${periodFields("now-", given)}</div>`,
     }),
   ];
   return { title: "Match", body };

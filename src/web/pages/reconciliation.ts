@@ -74,7 +74,7 @@ export async function monthEnd({ office, query, site, nowMs }: Asked): Promise<A
   return {
     title: `Month's end: ${month}`,
     body: [
-      monthEndView(await office.status(), month),
+      monthEndView(await office.monthEnd(month)),
       html`<form method="get" action="/month-end">
         <div class="line">
           ${field("month", "Month", { type: "month", value: month, placeholder: "2026-10" })}
@@ -102,8 +102,8 @@ const periodForm = (
     <div class="line">
       ${periodFields("", period, true)}
       ${choice("flow", "What", [["", "Everything"], ...flows.map((name) => [name, name] as const)])}
+      <button type="submit">What will it cost?</button>
     </div>
-    <p class="buttons"><button type="submit">What will it cost?</button></p>
   </form>`;
 
 /** Of this month so far; in its first days of the one before, which is closed then. */
