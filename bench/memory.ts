@@ -140,9 +140,9 @@ async function look(office: Office): Promise<Status> {
 
 const COMPANIES = 20;
 const COMPANIES_MAX_MB = 400;
-const START_MAX_MS = 3_000;
+const START_MAX_S = 3;
 
-/** One process with 20 companies under one key: until all of them run, and its memory when every flow has looked once. */
+/** One process with 20 companies under one key: until all of them run, first and with their stores, and its memory in between. */
 export async function benchCompanies(): Promise<void> {
   say("", `companies: ${COMPANIES} in one process`);
   await inFolder(async (folder) => {
@@ -150,56 +150,77 @@ export async function benchCompanies(): Promise<void> {
     const config = writeCompanies(folder);
     mkdirSync(join(folder, "var", "demo"), { recursive: true });
     writeFileSync(join(folder, "var", "demo", "api-key"), `${platform.apiKey}\n`, { mode: 0o600 });
-    const startedMs = performance.now();
-    const daemon = spawn(
-      process.execPath,
-      [...process.execArgv, join(root, "src", "launch.mjs"), "run", "--config", config],
-      {
-        stdio: ["ignore", "pipe", "inherit"],
-        env: { ...process.env, FUELBRIDGE_PLATFORM_URL: platform.url },
-      },
-    );
     try {
-      let running = 0;
-      for await (const line of createInterface(daemon.stdout)) {
-        if (line.includes("fuelbridge runs")) running++;
-        if (running === COMPANIES) break;
-      }
-      const ms = performance.now() - startedMs;
-      daemon.stdout.resume();
-      const states = Array.from({ length: COMPANIES }, (_, at) => join(folder, "var", `c${at}`));
-      for (const state of states) {
-        const office = await reach(join(state, "state"));
+      const first = await startCompanies(config, platform.url);
+      for (const name of COMPANY_NAMES) {
+        const office = await reach(join(folder, "var", name, "state"));
         while (!(await office.status()).flows.every(({ lastRunAt }) => lastRunAt !== null))
           await setTimeout(500);
       }
-      const { now, peak } = memoryOf(daemon.pid as number);
+      const { now, peak } = memoryOf(first.pid);
       await setTimeout(REST_MS);
-      const rest = memoryOf(daemon.pid as number).now;
+      const rest = memoryOf(first.pid).now;
+      await stop(first.daemon);
+      const again = await startCompanies(config, platform.url);
+      await stop(again.daemon);
+      const start = (seconds: number): string[] => [
+        seconds.toFixed(2),
+        `< ${START_MAX_S}`,
+        verdict(seconds < START_MAX_S),
+      ];
       const rows = [
-        ["start, ms", whole(ms), `< ${whole(START_MAX_MS)}`, verdict(ms < START_MAX_MS)],
-        ["looked, MB", whole(now), `< ${COMPANIES_MAX_MB}`, verdict(now < COMPANIES_MAX_MB)],
+        ["first start, CPU s", ...start(first.cpuS)],
+        ["start with stores, CPU s", ...start(again.cpuS)],
+        [
+          "all have looked, MB",
+          whole(now),
+          `< ${COMPANIES_MAX_MB}`,
+          verdict(now < COMPANIES_MAX_MB),
+        ],
         ["at rest, MB", whole(rest), "", ""],
         ["peak, MB", whole(peak), "", ""],
       ];
       say("", table(["COMPANIES", "", "TARGET", ""], rows));
     } finally {
-      await stop(daemon);
       await platform.stop();
     }
   });
 }
 
+/** Until all of them run. `cpuS`: what it took by then. */
+async function startCompanies(config: string, url: string) {
+  const daemon = spawn(
+    process.execPath,
+    [...process.execArgv, join(root, "src", "launch.mjs"), "run", "--config", config],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, FUELBRIDGE_PLATFORM_URL: url },
+    },
+  );
+  const pid = daemon.pid as number;
+  let running = 0;
+  for await (const line of createInterface(daemon.stdout)) {
+    if (line.includes("fuelbridge runs")) running++;
+    if (running === COMPANIES) break;
+  }
+  daemon.stdout.resume();
+  const [, fields = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
+  const [user, system] = fields.split(" ").slice(11, 13).map(Number) as [number, number];
+  return { daemon, pid, cpuS: (user + system) / TICKS_PER_S };
+}
+
+const TICKS_PER_S = 100;
+const COMPANY_NAMES = Array.from({ length: COMPANIES }, (_, at) => `c${at}`);
+
 /** The demo's configuration for each of them, over an ERP folder of its own; whose is what goes by the last digits of numbers. */
 function writeCompanies(folder: string): string {
   cpSync(join(root, "config"), join(folder, "config"), { recursive: true });
   const file = join(folder, "config", "demo.yaml");
-  const names = Array.from({ length: COMPANIES }, (_, at) => `c${at}`);
-  for (const name of names)
+  for (const name of COMPANY_NAMES)
     mkdirSync(join(folder, "var", name, "erp", "export"), { recursive: true });
   const digits = (at: number): string => String(at).padStart(2, "0");
-  const rules = names.map((name, at) => `  ${name}: [{ number: ["*${digits(at)}"] }]\n`);
-  const own = names.map(
+  const rules = COMPANY_NAMES.map((name, at) => `  ${name}: [{ number: ["*${digits(at)}"] }]\n`);
+  const own = COMPANY_NAMES.map(
     (name) =>
       `  ${name}: { state: ../var/${name}/state, endpoints: { erp: { folder: ../var/${name}/erp } } }\n`,
   );

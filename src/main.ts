@@ -7,15 +7,28 @@ import { extname } from "node:path";
 /** By the ending of a module of ours. */
 const FORMATS: Readonly<Record<string, string>> = { ".ts": "module-typescript", ".js": "module" };
 const root = new URL("..", import.meta.url).href;
+const PACKAGES = "node_modules/";
+/** A quarter of all modules that a command loads. */
+const ZOD = `${PACKAGES}zod/`;
 
-// Our modules name each other by whole paths: what Node looks for in folders and manifests takes a tenth of a start.
+/** Of a module that another one of its package names by its whole path; undefined: Node looks for it. */
+function formatOf(name: string, from: string, isRequired: boolean): string | undefined {
+  const ending = name.startsWith(".") ? extname(name) : "";
+  if (from.startsWith(root) && !from.includes(PACKAGES, root.length)) return FORMATS[ending];
+  if (ending !== ".js" || !from.endsWith(".js") || !from.includes(PACKAGES)) return undefined;
+  if (isRequired) return "commonjs";
+  return from.includes(ZOD) ? "module" : undefined;
+}
+
+// What Node looks for in folders and manifests takes a tenth of a start, or more.
 registerHooks({
-  resolve(name, context, next) {
-    const { parentURL: from = "" } = context;
-    const isOurs = from.startsWith(root) && !from.includes("node_modules/", root.length);
-    const format = isOurs && name.startsWith(".") ? FORMATS[extname(name)] : undefined;
-    if (format === undefined) return next(name, context);
-    return { url: new URL(name, from).href, format, shortCircuit: true };
+  resolve(name, { parentURL: from = "", conditions, ...context }, next) {
+    const format = formatOf(name, from, conditions.includes("require"));
+    if (format === undefined) return next(name, { parentURL: from, conditions, ...context });
+    // Its messages in other languages, which nobody here reads, are half of its modules.
+    const isOfAll = from.includes(ZOD) && name === "../locales/index.js";
+    const path = isOfAll ? "../locales/en.js" : name;
+    return { url: new URL(path, from).href, format, shortCircuit: true };
   },
 });
 const { complainOf, runProgram } = await import("./cli/program.ts");

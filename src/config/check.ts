@@ -21,7 +21,7 @@ import {
   parsedBy,
   type Path,
   type Problem,
-  schemasAt,
+  isSecretAt,
   settingOf,
   shown,
   valueAt,
@@ -96,7 +96,8 @@ interface Checking {
   readonly company: Written["company"];
   readonly value: Group;
   readonly known: Known;
-  readonly schema: JsonSchema;
+  /** For messages: it takes a third of the time that all else here does. */
+  readonly schema: () => JsonSchema;
   readonly settings: z.ZodSafeParseResult<Settings>;
   readonly secretScalars: Document["scalars"];
   readonly secrets: readonly string[];
@@ -121,16 +122,46 @@ interface Checking {
 /** What is wrong, by its setting, or at a place of its own. `before`: what was found before. */
 type Rule = (checking: Checking, before: readonly Problem[]) => Iterable<Finding | Problem>;
 
+/** What is parsed once is parsed as it is: to compile code for it takes longer. */
+const ONCE = { jitless: true } as const;
+
 function checkingOf(
   { folder, text, document, company }: Written,
   value: Group,
   known: Known,
 ): Checking {
   const { connectors, mappings } = known;
-  const schema = fullSchema(connectors, mappings);
   const { scalars } = document;
+  const names = mappings.map(({ name }) => name);
+  const schema = settingsSchema(connectors, names);
+  const endpoints = groupsIn(value, "endpoints").flatMap(([name, { connector: kind, ...rest }]) => {
+    const connector = connectors.find((candidate) => candidate.name === kind);
+    if (connector === undefined) return [];
+    const parsed = connector.config.safeParse(rest, ONCE);
+    const offers = parsed.success ? connector.offers(parsed.data, folder) : null;
+    return { name, connector, parsed, offers };
+  });
+  const flows = groupsIn(value, "flows").map(([name, flow]) => {
+    const mapping = mappings.find((one) => one.name === flow["mapping"]);
+    const { options = {} } = flow;
+    const parsed = mapping?.options && isGroup(options) ? parsedBy(mapping.options, options) : null;
+    return { name, written: flow, mapping, options: parsed };
+  });
+  const parts: readonly (readonly [home: Path, schema: z.ZodType])[] = [
+    [[], schema],
+    ...endpoints.map(({ name, connector }) => [["endpoints", name], connector.config] as const),
+    ...flows.flatMap(({ name, mapping }) =>
+      mapping?.options === undefined
+        ? []
+        : [[["flows", name, "options"], mapping.options] as const],
+    ),
+  ];
   const secretScalars = scalars.filter(({ path }) =>
-    schemasAt(schema, path, value).some((part) => part.secret === true),
+    parts.some(
+      ([home, part]) =>
+        home.every((step, at) => step === path[at]) &&
+        isSecretAt(part, path.slice(home.length), valueAt(value, home)),
+    ),
   );
   const fromFiles = scalars.filter(
     ({ made }) =>
@@ -138,7 +169,6 @@ function checkingOf(
       made?.references.some(({ kind }) => kind === "file"),
   );
   const secrets = [...secretScalars, ...fromFiles].flatMap(({ made }) => made?.text ?? []);
-  const names = mappings.map(({ name }) => name);
   const setting = value["crossReferences"];
   const written = typeof setting === "string";
   const tables = resolve(folder, written ? setting : CROSS_REFERENCES);
@@ -149,24 +179,12 @@ function checkingOf(
     company,
     value,
     known,
-    schema,
-    settings: settingsSchema(connectors, names).safeParse(value),
+    schema: () => fullSchema(connectors, mappings),
+    settings: schema.safeParse(value, ONCE),
     secretScalars,
     secrets: [...new Set(secrets)],
-    endpoints: groupsIn(value, "endpoints").flatMap(([name, { connector: kind, ...rest }]) => {
-      const connector = connectors.find((candidate) => candidate.name === kind);
-      if (connector === undefined) return [];
-      const parsed = connector.config.safeParse(rest);
-      const offers = parsed.success ? connector.offers(parsed.data, folder) : null;
-      return { name, connector, parsed, offers };
-    }),
-    flows: groupsIn(value, "flows").map(([name, flow]) => {
-      const mapping = mappings.find((one) => one.name === flow["mapping"]);
-      const { options = {} } = flow;
-      const parsed =
-        mapping?.options && isGroup(options) ? parsedBy(mapping.options, options) : null;
-      return { name, written: flow, mapping, options: parsed };
-    }),
+    endpoints,
+    flows,
     tables: { written, path: tables, called: document.source(["crossReferences"]) ?? tables },
   };
 }
@@ -242,15 +260,19 @@ function* noKeyIsWritten({ text }: Checking, before: readonly Problem[]): Genera
 }
 
 /** What a schema found below `prefix`. */
-const explained = (
+function explained(
   { document, value, schema }: Checking,
   parsed: z.ZodSafeParseResult<unknown> | null,
   prefix: Path = [],
-): Finding[] =>
-  explainIssues(
-    (parsed?.error?.issues ?? []).map((issue) => ({ ...issue, path: [...prefix, ...issue.path] })),
-    { value, schema, source: (path) => document.source(path) },
-  ).filter(({ path }) => !document.broken(path));
+): Finding[] {
+  const issues = (parsed?.error?.issues ?? []).map((issue) => ({
+    ...issue,
+    path: [...prefix, ...issue.path],
+  }));
+  if (issues.length === 0) return [];
+  const subject = { value, schema: schema(), source: (path: Path) => document.source(path) };
+  return explainIssues(issues, subject).filter(({ path }) => !document.broken(path));
+}
 
 function settingsFit(checking: Checking): Finding[] {
   return explained(checking, checking.settings);

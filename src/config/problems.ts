@@ -220,7 +220,7 @@ const WORDS: Readonly<Record<string, string>> = {
 const article = (type: string): string => WORDS[type] ?? `a ${type}`;
 
 /** Every part of `root` that describes the value at `path`; of alternatives only those that its constants allow. */
-export function schemasAt(root: JsonSchema, path: Path, value: unknown): readonly JsonSchema[] {
+function schemasAt(root: JsonSchema, path: Path, value: unknown): readonly JsonSchema[] {
   const here = alternatives(root, value);
   const [step, ...rest] = path;
   if (step === undefined) return here;
@@ -245,3 +245,55 @@ function fits({ properties = {} }: JsonSchema, value: unknown): boolean {
     return constant === undefined || constant === item;
   });
 }
+
+/** The parts of schemas of all kinds, as zod keeps them. */
+interface Definition {
+  readonly innerType?: z.ZodType;
+  readonly in?: z.ZodType;
+  readonly out?: z.ZodType;
+  readonly left?: z.ZodType;
+  readonly right?: z.ZodType;
+  readonly getter?: () => z.ZodType;
+  readonly options?: readonly z.ZodType[];
+  readonly shape?: Readonly<Record<string, z.ZodType>>;
+  readonly items?: readonly z.ZodType[];
+  readonly element?: z.ZodType;
+  readonly valueType?: z.ZodType;
+  readonly catchall?: z.ZodType;
+  /** Of a constant. */
+  readonly values?: readonly unknown[];
+}
+
+const definitionOf = (schema: z.ZodType): Definition => schema.def as unknown as Definition;
+
+/**
+ * Is the setting at `path` a secret (`.meta({ secret: true })`)? Of alternatives only those count that the constants of `value` allow. The JSON
+ * Schema says the same, and takes longer to make.
+ */
+export function isSecretAt(schema: z.ZodType, path: Path, value: unknown): boolean {
+  const { shape, items, element, valueType, catchall, options = [], ...def } = definitionOf(schema);
+  const [step, ...rest] = path;
+  if (step === undefined && z.globalRegistry.get(schema)?.["secret"] === true) return true;
+  const { innerType, in: before, out, left, right, getter } = def;
+  const inner = [
+    innerType,
+    before,
+    out,
+    left,
+    right,
+    getter?.(),
+    ...options.filter((one) => allows(one, value)),
+  ];
+  if (inner.some((one) => one !== undefined && isSecretAt(one, path, value))) return true;
+  if (step === undefined) return false;
+  const next = shape?.[String(step)] ?? items?.[Number(step)] ?? element ?? valueType ?? catchall;
+  return next !== undefined && isSecretAt(next, rest, valueAt(value, [step]));
+}
+
+/** False when a constant (`type: bullmq`) says that `value` is another alternative. */
+const allows = (schema: z.ZodType, value: unknown): boolean =>
+  Object.entries(definitionOf(schema).shape ?? {}).every(([name, part]) => {
+    const { values } = definitionOf(part);
+    const written = valueAt(value, [name]);
+    return values === undefined || written === undefined || values.includes(written);
+  });

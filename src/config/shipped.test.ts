@@ -17,6 +17,8 @@ import { platformOffers as platform } from "../platform/parts.ts";
 import { loadConfig } from "./config.ts";
 import { openTables } from "./crossref.ts";
 import { jsonSchema } from "./editors.ts";
+import { isSecretAt } from "./problems.ts";
+import { type JsonSchema, settingsSchema, toJsonSchema } from "./schema.ts";
 
 const connectors = await connectorsNamed();
 const SHIPPED = join(import.meta.dirname, "..", "..", "config");
@@ -30,6 +32,43 @@ test("the schema for editors is the one that the settings have", () => {
   expect(stored, "write it anew: fuelbridge schema > config/fuelbridge.schema.json").toEqual(
     JSON.parse(JSON.stringify(jsonSchema(connectors, mappings))),
   );
+});
+
+/** Where a schema says that there are secrets. */
+function secretsIn(schema: JsonSchema, path: readonly string[] = []): (readonly string[])[] {
+  if (schema.secret === true) return [path];
+  const {
+    properties = {},
+    items,
+    additionalProperties,
+    anyOf = [],
+    oneOf = [],
+    allOf = [],
+  } = schema;
+  const below = [items, additionalProperties].flatMap((part) =>
+    typeof part === "object" ? secretsIn(part, [...path, "0"]) : [],
+  );
+  const named = Object.entries(properties).flatMap(([name, part]) =>
+    secretsIn(part, [...path, name]),
+  );
+  return [
+    ...below,
+    ...named,
+    ...[...anyOf, ...oneOf, ...allOf].flatMap((part) => secretsIn(part, path)),
+  ];
+}
+
+test("what the schema for editors calls a secret is treated as one", () => {
+  const names = mappings.map(({ name }) => name);
+  const all = [settingsSchema(connectors, names), ...connectors.map(({ config }) => config)];
+  const secrets = all.flatMap((schema) =>
+    secretsIn(toJsonSchema(schema)).map((path) => ({
+      path: path.join("."),
+      isSecret: isSecretAt(schema, path, undefined),
+    })),
+  );
+  expect(secrets.length).toBeGreaterThan(10);
+  expect(secrets.filter(({ isSecret }) => !isSecret)).toEqual([]);
 });
 
 test("every folder of a connector is a connector of its name, and in the schema that is shipped", () => {

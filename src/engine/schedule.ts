@@ -29,6 +29,19 @@ export function nextDue(schedule: Schedule, afterMs: number, intervalMs?: number
     const longestMs = Math.max(everyMs, monthAt(afterMs).endMs - afterMs);
     return afterMs + Math.min(intervalMs ?? everyMs, longestMs);
   }
+  const name = `${schedule.cron} ${schedule.timeZone}`;
+  const known = lastFound.get(name);
+  // Between an instant and the first minute after it there is no other.
+  if (known !== undefined && known.afterMs <= afterMs && afterMs < known.dueMs) return known.dueMs;
+  const dueMs = minuteAfter(schedule, afterMs);
+  lastFound.set(name, { afterMs, dueMs });
+  return dueMs;
+}
+
+/** By expression and zone: all flows and companies ask for the same nights. */
+const lastFound = new Map<string, { readonly afterMs: number; readonly dueMs: number }>();
+
+function minuteAfter(schedule: Extract<Schedule, { cron: string }>, afterMs: number): number {
   const { cron, timeZone } = schedule;
   const matches = matcher(cron, timeZone);
   const onItsDays = matcher(`* * ${daysOf(cron)}`, timeZone);

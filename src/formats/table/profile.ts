@@ -124,7 +124,7 @@ export function parseProfile(text: string, called: string, more: readonly Layout
     problems.push({ line, column, setting: path.map(String).join("."), message, remedy });
   };
   if (problems.length > 0) throw new InvalidProfile(called, problems);
-  const { data, error } = ProfileFile.safeParse(document.toJS() ?? {});
+  const { data, error } = ProfileFile.safeParse(document.toJS() ?? {}, { jitless: true });
   for (const issue of error?.issues ?? [])
     for (const { path, message, remedy } of explained(issue, [])) complain(path, message, remedy);
   const profile = data === undefined ? null : compiled(data, complain, more);
