@@ -72,7 +72,7 @@ const MATCH = "match";
 const DAY_MS = 86_400_000;
 /** Usual rates are learned from so many days before the first one that is judged. */
 const LEARNED_DAYS = 90;
-const PAGE = 250;
+const PAGE = 32;
 
 export class Matcher {
   readonly #engine: Engine;

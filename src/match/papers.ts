@@ -252,8 +252,10 @@ const described = remembered((text) => {
 export function remembered<Made>(make: (text: string) => Made) {
   const known = new Map<string, Made>();
   return (text: string): Made => {
-    const made = known.get(text) ?? make(text);
-    if (known.size >= 500) known.clear();
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const made = make(text);
+    if (known.size >= 2_000) known.clear();
     known.set(text, made);
     return made;
   };
@@ -300,6 +302,9 @@ const GUESS_SHARE = Decimal.of("0.02");
 
 /** The place of a paper among those that came. */
 type Seq = number;
+/** Papers of a page, and pages that are kept. */
+const PAGE = 16;
+const PAGES_MAX = 16;
 
 /** What of a ticket is looked at to find those of a line. */
 interface TicketFacts extends Pick<Ticket, "supplier" | "receiver" | "day"> {
@@ -318,6 +323,7 @@ export class Papers {
   readonly #names: Names;
   /** By kind and id. */
   readonly #papers: Scratch;
+  readonly #pages = new Map<Seq, ReturnType<Scratch["page"]>>();
   #count = 0;
   readonly #orders = new Map<string, Seq>();
   readonly #by = {
@@ -352,6 +358,7 @@ export class Papers {
     const key = `${paper.kind} ${paper.id}`;
     if (this.#papers.put(key, stringifyExact(paper)) !== null) return false;
     const seq = this.#count++;
+    this.#pages.clear();
     this.#numbers?.add(numberOf(paper));
     if (paper.kind === "order") this.#orders.set(paper.id, seq);
     else if (isLive(paper)) {
@@ -361,9 +368,16 @@ export class Papers {
     return true;
   }
 
+  /** Papers of one time lie together in each kind: pages that were read last are kept. */
   #at(seq: Seq): AnyPaper {
-    const [paper] = this.#papers.page(seq, 1);
+    const from = seq - (seq % PAGE);
+    const page = this.#pages.get(from) ?? this.#papers.page(from, PAGE);
+    const paper = page[seq - from];
     if (paper === undefined) throw new RangeError(`there is no paper at ${seq}`);
+    this.#pages.delete(from);
+    this.#pages.set(from, page);
+    const [oldest = from] = this.#pages.keys();
+    if (this.#pages.size > PAGES_MAX) this.#pages.delete(oldest);
     return parseExact(paper.text) as unknown as AnyPaper;
   }
 
@@ -575,19 +589,22 @@ const isClose = (one: string, other: string): boolean =>
 
 /** Its kind and folded number. */
 const numberOf = (paper: AnyPaper): string =>
-  `${paper.kind} ${"direction" in paper ? paper.direction : ""} ${fold(paper.number)}`;
+  `${paper.kind} ${"direction" in paper ? paper.direction : ""} ${foldedNumber(paper.number)}`;
 
 /** Texts that many papers have in common are kept once. */
 const kept = remembered(String);
 const listOf = remembered((json) => JSON.parse(json) as readonly string[]);
 
 /** A number as papers write it in many ways: its letters and digits alone. Empty: without a digit it names nothing (`N/A`). */
-export const spelling = remembered((number) => {
-  const bare = fold(number)
-    .replaceAll(/[^\p{L}\p{N}]/gu, "")
-    .replace(/^0+/, "");
+export function spelling(number: string): string {
+  const isBare = /^[1-9A-Z][0-9A-Z]*$/.test(number);
+  const bare = isBare
+    ? number
+    : foldedNumber(number)
+        .replaceAll(/[^\p{L}\p{N}]/gu, "")
+        .replace(/^0+/, "");
   return /\p{N}/u.test(bare) ? bare : "";
-});
+}
 
 /** By what two bills are of one load though no ticket of it is here; null: the line names nothing. */
 function paperless({ invoice, line }: Pick<JoinedLine, "invoice" | "line">): string | null {

@@ -20,6 +20,7 @@ import {
   lineKey,
   lineKind,
   type Order,
+  remembered,
   spelling,
   sumOf,
   type TaxLine,
@@ -513,11 +514,13 @@ function taxes(
   const { taxType: tax, authority, productRef: product } = own[0] as TaxLine;
   const fuel = all.filter((line) => product !== null && run.isSame(line.product ?? "", product));
   const sold = sumOf(fuel, ({ gallons }) => gallons);
-  const taxed = sumOf(own, ({ gallons }) => gallons);
   // Two compartments of one product may be taxed one by one.
-  const isWithin = taxed !== null && sold !== null && isUpTo(taxed, sold.plus(run.tolerance(sold)));
+  const isWithin = (): boolean => {
+    const taxed = sumOf(own, ({ gallons }) => gallons);
+    return taxed !== null && sold !== null && isUpTo(taxed, sold.plus(run.tolerance(sold)));
+  };
   const isDouble = (line: TaxLine, at: number): boolean =>
-    !isWithin && own.slice(0, at).some((one) => isSameTax(one, line));
+    own.slice(0, at).some((one) => isSameTax(one, line)) && !isWithin();
   const doubles = own.filter(isDouble);
   const rest = own.filter((line) => !doubles.includes(line));
   const compared = `${tax}, ${authority ?? ""}`;
@@ -564,6 +567,11 @@ const BLEND = /\b(?:E[1-4]?\d|B[1-9]\d?)\b/i;
 const NET_TOLERANCE = Decimal.of("0.0015");
 const BLEND_TOLERANCE = Decimal.of("0.003");
 
+const factorOf = remembered((text) => {
+  const [gravity = "", temperature = ""] = text.split(" ");
+  return volumeCorrection(Decimal.of(gravity), Decimal.of(temperature));
+});
+
 function* meteredIn(situation: Situation) {
   for (const one of deliveredIn(situation))
     for (const [at, line] of one.ticket.lines.entries())
@@ -579,7 +587,7 @@ function netFromGross(
   const name = `${product} ${spec ?? ""}`;
   if (!gross || !net || !temperature || !gravity || gross.sign <= 0) return null;
   if (NOT_BY_TABLE.test(name)) return null;
-  const factor = volumeCorrection(gravity, temperature);
+  const factor = factorOf(`${gravity.text} ${temperature.text}`);
   if (factor === null) run.beyondTable++;
   if (factor === null) return null;
   const expected = gross.times(factor).round(1);
@@ -702,7 +710,9 @@ const rule = <One extends Subject>(
   judge(situation: Situation): void {
     for (const one of of(situation)) {
       const verdict = find(one, situation);
-      if (verdict !== null) situation.run.judged(name, title, one, [verdict].flat());
+      if (verdict === null) continue;
+      const found = "cause" in verdict ? [verdict] : verdict;
+      situation.run.judged(name, title, one, found);
     }
   },
 });

@@ -109,7 +109,7 @@ export class Run {
 
   /** What a rule has found of a subject, which may be nothing. */
   judged(name: string, compared: string, subject: Subject, found: readonly Difference[]): void {
-    const rule = `${name} ${subject.direction}`;
+    const rule = ruleOf[subject.direction](name);
     const count = this.counts.get(rule) ?? { compared: 0, differing: 0 };
     this.counts.set(rule, count);
     count.compared++;
@@ -176,6 +176,11 @@ export class Run {
     return this.names.product(one) === this.names.product(other);
   }
 }
+
+const ruleOf = {
+  sale: remembered((name) => `${name} sale`),
+  purchase: remembered((name) => `${name} purchase`),
+};
 
 export type Situation = ReturnType<typeof situationOf>;
 
@@ -353,7 +358,8 @@ export class Reference {
     run: { readonly beginOf: (day: Day) => number; readonly settings: { pricesBefore: boolean } },
   ) {
     const versions = terminals
-      .map((terminal) => this.#versions(`${this.#names.terminal(terminal)}|${product}`, whose))
+      .values()
+      .map((terminal) => this.#versions(terminal, product, whose))
       .find((one) => one.length > 0);
     if (versions === undefined) return null;
     const isDay = when.length === 10;
@@ -370,18 +376,24 @@ export class Reference {
   }
 
   /** The versions of the list of who bills, the oldest first; those that name no company are ours. */
-  #versions(key: string, { direction, party }: Whose): readonly PostedPrice[] {
+  #versions(
+    terminal: string,
+    product: string,
+    { direction, party }: Whose,
+  ): readonly PostedPrice[] {
     const isOwn = direction === "sale";
     const company = isOwn ? this.us : party;
-    const known = this.#sorted.get(`${company}|${key}`);
+    const key = `${company}|${terminal}|${product}`;
+    const known = this.#sorted.get(key);
     if (known !== undefined) return known;
-    const list = (this.#prices.get(key) ?? []).filter(
+    const list = this.#prices.get(`${this.#names.terminal(terminal)}|${product}`) ?? [];
+    const own = list.filter(
       (one) => one.company === company || (isOwn && (one.company === null || company === null)),
     );
     // Of two with one beginning the later one corrects the other.
-    const versions = [...new Map(list.map((one) => [one.fromMs, one])).values()];
+    const versions = [...new Map(own.map((one) => [one.fromMs, one])).values()];
     versions.sort((one, other) => one.fromMs - other.fromMs);
-    this.#sorted.set(`${company}|${key}`, versions);
+    this.#sorted.set(key, versions);
     return versions;
   }
 
