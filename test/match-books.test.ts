@@ -431,6 +431,23 @@ const books: Readonly<Record<string, Book>> = {
     ],
     answer: [],
   },
+  "liters are billed as gallons": {
+    papers: [...LOAD, invoice("B-1", [["ULSD", 30_094, 2.4]]), SALE],
+    answer: ["quantity certain 53145.60 us"],
+  },
+  "a bill comes twice, and its bill of lading is spelled otherwise": {
+    papers: [...LOAD, BILL, SALE, invoice("B-2", [["ULSD", 7950, 2.4, { bolNumber: "00 47-11" }]])],
+    answer: ["billed-twice certain 19080.00 us"],
+  },
+  "a bill names another terminal than the load was lifted at": {
+    papers: [...LOAD, invoice("B-1", [["ULSD", 7950, 2.4, { location: "T-2" }]]), SALE],
+    answer: ["wrong-terminal certain null null"],
+  },
+  "the surcharge is forgotten": {
+    papers: [...LOAD, BILL, invoice("S-1", [["ULSD", 7950, 2.5], charge("Freight", 210)])],
+    answer: ["freight certain 21.00 us"],
+    hasLane: true,
+  },
   "one line of a bill for several loads is there twice": {
     papers: [
       ...LOAD,
@@ -459,6 +476,8 @@ test.each(Object.entries(books))(
     const { reference } = matching;
     reference.us = US as string;
     reference.addPlace({ id: SITE, zip: "79901" });
+    for (const terminalCode of ["T-1", "T-2"])
+      reference.addPlace({ id: id(terminalCode), terminalCode, name: terminalCode });
     if (hasLane)
       reference.addFreightRate(
         read.freightRate(

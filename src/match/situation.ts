@@ -109,7 +109,7 @@ export class Run {
 
   /** What a rule has found of a subject, which may be nothing. */
   judged(name: string, compared: string, subject: Subject, found: readonly Difference[]): void {
-    const rule = ruleOf[subject.direction](name);
+    const rule = `${name} ${subject.direction}`;
     const count = this.counts.get(rule) ?? { compared: 0, differing: 0 };
     this.counts.set(rule, count);
     count.compared++;
@@ -176,11 +176,6 @@ export class Run {
     return this.names.product(one) === this.names.product(other);
   }
 }
-
-const ruleOf = {
-  sale: remembered((name) => `${name} sale`),
-  purchase: remembered((name) => `${name} purchase`),
-};
 
 export type Situation = ReturnType<typeof situationOf>;
 
