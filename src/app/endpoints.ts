@@ -54,7 +54,8 @@ export function openEndpoints(
   ]);
   const fetchPdf: PlatformEndpoint["fetchPdf"] = (operation, id) =>
     platform.fetchPdf(operation, id);
-  return { endpoints: endpoints as ReadonlyMap<string, Endpoint>, fetchPdf };
+  const { lists } = platform;
+  return { endpoints: endpoints as ReadonlyMap<string, Endpoint>, fetchPdf, lists };
 }
 
 /** Endpoints that are looked at only. `kept`: what the store keeps of an endpoint, by its name. */

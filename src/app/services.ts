@@ -14,7 +14,7 @@ import type { Beside } from "../web/route.ts";
 import type { Composed } from "./compose.ts";
 import { systemClock } from "./process.ts";
 
-type Parts = Pick<Composed, "office" | "engine" | "backfills">;
+type Parts = Pick<Composed, "office" | "engine" | "backfills" | "lists">;
 
 /**
  * `port`: of the admin interface; `monitor`: what answers a monitor (null: the admin interface does); `web`: the address of the
@@ -26,7 +26,7 @@ export async function startServices(
   log: Logger,
   beside: readonly Beside[] = [],
 ) {
-  const { office, engine, backfills } = daemon;
+  const { office, engine, backfills, lists } = daemon;
   const { state, secrets, monitoring, retention } = config;
   const closing: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
@@ -43,7 +43,7 @@ export async function startServices(
       monitoring.port === null
         ? null
         : kept(await serveMonitor({ office, state, port: monitoring.port })).port;
-    if (config.hub !== null) kept(await serveHub({ engine, hub: config.hub, secrets }));
+    if (config.hub !== null) kept(await serveHub({ engine, lists, hub: config.hub, secrets }));
     kept(inBackground((signal) => sendAlerts(config, daemon, log, signal)));
     // Goes on with those that were cut off or paused. What a disk refuses ends the process, as everywhere.
     kept(

@@ -3,7 +3,7 @@
  * (core/sites.ts has the rules).
  */
 import type { Endpoint } from "../core/contract.ts";
-import type { Holding, Holdings } from "../core/holdings.ts";
+import { type Holding, type Holdings, identityOf } from "../core/holdings.ts";
 import { type Json, parseExact } from "../core/json.ts";
 import { holdingKindOf, type Kind } from "../core/kinds.ts";
 import { keyless } from "../core/outcome.ts";
@@ -103,9 +103,20 @@ export function ownHoldings(
 function filtered(holdings: Holdings, isKept: (holding: Holding) => boolean): Holdings {
   return {
     ...holdings,
+    /** The list says how many it has of all sites: told is how many are left. */
     async *list(...question) {
-      for await (const page of holdings.list(...question))
-        yield { ...page, holdings: page.holdings.filter(isKept) };
+      const left = new Set<string>();
+      let [total, position]: [number | null, Json] = [null, null];
+      for await (const page of holdings.list(...question)) {
+        const { true: kept = [], false: others = [] } = Object.groupBy(page.holdings, (holding) =>
+          isKept(holding) ? "true" : "false",
+        );
+        for (const holding of others) left.add(identityOf(holding));
+        [total, position] = [page.total ?? total, page.position];
+        yield { ...page, holdings: kept, total: null };
+      }
+      if (total !== null)
+        yield { holdings: [], position, total: total - left.size, serverTime: null };
     },
     get: async (...question) => (await holdings.get(...question)).filter(isKept),
     named: async (...question) => ((await holdings.named?.(...question)) ?? []).filter(isKept),

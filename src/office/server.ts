@@ -101,14 +101,22 @@ export function serveMonitor({
   });
 }
 
+interface ListTold {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
 interface HubParts {
   readonly engine: Engine;
+  /** A page of a list of the platform, as that told it (platform/hub.ts). Null: it is none. */
+  readonly lists: (path: string) => Promise<ListTold> | null;
   readonly hub: HubConfig;
   readonly secrets: readonly string[];
 }
 
 /** Answers sites with what a hub has of the platform's feeds (engine/sites.ts). @throws EnvironmentError when it cannot listen */
-export function serveHub({ engine, hub, secrets }: HubParts) {
+export function serveHub({ engine, lists, hub, secrets }: HubParts) {
   const tokens = Object.entries(hub.tokens);
   const name: Readonly<Record<string, string>> =
     engine.environment === "test" ? { "x-svc-sandbox": "true" } : {};
@@ -125,9 +133,11 @@ export function serveHub({ engine, hub, secrets }: HubParts) {
     if (site === undefined) return refuse(401, "the token is no site's");
     const { pathname, searchParams: query } = new URL(url, "http://hub");
     const feed = /^\/feeds\/(\w+)$/.exec(pathname)?.[1];
-    if (feed === undefined) return refuse(404, "there is nothing at this address");
+    const page = pathname === "/lists" ? query.get("page") : null;
+    if (feed === undefined && page === null) return refuse(404, "there is nothing at this address");
     if (method !== "GET") return refuse(405, "GET is what a feed takes");
     try {
+      if (page !== null) return listed(await lists(page), name);
       const asked = {
         site,
         from: `${PLATFORM}.${feed}`,
@@ -143,6 +153,17 @@ export function serveHub({ engine, hub, secrets }: HubParts) {
       return explain(engine.store.told(error));
     }
   });
+}
+
+/** Its time is the platform's: a list is read on from then. */
+function listed(told: ListTold | null, name: Reply["headers"]): Reply {
+  if (told === null) return refuse(404, "it is no page of a list");
+  const { status, text, headers } = told;
+  const kept = ["date", "retry-after"].flatMap((one) =>
+    headers[one] === undefined ? [] : [[one, headers[one]]],
+  );
+  const type = headers["content-type"] ?? "application/json; charset=utf-8";
+  return { status, body: text, type, headers: { ...name, ...Object.fromEntries(kept) } };
 }
 
 const REFUSED = { none: 404, unlike: 409, unknown: 410, later: 503 } as const;

@@ -12,7 +12,14 @@ import { type ListOperation, operations, pathOf } from "./contract/operations.ts
 import { SupplierTerminal } from "./contract/place.ts";
 import { RackPrice } from "./contract/pricing.ts";
 import { pages } from "./contract/primitives.ts";
-import { examineFeeds, type Asking as HubAsking, type HubAddress, hubSource } from "./hub.ts";
+import {
+  examineFeeds,
+  type Asking as HubAsking,
+  type HubAddress,
+  hubSource,
+  sharedLists,
+  withSharedLists,
+} from "./hub.ts";
 import { platformHoldings } from "./holdings/index.ts";
 import { sinks, type SourcePart, sources } from "./parts.ts";
 import {
@@ -144,6 +151,8 @@ export interface EndpointOptions extends PlatformOptions {
 export interface PlatformEndpoint extends Endpoint {
   /** The bytes of a record's PDF. @throws NoFile, EnvironmentError */
   fetchPdf(operation: PdfOperation, id: string): Promise<Uint8Array>;
+  /** Of a hub: lists for the comparisons of its sites. */
+  readonly lists: ReturnType<typeof sharedLists>;
 }
 
 export function openPlatform(options: EndpointOptions): PlatformEndpoint {
@@ -170,7 +179,11 @@ export function openPlatform(options: EndpointOptions): PlatformEndpoint {
   return {
     sources: mapped<SourcePart, Source>(sources, sourceOf),
     sinks: mapped<SinkPart, Sink>(sinks, (part) => openSink(part, context)),
-    holdings: platformHoldings(reader, us),
+    holdings: platformHoldings(
+      hub === null ? reader : { ...reader, client: withSharedLists(hub, client) },
+      us,
+    ),
+    lists: sharedLists(client, clock),
     async examine(signal, needs) {
       // A part that is written, too, may be no feed.
       const feeds = [...needs.parts].filter((name) => name in sources && !(name in sinks));

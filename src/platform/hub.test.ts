@@ -12,8 +12,8 @@ import { hubEndpoint } from "../engine/sites.ts";
 import { resolve, select } from "../office/decisions.ts";
 import { serveHub } from "../office/server.ts";
 import { storeFile } from "../store/database.ts";
-import { openClient } from "./client.ts";
-import { examineFeeds, hubSource } from "./hub.ts";
+import { type Exchanger, openClient } from "./client.ts";
+import { examineFeeds, hubSource, sharedLists, withSharedLists } from "./hub.ts";
 
 const rulesOf = (): SiteRules => ({
   north: [{ number: ["N-*"] }],
@@ -23,6 +23,18 @@ const rulesOf = (): SiteRules => ({
 const RULES = rulesOf();
 const TOKENS = { north: "the-token-of-north", south: "the-token-of-south" };
 const signal = new AbortController().signal;
+
+/** The platform, as a hub and a site ask it: each answer tells which it is. */
+function platform() {
+  const asked: string[] = [];
+  const exchange: Exchanger["exchange"] = async ({ path }) => {
+    asked.push(path);
+    const headers = { date: `${asked.length}`, "content-type": "application/json" };
+    const status = path.includes("away") ? 503 : 200;
+    return { kind: "answer", status, headers, text: `{"data":[],"told":${asked.length}}` };
+  };
+  return { asked, exchanger: { exchange } as Exchanger };
+}
 
 /** A hub with one feed; `tell` has it read this, and what it reads fails while it is told nothing. */
 async function hubOn(folder: string, { whole = false, laterMs = 0 } = {}) {
@@ -45,11 +57,19 @@ async function hubOn(folder: string, { whole = false, laterMs = 0 } = {}) {
       },
     },
   });
+  const shared = platform();
   const { tokens, ...place } = { tokens: TOKENS, port: 0, host: "127.0.0.1", tls: null };
-  const served = await serveHub({ engine, hub: { ...place, tokens }, secrets: [] });
+  const served = await serveHub({
+    engine,
+    lists: sharedLists(shared.exchanger, bench.clock),
+    hub: { ...place, tokens },
+    secrets: [],
+  });
   return {
     engine,
     flow,
+    asked: shared.asked,
+    clock: bench.clock,
     url: `http://127.0.0.1:${served.port}`,
     async tell(...changes: Change[]) {
       const list = { name: "bills", total: changes.length, isLast: true, isComplete: true };
@@ -232,4 +252,31 @@ test("of a whole list a site has its part, whole, and what left it is not in it"
   await expect(readAt(hub.url, "north", null, { whole: true })).rejects.toThrow(
     "the platform is away",
   );
+});
+
+test("a page of a list is asked for once for the comparisons of all sites, and anew after ten minutes", async () => {
+  const hub = await hubOn(tempFolder());
+  const own = platform();
+  const client = withSharedLists(askingAt(hub.url, TOKENS.north), own.exchanger);
+  const ask = (path: string) => client.exchange({ method: "GET", path, purpose: "audit" });
+  const page = "/invoices?role=issuer&pageSize=100";
+  const first = { status: 200, headers: { date: "1" }, text: '{"data":[],"told":1}' };
+  expect(await Promise.all([ask(page), ask(page)])).toMatchObject([first, first]);
+  expect(await ask(`${page}&page=2`)).toMatchObject({ text: '{"data":[],"told":2}' });
+  hub.clock.advance(599_000);
+  expect(await ask(page)).toMatchObject(first);
+  hub.clock.advance(1_000);
+  expect(await ask(page)).toMatchObject({ headers: { date: "3" }, text: '{"data":[],"told":3}' });
+  // What the platform did not tell is asked again.
+  expect(await ask("/away?page=1")).toMatchObject({ status: 503 });
+  await ask("/away?page=1");
+  expect(hub.asked).toHaveLength(5);
+  // What one site looks for, and single records, are told by the platform as they are now.
+  for (const one of ["/invoices?search=N-1", "/invoices/1", "/payments?invoiceId=1"])
+    await ask(one);
+  expect(own.asked).toHaveLength(3);
+  expect(hub.asked).toHaveLength(5);
+  const { client: direct } = askingAt(hub.url, TOKENS.north);
+  const list = { method: "GET", path: "/lists?page=/invoices/1", purpose: "audit" } as const;
+  expect(await direct.exchange(list)).toMatchObject({ status: 404 });
 });

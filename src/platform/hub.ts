@@ -8,7 +8,8 @@ import type { Examination, Page, Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { type Json, sliceArray } from "../core/json.ts";
 import { type WalkPosition, unread } from "../core/watermark.ts";
-import type { Exchanger } from "./client.ts";
+import type { Clock } from "../core/time.ts";
+import type { Exchange, Exchanger } from "./client.ts";
 import { addressOf, changeOf, unreadable } from "./reading.ts";
 
 export interface HubAddress {
@@ -130,4 +131,50 @@ function told(text: string): string {
   } catch {
     return "it is no hub";
   }
+}
+
+// A comparison reads whole lists of the platform, the same ones at every site: the hub asks for each page once.
+
+/** A difference is told when two comparisons a quarter of an hour apart show it: they see no page both. */
+const SHARED_MS = 10 * 60_000;
+/** Of up to 500 records each. */
+const PAGES_MAX = 300;
+
+/** A page of a list that says the same to every site: no search for what one of them looks for. */
+const isShared = (path: string): boolean =>
+  /^\/[\w/-]+\?/.test(path) && !/[?&](search|invoiceId)=/.test(path);
+
+/** As a site's comparisons ask: pages of lists at the hub, all else at the platform. */
+export const withSharedLists = (hub: Asking, platform: Exchanger): Exchanger => ({
+  ...platform,
+  exchange: (request) =>
+    isShared(request.path)
+      ? hub.client.exchange({ ...request, path: addressOf("/lists", { page: request.path }) })
+      : platform.exchange(request),
+});
+
+/** What the platform said. */
+type Told = Pick<Extract<Exchange, { kind: "answer" }>, "status" | "headers" | "text">;
+
+/** As a hub answers that: from the platform, or what it told in the last minutes. Null: it is no page of a list. */
+export function sharedLists(platform: Exchanger, clock: Clock) {
+  const kept = new Map<string, { readonly untilMs: number; readonly told: Promise<Told> }>();
+  async function ask(path: string): Promise<Told> {
+    const exchange = await platform.exchange({ method: "GET", path, purpose: "audit" });
+    if (exchange.kind !== "answer" || exchange.status !== 200) kept.delete(path);
+    if (exchange.kind === "answer") return exchange;
+    const message = `the hub has no answer of the platform: ${exchange.detail}`;
+    return { status: 503, headers: {}, text: JSON.stringify({ error: { message } }) };
+  }
+  return (path: string): Promise<Told> | null => {
+    if (!isShared(path)) return null;
+    const { monoMs } = clock.now();
+    // The oldest stand first.
+    for (const [known, { untilMs }] of kept)
+      if (untilMs <= monoMs || kept.size >= PAGES_MAX) kept.delete(known);
+    const known = kept.get(path) ?? { untilMs: monoMs + SHARED_MS, told: ask(path) };
+    kept.set(path, known);
+    known.told.catch(() => kept.delete(path));
+    return known.told;
+  };
 }

@@ -1,16 +1,20 @@
 /** Several sites under one API key, on one platform: the rules of what is whose, and with a hub or without. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parse } from "csv-parse/sync";
+import { stringify } from "csv-stringify/sync";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { type Composed, composeDaemon } from "../../src/app/compose.ts";
 import { loadConfiguration } from "../../src/app/configuration.ts";
 import { serveHub } from "../../src/office/server.ts";
+import { exported } from "../../src/demo/world.ts";
 import { freePort } from "./port.ts";
 import type { Status } from "../../src/office/answers.ts";
+import type { TestRedis } from "./redis.ts";
 import { askHere } from "./site-office.ts";
 import { fuelbridge, type Running } from "./site-program.ts";
-import type { Site } from "./site.ts";
+import type { Members, Site } from "./site.ts";
 
 export const GROUP_FLOWS = [
   "orders",
@@ -23,32 +27,90 @@ export const GROUP_FLOWS = [
 export const GROUP_READ = ["orders", "delivery-tickets", "invoices-issued"] as const;
 export const GROUP_SITES = ["north", "south", "west"] as const;
 
-/** Orders by where they go; invoices and tickets by their numbers; what the ERP of the north made is the north's. */
-function rulesOf(locations: readonly string[]): string {
-  const half = locations.length / 2;
-  const own = (name: string, digits: string, places: readonly string[]): string =>
-    `  ${name}:\n    - number: [${Array.from(digits)
-      .map((digit) => `"BB*-*${digit}"`)
-      .join(", ")}]\n` +
-    `    - { kind: [order], location: [${places.map((one) => `"${one}"`).join(", ")}] }\n`;
-  return (
-    `sites:\n  north:\n    - number: ["INV-*"]\n  all:\n    - kind: [customer]\n` +
-    own("south", "01234", locations.slice(0, half)) +
-    own("west", "56789", locations.slice(half))
-  );
+/** The part of a list that is the one's at `at` of `count`. */
+const part = <One>(list: readonly One[], at: number, count: number): One[] =>
+  list.filter((_, index) => index % count === at);
+const ENDS = Array.from({ length: 100 }, (_, at) => String(at).padStart(2, "0"));
+
+/** Who makes invoices, and who has what the platform made. */
+const sharesOf = (sites: readonly string[]) =>
+  sites === GROUP_SITES
+    ? { makers: sites.slice(0, 1), takers: sites.slice(1) }
+    : { makers: sites, takers: sites };
+
+/** Orders by where they go; invoices and tickets by how their numbers end; customers are every site's. */
+function rulesOf(locations: readonly string[], sites: readonly string[]): string {
+  const { makers, takers } = sharesOf(sites);
+  const quoted = (list: readonly string[]): string =>
+    `[${list.map((one) => JSON.stringify(one)).join(", ")}]`;
+  const numbers = (begin: string, name: string, among: readonly string[]): string =>
+    `    - number: ${quoted(part(ENDS, among.indexOf(name), among.length).map((end) => begin + end))}\n`;
+  return `sites:\n  all:\n    - kind: [customer]\n${sites
+    .map((name) => {
+      const places = part(locations, takers.indexOf(name), takers.length);
+      return [
+        `  ${name}:\n`,
+        makers.includes(name) ? numbers("INV-*", name, makers) : "",
+        takers.includes(name) ? numbers("BB*-*", name, takers) : "",
+        places.length > 0 ? `    - { kind: [order], location: ${quoted(places)} }\n` : "",
+      ].join("");
+    })
+    .join("")}`;
 }
 
-export async function groupRules(site: Site): Promise<string> {
-  const locations = (await site.world.records("orders")).flatMap(({ locationId }) =>
+/** Where the orders of the platform go, each once. */
+export async function locationsOf({ world }: Site): Promise<string[]> {
+  const locations = (await world.records("orders")).flatMap(({ locationId }) =>
     typeof locationId === "string" ? [locationId] : [],
   );
-  return rulesOf([...new Set(locations)].toSorted());
+  return [...new Set(locations)].toSorted();
+}
+
+export const groupRules = async (site: Site, sites = GROUP_SITES as readonly string[]) =>
+  rulesOf(await locationsOf(site), sites);
+
+/** Whose what the platform made is by the rules of a group: an order by where it goes, all else by the end of its number. */
+export function groupOwner(
+  sites: readonly string[],
+  locations: readonly string[],
+  record: Members,
+) {
+  const { takers } = sharesOf(sites);
+  const { locationId, invoiceNumber, ticketNumber } = record as Readonly<Record<string, string>>;
+  const number = invoiceNumber ?? ticketNumber;
+  const at =
+    number === undefined ? locations.indexOf(locationId ?? "") : ENDS.indexOf(number.slice(-2));
+  return takers[at % takers.length];
+}
+
+/** The export of the invoices that one site has made, with the customers that they name, by the names of its files. */
+export function exportOf(at: number, count: number): ReadonlyMap<string, string> {
+  const rowsOf = (file: string): string[][] =>
+    parse(exported(file), { bom: true, relax_column_count: true });
+  const isOurs = (number = ""): boolean => ENDS.indexOf(number.slice(-2)) % count === at;
+  const kept = (file: string, isKept: (row: string[]) => boolean): string =>
+    stringify(rowsOf(file).filter((row, index) => index === 0 || isKept(row)));
+  const heads = "customer-invoices.csv";
+  const parties = new Set(rowsOf(heads).flatMap((row) => (isOurs(row[1]) ? [row[6] ?? ""] : [])));
+  return new Map([
+    ["customers.csv", kept("customers.csv", (row) => parties.has(row[1] ?? ""))],
+    ...["customer-invoice-taxes.csv", "customer-invoice-lines.csv"].map(
+      (file) => [file, kept(file, (row) => isOurs(row[2]))] as const,
+    ),
+    [heads, kept(heads, (row) => isOurs(row[1]))],
+  ]);
+}
+
+/** Those of an ERP, empty. */
+function foldersOf({ folder }: Site, name: string): string {
+  for (const one of ["export", "import"])
+    mkdirSync(join(folder, "var", name, "erp", one), { recursive: true });
+  return `../var/${name}/erp`;
 }
 
 /** A configuration beside the first one: the same platform and key, an empty ERP folder and a store of its own. */
 export function beside(site: Site, name: string, yaml: string): string {
-  for (const part of ["export", "import"])
-    mkdirSync(join(site.folder, "var", name, "erp", part), { recursive: true });
+  foldersOf(site, name);
   const file = join(site.folder, "config", `${name}.yaml`);
   writeFileSync(
     file,
@@ -68,6 +130,18 @@ export function renamed(file: string, name: string): string {
 
 const READ = /^ {2}([\w-]+):\n {4}mapping: (\S+)\n {4}from: platform\.(\w+)\n/gm;
 
+interface GroupOptions {
+  /** Left out: those of the demo's records. Null: one site alone, which needs neither rules nor a hub. */
+  readonly rules?: string | null;
+  /** How often each looks. */
+  readonly every?: string;
+  readonly sites?: readonly string[];
+  /** So many carry the sites, as companies of one configuration each; left out: each site has its own. */
+  readonly processes?: number;
+  /** Where all of them meet workers: each site has a share of the ERP's invoices then, which {@link exportOf} writes. */
+  readonly redis?: Pick<TestRedis, "url">;
+}
+
 /** A hub before the sites of a group. */
 export class Group {
   readonly site: Site;
@@ -82,15 +156,22 @@ export class Group {
     onTestFinished(() => this.close());
   }
 
-  /** `rules` left out: those of the demo's records. Null: one site alone, which needs neither rules nor a hub. */
-  static async of(site: Site, rules?: string | null, every = "10m"): Promise<Group> {
+  static async of(
+    site: Site,
+    { rules, every = "10m", sites = GROUP_SITES, processes, redis }: GroupOptions = {},
+  ): Promise<Group> {
     const port = await freePort();
     const text = readFileSync(site.config, "utf8")
       .replaceAll("every: 10m", `every: ${every}`)
-      // Each has its part of it, and a test does not wait for minutes.
-      .replace(/^platform:\n/m, "platform:\n  budget: { perMinute: 4800 }\n");
+      // Without Redis each has its part of it, and a test does not wait for minutes.
+      .replace(
+        /^platform:\n/m,
+        `platform:\n  budget: { perMinute: ${redis === undefined ? 4800 : 600} }\n`,
+      );
     if (rules === null) return new Group(site, { north: site.config });
-    const sites = rules ?? (await groupRules(site));
+    const whose = rules ?? (await groupRules(site, sites));
+    const queued = (name: string): string =>
+      redis === undefined ? "" : `queue: { type: bullmq, url: "${redis.url}", site: ${name} }\n`;
     const flows = [...text.matchAll(READ)].filter(([, name = ""]) => GROUP_FLOWS.includes(name));
     const head = text.slice(0, text.indexOf("# The company's own systems"));
     const hub = [
@@ -101,15 +182,34 @@ export class Group {
           `  ${name}: { mapping: ${mapping}, from: platform.${from}, to: hub.sites, every: ${every} }\n`,
       ),
       `hub:\n  port: ${port}\n  tokens:\n`,
-      ...GROUP_SITES.map((name) => `    ${name}: \${TOKEN_${name}}\n`),
-      sites,
+      ...sites.map((name) => `    ${name}: \${TOKEN_${name}}\n`),
+      queued("hub"),
+      whose,
     ].join("");
     const files: Record<string, string> = { hub: beside(site, "hub", hub) };
-    for (const name of GROUP_SITES) {
+    const parts = Array.from({ length: processes ?? 0 }, (_, at) =>
+      part(sites, at, processes ?? 0),
+    );
+    for (const [at, names] of parts.entries()) {
+      const yaml = text
+        .replace(/^company: .*\n/m, "")
+        .replace(/^platform:\n/m, (line) => `${line}  hub: { url: "http://127.0.0.1:${port}" }\n`);
+      const companies = names.map((name) => {
+        const folder = foldersOf(site, name);
+        const token = `platform: { hub: { token: "\${TOKEN_${name}}" } }`;
+        return `  ${name}: { endpoints: { erp: { folder: ${folder} } }, ${token} }\n`;
+      });
+      const file = join(site.folder, "config", `part-${at}.yaml`);
+      const queue = redis === undefined ? "" : `queue: { type: bullmq, url: "${redis.url}" }\n`;
+      writeFileSync(file, `${yaml}${queue}${whose}companies:\n${companies.join("")}`);
+      files[`part-${at}`] = file;
+      for (const name of names) files[name] = `${file}#${name}`;
+    }
+    for (const [at, name] of processes === undefined ? sites.entries() : []) {
       const to = `  hub: { url: "http://127.0.0.1:${port}", token: "\${TOKEN_${name}}" }\n`;
-      const yaml = text.replace(/^ {2}apiKey: .*\n/m, (line) => line + to) + sites;
+      const yaml = text.replace(/^ {2}apiKey: .*\n/m, (line) => line + to) + queued(name) + whose;
       files[name] =
-        name === "north"
+        at === 0 && redis === undefined
           ? (writeFileSync(site.config, yaml), renamed(site.config, name))
           : beside(site, name, yaml);
     }
@@ -118,7 +218,16 @@ export class Group {
 
   /** The program of a site, or of the hub, as people start it. */
   program(name: string): Running {
-    const running = fuelbridge(["run", "--config", this.#files[name] ?? ""], this.#env);
+    return this.#start("run", name);
+  }
+
+  /** A worker of all of them. */
+  worker(): Running {
+    return this.#start("worker", "hub");
+  }
+
+  #start(command: string, name: string): Running {
+    const running = fuelbridge([command, "--config", this.#files[name] ?? ""], this.#env);
     this.#programs.push(running);
     return running;
   }
@@ -129,7 +238,10 @@ export class Group {
   }
 
   get #env(): Record<string, string> {
-    const tokens = GROUP_SITES.map((one) => [`TOKEN_${one}`, `token-of-the-site-${one}`]);
+    const tokens = Object.keys(this.#files).map((one) => [
+      `TOKEN_${one}`,
+      `token-of-the-site-${one}`,
+    ]);
     return { ...Object.fromEntries(tokens), FUELBRIDGE_PLATFORM_URL: this.site.world.url };
   }
 
@@ -141,7 +253,7 @@ export class Group {
     const composed = await composeDaemon(config, pino({ level: "silent" }));
     this.#open.set(name, composed);
     if (name === "hub" && config.hub !== null)
-      this.#served = await serveHub({ engine: composed.engine, hub: config.hub, secrets: [] });
+      this.#served = await serveHub({ ...composed, hub: config.hub, secrets: [] });
     return composed;
   }
 
@@ -159,7 +271,12 @@ export class Group {
   /** And its store is gone. */
   async lose(name: string): Promise<void> {
     await this.end(name);
-    rmSync(join(this.site.folder, "var", name, "state"), { recursive: true });
+    rmSync(join(this.folderOf(name), "state"), { recursive: true, force: true });
+  }
+
+  /** Where a member's store is, and its ERP's files are: the first one may have the demo's. */
+  folderOf(name: string): string {
+    return join(this.site.folder, "var", this.#files[name] === this.site.config ? "demo" : name);
   }
 
   /** By flow, then state. */
@@ -178,6 +295,6 @@ export class Group {
   async close(): Promise<void> {
     for (const program of this.#programs) program.kill("SIGKILL");
     await Promise.all(this.#programs.map(({ ended }) => ended));
-    for (const name of [...GROUP_SITES, "hub"]) await this.end(name);
+    for (const name of Object.keys(this.#files)) await this.end(name);
   }
 }

@@ -200,12 +200,12 @@ const amount = ({ id, status, total }: Members): Holding => [
 ];
 
 /** Each file of a folder that the ERP imports from. */
-export function importedFiles(site: Site, folder: string): string[] {
+export function importedFiles(site: Pick<Site, "demo">, folder: string): string[] {
   return readdirSync(join(site.demo, "erp", "import", folder)).sort();
 }
 
 /** The documents in those files; one that is there in two files is there twice. */
-export function imported(site: Site, folder: string): Holding[] {
+export function imported(site: Pick<Site, "demo">, folder: string): Holding[] {
   return importedFiles(site, folder).flatMap((name) =>
     csv(join(site.demo, "erp", "import", folder, name))
       .filter(({ record }) => record === "H")
