@@ -1,4 +1,5 @@
 /** Who carries requests to the platform and who admits them, as the configuration says. */
+import { hostname } from "node:os";
 import { type Config, shareOf } from "../config/config.ts";
 import type { Sink } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
@@ -47,6 +48,7 @@ export async function openCarriers(parts: Parts): Promise<Carriers> {
     ...sharedOptions(config, clock, note),
     weight: config.queue.weight,
     rules: rulesName(config.sites),
+    home: sha256(`${hostname()} ${config.state}`).slice(0, 16),
     ledger: {
       ...ledger,
       site: config.queue.site,

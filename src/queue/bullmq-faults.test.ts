@@ -1,6 +1,6 @@
 /** What Redis and workers can do to a job: it is never carried out twice, and what is told of it is true. */
 import { setTimeout as pause } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { isThere } from "../../test/support/machine.ts";
 import { type Hands, hands } from "../../test/support/queue-hands.ts";
 import { startRedis, type TestRedis } from "../../test/support/redis.ts";
@@ -171,7 +171,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
       unanswered: true,
       detail: "a worker took it and did not answer in time",
     });
-    expect((await site.queue.carry(job("0"))).outcome).toBe("done");
+    expect(await site.queue.carry(job("0"))).toMatchObject({ outcome: "done" });
     expect(workers.sent().filter((one) => one === key)).toHaveLength(1);
   });
 
@@ -180,15 +180,19 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const workers = hands(redis);
     await Promise.all([workers.start(), workers.start()]);
     const { key, answer } = await inHand(openTestSite(redis), workers, 500);
+    const told: string[] = [];
+    const ears = redis.client.duplicate();
+    onTestFinished(() => ears.disconnect());
+    await ears
+      .on("message", (_, text: string) => told.push(text))
+      .subscribe(keysOf("test").home("main"));
     const active = `${prefix}:jobs:active`;
     const id = (await redis.client.lindex(active, 0)) as string;
     // As BullMQ itself does when it takes a worker for dead.
     await redis.client.del(`${prefix}:jobs:${id}:lock`);
     await redis.client.rpoplpush(active, `${prefix}:jobs:wait`);
     await redis.client.zadd(`${prefix}:jobs:marker`, 0, "0");
-    await until("it was refused", async () =>
-      String(await redis.client.hget(`${prefix}:jobs:${id}`, "returnvalue")).includes("taken"),
-    );
+    await until("it was refused", () => told.some((one) => one.includes("was taken")));
     expect(await answer).toEqual({ outcome: "done", detail: "200", ids: [key] });
     expect(workers.sent()).toEqual([key]);
   });
@@ -227,6 +231,17 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const answer = await second.queue.carry(job("0"));
     expect(answer.outcome).toBe("nothing");
     expect(answer.detail).toContain('another daemon is site "north"');
+    expect(workers.sent()).toHaveLength(2);
+  });
+
+  it("a daemon that was killed and starts again has its site's name at once, and what is left of it has not", async () => {
+    const { redis, workers } = await withWorker();
+    const own = { site: "north", home: "store-1" };
+    const former = openTestSite(redis, own);
+    expect((await former.queue.carry(job("0"))).outcome).toBe("done");
+    const next = openTestSite(redis, own);
+    expect((await next.queue.carry(job("0"))).outcome).toBe("done");
+    expect((await former.queue.carry(job("0"))).detail).toContain("another daemon is site");
     expect(workers.sent()).toHaveLength(2);
   });
 

@@ -47,8 +47,6 @@ interface SharedGovernorOptions {
   readonly barred?: () => Promise<Trouble | null>;
 }
 
-export type SharedGovernor = ReturnType<typeof openSharedGovernor>;
-
 /** The store's own count of requests, and what it knows of the month. */
 export interface SiteLedger {
   readonly site: string;

@@ -2,7 +2,6 @@
  * The connection to Redis. A command is answered or fails within seconds, nothing is kept for later while Redis is
  * away, and what fails says in words what is wrong with Redis and what to do.
  */
-import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
 import { defined } from "../core/defined.ts";
 
@@ -58,18 +57,13 @@ export function openHub(address: RedisAddress) {
       throw new RedisTrouble(explain(place, error as Error, lastFault), error);
     }
   };
-  /** Scripts that this start of Redis knows by their hash. */
-  const loaded = new Set<string>();
-  redis.on("close", () => loaded.clear());
-  async function evaluate(lua: string, keys: number, rest: (string | number)[]): Promise<unknown> {
-    const isLoaded = loaded.has(lua);
-    loaded.add(lua);
-    try {
-      if (isLoaded) return await redis.evalsha(hashOf(lua), keys, ...rest);
-    } catch (error) {
-      if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
-    }
-    return redis.eval(lua, keys, ...rest);
+  /** Scripts by their name here: ioredis sends each once, and its hash after that. */
+  const names = new Map<string, string>();
+  function scripted(lua: string): (...args: (string | number)[]) => Promise<unknown> {
+    const name = names.get(lua) ?? `fuelbridge${names.size}`;
+    if (!names.has(lua)) redis.defineCommand(name, { lua });
+    names.set(lua, name);
+    return (...args) => (redis as unknown as Scripts)[name]?.(...args) as Promise<unknown>;
   }
   return {
     /** Where it is, without what is secret: `redis.example.com:6379`. */
@@ -82,20 +76,14 @@ export function openHub(address: RedisAddress) {
       lua: string,
       keys: readonly string[],
       args: readonly (string | number)[],
-    ): Promise<unknown> => ask(evaluate(lua, keys.length, [...keys, ...args])),
+    ): Promise<unknown> => ask(scripted(lua)(keys.length, ...keys, ...args)),
     /** For what waits in Redis as long as it takes: BullMQ's workers, and who listens. Whoever gets it ends it. */
     waiting: (): Redis => connect(address, { maxRetriesPerRequest: null }),
     close: async (): Promise<void> => redis.disconnect(),
   };
 }
 
-const hashes = new Map<string, string>();
-
-function hashOf(lua: string): string {
-  const hash = hashes.get(lua) ?? createHash("sha1").update(lua).digest("hex");
-  hashes.set(lua, hash);
-  return hash;
-}
+type Scripts = Readonly<Record<string, (...args: (string | number)[]) => Promise<unknown>>>;
 
 /** Resolves once it is connected, or is known not to be. */
 export async function connected({ redis }: Hub, ms = CONNECT_MS): Promise<void> {
@@ -220,14 +208,11 @@ export function watch(
   about: Readonly<Record<string, unknown>>,
   found: (unfit: Trouble | null) => Promise<Trouble | null>,
 ) {
-  const health = watchHealth(hub, ({ message, next }) =>
-    note("redis can lose jobs", { detail: message, next }),
-  );
   let unfit: Trouble | null = null;
   let trouble: Lasting | null = null;
   async function looking(): Promise<Trouble | null> {
     try {
-      unfit = await health();
+      unfit = await unfitness(hub);
       const now = await found(unfit);
       await also?.();
       return unfit ?? now;
@@ -261,57 +246,19 @@ export function watch(
   };
 }
 
-/* Whether this Redis can be relied on: BullMQ works over one that throws jobs away, and only prints a warning. */
-
-const CHECK_MS = 60_000;
-
 /**
- * Tells why nothing may be entrusted to this Redis; null when it is fit. It is asked once a minute, and anew when it was away: it
- * may come back as another one. `advise`: told what does no harm and should be put right, once. @throws RedisTrouble
+ * Why nothing may be entrusted to this Redis; null when it is fit: BullMQ works over one that throws jobs away, and only prints a
+ * warning. @throws RedisTrouble
  */
-function watchHealth(
-  hub: Hub,
-  advise: (advice: Omit<Trouble, "code">) => void,
-): () => Promise<Trouble | null> {
-  let trouble: Trouble | null = null;
-  let isAdvised = false;
-  let checkedAt = -Infinity;
-  hub.redis.on("close", () => (checkedAt = -Infinity));
-  return async () => {
-    if (trouble === null && performance.now() - checkedAt < CHECK_MS) return null;
-    const policy = await setting(hub, "maxmemory-policy", "memory", "maxmemory_policy");
-    const kept = await setting(hub, "appendonly", "persistence", "aof_enabled");
-    checkedAt = performance.now();
-    trouble =
-      policy === "noeviction"
-        ? null
-        : {
-            code: "evicts",
-            message: `Redis at ${hub.place} throws data away when its memory is full (maxmemory-policy ${policy})`,
-            next: 'Set "maxmemory-policy noeviction" in its configuration; work goes on by itself.',
-          };
-    if (kept !== "yes" && kept !== "1" && !isAdvised) {
-      isAdvised = true;
-      advise({
-        message: `Redis at ${hub.place} keeps nothing on its disk: when it restarts, every job in hand becomes uncertain`,
-        next: 'Set "appendonly yes" in its configuration.',
-      });
-    }
-    return trouble;
+async function unfitness(hub: Hub): Promise<Trouble | null> {
+  const told = await hub.ask(hub.redis.info("memory"));
+  const policy = /^maxmemory_policy:(\S+)/m.exec(told)?.[1] ?? "unknown";
+  if (policy === "noeviction") return null;
+  return {
+    code: "evicts",
+    message: `Redis at ${hub.place} throws data away when its memory is full (maxmemory-policy ${policy})`,
+    next: 'Set "maxmemory-policy noeviction" in its configuration; work goes on by itself.',
   };
-}
-
-/** From the configuration of Redis; where a provider forbids that, from what it tells of itself. */
-async function setting(hub: Hub, name: string, section: string, field: string): Promise<string> {
-  try {
-    const [, value] = (await hub.redis.config("GET", name)) as [string, string?];
-    if (value !== undefined) return value;
-  } catch (error) {
-    // Only Redis itself can forbid it; that it cannot be reached is for the next command to tell.
-    if ((error as Error).name !== "ReplyError") return hub.ask(Promise.reject(error as Error));
-  }
-  const told = await hub.ask(hub.redis.info(section));
-  return new RegExp(`^${field}:(\\S+)`, "m").exec(told)?.[1] ?? "unknown";
 }
 
 /** A daemon that was not heard of keeps the name of its site, and its share, so long. */

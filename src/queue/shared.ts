@@ -1,21 +1,12 @@
 /** Several daemons and workers that share one API key, put together: over one Redis, with one budget. */
 import type { Budget, Governor, Purpose } from "../core/budget.ts";
 import type { Endpoint, Outgoing, Sink } from "../core/contract.ts";
-import { defined } from "../core/defined.ts";
 import type { Clock } from "../core/time.ts";
-import {
-  type Errand,
-  errands,
-  openSharedGovernor,
-  pairsOf,
-  type SharedGovernor,
-  type SiteLedger,
-} from "./governor.ts";
+import { type Errand, errands, openSharedGovernor, pairsOf, type SiteLedger } from "./governor.ts";
 import {
   type Hub,
   type Keys,
   keysOf,
-  type Lasting,
   openHub,
   PRELUDE,
   QUEUE,
@@ -46,30 +37,41 @@ export interface SharedOptions {
   /** Of a site. */
   readonly weight?: number;
   readonly rules?: string;
+  /** Where its store is. Of two daemons of a site that have one, the former has ended: it is held by one process. */
+  readonly home?: string;
   /** Jobs that a worker has in hand at most. */
   readonly atOnce?: number;
 }
 
 const LOOK_MS = 2_000;
 
-export interface SharedSite {
-  readonly queue: Queue;
-  readonly governor: SharedGovernor;
+interface SiteOptions extends SharedOptions {
+  readonly ledger: SiteLedger;
+  readonly times?: Partial<Times>;
 }
 
+type Joined<Options> = Options & {
+  readonly hub: Hub;
+  readonly keys: Keys;
+  readonly lookMs: number;
+};
+
+const joined = <Options extends SharedOptions>(options: Options): Joined<Options> => ({
+  ...options,
+  lookMs: options.lookMs ?? LOOK_MS,
+  hub: openHub(options.redis),
+  keys: keysOf(options.scope),
+});
+
+export type SharedSite = ReturnType<typeof openSharedSite>;
+
 /** A daemon's side. Closing the queue closes everything; requests that come later are not admitted. */
-export function openSharedSite(
-  options: SharedOptions & { readonly ledger: SiteLedger; readonly times?: Partial<Times> },
-): SharedSite {
-  const { redis, scope, ledger, note, lookMs = LOOK_MS, times = {} } = options;
-  const hub = openHub(redis);
-  const keys = keysOf(scope);
+export function openSharedSite(options: SiteOptions) {
+  const shared = joined(options);
   const also = () => governor.refresh();
-  const { weight, rules } = options;
-  const named = { site: ledger.site, ...defined({ weight, rules }) };
-  const site = openSite({ hub, keys, note, lookMs, also, ...named });
-  const governor = openSharedGovernor({ ...options, hub, keys, barred: () => site.barred() });
-  const queue = bullmqQueue({ hub, keys, site, times, ledger });
+  const site = openSite({ ...shared, also });
+  const governor = openSharedGovernor({ ...shared, barred: site.barred });
+  const queue = bullmqQueue(shared, site);
   return {
     governor,
     queue: {
@@ -77,9 +79,9 @@ export function openSharedSite(
       async close() {
         await queue.close();
         await site.close();
-        await hub.close();
+        await shared.hub.close();
       },
-    },
+    } satisfies Queue,
   };
 }
 
@@ -87,28 +89,18 @@ export function openSharedSite(
 export function openSharedWorker(
   options: SharedOptions,
   open: (governor: Governor) => Pick<Endpoint, "close"> & { readonly sinks: Sinks },
-): JobWorker {
-  const { redis, scope, note, lookMs = LOOK_MS } = options;
-  const hub = openHub(redis);
-  const keys = keysOf(scope);
-  const governor = openSharedGovernor({ ...options, hub, keys, ledger: null });
+) {
+  const shared = joined(options);
+  const governor = openSharedGovernor({ ...shared, ledger: null });
   const endpoint = open(governor);
   const also = () => governor.refresh();
-  const worker = startWorker({
-    hub,
-    keys,
-    sinks: endpoint.sinks,
-    note,
-    lookMs,
-    also,
-    ...defined({ atOnce: options.atOnce }),
-  });
+  const worker = startWorker({ ...shared, also }, endpoint.sinks);
   return {
     ...worker,
     async close() {
       await worker.close();
       await endpoint.close();
-      await hub.close();
+      await shared.hub.close();
     },
   };
 }
@@ -147,43 +139,33 @@ const unknownSink = (name: string, sinks: Sinks): string =>
 const TROUBLE_WAITS_MS = 5_000;
 
 /** The same sinks, each send of which is a job that a worker carries out. */
-export function carriedBy(
+export const carriedBy = (
   queue: Queue,
   sinks: Readonly<Record<string, Sink>>,
-): Record<string, Sink> {
-  return Object.fromEntries(
-    Object.entries(sinks).map(([name, sink]) => [name, { ...sink, ...through(queue, name, sink) }]),
+): Record<string, Sink> =>
+  Object.fromEntries(
+    Object.entries(sinks).map(([name, sink]) => [
+      name,
+      {
+        ...sink,
+        async prepare(request, signal) {
+          const trouble = queue.trouble();
+          if (trouble !== null)
+            throw new SourceUnavailable(trouble.message, {
+              next: trouble.next,
+              waitMs: TROUBLE_WAITS_MS,
+            });
+          await sink.prepare?.(request, signal);
+        },
+        send: (request) =>
+          queue.carry({ id: `${request.key}-${randomUUID().slice(0, 8)}`, sink: name, request }),
+      } satisfies Sink,
+    ]),
   );
-}
-
-function through(queue: Queue, name: string, sink: Sink): Pick<Sink, "prepare" | "send"> {
-  return {
-    async prepare(request, signal) {
-      const trouble = queue.trouble();
-      if (trouble !== null)
-        throw new SourceUnavailable(trouble.message, {
-          next: trouble.next,
-          waitMs: TROUBLE_WAITS_MS,
-        });
-      await sink.prepare?.(request, signal);
-    },
-    send: (request) =>
-      queue.carry({ id: `${request.key}-${randomUUID().slice(0, 8)}`, sink: name, request }),
-  };
-}
 
 // Has workers carry jobs out, over BullMQ. Everything that must be right is decided by the job's permit;
 // BullMQ hands jobs out, those of busy sites after those of others. Redis may be away, be flushed or come back with an older state
 // at any moment: what it can still prove is told as `not-sent` or as the worker's answer, everything else as `torn`.
-
-interface BullmqOptions {
-  readonly hub: Hub;
-  readonly keys: Keys;
-  readonly site: Site;
-  /** Told how many requests a job has taken. */
-  readonly ledger: Pick<SiteLedger, "carried">;
-  readonly times?: Partial<Times>;
-}
 
 export interface Times {
   /** Within this a worker must have begun to send. */
@@ -211,22 +193,16 @@ const PROBE_MS = 45_000;
 /** A Redis that is away is not waited for. */
 const CLOSE_MS = 2_000;
 
-/** It says for an hour what became of a job: nothing rests on that. */
-const KEPT = { age: 3_600, count: 10_000 };
-const JOB: JobsOptions = { attempts: 1, removeOnComplete: KEPT, removeOnFail: KEPT };
+const JOB: JobsOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true };
 
-function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): Queue {
+function bullmqQueue({ hub, keys, ledger, times }: Joined<SiteOptions>, site: Site): Queue {
   const { startMs, runMs, pollMs } = { ...TIMES, ...times };
   const permits = openPermits(hub, keys);
   const line = openLine(hub, keys, site.name);
   const inHand = new Set<Promise<Answer>>();
 
   /** Null: a worker may take it. */
-  async function offered(
-    id: string,
-    { sink, request, firstMs }: Offering,
-    hint: Hint,
-  ): Promise<Answer | null> {
+  async function offered(id: string, { sink, request }: Job, hint: Hint): Promise<Answer | null> {
     await site.looked;
     const unfit = site.unfit();
     if (unfit !== null) return notSent(unfit);
@@ -234,6 +210,7 @@ function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): Queue {
     const adding = line.add(id, { site: site.name, sink, request }, inHand.size / site.weight);
     adding.catch((error: unknown) => hint.wake(error instanceof RedisTrouble ? error.message : ""));
     try {
+      const firstMs = startWithin(request, startMs);
       const offer = await permits.offer(id, site.name, site.boot, firstMs);
       if (offer === "offered") return null;
       line.remove(id);
@@ -289,8 +266,7 @@ function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): Queue {
     const hint = new Hint();
     line.listen(id, hint);
     try {
-      const offering = { ...job, firstMs: startWithin(job, startMs) };
-      return (await offered(id, offering, hint)) ?? (await outcome(id, hint));
+      return (await offered(id, job, hint)) ?? (await outcome(id, hint));
     } finally {
       line.ignore(id);
     }
@@ -310,14 +286,11 @@ function bullmqQueue({ hub, keys, site, ledger, times }: BullmqOptions): Queue {
   };
 }
 
-/** `firstMs`: within it the first byte must leave. */
-type Offering = Job & { readonly firstMs: number };
-
 /**
  * The same bytes may go again unread for as long as the platform holds their key: 60 s after a failure that nobody may
- * have seen (specification part 4, W5). Such a job must not wait past that for its worker; one that does was not sent.
+ * have seen (specification part 4, W5). Within this the first byte must leave; of a job that waits longer for its worker none does.
  */
-function startWithin({ request: { firstSentAt } }: Job, startMs: number): number {
+function startWithin({ firstSentAt }: Outgoing, startMs: number): number {
   if (firstSentAt === null) return startMs;
   const sinceMs = Date.now() - Date.parse(firstSentAt);
   const isProbe = sinceMs < HOLD_MS + startMs;
@@ -389,16 +362,19 @@ class Hint {
 const notSent = ({ message, next }: Pick<Trouble, "message" | "next">): Answer =>
   nothingDone(next === "" ? message : `${message}. ${next}`);
 
+const TORN: Readonly<Partial<Record<Standing, string>>> = {
+  gone: "Redis has lost the job: nobody can tell whether a worker had it",
+  restarted: "Redis was restarted meanwhile: nobody can tell whether a worker had it",
+  orphaned: "a worker took it and is not there any more",
+};
+
 function tornWords(
   known: Standing | null,
   unreachable: RedisTrouble | null,
   said: string | null,
 ): string {
   if (unreachable !== null) return `nothing is known of it: ${unreachable.message}`;
-  if (known === "gone") return "Redis has lost the job: nobody can tell whether a worker had it";
-  if (known === "restarted")
-    return "Redis was restarted meanwhile: nobody can tell whether a worker had it";
-  const words = `a worker took it and ${known === "orphaned" ? "is not there any more" : "did not answer in time"}`;
+  const words = TORN[known ?? "taken"] ?? "a worker took it and did not answer in time";
   return said === null || said === "" ? words : `${words}: ${said}`;
 }
 
@@ -412,25 +388,20 @@ function expectTrouble(error: unknown): RedisTrouble {
    wrong. Two daemons under one name would count each other's requests as their own; two sites with other rules of what is whose, or
    without any, would both book a record, or neither. */
 
-interface SiteOptions extends Watching {
-  readonly hub: Hub;
-  readonly keys: Keys;
-  readonly site: string;
-  /** How much of the minute and the month it has beside other sites, by their weights. */
-  readonly weight?: number;
-  /** Names the rules of what is whose: the same at every site. Empty: there are none. */
-  readonly rules?: string;
-}
-
 type Site = ReturnType<typeof openSite>;
 
-function openSite({ hub, keys, site: name, weight = 1, rules = "", ...watching }: SiteOptions) {
-  const boot = randomUUID();
+function openSite(options: Joined<SiteOptions> & Watching) {
+  const { hub, keys, weight = 1, rules = "", home = randomUUID() } = options;
+  const name = options.ledger.site;
+  const boot = `${home}/${randomUUID()}`;
+  let isNew = true;
   /** Why this site may not even read. */
   let barred: Trouble | null = null;
-  const { stop, ...watched } = watch(hub, watching, { scope: "queue" }, async () => {
+  const { stop, ...watched } = watch(hub, options, { scope: "queue" }, async () => {
     const args = [name, boot, weight, rules === "" ? NO_RULES : rules, WORKER_ALIVE_MS];
-    const reply = await hub.run(LOOK, [keys.sites, keys.workers], args);
+    const former = isNew ? `${home}/` : "-";
+    const reply = await hub.run(LOOK, [keys.sites, keys.workers], [...args, former]);
+    isNew = false;
     const [owner, workers, rows] = reply as [string, number, string[]];
     const other = pairsOf(rows).find(
       ([one, row]) => one !== name && (rules === "" || row.split(" ")[3] !== rules),
@@ -446,12 +417,7 @@ function openSite({ hub, keys, site: name, weight = 1, rules = "", ...watching }
     weight,
     /** `looked`: once it has looked for the first time. `unfit`: what Redis itself is to be put right about. */
     ...watched,
-    /** Once it has looked. */
-    async barred(): Promise<Trouble | null> {
-      await watched.looked;
-      return barred;
-    },
-    trouble: (): Lasting | null => watched.trouble(),
+    barred: (): Promise<Trouble | null> => watched.looked.then(() => barred),
     async close() {
       await stop();
       await hub.run(LEAVE, [keys.sites], [name, boot]).catch(() => {});
@@ -489,7 +455,7 @@ local alive, owner = {}, ARGV[2]
 for at = 1, #rows, 2 do
   local seen, boot = string.match(rows[at + 1], '^(%d+) %d+ (%S+)')
   if now - seen >= ${SITE_ALIVE_MS} then redis.call('HDEL', KEYS[1], rows[at]) else
-    if rows[at] == ARGV[1] then owner = boot end
+    if rows[at] == ARGV[1] and string.find(boot, ARGV[6], 1, true) ~= 1 then owner = boot end
     table.insert(alive, rows[at])
     table.insert(alive, rows[at + 1])
   end
@@ -611,25 +577,6 @@ redis.call('PUBLISH', KEYS[2], ARGV[3] .. ' ' .. ARGV[1])`;
 // Carries out jobs of all sites that share an API key. It keeps nothing: a job is its own from taking the permit to
 // leaving the answer, and what it cannot answer is looked for by the site.
 
-interface WorkerOptions extends Watching {
-  readonly hub: Hub;
-  readonly keys: Keys;
-  /** What jobs may name. */
-  readonly sinks: Sinks;
-  /** Jobs that it has in hand at most. */
-  readonly atOnce?: number;
-}
-
-interface JobWorker {
-  /** Once Redis was reached, or could not be. */
-  readonly looked: Promise<void>;
-  /** Rejects when nothing may be sent any more, whatever the job: an error of this installation. */
-  readonly broken: Promise<never>;
-  trouble(): Trouble | null;
-  /** Takes no more jobs and finishes those in hand. */
-  close(): Promise<void>;
-}
-
 const AT_ONCE = 16;
 /** Longer than a job may take; it is renewed before, and a job whose lock is lost fails and is not repeated. */
 const LOCK_MS = 120_000;
@@ -638,8 +585,8 @@ const SETTLE_MS = 60_000;
 const SETTLE_AGAIN_MS = 500;
 const WORKER_CLOSE_MS = 5_000;
 
-function startWorker(options: WorkerOptions): JobWorker {
-  const { hub, keys, sinks, note, atOnce = AT_ONCE } = options;
+function startWorker(options: Joined<SharedOptions> & Watching, sinks: Sinks) {
+  const { hub, keys, note, atOnce = AT_ONCE } = options;
   const permits = openPermits(hub, keys);
   const id = randomUUID();
   const { promise: broken, reject: breakDown } = Promise.withResolvers<never>();
@@ -713,9 +660,12 @@ function startWorker(options: WorkerOptions): JobWorker {
     return null;
   });
   return {
+    /** Once Redis was reached, or could not be. */
     looked,
+    /** Rejects when nothing may be sent any more, whatever the job: an error of this installation. */
     broken,
     trouble,
+    /** Takes no more jobs and finishes those in hand. */
     async close() {
       isClosing = true;
       // Sites offer nothing to a worker that is going; what it has in hand is its own until it is done.
