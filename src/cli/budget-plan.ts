@@ -166,18 +166,24 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number) {
   };
 }
 
-/** The same, with what the `others` under its key need at least. */
+/** What each of these companies needs of a month at least, by its label. */
+export const needsOf = (
+  configs: readonly Config[],
+  assumed: Assumed,
+  nowMs: number,
+): ReadonlyMap<string, number> =>
+  new Map(configs.map((one) => [one.company, planOf(one, { ...assumed, lists: [] }, nowMs).total]));
+
+/** The same, with what the others under its key need (`needs`: {@link needsOf}). */
 export function planBeside(
   config: Config,
-  others: readonly Config[],
+  needs: ReadonlyMap<string, number>,
   assumed: Assumed,
   nowMs: number,
 ): Plan {
-  const among = new Set(config.sharers.map(({ company }) => company));
-  const beside = others
-    .filter(({ company }) => company !== config.company && among.has(company))
-    .map((one) => planOf(one, { ...assumed, lists: [] }, nowMs).total);
-  return planOf(config, { ...assumed, beside: sumOf(beside) }, nowMs);
+  const others = config.sharers.filter(({ company }) => company !== config.company);
+  const beside = sumOf(others.map(({ company }) => needs.get(company) ?? 0));
+  return planOf(config, { ...assumed, beside }, nowMs);
 }
 
 const HOUR_MS = 3_600_000;

@@ -43,21 +43,26 @@ export function budget(program: Command): void {
 async function planned({ file, options }: Given, command: string): Promise<Answer> {
   const configs = await loadCompanies(file);
   const all = await loadSharers(configs);
-  const { planBeside, planInWords } = await import("./budget-plan.ts");
+  const { needsOf, planBeside, planInWords } = await import("./budget-plan.ts");
   const { writes, attachments, documents } = options;
+  const expected = {
+    writesPerDay: Number(writes ?? 0),
+    attachmentsPerDay: Number(attachments ?? 0),
+    documents: documents === undefined ? null : Number(documents),
+    lists: [],
+  };
+  const needs = needsOf(all, expected, Date.now());
   return ofEach(command, configs, async (config) => {
     // Only what was read before tells how long lists are, and when changes come.
     const seen = existsSync(join(config.state, STORE))
       ? await askOf(config, (office) => office.budget())
       : { lists: [], polls: [] };
     const assumed = {
-      writesPerDay: Number(writes ?? 0),
-      attachmentsPerDay: Number(attachments ?? 0),
-      documents: documents === undefined ? null : Number(documents),
+      ...expected,
       lists: seen.lists,
       rates: new Map(seen.polls.map(({ flow, rates }) => [flow, rates])),
     };
-    const data = planBeside(config, all, assumed, Date.now());
+    const data = planBeside(config, needs, assumed, Date.now());
     if (data.fault !== null) throw new ConfigurationError(data.fault.message, data.fault.next);
     return { data, text: planInWords(data) };
   });

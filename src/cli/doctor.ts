@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { DayToBook, Endpoint, Examination, Needs } from "../core/contract.ts";
 import { defined } from "../core/defined.ts";
+import { sumOf } from "../core/groups.ts";
 import type { Governor } from "../core/budget.ts";
 import {
   EnvironmentError,
@@ -216,12 +217,18 @@ export function check(program: Command): void {
 
 async function checked({ file }: Given, command: string): Promise<Answer> {
   const configs = await loadCompanies(file, "site");
-  const all = await loadSharers(configs);
-  return ofEach(command, configs, (config) => checkedOne(config, all));
+  const needs = await needsOfAll(await loadSharers(configs));
+  return ofEach(command, configs, (config) => checkedOne(config, needs));
 }
 
-async function checkedOne(config: Config, all: readonly Config[]): Promise<Answer> {
-  const { planBeside } = await import("./budget-plan.ts");
+/** Of one alone the plan tells it. */
+async function needsOfAll(configs: readonly Config[]): Promise<ReadonlyMap<string, number>> {
+  if (configs.length === 1) return new Map();
+  const { needsOf } = await import("./budget-plan.ts");
+  return needsOf(configs, { writesPerDay: 0, documents: null, lists: [] }, Date.now());
+}
+
+async function checkedOne(config: Config, needs: ReadonlyMap<string, number>): Promise<Answer> {
   const [{ openTables, separatorText }, { expectState, firstStartNote }] = await Promise.all([
     import("../config/crossref.ts"),
     import("../app/examine.ts"),
@@ -230,10 +237,15 @@ async function checkedOne(config: Config, all: readonly Config[]): Promise<Answe
   const tables = openTables(config.crossReferences).check();
   const texts = tables.map((table) => tableText(table, separatorText(table.separator)));
   const note = firstStartNote(config, Date.now());
-  const assumed = { writesPerDay: 0, documents: null, lists: [] };
-  const { total, companies } = planBeside(config, all, assumed, Date.now());
-  const { perMonth } = config.platform.budget;
-  const key = companies === 1 ? null : { companies, total, perMonth };
+  const { sharers, platform } = config;
+  const key =
+    sharers.length === 1
+      ? null
+      : {
+          companies: sharers.length,
+          total: sumOf(sharers.map(({ company }) => needs.get(company) ?? 0)),
+          perMonth: platform.budget.perMonth,
+        };
   return {
     data: {
       ...summary(config, tables),
