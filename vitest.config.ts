@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { rewording } from "./test/support/rewording.ts";
 
-/** `npm test` runs each promise once; `npm run test:long` (`--mode long`) what needs numbers (test/support/runs.ts), and the newest Tryton. */
+/** `npm test` runs each promise once; `npm run test:long` (`--mode long`) what needs numbers (test/support/runs.ts), what takes Tryton minutes, and the newest Tryton. */
 export default defineConfig(({ mode }) => {
   // Programs that tests start, and the workers, compile each file once; copies of the checkout find what it compiled.
   process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/fuelbridge");

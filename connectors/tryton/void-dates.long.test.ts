@@ -1,3 +1,8 @@
+/**
+ * The day of a real Tryton's cancellation, and periods that are closed.
+ *
+ * @module-tag numbers
+ */
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { calendarOf } from "../../src/core/time.ts";

@@ -1,3 +1,8 @@
+/**
+ * What an inspection of invoices in a real Tryton finds, and what it asks for it.
+ *
+ * @module-tag numbers
+ */
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";

@@ -1,3 +1,8 @@
+/**
+ * Whatever is lost, killed or sent at once, an invoice and a payment are in Tryton once, under each guard that it can have.
+ *
+ * @module-tag numbers
+ */
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";

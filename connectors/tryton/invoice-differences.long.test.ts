@@ -1,3 +1,8 @@
+/**
+ * What people edit, cancel, credit or pay in a real Tryton, and what the platform changes after posting, is told.
+ *
+ * @module-tag numbers
+ */
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../../test/support/tryton-file.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";

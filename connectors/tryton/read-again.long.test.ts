@@ -1,3 +1,8 @@
+/**
+ * What is read again of a real Tryton after restores and cuts.
+ *
+ * @module-tag numbers
+ */
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import {

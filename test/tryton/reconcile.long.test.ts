@@ -1,6 +1,8 @@
 /**
  * `reconcile` with a real Tryton: what it says of a site in step, and what it finds once people have changed either
  * side. Every kind of record is there; one invoice is void, one is credited, some are paid.
+ *
+ * @module-tag numbers
  */
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";

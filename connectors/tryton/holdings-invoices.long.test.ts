@@ -1,3 +1,8 @@
+/**
+ * Invoices as a real Tryton's books hold them, for reconciliation.
+ *
+ * @module-tag numbers
+ */
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { compare } from "../../src/ledger/compare.ts";

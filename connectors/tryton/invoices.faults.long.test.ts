@@ -1,3 +1,8 @@
+/**
+ * Invoices through every fault of a real Tryton: hanging, killed between its calls, numbers that are taken.
+ *
+ * @module-tag numbers
+ */
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { TrytonWarning } from "./wire.ts";
