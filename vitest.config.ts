@@ -81,7 +81,7 @@ const SUITES: readonly Suite[] = globSync("{src,connectors,mappings,test}/**/*.t
 
 const isOrdinary = ({ file }: Suite): boolean => !file.endsWith(".long.test.ts");
 const isLong = (suite: Suite): boolean =>
-  !isOrdinary(suite) || suite.text.includes("support/runs.ts");
+  !isOrdinary(suite) || /support\/runs\.ts|\/connector\.suite\.ts/.test(suite.text);
 /** It runs once more, with every message of the product reworded. */
 const isRewording = ({ file }: Suite): boolean => file === "test/rewording.test.ts";
 const isTold = ({ file }: Suite): boolean =>

@@ -2,7 +2,6 @@
 import { stringifyExact } from "../../src/core/json.ts";
 import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
 import { never } from "../../test/support/connector.ts";
-import { isLongRun } from "../../test/support/runs.ts";
 import { freePort } from "../../test/support/port.ts";
 import {
   billDocument,
@@ -33,7 +32,6 @@ const ONE = "QuickBooks takes one document per request";
 const lacks = { batches: ONE, "batches-cut-off": ONE };
 
 connectorSuite({
-  ...(isLongRun ? {} : { steps: [2, 5, 8] }),
   connector: desktop,
   ground,
   bad: [

@@ -15,6 +15,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/record.ts";
 import type { Json } from "../../src/core/json.ts";
 import type { Answer } from "../../src/core/outcome.ts";
+import { isLongRun } from "./runs.ts";
 import { surroundingsIn } from "./surroundings.ts";
 
 export type Config = Record<string, unknown>;
@@ -100,7 +101,7 @@ export interface Kit {
   readonly sinks: Readonly<Record<string, Documents>>;
   /** Left out: it keeps no payments of invoices. */
   readonly paying?: Paying;
-  /** For a slow receiver: the steps of a send after which it is cut off; left out, all of them. */
+  /** The steps of a send after which it is cut off; left out: all of them, in the ordinary run two. */
   readonly steps?: readonly number[];
 }
 
@@ -125,7 +126,7 @@ export function isDone(answer: Answer): Answer {
 }
 
 export const stepsOf = ({ steps }: Kit): readonly number[] =>
-  steps ?? Array.from({ length: STEPS_MAX }, (_, index) => index + 1);
+  steps ?? (isLongRun ? Array.from({ length: STEPS_MAX }, (_, index) => index + 1) : [1, 3]);
 
 export function open(kit: Kit, { folder, config }: Ground, other: Config = config): Endpoint {
   const surroundings: Surroundings = surroundingsIn(folder, {

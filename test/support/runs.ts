@@ -1,7 +1,7 @@
 /**
  * How often a test repeats what it proves: a few times in `npm test`, as often as the promise needs in numbers in
  * `npm run test:long`. That runs the tests that bear the tag `numbers`, alone ({@link numbers}) or by their whole suite
- * (`@module-tag numbers`), in the suites that import this file and those named `*.long.test.ts`.
+ * (`@module-tag numbers`), in the suites that import this file or the connector kit and those named `*.long.test.ts`.
  */
 export const numbers = { tags: ["numbers"] };
 
