@@ -113,8 +113,10 @@ export class Matching {
     states: ReadonlyMap<string, State>,
   ) {
     const { from, to, accepted } = run.settings;
-    const meaningless = [...run.counts].flatMap(([key, { compared, differing }]) =>
-      compared >= TELLING && differing > compared * OTHER_MEANING ? [key] : [],
+    const meaningless = (["sale", "purchase"] as const).flatMap((direction) =>
+      [...run.counts[direction]].flatMap(([name, { compared, differing }]) =>
+        compared >= TELLING && differing > compared * OTHER_MEANING ? `${name} ${direction}` : [],
+      ),
     );
     const all = run.found
       .filter(({ rule, finding }) => !meaningless.includes(rule) && this.#isMeant(finding, filter))

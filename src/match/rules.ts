@@ -90,22 +90,31 @@ function* loadsIn(situation: Situation) {
     if (first === undefined) continue;
     const about = `${group.direction} ${group.load} ${group.product}`;
     const papers = papersOf(lines, group.tickets, group.orders);
-    const subject = { ...headOf(first.invoice), about, papers, joined: joinedBy(lines) };
-    yield { ...subject, group, lines, first, billed: gallonsOf(lines), rate: rateOf(lines) };
+    const [joined, billed, rate] = [joinedBy(lines), gallonsOf(lines), rateOf(lines)];
+    yield { ...headOf(first.invoice), about, papers, joined, group, lines, first, billed, rate };
   }
 }
 type Load = Each<typeof loadsIn>;
 
-/** Single lines, without those whose price an earlier rule has explained. */
+/** Single lines, without those whose price an earlier rule has explained: several rules look at each. */
 function* billedIn(situation: Situation) {
-  for (const group of situation.groups)
-    for (const one of linesOf(situation, group)) {
-      if (situation.priced.has(one)) continue;
-      const papers = papersOf([one], one.tickets, group.orders);
-      const subject = { ...headOf(one.invoice), about: lineKey(one), papers };
-      yield { ...subject, joined: joinedBy([one]), group, one, line: one.line };
-    }
+  const { explained, priced, run } = situation;
+  const all = billedOf.get(situation) ?? situation.groups.flatMap(subjectsIn);
+  billedOf.set(situation, all);
+  for (const it of all)
+    if (!explained.has(it.one) && !priced.has(it.one) && run.isIn(it.day)) yield it;
 }
+const billedOf = new WeakMap<Situation, ReturnType<typeof subjectsIn>>();
+const subjectsIn = (group: Group) =>
+  group.lines.map((one) => ({
+    ...headOf(one.invoice),
+    about: lineKey(one),
+    papers: papersOf([one], one.tickets, group.orders),
+    joined: joinedBy([one]),
+    group,
+    one,
+    line: one.line,
+  }));
 type Billed = Each<typeof billedIn>;
 
 /** Tickets, and the groups that each is in, in the direction in which it is billed. */
@@ -354,9 +363,9 @@ const listed =
     const { line, direction, group, one } = billed;
     const isAtList = direction === "purchase" && priceOf(group, direction) === null;
     const rack = line.rackPrice ?? (isAtList ? line.rate : null);
-    const terminals = [...terminalsOf(group), line.location ?? ""];
-    const lists = listsOf(billed, situation.run, terminals);
-    if (rack === null || lists === null) return null;
+    if (rack === null) return null;
+    const lists = listsOf(billed, situation.run, [...terminalsOf(group), line.location ?? ""]);
+    if (lists === null) return null;
     const { now } = lists;
     const isPosted = ({ price, spread }: PostedPrice): boolean =>
       [price, price.plus(spread)].some((it) => isUnder(rack.minus(it), PRICE_STEP));
@@ -512,7 +521,10 @@ function taxes(
   { run }: Situation,
 ): readonly Difference[] {
   const { taxType: tax, authority, productRef: product } = own[0] as TaxLine;
-  const fuel = all.filter((line) => product !== null && run.isSame(line.product ?? "", product));
+  const wanted = run.names.product(product ?? "");
+  const fuel = all.filter(
+    (line) => product !== null && run.names.product(line.product ?? "") === wanted,
+  );
   const sold = sumOf(fuel, ({ gallons }) => gallons);
   // Two compartments of one product may be taxed one by one.
   const isWithin = (): boolean => {

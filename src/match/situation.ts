@@ -87,6 +87,11 @@ export interface Difference extends Partial<Subject> {
 /** One difference between papers, with what it comes to. */
 export type Finding = Readonly<ReturnType<Run["findingOf"]>>;
 
+interface Count {
+  compared: number;
+  differing: number;
+}
+
 /** What all cases share. */
 export class Run {
   readonly names: Names;
@@ -95,7 +100,7 @@ export class Run {
   /** `rule`: its name and the direction. */
   readonly found: { readonly rule: string; readonly finding: Finding }[] = [];
   /** How often each rule compared, and found differences. */
-  readonly counts = new Map<string, { compared: number; differing: number }>();
+  readonly counts = { sale: new Map<string, Count>(), purchase: new Map<string, Count>() };
   /** When a day begins, ms UTC. */
   readonly beginOf = remembered((day: Day) => beginOf(day, this.settings.dayOf));
   /** Lines of tickets that the table of volume corrections does not cover. */
@@ -109,11 +114,12 @@ export class Run {
 
   /** What a rule has found of a subject, which may be nothing. */
   judged(name: string, compared: string, subject: Subject, found: readonly Difference[]): void {
+    const counts = this.counts[subject.direction];
+    const count = counts.get(name) ?? { compared: 0, differing: 0 };
+    if (count.compared++ === 0) counts.set(name, count);
+    if (found.length === 0) return;
+    count.differing++;
     const rule = `${name} ${subject.direction}`;
-    const count = this.counts.get(rule) ?? { compared: 0, differing: 0 };
-    this.counts.set(rule, count);
-    count.compared++;
-    if (found.length > 0) count.differing++;
     for (const one of found)
       this.found.push({ rule, finding: this.findingOf({ ...subject, name, compared, ...one }) });
   }
