@@ -31,6 +31,14 @@ export const SqlStagingConfig = z
       .max(720)
       .default(26)
       .describe("Hours that the ERP's job may take to answer a row before a person is told."),
+    viewWithin: z
+      .int()
+      .min(0)
+      .max(720)
+      .default(26)
+      .describe(
+        "Hours after which the view of invoices must have what the job accepted, before a person is told. 0: nobody is told, for the view leaves some out.",
+      ),
     settleAfter,
     deadlineMs: deadlineMs(30_000, "; a lock is waited for no longer"),
     settleMs: settleMs(60_000, "How long a commit whose answer was lost may still be running."),

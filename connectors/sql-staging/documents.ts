@@ -7,6 +7,7 @@ import type { FaultCode } from "../../src/core/faults.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
+import { inGroups } from "../../src/core/groups.ts";
 import type { Facts } from "../../src/core/holdings.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import type { Fault } from "../../src/core/record.ts";
@@ -47,6 +48,8 @@ type StagedRow = Staged &
     readonly payments: readonly PaymentOn[];
     /** What the ERP's own view says of what its job booked from it. */
     readonly booked: readonly SqlRow[];
+    /** The job accepted it so long ago that the view must have it, and does not. */
+    readonly isMissing: boolean;
   };
 
 const stagedOf = (document: InvoiceDocument | PaymentDocument, currency: string): Staged => ({
@@ -141,13 +144,12 @@ const UNPAID =
 /** The newest version of each, with all that belongs to it. */
 async function newestWhere(
   query: Query,
-  { kind, views }: Pick<Tables, "views"> & { readonly kind: StagedKind },
+  { kind, views, viewWithin }: Pick<Tables, "views" | "viewWithin"> & { readonly kind: StagedKind },
   condition: string,
   values: readonly string[],
-  limit = "",
 ): Promise<StagedRow[]> {
   const heads = await query(
-    `select d.*, ${TAKEN} from fuelbridge_document d where d.kind = ? and ${NEWEST} and (${condition}) ${limit}`,
+    `select d.*, ${TAKEN}, case when d.answered_at < current_timestamp - interval '${viewWithin}' hour then 1 end as settled from fuelbridge_document d where d.kind = ? and ${NEWEST} and (${condition})`,
     [kind, ...values],
   );
   /** By `key`: rows of a table that belong to them. */
@@ -178,6 +180,12 @@ async function newestWhere(
       isPending: status !== "accepted",
     })),
     booked: booked.get(head["id"]) ?? [],
+    isMissing:
+      isViewed &&
+      viewWithin > 0 &&
+      head["status"] === "accepted" &&
+      head["settled"] !== null &&
+      !booked.has(head["id"]),
   }));
 }
 
@@ -206,17 +214,19 @@ async function insertVersion(wire: Sql, query: Query, own: SqlRow, staged: Stage
       await insert(table, { document_seq: row["seq"] ?? "", line: String(at + 1), ...cells });
 }
 
-/** `answerWithin`: hours. */
-export interface Tables extends Pick<SqlStagingConfig, "answerWithin" | "views"> {
+/** `answerWithin`, `viewWithin`: hours. */
+export interface Tables extends Pick<SqlStagingConfig, "answerWithin" | "views" | "viewWithin"> {
   readonly wire: Sql;
   readonly surroundings: Pick<Surroundings, "currency" | "notebook">;
 }
 
-function records<K extends StagedKind>(
-  { wire, views, answerWithin, surroundings: { currency } }: Tables,
-  kind: K,
-): Records<K, Staged, StagedRow> {
-  const own = { kind, views };
+function records<K extends StagedKind>(tables: Tables, kind: K): Records<K, Staged, StagedRow> {
+  const {
+    wire,
+    answerWithin,
+    surroundings: { currency },
+  } = tables;
+  const own = { ...tables, kind };
   return {
     async search({ marks = [], ids = [], numbers = [], documents = [] }, { signal }) {
       const named = [...new Set([...marks, ...ids])];
@@ -238,14 +248,21 @@ function records<K extends StagedKind>(
         dated === null || changedSince !== null
           ? ["0001-01-01", "9999-12-31"]
           : [dated.from, dated.to];
+      const condition = `d.document_date between ? and ?${open ? UNPAID : ""}`;
+      const asked = `select d.seq from fuelbridge_document d where d.kind = ? and d.seq > ? and (${condition}) order by d.seq`;
+      // What is looked through is looked through once for all pages, and a version that is written meanwhile comes last.
       for (let after = from ?? "0", goesOn = true; goesOn;) {
-        const condition = `d.seq > ? and (d.document_date between ? and ?${open ? UNPAID : ""})`;
-        const rows = await wire.transaction(signal, (query) =>
-          newestWhere(query, own, condition, [after, ...days], `order by d.seq limit ${PAGE}`),
-        );
-        goesOn = rows.length === PAGE;
-        after = rows.at(-1)?.seq ?? after;
-        yield { rows, position: after };
+        const values = [kind, after, ...days];
+        const found = await wire.transaction(signal, (query) => query(asked, values));
+        goesOn = found.length > 0;
+        const seqs = found.map(({ seq }) => seq ?? "");
+        for (const some of goesOn ? inGroups(seqs, PAGE) : [[]]) {
+          const rows = await wire.transaction(signal, (query) =>
+            newestWhere(query, own, `d.seq in (${listOf(some)})`, some),
+          );
+          after = some.at(-1) ?? after;
+          yield { rows, position: after };
+        }
       }
     },
     async create({ desired: { mark: id }, values }, { signal }) {
@@ -443,6 +460,12 @@ function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
     expected: "one invoice",
     held: `invoices ${invoices} with its platform_id`,
   };
+  const missing: Fault = {
+    code: "not-there",
+    message: `the ERP's job accepted ${row.number}${erpNumber === null ? "" : ` as ${erpNumber}`}, and fuelbridge_invoices does not have it`,
+    next: "Look for it in the ERP. If somebody deleted it, enter it there again or void it on the platform; if it is there, correct the view.",
+  };
+  const isMissing = row.isMissing && state === "open";
   return {
     id,
     mark: id,
@@ -451,9 +474,11 @@ function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
     ...(isSame || !isUntaken ? { fixed: AMENDABLE } : {}),
     ...(isSame && status === "rejected" ? { refusal } : {}),
     ...(stands ? { refusal: uncancelled } : {}),
+    ...(isMissing ? { untold: missing } : {}),
     besides: [
       ...(row.taken !== "0" && state === "open" ? [both] : []),
       ...(standing(row).length > 1 ? [several] : []),
+      ...(isMissing ? [{ field: "record", expected: "one invoice", held: missing.message }] : []),
     ],
   };
 }

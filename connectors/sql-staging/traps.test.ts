@@ -291,7 +291,7 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     expect(await refusalOf(sink, itemOf())).toMatchObject({ code: "cancelled-in-books" });
   });
 
-  test("right after many rows were written, before the server has counted them, 200 documents are found without reading the table for each", async () => {
+  test("right after many rows were written, before the server has counted them, 200 documents are found without reading the table for each, and all are listed", async () => {
     const { database, endpoint } = await opened();
     const { run } = database;
     await run(
@@ -313,6 +313,8 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     expect(await endpoint.holdings?.get("invoice", ids, never)).toHaveLength(200);
     // PostgreSQL, which knows how large it is, may read a small table as a whole.
     expect((await read()) - before).toBeLessThan(dialect === "mariadb" ? 2_000 : 10_000);
+    const open = { dated: null, changedSince: null, open: true };
+    expect(new Set(await listed(endpoint, open)).size).toBe(3_000);
   });
 
   test("answers are found by an index, however many rows were answered before", async () => {
@@ -610,6 +612,41 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
       expect(await deliver(sink, [voided])).toMatchObject({ outcome: "done" });
     },
   );
+
+  test("an invoice that the job accepted and that never comes into the view, or is deleted there, is told once its time is over", async () => {
+    const { database, run, endpoint, sink } = await booked();
+    const look = async () => {
+      const delivered = [
+        { id: itemOf().id, counterpart: itemOf().id, body: sink.freeze([itemOf()]).body },
+      ];
+      const [held] = (await endpoint.holdings?.get("invoice", [itemOf().id], never)) ?? [];
+      return [await sink.inspect?.(delivered, never), held?.untold?.code];
+    };
+    const answered = (hours: string) =>
+      run(
+        `update fuelbridge_document set answered_at = current_timestamp - interval '${hours}' hour`,
+      );
+    const there = [[{ is: "there", differences: [] }], undefined];
+    await answered("27");
+    expect(await look()).toEqual(there);
+    await run("delete from fuelbridge_invoices");
+    expect(await look()).toMatchObject([
+      [{ is: "there", differences: [{ field: "record", held: expect.stringContaining("FL-1") }] }],
+      "not-there",
+    ]);
+    // It may still come.
+    await answered("25");
+    expect(await look()).toEqual(there);
+    // The view leaves some out.
+    const config = { ...database.settings, views: ["invoices"], viewWithin: 0 };
+    const other = sqlStaging.open(sqlStaging.config.parse(config), surroundingsIn("."));
+    await answered("27");
+    const [held] = (await other.holdings?.get("invoice", [itemOf().id], never)) ?? [];
+    expect(held?.untold).toBeUndefined();
+    // What is void on the platform goes to the job all the same.
+    expect(await deliver(sink, [voided])).toMatchObject({ outcome: "done" });
+    expect(await rows(database)).toMatchObject([{ status: "accepted" }, { state: "void" }]);
+  });
 
   test.each([
     ["19934.08", ["19934.08", "open"], [{ field: "money.open", expected: "0.00" }]],

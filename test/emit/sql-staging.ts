@@ -55,6 +55,7 @@ async function written(
       wire: { dialect, transaction: (_signal, run) => run(query) },
       surroundings: surroundingsIn("."),
       answerWithin: 26,
+      viewWithin: 26,
       views: [],
     },
     kind as "invoice",
