@@ -62,6 +62,7 @@ const WRITES = [
   ["payments", "purchase", "payments", "D365 JOURNALS, POST"],
 ] as const;
 const PROBE = "FUELBRIDGE-DOCTOR";
+const POSTING = `${BOOKS} tells it with the first document that is posted: D365 SALES DOC, POST, D365 PURCH DOC, POST and D365 JOURNALS, POST have it`;
 const Party = z.object({ number: z.string(), blocked: named });
 
 /** What a line is of. */
@@ -145,13 +146,7 @@ export async function examine(
   /** The API posts, or says that there is nothing to post, before it looks at a right. */
   const postable: Check = [
     "right to post",
-    async () => [
-      {
-        what: "right to post",
-        fault: null,
-        note: `${BOOKS} tells it with the first document that is posted: D365 SALES DOC, POST, D365 PURCH DOC, POST and D365 JOURNALS, POST have it`,
-      },
-    ],
+    async () => [{ what: "right to post", fault: null, note: POSTING }],
   ];
   const [item, account] = [names("item"), names("account")];
   const lineObject: CodesNamed = {

@@ -145,11 +145,11 @@ const UNPAID =
 async function newestWhere(
   query: Query,
   { kind, views, viewWithin }: Pick<Tables, "views" | "viewWithin"> & { readonly kind: StagedKind },
-  condition: string,
+  column: "id" | "seq" | "number" | "invoice_id",
   values: readonly string[],
 ): Promise<StagedRow[]> {
   const heads = await query(
-    `select d.*, ${TAKEN}, case when d.answered_at < current_timestamp - interval '${viewWithin}' hour then 1 end as settled from fuelbridge_document d where d.kind = ? and ${NEWEST} and (${condition})`,
+    `select d.*, ${TAKEN}, case when d.answered_at < current_timestamp - interval '${viewWithin}' hour then 1 end as settled from fuelbridge_document d where d.kind = ? and ${NEWEST} and d.${column} in (${listOf(values)})`,
     [kind, ...values],
   );
   /** By `key`: rows of a table that belong to them. */
@@ -231,15 +231,16 @@ function records<K extends StagedKind>(tables: Tables, kind: K): Records<K, Stag
     async search({ marks = [], ids = [], numbers = [], documents = [] }, { signal }) {
       const named = [...new Set([...marks, ...ids])];
       // A payment is found by what it pays.
-      const [by, others] = kind === "payment" ? ["invoice_id", documents] : ["number", numbers];
+      const [by, others] =
+        kind === "payment" ? (["invoice_id", documents] as const) : (["number", numbers] as const);
       return wire.transaction(signal, async (query) => {
         const found = new Map<string, StagedRow>();
-        for (let at = 0; at < Math.max(named.length, others.length); at += PAGE) {
-          const [some, more] = [named.slice(at, at + PAGE), others.slice(at, at + PAGE)];
-          const condition = `d.id in (${listOf(some)}) or d.${by} in (${listOf(more)})`;
-          const rows = await newestWhere(query, own, condition, [...some, ...more]);
-          for (const row of rows) found.set(row.seq, row);
-        }
+        for (const [column, values] of [
+          ["id", named],
+          [by, others],
+        ] as const)
+          for (const some of inGroups(values, PAGE))
+            for (const row of await newestWhere(query, own, column, some)) found.set(row.seq, row);
         return [...found.values()];
       });
     },
@@ -258,7 +259,7 @@ function records<K extends StagedKind>(tables: Tables, kind: K): Records<K, Stag
         const seqs = found.map(({ seq }) => seq ?? "");
         for (const some of goesOn ? inGroups(seqs, PAGE) : [[]]) {
           const rows = await wire.transaction(signal, (query) =>
-            newestWhere(query, own, `d.seq in (${listOf(some)})`, some),
+            newestWhere(query, own, "seq", some),
           );
           after = some.at(-1) ?? after;
           yield { rows, position: after };
@@ -430,6 +431,8 @@ function openThere(row: StagedRow, total: Decimal) {
   return { open: its.minus(most.minus(least)), others: [], missing };
 }
 
+const EARLIER = "an earlier version, which the ERP's job has taken though this one superseded it";
+
 /** What every row says of its version. One that the ERP rejected is a person's until its content is another one. */
 function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
   const { id, seq, state, status, version, erpNumber } = row;
@@ -450,16 +453,6 @@ function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
     message: `the ERP's job accepted the void of ${row.number}, and fuelbridge_invoices shows ${invoices} as it was`,
     next: "Cancel it in the ERP, or correct the view; then retry.",
   };
-  const both = {
-    field: "record",
-    expected: `version ${version} alone`,
-    held: "an earlier version, which the ERP's job has taken though this one superseded it",
-  };
-  const several = {
-    field: "record",
-    expected: "one invoice",
-    held: `invoices ${invoices} with its platform_id`,
-  };
   const missing: Fault = {
     code: "not-there",
     message: `the ERP's job accepted ${row.number}${erpNumber === null ? "" : ` as ${erpNumber}`}, and fuelbridge_invoices does not have it`,
@@ -475,10 +468,12 @@ function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
     ...(isSame && status === "rejected" ? { refusal } : {}),
     ...(stands ? { refusal: uncancelled } : {}),
     ...(isMissing ? { untold: missing } : {}),
-    besides: [
-      ...(row.taken !== "0" && state === "open" ? [both] : []),
-      ...(standing(row).length > 1 ? [several] : []),
-      ...(isMissing ? [{ field: "record", expected: "one invoice", held: missing.message }] : []),
-    ],
+    besides: (
+      [
+        [row.taken !== "0" && state === "open", `version ${version} alone`, EARLIER],
+        [standing(row).length > 1, "one invoice", `invoices ${invoices} with its platform_id`],
+        [isMissing, "one invoice", missing.message],
+      ] as const
+    ).flatMap(([is, expected, held]) => (is ? [{ field: "record", expected, held }] : [])),
   };
 }

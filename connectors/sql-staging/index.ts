@@ -10,7 +10,7 @@ import { offered, openLedger } from "../../src/ledger/table.ts";
 import { SqlStagingConfig } from "./config.ts";
 import { tableOf } from "./documents.ts";
 import { partsOf, sqlOf } from "./schema.ts";
-import { BOOKS, differingView, type View, viewSource, viewsOf } from "./sources.ts";
+import { BOOKS, differingView, type View, viewSource } from "./sources.ts";
 
 /** Invoices are read as what they are, and as what was paid. */
 const sourcesOf = (views: readonly View[]): (readonly [string, View])[] => [
@@ -29,10 +29,7 @@ export const sqlStaging = defineConnector<SqlStagingConfig>({
     const wire = openSql(config);
     const tables = { wire, surroundings, ...config };
     const sources = Object.fromEntries(
-      sourcesOf(config.views).map(([name, view]) => [
-        name,
-        viewSource(wire, view, viewsOf(view, name)),
-      ]),
+      sourcesOf(config.views).map(([name, view]) => [name, viewSource(wire, view, name)]),
     );
     const { sinks, holdings } = openLedger({
       ...BOOKS,

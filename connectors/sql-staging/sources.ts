@@ -43,7 +43,7 @@ const profileOf = (view: View) => openProfile(`sql-staging/${view}`, "");
  * The views that a list comes from, by the parts of its profile: an invoice has lines and taxes.
  * @param source of what was paid its head says all
  */
-export const viewsOf = (view: View, source = ""): (readonly [part: string, name: string])[] =>
+const viewsOf = (view: View, source = ""): (readonly [part: string, name: string])[] =>
   partsOf(profileOf(view))
     .filter((part) => part === HEADS || source !== "paidInvoices")
     .map((part) => [part, part === HEADS ? `fuelbridge_${view}` : `fuelbridge_invoice_${part}`]);
@@ -65,15 +65,8 @@ export async function differingView(
   );
 }
 
-/**
- * One transaction sees one state of the views; what is missing in it is there no more.
- * @param views those that are read
- */
-export const viewSource = (
-  wire: Sql,
-  view: View,
-  views: readonly (readonly [part: string, name: string])[],
-): Source => ({
+/** One transaction sees one state of the views; what is missing in it is there no more. @param source its name */
+export const viewSource = (wire: Sql, view: View, source: string): Source => ({
   whole: true,
   async *read(_position, { signal }) {
     if (signal.aborted) return;
@@ -83,7 +76,7 @@ export const viewSource = (
         if (wire.dialect === "postgresql")
           await query("set transaction isolation level repeatable read");
         const parts = new Map<string, RowsOf>();
-        for (const [part, name] of views) {
+        for (const [part, name] of viewsOf(view, source)) {
           const rows = await query(`select * from ${name}`);
           // A view without a row does not tell its columns.
           const columns = columnsOf(profileOf(view), part).flatMap(

@@ -17,7 +17,6 @@ import { invoiceOf, paymentOf } from "../../test/support/ledger-documents.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { dialects, openSql } from "../../src/ledger/sql.ts";
 import { sqlStaging } from "./index.ts";
-import { partsOf } from "./schema.ts";
 import {
   createViews,
   type Database,
@@ -756,28 +755,6 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
       message: expect.stringContaining("fuelbridge_line.unit is missing"),
     });
   });
-});
-
-test("a server that is not on this machine is reached over TLS only", () => {
-  const config = {
-    dialect: "postgresql",
-    host: "db.example.com",
-    port: 5432,
-    database: "staging",
-    user: "fuelbridge",
-    password: "staging-password",
-  };
-  const plain = { ...config, tls: false };
-  expect(sqlStaging.config.safeParse(plain).error?.issues).toMatchObject([{ path: ["tls"] }]);
-  expect(sqlStaging.config.safeParse(config).success).toBe(true);
-  for (const host of ["127.0.0.1", "localhost", "::1", "/run/postgresql"])
-    expect(sqlStaging.config.safeParse({ ...plain, host }).success).toBe(true);
-});
-
-test("both servers get the same columns and indexes", () => {
-  const [postgresql, mariadb] = dialects.map((dialect) => [...partsOf(dialect).keys()]);
-  expect(postgresql).toEqual(mariadb);
-  expect(mariadb?.length).toBeGreaterThan(50);
 });
 
 /** The ERP's own invoice of a document. */
