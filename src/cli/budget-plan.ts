@@ -166,6 +166,9 @@ export function planOf(config: Config, assumed: Assumed, nowMs: number) {
   };
 }
 
+/** What reading alone costs. */
+export const NOTHING_WRITTEN = { writesPerDay: 0, documents: null, lists: [] } as const;
+
 /** What each of these companies needs of a month at least, by its label. */
 export const needsOf = (
   configs: readonly Config[],

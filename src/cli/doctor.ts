@@ -224,8 +224,8 @@ async function checked({ file }: Given, command: string): Promise<Answer> {
 /** Of one alone the plan tells it. */
 async function needsOfAll(configs: readonly Config[]): Promise<ReadonlyMap<string, number>> {
   if (configs.length === 1) return new Map();
-  const { needsOf } = await import("./budget-plan.ts");
-  return needsOf(configs, { writesPerDay: 0, documents: null, lists: [] }, Date.now());
+  const { needsOf, NOTHING_WRITTEN } = await import("./budget-plan.ts");
+  return needsOf(configs, NOTHING_WRITTEN, Date.now());
 }
 
 async function checkedOne(config: Config, needs: ReadonlyMap<string, number>): Promise<Answer> {

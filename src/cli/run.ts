@@ -5,12 +5,13 @@ import type { FuelbridgeError } from "../core/errors.ts";
 import { type Logger, logOf } from "../log.ts";
 import { stretchText } from "../views/status.ts";
 import type { Keys } from "../app/carriers.ts";
+import { loadSharers } from "../app/configuration.ts";
 import { composeDaemon } from "../app/compose.ts";
 import { boundGarbage, systemClock } from "../app/process.ts";
 import type { ProgressLine } from "../app/progress.ts";
 import { startServices } from "../app/services.ts";
 import type { Beside } from "../web/route.ts";
-import { planOf } from "./budget-plan.ts";
+import { needsOf, NOTHING_WRITTEN, planBeside } from "./budget-plan.ts";
 
 interface Running {
   readonly log: Logger;
@@ -18,12 +19,14 @@ interface Running {
   readonly signal: AbortSignal;
   readonly keys: Keys;
   readonly beside: readonly Beside[];
+  /** {@link needsOf} all companies of the installation. */
+  readonly needs: ReadonlyMap<string, number>;
 }
 
 /** Until the signal. @throws what keeps it from its work */
 async function runCompany(
   config: Config,
-  { log, line, signal, keys, beside }: Running,
+  { log, line, signal, keys, beside, needs }: Running,
 ): Promise<void> {
   const daemon = await composeDaemon(config, log, line, undefined, keys);
   boundGarbage();
@@ -31,7 +34,7 @@ async function runCompany(
     const services = await startServices(config, daemon, log, beside);
     // What `budget plan` refuses is run all the same, slowed.
     const { lists, forecast } = await daemon.office.budget();
-    const { fault } = planOf(config, { writesPerDay: 0, documents: null, lists }, Date.now());
+    const { fault } = planBeside(config, needs, { ...NOTHING_WRITTEN, lists }, Date.now());
     if (fault !== null)
       log.warn({ next: fault.next, thisMonth: stretchText(forecast) }, fault.message);
     const { port, monitor, web } = services;
@@ -61,7 +64,8 @@ export async function runCompanies(
       ? []
       : [{ name, url: consoleOrigin(web, web.port) }],
   );
-  const running = { log, line, signal, keys: new Map(), beside };
+  const needs = needsOf(await loadSharers(configs), NOTHING_WRITTEN, Date.now());
+  const running = { log, line, signal, keys: new Map(), beside, needs };
   const work = configs.length === 1 ? runCompany : keepRunning;
   await Promise.all(configs.map((config) => work(config, { ...running, log: logOf(log, config) })));
 }
