@@ -35,7 +35,7 @@ import {
 } from "../../src/ledger/entries.ts";
 import type { FileTable } from "../../src/ledger/files.ts";
 import { goodsLine, type GoodsRow, type GoodsTable } from "../../src/ledger/goods.ts";
-import { equals, idsAre, quoted, type Version } from "../../src/ledger/odata.ts";
+import { equals, idsAre, quoted, Version } from "../../src/ledger/odata.ts";
 import {
   type EntryStatus,
   LedgerError,
@@ -367,7 +367,6 @@ export function documents<K extends "invoice" | "bill">(
 
 const FILES = "documentAttachments";
 const File = Head.extend({ fileName: text, byteSize: decimal });
-const Booked = z.object({ id: text });
 
 /** By their names as sinks. */
 export function fileTables(wire: Wire): Record<string, FileTable> {
@@ -375,7 +374,12 @@ export function fileTables(wire: Wire): Record<string, FileTable> {
     operation,
     nameOf: ({ number, id }) => `${number} ${id}`,
     async on({ counterpart }, signal) {
-      const booked = await wire.either(SIDES[side].invoices, idsAre([counterpart]), Booked, signal);
+      const booked = await wire.either(
+        SIDES[side].invoices,
+        idsAre([counterpart]),
+        Version,
+        signal,
+      );
       return booked.at(0)?.id ?? null;
     },
     async find(parent, { name }, signal) {

@@ -406,10 +406,10 @@ export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks
       const fields = days === undefined ? { Id, DocNumber } : { TxnDate: days };
       return documentRows(online, side, await having(wire, entity, fields, signal), signal);
     },
-    async *list(scope, from, signal) {
-      for await (const { rows, position } of listed(wire, inScope(entity, scope), from, signal))
-        yield { rows: await documentRows(online, side, rows, signal), position };
-    },
+    list: (scope, from, signal) =>
+      listed(wire, inScope(entity, scope), from, signal, (rows) =>
+        documentRows(online, side, rows, signal),
+      ),
     async create({ desired: { payer }, values: { body } }, call) {
       inCurrency(online, payer);
       return writeNumbered(
@@ -530,12 +530,11 @@ export function onlinePayments(online: Online) {
         paymentRow(side, row),
       );
     },
-    async *list(scope, from, signal) {
+    list(scope, from, signal) {
       const lists = BOTH.flatMap((side) => inScope(SIDES[side].payment, scope));
-      for await (const { rows, position, entity } of listed(wire, lists, from, signal)) {
-        const side = entity === SIDES.sale.payment ? "sale" : "purchase";
-        yield { rows: rows.map((row) => paymentRow(side, row)), position };
-      }
+      return listed(wire, lists, from, signal, (rows, entity) =>
+        rows.map((row) => paymentRow(entity === SIDES.sale.payment ? "sale" : "purchase", row)),
+      );
     },
     async create(document, on, call) {
       const side = sideOf(document);

@@ -177,19 +177,20 @@ export async function* walk(
 /** Something of it is to be paid. */
 export const OPEN = "Balance > '0'";
 
-/** Lists in pages, one after the other; the position says which list, and where in it. */
-export const listed = (
+/** Lists in pages, one after the other; the position says which list, and where in it. @param made what rows are made */
+export const listed = <Row>(
   wire: Wire,
   lists: readonly Walk[],
   from: string | null,
   signal: AbortSignal,
+  made: (rows: readonly Element[], entity: Entity) => Promise<readonly Row[]> | readonly Row[],
 ) =>
   unitedPages(
     lists.map(
       (list) =>
         async function* (start: string | null) {
           for await (const { rows, last } of walk(wire, { ...list, from: start }, signal))
-            yield { rows, position: last ?? "", entity: list.entity };
+            yield { rows: await made(rows, list.entity), position: last ?? "" };
         },
     ),
     from,
@@ -224,10 +225,7 @@ export function partyList({ wire, config }: Online, side: LedgerSide): PartyList
     async find({ ids: Id = [], names: DisplayName = [] }, signal) {
       return (await having(wire, entity, { Id, DisplayName }, signal, [ANY])).map(partyRow);
     },
-    async *list(from, signal) {
-      for await (const { rows, position } of listed(wire, [all], from, signal))
-        yield { rows: rows.map(partyRow), position };
-    },
+    list: (from, signal) => listed(wire, [all], from, signal, (rows) => rows.map(partyRow)),
     async notes(since, signal) {
       const noted = [];
       const changed = { ...all, stamp: "LastUpdatedTime", from: since } as const;

@@ -81,10 +81,11 @@ export function orderTable(online: Online): GoodsTable<"order", OrderRow> {
       const marked = others.filter((row) => marks.includes(markIn(row) ?? ""));
       return [...rows, ...marked].map((row) => bookedOf(names, side, row));
     },
-    async *list(side, scope, from, signal) {
+    list(side, scope, from, signal) {
       const lists = inScope(SIDES[side].order, { ...scope, open: false });
-      for await (const { rows, position } of listed(wire, lists, from, signal))
-        yield { rows: rows.map((row) => bookedOf(names, side, row)), position };
+      return listed(wire, lists, from, signal, (rows) =>
+        rows.map((row) => bookedOf(names, side, row)),
+      );
     },
     async create({ document, payer, mark }, call) {
       const { type } = document;
