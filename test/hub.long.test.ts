@@ -168,7 +168,9 @@ test.each([
       expect(astray).toEqual([]);
     }
     const codes = (await world.records("connections")).flatMap(({ erpId }) => erpId ?? []);
-    for (const all of [await numbers(), codes]) expect(new Set(all).size).toBe(all.length);
+    // Vendors of the platform give numbers that others have given.
+    const own = (await numbers()).filter((number) => number.startsWith("INV-"));
+    for (const all of [own, codes]) expect(new Set(all).size).toBe(all.length);
     if (isOver) {
       const requests = await control.requests();
       expect(requests.filter(({ status }) => status === 429)).toEqual([]);
