@@ -123,6 +123,7 @@ const LEVELS: Readonly<Record<string, "warn" | "error">> = {
   "job failed": "error",
   "answer lost": "warn",
   "job refused": "warn",
+  "redis can lose jobs": "warn",
   stopped: "warn",
 };
 

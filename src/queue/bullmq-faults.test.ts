@@ -150,6 +150,19 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     expect(workers.sent()).toEqual([]);
   });
 
+  it("a Redis that keeps nothing on its disk carries jobs, and that is told once", async () => {
+    const { redis } = await withWorker("--appendonly", "no");
+    const told: string[] = [];
+    const note = (message: string, { detail }: Readonly<Record<string, unknown>>): void =>
+      void told.push(`${message}: ${String(detail)}`);
+    const { queue } = openTestSite(redis, { note, lookMs: 10 });
+    for (const id of ["0", "1"])
+      expect(await queue.carry(job(id))).toMatchObject({ outcome: "done" });
+    expect(told).toEqual([
+      expect.stringMatching(/^redis can lose jobs: .* keeps nothing on its disk/),
+    ]);
+  });
+
   it("a Redis that forbids CONFIG is judged by what it tells of itself", async () => {
     const { redis } = await withWorker("--rename-command", "CONFIG", "");
     expect((await openTestSite(redis).queue.carry(job("0"))).outcome).toBe("done");

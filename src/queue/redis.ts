@@ -208,11 +208,14 @@ export function watch(
   about: Readonly<Record<string, unknown>>,
   found: (unfit: Trouble | null) => Promise<Trouble | null>,
 ) {
+  const health = watchHealth(hub, ({ message, next }) =>
+    note("redis can lose jobs", { detail: message, next }),
+  );
   let unfit: Trouble | null = null;
   let trouble: Lasting | null = null;
   async function looking(): Promise<Trouble | null> {
     try {
-      unfit = await unfitness(hub);
+      unfit = await health();
       const now = await found(unfit);
       await also?.();
       return unfit ?? now;
@@ -246,18 +249,44 @@ export function watch(
   };
 }
 
+/** So often a Redis is looked at, and anew when it was away: it may come back as another one. */
+const CHECK_MS = 60_000;
+
 /**
- * Why nothing may be entrusted to this Redis; null when it is fit: BullMQ works over one that throws jobs away, and only prints a
- * warning. @throws RedisTrouble
+ * Tells why nothing may be entrusted to this Redis; null when it is fit: BullMQ works over one that throws jobs away, and only
+ * prints a warning. `advise`: told once what does no harm and should be put right. @throws RedisTrouble
  */
-async function unfitness(hub: Hub): Promise<Trouble | null> {
-  const told = await hub.ask(hub.redis.info("memory"));
-  const policy = /^maxmemory_policy:(\S+)/m.exec(told)?.[1] ?? "unknown";
-  if (policy === "noeviction") return null;
-  return {
-    code: "evicts",
-    message: `Redis at ${hub.place} throws data away when its memory is full (maxmemory-policy ${policy})`,
-    next: 'Set "maxmemory-policy noeviction" in its configuration; work goes on by itself.',
+function watchHealth(
+  hub: Hub,
+  advise: (advice: Omit<Trouble, "code">) => void,
+): () => Promise<Trouble | null> {
+  let trouble: Trouble | null = null;
+  let isAdvised = false;
+  let checkedAt = -Infinity;
+  hub.redis.on("close", () => (checkedAt = -Infinity));
+  return async () => {
+    if (trouble === null && performance.now() - checkedAt < CHECK_MS) return null;
+    const told = await hub.ask(hub.redis.info());
+    checkedAt = performance.now();
+    const [policy = "unknown", kept = "unknown"] = ["maxmemory_policy", "aof_enabled"].map(
+      (field) => new RegExp(`^${field}:(\\S+)`, "m").exec(told)?.[1],
+    );
+    trouble =
+      policy === "noeviction"
+        ? null
+        : {
+            code: "evicts",
+            message: `Redis at ${hub.place} throws data away when its memory is full (maxmemory-policy ${policy})`,
+            next: 'Set "maxmemory-policy noeviction" in its configuration; work goes on by itself.',
+          };
+    if (kept !== "1" && !isAdvised) {
+      isAdvised = true;
+      advise({
+        message: `Redis at ${hub.place} keeps nothing on its disk: when it restarts, every job in hand becomes uncertain`,
+        next: 'Set "appendonly yes" in its configuration.',
+      });
+    }
+    return trouble;
   };
 }
 
