@@ -2,7 +2,6 @@
 import { runAlerts, channelsOf, conditionsOf, quietHours } from "../alerts/alerts.ts";
 import type { Config } from "../config/config.ts";
 import { consoleOrigin } from "../config/schema.ts";
-import { defined } from "../core/defined.ts";
 import { FuelbridgeError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import { keepTidy } from "../engine/retention.ts";
@@ -135,7 +134,7 @@ export async function openWeb(
       currency,
       timeZone,
       environment: config.platform.environment,
-      ...defined({ beside: beside.length > 0 ? beside : undefined }),
+      beside,
     },
     pack: async ({ report, audit }, by) => {
       const { packOf } = await import("./evidence-pack.ts");

@@ -15,7 +15,7 @@ const PORTS: readonly Path[] = [
   ["monitoring", "port"],
 ];
 
-/** All companies of a configuration, as each is written, by name; null: it is the configuration of one company. */
+/** All companies of a configuration, as each is written, by name. */
 export type Installation = ReadonlyMap<string, Group>;
 
 export const companyNames = ({ value }: Pick<Document, "value">): string[] => {

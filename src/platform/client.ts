@@ -260,20 +260,20 @@ export function openKey({ clock, budget }: KeyOptions, sharers: readonly Sharer[
   const here = new Map<string, Ledger>();
   /** Of those that are away, by site and month. */
   const looked = new Map<string, { readonly spent: Spent; readonly untilMs: number }>();
-  const shareOf = (site: string): number => (weights.get(site) ?? 0) / sumOf(weights.values());
 
   function keep(site: string, month: string, spent: Spent): Spent {
     looked.set(`${site} ${month}`, { spent, untilMs: clock.now().monoMs + AWAY_MS });
     return spent;
   }
 
-  function spentBy({ site, away }: Sharer, month: string): Spent {
+  function spentBy({ site, weight, away }: Sharer, month: string): Spent {
     const ledger = here.get(site);
     if (ledger !== undefined) return ledger.spent(month);
     const known = looked.get(`${site} ${month}`);
     if (known !== undefined && clock.now().monoMs < known.untilMs) return known.spent;
     // Of what nobody can tell, all that it may have had counts.
-    const most: Spent = { lost: Math.ceil(budget.perMonth * shareOf(site)) };
+    const share = weight / sumOf(weights.values());
+    const most: Spent = { lost: Math.ceil(budget.perMonth * share) };
     return keep(site, month, away(month) ?? most);
   }
 
@@ -347,7 +347,7 @@ export function openKey({ clock, budget }: KeyOptions, sharers: readonly Sharer[
       },
     };
   }
-  return { join, spent, shareOf };
+  return { join, spent };
 }
 
 type Counts = [keyof Spent, number][];
