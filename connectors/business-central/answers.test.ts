@@ -233,6 +233,9 @@ test("doctor names each set that the user may not write, of what its flows write
   }
   // A document that a person would have to look for, had the API kept it.
   company.enter("items", { number: "FUELBRIDGE-DOCTOR" });
+  company.readOnly.add("purchaseInvoices");
+  expect(await faultsOf(company, { parts: new Set(["invoices", "orders"]) })).toEqual([]);
+  company.readOnly.clear();
   for (const set of ["dimensions", "dimensionValues"])
     company.enter(set, { code: "FUELBRIDGE-DOCTOR" });
   expect(await faultsOf(company, { parts })).toEqual([]);
