@@ -417,13 +417,19 @@ test.each([
     comparedAt: counts ? new Date(at).toISOString() : null,
     notCompared: counts ? [unasked] : [],
   });
-  // Papers that were matched after it, whole and for one party.
-  for (const [party, matchedAt] of [
-    [null, "2026-11-03T00:00:00.000Z"],
-    ["V-1", null],
-  ]) {
-    const report = { ...around, filter: { party, direction: null } };
-    store.sweeps.matched("daemon", JSON.stringify(report), Date.parse("2026-11-03"));
-    expect(await office.monthEnd("2026-10")).toMatchObject({ matchedAt });
-  }
+});
+
+test("a month counts as matched by a run of all its papers after its end; a later one of one party takes nothing back", async () => {
+  const { officeOf, store } = bench();
+  const office = officeOf([]);
+  const matched = (part: string | null, period: typeof october, at: string): number =>
+    store.sweeps.matched({ part, period, askedBy: "ann" }, "{}", Date.parse(at));
+  const at = "2026-11-03T00:00:00.000Z";
+  matched(null, october, "2026-10-31T12:00:00Z");
+  matched("V-1", around, at);
+  matched(null, { ...october, from: "2026-10-02" }, at);
+  expect(await office.monthEnd("2026-10")).toMatchObject({ matchedAt: null });
+  matched(null, around, at);
+  matched("V-1", around, "2026-11-04T00:00:00Z");
+  expect(await office.monthEnd("2026-10")).toMatchObject({ matchedAt: at });
 });

@@ -297,7 +297,10 @@ export class Matcher {
     const { sweeps } = store;
     const at = clock.now().wallMs;
     const { findings, accepted, ...counts } = report;
-    const run = sweeps.matched(by, JSON.stringify(counts), at);
+    const { from, to, filter } = report;
+    const part = [filter.direction, filter.party].filter((one) => one !== null).join(" ") || null;
+    const about = { part, period: { from, to }, askedBy: by };
+    const run = sweeps.matched(about, JSON.stringify(counts), at);
     for (const one of [findings, accepted].flat()) {
       const known = sweeps.see(
         {
@@ -369,12 +372,12 @@ export function settleFinding(
   return true;
 }
 
-/** When papers were last matched and how that came out; null: never. */
+/** When all papers were last matched and how that came out; null: never. A run of one party or direction is not one of all. */
 export function lastMatch({ store }: Pick<Engine, "store">): {
   readonly at: string;
   readonly report: Omit<MatchReport, "findings" | "accepted">;
 } | null {
-  const last = store.sweeps.last(MATCH);
+  const last = store.sweeps.lastMatched();
   return last === null || last.counts === null
     ? null
     : {

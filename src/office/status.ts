@@ -485,22 +485,17 @@ interface NotCompared extends Pick<Unasked, "endpoint" | "why" | "what"> {
 export function monthEnd(parts: OfficeParts, month: string) {
   const { store, dayOf } = parts.engine;
   const days = { from: `${month}-01`, to: lastDayOf(month) };
-  const isAfter = (at: string | null): at is string => at !== null && dayOf(at) > days.to;
-  const run = store.sweeps.lastOf(days);
-  const isCompared = isAfter(isoOrNull(run?.startedMs));
-  const matched = lastMatch(parts.engine);
-  const isMatched =
-    matched !== null &&
-    isAfter(matched.at) &&
-    matched.report.from <= days.from &&
-    matched.report.to >= days.to &&
-    Object.values(matched.report.filter).every((one) => one === null);
+  /** Begun after the month. */
+  const after = (run: SweepRow | null): SweepRow | null =>
+    run !== null && dayOf(iso(run.startedMs)) > days.to ? run : null;
+  const compared = after(store.sweeps.lastOf(days));
+  const matched = after(store.sweeps.lastMatchedOf(days));
   return {
     month,
-    comparedAt: isCompared ? isoOrNull(run?.endedMs) : null,
+    comparedAt: isoOrNull(compared?.endedMs),
     /** What that comparison could not compare, and what to do. */
-    notCompared: isCompared && run !== null ? unaskedIn(run) : [],
-    matchedAt: isMatched ? matched.at : null,
+    notCompared: compared === null ? [] : unaskedIn(compared),
+    matchedAt: isoOrNull(matched?.endedMs),
     status: status(parts),
   };
 }

@@ -181,7 +181,20 @@ interface SweepAbout {
   /** Null: every flow. */
   readonly flow: string | null;
   /** Company days; null: all of them. */
-  readonly period: { readonly from: string; readonly to: string } | null;
+  readonly period: Days | null;
+  readonly askedBy: string;
+}
+
+/** Company days, both included. */
+interface Days {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Which papers were matched. `part`: of one party or direction alone; null: all of these days. */
+interface MatchAbout {
+  readonly part: string | null;
+  readonly period: Days;
   readonly askedBy: string;
 }
 
@@ -273,8 +286,8 @@ function reconciliationRuns(database: Database.Database) {
      values (:scope, :flow, :from, :to, 'reading', :askedBy, :atMs)`,
   );
   const addMatched = insert<[object]>(
-    `insert into reconciliation_run (scope, state, asked_by, started_ms, ended_ms, counts)
-     values ('match', 'done', :askedBy, :at, :at, :counts)`,
+    `insert into reconciliation_run (scope, flow, from_day, to_day, state, asked_by, started_ms, ended_ms, counts)
+     values ('match', :part, :from, :to, 'done', :askedBy, :at, :at, :counts)`,
   );
   const abandon = run<[atMs: number]>(
     `update reconciliation_run set state = 'failed', ended_ms = ?, detail = '${ENDED}' where state = 'reading'`,
@@ -285,6 +298,9 @@ function reconciliationRuns(database: Database.Database) {
          counts, agrees, detail, unasked
        from reconciliation_run where ${condition} order by run desc limit 1`,
     );
+
+  const whole = "state = 'done' and flow is null";
+  const ofDays = "coalesce(from_day, '') <= :from and coalesce(to_day, '9') >= :to";
 
   return {
     /** A run begins. One that was under way when a process ended has failed: the next begins anew. */
@@ -302,15 +318,15 @@ function reconciliationRuns(database: Database.Database) {
     lastBy: lastWhere<[askedBy: string]>("asked_by = ?"),
     lastEnded: lastWhere<[]>("state <> 'reading' and scope <> 'match'"),
     /** Of every flow. */
-    lastDone: lastWhere<[]>("state = 'done' and scope <> 'match' and flow is null"),
+    lastDone: lastWhere<[]>(`${whole} and scope <> 'match'`),
     /** The last one of every flow that had all of these company days. */
-    lastOf: lastWhere<[days: { readonly from: string; readonly to: string }]>(
-      `state = 'done' and scope <> 'match' and flow is null
-         and coalesce(from_day, '') <= :from and coalesce(to_day, '9') >= :to`,
-    ),
+    lastOf: lastWhere<[Days]>(`${whole} and scope <> 'match' and ${ofDays}`),
     /** Papers were matched (src/engine/match.ts), which reads the store alone; it ends as it begins. */
-    matched: (askedBy: string, counts: string, atMs: number): number =>
-      addMatched({ askedBy, counts, at: atMs }),
+    matched: ({ period, ...about }: MatchAbout, counts: string, atMs: number): number =>
+      addMatched({ ...about, ...period, counts, at: atMs }),
+    /** When all papers were last matched, and those of all of these company days. */
+    lastMatched: lastWhere<[]>(`${whole} and scope = 'match'`),
+    lastMatchedOf: lastWhere<[Days]>(`${whole} and scope = 'match' and ${ofDays}`),
   };
 }
 

@@ -485,7 +485,7 @@ const reconciliation = `
   create table reconciliation_run (
     run integer primary key,
     scope text not null,
-    -- One flow's name, null: every flow; company days, null: all of them.
+    -- One flow's name, or the papers that were matched alone; null: all. Company days, null: all of them.
     flow text,
     from_day text,
     to_day text,
