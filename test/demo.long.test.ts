@@ -9,6 +9,7 @@ import { expect, test } from "vitest";
 import { exitCodes } from "../src/core/errors.ts";
 import type { Report } from "../src/reconcile/report.ts";
 import type { QuarantineGroup } from "../src/office/answers.ts";
+import { documentsIn, parted } from "../src/views/documents.ts";
 import { demoCopy } from "./support/demo-copy.ts";
 import { repairEverything } from "./support/demo-repairs.ts";
 import { isThere } from "./support/machine.ts";
@@ -62,6 +63,9 @@ posix(
     }
     expect(first.out).toContain("var/demo/erp");
     expect(first.out).toMatch(/In step after \d+\.\d s: both sides hold the same\./);
+
+    const [own] = parted(await groups());
+    expect(first.out).toContain(` ${documentsIn(own)} that a person must decide, `);
 
     const second = demo();
     await second.said("Going on; Ctrl-C stops.");

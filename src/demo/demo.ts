@@ -8,6 +8,7 @@ import { relative, dirname, join } from "node:path";
 import { calendarOf } from "../core/time.ts";
 import { isOpen } from "../reconcile/case.ts";
 import type { Report } from "../reconcile/report.ts";
+import { documentsIn, parted } from "../views/documents.ts";
 import { agreementOf } from "../views/reconciliation.ts";
 import type { Status } from "../office/answers.ts";
 import { openLog } from "../log.ts";
@@ -227,9 +228,7 @@ async function untilLooked(
 /** The last word after the play is that of a reconciliation, and of what waits for a person. */
 function compared(report: Report, { quarantine }: Status, seconds: number): string {
   const differing = report.cases.filter(isOpen).length;
-  const people = quarantine
-    .filter(({ helps }) => !helps.includes("wait"))
-    .reduce((sum, { count }) => sum + count, 0);
+  const people = documentsIn(parted(quarantine)[0]);
   return [
     `All that can go by itself has gone after ${seconds.toFixed(1)} s. ${agreementOf(report)}, says a reconciliation of this month.`,
     ...(differing === 0
@@ -381,7 +380,7 @@ function cells({ documents, amount, gallons }: Totals): string[] {
 }
 
 function whereToLook(folder: string, config: string, status: Status): string {
-  const quarantined = status.flows.reduce((sum, flow) => sum + flow.quarantined, 0);
+  const people = documentsIn(parted(status.quarantine)[0]);
   const dues = status.flows.flatMap(({ nextDueAt }) => (nextDueAt === null ? [] : [nextDueAt]));
   const next = dues.toSorted((one, other) => one.localeCompare(other))[0] ?? null;
   return [
@@ -391,9 +390,9 @@ function whereToLook(folder: string, config: string, status: Status): string {
     `  export FUELBRIDGE_CONFIG=${config}, then`,
     "  node src/launch.mjs status                 the same flows, any time",
     "  node src/launch.mjs trace INV-2026-00007   one document's way",
-    ...(quarantined > 0
+    ...(people > 0
       ? [
-          `  node src/launch.mjs quarantine list        ${quarantined} that a person must decide, each with its reason`,
+          `  node src/launch.mjs quarantine list        ${people} that a person must decide, each with its reason`,
         ]
       : []),
     ...(next === null ? [] : [`Next look at ${instant(next)}.`]),
