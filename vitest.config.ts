@@ -34,7 +34,7 @@ export default defineConfig(({ mode }) => {
         // Suites share what they import, and a worker its Tryton: a second of computing less for each suite.
         {
           extends: true,
-          test: { name: "shared", include, exclude: alone, isolate: false, ...tags },
+          test: { name: "shared", include, exclude: alone, isolate: false, ...NATIVE, ...tags },
         },
         {
           extends: true,
@@ -59,12 +59,19 @@ export default defineConfig(({ mode }) => {
   };
 });
 
+/**
+ * Node itself loads the modules, as in production, and keeps what it compiled for all workers and runs. Only what replaces
+ * or rewords modules is loaded by Vite.
+ */
+const NATIVE = { experimental: { viteModuleRunner: false, nodeLoader: false } };
+
 const newest = (include: string[]) => ({
   extends: true as const,
   test: {
     name: "newest-tryton",
     include,
     isolate: false,
+    ...NATIVE,
     // What the ordinary run asks, no more.
     env: { FUELBRIDGE_TRYTON_RELEASE: "8.0", FUELBRIDGE_TESTS: "ordinary" },
   },
